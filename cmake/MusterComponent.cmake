@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# muster_add_component(FRAMEWORK <framework> NAME <name> SOURCES <file>... [LIBRARIES <target>...])
+#
+# Builds one component, either as lib/pmix/mca_<framework>_<name>.so or, when MUSTER_LINKED_COMPONENTS
+# names it (or is "all"), as an object library that is linked into libpmix.so.2.
+
+set_property(GLOBAL PROPERTY MUSTER_LINKED "")
+
+function(muster_add_component)
+    cmake_parse_arguments(ARG "" "FRAMEWORK;NAME" "SOURCES;LIBRARIES" ${ARGN})
+    set(target mca_${ARG_FRAMEWORK}_${ARG_NAME})
+    if(MUSTER_LINKED_COMPONENTS STREQUAL "all" OR
+       "${ARG_FRAMEWORK}/${ARG_NAME}" IN_LIST MUSTER_LINKED_COMPONENTS)
+        add_library(${target} OBJECT ${ARG_SOURCES})
+        set_property(GLOBAL APPEND PROPERTY MUSTER_LINKED ${ARG_FRAMEWORK}/${ARG_NAME})
+        set_property(GLOBAL APPEND PROPERTY MUSTER_LINKED_LIBRARIES ${ARG_LIBRARIES})
+        target_compile_definitions(${target} PRIVATE MUSTER_COMPONENT_LINKED=1)
+    else()
+        add_library(${target} MODULE ${ARG_SOURCES})
+        set_target_properties(${target} PROPERTIES PREFIX ""
+            LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR})
+        # What a component uses of the framework is linked into it; nothing is left undefined.
+        target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+        install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
+        set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
+    endif()
+    target_link_libraries(${target} PRIVATE muster_flags muster_framework ${ARG_LIBRARIES})
+endfunction()

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# pkg-config file and CMake package of the installed library.
+
+include(CMakePackageConfigHelpers)
+configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/pmix.pc.in ${CMAKE_BINARY_DIR}/pmix.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/pmix.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+configure_package_config_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/muster-config.cmake.in
+    ${CMAKE_BINARY_DIR}/muster-config.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/muster)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/muster-config-version.cmake
+    COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/muster-config.cmake ${CMAKE_BINARY_DIR}/muster-config-version.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/muster)
+install(EXPORT muster NAMESPACE muster:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/muster
+    FILE muster-targets.cmake)
+install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE DESTINATION share/doc/muster)

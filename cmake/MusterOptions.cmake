@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Options of the build, and the compiler flags that follow from them.
+
+include(GNUInstallDirs)
+# One library directory on every system, so that a copied tree works: lib/libpmix.so.2 and lib/pmix/*.so.
+set(CMAKE_INSTALL_LIBDIR lib)
+
+option(MUSTER_BUILD_TOOLS "Build the command line programs" ON)
+option(MUSTER_BUILD_EXAMPLES "Build the examples" ON)
+option(MUSTER_BUILD_TESTS "Build the tests" ON)
+option(MUSTER_BUILD_BENCH "Build the benchmarks" ON)
+option(MUSTER_WERROR "Treat compiler warnings as errors" ON)
+option(MUSTER_COVERAGE "Instrument for line coverage" OFF)
+set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+set(MUSTER_LINKED_COMPONENTS "" CACHE STRING
+    "Components linked into the library rather than loaded: 'all', or a list such as ptl/usock;gds/hash")
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# The build tree has the layout of the installed one, so that components are found beside the library.
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/archive)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(MUSTER_COMPONENT_DIR pmix)
+
+find_program(MUSTER_CCACHE ccache)
+if(MUSTER_CCACHE)
+    set(CMAKE_C_COMPILER_LAUNCHER ${MUSTER_CCACHE})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${MUSTER_CCACHE})
+endif()
+
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+
+add_library(muster_flags INTERFACE)
+target_compile_options(muster_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wcast-qual -Wvla
+    "$<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual;-Wnon-virtual-dtor>"
+    -fstack-protector-strong
+    # Paths in messages and debug information are relative to the source tree.
+    -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+target_compile_definitions(muster_flags INTERFACE _GNU_SOURCE MUSTER_VERSION="${PROJECT_VERSION}")
+if(MUSTER_WERROR)
+    target_compile_options(muster_flags INTERFACE -Werror)
+endif()
+if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+    target_compile_definitions(muster_flags INTERFACE _FORTIFY_SOURCE=2)
+endif()
+if(MUSTER_SANITIZE)
+    add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${MUSTER_SANITIZE})
+    set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
+    set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+endif()
+if(MUSTER_COVERAGE)
+    add_compile_options(--coverage)
+    add_link_options(--coverage)
+endif()

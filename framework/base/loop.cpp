@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The event loop: see loop.hpp. Posted tasks travel through a vector that is swapped out whole, so that a
+// burst costs one lock and one wake-up.
+#include "framework/base/loop.hpp"
+
+#include <event2/event.h>
+#include <event2/thread.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace muster {
+
+struct Watch::Impl {
+    event_base* base = nullptr;
+    event* handle = nullptr;
+    int fd = -1;
+    int mirror_fd = -1;  // EventLoop::poll_fd_, where there is one
+    int timer_fd = -1;   // a time that must be visible in mirror_fd
+    short interest = 0;  // EV_READ and EV_WRITE, as asked for
+    std::function<void(EventLoop::Ready)> on_ready;
+    std::function<void()> on_time;
+    bool* destroyed = nullptr;  // set while a callback runs
+
+    void mirror() {
+        if (mirror_fd < 0 || fd < 0) return;
+        epoll_event wanted{};
+        wanted.events = ((interest & EV_READ) != 0 ? unsigned{EPOLLIN} : 0U) |
+                        ((interest & EV_WRITE) != 0 ? unsigned{EPOLLOUT} : 0U);
+        if (interest == 0) {
+            epoll_ctl(mirror_fd, EPOLL_CTL_DEL, fd, nullptr);
+        } else if (epoll_ctl(mirror_fd, EPOLL_CTL_MOD, fd, &wanted) != 0) {
+            epoll_ctl(mirror_fd, EPOLL_CTL_ADD, fd, &wanted);
+        }
+    }
+
+    void rearm() {
+        mirror();
+        event_del(handle);
+        if (interest == 0) return;
+        event_assign(handle, base, fd, static_cast<short>(interest | EV_PERSIST), &Impl::fired, this);
+        event_add(handle, nullptr);
+    }
+
+    static void fired(evutil_socket_t, short what, void* self) {
+        auto* impl = static_cast<Impl*>(self);
+        bool destroyed = false;
+        impl->destroyed = &destroyed;
+        // The callback may destroy the watch, and with it the function object it is running in.
+        if (impl->on_time) {
+            auto callback = std::move(impl->on_time);
+            callback();
+        } else {
+            auto callback = std::move(impl->on_ready);
+            callback({(what & EV_READ) != 0, (what & EV_WRITE) != 0});
+            if (!destroyed) impl->on_ready = std::move(callback);
+        }
+        if (!destroyed) impl->destroyed = nullptr;
+    }
+};
+
+Watch::Watch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Watch::~Watch() {
+    if (impl_->destroyed != nullptr) *impl_->destroyed = true;
+    event_free(impl_->handle);
+    impl_->interest = 0;
+    impl_->mirror();
+    if (impl_->timer_fd >= 0) ::close(impl_->timer_fd);
+}
+
+void Watch::want_write(bool on) {
+    const auto interest = static_cast<short>(on ? impl_->interest | EV_WRITE : impl_->interest & ~EV_WRITE);
+    if (interest == impl_->interest) return;
+    impl_->interest = interest;
+    impl_->rearm();
+}
+
+void Watch::want_read(bool on) {
+    const auto interest = static_cast<short>(on ? impl_->interest | EV_READ : impl_->interest & ~EV_READ);
+    if (interest == impl_->interest) return;
+    impl_->interest = interest;
+    impl_->rearm();
+}
+
+EventLoop::EventLoop(Drive drive) : drive_(drive) {
+    // libevent's own locking stays off: only the thread that drives the base touches it; others use wake_fd_.
+    event_config* config = event_config_new();
+    if (config == nullptr) throw std::bad_alloc();
+    event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+    event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
+    event_config_require_features(config, EV_FEATURE_O1);
+    base_ = event_base_new_with_config(config);
+    event_config_free(config);
+    wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (base_ == nullptr || wake_fd_ < 0) throw std::bad_alloc();
+    wake_event_ = event_new(
+        base_, wake_fd_, EV_READ | EV_PERSIST,
+        [](evutil_socket_t, short, void* self) {
+            auto* loop = static_cast<EventLoop*>(self);
+            loop->drain_wake();
+            loop->run_posted();
+        },
+        this);
+    if (wake_event_ == nullptr) throw std::bad_alloc();
+    event_add(wake_event_, nullptr);
+    if (drive_ == Drive::External) {
+        // libevent shows its descriptor to nobody, so what it watches is mirrored in a set of our own.
+        poll_fd_ = epoll_create1(EPOLL_CLOEXEC);
+        if (poll_fd_ < 0) throw std::bad_alloc();
+        epoll_event wanted{};
+        wanted.events = EPOLLIN;
+        epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted);
+    }
+}
+
+EventLoop::~EventLoop() {
+    stop();
+    running_.clear();
+    posted_.clear();
+    event_free(wake_event_);
+    event_base_free(base_);
+    ::close(wake_fd_);
+    if (poll_fd_ >= 0) ::close(poll_fd_);
+}
+
+void EventLoop::start(const char* name) {
+    if (drive_ != Drive::Thread || thread_.joinable()) return;
+    stopping_ = false;
+    std::string short_name(name, strnlen(name, 15));
+    thread_ = std::thread([this, short_name] {
+        pthread_setname_np(pthread_self(), short_name.c_str());
+        driver_ = std::this_thread::get_id();
+        while (!stopping_) event_base_loop(base_, EVLOOP_ONCE);
+        run_posted();
+        driver_ = std::thread::id();
+    });
+}
+
+void EventLoop::stop() {
+    if (!thread_.joinable()) return;
+    stopping_ = true;
+    wake();
+    thread_.join();
+}
+
+bool EventLoop::on_loop() const { return driver_.load() == std::this_thread::get_id(); }
+
+void EventLoop::post(Task task) {
+    {
+        std::lock_guard lock(posted_lock_);
+        posted_.push_back(std::move(task));
+    }
+    wake();
+}
+
+void EventLoop::dispatch(Task task) {
+    if (on_loop()) {
+        task();
+    } else {
+        post(std::move(task));
+    }
+}
+
+std::unique_ptr<Watch> EventLoop::watch(int fd, std::function<void(Ready)> on_ready) {
+    auto impl = std::make_unique<Watch::Impl>();
+    impl->base = base_;
+    impl->fd = fd;
+    impl->interest = EV_READ;
+    impl->on_ready = std::move(on_ready);
+    impl->handle = event_new(base_, fd, EV_READ | EV_PERSIST, &Watch::Impl::fired, impl.get());
+    if (impl->handle == nullptr) throw std::bad_alloc();
+    event_add(impl->handle, nullptr);
+    impl->mirror_fd = poll_fd_;
+    impl->mirror();
+    return std::unique_ptr<Watch>(new Watch(std::move(impl)));
+}
+
+std::unique_ptr<Watch> EventLoop::after(std::chrono::milliseconds delay, std::function<void()> on_time) {
+    auto impl = std::make_unique<Watch::Impl>();
+    impl->base = base_;
+    impl->on_time = std::move(on_time);
+    impl->handle = event_new(base_, -1, 0, &Watch::Impl::fired, impl.get());
+    if (impl->handle == nullptr) throw std::bad_alloc();
+    timeval when{};
+    when.tv_sec = delay.count() / 1000;
+    when.tv_usec = (delay.count() % 1000) * 1000;
+    event_add(impl->handle, &when);
+    if (poll_fd_ >= 0) {
+        // Makes poll_fd() readable when the time has come; libevent itself calls back.
+        impl->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        itimerspec spec{};
+        spec.it_value.tv_sec = when.tv_sec;
+        spec.it_value.tv_nsec = when.tv_usec * 1000 + 1;  // zero would disarm it
+        timerfd_settime(impl->timer_fd, 0, &spec, nullptr);
+        impl->mirror_fd = poll_fd_;
+        impl->fd = impl->timer_fd;
+        impl->interest = EV_READ;
+        impl->mirror();
+    }
+    return std::unique_ptr<Watch>(new Watch(std::move(impl)));
+}
+
+bool EventLoop::progress() {
+    if (drive_ != Drive::External || on_loop()) return false;
+    std::unique_lock drive(drive_lock_, std::try_to_lock);
+    if (!drive.owns_lock()) return false;
+    driver_ = std::this_thread::get_id();
+    event_base_loop(base_, EVLOOP_NONBLOCK);
+    driver_ = std::thread::id();
+    return true;
+}
+
+void EventLoop::run_until(const std::function<bool()>& done) {
+    while (!done()) {
+        // The driver wakes for every completion, and hands over when its own condition holds; the others look
+        // again after a short wait, so that none depends on the one before it leaving in a given order.
+        std::unique_lock drive(drive_lock_, std::chrono::milliseconds(1));
+        if (!drive.owns_lock()) continue;
+        driver_ = std::this_thread::get_id();
+        while (!done()) event_base_loop(base_, EVLOOP_ONCE);
+        driver_ = std::thread::id();
+    }
+}
+
+void EventLoop::wake() {
+    if (wake_pending_.exchange(true)) return;
+    const uint64_t one = 1;
+    // Can only fail when the counter is full, and then the loop is awake already.
+    [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof one);
+}
+
+void EventLoop::drain_wake() {
+    uint64_t count = 0;
+    [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &count, sizeof count);
+    wake_pending_ = false;
+}
+
+void EventLoop::run_posted() {
+    {
+        std::lock_guard lock(posted_lock_);
+        running_.swap(posted_);
+    }
+    for (Task& task : running_) {
+        Task current = std::move(task);
+        current();
+    }
+    running_.clear();
+}
+
+}  // namespace muster

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The event loop of a process (on libevent): one progress thread, or none where the host drives it
+// (PMIX_EXTERNAL_PROGRESS). State of the roles belongs to whoever runs the loop.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+struct event;
+struct event_base;
+
+namespace muster {
+
+class EventLoop;
+
+/// Watches a descriptor or a time on the loop. Destroyed on the loop thread (or before the loop starts
+/// or after it stopped); destruction cancels. The callback may destroy its own watch.
+class Watch {
+  public:
+    Watch(Watch&&) = delete;
+    ~Watch();
+
+    /// Readiness watches: ask also (or no longer) for "writable".
+    void want_write(bool on);
+    /// Readiness watches: stop (or go on) asking for "readable", for back-pressure.
+    void want_read(bool on);
+
+  private:
+    friend class EventLoop;
+    struct Impl;
+    explicit Watch(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+class EventLoop {
+  public:
+    enum class Drive {
+        Thread,   ///< a progress thread of our own
+        External  ///< the host calls progress(); blocking calls of ours drive the loop themselves
+    };
+    struct Ready {
+        bool readable = false;
+        bool writable = false;
+    };
+    using Task = std::function<void()>;
+
+    explicit EventLoop(Drive drive);
+    EventLoop(const EventLoop&) = delete;
+    EventLoop& operator=(const EventLoop&) = delete;
+    /// Stops and joins the thread. Tasks that were posted and not run are destroyed, not run.
+    ~EventLoop();
+
+    /// Starts the thread (Drive::Thread) under `name` (at most 15 characters are kept).
+    void start(const char* name);
+    /// Ends the loop after the tasks already posted and joins the thread. Not from the loop's own thread.
+    void stop();
+
+    Drive drive() const { return drive_; }
+    /// True on the thread that is running the loop's callbacks now.
+    bool on_loop() const;
+
+    /// Runs `task` on the loop, after all that was posted before. Any thread.
+    void post(Task task);
+    /// Runs `task` at once when on the loop, else posts it.
+    void dispatch(Task task);
+
+    /// Watches `fd` (which stays the caller's). On the loop, or before start().
+    std::unique_ptr<Watch> watch(int fd, std::function<void(Ready)> on_ready);
+    /// Calls once after `delay`. On the loop, or before start().
+    std::unique_ptr<Watch> after(std::chrono::milliseconds delay, std::function<void()> on_time);
+
+    /// Drive::External: runs what is ready now, without waiting; false when another thread drives it already.
+    bool progress();
+    /// Drive::External: runs until `done()` holds. Used by blocking calls of a process without our thread;
+    /// callers on several threads take turns. `done` is called under no lock.
+    void run_until(const std::function<bool()>& done);
+    /// Drive::External: a descriptor that polls readable when there is something to progress. Else -1.
+    int poll_fd() const { return poll_fd_; }
+    /// Wakes a run_until() so that it looks at its condition again. Any thread.
+    void wake();
+
+  private:
+    void run_posted();
+    void drain_wake();
+
+    const Drive drive_;
+    event_base* base_ = nullptr;
+    int wake_fd_ = -1;
+    int poll_fd_ = -1;
+    event* wake_event_ = nullptr;
+    std::mutex posted_lock_;  // guards posted_
+    std::vector<Task> posted_;
+    std::vector<Task> running_;
+    std::atomic<bool> wake_pending_{false};
+    std::atomic<bool> stopping_{false};
+    std::timed_mutex drive_lock_;  // Drive::External: held by the thread that drives
+    std::atomic<std::thread::id> driver_{};
+    std::thread thread_;
+};
+
+}  // namespace muster

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packer and Unpacker: a message of the protocol written or read item by item, in the encoding of one peer.
+// Both remember their first failure, so that a handler packs or unpacks everything and asks once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "framework/base/value.hpp"
+#include "framework/bfrops.hpp"
+
+namespace muster {
+
+/// How one peer wants to be spoken to; negotiated at the handshake.
+struct WireFormat {
+    const Bfrops* bfrops = nullptr;  ///< lives as long as the registry
+    BufferType buffer_type = BufferType::NonDescribed;
+};
+
+class Packer {
+  public:
+    explicit Packer(WireFormat format) : format_(format) {}
+
+    /// One item of `n` values. Returns *this for chaining.
+    Packer& items(const void* values, size_t n, pmix_data_type_t type);
+
+    Packer& command(uint8_t code) { return items(&code, 1, PMIX_COMMAND); }
+    Packer& status(pmix_status_t code) { return items(&code, 1, PMIX_STATUS); }
+    Packer& string(const char* text) { return items(&text, 1, PMIX_STRING); }
+    Packer& string(const std::string& text) { return string(text.c_str()); }
+    Packer& size(size_t value) { return items(&value, 1, PMIX_SIZE); }
+    Packer& boolean(bool value) { return items(&value, 1, PMIX_BOOL); }
+    Packer& byte(uint8_t value) { return items(&value, 1, PMIX_BYTE); }
+    Packer& uint32(uint32_t value) { return items(&value, 1, PMIX_UINT32); }
+    Packer& rank(pmix_rank_t value) { return items(&value, 1, PMIX_PROC_RANK); }
+    Packer& proc(const pmix_proc_t& value) { return items(&value, 1, PMIX_PROC); }
+    Packer& info(const pmix_info_t& value) { return items(&value, 1, PMIX_INFO); }
+    Packer& bytes(ByteView value);  ///< a BYTE_OBJECT item
+    Packer& kval(const char* key, const pmix_value_t& value);
+
+    /// `*X` of the protocol: a SIZE item and, when there are any, one item with all.
+    Packer& counted(const void* values, size_t n, pmix_data_type_t type);
+    Packer& infos(InfoView infos) { return counted(infos.data, infos.size, PMIX_INFO); }
+    Packer& procs(const pmix_proc_t* procs, size_t n) { return counted(procs, n, PMIX_PROC); }
+
+    /// Bytes that are packed already, in the same format.
+    Packer& raw(ByteView packed);
+
+    WireFormat format() const { return format_; }
+    pmix_status_t error() const { return error_; }
+    size_t length() const { return out_.size(); }
+    ByteView view() const { return out_.view(); }
+    Bytes take() { return std::move(out_); }
+
+  private:
+    WireFormat format_;
+    Bytes out_;
+    pmix_status_t error_ = PMIX_SUCCESS;
+};
+
+/// Reads hostile bytes. After a failure every further read fails; values then hold their defaults.
+class Unpacker {
+  public:
+    Unpacker(WireFormat format, ByteView bytes) : format_(format), in_(bytes) {}
+
+    /// Exactly one value of `type` into `value` (raw memory of the C type).
+    bool item(void* value, pmix_data_type_t type);
+
+    bool command(uint8_t& out) { return item(&out, PMIX_COMMAND); }
+    bool status(pmix_status_t& out) { return item(&out, PMIX_STATUS); }
+    bool string(std::string& out);                 ///< NULL reads as ""
+    bool string(std::string& out, bool& is_null);  ///< and says so
+    bool size(size_t& out) { return item(&out, PMIX_SIZE); }
+    bool boolean(bool& out) { return item(&out, PMIX_BOOL); }
+    bool byte(uint8_t& out) { return item(&out, PMIX_BYTE); }
+    bool uint32(uint32_t& out) { return item(&out, PMIX_UINT32); }
+    bool rank(pmix_rank_t& out) { return item(&out, PMIX_PROC_RANK); }
+    bool scope(pmix_scope_t& out) { return item(&out, PMIX_SCOPE); }
+    bool proc(pmix_proc_t& out) { return item(&out, PMIX_PROC); }
+    bool info(Info& append_to);                       ///< one INFO item, appended
+    bool bytes(ByteView& out);                        ///< a BYTE_OBJECT item, viewed in place
+    bool kval(std::string& key, Value& value);
+
+    /// `*INFO` and `*PROC` of the protocol.
+    bool infos(Info& out);
+    bool procs(std::vector<pmix_proc_t>& out);
+    /// `*X` in general: a malloc'ed array (nullptr for none) that the caller owns.
+    bool counted(void** values, size_t& n, pmix_data_type_t type);
+
+    bool at_end() const { return in_.at_end(); }
+    bool failed() const { return error_ != PMIX_SUCCESS; }
+    pmix_status_t error() const { return error_; }
+    WireFormat format() const { return format_; }
+    ByteView rest() const { return in_.rest(); }
+
+  private:
+    bool fail(pmix_status_t code);
+
+    WireFormat format_;
+    ByteReader in_;
+    pmix_status_t error_ = PMIX_SUCCESS;
+};
+
+}  // namespace muster

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parameters (PMIX_MCA_<framework>_<component>_<name>): defined once, in a table, with type, default and help;
+// their values come, strongest first, from the program (info, command line), the environment, the user's file and the
+// system's file. An object, built at init and passed down.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/base/result.hpp"
+
+namespace muster {
+
+enum class ParameterType : uint8_t { Int, Unsigned, Size, Bool, String, Seconds, Choice };
+
+/// Where a value came from, strongest last.
+enum class ParameterSource : uint8_t { Default, SystemFile, UserFile, Environment, Program };
+
+/// The one definition from which everything else is derived.
+struct ParameterDefinition {
+    std::string framework;       ///< "ptl"; empty for parameters of the library as a whole
+    std::string component;       ///< "tcp", or "base" for the framework itself
+    std::string name;            ///< "if_include"
+    ParameterType type = ParameterType::String;
+    std::string default_value;   ///< as text
+    std::string unit;            ///< "seconds", "bytes", ... or empty
+    std::string help;            ///< one sentence
+    std::vector<std::string> choices;       ///< ParameterType::Choice
+    std::vector<std::string> former_names;  ///< full names that mean the same
+    /// "ptl_tcp_if_include": what follows PMIX_MCA_ in the environment.
+    std::string full_name() const;
+};
+
+struct ParameterView {
+    const ParameterDefinition* definition;
+    std::string value;
+    ParameterSource source;
+    std::string origin;  ///< path and line of a file, name of the environment variable
+};
+
+class Parameters {
+  public:
+    struct Sources {
+        std::vector<std::string> files;    ///< system file(s) first, then the user's; missing ones are passed over
+        bool environment = true;           ///< PMIX_MCA_ variables; ignored in a process with raised privileges
+        /// From the command line or init attributes: full name and value.
+        std::vector<std::pair<std::string, std::string>> program;
+        /// The usual files: <prefix>/etc/pmix-mca-params.conf beside the running library, ~/.pmix/mca-params.conf.
+        static Sources standard();
+    };
+
+    explicit Parameters(Sources sources);
+    ~Parameters();
+    Parameters(const Parameters&) = delete;
+    Parameters& operator=(const Parameters&) = delete;
+
+    /// Defines a parameter, once; a second definition of the same name is ignored. Returns an error when the value given
+    /// from outside does not fit the type (the default is used then; the sentence says which values are valid).
+    Result<void> define(ParameterDefinition definition);
+
+    /// Value as text, of a defined parameter or of a raw name that nobody has defined (yet).
+    std::optional<std::string> raw(std::string_view full_name) const;
+    std::string text(std::string_view full_name) const;
+    int64_t integer(std::string_view full_name) const;
+    uint64_t size(std::string_view full_name) const;   ///< accepts k, m, g suffixes
+    bool boolean(std::string_view full_name) const;
+    double seconds(std::string_view full_name) const;
+
+    std::vector<ParameterView> all() const;
+    /// Names that were given from outside and that nothing defined, each with the nearest known name ("" when none
+    /// is near).
+    struct Unknown {
+        std::string name, origin, nearest;
+    };
+    std::vector<Unknown> unknown() const;
+    /// Lines of the files that could not be understood, as sentences.
+    const std::vector<std::string>& complaints() const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster

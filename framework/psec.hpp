@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// psec: proof of identity at the handshake. Facade over the SDK's C interface (pmix/sdk/psec.h).
+#pragma once
+
+#include <optional>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/result.hpp"
+#include "framework/base/value.hpp"
+#include "framework/ptl.hpp"
+
+namespace muster {
+
+/// What is to be proved, and what the kernel says of the peer.
+struct PsecClaim {
+    uint32_t uid = 0;  ///< the peer must turn out to be this user ...
+    uint32_t gid = 0;  ///< ... and group
+    std::optional<PeerCredentials> kernel;
+};
+
+class Psec {
+  public:
+    virtual ~Psec() = default;
+    virtual const char* name() const = 0;
+    /// Our own credential, to be sent. `directives` come from PMIx_Get_credential (empty at a handshake).
+    virtual Result<Bytes> create_credential(InfoView directives) = 0;
+    /// Whether the bytes prove the claim; the error's sentence says what did not fit.
+    virtual Result<void> validate_credential(ByteView credential, const PsecClaim& claim) = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A framed, non-blocking conversation with one peer over a connected socket (wire format: docs/wire.md).
+// Belongs to the loop: every member is called there, unless it says otherwise.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/loop.hpp"
+#include "framework/ptl.hpp"
+
+namespace muster {
+
+/// One received message.
+struct Frame {
+    uint32_t pindex = 0;
+    uint32_t tag = 0;
+    Bytes payload;
+};
+
+/// A payload that is sent to several peers without a copy each.
+using SharedBytes = std::shared_ptr<const Bytes>;
+
+class Channel {
+  public:
+    using OnFrame = std::function<void(Frame)>;
+    /// Called once, when the peer closed, broke the framing rules, or sent more than the limit. `reason` is a
+    /// sentence for the log. The channel may be destroyed inside.
+    using OnClosed = std::function<void(const std::string& reason)>;
+
+    static constexpr size_t kHeaderSize = 16;
+
+    struct Limits {
+        size_t max_payload = size_t{1} << 30;   ///< a longer frame closes the channel before it is allocated
+        size_t max_queued = SIZE_MAX;           ///< bytes waiting to be sent; past it send() reports false
+    };
+
+    Channel(EventLoop& loop, Socket socket, Limits limits);
+    ~Channel();
+
+    /// From now on frames are read. `early` are bytes of frames that were read with the handshake.
+    void start(OnFrame on_frame, OnClosed on_closed, ByteView early = {});
+
+    /// Queues a frame; it is written at once where the socket takes it. False when it was not queued (closed,
+    /// or the limit of queued bytes reached). `pindex` is what the handshake gave (0 towards clients).
+    bool send(uint32_t pindex, uint32_t tag, Bytes payload);
+    bool send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload);
+
+    /// Bytes that wait to be sent.
+    size_t queued() const;
+    /// Called when the queue has become empty, once per call of this function.
+    void on_drained(std::function<void()> callback);
+    /// Stops (or resumes) reading, for back-pressure.
+    void pause(bool on);
+    /// Closes after what is queued has been written (or failed); no callback afterwards.
+    void finish();
+    /// Closes now; no callback afterwards.
+    void close();
+
+    bool is_open() const;
+    const std::optional<PeerCredentials>& credentials() const;
+    const std::string& peer() const;
+    int fd() const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bytes exchanged right after a connection is made (docs/wire.md, handshake): building and parsing only, no I/O
+// and no decision. Parsing is over hostile bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/result.hpp"
+#include "framework/base/value.hpp"
+#include "framework/bfrops.hpp"
+
+namespace muster {
+
+/// What the connecting process is; the numbers are the wire's.
+enum class PeerKind : uint8_t {
+    Client = 0,
+    LegacyTool = 1,
+    LegacyLauncher = 2,
+    ToolNeedsId = 3,
+    ToolGivenId = 4,
+    ToolClient = 5,
+    LauncherNeedsId = 6,
+    LauncherGivenId = 7,
+    LauncherClient = 8,
+    Singleton = 9,
+    Scheduler = 10
+};
+bool carries_identity(PeerKind kind);
+bool is_tool(PeerKind kind);
+bool is_launcher(PeerKind kind);
+
+/// A peer's version, "6.1.0" and the like. A process that runs this library adds "muster<level>" behind the
+/// number: level says which of our own extensions it speaks; OpenPMIx ignores what follows the number.
+struct PeerVersion {
+    uint16_t major = 0;
+    uint16_t minor = 0;
+    uint16_t release = 0;
+    uint16_t muster = 0;  ///< 0: not this library
+    bool at_least(uint16_t want_major, uint16_t want_minor) const {
+        return major != want_major ? major > want_major : minor >= want_minor;
+    }
+};
+PeerVersion parse_version(std::string_view text);
+/// What we call ourselves on the wire.
+const char* own_wire_version();
+
+struct ConnectRequest {
+    std::string psec;
+    Bytes credential;
+    PeerKind kind = PeerKind::Client;
+    uint32_t euid = 0, egid = 0;  ///< kinds other than Client
+    std::string nspace;           ///< kinds that carry an identity
+    uint32_t rank = 0;
+    std::string version;
+    std::string bfrops;
+    uint8_t buffer_type = 1;
+    std::string gds;
+    Bytes info_blob;  ///< packed `*INFO`, empty for none
+};
+
+/// Largest body of a connect request that is accepted, in bytes.
+constexpr size_t kMaxConnectRequest = 131072;
+
+/// Header and body, ready to be written.
+Bytes build_connect_request(const ConnectRequest& request);
+/// Length of the body that follows these 16 bytes, or an error where they are no connect header.
+Result<size_t> parse_connect_header(ByteView header);
+Result<ConnectRequest> parse_connect_request(ByteView body);
+
+/// Replies of the server.
+Bytes build_client_reply(pmix_status_t status, uint32_t peer_index);
+struct ToolReply {
+    pmix_status_t status = PMIX_SUCCESS;
+    std::optional<pmix_proc_t> assigned;  ///< kinds that need an identity
+    pmix_proc_t server{};
+    pmix_status_t credential_status = PMIX_SUCCESS;
+};
+Bytes build_tool_reply(const ToolReply& reply);
+
+/// The reply is read in pieces: how many bytes are needed for the whole (0: complete), given those read so far.
+struct ReplyParser {
+    PeerKind kind = PeerKind::Client;
+    bool tool_form = false;  ///< tools, and singletons against 4.x servers
+
+    /// Feeds all bytes read so far; returns how many more are wanted at least, 0 when complete.
+    size_t wanted(ByteView so_far) const;
+    /// Valid once wanted() is 0. For the client form only status and peer_index are set.
+    struct Parsed {
+        ToolReply tool;
+        uint32_t peer_index = 0;
+    };
+    Result<Parsed> parse(ByteView bytes) const;
+};
+
+}  // namespace muster
