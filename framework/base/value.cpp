@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// pmix_value_t: copy, load, unload, checked reading; comparison is in compare.cpp.
+
+#include "framework/base/value.hpp"
+
+#include <cctype>
+#include <climits>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace muster {
+namespace {
+
+// A number of any type, read exactly.
+struct Number {
+    enum class Form { kSigned, kUnsigned, kReal } form;
+    std::int64_t integer;
+    std::uint64_t natural;
+    double real;
+};
+
+template <class T>
+T load(const void* where) {
+    T value;
+    std::memcpy(&value, where, sizeof(T));
+    return value;
+}
+
+std::optional<Number> read_number(const void* where, const DataType& type) {
+    Number number = {Number::Form::kSigned, 0, 0, 0.0};
+    switch (type.form) {
+        case TypeForm::kSigned:
+            switch (type.size) {
+                case 1:
+                    number.integer = load<std::int8_t>(where);
+                    return number;
+                case 2:
+                    number.integer = load<std::int16_t>(where);
+                    return number;
+                case 4:
+                    number.integer = load<std::int32_t>(where);
+                    return number;
+                default:
+                    number.integer = load<std::int64_t>(where);
+                    return number;
+            }
+        case TypeForm::kUnsigned:
+            number.form = Number::Form::kUnsigned;
+            switch (type.size) {
+                case 1:
+                    number.natural = load<std::uint8_t>(where);
+                    return number;
+                case 2:
+                    number.natural = load<std::uint16_t>(where);
+                    return number;
+                case 4:
+                    number.natural = load<std::uint32_t>(where);
+                    return number;
+                default:
+                    number.natural = load<std::uint64_t>(where);
+                    return number;
+            }
+        case TypeForm::kFloat:
+            number.form = Number::Form::kReal;
+            number.real =
+                type.size == sizeof(float) ? static_cast<double>(load<float>(where)) : load<double>(where);
+            return number;
+        default:
+            return std::nullopt;
+    }
+}
+
+// A real that is a whole number in the range of 64-bit integers becomes one.
+pmix_status_t whole(Number* number) {
+    if (number->form != Number::Form::kReal) return PMIX_SUCCESS;
+    const double real = number->real;
+    if (!(std::trunc(real) == real) || real < -0x1p63 || real >= 0x1p64) return PMIX_ERR_LOST_PRECISION;
+    if (real < 0) {
+        number->form = Number::Form::kSigned;
+        number->integer = static_cast<std::int64_t>(real);
+    } else {
+        number->form = Number::Form::kUnsigned;
+        number->natural = static_cast<std::uint64_t>(real);
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t write_unsigned(Number number, void* dest, std::size_t size) {
+    if (const pmix_status_t status = whole(&number); status != PMIX_SUCCESS) return status;
+    std::uint64_t natural = number.natural;
+    if (number.form == Number::Form::kSigned) {
+        if (number.integer < 0) return PMIX_ERR_CHANGE_SIGN;
+        natural = static_cast<std::uint64_t>(number.integer);
+    }
+    if (size < 8 && natural >> (8 * size) != 0) return PMIX_ERR_LOST_PRECISION;
+    std::memcpy(dest, &natural, size);  // little end first on every platform we support
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t write_signed(Number number, void* dest, std::size_t size) {
+    if (const pmix_status_t status = whole(&number); status != PMIX_SUCCESS) return status;
+    std::int64_t integer = number.integer;
+    if (number.form == Number::Form::kUnsigned) {
+        if (number.natural > INT64_MAX) return PMIX_ERR_LOST_PRECISION;
+        integer = static_cast<std::int64_t>(number.natural);
+    }
+    const std::int64_t limit = size == 8 ? INT64_MAX : (std::int64_t{1} << (8 * size - 1)) - 1;
+    if (integer > limit || integer < -limit - 1) return PMIX_ERR_LOST_PRECISION;
+    std::memcpy(dest, &integer, size);
+    return PMIX_SUCCESS;
+}
+
+template <class Real>
+pmix_status_t write_real(const Number& number, void* dest) {
+    Real real = 0;
+    switch (number.form) {
+        case Number::Form::kReal:
+            real = static_cast<Real>(number.real);
+            if (static_cast<double>(real) != number.real && !std::isnan(number.real)) {
+                return PMIX_ERR_LOST_PRECISION;
+            }
+            break;
+        case Number::Form::kSigned:
+            real = static_cast<Real>(number.integer);
+            if (real >= static_cast<Real>(0x1p63) || static_cast<std::int64_t>(real) != number.integer) {
+                return PMIX_ERR_LOST_PRECISION;
+            }
+            break;
+        case Number::Form::kUnsigned:
+            real = static_cast<Real>(number.natural);
+            if (real >= static_cast<Real>(0x1p64) || static_cast<std::uint64_t>(real) != number.natural) {
+                return PMIX_ERR_LOST_PRECISION;
+            }
+            break;
+    }
+    std::memcpy(dest, &real, sizeof real);
+    return PMIX_SUCCESS;
+}
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+
+pmix_status_t unload_bytes(const void* bytes, std::size_t n, std::size_t reported, void** data,
+                           std::size_t* size) {
+    void* copy = malloc(n);
+    if (copy == nullptr) return PMIX_ERR_NOMEM;
+    std::memcpy(copy, bytes, n);
+    *data = copy;
+    *size = reported;
+    return PMIX_SUCCESS;
+}
+
+}  // namespace
+
+pmix_status_t value_copy(pmix_value_t* dst, const pmix_value_t* src) {
+    pmix_value_t copy;
+    const pmix_status_t status = detail::copy_value(&copy, src, 0);
+    if (status == PMIX_SUCCESS) *dst = copy;
+    return status;
+}
+
+void value_destruct(pmix_value_t* value) {
+    const DataType* type = find_data_type(value->type);
+    if (type != nullptr && (type->owning || type->storage == ValueStorage::kBoxed)) {
+        data_destruct_elements(value, 1, PMIX_VALUE);
+    } else {
+        *value = {};
+    }
+}
+
+pmix_status_t value_load(pmix_value_t* value, const void* data, pmix_data_type_t type) {
+    pmix_value_t loaded = {};
+    if (type != PMIX_UNDEF) {
+        const DataType* row = find_data_type(type);
+        if (row == nullptr) return PMIX_ERR_UNKNOWN_DATA_TYPE;
+        if (row->storage == ValueStorage::kNone) return PMIX_ERR_NOT_SUPPORTED;
+        pmix_status_t status = PMIX_SUCCESS;
+        if (data == nullptr) {
+            loaded.data.flag = type == PMIX_BOOL;
+        } else if (type == PMIX_STRING) {
+            loaded.data.string = strdup(static_cast<const char*>(data));
+            if (loaded.data.string == nullptr) status = PMIX_ERR_NOMEM;
+        } else if (type == PMIX_POINTER) {
+            loaded.data.ptr = const_cast<void*>(data);
+        } else if (type == PMIX_REGEX) {
+            const auto* regex = static_cast<const char*>(data);
+            pmix_byte_object_t bytes = {const_cast<char*>(regex), regex_length(regex)};
+            status = data_copy_elements(&loaded.data, &bytes, 1, type);
+        } else if (row->storage == ValueStorage::kInline) {
+            status = data_copy_elements(&loaded.data, data, 1, type);
+        } else {
+            void* box = malloc(row->size);
+            status = box == nullptr ? PMIX_ERR_NOMEM : data_copy_elements(box, data, 1, type);
+            if (status == PMIX_SUCCESS) {
+                loaded.data.ptr = box;
+            } else {
+                free(box);
+            }
+        }
+        if (status != PMIX_SUCCESS) return status;
+        loaded.type = type;
+    }
+    *value = loaded;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t value_unload(const pmix_value_t* value, void** data, std::size_t* size) {
+    const DataType* type = find_data_type(value->type);
+    if (type == nullptr || type->storage == ValueStorage::kNone) return PMIX_ERR_UNKNOWN_DATA_TYPE;
+    const void* element = detail::value_element(value, *type);
+    if (type->form == TypeForm::kString) {
+        if (value->data.string == nullptr) {
+            *data = nullptr;
+            *size = 0;
+            return PMIX_SUCCESS;
+        }
+        const std::size_t length = strlen(value->data.string);
+        return unload_bytes(value->data.string, length + 1, length, data, size);
+    }
+    if (type->form == TypeForm::kPointer) {
+        *data = value->data.ptr;
+        *size = sizeof(void*);
+        return PMIX_SUCCESS;
+    }
+    if (value->type == PMIX_BYTE_OBJECT || value->type == PMIX_COMPRESSED_STRING ||
+        value->type == PMIX_COMPRESSED_BYTE_OBJECT || value->type == PMIX_REGEX) {
+        const pmix_byte_object_t& bytes = value->data.bo;
+        if (bytes.bytes == nullptr || bytes.size == 0) {
+            *data = nullptr;
+            *size = 0;
+            return PMIX_SUCCESS;
+        }
+        return unload_bytes(bytes.bytes, bytes.size, bytes.size, data, size);
+    }
+    if (element == nullptr) return PMIX_ERR_NOT_FOUND;
+    // OpenPMIx wants room given for what owns no memory; the Standard has it allocated. Both are served.
+    const bool into_callers_room = *data != nullptr && (!type->owning && value->type != PMIX_RESOURCE_UNIT);
+    void* room = into_callers_room ? *data : malloc(type->size);
+    if (room == nullptr) return PMIX_ERR_NOMEM;
+    const pmix_status_t status = data_copy_elements(room, element, 1, value->type);
+    if (status != PMIX_SUCCESS) {
+        if (!into_callers_room) free(room);
+        return status;
+    }
+    *data = room;
+    *size =
+        type->form == TypeForm::kNspace ? nspace_view(static_cast<const char*>(element)).size() : type->size;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t value_size(const pmix_value_t* value, std::size_t* size) {
+    return detail::size_of_value(value, size, 0);
+}
+
+std::optional<bool> value_as_bool(const pmix_value_t* value) {
+    if (value == nullptr) return std::nullopt;
+    if (value->type == PMIX_UNDEF) return true;
+    if (value->type == PMIX_BOOL) return load<unsigned char>(&value->data) != 0;
+    if (value->type != PMIX_STRING) return std::nullopt;
+    const char* text = value->data.string;
+    while (text != nullptr && isspace(static_cast<unsigned char>(*text)) != 0)
+        ++text;
+    if (text == nullptr || *text == '\0') return true;
+    if (isdigit(static_cast<unsigned char>(*text)) != 0) return strtol(text, nullptr, 10) != 0;
+    const auto begins = [&](const char* word) { return strncasecmp(text, word, strlen(word)) == 0; };
+    const auto equals = [&](const char* word) { return strcasecmp(text, word) == 0; };
+    if (begins("yes") || begins("true") || begins("enable") || equals("y") || equals("t") || equals("on")) {
+        return true;
+    }
+    if (begins("no") || begins("false") || begins("disable") || equals("n") || equals("f") || equals("off")) {
+        return false;
+    }
+    return std::nullopt;
+}
+
+const char* value_as_string(const pmix_value_t* value) {
+    return value != nullptr && value->type == PMIX_STRING ? value->data.string : nullptr;
+}
+
+pmix_status_t value_get_number(const pmix_value_t* value, void* dest, pmix_data_type_t type) {
+    const DataType* from = find_data_type(value->type);
+    const DataType* to = find_data_type(type);
+    if (from == nullptr || to == nullptr) return PMIX_ERR_BAD_PARAM;
+    const std::optional<Number> number = read_number(&value->data, *from);
+    if (!number) return PMIX_ERR_BAD_PARAM;
+    switch (to->form) {
+        case TypeForm::kSigned:
+            return write_signed(*number, dest, to->size);
+        case TypeForm::kUnsigned:
+            return write_unsigned(*number, dest, to->size);
+        case TypeForm::kFloat:
+            return to->size == sizeof(float) ? write_real<float>(*number, dest)
+                                             : write_real<double>(*number, dest);
+        default:
+            return PMIX_ERR_BAD_PARAM;
+    }
+}
+
+namespace detail {
+
+std::optional<Integer> value_integer(const pmix_value_t* value) {
+    const DataType* type = find_data_type(value->type);
+    if (type == nullptr) return std::nullopt;
+    const std::optional<Number> number = read_number(&value->data, *type);
+    if (!number) return std::nullopt;
+    switch (number->form) {
+        case Number::Form::kSigned:
+            return Integer{number->integer < 0, static_cast<std::uint64_t>(number->integer)};
+        case Number::Form::kUnsigned:
+            return Integer{false, number->natural};
+        case Number::Form::kReal:
+            break;
+    }
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+std::optional<Value> Value::copy_of(const pmix_value_t* value) {
+    Value owner;
+    if (value_copy(&owner.value_, value) != PMIX_SUCCESS) return std::nullopt;
+    return owner;
+}
+
+Value Value::of(pmix_data_type_t type, const void* data) {
+    Value owner;
+    if (value_load(&owner.value_, data, type) == PMIX_ERR_NOMEM) throw std::bad_alloc();
+    return owner;
+}
+
+Value Value::from(std::string_view value) {
+    char* text = static_cast<char*>(malloc(value.size() + 1));
+    if (text == nullptr) throw std::bad_alloc();
+    if (!value.empty()) std::memcpy(text, value.data(), value.size());
+    text[value.size()] = '\0';
+    Value owner;
+    owner.value_.type = PMIX_STRING;
+    owner.value_.data.string = text;
+    return owner;
+}
+
+Value Value::array(const void* elements, std::size_t n, pmix_data_type_t type) {
+    pmix_data_array_t array = {type, n, const_cast<void*>(elements)};
+    return of(PMIX_DATA_ARRAY, &array);
+}
+
+Value Value::adopt_array(void* elements, std::size_t n, pmix_data_type_t type) {
+    auto* array = static_cast<pmix_data_array_t*>(malloc(sizeof(pmix_data_array_t)));
+    if (array == nullptr) {
+        data_free_elements(elements, n, type);
+        throw std::bad_alloc();
+    }
+    *array = {type, n, elements};
+    Value owner;
+    owner.value_.type = PMIX_DATA_ARRAY;
+    owner.value_.data.darray = array;
+    return owner;
+}
+
+Value Value::copy() const {
+    std::optional<Value> copied = copy_of(&value_);
+    if (!copied) throw std::bad_alloc();
+    return *std::move(copied);
+}
+
+}  // namespace muster
