@@ -466,7 +466,7 @@ PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t* p, size_t n);
     } while (0)
 #define PMIX_COORD_CONSTRUCT(m) PMIx_Coord_construct(m)
 #define PMIX_COORD_DESTRUCT(m)  PMIx_Coord_destruct(m)
-// n coordinates of dims dimensions. OpenPMIx 4 took the two in the other order.
+// n coordinates of dims dimensions each. OpenPMIx 4.2 gives the two other names, but uses them so.
 #define PMIX_COORD_CREATE(m, n, dims) (m) = PMIx_Coord_create((dims), (n))
 #define PMIX_COORD_FREE(m, n)      \
     do {                           \
@@ -580,8 +580,10 @@ PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t* p, size_t n);
         PMIx_Envar_free((m), (n)); \
         (m) = NULL;                \
     } while (0)
+// The strings are copied, so constant ones will do; the way over an integer keeps -Wcast-qual quiet about
+// them.
 #define PMIX_ENVAR_LOAD(m, name, value, separator) \
-    PMIx_Envar_load((m), (char*)(name), (char*)(value), (separator))
+    PMIx_Envar_load((m), (char*)(uintptr_t)(name), (char*)(uintptr_t)(value), (separator))
 #define PMIX_SETENV(r, name, value, env) (r) = PMIx_Setenv((name), (value), true, (env))
 
 // Arrays of strings

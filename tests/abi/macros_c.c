@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The macros as C uses them.
+
+#include "macros_use.inc"
