@@ -5,9 +5,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "framework/base/bytes.hpp"
 #include "framework/base/loop.hpp"
@@ -33,30 +34,41 @@ class Channel {
     using OnClosed = std::function<void(const std::string& reason)>;
 
     static constexpr size_t kHeaderSize = 16;
+    /// How long finish() goes on for a peer that does not read.
+    static constexpr std::chrono::milliseconds kFinishLimit{5000};
 
     struct Limits {
-        size_t max_payload = size_t{1} << 30;   ///< a longer frame closes the channel before it is allocated
-        size_t max_queued = SIZE_MAX;           ///< bytes waiting to be sent; past it send() reports false
+        size_t max_payload = size_t{1} << 30;  ///< a longer frame closes the channel before it is allocated
+        /// Bytes waiting to be sent, headers included; a frame that would go past it is refused. An empty
+        /// queue takes any frame, so that one frame can always go out.
+        size_t max_queued = SIZE_MAX;
     };
 
+    /// Takes the socket over, which must be non-blocking.
     Channel(EventLoop& loop, Socket socket, Limits limits);
+    /// As close(). What finish() has not written yet is lost: keep the channel while is_open().
     ~Channel();
 
-    /// From now on frames are read. `early` are bytes of frames that were read with the handshake.
+    /// From now on frames are read. `early` are bytes of frames that were read with the handshake. No
+    /// callback is made inside this call. Callbacks may call any member, and destroy the channel.
     void start(OnFrame on_frame, OnClosed on_closed, ByteView early = {});
 
     /// Queues a frame; it is written at once where the socket takes it. False when it was not queued (closed,
-    /// or the limit of queued bytes reached). `pindex` is what the handshake gave (0 towards clients).
+    /// or the limit of queued bytes reached). `pindex` is what the handshake gave (0 towards clients). No
+    /// callback is made inside this call: a peer that is gone is reported later.
     bool send(uint32_t pindex, uint32_t tag, Bytes payload);
     bool send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload);
 
     /// Bytes that wait to be sent.
     size_t queued() const;
-    /// Called when the queue has become empty, once per call of this function.
+    /// Called when the queue has become empty (soon, if it is empty now), once per call of this function;
+    /// never inside it. Dropped when the channel closes.
     void on_drained(std::function<void()> callback);
-    /// Stops (or resumes) reading, for back-pressure.
+    /// Stops (or resumes) reading, for back-pressure. While paused no frame is delivered, and a peer that is
+    /// gone is noticed only when writing to it.
     void pause(bool on);
-    /// Closes after what is queued has been written (or failed); no callback afterwards.
+    /// Closes after what is queued has been written (or failed, or kFinishLimit has passed); no callback
+    /// afterwards. What still arrives is thrown away. is_open() turns false at the end.
     void finish();
     /// Closes now; no callback afterwards.
     void close();
@@ -67,8 +79,8 @@ class Channel {
     int fd() const;
 
   private:
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    class Impl;
+    std::shared_ptr<Impl> impl_;  // shared with a callback that is running
 };
 
 }  // namespace muster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes exchanged right after a connection is made (docs/wire.md, handshake): building and parsing only, no I/O
-// and no decision. Parsing is over hostile bytes.
+// The bytes exchanged right after a connection is made (docs/wire.md, handshake): building and parsing only,
+// no I/O and no decision. Parsing is over hostile bytes.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,11 @@ enum class PeerKind : uint8_t {
     Singleton = 9,
     Scheduler = 10
 };
+/// The request names the namespace and rank of its sender.
 bool carries_identity(PeerKind kind);
+/// The server's answer gives the sender a namespace and rank.
+bool needs_identity(PeerKind kind);
+/// Any kind but clients and singletons: launchers and schedulers are tools too.
 bool is_tool(PeerKind kind);
 bool is_launcher(PeerKind kind);
 
@@ -58,7 +62,9 @@ struct ConnectRequest {
     std::string bfrops;
     uint8_t buffer_type = 1;
     std::string gds;
-    Bytes info_blob;  ///< packed `*INFO`, empty for none
+    /// Packed `*INFO`, empty for none. A parsed one may have one zero byte too many at its end
+    /// (versions 4.2).
+    Bytes info_blob;
 };
 
 /// Largest body of a connect request that is accepted, in bytes.
@@ -66,8 +72,11 @@ constexpr size_t kMaxConnectRequest = 131072;
 
 /// Header and body, ready to be written.
 Bytes build_connect_request(const ConnectRequest& request);
-/// Length of the body that follows these 16 bytes, or an error where they are no connect header.
+/// Length of the body that follows these 16 bytes (1 to kMaxConnectRequest), or an error where they are no
+/// connect header.
 Result<size_t> parse_connect_header(ByteView header);
+/// The body, whole. All errors are PMIX_ERR_BAD_PARAM with a sentence. A request of version 2.0, which ends
+/// after the version, has empty names of encoding and store.
 Result<ConnectRequest> parse_connect_request(ByteView body);
 
 /// Replies of the server.
@@ -80,7 +89,8 @@ struct ToolReply {
 };
 Bytes build_tool_reply(const ToolReply& reply);
 
-/// The reply is read in pieces: how many bytes are needed for the whole (0: complete), given those read so far.
+/// The reply is read in pieces: how many bytes are needed for the whole (0: complete), given those read so
+/// far.
 struct ReplyParser {
     PeerKind kind = PeerKind::Client;
     bool tool_form = false;  ///< tools, and singletons against 4.x servers

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Framing: see channel.hpp. Small frames pass through one buffer, several a read; the rest of a large one is
+// read straight into its payload, whose storage grows with what has really arrived.
+#include "framework/ptl/channel.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "framework/base/endian.hpp"
+
+namespace muster {
+namespace {
+
+constexpr size_t kBufferSize = size_t{16} << 10;
+// Storage of a payload before anything of it has arrived, at most.
+constexpr size_t kFirstStorage = size_t{64} << 10;
+// Read for one channel before others have their turn.
+constexpr size_t kReadTurn = size_t{1} << 20;
+// Turns for a peer that takes nothing more, but may have said something.
+constexpr int kLastTurns = 16;
+constexpr size_t kFramesPerWrite = 64;
+
+struct OutFrame {
+    std::array<uint8_t, Channel::kHeaderSize> header;
+    Bytes own;
+    SharedBytes shared;
+
+    ByteView payload() const { return shared ? shared->view() : own.view(); }
+    size_t size() const { return header.size() + payload().size(); }
+};
+
+}  // namespace
+
+class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
+  public:
+    Impl(EventLoop& loop, Socket socket, Limits limits)
+        : loop_(loop), socket_(std::move(socket)), limits_(limits) {
+        // Only through a full buffer of the kernel is a frame ever partly written; a blocking socket would
+        // stop the loop.
+        const int flags = fcntl(socket_.fd.get(), F_GETFL);
+        if (flags >= 0 && (flags & O_NONBLOCK) == 0) fcntl(socket_.fd.get(), F_SETFL, flags | O_NONBLOCK);
+    }
+
+    void start(OnFrame on_frame, OnClosed on_closed, ByteView early) {
+        if (!open_ || finishing_ || started_) return;
+        started_ = true;
+        on_frame_ = std::make_shared<OnFrame>(std::move(on_frame));
+        on_closed_ = std::move(on_closed);
+        buffer_.append(early);
+        watch().want_read(!paused_);
+        if (!buffer_.empty()) later(&Impl::deliver_buffered);
+    }
+
+    bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared) {
+        if (!open_ || finishing_ || write_failed_) return false;
+        const size_t payload_size = shared ? shared->size() : own.size();
+        const size_t waiting = queued_;
+        if (payload_size > UINT32_MAX) return false;
+        if (waiting != 0 &&
+            (waiting >= limits_.max_queued || kHeaderSize + payload_size > limits_.max_queued - waiting)) {
+            return false;
+        }
+        OutFrame& frame = queue_.emplace_back();
+        store_be32(&frame.header[0], pindex);
+        store_be32(&frame.header[4], tag);
+        store_be32(&frame.header[8], static_cast<uint32_t>(payload_size));
+        store_be32(&frame.header[12], 0);
+        frame.own = std::move(own);
+        frame.shared = std::move(shared);
+        queued_ += frame.size();
+        if (waiting != 0) return true;  // the loop writes when the socket takes more
+        write_queue();
+        if (!queue_.empty()) watch().want_write(true);
+        return true;
+    }
+
+    void on_drained(std::function<void()> callback) {
+        if (!open_ || finishing_ || write_failed_) return;
+        drained_.push_back(std::move(callback));
+        if (queue_.empty()) later(&Impl::tell_drained);
+    }
+
+    void pause(bool on) {
+        if (!open_ || finishing_ || paused_ == on) return;
+        paused_ = on;
+        if (!started_) return;
+        watch().want_read(!on);
+        if (!on && !buffer_.empty()) later(&Impl::deliver_buffered);
+    }
+
+    void finish() {
+        if (!open_ || finishing_) return;
+        if (queue_.empty()) return close();
+        finishing_ = true;
+        forget_callbacks();
+        watch().want_read(true);
+        finish_limit_ = loop_.after(kFinishLimit, [this] {
+            auto self = shared_from_this();
+            close();
+        });
+    }
+
+    /// What can still be written at once is; for an owner that goes away after finish().
+    void abandon() {
+        if (open_ && finishing_) write_queue();
+        close();
+    }
+
+    void close() {
+        if (!open_) return;
+        open_ = false;
+        watch_.reset();
+        finish_limit_.reset();
+        socket_.fd.reset();
+        queue_.clear();
+        queued_ = 0;
+        forget_callbacks();
+    }
+
+    bool is_open() const { return open_; }
+    size_t queued() const { return queued_; }
+    const Socket& socket() const { return socket_; }
+
+  private:
+    Watch& watch() {
+        if (!watch_) {
+            watch_ = loop_.watch(socket_.fd.get(), [this](EventLoop::Ready ready) { on_ready(ready); });
+            if (!started_ || paused_) watch_->want_read(false);
+        }
+        return *watch_;
+    }
+
+    /// Calls the member from the loop, if the channel is still there and open then.
+    void later(void (Impl::*member)()) {
+        loop_.post([weak = weak_from_this(), member] {
+            if (auto self = weak.lock(); self && self->open_) (self.get()->*member)();
+        });
+    }
+
+    /// Not the ones that are running: those are held by who runs them.
+    void forget_callbacks() {
+        on_frame_.reset();
+        on_closed_ = nullptr;
+        drained_.clear();
+    }
+
+    void fail(const std::string& what) {
+        if (!open_) return;
+        OnClosed on_closed = std::move(on_closed_);
+        close();
+        if (on_closed) on_closed(socket_.peer.empty() ? "the peer " + what : socket_.peer + " " + what);
+    }
+
+    void on_ready(EventLoop::Ready ready) {
+        auto self = shared_from_this();
+        if (ready.writable) on_writable();
+        if (ready.readable && open_) on_readable();
+    }
+
+    // Writing.
+
+    void on_writable() {
+        write_queue();
+        if (!queue_.empty()) return;
+        if (finishing_) return close();
+        watch().want_write(false);
+        tell_drained();
+    }
+
+    /// Writes what the socket takes now. After a failure the queue is empty and write_failed_ set.
+    void write_queue() {
+        while (!queue_.empty()) {
+            std::array<iovec, 2 * kFramesPerWrite> parts;
+            size_t count = 0;
+            size_t skip = front_sent_;
+            for (const OutFrame& frame : queue_) {
+                if (count + 2 > parts.size()) break;
+                for (const ByteView part : {ByteView(frame.header), frame.payload()}) {
+                    const size_t done = std::min(skip, part.size());
+                    skip -= done;
+                    if (done == part.size()) continue;
+                    parts[count++] = {const_cast<uint8_t*>(part.data()) + done, part.size() - done};
+                }
+            }
+            msghdr message{};
+            message.msg_iov = parts.data();
+            message.msg_iovlen = count;
+            const ssize_t sent = ::sendmsg(socket_.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (sent >= 0) {
+                consume_queue(static_cast<size_t>(sent));
+            } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+                return;
+            } else if (errno != EINTR) {
+                write_error_ = errno;
+                write_failed_ = true;
+                queue_.clear();
+                queued_ = front_sent_ = 0;
+                drained_.clear();
+                later(&Impl::report_write_failure);
+            }
+        }
+    }
+
+    void consume_queue(size_t sent) {
+        queued_ -= sent;
+        front_sent_ += sent;
+        while (!queue_.empty() && front_sent_ >= queue_.front().size()) {
+            front_sent_ -= queue_.front().size();
+            queue_.pop_front();
+        }
+    }
+
+    void report_write_failure() {
+        auto self = shared_from_this();
+        // The peer may have answered before it went: what it said last is delivered first.
+        for (int turn = 0; turn < kLastTurns && open_ && started_ && !paused_ && !finishing_; ++turn) {
+            if (!read_turn()) break;
+        }
+        if (open_) fail(std::string("takes no more messages: ") + strerrordesc_np(write_error_));
+    }
+
+    void tell_drained() {
+        auto self = shared_from_this();
+        if (!queue_.empty()) return;
+        for (auto& callback : std::exchange(drained_, {})) {
+            if (!open_ || finishing_) return;
+            callback();
+        }
+    }
+
+    // Reading.
+
+    void on_readable() {
+        if (finishing_) {
+            discard();
+        } else if (started_ && !paused_) {
+            read_turn();
+        }
+    }
+
+    /// Reads and delivers up to one turn's bytes; false when there is no more now (or ever).
+    bool read_turn() {
+        try {
+            for (size_t taken = 0; taken < kReadTurn;) {
+                if (!deliver() || paused_) return false;
+                const ssize_t got = read_some();
+                if (got == 0) {
+                    fail(in_payload_ || !buffer_.empty() ? "closed the connection in the middle of a message"
+                                                         : "closed the connection");
+                    return false;
+                }
+                if (got < 0) {
+                    if (errno == EINTR) continue;
+                    if (errno != EAGAIN && errno != EWOULDBLOCK) {
+                        fail(std::string("is lost: ") + strerrordesc_np(errno));
+                    }
+                    return false;
+                }
+                taken += static_cast<size_t>(got);
+                if (static_cast<size_t>(got) < asked_) {
+                    deliver();
+                    return false;
+                }
+            }
+            return deliver();
+        } catch (const std::bad_alloc&) {
+            fail("sent a message for which there is not enough memory");
+            return false;
+        }
+    }
+
+    void deliver_buffered() {
+        auto self = shared_from_this();
+        if (finishing_ || paused_) return;
+        try {
+            deliver();
+        } catch (const std::bad_alloc&) {
+            fail("sent a message for which there is not enough memory");
+        }
+    }
+
+    /// One read, into the payload under way (if any) and the buffer behind it, which is empty or holds part
+    /// of a header then. asked_ is what there was room for.
+    ssize_t read_some() {
+        const size_t old_payload = frame_.payload.size();
+        const size_t old_buffer = buffer_.size();
+        const size_t missing = in_payload_ ? payload_size_ - old_payload : 0;
+        const size_t room = std::min(missing, std::max(kFirstStorage, old_payload));
+        std::array<iovec, 2> parts;
+        int count = 0;
+        if (room != 0) {
+            frame_.payload.reserve(old_payload + room);
+            parts[static_cast<size_t>(count++)] = {frame_.payload.extend(room), room};
+        }
+        asked_ = room;
+        // Behind an incomplete payload nothing else can follow.
+        if (room == missing) {
+            buffer_.reserve(kBufferSize);
+            const size_t space = kBufferSize - old_buffer;
+            parts[static_cast<size_t>(count++)] = {buffer_.extend(space), space};
+            asked_ += space;
+        }
+        const ssize_t got = ::readv(socket_.fd.get(), parts.data(), count);
+        const size_t size = got > 0 ? static_cast<size_t>(got) : 0;
+        frame_.payload.resize(old_payload + std::min(size, room));
+        buffer_.resize(old_buffer + (size > room ? size - room : 0));
+        return got;
+    }
+
+    /// Hands over every frame that is complete; false when the channel was closed or paused on the way. A
+    /// partial header stays in the buffer.
+    bool deliver() {
+        size_t at = 0;
+        const auto consumed = [&] {
+            const size_t left = buffer_.size() - at;
+            if (at != 0 && left != 0) std::memmove(buffer_.data(), buffer_.data() + at, left);
+            buffer_.resize(left);
+        };
+        while (open_ && !paused_ && !finishing_) {
+            const ByteView rest = buffer_.view().subspan(at);
+            if (!in_payload_) {
+                if (rest.size() < kHeaderSize) break;
+                frame_.pindex = load_be32(&rest[0]);
+                frame_.tag = load_be32(&rest[4]);
+                payload_size_ = load_be32(&rest[8]);
+                if (payload_size_ > limits_.max_payload) {
+                    fail("announced a message of " + std::to_string(payload_size_) +
+                         " bytes, more than the limit of " + std::to_string(limits_.max_payload));
+                    return false;
+                }
+                at += kHeaderSize;
+                in_payload_ = true;
+                frame_.payload = Bytes();
+                continue;
+            }
+            const size_t have = frame_.payload.size();
+            const size_t take = std::min(payload_size_ - have, rest.size());
+            if (take != 0) {
+                frame_.payload.reserve(std::min(payload_size_, std::max(have + take, kFirstStorage)));
+                frame_.payload.append(rest.first(take));
+                at += take;
+            }
+            if (frame_.payload.size() < payload_size_) break;
+            in_payload_ = false;
+            // The callback may close this channel, and with that drop the member.
+            const std::shared_ptr<OnFrame> on_frame = on_frame_;
+            (*on_frame)(std::exchange(frame_, {}));
+        }
+        consumed();
+        return open_ && !paused_ && !finishing_;
+    }
+
+    /// While finishing: unread bytes at the close would make the kernel cut off what the peer has not read
+    /// yet.
+    void discard() {
+        std::array<uint8_t, 4096> nowhere;
+        for (int i = 0; i < 64; ++i) {
+            const ssize_t got = ::recv(socket_.fd.get(), nowhere.data(), nowhere.size(), MSG_DONTWAIT);
+            if (got > 0 || (got < 0 && errno == EINTR)) continue;
+            if (got == 0) {
+                // It may have closed its sending side only.
+                watch().want_read(false);
+            } else if (errno != EAGAIN && errno != EWOULDBLOCK) {
+                close();
+            }
+            return;
+        }
+    }
+
+    EventLoop& loop_;
+    Socket socket_;
+    const Limits limits_;
+    std::unique_ptr<Watch> watch_;
+    std::unique_ptr<Watch> finish_limit_;
+    std::shared_ptr<OnFrame> on_frame_;
+    OnClosed on_closed_;
+    std::vector<std::function<void()>> drained_;
+
+    std::deque<OutFrame> queue_;
+    size_t queued_ = 0;      // bytes of queue_ that are not written
+    size_t front_sent_ = 0;  // bytes of its first frame that are
+    int write_error_ = 0;
+
+    Bytes buffer_;  // read and not yet looked at
+    Frame frame_;   // under way
+    size_t payload_size_ = 0;
+    size_t asked_ = 0;
+    bool in_payload_ = false;
+
+    bool open_ = true;
+    bool started_ = false;
+    bool paused_ = false;
+    bool finishing_ = false;
+    bool write_failed_ = false;
+};
+
+Channel::Channel(EventLoop& loop, Socket socket, Limits limits)
+    : impl_(std::make_shared<Impl>(loop, std::move(socket), limits)) {}
+
+Channel::~Channel() {
+    impl_->abandon();
+}
+
+void Channel::start(OnFrame on_frame, OnClosed on_closed, ByteView early) {
+    impl_->start(std::move(on_frame), std::move(on_closed), early);
+}
+
+bool Channel::send(uint32_t pindex, uint32_t tag, Bytes payload) {
+    return impl_->send(pindex, tag, std::move(payload), nullptr);
+}
+
+bool Channel::send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload) {
+    return impl_->send(pindex, tag, Bytes(), std::move(payload));
+}
+
+size_t Channel::queued() const {
+    return impl_->queued();
+}
+void Channel::on_drained(std::function<void()> callback) {
+    impl_->on_drained(std::move(callback));
+}
+void Channel::pause(bool on) {
+    impl_->pause(on);
+}
+void Channel::finish() {
+    impl_->finish();
+}
+void Channel::close() {
+    impl_->close();
+}
+bool Channel::is_open() const {
+    return impl_->is_open();
+}
+const std::optional<PeerCredentials>& Channel::credentials() const {
+    return impl_->socket().credentials;
+}
+const std::string& Channel::peer() const {
+    return impl_->socket().peer;
+}
+int Channel::fd() const {
+    return impl_->socket().fd.get();
+}
+
+}  // namespace muster
