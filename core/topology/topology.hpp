@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hardware of a node, as hwloc describes it: where a description comes from, and who owns it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "framework/base/result.hpp"
+
+struct hwloc_topology;
+
+namespace muster {
+
+/// Names the maker of a description in pmix_topology_t and pmix_cpuset_t, and begins their text forms.
+constexpr const char* kHwlocSource = "hwloc";
+
+/// True when `source` (of a topology or a cpuset) says that hwloc made it: "hwloc", or "hwloc:<version>", in
+/// any case of letters. False for null.
+bool is_hwloc_source(const char* source);
+
+/// A loaded description. Read-only, so any thread may read it.
+class Topology {
+  public:
+    /// Looks at this machine (some milliseconds).
+    static Result<Topology> discover();
+    /// Reads hwloc's XML (its version 1 or 2) of this machine, as a server hands it to its clients.
+    static Result<Topology> from_xml(const std::string& xml);
+    /// The same from a file, named by the parameter pmix_hwloc_topo_file.
+    static Result<Topology> from_xml_file(const std::string& path);
+    /// A description that its owner (the host) keeps alive; it is not freed here.
+    static Topology borrowed(hwloc_topology* topology);
+
+    hwloc_topology* get() const { return topology_.get(); }
+    /// The XML form of hwloc 2, or of hwloc 1 for older readers.
+    Result<std::string> xml(bool version_1 = false) const;
+
+  private:
+    using Handle = std::unique_ptr<hwloc_topology, void (*)(hwloc_topology*)>;
+    explicit Topology(Handle topology) : topology_(std::move(topology)) {}
+    static Result<Topology> load(Handle topology, const std::string& whence);
+
+    Handle topology_;
+};
+
+/// The topology of the node that this process runs on: found when it is first asked for, kept until reset().
+/// Any thread.
+class NodeTopology {
+  public:
+    /// What is asked, in this order, before this machine is looked at: the XML that the server gave, then the
+    /// file that a parameter names. An empty answer means "I have none".
+    struct Origins {
+        std::function<std::optional<std::string>()> xml;
+        std::function<std::optional<std::string>()> file;
+    };
+
+    void set_origins(Origins origins);
+    /// Takes what the host brought along (PMIX_TOPOLOGY2); it stays the host's.
+    void provide(hwloc_topology* topology);
+    /// The topology, or why there is none. It lives until reset().
+    Result<hwloc_topology*> get();
+    /// The XML form of what get() gives.
+    Result<std::string> xml(bool version_1 = false);
+    /// Forgets everything, at finalize.
+    void reset();
+
+  private:
+    Result<hwloc_topology*> find();
+
+    std::mutex lock_;  // guards all below
+    Origins origins_;
+    std::optional<Topology> topology_;
+};
+
+}  // namespace muster

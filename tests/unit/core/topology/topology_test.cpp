@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a description of the node comes from, in which order, and that a bad one is refused.
+#include "core/topology/topology.hpp"
+
+#include <fstream>
+
+#include "tests/unit/core/topology/hwloc_fixture.hpp"
+
+namespace muster {
+namespace {
+
+int units_of(hwloc_topology* topology) {
+    return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+}
+
+std::string xml_of(const char* description) {
+    const Machine machine = synthetic(description);
+    return *Topology::borrowed(machine.get()).xml();
+}
+
+TEST(Topology, RecognisesItsOwnSource) {
+    EXPECT_TRUE(is_hwloc_source("hwloc"));
+    EXPECT_TRUE(is_hwloc_source("HWLOC:2.9.0"));
+    EXPECT_FALSE(is_hwloc_source("hwlocal"));
+    EXPECT_FALSE(is_hwloc_source("likwid"));
+    EXPECT_FALSE(is_hwloc_source(nullptr));
+}
+
+TEST(Topology, DiscoversThisMachine) {
+    const auto topology = Topology::discover();
+    ASSERT_TRUE(topology) << topology.error().text;
+    EXPECT_GE(units_of(topology->get()), 1);
+}
+
+TEST(Topology, SurvivesXmlInBothVersions) {
+    const Machine machine = synthetic("pack:2 core:4 pu:2");
+    for (const bool version_1 : {false, true}) {
+        const auto xml = Topology::borrowed(machine.get()).xml(version_1);
+        ASSERT_TRUE(xml);
+        const auto again = Topology::from_xml(*xml);
+        ASSERT_TRUE(again) << again.error().text;
+        EXPECT_EQ(units_of(again->get()), 16);
+    }
+}
+
+TEST(Topology, RefusesWhatIsNoXml) {
+    for (const char* text :
+         {"", "garbage", "<topology", "<?xml version=\"1.0\"?><topology version=\"9.0\"/>"}) {
+        EXPECT_FALSE(Topology::from_xml(text)) << text;
+    }
+    EXPECT_FALSE(Topology::from_xml_file("/nonexistent/topology.xml"));
+}
+
+TEST(NodeTopology, PrefersTheHostsOwn) {
+    const Machine machine = synthetic("core:3 pu:1");
+    NodeTopology node;
+    node.set_origins({[] { return std::optional(xml_of("core:5 pu:1")); }, nullptr});
+    node.provide(machine.get());
+    const auto found = node.get();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(*found, machine.get());
+    node.reset();
+    // The host's is still alive: only the reference to it is gone.
+    EXPECT_EQ(units_of(machine.get()), 3);
+}
+
+TEST(NodeTopology, TakesTheServersXmlThenTheFile) {
+    NodeTopology node;
+    node.set_origins({[] { return std::optional(xml_of("core:5 pu:1")); },
+                      [] { return std::optional<std::string>("/nonexistent/topology.xml"); }});
+    auto found = node.get();
+    ASSERT_TRUE(found) << found.error().text;
+    EXPECT_EQ(units_of(*found), 5);
+    EXPECT_EQ(*node.get(), *found) << "it is loaded once";
+
+    const std::string path = testing::TempDir() + "muster-topology-" + std::to_string(getpid()) + ".xml";
+    std::ofstream(path) << xml_of("core:7 pu:1");
+    node.reset();
+    node.set_origins(
+        {[] { return std::optional<std::string>("no XML at all"); }, [&] { return std::optional(path); }});
+    found = node.get();
+    ASSERT_TRUE(found) << found.error().text;
+    EXPECT_EQ(units_of(*found), 7);
+    unlink(path.c_str());
+}
+
+TEST(NodeTopology, SaysWhichFileIsMissing) {
+    NodeTopology node;
+    node.set_origins({nullptr, [] { return std::optional<std::string>("/nonexistent/topology.xml"); }});
+    const auto found = node.get();
+    ASSERT_FALSE(found);
+    EXPECT_NE(found.error().text.find("/nonexistent/topology.xml"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace muster
