@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters (PMIX_MCA_<framework>_<component>_<name>): defined once, in a table, with type, default and help;
-// their values come, strongest first, from the program (info, command line), the environment, the user's file and the
-// system's file. An object, built at init and passed down.
+// Parameters (PMIX_MCA_<framework>_<component>_<name>): defined once, in a table, with type, default and
+// help; their values come, strongest first, from the program (info, command line), the environment, the
+// user's file and the system's file. An object, built at init and passed down.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ enum class ParameterSource : uint8_t { Default, SystemFile, UserFile, Environmen
 
 /// The one definition from which everything else is derived.
 struct ParameterDefinition {
-    std::string framework;       ///< "ptl"; empty for parameters of the library as a whole
-    std::string component;       ///< "tcp", or "base" for the framework itself
-    std::string name;            ///< "if_include"
+    std::string framework{};  ///< "ptl"; empty for parameters of the library as a whole
+    std::string component{};  ///< "tcp", or "base" for the framework itself
+    std::string name{};       ///< "if_include"
     ParameterType type = ParameterType::String;
-    std::string default_value;   ///< as text
-    std::string unit;            ///< "seconds", "bytes", ... or empty
-    std::string help;            ///< one sentence
-    std::vector<std::string> choices;       ///< ParameterType::Choice
-    std::vector<std::string> former_names;  ///< full names that mean the same
+    std::string default_value{};              ///< as text
+    std::string unit{};                       ///< "seconds", "bytes", ... or empty
+    std::string help{};                       ///< one sentence
+    std::vector<std::string> choices{};       ///< ParameterType::Choice
+    std::vector<std::string> former_names{};  ///< full names that mean the same
     /// "ptl_tcp_if_include": what follows PMIX_MCA_ in the environment.
     std::string full_name() const;
 };
@@ -42,14 +42,22 @@ struct ParameterView {
     std::string origin;  ///< path and line of a file, name of the environment variable
 };
 
+/// "default", "system file", ...
+const char* parameter_source_name(ParameterSource source);
+
+/// Any thread; what is returned by reference or pointer stays until the object goes away.
 class Parameters {
   public:
     struct Sources {
-        std::vector<std::string> files;    ///< system file(s) first, then the user's; missing ones are passed over
-        bool environment = true;           ///< PMIX_MCA_ variables; ignored in a process with raised privileges
+        std::vector<std::string> files;       ///< the system's, weakest first; missing ones are passed over
+        std::vector<std::string> user_files;  ///< the user's, weakest first; ignored in a privileged process
+        bool environment = true;              ///< PMIX_MCA_ variables; ignored in a privileged process
+        bool privileged = false;              ///< raised privileges: `files` must belong to root
         /// From the command line or init attributes: full name and value.
         std::vector<std::pair<std::string, std::string>> program;
-        /// The usual files: <prefix>/etc/pmix-mca-params.conf beside the running library, ~/.pmix/mca-params.conf.
+        /// The usual files: <prefix>/etc/pmix-mca-params.conf beside the running library,
+        /// ~/.pmix/mca-params.conf. PMIX_MCA_mca_base_param_files names others in their place: a comma list,
+        /// strongest first, or "none".
         static Sources standard();
     };
 
@@ -58,27 +66,32 @@ class Parameters {
     Parameters(const Parameters&) = delete;
     Parameters& operator=(const Parameters&) = delete;
 
-    /// Defines a parameter, once; a second definition of the same name is ignored. Returns an error when the value given
-    /// from outside does not fit the type (the default is used then; the sentence says which values are valid).
+    /// Defines a parameter, once; a second definition of the same name is ignored. Returns an error when the
+    /// value given from outside does not fit the type (the default is used then; the sentence says which
+    /// values are valid).
     Result<void> define(ParameterDefinition definition);
 
     /// Value as text, of a defined parameter or of a raw name that nobody has defined (yet).
     std::optional<std::string> raw(std::string_view full_name) const;
+    /// What is known of a defined parameter.
+    std::optional<ParameterView> view(std::string_view full_name) const;
+    /// Values of defined parameters. Of a name that nobody defined, or of another type: "", 0 or false.
+    /// Booleans read as "true" or "false" in text().
     std::string text(std::string_view full_name) const;
     int64_t integer(std::string_view full_name) const;
-    uint64_t size(std::string_view full_name) const;   ///< accepts k, m, g suffixes
+    uint64_t size(std::string_view full_name) const;  ///< accepts k, m, g suffixes
     bool boolean(std::string_view full_name) const;
     double seconds(std::string_view full_name) const;
 
     std::vector<ParameterView> all() const;
-    /// Names that were given from outside and that nothing defined, each with the nearest known name ("" when none
-    /// is near).
+    /// Names that were given from outside and that nothing defined, each with the nearest known name ("" when
+    /// none is near).
     struct Unknown {
         std::string name, origin, nearest;
     };
     std::vector<Unknown> unknown() const;
-    /// Lines of the files that could not be understood, as sentences.
-    const std::vector<std::string>& complaints() const;
+    /// Files and lines that could not be understood, and values that did not fit their type, as sentences.
+    std::vector<std::string> complaints() const;
 
   private:
     struct Impl;

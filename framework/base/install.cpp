@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The running tree: see install.hpp.
+#include "framework/base/install.hpp"
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace muster {
+namespace {
+
+std::string parent(const std::string& path) {
+    const size_t slash = path.find_last_of('/');
+    if (slash == std::string::npos) return {};
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+InstallPaths install_paths() {
+    InstallPaths paths;
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<const void*>(&install_paths), &info) == 0 || info.dli_fname == nullptr)
+        return paths;
+    // The loader reports the name it was given; for a program that may be relative to a folder since left.
+    char* real = realpath(info.dli_fname, nullptr);
+    if (real == nullptr) real = realpath("/proc/self/exe", nullptr);
+    if (real == nullptr) return paths;
+    paths.image = real;
+    std::free(real);
+    paths.prefix = parent(parent(paths.image));
+    const std::string base = paths.prefix == "/" ? "" : paths.prefix;
+    paths.components = base + "/lib/pmix";
+    paths.system_parameter_file = base + "/etc/pmix-mca-params.conf";
+    return paths;
+}
+
+bool process_is_privileged() {
+    return getauxval(AT_SECURE) != 0 || getuid() != geteuid() || getgid() != getegid();
+}
+
+}  // namespace muster

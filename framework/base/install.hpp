@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the running code stands: found from the file that this function was loaded from, so that a copied or
+// moved tree works; and whether the process runs with raised privileges.
+#pragma once
+
+#include <string>
+
+namespace muster {
+
+/// Folders of the installed tree that is running. Empty strings where the loader cannot say.
+struct InstallPaths {
+    std::string image;       ///< file that holds this code: libpmix.so.2.x, or a program it is linked into
+    std::string prefix;      ///< two levels above that file
+    std::string components;  ///< <prefix>/lib/pmix
+    std::string system_parameter_file;  ///< <prefix>/etc/pmix-mca-params.conf
+};
+
+/// Any thread.
+InstallPaths install_paths();
+
+/// Set-user-ID and the like: environment and the user's files are then not to be trusted. Any thread.
+bool process_is_privileged();
+
+}  // namespace muster

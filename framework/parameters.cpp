@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parameters: see parameters.hpp. What was given from outside is read once, at construction, and kept by
+// name; a definition picks its value from that, under its own name or a former one.
+#include "framework/parameters.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "framework/base/install.hpp"
+#include "framework/parameter_file.hpp"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kPrefix = "PMIX_MCA_";
+constexpr const char* kParameterFiles = "PMIX_MCA_mca_base_param_files";
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return out;
+}
+
+template <class T>
+std::optional<T> parse_number(std::string_view text) {
+    if (text.starts_with('+')) {
+        text.remove_prefix(1);
+        if (text.starts_with('-')) return std::nullopt;
+    }
+    int base = 10;
+    if (text.starts_with("0x") || text.starts_with("0X")) {
+        text.remove_prefix(2);
+        base = 16;
+        if (text.starts_with('-')) return std::nullopt;
+    }
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<uint64_t> parse_size(std::string_view text) {
+    unsigned shift = 0;
+    if (!text.empty()) {
+        switch (text.back()) {
+            case 'k':
+            case 'K':
+                shift = 10;
+                break;
+            case 'm':
+            case 'M':
+                shift = 20;
+                break;
+            case 'g':
+            case 'G':
+                shift = 30;
+                break;
+            default:
+                break;
+        }
+    }
+    if (shift != 0) text.remove_suffix(1);
+    const std::optional<uint64_t> number = parse_number<uint64_t>(text);
+    if (!number || *number > (UINT64_MAX >> shift)) return std::nullopt;
+    return *number << shift;
+}
+
+std::optional<bool> parse_bool(std::string_view text) {
+    const std::string word = lower(text);
+    for (const char* yes : {"true", "yes", "on", "1", "t", "y", "enabled"}) {
+        if (word == yes) return true;
+    }
+    for (const char* no : {"false", "no", "off", "0", "f", "n", "disabled"}) {
+        if (word == no) return false;
+    }
+    return std::nullopt;
+}
+
+std::optional<double> parse_seconds(std::string_view text) {
+    double value = 0;
+    // Unlike strtod this does not depend on the host's locale.
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (!std::isfinite(value) || value < 0) return std::nullopt;
+    return value;
+}
+
+std::string join(const std::vector<std::string>& words) {
+    std::string out;
+    for (const std::string& word : words) {
+        if (!out.empty()) out += ", ";
+        out += word;
+    }
+    return out;
+}
+
+/// The value in its one form, or nothing when it does not fit the type.
+std::optional<std::string> canonical(const ParameterDefinition& definition, const std::string& value) {
+    switch (definition.type) {
+        case ParameterType::Int:
+            if (!parse_number<int64_t>(value)) return std::nullopt;
+            return value;
+        case ParameterType::Unsigned:
+            if (!parse_number<uint64_t>(value)) return std::nullopt;
+            return value;
+        case ParameterType::Size: {
+            const std::optional<uint64_t> size = parse_size(value);
+            if (!size) return std::nullopt;
+            return std::to_string(*size);
+        }
+        case ParameterType::Bool: {
+            const std::optional<bool> truth = parse_bool(value);
+            if (!truth) return std::nullopt;
+            return *truth ? "true" : "false";
+        }
+        case ParameterType::Seconds:
+            if (!parse_seconds(value)) return std::nullopt;
+            return value;
+        case ParameterType::Choice: {
+            const auto& choices = definition.choices;
+            if (std::find(choices.begin(), choices.end(), value) == choices.end()) return std::nullopt;
+            return value;
+        }
+        case ParameterType::String:
+            return value;
+    }
+    return std::nullopt;
+}
+
+std::string valid_values(const ParameterDefinition& definition) {
+    switch (definition.type) {
+        case ParameterType::Int:
+            return "whole numbers";
+        case ParameterType::Unsigned:
+            return "whole numbers from 0";
+        case ParameterType::Size:
+            return "numbers of bytes from 0, also with k, m or g";
+        case ParameterType::Bool:
+            return "true, false, yes, no, on, off, 1, 0";
+        case ParameterType::Seconds:
+            return "numbers of seconds from 0, also with a fraction";
+        case ParameterType::Choice:
+            return join(definition.choices);
+        case ParameterType::String:
+            return "any text";
+    }
+    return "";
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn one name into the other.
+size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<size_t> before(b.size() + 1);
+    std::vector<size_t> previous(b.size() + 1);
+    std::vector<size_t> current(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j)
+        previous[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+        current[0] = i;
+        for (size_t j = 1; j <= b.size(); ++j) {
+            const size_t replaced = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replaced});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                current[j] = std::min(current[j], before[j - 2] + 1);
+            }
+        }
+        before.swap(previous);
+        previous.swap(current);
+    }
+    return previous[b.size()];
+}
+
+std::string home_folder() {
+    if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/') return home;
+    std::vector<char> buffer(4096);
+    passwd entry{};
+    passwd* found = nullptr;
+    if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr)
+        return {};
+    return found->pw_dir != nullptr && found->pw_dir[0] == '/' ? found->pw_dir : "";
+}
+
+struct Given {
+    std::string value;
+    ParameterSource source = ParameterSource::Default;
+    std::string origin;
+};
+
+struct Defined {
+    ParameterDefinition definition;
+    Given now;
+};
+
+}  // namespace
+
+std::string ParameterDefinition::full_name() const {
+    std::string out = framework;
+    for (const std::string* part : {&component, &name}) {
+        if (part->empty()) continue;
+        if (!out.empty()) out += '_';
+        out += *part;
+    }
+    return out;
+}
+
+const char* parameter_source_name(ParameterSource source) {
+    switch (source) {
+        case ParameterSource::Default:
+            return "default";
+        case ParameterSource::SystemFile:
+            return "system file";
+        case ParameterSource::UserFile:
+            return "user file";
+        case ParameterSource::Environment:
+            return "environment";
+        case ParameterSource::Program:
+            return "command line";
+    }
+    return "";
+}
+
+struct Parameters::Impl {
+    mutable std::mutex lock;  // guards everything here
+    std::map<std::string, Given, std::less<>> given;
+    std::map<std::string, Defined, std::less<>> defined;
+    std::map<std::string, std::string, std::less<>> former;  // former name -> name
+    std::vector<std::string> complaints;
+
+    void take_file(const std::string& path, ParameterSource source, bool must_be_roots) {
+        Result<ParameterFile> file = read_parameter_file(path, must_be_roots);
+        if (!file.ok()) {
+            if (file.status() != PMIX_ERR_NOT_FOUND) complaints.push_back(file.error().text);
+            return;
+        }
+        for (ParameterFile::Entry& entry : file->entries) {
+            given[entry.name] = {std::move(entry.value), source, path + ":" + std::to_string(entry.line)};
+        }
+        complaints.insert(complaints.end(), file->complaints.begin(), file->complaints.end());
+    }
+
+    void take_environment() {
+        for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+            const std::string_view text(*entry);
+            if (!text.starts_with(kPrefix)) continue;
+            const size_t equal = text.find('=');
+            if (equal == std::string_view::npos || equal <= kPrefix.size()) continue;
+            const std::string name(text.substr(kPrefix.size(), equal - kPrefix.size()));
+            const std::string_view value = text.substr(equal + 1);
+            if (name.size() > kMaxParameterName || value.size() > kMaxParameterValue) {
+                complaints.push_back("the environment variable " + std::string(text.substr(0, 64)) +
+                                     "... is too long and is ignored");
+                continue;
+            }
+            given[name] = {std::string(value), ParameterSource::Environment,
+                           std::string(text.substr(0, equal))};
+        }
+    }
+
+    /// What was given under the name or a former one; the strongest source wins, then the present name.
+    const Given* find_given(const ParameterDefinition& definition, const std::string& full_name) const {
+        const Given* best = nullptr;
+        const auto consider = [&](const std::string& name) {
+            const auto at = given.find(name);
+            if (at != given.end() && (best == nullptr || at->second.source > best->source))
+                best = &at->second;
+        };
+        consider(full_name);
+        for (const std::string& name : definition.former_names)
+            consider(name);
+        return best;
+    }
+
+    const Defined* find(std::string_view full_name) const {
+        auto at = defined.find(full_name);
+        if (at == defined.end()) {
+            const auto renamed = former.find(full_name);
+            if (renamed != former.end()) at = defined.find(renamed->second);
+        }
+        return at == defined.end() ? nullptr : &at->second;
+    }
+
+    std::string nearest(std::string_view name) const {
+        std::string best;
+        // A third of the letters may be wrong; more is another word.
+        size_t limit = std::max<size_t>(2, name.size() / 3);
+        for (const auto& [known, entry] : defined) {
+            const size_t difference =
+                known.size() > name.size() ? known.size() - name.size() : name.size() - known.size();
+            if (difference > limit) continue;
+            const size_t distance = edit_distance(name, known);
+            if (distance < limit || (distance == limit && best.empty())) {
+                best = known;
+                limit = distance;
+            }
+        }
+        return best;
+    }
+};
+
+Parameters::Sources Parameters::Sources::standard() {
+    Sources sources;
+    sources.privileged = process_is_privileged();
+    sources.environment = !sources.privileged;
+    const InstallPaths paths = install_paths();
+    if (!paths.system_parameter_file.empty()) sources.files.push_back(paths.system_parameter_file);
+    if (sources.privileged) return sources;
+    if (const char* list = std::getenv(kParameterFiles); list != nullptr) {
+        sources.files.clear();
+        if (std::strcmp(list, "none") == 0) return sources;
+        std::string_view rest(list);
+        while (!rest.empty()) {
+            const size_t comma = rest.find(',');
+            if (comma != 0) sources.user_files.emplace_back(rest.substr(0, comma));
+            rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+        }
+        std::reverse(sources.user_files.begin(), sources.user_files.end());
+        return sources;
+    }
+    if (const std::string home = home_folder(); !home.empty()) {
+        sources.user_files.push_back(home + "/.pmix/mca-params.conf");
+    }
+    return sources;
+}
+
+Parameters::Parameters(Sources sources) : impl_(std::make_unique<Impl>()) {
+    for (const std::string& path : sources.files) {
+        impl_->take_file(path, ParameterSource::SystemFile, sources.privileged);
+    }
+    if (!sources.privileged) {
+        for (const std::string& path : sources.user_files)
+            impl_->take_file(path, ParameterSource::UserFile, false);
+        if (sources.environment) impl_->take_environment();
+    }
+    for (auto& [name, value] : sources.program) {
+        impl_->given[name] = {std::move(value), ParameterSource::Program, "command line"};
+    }
+    // Read by Sources::standard() already; defined so that it is known and shown.
+    (void)define(
+        {.framework = "mca",
+         .component = "base",
+         .name = "param_files",
+         .help = "Files of parameters to read in place of the usual ones: a comma list, strongest first, or "
+                 "none; only from the environment."});
+    (void)define({.framework = "mca",
+                  .component = "base",
+                  .name = "warn_unknown",
+                  .type = ParameterType::Bool,
+                  .default_value = "false",
+                  .help = "Name, once, the parameters that were set and that nothing knows."});
+}
+
+Parameters::~Parameters() = default;
+
+Result<void> Parameters::define(ParameterDefinition definition) {
+    std::lock_guard guard(impl_->lock);
+    std::string full_name = definition.full_name();
+    if (impl_->defined.count(full_name) != 0) return {};
+    for (const std::string& name : definition.former_names)
+        impl_->former.emplace(name, full_name);
+    Defined entry{std::move(definition), {}};
+    const ParameterDefinition& kept = entry.definition;
+    const std::optional<std::string> fallback = canonical(kept, kept.default_value);
+    entry.now.value = fallback.value_or(kept.default_value);
+
+    Result<void> result;
+    if (const Given* given = impl_->find_given(kept, full_name); given != nullptr) {
+        if (std::optional<std::string> value = canonical(kept, given->value)) {
+            entry.now = {std::move(*value), given->source, given->origin};
+        } else {
+            Error error{PMIX_ERR_BAD_PARAM, "parameter " + full_name + " cannot be \"" + given->value +
+                                                "\" (" + given->origin + "); valid are " +
+                                                valid_values(kept) + "; \"" + kept.default_value +
+                                                "\" is used"};
+            impl_->complaints.push_back(error.text);
+            result = std::move(error);
+        }
+    } else if (!fallback) {
+        result = Error{PMIX_ERR_BAD_PARAM, "the default of parameter " + full_name + ", \"" +
+                                               kept.default_value + "\", does not fit its type"};
+    }
+    impl_->defined.emplace(std::move(full_name), std::move(entry));
+    return result;
+}
+
+std::optional<std::string> Parameters::raw(std::string_view full_name) const {
+    std::lock_guard guard(impl_->lock);
+    if (const Defined* entry = impl_->find(full_name)) return entry->now.value;
+    const auto at = impl_->given.find(full_name);
+    if (at == impl_->given.end()) return std::nullopt;
+    return at->second.value;
+}
+
+std::optional<ParameterView> Parameters::view(std::string_view full_name) const {
+    std::lock_guard guard(impl_->lock);
+    const Defined* entry = impl_->find(full_name);
+    if (entry == nullptr) return std::nullopt;
+    return ParameterView{&entry->definition, entry->now.value, entry->now.source, entry->now.origin};
+}
+
+std::string Parameters::text(std::string_view full_name) const {
+    std::lock_guard guard(impl_->lock);
+    const Defined* entry = impl_->find(full_name);
+    return entry == nullptr ? std::string() : entry->now.value;
+}
+
+int64_t Parameters::integer(std::string_view full_name) const {
+    return parse_number<int64_t>(text(full_name)).value_or(0);
+}
+
+uint64_t Parameters::size(std::string_view full_name) const {
+    return parse_size(text(full_name)).value_or(0);
+}
+
+bool Parameters::boolean(std::string_view full_name) const {
+    return parse_bool(text(full_name)).value_or(false);
+}
+
+double Parameters::seconds(std::string_view full_name) const {
+    return parse_seconds(text(full_name)).value_or(0);
+}
+
+std::vector<ParameterView> Parameters::all() const {
+    std::lock_guard guard(impl_->lock);
+    std::vector<ParameterView> out;
+    out.reserve(impl_->defined.size());
+    for (const auto& [name, entry] : impl_->defined) {
+        out.push_back({&entry.definition, entry.now.value, entry.now.source, entry.now.origin});
+    }
+    return out;
+}
+
+std::vector<Parameters::Unknown> Parameters::unknown() const {
+    std::lock_guard guard(impl_->lock);
+    std::vector<Unknown> out;
+    for (const auto& [name, given] : impl_->given) {
+        if (impl_->find(name) == nullptr) out.push_back({name, given.origin, impl_->nearest(name)});
+    }
+    return out;
+}
+
+std::vector<std::string> Parameters::complaints() const {
+    std::lock_guard guard(impl_->lock);
+    return impl_->complaints;
+}
+
+}  // namespace muster
