@@ -212,7 +212,7 @@ bool EventLoop::progress() {
     std::unique_lock drive(drive_lock_, std::try_to_lock);
     if (!drive.owns_lock()) return false;
     driver_ = std::this_thread::get_id();
-    event_base_loop(base_, EVLOOP_NONBLOCK);
+    event_base_loop(base_, EVLOOP_ONCE | EVLOOP_NONBLOCK);
     driver_ = std::thread::id();
     return true;
 }
