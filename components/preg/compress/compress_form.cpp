@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// preg/compress: long lists compressed by zlib, in the form that OpenPMIx reads and writes:
+// "blob:" NUL "component=zlib:" NUL "size=N:" NUL and N bytes, which are the list's length (four bytes, least
+// significant first) and a zlib stream.
+#include <zlib.h>
+
+#include <charconv>
+
+#include "framework/preg/adapter.hpp"
+#include "framework/preg/name_list.hpp"
+#include "framework/preg/number.hpp"
+#include "framework/preg/rank_list.hpp"
+
+namespace muster::preg {
+namespace {
+
+constexpr size_t kLengthSize = 4;
+
+/// Takes text off the front up to and with its NUL.
+bool take_string(std::string_view& bytes, std::string_view& text) {
+    const size_t end = bytes.find('\0');
+    if (end == std::string_view::npos) return false;
+    text = bytes.substr(0, end);
+    bytes.remove_prefix(end + 1);
+    return true;
+}
+
+bool strip_colon(std::string_view& text) {
+    if (!text.empty() && text.back() == ':') text.remove_suffix(1);
+    return true;
+}
+
+class CompressForm {
+  public:
+    explicit CompressForm(const muster_host_t* host)
+        : limit_(number_parameter(host, "max_entries", kDefaultLimit)),
+          max_size_(number_parameter(host, "max_size", kDefaultMaxSize)),
+          min_size_(number_parameter(host, "min_size", kDefaultMinSize)) {}
+
+    static constexpr size_t kDefaultMaxSize = size_t{256} << 20;
+    static constexpr size_t kDefaultMinSize = 512;
+
+    pmix_status_t generate_nodes(std::string_view list, std::string& out) { return compress_list(list, out); }
+    pmix_status_t generate_ppn(std::string_view list, std::string& out) { return compress_list(list, out); }
+
+    pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_sink_t& sink) {
+        std::string list;
+        const pmix_status_t status = expand_list(regex, list);
+        return status == PMIX_SUCCESS ? parse_names(list, limit_, sink) : status;
+    }
+    pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_sink_t& sink) {
+        std::string list;
+        const pmix_status_t status = expand_list(regex, list);
+        return status == PMIX_SUCCESS ? parse_ranks(list, limit_, sink) : status;
+    }
+
+  private:
+    pmix_status_t compress_list(std::string_view list, std::string& out) const {
+        if (list.size() < min_size_ || list.size() > max_size_ || list.size() > UINT32_MAX) {
+            return PMIX_ERR_NOT_SUPPORTED;
+        }
+        uLongf size = compressBound(static_cast<uLong>(list.size()));
+        std::string stream(size, '\0');
+        if (compress2(reinterpret_cast<Bytef*>(stream.data()), &size,
+                      reinterpret_cast<const Bytef*>(list.data()), static_cast<uLong>(list.size()),
+                      Z_DEFAULT_COMPRESSION) != Z_OK) {
+            return PMIX_ERR_NOT_SUPPORTED;
+        }
+        using namespace std::string_view_literals;
+        out = "blob:\0component=zlib:\0size="sv;
+        append_number(out, kLengthSize + size);
+        out += ":\0"sv;
+        for (size_t i = 0; i < kLengthSize; ++i)
+            out += static_cast<char>(list.size() >> (8 * i) & 0xff);
+        out.append(stream, 0, size);
+        return PMIX_SUCCESS;
+    }
+
+    pmix_status_t expand_list(std::string_view bytes, std::string& list) const {
+        std::string_view tag, component, size_text;
+        if (!bytes.starts_with("blob") || !take_string(bytes, tag) || !strip_colon(tag) || tag != "blob") {
+            return PMIX_ERR_NOT_SUPPORTED;
+        }
+        if (!take_string(bytes, component) || !strip_colon(component)) return PMIX_ERR_BAD_PARAM;
+        if (component != "component=zlib") return PMIX_ERR_NOT_SUPPORTED;
+        if (!take_string(bytes, size_text) || !strip_colon(size_text)) return PMIX_ERR_BAD_PARAM;
+        if (!size_text.starts_with("size=") && !size_text.starts_with("size:")) return PMIX_ERR_BAD_PARAM;
+        size_text.remove_prefix(5);
+        const std::string_view digits = take_digits(size_text);
+        if (digits.empty() || digits.size() > kMaxDigits || !size_text.empty()) return PMIX_ERR_BAD_PARAM;
+        const uint64_t size = value_of(digits);
+        if (size < kLengthSize || size > bytes.size()) return PMIX_ERR_BAD_PARAM;
+
+        size_t length = 0;
+        for (size_t i = 0; i < kLengthSize; ++i)
+            length |= size_t{static_cast<uint8_t>(bytes[i])} << (8 * i);
+        if (length > max_size_) return PMIX_ERR_OUT_OF_RESOURCE;
+        // zlib cannot expand to more than about 1032 times; a length past that is a lie, found before
+        // allocating.
+        if (length / 1040 > size) return PMIX_ERR_BAD_PARAM;
+        list.resize(length);
+        uLongf expanded = static_cast<uLongf>(length);
+        if (uncompress(reinterpret_cast<Bytef*>(list.data()), &expanded,
+                       reinterpret_cast<const Bytef*>(bytes.data()) + kLengthSize,
+                       static_cast<uLong>(size - kLengthSize)) != Z_OK) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+        list.resize(expanded);
+        while (!list.empty() && list.back() == '\0')
+            list.pop_back();
+        return list.find('\0') == std::string::npos ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    }
+
+    size_t limit_;
+    size_t max_size_;
+    size_t min_size_;
+};
+
+constexpr muster_param_t kParameters[] = {
+    {"max_entries", MUSTER_PARAM_UNSIGNED, "4194304", "entries",
+     "Names or ranks that one expression may stand for; one that stands for more is refused.", nullptr,
+     nullptr},
+    {"max_size", MUSTER_PARAM_UNSIGNED, "268435456", "bytes",
+     "Longest list, in its plain form, that is compressed or expanded.", nullptr, nullptr},
+    {"min_size", MUSTER_PARAM_UNSIGNED, "512", "bytes", "Shorter lists are left to the other components.",
+     nullptr, nullptr},
+};
+
+}  // namespace
+}  // namespace muster::preg
+
+MUSTER_COMPONENT(preg, compress) {
+    using namespace muster::preg;
+    static const muster_component_t component = {sizeof(muster_component_t),
+                                                 MUSTER_SDK_MAJOR,
+                                                 MUSTER_SDK_MINOR,
+                                                 "preg",
+                                                 MUSTER_PREG_INTERFACE,
+                                                 "compress",
+                                                 MUSTER_VERSION,
+                                                 "Muster",
+                                                 MUSTER_COMPONENT_HOSTILE_INPUT,
+                                                 40,
+                                                 kParameters,
+                                                 std::size(kParameters),
+                                                 &Adapter<CompressForm>::create,
+                                                 &Adapter<CompressForm>::destroy};
+    return &component;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// preg: short forms of node and process maps. Facade over the SDK's C interface (pmix/sdk/preg.h), and the
+// operations on all forms together: the shortest is generated, any is parsed.
+#pragma once
+
+#include <pmix/sdk/preg.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/result.hpp"
+
+namespace muster {
+
+/// One component. Any thread.
+class Preg {
+  public:
+    /// `operations` lives as long as this.
+    Preg(const muster_preg_t* operations, std::string name)
+        : operations_(operations), name_(std::move(name)) {}
+
+    const std::string& name() const { return name_; }
+
+    /// PMIX_ERR_NOT_SUPPORTED when the component's form does not fit; `out` is as before then.
+    pmix_status_t generate_nodes(std::string_view list, Bytes& out) const;
+    pmix_status_t generate_ppn(std::string_view list, Bytes& out) const;
+    pmix_status_t parse_nodes(ByteView regex, const muster_preg_name_sink_t& sink) const;
+    pmix_status_t parse_ppn(ByteView regex, const muster_preg_rank_sink_t& sink) const;
+
+  private:
+    const muster_preg_t* operations_;
+    std::string name_;
+};
+
+/// Components, preferred first, as Registry::pregs() gives them.
+using PregSet = std::span<Preg* const>;
+
+/// The shortest form that a component has for the list (the first of equally short ones), with its
+/// terminator. One malloc block. Without any component: the list itself.
+Result<Bytes> generate_node_regex(PregSet pregs, std::string_view list);
+Result<Bytes> generate_ppn_regex(PregSet pregs, std::string_view list);
+
+/// Reads any form that a component knows, or a plain list. The sink is as in pmix/sdk/preg.h.
+/// The error says which rule was broken: PMIX_ERR_BAD_PARAM, PMIX_ERR_OUT_OF_RESOURCE, or what the sink
+/// returned.
+Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_sink_t& sink);
+Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_sink_t& sink);
+
+/// The bytes of `regex` up to `size`, without the terminator at the end, if there is one.
+std::string_view regex_text(ByteView regex);
+
+}  // namespace muster

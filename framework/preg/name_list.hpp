@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lists of node names as text: reading them with ranges in brackets ("odin[009-012,102-107].org"), and
+// shortening them to that form, the one that the Standard documents. Linear in the length of what is read and
+// written.
+#pragma once
+
+#include <pmix/sdk/preg.h>
+
+#include <string>
+#include <string_view>
+
+namespace muster::preg {
+
+/// How many names or ranks one expression may stand for, unless a parameter says otherwise.
+inline constexpr size_t kDefaultLimit = size_t{1} << 22;
+/// ... and how many bytes of names for each of them, on average.
+inline constexpr size_t kBytesPerName = 64;
+
+/// Whether a bracket that holds no ranges is an error, or part of the name.
+enum class Brackets : bool { Lenient, Strict };
+
+/// Reads a comma list of names; "[1-3,007]" in a name stands for each of the numbers, several brackets for
+/// each combination, the last changing fastest; a number has at least as many digits as the first of its
+/// range. Empty entries are passed over.
+/// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE past `limit`; what the sink returned.
+pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_sink_t& sink,
+                          Brackets brackets = Brackets::Lenient);
+
+/// The same for entries "prefix[DIGITS:ranges]suffix", where every number has DIGITS digits (OpenPMIx 4.2).
+pmix_status_t parse_names_with_digits(std::string_view text, size_t limit,
+                                      const muster_preg_name_sink_t& sink);
+
+/// Appends the shortened list: neighbours that differ in one number become one entry. Order is kept.
+/// @return false when the list cannot be written so (`out` is unspecified then).
+bool shorten_names(std::string_view list, std::string& out);
+
+}  // namespace muster::preg

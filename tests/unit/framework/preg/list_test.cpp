@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lists of names and ranks: the documented short forms, reading them back, hostile input.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "framework/preg/name_list.hpp"
+#include "framework/preg/rank_list.hpp"
+
+namespace muster::preg {
+namespace {
+
+struct Names {
+    std::vector<std::string> all;
+    muster_preg_name_sink_t sink{this, [](void* self, const char* name, size_t length) {
+                                     static_cast<Names*>(self)->all.emplace_back(name, length);
+                                     return pmix_status_t{PMIX_SUCCESS};
+                                 }};
+    std::string joined() const {
+        std::string out;
+        for (const std::string& name : all)
+            out += (out.empty() ? "" : ",") + name;
+        return out;
+    }
+};
+
+struct Ranks {
+    std::string text;
+    bool fresh = true;
+    size_t nodes = 0;
+    muster_preg_rank_sink_t sink{this,
+                                 [](void* self, uint32_t first, uint32_t last) {
+                                     auto* ranks = static_cast<Ranks*>(self);
+                                     for (uint64_t r = first; r <= last; ++r) {
+                                         if (!ranks->fresh) ranks->text += ',';
+                                         ranks->fresh = false;
+                                         ranks->text += std::to_string(r);
+                                     }
+                                     return pmix_status_t{PMIX_SUCCESS};
+                                 },
+                                 [](void* self) {
+                                     auto* ranks = static_cast<Ranks*>(self);
+                                     ranks->text += ';';
+                                     ranks->fresh = true;
+                                     ++ranks->nodes;
+                                     return pmix_status_t{PMIX_SUCCESS};
+                                 }};
+};
+
+std::string expand(std::string_view text, pmix_status_t* status = nullptr, size_t limit = kDefaultLimit,
+                   Brackets brackets = Brackets::Strict) {
+    Names names;
+    const pmix_status_t rc = parse_names(text, limit, names.sink, brackets);
+    if (status != nullptr) *status = rc;
+    return names.joined();
+}
+
+struct NameCase {
+    const char* list;
+    const char* shortened;
+    const char* names;  ///< nullptr: the list itself
+};
+
+class ShortenNames : public testing::TestWithParam<NameCase> {};
+
+TEST_P(ShortenNames, SRV_03_KeepsOrderZerosPrefixesAndSuffixes) {
+    std::string out;
+    ASSERT_TRUE(shorten_names(GetParam().list, out));
+    EXPECT_EQ(out, GetParam().shortened);
+    pmix_status_t status;
+    EXPECT_EQ(expand(out, &status), GetParam().names != nullptr ? GetParam().names : GetParam().list);
+    EXPECT_EQ(status, PMIX_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ShortenNames,
+    testing::Values(
+        NameCase{
+            "odin009.org,odin010.org,odin011.org,odin012.org,odin[102-107].org", "odin[009-012,102-107].org",
+            "odin009.org,odin010.org,odin011.org,odin012.org,odin102.org,odin103.org,odin104.org,odin105.org,"
+            "odin106.org,odin107.org"},
+        NameCase{"vm", "vm", nullptr}, NameCase{"n1,n2,n3", "n[1-3]", nullptr},
+        NameCase{"n8,n9,n10,n11", "n[8-11]", nullptr}, NameCase{"n08,n09,n10", "n[08-10]", nullptr},
+        NameCase{"n8,n9,n010", "n[8-9,010]", nullptr}, NameCase{"n9,n10,n09", "n[9-10,09]", nullptr},
+        NameCase{"n098,n099,n100,n101", "n[098-101]", nullptr},
+        NameCase{"n3,n1,n2,n2", "n[3,1-2,2]", nullptr}, NameCase{"a,a,a", "a,a,a", nullptr},
+        NameCase{"a1,a1", "a[1,1]", nullptr}, NameCase{"a1,b1,a2", "a1,b1,a2", nullptr},
+        NameCase{"r1n1,r1n2,r1n3,r2n1,r2n2", "r1n[1-3],r2n[1-2]", nullptr},
+        NameCase{"r1n7,r2n7,r3n7", "r[1-3]n7", nullptr},
+        NameCase{"10.0.0.1,10.0.0.2", "10.0.0.[1-2]", nullptr}, NameCase{"1,2,3", "[1-3]", nullptr},
+        NameCase{"x[1-2]y,x3y", "x[1-3]y", "x1y,x2y,x3y"},
+        NameCase{"x1y,x[2-4,9]y", "x[1-4,9]y", "x1y,x2y,x3y,x4y,x9y"},
+        NameCase{"r1n[1-2],r2n[1-2]", "r1n[1-2],r2n[1-2]", "r1n1,r1n2,r2n1,r2n2"},
+        NameCase{"n123456789012345678901234,n1", "n123456789012345678901234,n1", nullptr},
+        NameCase{"node-a,node-b,login:1,login:2", "node-a,node-b,login:[1-2]", nullptr},
+        NameCase{"a:,b", "a:,b", nullptr}));
+
+TEST(ShortenNames, DeclinesWhatTheFormCannotSay) {
+    for (const char* list : {"a[x]", "a]", "a[1", "a[3-1]", "a[1-010]", "a[1]b[2]", "a,,b", ",", "a[]"}) {
+        std::string out;
+        EXPECT_FALSE(shorten_names(list, out)) << list;
+    }
+}
+
+TEST(ParseNames, SeveralBracketsGiveEachCombination) {
+    EXPECT_EQ(expand("r[1-2]n[08-09,3]x"), "r1n08x,r1n09x,r1n3x,r2n08x,r2n09x,r2n3x");
+}
+
+TEST(ParseNames, BracketsWithoutRangesArePartOfANameWhenLenient) {
+    pmix_status_t status;
+    EXPECT_EQ(expand("a[x],b[,c]d", &status, kDefaultLimit, Brackets::Lenient), "a[x],b[,c]d");
+    EXPECT_EQ(status, PMIX_SUCCESS);
+    EXPECT_EQ(expand("a[1-2],,b[", &status, kDefaultLimit, Brackets::Lenient), "a1,a2,b[");
+    EXPECT_EQ(status, PMIX_SUCCESS);
+}
+
+TEST(ParseNames, RefusesBrokenBracketsWhenStrict) {
+    for (const char* text : {"a[", "a]", "a[]", "a[1-]", "a[-1]", "a[2-1]", "a[1", "a[x]", "a[1,]", "a[1;2]",
+                             "a[1234567890123456789]", "a[1]]"}) {
+        pmix_status_t status;
+        expand(text, &status);
+        EXPECT_EQ(status, PMIX_ERR_BAD_PARAM) << text;
+    }
+}
+
+TEST(ParseNames, StopsAtItsLimits) {
+    pmix_status_t status;
+    Names names;
+    EXPECT_EQ(parse_names("n[1-11]", 10, names.sink), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(names.all.size(), 10u);
+    expand("a[0-999999999999999999]", &status, 1000);
+    EXPECT_EQ(status, PMIX_ERR_OUT_OF_RESOURCE);
+    expand("a[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]", &status, 1000);
+    EXPECT_EQ(status, PMIX_ERR_OUT_OF_RESOURCE);
+    // Few names, but long ones.
+    expand("a[0-99]" + std::string(10000, 'x'), &status, 1000);
+    EXPECT_EQ(status, PMIX_ERR_OUT_OF_RESOURCE);
+    // A sink may stop it.
+    muster_preg_name_sink_t stop{nullptr,
+                                 [](void*, const char*, size_t) { return pmix_status_t{PMIX_ERR_NOMEM}; }};
+    EXPECT_EQ(parse_names("a,b", 10, stop), PMIX_ERR_NOMEM);
+}
+
+TEST(ParseNames, ManyOpenBracketsTakeLinearTime) {
+    std::string text;
+    for (int i = 0; i < 200000; ++i)
+        text += "a[,";
+    text += "]";
+    Names names;
+    EXPECT_EQ(parse_names(text, kDefaultLimit, names.sink), PMIX_SUCCESS);
+    text = std::string(1000000, '[');
+    EXPECT_EQ(parse_names(text, kDefaultLimit, names.sink), PMIX_SUCCESS);
+}
+
+TEST(ParseNamesWithDigits, ReadsTheFormsOfOpenPmix) {
+    const struct {
+        const char* text;
+        const char* names;
+    } cases[] = {{"node[1:1-3],node[2:17]", "node1,node2,node3,node17"},
+                 {"odin[3:9-12,102].org", "odin009.org,odin010.org,odin011.org,odin012.org,odin102.org"},
+                 {"[2:1-2]", "01,02"},
+                 {"alpha,beta[1:7]", "alpha,beta7"},
+                 {"n[1:9-10]", "n9,n10"}};
+    for (const auto& one : cases) {
+        Names names;
+        EXPECT_EQ(parse_names_with_digits(one.text, kDefaultLimit, names.sink), PMIX_SUCCESS) << one.text;
+        EXPECT_EQ(names.joined(), one.names);
+    }
+    for (const char* text :
+         {"a[1-3]", "a[:1]", "a[1:]", "a[99:1]", "a[1:2", "a]1:2[", "a[1:x]", "a[1:1-2]b[1:2]"}) {
+        Names names;
+        EXPECT_EQ(parse_names_with_digits(text, kDefaultLimit, names.sink), PMIX_ERR_BAD_PARAM) << text;
+    }
+}
+
+struct RankCase {
+    const char* list;
+    const char* shortened;
+};
+class ShortenRanks : public testing::TestWithParam<RankCase> {};
+
+TEST_P(ShortenRanks, SRV_06_KeepsWhatEachNodeHolds) {
+    std::string out;
+    ASSERT_TRUE(shorten_ranks(GetParam().list, out));
+    EXPECT_EQ(out, GetParam().shortened);
+    Ranks plain, back;
+    ASSERT_EQ(parse_ranks(GetParam().list, kDefaultLimit, plain.sink), PMIX_SUCCESS);
+    ASSERT_EQ(parse_ranks(out, kDefaultLimit, back.sink, true), PMIX_SUCCESS);
+    EXPECT_EQ(back.text, plain.text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ShortenRanks,
+    testing::Values(RankCase{"1-4;2-5;8,10,11,12;6,7,9", "2x(3);8,10-12;6-7,9"}, RankCase{"0", "0"},
+                    RankCase{"0,1,2,3", "0-3"}, RankCase{"0-3;4-7", "0-3;4-7"},
+                    RankCase{"0-3;4-7;8-11;12-15", "4x(3)@0+4"}, RankCase{"0;1;2;3;4;5", "6x(0)@0+1"},
+                    RankCase{"1;2;3;4", "4x(0)"}, RankCase{"0,2;1,3", "0,2;1,3"}, RankCase{"3,2,1", "3,2,1"},
+                    RankCase{"0-1;;2-3", "0-1;;2-3"},
+                    RankCase{"0;1;2;3;9-10;11-12;13-14;15-16;5,7", "0;1;2;3;4x(1)@9+2;5,7"},
+                    RankCase{"7;6;5", "7;6;5"}, RankCase{" 0 , 1 ;2", "0-1;2"}));
+
+TEST(ShortenRanks, DeclinesWhatAreNoRanks) {
+    for (const char* list : {"a", "0-", "-1", "1-0", "0,", "0,,1", "0 1", "4294967295", "1x(2)", "0:1"}) {
+        std::string out;
+        EXPECT_FALSE(shorten_ranks(list, out)) << list;
+    }
+}
+
+TEST(ParseRanks, RefusesHostileInput) {
+    Ranks ranks;
+    EXPECT_EQ(parse_ranks("0-4000000000", 1000, ranks.sink), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(parse_ranks("0-4294967290", SIZE_MAX, ranks.sink), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(parse_ranks(std::string(100, ';'), 50, ranks.sink), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(parse_ranks("999999999999x(0)", 1000, ranks.sink, true), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(parse_ranks("3x(2)@4294967200+100", 1000, ranks.sink, true), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(parse_ranks("2x(3)", 1000, ranks.sink, false), PMIX_ERR_BAD_PARAM);
+    for (const char* text : {"2x", "2x(", "2x()", "2x(1)@", "2x(1)@1", "2x(1)@1+", "2x(1)9", "x(1)"}) {
+        EXPECT_EQ(parse_ranks(text, 1000, ranks.sink, true), PMIX_ERR_BAD_PARAM) << text;
+    }
+}
+
+TEST(Lists, AMillionEntriesStaySmallAndLinear) {
+    std::string names, ranks;
+    for (int i = 0; i < 1000000; ++i) {
+        names += "node" + std::to_string(i) + ".cluster.org,";
+        ranks += std::to_string(4 * i) + "-" + std::to_string(4 * i + 3) + ";";
+    }
+    names.pop_back();
+    ranks.pop_back();
+    std::string short_names, short_ranks;
+    ASSERT_TRUE(shorten_names(names, short_names));
+    EXPECT_EQ(short_names, "node[0-999999].cluster.org");
+    ASSERT_TRUE(shorten_ranks(ranks, short_ranks));
+    EXPECT_EQ(short_ranks, "1000000x(3)@0+4");
+    Names back;
+    ASSERT_EQ(parse_names(short_names, kDefaultLimit, back.sink), PMIX_SUCCESS);
+    EXPECT_EQ(back.all.size(), 1000000u);
+    EXPECT_EQ(back.all.back(), "node999999.cluster.org");
+}
+
+}  // namespace
+}  // namespace muster::preg
