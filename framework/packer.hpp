@@ -4,9 +4,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "framework/base/value.hpp"
+#include "framework/base/info.hpp"
 #include "framework/bfrops.hpp"
 
 namespace muster {
@@ -17,6 +18,7 @@ struct WireFormat {
     BufferType buffer_type = BufferType::NonDescribed;
 };
 
+/// Writes items one after the other. After a failure nothing more is written. Does not throw.
 class Packer {
   public:
     explicit Packer(WireFormat format) : format_(format) {}
@@ -33,9 +35,11 @@ class Packer {
     Packer& byte(uint8_t value) { return items(&value, 1, PMIX_BYTE); }
     Packer& uint32(uint32_t value) { return items(&value, 1, PMIX_UINT32); }
     Packer& rank(pmix_rank_t value) { return items(&value, 1, PMIX_PROC_RANK); }
+    Packer& scope(pmix_scope_t value) { return items(&value, 1, PMIX_SCOPE); }
     Packer& proc(const pmix_proc_t& value) { return items(&value, 1, PMIX_PROC); }
     Packer& info(const pmix_info_t& value) { return items(&value, 1, PMIX_INFO); }
-    Packer& bytes(ByteView value);  ///< a BYTE_OBJECT item
+    Packer& bytes(ByteView value);     ///< a BYTE_OBJECT item
+    Packer& buffer(ByteView content);  ///< a BUFFER item that holds items in the same format
     Packer& kval(const char* key, const pmix_value_t& value);
 
     /// `*X` of the protocol: a SIZE item and, when there are any, one item with all.
@@ -58,13 +62,16 @@ class Packer {
     pmix_status_t error_ = PMIX_SUCCESS;
 };
 
-/// Reads hostile bytes. After a failure every further read fails; values then hold their defaults.
+/// Reads hostile bytes. After a failure every further read fails, and there is nothing to free in what it
+/// would have filled. Does not throw.
 class Unpacker {
   public:
     Unpacker(WireFormat format, ByteView bytes) : format_(format), in_(bytes) {}
 
     /// Exactly one value of `type` into `value` (raw memory of the C type).
     bool item(void* value, pmix_data_type_t type);
+    /// All values of one item: a malloc'ed array (nullptr for none) that the caller owns.
+    bool items(void** values, size_t& n, pmix_data_type_t type);
 
     bool command(uint8_t& out) { return item(&out, PMIX_COMMAND); }
     bool status(pmix_status_t& out) { return item(&out, PMIX_STATUS); }
@@ -77,11 +84,13 @@ class Unpacker {
     bool rank(pmix_rank_t& out) { return item(&out, PMIX_PROC_RANK); }
     bool scope(pmix_scope_t& out) { return item(&out, PMIX_SCOPE); }
     bool proc(pmix_proc_t& out) { return item(&out, PMIX_PROC); }
-    bool info(Info& append_to);                       ///< one INFO item, appended
-    bool bytes(ByteView& out);                        ///< a BYTE_OBJECT item, viewed in place
+    bool info(Info& append_to);                            ///< one INFO item, appended
+    bool bytes(ByteView& out);                             ///< a BYTE_OBJECT item, viewed in place
+    bool buffer(BufferType& content_type, ByteView& out);  ///< a BUFFER item, viewed in place
     bool kval(std::string& key, Value& value);
+    bool kval(std::string_view& key, Value& value);  ///< the key is viewed in place
 
-    /// `*INFO` and `*PROC` of the protocol.
+    /// `*INFO` and `*PROC` of the protocol; what `out` held is replaced.
     bool infos(Info& out);
     bool procs(std::vector<pmix_proc_t>& out);
     /// `*X` in general: a malloc'ed array (nullptr for none) that the caller owns.

@@ -476,15 +476,16 @@ void data_free_elements(void* elements, std::size_t n, pmix_data_type_t type) {
 }
 
 std::size_t regex_length(const char* regex) {
-    // "blob\0component=NAME:\0size:DECIMAL\0", then that many bytes (the form of the compressing component).
-    if (strcmp(regex, "blob") != 0) return strlen(regex) + 1;
-    const char* component = regex + sizeof "blob";
+    // "blob:", "component=NAME:", "size=DECIMAL:" with a terminator each, then that many bytes (the form of
+    // the compressing component).
+    if (strncmp(regex, "blob", 4) != 0) return strlen(regex) + 1;
+    const char* component = regex + strlen(regex) + 1;
     const char* size = component + strlen(component) + 1;
-    static constexpr char kSize[] = "size:";
-    if (strncmp(size, kSize, sizeof kSize - 1) != 0) return sizeof "blob";
-    char* end = nullptr;
-    const unsigned long long bytes = strtoull(size + sizeof kSize - 1, &end, 10);
-    return static_cast<std::size_t>(end - regex) + 1 + static_cast<std::size_t>(bytes);
+    const char* data = size + strlen(size) + 1;
+    static constexpr char kSize[] = "size=";
+    if (strncmp(size, kSize, sizeof kSize - 1) != 0) return static_cast<std::size_t>(component - regex);
+    const unsigned long long bytes = strtoull(size + sizeof kSize - 1, nullptr, 10);
+    return static_cast<std::size_t>(data - regex) + static_cast<std::size_t>(bytes);
 }
 
 }  // namespace muster

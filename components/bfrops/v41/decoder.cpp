@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the Decoder does that is more than a line.
+
+#include "components/bfrops/v41/decoder.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace muster::v41 {
+namespace {
+
+ByteView without_prefix(ByteView bytes, size_t count) {
+    return bytes.subspan(count);
+}
+
+bool starts_with(ByteView bytes, const char* prefix, size_t length) {
+    return bytes.size() >= length && std::memcmp(bytes.data(), prefix, length) == 0;
+}
+
+/// Length up to and including the first NUL, 0 where there is none.
+size_t terminated_length(ByteView bytes) {
+    if (bytes.empty()) return 0;
+    const auto* nul = static_cast<const uint8_t*>(std::memchr(bytes.data(), 0, bytes.size()));
+    return nul == nullptr ? 0 : static_cast<size_t>(nul - bytes.data()) + 1;
+}
+
+}  // namespace
+
+size_t min_wire_size(pmix_data_type_t type) {
+    switch (type) {
+        // A run of these is one byte, however many there are.
+        case PMIX_POINTER:
+            return 0;
+        case PMIX_KVAL:
+        case PMIX_BUFFER:
+        case PMIX_PROC:
+        case PMIX_QUERY:
+        case PMIX_COORD:
+        case PMIX_TIMEVAL:
+        case PMIX_RESOURCE_UNIT:
+            return 2;
+        case PMIX_INFO:
+        case PMIX_ENVAR:
+        case PMIX_DEVICE:
+        case PMIX_ENDPOINT:
+            return 3;
+        case PMIX_PDATA:
+        case PMIX_REGATTR:
+        case PMIX_GEOMETRY:
+        case PMIX_NODE_PID:
+            return 4;
+        case PMIX_DEVICE_DIST:
+            return 5;
+        case PMIX_APP:
+            return 6;
+        case PMIX_PROC_INFO:
+        case PMIX_NET_STATS:
+            return 7;
+        case PMIX_DISK_STATS:
+            return 12;
+        case PMIX_NODE_STATS:
+            return 16;
+        case PMIX_PROC_STATS:
+            return 18;
+        default:
+            return 1;
+    }
+}
+
+bool Decoder::take(size_t count, ByteView& view) {
+    if (count > remaining()) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+    view = {at_, count};
+    at_ += count;
+    return true;
+}
+
+bool Decoder::plausible(size_t count, size_t min_size) {
+    if (min_size != 0 && count > remaining() / min_size) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+    return true;
+}
+
+bool Decoder::charge(size_t bytes) {
+    if (bytes > credit_) return fail(PMIX_ERR_UNPACK_FAILURE);
+    credit_ -= bytes;
+    return true;
+}
+
+bool Decoder::allocate(size_t count, pmix_data_type_t type, void** block) {
+    *block = nullptr;
+    const size_t size = data_type_size(type);
+    if (size == 0) return fail(PMIX_ERR_UNKNOWN_DATA_TYPE);
+    if (count == 0) return true;
+    if (!plausible(count, min_wire_size(type))) return false;
+    if (count > credit_ / size || !charge(count * size)) return fail(PMIX_ERR_UNPACK_FAILURE);
+    *block = std::calloc(count, size);
+    return *block != nullptr || fail(PMIX_ERR_NOMEM);
+}
+
+bool Decoder::duplicate(ByteView view, bool terminate, char*& copy) {
+    auto* block = static_cast<char*>(std::malloc(view.size() + (terminate ? 1 : 0)));
+    if (block == nullptr) return fail(PMIX_ERR_NOMEM);
+    if (!view.empty()) std::memcpy(block, view.data(), view.size());
+    if (terminate) block[view.size()] = '\0';
+    copy = block;
+    return true;
+}
+
+bool Decoder::raw(void* elements, size_t n) {
+    ByteView view;
+    if (!take(n, view)) return false;
+    if (n > 0) std::memcpy(elements, view.data(), n);
+    return true;
+}
+
+bool Decoder::booleans(void* elements, size_t n) {
+    ByteView view;
+    if (!take(n, view)) return false;
+    bool* values = static_cast<bool*>(elements);
+    for (size_t i = 0; i < n; ++i) {
+        values[i] = view[i] != 0;
+    }
+    return true;
+}
+
+bool Decoder::pids(void* elements, size_t n) {
+    pmix_data_type_t tag = PMIX_UNDEF;
+    if (!number(tag)) return false;
+    if (tag != PMIX_UINT32) return fail(PMIX_ERR_UNPACK_FAILURE);
+    return numbers<uint32_t>(elements, n);
+}
+
+bool Decoder::pointers(void*, size_t) {
+    uint8_t sentinel = 0;
+    return number(sentinel);
+}
+
+bool Decoder::text_view(ByteView& view) {
+    int32_t length = 0;
+    if (!number(length)) return false;
+    if (length == 0) {
+        view = {};
+        return true;
+    }
+    if (length < 0) return fail(PMIX_ERR_UNPACK_FAILURE);
+    if (!take(static_cast<size_t>(length), view)) return false;
+    if (terminated_length(view) != view.size()) return fail(PMIX_ERR_UNPACK_FAILURE);
+    view = view.first(view.size() - 1);
+    return true;
+}
+
+bool Decoder::bytes_view(ByteView& view) {
+    size_t size = 0;
+    return number(size) && take(size, view);
+}
+
+bool Decoder::text(char*& value) {
+    ByteView view;
+    if (!text_view(view)) return false;
+    return view.data() == nullptr || duplicate(view, true, value);
+}
+
+bool Decoder::name(char* value, size_t max_length) {
+    ByteView view;
+    if (!text_view(view)) return false;
+    if (view.size() > max_length) return fail(PMIX_ERR_UNPACK_FAILURE);
+    if (!view.empty()) std::memcpy(value, view.data(), view.size());
+    return true;
+}
+
+bool Decoder::texts(char**& values) {
+    int32_t count = 0;
+    if (!number(count)) return false;
+    if (count == 0) return true;
+    if (count < 0) return fail(PMIX_ERR_UNPACK_FAILURE);
+    // Each has a length byte and a terminator: a null one would end the array before its time.
+    if (!plausible(static_cast<size_t>(count), 2)) return false;
+    values = static_cast<char**>(std::calloc(static_cast<size_t>(count) + 1, sizeof(char*)));
+    if (values == nullptr) return fail(PMIX_ERR_NOMEM);
+    for (int32_t i = 0; i < count; ++i) {
+        if (!text(values[i])) return false;
+        if (values[i] == nullptr) return fail(PMIX_ERR_UNPACK_FAILURE);
+    }
+    return true;
+}
+
+bool Decoder::text_of_real(char (&text)[352], size_t& length) {
+    ByteView view;
+    if (!text_view(view)) return false;
+    if (view.size() > sizeof text) return fail(PMIX_ERR_UNPACK_FAILURE);
+    length = view.size();
+    for (size_t i = 0; i < length; ++i) {
+        // A peer whose locale says so writes a comma.
+        text[i] = view[i] == ',' ? '.' : static_cast<char>(view[i]);
+    }
+    return true;
+}
+
+namespace {
+template <class T>
+bool parse_real(const char* text, size_t length, T& value) {
+    if (length == 0) return true;
+    const auto [end, problem] = std::from_chars(text, text + length, value);
+    return problem == std::errc() && end == text + length;
+}
+}  // namespace
+
+bool Decoder::real(float& value) {
+    char text[352];
+    size_t length = 0;
+    if (!text_of_real(text, length)) return false;
+    return parse_real(text, length, value) || fail(PMIX_ERR_UNPACK_FAILURE);
+}
+
+bool Decoder::real(double& value) {
+    char text[352];
+    size_t length = 0;
+    if (!text_of_real(text, length)) return false;
+    return parse_real(text, length, value) || fail(PMIX_ERR_UNPACK_FAILURE);
+}
+
+bool Decoder::bytes(char*& data, size_t& size) {
+    ByteView view;
+    if (!bytes_view(view)) return false;
+    if (view.empty()) return true;
+    if (!duplicate(view, false, data)) return false;
+    size = view.size();
+    return true;
+}
+
+bool Decoder::data_buffer(pmix_data_buffer_t& value) {
+    ByteView view;
+    if (!bytes_view(view)) return false;
+    if (view.empty()) return true;
+    if (!duplicate(view, false, value.base_ptr)) return false;
+    value.bytes_allocated = value.bytes_used = view.size();
+    value.pack_ptr = value.base_ptr + view.size();
+    value.unpack_ptr = value.base_ptr;
+    return true;
+}
+
+bool Decoder::regex_view(ByteView& view) {
+    // Plain forms end at their terminator. The compressed one is blob:, component=NAME:, size=N: with a
+    // terminator each, and N bytes.
+    const ByteView input(at_, end_);
+    size_t length = terminated_length(input);
+    if (length == 0) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+    if (starts_with(input, "blob", 4)) {
+        const size_t component = terminated_length(without_prefix(input, length));
+        if (component == 0) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+        length += component;
+        const ByteView size_text = without_prefix(input, length);
+        const size_t size_length = terminated_length(size_text);
+        if (size_length == 0) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+        if (!starts_with(size_text, "size=", 5)) return fail(PMIX_ERR_UNPACK_FAILURE);
+        const char* digits = reinterpret_cast<const char*>(size_text.data()) + 5;
+        size_t size = 0;
+        const auto [end, problem] = std::from_chars(digits, digits + size_length - 6, size);
+        if (problem != std::errc() || *end != ':' || end[1] != '\0') return fail(PMIX_ERR_UNPACK_FAILURE);
+        length += size_length;
+        if (size > input.size() - length) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+        length += size;
+    }
+    return take(length, view);
+}
+
+bool Decoder::regex(char*& value, size_t& length) {
+    ByteView view;
+    if (!regex_view(view) || !duplicate(view, false, value)) return false;
+    length = view.size();
+    return true;
+}
+
+bool Decoder::regexes(void* elements, size_t n) {
+    auto* values = static_cast<char**>(elements);
+    for (size_t i = 0; i < n; ++i) {
+        size_t length = 0;
+        if (!regex(values[i], length)) return false;
+    }
+    return true;
+}
+
+bool Decoder::value(pmix_value_t& value) {
+    pmix_data_type_t number_of_type = PMIX_UNDEF;
+    if (!number(number_of_type)) return false;
+    if (number_of_type == PMIX_UNDEF) return true;
+    const DataType* type = find_data_type(number_of_type);
+    if (type == nullptr || type->storage == ValueStorage::kNone) return fail(PMIX_ERR_UNKNOWN_DATA_TYPE);
+    value.type = number_of_type;
+    if (number_of_type == PMIX_REGEX) return regex(value.data.bo.bytes, value.data.bo.size);
+    if (type->storage == ValueStorage::kInline) return run(*this, &value.data, 1, number_of_type);
+    if (!allocate(1, number_of_type, &value.data.ptr)) return false;
+    return run(*this, value.data.ptr, 1, number_of_type);
+}
+
+bool Decoder::data_array(pmix_data_array_t& value) {
+    pmix_data_type_t type = PMIX_UNDEF;
+    if (!number(type)) return false;
+    if (type == PMIX_UNDEF) {
+        // Some write a count of zero after this type and some write nothing. What follows otherwise is the
+        // length of a string or the count of an item, and not zero.
+        if (at_ != end_ && *at_ == 0) ++at_;
+        return true;
+    }
+    size_t count = 0;
+    if (!number(count)) return false;
+    if (depth_ == kMaxNesting) return fail(PMIX_ERR_UNPACK_FAILURE);
+    if (!allocate(count, type, &value.array)) return false;
+    value.type = type;
+    if (count == 0) return true;
+    value.size = count;
+    if (type == PMIX_REGEX) {
+        auto* objects = static_cast<pmix_byte_object_t*>(value.array);
+        for (size_t i = 0; i < count; ++i) {
+            if (!regex(objects[i].bytes, objects[i].size)) return false;
+        }
+        return true;
+    }
+    ++depth_;
+    const bool good = run(*this, value.array, count, type);
+    --depth_;
+    return good;
+}
+
+}  // namespace muster::v41

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads values from bytes that nobody vouches for. Lengths are checked before memory is allocated, counts
+// against the bytes that are left, nesting against kMaxNesting; arrays and bitmaps, which may take far more
+// memory than their bytes on the wire, are paid from a credit. The memory it writes to has been zeroed, and
+// holds at any time what can be destructed.
+#pragma once
+
+#include "components/bfrops/v41/flex.hpp"
+#include "components/bfrops/v41/layout.hpp"
+#include "framework/base/bytes.hpp"
+#include "framework/base/data_type.hpp"
+
+namespace muster::v41 {
+
+/// The fewest bytes that an element takes on the wire, 0 for types that are not elements of runs.
+size_t min_wire_size(pmix_data_type_t type);
+
+/// Members return whether they succeeded; error() says what went wrong.
+class Decoder {
+  public:
+    static constexpr bool kReadsMemory = false;
+
+    explicit Decoder(ByteView input)
+        : at_(input.data()), end_(at_ + input.size()), credit_(kFreeCredit + kCreditPerByte * input.size()) {}
+
+    pmix_status_t error() const { return error_; }
+    size_t remaining() const { return static_cast<size_t>(end_ - at_); }
+    bool fail(pmix_status_t code) {
+        error_ = code;
+        return false;
+    }
+
+    template <class T>
+    bool number(T& value) {
+        if constexpr (sizeof(T) == 1) {
+            if (at_ == end_) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+            value = static_cast<T>(*at_++);
+            return true;
+        } else {
+            uint64_t wire = 0;
+            const uint8_t* after = get_flex(at_, end_, &wire);
+            if (after == nullptr) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+            if (!from_wire(wire, &value)) return fail(PMIX_ERR_UNPACK_FAILURE);
+            at_ = after;
+            return true;
+        }
+    }
+    bool signed_number(uint16_t& value) {
+        int16_t number_on_wire = 0;
+        if (!number(number_on_wire)) return false;
+        value = static_cast<uint16_t>(number_on_wire);
+        return true;
+    }
+
+    template <class T>
+    bool numbers(void* elements, size_t n) {
+        T* values = static_cast<T*>(elements);
+        for (size_t i = 0; i < n; ++i) {
+            if (!number(values[i])) return false;
+        }
+        return true;
+    }
+    bool raw(void* elements, size_t n);
+    bool booleans(void* elements, size_t n);
+    bool pids(void* elements, size_t n);
+    bool pid(pid_t& value) { return pids(&value, 1); }
+    bool pointers(void* elements, size_t n);
+
+    bool text(char*& value);
+    template <size_t N>
+    bool name(char (&value)[N]) {
+        return name(value, N - 1);
+    }
+    bool texts(char**& values);
+    bool real(float& value);
+    bool real(double& value);
+    bool bytes(char*& data, size_t& size);
+    bool regex(char*& value, size_t& length);
+    bool regexes(void* elements, size_t n);
+    bool info_flags(pmix_info_directives_t& flags) {
+        if (!number(flags)) return false;
+        flags &= PMIX_INFO_REQD | PMIX_INFO_QUALIFIER;
+        return true;
+    }
+
+    template <pmix_data_type_t type, class T>
+    bool array(T*& elements, size_t& n) {
+        size_t count = 0;
+        if (!number(count)) return false;
+        void* block = nullptr;
+        if (!allocate(count, type, &block)) return false;
+        elements = static_cast<T*>(block);
+        n = count;
+        return run(*this, block, count, type);
+    }
+    bool value(pmix_value_t& value);
+    bool data_array(pmix_data_array_t& value);
+    bool data_buffer(pmix_data_buffer_t& value);
+    bool cpuset(pmix_cpuset_t& value);
+    bool topology(pmix_topology_t& value);
+
+    /// A zeroed block for `count` elements, null for none.
+    bool allocate(size_t count, pmix_data_type_t type, void** block);
+
+    /// A string in place, without its terminator; a null string has no data().
+    bool text_view(ByteView& view);
+    /// A length and as many bytes, in place.
+    bool bytes_view(ByteView& view);
+
+  private:
+    // Memory for arrays and bitmaps: honest input stays below 90 bytes for one on the wire (short
+    // namespaces).
+    static constexpr size_t kFreeCredit = 1 << 20;
+    static constexpr size_t kCreditPerByte = 128;
+
+    bool name(char* value, size_t max_length);
+    bool text_of_real(char (&text)[352], size_t& length);
+    bool regex_view(ByteView& view);
+    bool take(size_t count, ByteView& view);
+    /// Whether `count` more elements can be in the input at all.
+    bool plausible(size_t count, size_t min_size);
+    bool charge(size_t bytes);
+    bool duplicate(ByteView view, bool terminate, char*& copy);
+
+    const uint8_t* at_;
+    const uint8_t* end_;
+    size_t credit_;
+    int depth_ = 0;
+    pmix_status_t error_ = PMIX_SUCCESS;
+};
+
+}  // namespace muster::v41

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// bfrops/v41: the encoding that OpenPMIx calls v41, v51 and v61. Here are items: their headers, and the rule
+// that a call that fails changes nothing. Stateless, any thread.
+
+#include <pmix/sdk/component.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "components/bfrops/v41/decoder.hpp"
+#include "components/bfrops/v41/encoder.hpp"
+#include "framework/base/element.hpp"
+#include "framework/bfrops.hpp"
+
+namespace muster {
+namespace {
+
+using v41::Decoder;
+using v41::Encoder;
+
+/// sizeof one value of an item; 0 where there is no such type.
+size_t value_size_of(pmix_data_type_t type) {
+    switch (type) {
+        case PMIX_REGEX:
+            return sizeof(char*);
+        case PMIX_KVAL:
+            return sizeof(KeyValue);
+        case PMIX_BUFFER:
+            return sizeof(PackedBuffer);
+        default:
+            return data_type_size(type);
+    }
+}
+
+bool encode(Encoder& out, const void* values, size_t n, pmix_data_type_t type) {
+    if (type == PMIX_KVAL) {
+        const auto* pairs = static_cast<const KeyValue*>(values);
+        for (size_t i = 0; i < n; ++i) {
+            if (!out.text(pairs[i].key) || !out.value(pairs[i].value)) return false;
+        }
+        return true;
+    }
+    if (type == PMIX_BUFFER) {
+        const auto* buffers = static_cast<const PackedBuffer*>(values);
+        for (size_t i = 0; i < n; ++i) {
+            out.number(static_cast<uint8_t>(buffers[i].type));
+            if (!out.bytes(buffers[i].content.bytes, buffers[i].content.size)) return false;
+        }
+        return true;
+    }
+    return run(out, values, n, type);
+}
+
+bool decode_buffer_type(Decoder& in, BufferType& type) {
+    uint8_t byte = 0;
+    if (!in.number(byte)) return false;
+    if (byte != static_cast<uint8_t>(BufferType::NonDescribed) &&
+        byte != static_cast<uint8_t>(BufferType::FullyDescribed)) {
+        return in.fail(PMIX_ERR_UNPACK_FAILURE);
+    }
+    type = static_cast<BufferType>(byte);
+    return true;
+}
+
+bool decode(Decoder& in, void* values, size_t n, pmix_data_type_t type) {
+    if (type == PMIX_KVAL) {
+        auto* pairs = static_cast<KeyValue*>(values);
+        for (size_t i = 0; i < n; ++i) {
+            if (!in.text(pairs[i].key) || !in.value(pairs[i].value)) return false;
+        }
+        return true;
+    }
+    if (type == PMIX_BUFFER) {
+        auto* buffers = static_cast<PackedBuffer*>(values);
+        for (size_t i = 0; i < n; ++i) {
+            if (!decode_buffer_type(in, buffers[i].type) ||
+                !in.bytes(buffers[i].content.bytes, buffers[i].content.size)) {
+                return false;
+            }
+        }
+        return true;
+    }
+    return run(in, values, n, type);
+}
+
+/// Frees what `n` values own.
+void discard(void* values, size_t n, pmix_data_type_t type) {
+    for (size_t i = 0; i < n; ++i) {
+        switch (type) {
+            case PMIX_REGEX:
+                std::free(static_cast<char**>(values)[i]);
+                break;
+            case PMIX_KVAL: {
+                KeyValue& pair = static_cast<KeyValue*>(values)[i];
+                std::free(pair.key);
+                data_destruct_elements(&pair.value, 1, PMIX_VALUE);
+                break;
+            }
+            case PMIX_BUFFER:
+                std::free(static_cast<PackedBuffer*>(values)[i].content.bytes);
+                break;
+            default:
+                data_destruct_elements(values, n, type);
+                return;
+        }
+    }
+}
+
+/// The count of an item and, where it is described, its type.
+bool decode_header(Decoder& in, BufferType buffer_type, int32_t& count, pmix_data_type_t& type) {
+    if (buffer_type == BufferType::FullyDescribed) {
+        pmix_data_type_t type_of_count = PMIX_UNDEF;
+        if (!in.number(type_of_count)) return false;
+        if (type_of_count != PMIX_INT32) return in.fail(PMIX_ERR_UNPACK_FAILURE);
+    }
+    if (!in.number(count)) return false;
+    if (count < 0) return in.fail(PMIX_ERR_UNPACK_FAILURE);
+    return buffer_type != BufferType::FullyDescribed || in.number(type);
+}
+
+/// The same, for an item that has to be of `type`.
+bool expect_header(Decoder& in, BufferType buffer_type, int32_t& count, pmix_data_type_t type) {
+    pmix_data_type_t found = type;
+    if (!decode_header(in, buffer_type, count, found)) return false;
+    if (found != type) return in.fail(PMIX_ERR_PACK_MISMATCH);
+    const size_t least = v41::min_wire_size(type);
+    if (least != 0 && static_cast<size_t>(count) > in.remaining() / least) {
+        return in.fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+    }
+    return true;
+}
+
+bool expect_one(Decoder& in, BufferType buffer_type, pmix_data_type_t type) {
+    int32_t count = 0;
+    if (!expect_header(in, buffer_type, count, type)) return false;
+    return count == 1 || in.fail(count == 0 ? PMIX_ERR_UNPACK_FAILURE : PMIX_ERR_UNPACK_INADEQUATE_SPACE);
+}
+
+/// Moves `in` past what was read.
+void advance(ByteReader& in, const Decoder& decoder) {
+    ByteView read;
+    in.read(in.remaining() - decoder.remaining(), read);
+}
+
+class V41 final : public Bfrops {
+  public:
+    const char* name() const override { return "v41"; }
+
+    bool speaks(std::string_view wire_name) const override {
+        // v4 is the same without the newest types.
+        return wire_name == "v41" || wire_name == "v51" || wire_name == "v61" || wire_name == "v4";
+    }
+
+    pmix_status_t pack(Bytes& out, BufferType buffer_type, const void* values, int32_t n,
+                       pmix_data_type_t type) const override {
+        if (n < 0 || (values == nullptr && n > 0)) return PMIX_ERR_BAD_PARAM;
+        const size_t before = out.size();
+        try {
+            Encoder encoder(out);
+            if (buffer_type == BufferType::FullyDescribed) encoder.number(pmix_data_type_t{PMIX_INT32});
+            encoder.number(n);
+            if (buffer_type == BufferType::FullyDescribed) encoder.number(type);
+            if (encode(encoder, values, static_cast<size_t>(n), type)) return PMIX_SUCCESS;
+            out.resize(before);
+            return encoder.error();
+        } catch (const std::bad_alloc&) {
+            out.resize(before);
+            return PMIX_ERR_NOMEM;
+        }
+    }
+
+    pmix_status_t unpack(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
+                         pmix_data_type_t type) const override {
+        const int32_t room = *n;
+        *n = 0;
+        const size_t size = value_size_of(type);
+        if (size == 0) return PMIX_ERR_UNKNOWN_DATA_TYPE;
+        Decoder decoder(in.rest());
+        int32_t count = 0;
+        if (!expect_header(decoder, buffer_type, count, type)) return decoder.error();
+        const auto wanted = static_cast<size_t>(count > room ? (room > 0 ? room : 0) : count);
+        if (wanted > 0) std::memset(values, 0, wanted * size);
+        if (!decode(decoder, values, wanted, type)) {
+            discard(values, wanted, type);
+            return decoder.error();
+        }
+        *n = static_cast<int32_t>(wanted);
+        if (count > room) return PMIX_ERR_UNPACK_INADEQUATE_SPACE;
+        advance(in, decoder);
+        return PMIX_SUCCESS;
+    }
+
+    pmix_status_t unpack_array(ByteReader& in, BufferType buffer_type, void** values, int32_t* n,
+                               pmix_data_type_t type) const override {
+        *values = nullptr;
+        *n = 0;
+        if (type == PMIX_REGEX || data_type_size(type) == 0) return PMIX_ERR_UNKNOWN_DATA_TYPE;
+        Decoder decoder(in.rest());
+        int32_t count = 0;
+        if (!expect_header(decoder, buffer_type, count, type)) return decoder.error();
+        const auto wanted = static_cast<size_t>(count);
+        void* block = nullptr;
+        if (!decoder.allocate(wanted, type, &block)) return decoder.error();
+        if (!decode(decoder, block, wanted, type)) {
+            data_free_elements(block, wanted, type);
+            return decoder.error();
+        }
+        *values = block;
+        *n = count;
+        advance(in, decoder);
+        return PMIX_SUCCESS;
+    }
+
+    pmix_status_t peek_count(ByteReader& in, BufferType buffer_type, int32_t* n) const override {
+        Decoder decoder(in.rest());
+        pmix_data_type_t type = PMIX_UNDEF;
+        *n = 0;
+        if (!decode_header(decoder, buffer_type, *n, type)) {
+            *n = 0;
+            return decoder.error();
+        }
+        return PMIX_SUCCESS;
+    }
+
+    pmix_status_t peek_type(ByteReader& in, BufferType buffer_type, pmix_data_type_t* type) const override {
+        Decoder decoder(in.rest());
+        int32_t count = 0;
+        *type = PMIX_UNDEF;
+        if (buffer_type != BufferType::FullyDescribed) return PMIX_ERR_NOT_SUPPORTED;
+        return decode_header(decoder, buffer_type, count, *type) ? PMIX_SUCCESS : decoder.error();
+    }
+
+    pmix_status_t unpack_view(ByteReader& in, BufferType buffer_type, ByteView* view,
+                              pmix_data_type_t type) const override {
+        *view = {};
+        Decoder decoder(in.rest());
+        if (!expect_one(decoder, buffer_type, type)) return decoder.error();
+        bool good = false;
+        switch (type) {
+            case PMIX_STRING:
+                good = decoder.text_view(*view);
+                break;
+            case PMIX_BYTE_OBJECT:
+            case PMIX_COMPRESSED_STRING:
+            case PMIX_COMPRESSED_BYTE_OBJECT:
+            case PMIX_DATA_BUFFER:
+                good = decoder.bytes_view(*view);
+                break;
+            default:
+                return PMIX_ERR_BAD_PARAM;
+        }
+        if (!good) {
+            *view = {};
+            return decoder.error();
+        }
+        advance(in, decoder);
+        return PMIX_SUCCESS;
+    }
+
+    pmix_status_t unpack_buffer(ByteReader& in, BufferType buffer_type, BufferType* content_type,
+                                ByteView* content) const override {
+        *content = {};
+        Decoder decoder(in.rest());
+        if (!expect_one(decoder, buffer_type, PMIX_BUFFER) || !decode_buffer_type(decoder, *content_type) ||
+            !decoder.bytes_view(*content)) {
+            return decoder.error();
+        }
+        advance(in, decoder);
+        return PMIX_SUCCESS;
+    }
+
+    pmix_status_t unpack_kval(ByteReader& in, BufferType buffer_type, std::string_view* key,
+                              pmix_value_t* value) const override {
+        *key = {};
+        *value = PMIX_VALUE_STATIC_INIT;
+        Decoder decoder(in.rest());
+        ByteView text;
+        if (!expect_one(decoder, buffer_type, PMIX_KVAL) || !decoder.text_view(text)) return decoder.error();
+        if (text.empty() || text.size() > PMIX_MAX_KEYLEN) return PMIX_ERR_UNPACK_FAILURE;
+        if (!decoder.value(*value)) {
+            data_destruct_elements(value, 1, PMIX_VALUE);
+            return decoder.error();
+        }
+        *key = {reinterpret_cast<const char*>(text.data()), text.size()};
+        advance(in, decoder);
+        return PMIX_SUCCESS;
+    }
+};
+
+pmix_status_t create(const muster_host_t*, void** instance, char*) {
+    *instance = static_cast<Bfrops*>(new (std::nothrow) V41);
+    return *instance == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
+}
+
+void destroy(void* instance) {
+    delete static_cast<Bfrops*>(instance);
+}
+
+constexpr muster_component_t kComponent = {
+    .struct_size = sizeof(muster_component_t),
+    .sdk_major = MUSTER_SDK_MAJOR,
+    .sdk_minor = MUSTER_SDK_MINOR,
+    .framework = "bfrops",
+    .interface_version = 1,
+    .name = "v41",
+    .version = MUSTER_VERSION,
+    .vendor = "muster",
+    .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
+    .priority = 50,
+    .params = nullptr,
+    .nparams = 0,
+    .create = create,
+    .destroy = destroy,
+};
+
+}  // namespace
+}  // namespace muster
+
+MUSTER_COMPONENT(bfrops, v41) {
+    return &muster::kComponent;
+}
