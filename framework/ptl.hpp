@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,11 +18,16 @@
 
 namespace muster {
 
+/// Version of this interface: muster_component_t::interface_version.
+constexpr uint16_t kPtlInterface = 1;
+
 /// Who is at the other end, as the kernel says (not the peer).
 struct PeerCredentials {
+    static constexpr gid_t kNoGid = static_cast<gid_t>(-1);
+
     uid_t uid = 0;
-    gid_t gid = 0;
-    pid_t pid = 0;  ///< 0 where the transport does not know it
+    gid_t gid = kNoGid;  ///< kNoGid where the transport does not know it (TCP)
+    pid_t pid = 0;       ///< 0 where the transport does not know it
 };
 
 /// A connected stream socket, non-blocking and close-on-exec.
@@ -33,10 +39,11 @@ struct Socket {
 };
 
 struct ListenOptions {
-    std::string directory;      ///< session directory, for transports with a name in the file system
-    bool remote = false;        ///< also reachable from other machines
-    uint16_t port = 0;          ///< 0: any
-    std::string interfaces;     ///< comma list of interfaces or address/prefix to use; empty: the default
+    std::string directory;  ///< session directory, for transports with a name in the file system
+    bool remote = false;    ///< also reachable from other machines
+    uint16_t port = 0;      ///< 0: as the component's parameters say, by default any
+    std::string
+        interfaces;  ///< comma list of interfaces or address/prefix to use; empty: as the parameters say
 };
 
 /// A bound, listening socket. Removes what it made in the file system when destroyed.

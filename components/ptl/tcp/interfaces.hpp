@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which address and which port to listen on: lists of interfaces, networks and ports.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "components/ptl/tcp/address.hpp"
+#include "framework/base/result.hpp"
+
+namespace muster::tcp {
+
+/// One address of an interface of this machine.
+struct Interface {
+    std::string name;
+    Address address;
+};
+
+/// The addresses of all interfaces that are up, in the kernel's order; without those that work only with a
+/// scope.
+Result<std::vector<Interface>> interfaces_up();
+
+struct AddressWish {
+    std::string include;  ///< comma list of interface names, addresses and address/prefix; empty: all
+    std::string exclude;  ///< the same; not both
+    bool ipv4 = true;
+    bool ipv6 = true;
+    bool remote = false;  ///< other machines must reach it
+};
+
+/// The addresses that fit the wish, best first: IPv4 before IPv6; loopback only, unless others are wished for
+/// (remote, or the lists leave no loopback). The error names the lists and what there is.
+Result<std::vector<Address>> choose_addresses(const std::vector<Interface>& available,
+                                              const AddressWish& wish);
+
+/// "0", "4000", "4000-4010,5000": the ports to try, in order. Empty and -1 mean 0, any.
+Result<std::vector<uint16_t>> parse_ports(std::string_view text);
+
+}  // namespace muster::tcp

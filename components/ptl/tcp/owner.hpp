@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whose is the other end of a connection from this machine? Asked of the kernel, not of the peer.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+#include "components/ptl/tcp/address.hpp"
+#include "framework/base/unique_fd.hpp"
+
+namespace muster::tcp {
+
+/// Asks through sock_diag (linux/inet_diag.h), by the exact pair of addresses and ports.
+class OwnerQuery {
+  public:
+    /// The user who made the socket at `peer` that is connected to `own` (our end). Nothing when the kernel
+    /// does not say: the peer is on another machine or in another network namespace, has closed its end
+    /// already, or sock_diag is not there (kernel without it, or a filter of system calls).
+    std::optional<uid_t> owner(const Address& own, const Address& peer);
+
+  private:
+    UniqueFd netlink_;
+    uint32_t sequence_ = 0;
+};
+
+}  // namespace muster::tcp

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ptl/tcp: see tcp.hpp.
+#include "components/ptl/tcp/tcp.hpp"
+
+#include <netinet/tcp.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "components/ptl/tcp/address.hpp"
+#include "components/ptl/tcp/interfaces.hpp"
+#include "components/ptl/tcp/owner.hpp"
+#include "framework/ptl/sockets.hpp"
+
+namespace muster::tcp {
+namespace {
+
+void set_option(int fd, int level, int option, int value) {
+    setsockopt(fd, level, option, &value, sizeof value);
+}
+
+/// Messages are answered one by one, so none may wait for more to send; a machine that goes without a word is
+/// noticed within about two minutes.
+void tune(const Socket& socket) {
+    const int fd = socket.fd.get();
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    if (socket.local) return;
+    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 60);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 15);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
+}
+
+class TcpListener : public Listener {
+  public:
+    TcpListener(UniqueFd fd, const Address& bound) : fd_(std::move(fd)), uri_(bound.uri()) {}
+
+    int fd() const override { return fd_.get(); }
+    const std::string& uri() const override { return uri_; }
+
+    Result<Socket> accept() override {
+        for (;;) {
+            auto fd = acceptor_.accept(fd_.get());
+            if (!fd) return fd.error();
+            const std::optional<Address> own = Address::own_of(fd->get());
+            const std::optional<Address> peer = Address::peer_of(fd->get());
+            if (!own || !peer) continue;  // gone already
+            Socket socket;
+            socket.fd = std::move(*fd);
+            socket.peer = peer->text();
+            socket.local = peer->is_loopback() || peer->same_host(*own);
+            if (socket.local) {
+                if (const std::optional<uid_t> uid = owner_query_.owner(*own, *peer)) {
+                    socket.credentials.emplace().uid = *uid;
+                }
+            }
+            tune(socket);
+            return socket;
+        }
+    }
+
+  private:
+    UniqueFd fd_;
+    std::string uri_;
+    Acceptor acceptor_;
+    OwnerQuery owner_query_;
+};
+
+/// The addresses to try. Without wishes none of the interfaces needs to be looked at.
+Result<std::vector<Address>> candidates(const AddressWish& wish) {
+    if (!wish.remote && wish.include.empty() && wish.exclude.empty() && (wish.ipv4 || wish.ipv6)) {
+        std::vector<Address> loopback;
+        if (wish.ipv4) loopback.push_back(Address::loopback(AF_INET));
+        if (wish.ipv6) loopback.push_back(Address::loopback(AF_INET6));
+        return loopback;
+    }
+    auto available = interfaces_up();
+    if (!available) return available.error();
+    return choose_addresses(*available, wish);
+}
+
+Result<UniqueFd> listen_on(const Address& address) {
+    UniqueFd fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd) return system_error("cannot make a socket", errno);
+    // A fixed port is free again at once when its server has gone.
+    if (address.port() != 0) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+    if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    if (::bind(fd.get(), address.get(), address.length()) != 0 || ::listen(fd.get(), SOMAXCONN) != 0) {
+        return system_error("cannot listen on " + address.text(), errno);
+    }
+    return fd;
+}
+
+}  // namespace
+
+bool Tcp::accepts(std::string_view uri) const {
+    return uri.starts_with("tcp4://") || uri.starts_with("tcp6://");
+}
+
+Result<std::unique_ptr<Listener>> Tcp::listen(const ListenOptions& options) {
+    AddressWish wish;
+    wish.include = options.interfaces.empty() ? settings_.if_include : options.interfaces;
+    wish.exclude = options.interfaces.empty() ? settings_.if_exclude : "";
+    wish.ipv4 = !settings_.disable_ipv4_family;
+    wish.ipv6 = !settings_.disable_ipv6_family;
+    wish.remote = options.remote;
+    auto addresses = candidates(wish);
+    if (!addresses) return addresses.error();
+    if (addresses->empty()) return Error{PMIX_ERR_NOT_AVAILABLE, "there is no address to listen on"};
+
+    Error last;
+    for (Address address : *addresses) {
+        std::vector<uint16_t> ports{options.port};
+        if (options.port == 0) {
+            auto wanted =
+                parse_ports(address.family() == AF_INET ? settings_.ipv4_port : settings_.ipv6_port);
+            if (!wanted) return wanted.error();
+            ports = std::move(*wanted);
+        }
+        for (const uint16_t port : ports) {
+            address.set_port(port);
+            auto fd = listen_on(address);
+            if (!fd) {
+                last = fd.error();
+                continue;
+            }
+            const std::optional<Address> bound = Address::own_of(fd->get());
+            if (!bound) return system_error("cannot tell the port of " + address.text(), errno);
+            return std::unique_ptr<Listener>(std::make_unique<TcpListener>(std::move(*fd), *bound));
+        }
+    }
+    return last;
+}
+
+Result<Socket> Tcp::connect(std::string_view uri, std::chrono::milliseconds limit) {
+    const std::optional<Address> address = Address::parse_uri(uri);
+    if (!address) {
+        return Error{PMIX_ERR_BAD_PARAM,
+                     "\"" + std::string(uri) +
+                         "\" is no address: expected tcp4://a.b.c.d:port or tcp6://[address]:port"};
+    }
+    Socket socket;
+    socket.peer = address->text();
+    socket.fd.reset(::socket(address->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket.fd) return system_error("cannot make a socket", errno);
+    if (auto done = connect_within(socket.fd.get(), address->get(), address->length(), limit, socket.peer);
+        !done) {
+        return done.error();
+    }
+    const std::optional<Address> own = Address::own_of(socket.fd.get());
+    // Where nobody listens on a port that the kernel also gives to connecting sockets, one can meet itself.
+    if (own && own->same_host(*address) && own->port() == address->port()) {
+        return system_error("cannot connect to " + socket.peer, ECONNREFUSED);
+    }
+    socket.local = address->is_loopback() || (own && own->same_host(*address));
+    tune(socket);
+    return socket;
+}
+
+}  // namespace muster::tcp

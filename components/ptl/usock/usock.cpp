@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ptl/usock: see usock.hpp. A socket's address holds 107 characters, less than many session directories:
+// longer paths go through /proc/self/fd and a descriptor of the directory.
+#include "components/ptl/usock/usock.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "framework/ptl/sockets.hpp"
+
+namespace muster::usock {
+namespace {
+
+constexpr std::string_view kScheme = "usock://";
+// Names tried before giving up; those taken belong to listeners of this process, or to a dead one of the same
+// number.
+constexpr int kNames = 1000;
+
+/// A server of root's has clients of other users: whoever gets through the session directory may connect, and
+/// the kernel tells who it is. Any other server has clients of its own user.
+mode_t file_mode() {
+    return geteuid() == 0 ? 0666 : 0600;
+}
+
+std::optional<PeerCredentials> credentials_of(int fd) {
+    ucred kernel{};
+    socklen_t size = sizeof kernel;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &kernel, &size) != 0) return std::nullopt;
+    // -1 is nobody: the peer was not connected by a process.
+    if (kernel.uid == static_cast<uid_t>(-1)) return std::nullopt;
+    return PeerCredentials{kernel.uid, kernel.gid, kernel.pid};
+}
+
+/// The directory and the name in it.
+struct Place {
+    std::string directory;
+    std::string name;
+    std::string path() const { return (directory == "/" ? "" : directory) + "/" + name; }
+};
+
+/// An address for the place: its path where that fits, else through `directory_fd`.
+Result<sockaddr_un> address_of(const Place& place, int directory_fd) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::string path = place.path();
+    if (path.size() >= sizeof address.sun_path) {
+        path = "/proc/self/fd/" + std::to_string(directory_fd) + "/" + place.name;
+    }
+    if (path.size() >= sizeof address.sun_path) {
+        return Error{PMIX_ERR_BAD_PARAM, "the name of the socket " + place.path() + " is too long"};
+    }
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    return address;
+}
+
+UniqueFd open_directory(const std::string& directory) {
+    return UniqueFd(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+const sockaddr* generic(const sockaddr_un& address) {
+    return reinterpret_cast<const sockaddr*>(&address);
+}
+
+class UsockListener : public Listener {
+  public:
+    UsockListener(UniqueFd fd, UniqueFd directory, const Place& place, const struct stat& made)
+        : fd_(std::move(fd)),
+          directory_(std::move(directory)),
+          name_(place.name),
+          uri_(std::string(kScheme) + place.path()),
+          device_(made.st_dev),
+          inode_(made.st_ino),
+          owner_(getpid()) {}
+
+    ~UsockListener() override {
+        // Not in a forked child, and not what someone else has put there since.
+        struct stat now {};
+        if (getpid() != owner_ || fstatat(directory_.get(), name_.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 ||
+            now.st_dev != device_ || now.st_ino != inode_) {
+            return;
+        }
+        unlinkat(directory_.get(), name_.c_str(), 0);
+    }
+
+    int fd() const override { return fd_.get(); }
+    const std::string& uri() const override { return uri_; }
+
+    Result<Socket> accept() override {
+        auto fd = acceptor_.accept(fd_.get());
+        if (!fd) return fd.error();
+        Socket socket;
+        socket.fd = std::move(*fd);
+        socket.credentials = credentials_of(socket.fd.get());
+        socket.peer = socket.credentials && socket.credentials->pid > 0
+                          ? "pid " + std::to_string(socket.credentials->pid)
+                          : "a local process";
+        return socket;
+    }
+
+  private:
+    UniqueFd fd_, directory_;
+    std::string name_, uri_;
+    dev_t device_;
+    ino_t inode_;
+    pid_t owner_;
+    Acceptor acceptor_;
+};
+
+}  // namespace
+
+bool Usock::accepts(std::string_view uri) const {
+    return uri.starts_with(kScheme);
+}
+
+Result<std::unique_ptr<Listener>> Usock::listen(const ListenOptions& options) {
+    if (options.remote)
+        return Error{PMIX_ERR_NOT_SUPPORTED, "local sockets are not reached from other machines"};
+    std::string directory = options.directory;
+    while (directory.size() > 1 && directory.back() == '/')
+        directory.pop_back();
+    if (directory.empty() || directory.front() != '/') {
+        return Error{PMIX_ERR_BAD_PARAM,
+                     "a local socket needs a session directory with an absolute path, not \"" +
+                         options.directory + "\""};
+    }
+    UniqueFd directory_fd = open_directory(directory);
+    if (!directory_fd) return system_error("cannot use the session directory " + directory, errno);
+    UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd) return system_error("cannot make a socket", errno);
+
+    static std::atomic<unsigned> counter{0};
+    Place place;
+    place.directory = directory;
+    for (int attempt = 0;; ++attempt) {
+        place.name = "pmix." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".sock";
+        auto address = address_of(place, directory_fd.get());
+        if (!address) return address.error();
+        if (::bind(fd.get(), generic(*address), sizeof *address) == 0) break;
+        if (errno != EADDRINUSE || attempt == kNames) {
+            return system_error("cannot make the socket " + place.path(), errno);
+        }
+    }
+    // Through a descriptor of the file, so that nobody can slip another one under the change of mode. Nobody
+    // can connect before listen(); without /proc the mode stays as the process's mask left it.
+    const UniqueFd file(::openat(directory_fd.get(), place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct stat made {};
+    if (!file || fstat(file.get(), &made) != 0 || !S_ISSOCK(made.st_mode)) {
+        return Error{PMIX_ERROR, "the socket " + place.path() +
+                                     " has gone: is the session directory writable by others?"};
+    }
+    ::chmod(("/proc/self/fd/" + std::to_string(file.get())).c_str(), file_mode());
+    auto listener = std::make_unique<UsockListener>(std::move(fd), std::move(directory_fd), place, made);
+    if (::listen(listener->fd(), SOMAXCONN) != 0) {
+        return system_error("cannot listen on " + place.path(), errno);
+    }
+    return std::unique_ptr<Listener>(std::move(listener));
+}
+
+Result<Socket> Usock::connect(std::string_view uri, std::chrono::milliseconds limit) {
+    const std::string path(accepts(uri) ? uri.substr(kScheme.size()) : std::string_view());
+    const size_t slash = path.rfind('/');
+    if (path.empty() || path.front() != '/' || slash + 1 == path.size()) {
+        return Error{PMIX_ERR_BAD_PARAM,
+                     "\"" + std::string(uri) + "\" is no address: expected usock:///path"};
+    }
+    const Place place{slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+    const UniqueFd directory = open_directory(place.directory);
+    if (!directory) return system_error("cannot connect to " + path, errno);
+    auto address = address_of(place, directory.get());
+    if (!address) return address.error();
+    Socket socket;
+    socket.peer = path;
+    socket.fd.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket.fd) return system_error("cannot make a socket", errno);
+    if (auto done = connect_within(socket.fd.get(), generic(*address), sizeof *address, limit, path); !done) {
+        return done.error();
+    }
+    socket.credentials = credentials_of(socket.fd.get());
+    return socket;
+}
+
+}  // namespace muster::usock

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ptl/usock: local stream sockets with a name in the session directory.
+#pragma once
+
+#include "framework/ptl.hpp"
+
+namespace muster::usock {
+
+class Usock : public Ptl {
+  public:
+    const char* name() const override { return "usock"; }
+    bool accepts(std::string_view uri) const override;
+    /// `directory` must exist. Other options do not apply; PMIX_ERR_NOT_SUPPORTED for `remote`.
+    Result<std::unique_ptr<Listener>> listen(const ListenOptions& options) override;
+    Result<Socket> connect(std::string_view uri, std::chrono::milliseconds limit) override;
+};
+
+}  // namespace muster::usock

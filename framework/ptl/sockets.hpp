@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What transports over the kernel's stream sockets share: connecting within a time, accepting, and
+// the sentence for an error.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <chrono>
+#include <string>
+
+#include "framework/base/result.hpp"
+#include "framework/base/unique_fd.hpp"
+
+namespace muster {
+
+/// An Error from errno: `what` and the system's text for it. PMIX_ERR_OUT_OF_RESOURCE where descriptors or
+/// buffers ran out, PMIX_ERR_TIMEOUT, PMIX_ERR_NO_PERMISSIONS and PMIX_ERR_UNREACH where errno says so, else
+/// PMIX_ERROR.
+Error system_error(const std::string& what, int error);
+
+/// Connects a non-blocking socket, waiting at most `limit`. `peer` names the other end in the error's
+/// sentence. Any thread.
+Result<void> connect_within(int fd, const sockaddr* address, socklen_t length,
+                            std::chrono::milliseconds limit, const std::string& peer);
+
+/// Takes waiting connections from a listening socket, and refuses them when the process has no descriptor
+/// left: one is kept in reserve for that, so that the socket does not stay readable for ever.
+class Acceptor {
+  public:
+    Acceptor();
+    /// The next connection, non-blocking and close-on-exec. PMIX_ERR_NOT_FOUND when none waits;
+    /// PMIX_ERR_OUT_OF_RESOURCE when one was refused, or had to be left waiting, for want of descriptors or
+    /// memory.
+    Result<UniqueFd> accept(int listening);
+
+  private:
+    void fill_reserve();
+    UniqueFd reserve_;
+};
+
+}  // namespace muster
