@@ -11,21 +11,21 @@
 namespace muster {
 namespace {
 
-#define MUSTER_MEMBER(STRUCT, MEMBER, TYPE)                   \
-    Field {                                                   \
-        FieldForm::kMember, offsetof(STRUCT, MEMBER), 0, TYPE \
+#define MUSTER_MEMBER(STRUCT, MEMBER, TYPE)                            \
+    Field {                                                            \
+        FieldForm::kMember, offsetof(STRUCT, MEMBER), 0, TYPE, #MEMBER \
     }
-#define MUSTER_KEY(STRUCT, MEMBER)                               \
-    Field {                                                      \
-        FieldForm::kKey, offsetof(STRUCT, MEMBER), 0, PMIX_UNDEF \
+#define MUSTER_KEY(STRUCT, MEMBER)                                        \
+    Field {                                                               \
+        FieldForm::kKey, offsetof(STRUCT, MEMBER), 0, PMIX_UNDEF, #MEMBER \
     }
-#define MUSTER_ARGV(STRUCT, MEMBER)                               \
-    Field {                                                       \
-        FieldForm::kArgv, offsetof(STRUCT, MEMBER), 0, PMIX_UNDEF \
+#define MUSTER_ARGV(STRUCT, MEMBER)                                        \
+    Field {                                                                \
+        FieldForm::kArgv, offsetof(STRUCT, MEMBER), 0, PMIX_UNDEF, #MEMBER \
     }
-#define MUSTER_ARRAY(STRUCT, MEMBER, COUNT, TYPE)                                  \
-    Field {                                                                        \
-        FieldForm::kArray, offsetof(STRUCT, MEMBER), offsetof(STRUCT, COUNT), TYPE \
+#define MUSTER_ARRAY(STRUCT, MEMBER, COUNT, TYPE)                                           \
+    Field {                                                                                 \
+        FieldForm::kArray, offsetof(STRUCT, MEMBER), offsetof(STRUCT, COUNT), TYPE, #MEMBER \
     }
 
 constexpr Field kProcFields[] = {

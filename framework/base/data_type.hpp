@@ -52,6 +52,7 @@ struct Field {
     std::uint16_t offset;
     std::uint16_t count_offset;
     pmix_data_type_t type;
+    const char* name;  ///< of the member, for people
 };
 
 struct DataType {

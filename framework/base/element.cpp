@@ -424,9 +424,7 @@ pmix_status_t data_construct_elements(void* dst, std::size_t n, pmix_data_type_t
     if (row == nullptr || row->size == 0) return PMIX_ERR_UNKNOWN_DATA_TYPE;
     std::memset(dst, 0, n * row->size);
     for (std::size_t i = 0; i < n; ++i) {
-        if (type == PMIX_PROC) {
-            static_cast<pmix_proc_t*>(dst)[i].rank = PMIX_RANK_UNDEF;
-        } else if (type == PMIX_DEVICE_DIST) {
+        if (type == PMIX_DEVICE_DIST) {
             static_cast<pmix_device_distance_t*>(dst)[i].mindist = UINT16_MAX;
             static_cast<pmix_device_distance_t*>(dst)[i].maxdist = UINT16_MAX;
         } else if (type == PMIX_NODE_PID) {

@@ -9,7 +9,7 @@
 
 namespace muster {
 
-/// Sets n elements of raw memory to their type's initial state (zero; ranks undefined; distances unknown).
+/// Sets n elements of raw memory to their type's initial state (zero; distances and node ids unknown).
 /// @return PMIX_SUCCESS, or PMIX_ERR_UNKNOWN_DATA_TYPE.
 pmix_status_t data_construct_elements(void* dst, std::size_t n, pmix_data_type_t type);
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compression by zlib.
+
+#include "framework/base/compress.hpp"
+
+#include <zlib.h>
+
+#include <cstring>
+#include <new>
+
+#include "framework/base/value.hpp"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kPrefix = sizeof(std::uint32_t);
+
+// deflate cannot do better than about 1032:1, so a larger claim is a lie.
+constexpr std::size_t kBestRatio = 1032;
+
+std::uint32_t read_length(ByteView input) {
+    return std::uint32_t{input[0]} | std::uint32_t{input[1]} << 8 | std::uint32_t{input[2]} << 16 |
+           std::uint32_t{input[3]} << 24;
+}
+
+// With room for one terminator behind the data.
+std::optional<Bytes> inflate(ByteView input, std::size_t limit, bool terminate) {
+    if (input.size() < kPrefix) return std::nullopt;
+    const std::size_t length = read_length(input);
+    const ByteView stream = input.subspan(kPrefix);
+    if (length > limit || length / kBestRatio > stream.size()) return std::nullopt;
+    Bytes output;
+    output.resize(length + (terminate ? 1 : 0));
+    std::uint8_t nothing = 0;
+    uLongf produced = length;
+    uLong consumed = stream.size();
+    const int result =
+        uncompress2(length == 0 ? &nothing : output.data(), &produced, stream.data(), &consumed);
+    if (result == Z_MEM_ERROR) throw std::bad_alloc();
+    if (result != Z_OK || produced != length || consumed != stream.size()) return std::nullopt;
+    return output;
+}
+
+}  // namespace
+
+std::optional<Bytes> zlib_compress(ByteView input) {
+    if (input.size() <= kPrefix || input.size() >= UINT32_MAX) return std::nullopt;
+    Bytes output;
+    uLongf produced = compressBound(input.size());
+    output.resize(kPrefix + produced);
+    const int result =
+        compress2(output.data() + kPrefix, &produced, input.data(), input.size(), Z_BEST_COMPRESSION);
+    if (result == Z_MEM_ERROR) throw std::bad_alloc();
+    if (result != Z_OK || kPrefix + produced >= input.size()) return std::nullopt;
+    for (std::size_t i = 0; i < kPrefix; ++i) {
+        output.data()[i] = static_cast<std::uint8_t>(input.size() >> (8 * i));
+    }
+    output.resize(kPrefix + produced);
+    return output;
+}
+
+std::optional<Bytes> zlib_decompress(ByteView input, std::size_t limit) {
+    return inflate(input, limit, false);
+}
+
+pmix_status_t value_decompress(pmix_value_t* value) {
+    if (value->type != PMIX_COMPRESSED_STRING && value->type != PMIX_COMPRESSED_BYTE_OBJECT) {
+        return PMIX_SUCCESS;
+    }
+    const bool is_string = value->type == PMIX_COMPRESSED_STRING;
+    const pmix_byte_object_t& packed = value->data.bo;
+    const ByteView view(reinterpret_cast<const std::uint8_t*>(packed.bytes),
+                        packed.bytes == nullptr ? 0 : packed.size);
+    try {
+        std::optional<Bytes> plain = inflate(view, SIZE_MAX, is_string);
+        if (!plain) return PMIX_ERR_UNPACK_FAILURE;
+        // A string with a NUL inside would silently lose its rest.
+        if (is_string && std::memchr(plain->data(), 0, plain->size()) != plain->data() + plain->size() - 1) {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+        const std::size_t size = plain->size();
+        value_destruct(value);
+        if (is_string) {
+            value->data.string = reinterpret_cast<char*>(plain->release());
+            value->type = PMIX_STRING;
+        } else {
+            value->data.bo = {reinterpret_cast<char*>(plain->release()), size};
+            value->type = PMIX_BYTE_OBJECT;
+        }
+        return PMIX_SUCCESS;
+    } catch (const std::bad_alloc&) {
+        return PMIX_ERR_NOMEM;
+    }
+}
+
+}  // namespace muster

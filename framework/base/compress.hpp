@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compression as it stands on the wire (docs/wire.md 5.5): the uncompressed length as four bytes, least
+// significant first, then a zlib stream.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <cstddef>
+#include <optional>
+
+#include "framework/base/bytes.hpp"
+
+namespace muster {
+
+/// Nothing where the result would not be smaller, or the input is 4 GiB or more. Throws std::bad_alloc.
+std::optional<Bytes> zlib_compress(ByteView input);
+
+/// The exact inverse. Nothing for bytes that are no such block, that do not give exactly the length they
+/// announce, or that announce more than `limit`. A length that no zlib stream of that size could give is
+/// refused before memory is asked for. Throws std::bad_alloc.
+std::optional<Bytes> zlib_decompress(ByteView input, std::size_t limit = SIZE_MAX);
+
+/// Turns a PMIX_COMPRESSED_STRING into PMIX_STRING and a PMIX_COMPRESSED_BYTE_OBJECT into PMIX_BYTE_OBJECT,
+/// in place; other types are left alone. Values from peers that compress are to be treated so before anyone
+/// sees them.
+/// @return PMIX_SUCCESS, PMIX_ERR_UNPACK_FAILURE for malformed bytes (the value is unchanged),
+/// PMIX_ERR_NOMEM.
+pmix_status_t value_decompress(pmix_value_t* value);
+
+}  // namespace muster
