@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compression: there and back, and everything a hostile peer may claim.
+
+#include "framework/base/compress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "framework/base/value.hpp"
+
+namespace muster {
+namespace {
+
+ByteView bytes_of(const std::string& text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+TEST(Compress, GoesThereAndBack) {
+    const std::string text(100000, 'a');
+    std::optional<Bytes> packed = zlib_compress(bytes_of(text));
+    ASSERT_TRUE(packed.has_value());
+    EXPECT_LT(packed->size(), text.size() / 100);
+    EXPECT_EQ(packed->data()[0], 100000 & 0xff) << "the length stands first, least significant byte first";
+    EXPECT_EQ(packed->data()[2], 100000 >> 16);
+    std::optional<Bytes> plain = zlib_decompress(packed->view());
+    ASSERT_TRUE(plain.has_value());
+    EXPECT_EQ(std::string(reinterpret_cast<char*>(plain->data()), plain->size()), text);
+    EXPECT_FALSE(zlib_decompress(packed->view(), 99999).has_value()) << "beyond the limit";
+}
+
+TEST(Compress, RefusesWhatWouldNotShrink) {
+    EXPECT_FALSE(zlib_compress(bytes_of("abc")).has_value());
+    EXPECT_FALSE(zlib_compress({}).has_value());
+}
+
+TEST(Decompress, RefusesLies) {
+    const std::string text(5000, 'b');
+    std::optional<Bytes> packed = zlib_compress(bytes_of(text));
+    ASSERT_TRUE(packed.has_value());
+    const std::string good(reinterpret_cast<char*>(packed->data()), packed->size());
+    for (std::size_t length = 0; length < good.size(); ++length) {
+        EXPECT_FALSE(zlib_decompress(bytes_of(good.substr(0, length))).has_value()) << length;
+    }
+    std::string longer = good;
+    longer[0] = static_cast<char>(longer[0] + 1);
+    EXPECT_FALSE(zlib_decompress(bytes_of(longer)).has_value());
+    std::string shorter = good;
+    shorter[0] = static_cast<char>(shorter[0] - 1);
+    EXPECT_FALSE(zlib_decompress(bytes_of(shorter)).has_value());
+    std::string huge = good;
+    std::memset(huge.data(), 0xff, 4);
+    EXPECT_FALSE(zlib_decompress(bytes_of(huge)).has_value());
+    EXPECT_FALSE(zlib_decompress(bytes_of(good + "x")).has_value());
+}
+
+TEST(Decompress, OfValuesMakesThemPlain) {
+    const std::string text(5000, 'c');
+    std::optional<Bytes> packed = zlib_compress(bytes_of(text));
+    ASSERT_TRUE(packed.has_value());
+    const pmix_byte_object_t object = {reinterpret_cast<char*>(packed->data()), packed->size()};
+
+    Value string = Value::of(PMIX_COMPRESSED_STRING, &object);
+    ASSERT_EQ(value_decompress(string.get()), PMIX_SUCCESS);
+    EXPECT_EQ(std::string(value_as_string(string.get())), text);
+
+    Value bytes = Value::of(PMIX_COMPRESSED_BYTE_OBJECT, &object);
+    ASSERT_EQ(value_decompress(bytes.get()), PMIX_SUCCESS);
+    ASSERT_EQ(bytes.type(), PMIX_BYTE_OBJECT);
+    EXPECT_EQ(bytes->data.bo.size, text.size());
+
+    const pmix_byte_object_t broken = {object.bytes, object.size - 1};
+    Value bad = Value::of(PMIX_COMPRESSED_STRING, &broken);
+    EXPECT_EQ(value_decompress(bad.get()), PMIX_ERR_UNPACK_FAILURE);
+    EXPECT_EQ(bad.type(), PMIX_COMPRESSED_STRING);
+
+    std::string with_nul = text;
+    with_nul[10] = '\0';
+    packed = zlib_compress(bytes_of(with_nul));
+    const pmix_byte_object_t hidden = {reinterpret_cast<char*>(packed->data()), packed->size()};
+    Value cut = Value::of(PMIX_COMPRESSED_STRING, &hidden);
+    EXPECT_EQ(value_decompress(cut.get()), PMIX_ERR_UNPACK_FAILURE);
+
+    Value other = Value::from(3);
+    EXPECT_EQ(value_decompress(other.get()), PMIX_SUCCESS);
+}
+
+}  // namespace
+}  // namespace muster
