@@ -22,7 +22,7 @@ typedef struct muster_psec_claim {
     uint32_t gid;      /* ... and group */
     bool kernel_known; /* the connection's kernel told who the peer is: */
     uint32_t kernel_uid;
-    uint32_t kernel_gid;
+    uint32_t kernel_gid;  /* UINT32_MAX: not known */
     int64_t kernel_pid; /* 0: not known */
 } muster_psec_claim_t;
 

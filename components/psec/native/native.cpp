@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// psec/native: the credential is the sender's effective user and group, two numbers of 4 bytes in host order.
+// They are a claim; what proves it is the kernel's word on the connection, where there is one.
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <pmix/sdk/component.hpp>
+#include <string>
+
+namespace {
+
+using muster::sdk::Failure;
+
+constexpr uint32_t kNoGid = UINT32_MAX;
+
+[[noreturn]] void refuse(const std::string& why) {
+    throw Failure(PMIX_ERR_INVALID_CRED, why);
+}
+
+void compare(const char* what, uint32_t claimed, uint32_t wanted, const char* whose) {
+    if (claimed == wanted) return;
+    refuse("the peer says that its " + std::string(what) + " is " + std::to_string(claimed) + ", but " +
+           whose + " is " + std::to_string(wanted));
+}
+
+class Native {
+  public:
+    explicit Native(muster::sdk::Host host) : host_(host) {}
+
+    muster::sdk::Buffer create_credential(std::span<const pmix_info_t>) const {
+        const std::array<uint32_t, 2> ids{geteuid(), getegid()};
+        muster::sdk::Buffer credential(host_, sizeof ids);
+        std::memcpy(credential.data(), ids.data(), sizeof ids);
+        return credential;
+    }
+
+    void validate_credential(std::span<const uint8_t> credential, const muster_psec_claim_t& claim) const {
+        std::array<uint32_t, 2> ids;
+        if (credential.size() != sizeof ids) {
+            refuse("the credential has " + std::to_string(credential.size()) + " bytes, not 8");
+        }
+        std::memcpy(ids.data(), credential.data(), sizeof ids);
+        const auto [uid, gid] = ids;
+        if (claim.kernel_known) {
+            compare("user", uid, claim.kernel_uid, "its user");
+            if (claim.kernel_gid != kNoGid) compare("group", gid, claim.kernel_gid, "its group");
+        }
+        compare("user", uid, claim.uid, "the registered user");
+        compare("group", gid, claim.gid, "the registered group");
+    }
+
+  private:
+    muster::sdk::Host host_;
+};
+
+}  // namespace
+
+MUSTER_COMPONENT(psec, native) {
+    static const muster_component_t descriptor =
+        muster::sdk::psec_component<Native>({.name = "native",
+                                             .version = MUSTER_VERSION,
+                                             .vendor = "Muster",
+                                             .priority = 10,
+                                             .flags = MUSTER_COMPONENT_HOSTILE_INPUT});
+    return &descriptor;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// psec/none: no credential, and no check. Its negative priority keeps it out unless it is asked for by name.
+#include <pmix/sdk/component.hpp>
+
+namespace {
+
+class None {
+  public:
+    explicit None(muster::sdk::Host) {}
+    muster::sdk::Buffer create_credential(std::span<const pmix_info_t>) const { return {}; }
+    void validate_credential(std::span<const uint8_t>, const muster_psec_claim_t&) const {}
+};
+
+}  // namespace
+
+MUSTER_COMPONENT(psec, none) {
+    static const muster_component_t descriptor =
+        muster::sdk::psec_component<None>({.name = "none",
+                                           .version = MUSTER_VERSION,
+                                           .vendor = "Muster",
+                                           .priority = -1,
+                                           .flags = MUSTER_COMPONENT_HOSTILE_INPUT});
+    return &descriptor;
+}
