@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What older sources use and new ones need not: the macros of which pmix_common.h has the functions, names
-// that the Standard has dropped or replaced, and statistics structures' support. All of it is kept and works.
+// What older sources use and new ones need not: the macros of which pmix_common.h has the functions, names that
+// the Standard has dropped or replaced, and statistics structures' support. All of it is kept and works.
 // pmix_common.h includes this file; there is no need to name it.
 
 #ifndef PMIX_DEPRECATED_H
@@ -16,18 +16,18 @@ extern "C" {
 // ---------------------------------------------------------------------------------------------------------
 // Status codes and other constants that are no longer given out
 
-#define PMIX_ERR_SILENT                    -2
-#define PMIX_ERR_DEBUGGER_RELEASE          -3
-#define PMIX_ERR_PROC_ABORTED              -7
-#define PMIX_ERR_PROC_ABORTING             -9
-#define PMIX_ERR_SERVER_FAILED_REQUEST     -10
-#define PMIX_EXISTS                        -11
-#define PMIX_ERR_HANDSHAKE_FAILED          -13
-#define PMIX_ERR_READY_FOR_HANDSHAKE       -14
-#define PMIX_ERR_PROC_ENTRY_NOT_FOUND      -17
-#define PMIX_ERR_PACK_MISMATCH             -22
-#define PMIX_ERR_IN_ERRNO                  -26
-#define PMIX_ERR_DATA_VALUE_NOT_FOUND      -30
+#define PMIX_ERR_SILENT                    -2   // an error that is not to be reported
+#define PMIX_ERR_DEBUGGER_RELEASE          -3   // now PMIX_DEBUGGER_RELEASE
+#define PMIX_ERR_PROC_ABORTED              -7   // a process aborted
+#define PMIX_ERR_PROC_ABORTING             -9   // a process is aborting
+#define PMIX_ERR_SERVER_FAILED_REQUEST     -10  // the server failed
+#define PMIX_EXISTS                        -11  // now PMIX_ERR_EXISTS
+#define PMIX_ERR_HANDSHAKE_FAILED          -13  // the connection was refused
+#define PMIX_ERR_READY_FOR_HANDSHAKE       -14  // the credential is good, go on
+#define PMIX_ERR_PROC_ENTRY_NOT_FOUND      -17  // no such process
+#define PMIX_ERR_PACK_MISMATCH             -22  // not the value that the type says
+#define PMIX_ERR_IN_ERRNO                  -26  // see errno
+#define PMIX_ERR_DATA_VALUE_NOT_FOUND      -30  // no such data
 #define PMIX_ERR_INVALID_ARG               -33
 #define PMIX_ERR_INVALID_KEY               -34
 #define PMIX_ERR_INVALID_KEY_LENGTH        -35
@@ -40,9 +40,9 @@ extern "C" {
 #define PMIX_ERR_INVALID_KEYVALP           -42
 #define PMIX_ERR_INVALID_SIZE              -43
 #define PMIX_ERR_INVALID_NAMESPACE         -44
-#define PMIX_ERR_SERVER_NOT_AVAIL          -45
+#define PMIX_ERR_SERVER_NOT_AVAIL          -45  // no server
 #define PMIX_ERR_NOT_IMPLEMENTED           -48
-#define PMIX_DEBUG_WAITING_FOR_NOTIFY      -58
+#define PMIX_DEBUG_WAITING_FOR_NOTIFY      -58  // now PMIX_READY_FOR_DEBUG
 #define PMIX_ERR_FATAL                     -63
 #define PMIX_ERR_VALUE_OUT_OF_BOUNDS       -65
 #define PMIX_ERR_FILE_OPEN_FAILURE         -67
@@ -54,120 +54,122 @@ extern "C" {
 #define PMIX_ERR_EXE_NOT_ACCESSIBLE        -73
 #define PMIX_ERR_JOB_WDIR_NOT_ACCESSIBLE   -74
 #define PMIX_ERR_SYS_LIMITS_FILES          -75
-#define PMIX_ERR_LOST_CONNECTION_TO_SERVER -101
-#define PMIX_ERR_LOST_PEER_CONNECTION      -102
-#define PMIX_ERR_LOST_CONNECTION_TO_CLIENT -103
-#define PMIX_NOTIFY_ALLOC_COMPLETE         -105
-#define PMIX_ERR_INVALID_TERMINATION       -112
-#define PMIX_ERR_JOB_TERMINATED            -145
-#define PMIX_ERR_UPDATE_ENDPOINTS          -146
-#define PMIX_GDS_ACTION_COMPLETE           -148
-#define PMIX_PROC_HAS_CONNECTED            -149
-#define PMIX_CONNECT_REQUESTED             -150
+#define PMIX_ERR_LOST_CONNECTION_TO_SERVER -101  // the server is gone
+#define PMIX_ERR_LOST_PEER_CONNECTION      -102  // a peer is gone
+#define PMIX_ERR_LOST_CONNECTION_TO_CLIENT -103  // a client is gone
+#define PMIX_NOTIFY_ALLOC_COMPLETE         -105  // a request for an allocation was answered
+#define PMIX_ERR_INVALID_TERMINATION       -112  // ended without finalizing
+#define PMIX_ERR_JOB_TERMINATED            -145  // now PMIX_EVENT_JOB_END
+#define PMIX_ERR_UPDATE_ENDPOINTS          -146  // now PMIX_FABRIC_UPDATE_ENDPOINTS
+#define PMIX_GDS_ACTION_COMPLETE           -148  // the store is done
+#define PMIX_PROC_HAS_CONNECTED            -149  // a process has connected
+#define PMIX_CONNECT_REQUESTED             -150  // a process asks for a connection
 #define PMIX_ERR_SYS_BASE                  PMIX_EVENT_SYS_BASE
-#define PMIX_ERR_NODE_DOWN                 -231
-#define PMIX_ERR_NODE_OFFLINE              -232
+#define PMIX_ERR_NODE_DOWN                 -231  // now PMIX_EVENT_NODE_DOWN
+#define PMIX_ERR_NODE_OFFLINE              -232  // now PMIX_EVENT_NODE_OFFLINE
 #define PMIX_ERR_SYS_OTHER                 PMIX_EVENT_SYS_OTHER
 
-#define PMIX_BUFFER            26
-#define PMIX_JOB_STATE_PREPPED 1
+#define PMIX_BUFFER            26  // internal, no longer used
+#define PMIX_JOB_STATE_PREPPED 1   // ready to be started
 
 // ---------------------------------------------------------------------------------------------------------
 // Attributes that others have replaced
 
 // The library and its connections
-#define PMIX_EVENT_BASE           "pmix.evbase"         // struct event_base*
-#define PMIX_USOCK_DISABLE        "pmix.usock.disable"  // bool
-#define PMIX_SOCKET_MODE          "pmix.sockmode"       // uint32_t
-#define PMIX_SINGLE_LISTENER      "pmix.sing.listnr"    // bool
-#define PMIX_RECONNECT_SERVER     "pmix.cnct.recon"     // bool
-#define PMIX_GDS_MODULE           "pmix.gds.mod"        // char*
-#define PMIX_BFROPS_MODULE        "pmix.bfrops.mod"     // char*
-#define PMIX_PNET_SETUP_APP       "pmix.pnet.setapp"    // pmix_byte_object_t
-#define PMIX_DSTPATH              "pmix.dstpath"        // char*
-#define PMIX_COLLECTIVE_ALGO      "pmix.calgo"          // char*
-#define PMIX_COLLECTIVE_ALGO_REQD "pmix.calreqd"        // bool
+#define PMIX_EVENT_BASE           "pmix.evbase"         // struct event_base*: event loop to use instead of an own thread
+#define PMIX_USOCK_DISABLE        "pmix.usock.disable"  // bool: no local sockets of old servers
+#define PMIX_SOCKET_MODE          "pmix.sockmode"       // uint32_t: permissions of the socket
+#define PMIX_SINGLE_LISTENER      "pmix.sing.listnr"    // bool: listen in one way only
+#define PMIX_RECONNECT_SERVER     "pmix.cnct.recon"     // bool: the tool changes its server
+#define PMIX_GDS_MODULE           "pmix.gds.mod"        // char*: stores to use, by comma
+#define PMIX_BFROPS_MODULE        "pmix.bfrops.mod"     // char*: packing that the namespace uses
+#define PMIX_PNET_SETUP_APP       "pmix.pnet.setapp"    // pmix_byte_object_t: what the networks have set up
+#define PMIX_DSTPATH              "pmix.dstpath"        // char*: directory of a former store
+#define PMIX_COLLECTIVE_ALGO      "pmix.calgo"          // char*: algorithms, by comma
+#define PMIX_COLLECTIVE_ALGO_REQD "pmix.calreqd"        // bool: no other algorithm will do
 
 // Topology
-#define PMIX_TOPOLOGY           "pmix.topo"        // hwloc_topology_t
-#define PMIX_TOPOLOGY_FILE      "pmix.topo.file"   // char*
-#define PMIX_TOPOLOGY_SIGNATURE "pmix.toposig"     // char*
-#define PMIX_TOPOLOGY_XML       "pmix.topo.xml"    // char*
-#define PMIX_LOCAL_TOPO         "pmix.ltopo"       // char*
-#define PMIX_LOCALITY           "pmix.loc"         // pmix_locality_t
-#define PMIX_HWLOC_HOLE_KIND    "pmix.hwlocholek"  // char*
-#define PMIX_HWLOC_SHARE_TOPO   "pmix.hwlocsh"     // bool
-#define PMIX_HWLOC_SHMEM_ADDR   "pmix.hwlocaddr"   // size_t
-#define PMIX_HWLOC_SHMEM_FILE   "pmix.hwlocfile"   // char*
-#define PMIX_HWLOC_SHMEM_SIZE   "pmix.hwlocsize"   // size_t
-#define PMIX_HWLOC_XML_V1       "pmix.hwlocxml1"   // char*
-#define PMIX_HWLOC_XML_V2       "pmix.hwlocxml2"   // char*
-#define PMIX_ARCH               "pmix.arch"        // uint32_t
+#define PMIX_TOPOLOGY           "pmix.topo"        // hwloc_topology_t: the topology of hwloc
+#define PMIX_TOPOLOGY_FILE      "pmix.topo.file"   // char*: file of the topology in XML
+#define PMIX_TOPOLOGY_SIGNATURE "pmix.toposig"     // char*: the topology in short
+#define PMIX_TOPOLOGY_XML       "pmix.topo.xml"    // char*: the topology in XML
+#define PMIX_LOCAL_TOPO         "pmix.ltopo"       // char*: the node's topology in XML
+#define PMIX_LOCALITY           "pmix.loc"         // pmix_locality_t or uint16_t: where two processes are to each other
+#define PMIX_HWLOC_HOLE_KIND    "pmix.hwlocholek"  // char*: gap in the address space to use
+#define PMIX_HWLOC_SHARE_TOPO   "pmix.hwlocsh"     // bool: share the topology
+#define PMIX_HWLOC_SHMEM_ADDR   "pmix.hwlocaddr"   // size_t: address of the shared topology
+#define PMIX_HWLOC_SHMEM_FILE   "pmix.hwlocfile"   // char*: file of the shared topology
+#define PMIX_HWLOC_SHMEM_SIZE   "pmix.hwlocsize"   // size_t: size of the shared topology
+#define PMIX_HWLOC_XML_V1       "pmix.hwlocxml1"   // char*: the topology in XML of hwloc 1
+#define PMIX_HWLOC_XML_V2       "pmix.hwlocxml2"   // char*: the topology in XML of hwloc 2
+#define PMIX_ARCH               "pmix.arch"        // uint32_t: architecture of the data
 
 // Jobs and their processes
-#define PMIX_PROC_BLOB                 "pmix.pblob"            // pmix_byte_object_t
-#define PMIX_PROC_DATA                 "pmix.pdata"            // pmix_data_array_t*
-#define PMIX_PROC_URI                  "pmix.puri"             // char*
-#define PMIX_MAPPER                    "pmix.mapper"           // char*
-#define PMIX_MAP_BLOB                  "pmix.mblob"            // pmix_byte_object_t
-#define PMIX_NON_PMI                   "pmix.nonpmi"           // bool
-#define PMIX_NOTIFY_LAUNCH             "pmix.note.lnch"        // bool
-#define PMIX_ALLOC_NETWORK             "pmix.alloc.net"        // pmix_data_array_t*
-#define PMIX_ALLOC_NETWORK_ENDPTS      "pmix.alloc.endpts"     // size_t
-#define PMIX_ALLOC_NETWORK_ENDPTS_NODE "pmix.alloc.endpts.nd"  // size_t
-#define PMIX_ALLOC_NETWORK_ID          "pmix.alloc.netid"      // char*
-#define PMIX_ALLOC_NETWORK_PLANE       "pmix.alloc.netplane"   // char*
-#define PMIX_ALLOC_NETWORK_QOS         "pmix.alloc.netqos"     // char*
-#define PMIX_ALLOC_NETWORK_SEC_KEY     "pmix.alloc.nsec"       // pmix_byte_object_t
-#define PMIX_ALLOC_NETWORK_TYPE        "pmix.alloc.nettype"    // char*
+#define PMIX_PROC_BLOB                 "pmix.pblob"            // pmix_byte_object_t: packed facts about processes
+#define PMIX_PROC_DATA                 "pmix.pdata"            // pmix_data_array_t*: facts about one process
+#define PMIX_PROC_URI                  "pmix.puri"             // char*: address of a process
+#define PMIX_MAPPER                    "pmix.mapper"           // char*: how processes are mapped
+#define PMIX_MAP_BLOB                  "pmix.mblob"            // pmix_byte_object_t: packed map
+#define PMIX_NON_PMI                   "pmix.nonpmi"           // bool: the processes will not call PMIx_Init
+#define PMIX_NOTIFY_LAUNCH             "pmix.note.lnch"        // bool: tell when the job has started
+#define PMIX_ALLOC_NETWORK             "pmix.alloc.net"        // pmix_data_array_t*: now PMIX_ALLOC_FABRIC
+#define PMIX_ALLOC_NETWORK_ENDPTS      "pmix.alloc.endpts"     // size_t: now PMIX_ALLOC_FABRIC_ENDPTS
+#define PMIX_ALLOC_NETWORK_ENDPTS_NODE "pmix.alloc.endpts.nd"  // size_t: now PMIX_ALLOC_FABRIC_ENDPTS_NODE
+#define PMIX_ALLOC_NETWORK_ID          "pmix.alloc.netid"      // char*: now PMIX_ALLOC_FABRIC_ID
+#define PMIX_ALLOC_NETWORK_PLANE       "pmix.alloc.netplane"   // char*: now PMIX_ALLOC_FABRIC_PLANE
+#define PMIX_ALLOC_NETWORK_QOS         "pmix.alloc.netqos"     // char*: now PMIX_ALLOC_FABRIC_QOS
+#define PMIX_ALLOC_NETWORK_SEC_KEY     "pmix.alloc.nsec"       // pmix_byte_object_t: now PMIX_ALLOC_FABRIC_SEC_KEY
+#define PMIX_ALLOC_NETWORK_TYPE        "pmix.alloc.nettype"    // char*: now PMIX_ALLOC_FABRIC_TYPE
 
 // Debuggers and events
-#define PMIX_DEBUG_APP_DIRECTIVES   "pmix.dbg.adirs"  // pmix_data_array_t*
-#define PMIX_DEBUG_JOB              "pmix.dbg.job"    // char*
-#define PMIX_DEBUG_JOB_DIRECTIVES   "pmix.dbg.jdirs"  // pmix_data_array_t*
-#define PMIX_EVENT_NO_TERMINATION   "pmix.evnoterm"   // bool
-#define PMIX_EVENT_WANT_TERMINATION "pmix.evterm"     // bool
+#define PMIX_DEBUG_APP_DIRECTIVES   "pmix.dbg.adirs"  // pmix_data_array_t*: for the applications to debug
+#define PMIX_DEBUG_JOB              "pmix.dbg.job"    // char*: job to debug
+#define PMIX_DEBUG_JOB_DIRECTIVES   "pmix.dbg.jdirs"  // pmix_data_array_t*: for the job to debug
+#define PMIX_EVENT_NO_TERMINATION   "pmix.evnoterm"   // bool: the handler sees no need to end
+#define PMIX_EVENT_WANT_TERMINATION "pmix.evterm"     // bool: the handler wants the program ended
 #define PMIX_DEBUG_WAIT_FOR_NOTIFY  PMIX_DEBUG_STOP_IN_APP
 
 // Output
-#define PMIX_IOF_STOP            "pmix.iof.stop"     // bool
-#define PMIX_MERGE_STDERR_STDOUT "pmix.mergeerrout"  // bool
-#define PMIX_OUTPUT_NOCOPY       "pmix.nocopy"       // bool
-#define PMIX_OUTPUT_TO_DIRECTORY "pmix.outdir"       // char*
-#define PMIX_OUTPUT_TO_FILE      "pmix.outfile"      // char*
-#define PMIX_TAG_OUTPUT          "pmix.tagout"       // bool
-#define PMIX_TIMESTAMP_OUTPUT    "pmix.tsout"        // bool
+#define PMIX_IOF_STOP            "pmix.iof.stop"     // bool: forward the channel no longer
+#define PMIX_MERGE_STDERR_STDOUT "pmix.mergeerrout"  // bool: now PMIX_IOF_MERGE_STDERR_STDOUT
+#define PMIX_OUTPUT_NOCOPY       "pmix.nocopy"       // bool: now PMIX_IOF_FILE_ONLY
+#define PMIX_OUTPUT_TO_DIRECTORY "pmix.outdir"       // char*: now PMIX_IOF_OUTPUT_TO_DIRECTORY
+#define PMIX_OUTPUT_TO_FILE      "pmix.outfile"      // char*: now PMIX_IOF_OUTPUT_TO_FILE
+#define PMIX_TAG_OUTPUT          "pmix.tagout"       // bool: now PMIX_IOF_TAG_OUTPUT
+#define PMIX_TIMESTAMP_OUTPUT    "pmix.tsout"        // bool: now PMIX_IOF_TIMESTAMP_OUTPUT
 
 // ---------------------------------------------------------------------------------------------------------
 // Calls
 
+/**
+ * Leave the server and connect to another; PMIx_tool_attach_to_server has replaced it.
+ * @param proc   receives the tool's name there; may be NULL
+ * @param info   ninfo attributes that say to which
+ * @return PMIX_SUCCESS; PMIX_ERR_UNREACH and other errors
+ */
 PMIX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo);
 
-// Statistics structures
-
+// Statistics structures; construct, destruct, create and free are as in pmix_common.h
 PMIX_EXPORT void PMIx_Proc_stats_construct(pmix_proc_stats_t* p);
 PMIX_EXPORT void PMIx_Proc_stats_destruct(pmix_proc_stats_t* p);
 PMIX_EXPORT pmix_proc_stats_t* PMIx_Proc_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Proc_stats_free(pmix_proc_stats_t* p, size_t n);
-
 PMIX_EXPORT void PMIx_Disk_stats_construct(pmix_disk_stats_t* p);
 PMIX_EXPORT void PMIx_Disk_stats_destruct(pmix_disk_stats_t* p);
 PMIX_EXPORT pmix_disk_stats_t* PMIx_Disk_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Disk_stats_free(pmix_disk_stats_t* p, size_t n);
-
 PMIX_EXPORT void PMIx_Net_stats_construct(pmix_net_stats_t* p);
 PMIX_EXPORT void PMIx_Net_stats_destruct(pmix_net_stats_t* p);
 PMIX_EXPORT pmix_net_stats_t* PMIx_Net_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Net_stats_free(pmix_net_stats_t* p, size_t n);
-
 PMIX_EXPORT void PMIx_Node_stats_construct(pmix_node_stats_t* p);
 PMIX_EXPORT void PMIx_Node_stats_destruct(pmix_node_stats_t* p);
 PMIX_EXPORT pmix_node_stats_t* PMIx_Node_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t* p, size_t n);
 
 // ---------------------------------------------------------------------------------------------------------
-// Macros. Those that return something through their first argument assign it; FREE and RELEASE set the
-// pointer that they were given to NULL.
+// Macros. Those that return something through their first argument assign it; FREE and RELEASE set the pointer
+// that they were given to NULL.
 
 // Keys, namespaces, process names
 
@@ -185,8 +187,7 @@ PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t* p, size_t n);
 #define PMIX_CHECK_RANK(a, b)                PMIx_Check_rank((a), (b))
 #define PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(target, cluster, nspace) \
     PMIx_Multicluster_nspace_construct((target), (cluster), (nspace))
-#define PMIX_MULTICLUSTER_NSPACE_PARSE(target, cluster, nspace) \
-    PMIx_Multicluster_nspace_parse((target), (cluster), (nspace))
+#define PMIX_MULTICLUSTER_NSPACE_PARSE(target, cluster, nspace) PMIx_Multicluster_nspace_parse((target), (cluster), (nspace))
 
 // Processes
 
@@ -246,8 +247,7 @@ PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t* p, size_t n);
 #define PMIX_CHECK_TRUE(v) (PMIX_BOOL_TRUE == PMIx_Value_true(v))
 #define PMIX_CHECK_BOOL(v) (PMIX_NON_BOOL != PMIx_Value_true(v))
 
-// Any number in a value, converted to a C type as a cast does it. PMIx_Value_get_number also tells what was
-// lost.
+// Any number in a value, converted to a C type as a cast does it. PMIx_Value_get_number also tells what was lost.
 #define PMIX_VALUE_GET_NUMBER(r, v, number, ctype)     \
     do {                                               \
         (r) = PMIX_SUCCESS;                            \
@@ -331,14 +331,13 @@ PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t* p, size_t n);
 #define PMIX_INFO_SET_PERSISTENT(m)        PMIx_Info_persistent(m)
 #define PMIX_INFO_IS_PERSISTENT(m)         PMIx_Info_is_persistent(m)
 
-#define PMIX_INFO_LIST_START(list)                   (list) = PMIx_Info_list_start()
-#define PMIX_INFO_LIST_ADD(r, list, key, data, type) (r) = PMIx_Info_list_add((list), (key), (data), (type))
-#define PMIX_INFO_LIST_PREPEND(r, list, key, data, type) \
-    (r) = PMIx_Info_list_prepend((list), (key), (data), (type))
-#define PMIX_INFO_LIST_INSERT(r, list, info)   (r) = PMIx_Info_list_insert((list), (info))
-#define PMIX_INFO_LIST_XFER(r, list, info)     (r) = PMIx_Info_list_xfer((list), (info))
-#define PMIX_INFO_LIST_CONVERT(r, list, array) (r) = PMIx_Info_list_convert((list), (array))
-#define PMIX_INFO_LIST_RELEASE(list)           PMIx_Info_list_release(list)
+#define PMIX_INFO_LIST_START(list)                       (list) = PMIx_Info_list_start()
+#define PMIX_INFO_LIST_ADD(r, list, key, data, type)     (r) = PMIx_Info_list_add((list), (key), (data), (type))
+#define PMIX_INFO_LIST_PREPEND(r, list, key, data, type) (r) = PMIx_Info_list_prepend((list), (key), (data), (type))
+#define PMIX_INFO_LIST_INSERT(r, list, info)             (r) = PMIx_Info_list_insert((list), (info))
+#define PMIX_INFO_LIST_XFER(r, list, info)               (r) = PMIx_Info_list_xfer((list), (info))
+#define PMIX_INFO_LIST_CONVERT(r, list, array)           (r) = PMIx_Info_list_convert((list), (array))
+#define PMIX_INFO_LIST_RELEASE(list)                     PMIx_Info_list_release(list)
 
 // Arrays and bytes
 
@@ -580,8 +579,7 @@ PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t* p, size_t n);
         PMIx_Envar_free((m), (n)); \
         (m) = NULL;                \
     } while (0)
-// The strings are copied, so constant ones will do; the way over an integer keeps -Wcast-qual quiet about
-// them.
+// The strings are copied, so constant ones will do; the way over an integer keeps -Wcast-qual quiet about them.
 #define PMIX_ENVAR_LOAD(m, name, value, separator) \
     PMIx_Envar_load((m), (char*)(uintptr_t)(name), (char*)(uintptr_t)(value), (separator))
 #define PMIX_SETENV(r, name, value, env) (r) = PMIx_Setenv((name), (value), true, (env))
