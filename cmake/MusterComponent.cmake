@@ -3,6 +3,9 @@
 #
 # Builds one component, either as lib/pmix/mca_<framework>_<name>.so or, when MUSTER_LINKED_COMPONENTS
 # names it (or is "all"), as an object library that is linked into libpmix.so.2.
+#
+# mca_<framework>_<name>_objects has the same for tests and fuzz targets, which link a component rather than look
+# for it: they call muster_component_<framework>_<name>(). It is built only for them.
 
 set_property(GLOBAL PROPERTY MUSTER_LINKED "")
 
@@ -25,4 +28,8 @@ function(muster_add_component)
         set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
     endif()
     target_link_libraries(${target} PRIVATE muster_flags muster_framework ${ARG_LIBRARIES})
+
+    add_library(${target}_objects OBJECT EXCLUDE_FROM_ALL ${ARG_SOURCES})
+    target_compile_definitions(${target}_objects PRIVATE MUSTER_COMPONENT_LINKED=1)
+    target_link_libraries(${target}_objects PUBLIC muster_flags muster_framework ${ARG_LIBRARIES})
 endfunction()

@@ -200,7 +200,6 @@ bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type) {
         case PMIX_LOCTYPE:
         case PMIX_STOR_ACCESS_TYPE:
             return c.template numbers<uint16_t>(elements, n);
-        case PMIX_UINT:
         case PMIX_UINT32:
         case PMIX_INFO_DIRECTIVES:
         case PMIX_PROC_RANK:
@@ -218,6 +217,8 @@ bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type) {
         case PMIX_INT:
         case PMIX_INT32:
         case PMIX_STATUS:
+        // unsigned int travels as if it had a sign.
+        case PMIX_UINT:
             return c.template numbers<int32_t>(elements, n);
         case PMIX_INT64:
             return c.template numbers<int64_t>(elements, n);
