@@ -22,8 +22,10 @@ function(muster_add_component)
         add_library(${target} MODULE ${ARG_SOURCES})
         set_target_properties(${target} PROPERTIES PREFIX ""
             LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR})
-        # What a component uses of the framework is linked into it; nothing is left undefined.
-        target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+        # What a component uses of the framework is linked into it; nothing is left undefined, and
+        # all is bound when it is opened.
+        target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now -Wl,--as-needed
+            -Wl,--exclude-libs,ALL)
         install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
         set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
     endif()

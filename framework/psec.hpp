@@ -2,11 +2,15 @@
 // psec: proof of identity at the handshake. Facade over the SDK's C interface (pmix/sdk/psec.h).
 #pragma once
 
+#include <pmix/sdk/psec.h>
+
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "framework/base/bytes.hpp"
+#include "framework/base/info.hpp"
 #include "framework/base/result.hpp"
-#include "framework/base/value.hpp"
 #include "framework/ptl.hpp"
 
 namespace muster {
@@ -27,5 +31,8 @@ class Psec {
     /// Whether the bytes prove the claim; the error's sentence says what did not fit.
     virtual Result<void> validate_credential(ByteView credential, const PsecClaim& claim) = 0;
 };
+
+/// The facade over a component's table, which lives as long as the result. Any thread.
+std::unique_ptr<Psec> adapt_psec(const muster_psec_t* operations, std::string name);
 
 }  // namespace muster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry: which components there are, which were chosen, and why. Built at init, passed down; tests build
-// their own. Components are opened lazily, when a framework is first asked for.
+// The registry: which components there are, which were chosen, and why. Built at init, passed down; tests
+// build their own. Components are opened lazily, when a framework is first asked for.
 #pragma once
 
 #include <memory>
@@ -27,20 +27,26 @@ class Plog;
 /// One component as the registry knows it.
 struct ComponentRecord {
     std::string framework, name, version, vendor;
-    std::string path;      ///< file it was loaded from; empty when linked in
+    std::string path;  ///< file it was loaded from; empty when linked in
     int priority = 0;
+    uint32_t flags = 0;  ///< MUSTER_COMPONENT_
+    uint16_t sdk_major = 0,
+             sdk_minor = 0;          ///< component interface it was built for; 0.0 when it was not opened
+    uint16_t interface_version = 0;  ///< of the framework's table
     bool chosen = false;
-    std::string reason;    ///< one sentence: why it was chosen or not
+    std::string reason;  ///< one sentence: why it was chosen or not
 };
 
 class Registry {
   public:
     struct Options {
-        const ComponentEntry* linked = nullptr;      ///< table of linked-in components
-        std::vector<std::string> folders;            ///< where component files are looked for, in order
-        bool privileged = false;                     ///< raised privileges: files and folders must belong to root
-        EventLoop* loop = nullptr;                   ///< offered to components through the host table; may be null
-        /// The folders of a process: beside the running library, the installed one, the path parameter.
+        const ComponentEntry* linked = nullptr;  ///< table of linked-in components: linked_components()
+        std::vector<std::string> folders;        ///< where component files are looked for, in order
+        bool privileged = false;                 ///< raised privileges: files and folders must belong to root
+        /// Offered to components through the host table. Null: what a component posts runs at once.
+        EventLoop* loop = nullptr;
+        /// The folders of a process: beside the running library, the installed one, the path parameter
+        /// (mca_base_component_path, a colon list). Linked-in components are the caller's to add.
         static Options standard(const Parameters& parameters);
     };
 
@@ -49,9 +55,10 @@ class Registry {
     Registry(const Registry&) = delete;
     Registry& operator=(const Registry&) = delete;
 
-    /// Components of a framework that may be used, best first, after PMIX_MCA_<framework> (an allow list "a,b" or a deny
-    /// list "^a,b") and each component's own word. `only` narrows the choice to these names, in their order
-    /// (empty: no narrowing). Instances live as long as the registry. Loop thread or before the loop starts.
+    /// Components of a framework that may be used, best first, after PMIX_MCA_<framework> (an allow list
+    /// "a,b" or a deny list "^a,b") and each component's own word. `only` narrows the choice to these names,
+    /// in their order (empty: no narrowing). Instances live as long as the registry. Loop thread or before
+    /// the loop starts.
     std::vector<Ptl*> ptls(std::string_view only = {});
     std::vector<Gds*> stores(std::string_view only = {});
     std::vector<Bfrops*> bfrops(std::string_view only = {});
@@ -60,9 +67,22 @@ class Registry {
     std::vector<Pcompress*> pcompress();
     std::vector<Plog*> plogs();
 
-    /// Everything that is known, for pmix_info; opens what was not opened yet.
+    /// One sentence for the case that a framework gave nothing: each component and why it is not used.
+    std::string why_none(std::string_view framework);
+
+    /// Everything that is known, for pmix_info, by framework and best first; opens and makes what may be used
+    /// and was not opened yet. What the user denied is not opened.
     std::vector<ComponentRecord> inventory();
-    /// The log of a framework; its verbosity parameter is <framework>_base_verbose.
+    /// Names of the frameworks.
+    static const std::vector<std::string>& frameworks();
+    /// Parameters that were set and that nothing knows; opens what may be used, for its parameters. What
+    /// belongs to a component that was not opened is not counted.
+    std::vector<Parameters::Unknown> unknown_parameters();
+    /// The same as lines on standard error, when the user asked for that (mca_base_warn_unknown). To be
+    /// called once, after everything was defined.
+    void warn_unknown_parameters();
+    /// The log of a framework (of the registry itself for any other name); its verbosity parameter is
+    /// <framework>_base_verbose.
     Log& log(std::string_view framework);
     Parameters& parameters();
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * plog: the channels of PMIx_Log. A component's `create` (pmix/sdk/component.h) returns a muster_plog_t.
- * Messages come from application processes: do not let them act on a terminal or a format string.
+ * Messages come from application processes: they may hold line ends and control characters.
  */
 #ifndef PMIX_SDK_PLOG_H
 #define PMIX_SDK_PLOG_H

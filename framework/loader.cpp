@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files of components: see loader.hpp.
+#include "framework/loader.hpp"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <ltdl.h>
+#include <pmix/sdk/pcompress.h>
+#include <pmix/sdk/plog.h>
+#include <pmix/sdk/preg.h>
+#include <pmix/sdk/psec.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "framework/base/unique_fd.hpp"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kFilePrefix = "mca_";
+constexpr std::string_view kFileSuffix = ".so";
+constexpr size_t kMaxParameters = 256;
+
+// libltdl's state is the process's, and its functions may not run at the same time.
+std::mutex& ltdl_lock() {
+    static std::mutex lock;
+    return lock;
+}
+
+bool is_component_name(std::string_view name) {
+    return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    });
+}
+
+std::string quoted(const char* text) {
+    return text == nullptr ? "nothing" : "\"" + std::string(text) + "\"";
+}
+
+/// Versions of the operations tables of the frameworks that are open to vendors. The others pass C++ objects.
+std::optional<uint16_t> table_version(std::string_view framework) {
+    if (framework == "psec") return MUSTER_PSEC_INTERFACE;
+    if (framework == "preg") return MUSTER_PREG_INTERFACE;
+    if (framework == "pcompress") return MUSTER_PCOMPRESS_INTERFACE;
+    if (framework == "plog") return MUSTER_PLOG_INTERFACE;
+    return std::nullopt;
+}
+
+struct OpenFile {
+    dev_t device;
+    ino_t inode;
+};
+
+Error refused(const std::string& origin, const std::string& why) {
+    return {PMIX_ERR_NOT_SUPPORTED, origin + " is refused: " + why};
+}
+
+Error io_error(const std::string& path) {
+    return {errno == ENOENT ? PMIX_ERR_NOT_FOUND : PMIX_ERROR, path + ": " + std::strerror(errno)};
+}
+
+Result<OpenFile> examine(const std::string& path) {
+    const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
+    struct stat status {};
+    if (!fd || ::fstat(fd.get(), &status) != 0) return io_error(path);
+    if (!S_ISREG(status.st_mode)) return refused(path, "it is not a regular file");
+    return OpenFile{status.st_dev, status.st_ino};
+}
+
+/// The library in which an address lies, as the dynamic linker knows it.
+const link_map* library_of(const void* address) {
+    Dl_info info{};
+    void* map = nullptr;
+    if (dladdr1(address, &info, &map, RTLD_DL_LINKMAP) == 0) return nullptr;
+    return static_cast<const link_map*>(map);
+}
+
+bool same_file(const char* path, const OpenFile& file) {
+    struct stat status {};
+    return ::stat(path, &status) == 0 && status.st_dev == file.device && status.st_ino == file.inode;
+}
+
+/// Whether all its symbols were bound when it was opened: libltdl itself asks for that one by one.
+bool bound_at_once(const link_map& library) {
+    for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_BIND_NOW) return true;
+        if (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_BIND_NOW) != 0) return true;
+        if (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NOW) != 0) return true;
+    }
+    return false;
+}
+
+using EntryFunction = const muster_component_t* (*)();
+
+/// Opens the file and finds its one function.
+Result<EntryFunction> open_entry(const std::string& path, const std::string& symbol) {
+    std::lock_guard guard(ltdl_lock());
+    // Counted by libltdl; never undone, for what was opened stays.
+    static const bool ready = lt_dlinit() == 0;
+    if (!ready) return Error{PMIX_ERR_INIT, "libltdl cannot be initialised"};
+    lt_dladvise advise = nullptr;
+    if (lt_dladvise_init(&advise) != 0) return Error{PMIX_ERR_NOMEM, "libltdl has no memory left"};
+    lt_dladvise_local(&advise);
+    lt_dladvise_resident(&advise);
+    lt_dlhandle handle = lt_dlopenadvise(path.c_str(), advise);
+    const char* why = handle == nullptr ? lt_dlerror() : nullptr;
+    const std::string reason = why == nullptr ? "" : why;
+    lt_dladvise_destroy(&advise);
+    if (handle == nullptr) return refused(path, "it cannot be opened: " + reason);
+    void* address = lt_dlsym(handle, symbol.c_str());
+    if (address == nullptr) {
+        return refused(path, "it does not export " + symbol + "; build it with muster_add_component()");
+    }
+    EntryFunction entry = nullptr;
+    std::memcpy(&entry, &address, sizeof entry);
+    return entry;
+}
+
+}  // namespace
+
+std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders,
+                                                std::string_view framework) {
+    const std::string prefix = std::string(kFilePrefix) + std::string(framework) + "_";
+    std::vector<ComponentFile> files;
+    for (const std::string& folder : folders) {
+        if (folder.empty() || folder.front() != '/') continue;
+        const std::unique_ptr<DIR, int (*)(DIR*)> list(::opendir(folder.c_str()), &::closedir);
+        if (list == nullptr) continue;
+        std::vector<ComponentFile> here;
+        while (const dirent* entry = ::readdir(list.get())) {
+            std::string_view name(entry->d_name);
+            if (!name.starts_with(prefix) || !name.ends_with(kFileSuffix)) continue;
+            if (name.size() <= prefix.size() + kFileSuffix.size()) continue;
+            name.remove_prefix(prefix.size());
+            name.remove_suffix(kFileSuffix.size());
+            if (is_component_name(name)) here.push_back({std::string(name), folder + "/" + entry->d_name});
+        }
+        std::sort(here.begin(), here.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+        files.insert(files.end(), here.begin(), here.end());
+    }
+    return files;
+}
+
+Result<std::string> path_only_root_can_change(const std::string& path) {
+    char* resolved = ::realpath(path.c_str(), nullptr);
+    if (resolved == nullptr) return io_error(path);
+    const std::string real(resolved);
+    std::free(resolved);
+    // Down from the root by descriptor, so that nothing can be exchanged under way; the real path has no
+    // links.
+    UniqueFd at(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    size_t begin = 1;
+    for (;;) {
+        struct stat status {};
+        if (!at || ::fstat(at.get(), &status) != 0) return io_error(path);
+        const bool last = begin > real.size();
+        const std::string here = last ? real : real.substr(0, std::max<size_t>(begin - 1, 1));
+        const bool parent_of_last = !last && real.find('/', begin) == std::string::npos;
+        // In a sticky folder others cannot exchange what is root's; what holds the file must be root's alone.
+        const bool sticky = (status.st_mode & S_ISVTX) != 0 && S_ISDIR(status.st_mode) && !parent_of_last;
+        if (status.st_uid != 0 || ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky)) {
+            return Error{PMIX_ERR_NO_PERMISSIONS,
+                         path + " is refused in a process with raised privileges: " + here +
+                             " must belong to root and be writable by nobody else"};
+        }
+        if (last) return real;
+        const size_t end = std::min(real.find('/', begin), real.size());
+        const std::string part = real.substr(begin, end - begin);
+        at.reset(::openat(at.get(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+        begin = end + 1;
+    }
+}
+
+Result<void> check_descriptor(const muster_component_t* descriptor, std::string_view framework,
+                              std::string_view name, const std::string& origin) {
+    if (descriptor == nullptr) return refused(origin, "it returns no descriptor");
+    const std::string ours = std::to_string(MUSTER_SDK_MAJOR) + "." + std::to_string(MUSTER_SDK_MINOR);
+    if (descriptor->struct_size < offsetof(muster_component_t, framework)) {
+        return refused(origin, "its descriptor is cut off at " + std::to_string(descriptor->struct_size) +
+                                   " bytes; rebuild it against interface " + ours);
+    }
+    if (descriptor->sdk_major != MUSTER_SDK_MAJOR || descriptor->sdk_minor > MUSTER_SDK_MINOR) {
+        const bool newer = descriptor->sdk_major >= MUSTER_SDK_MAJOR;
+        return refused(origin, "it was built for component interface " +
+                                   std::to_string(descriptor->sdk_major) + "." +
+                                   std::to_string(descriptor->sdk_minor) +
+                                   ", this library (" MUSTER_VERSION ") has " + ours +
+                                   (newer ? "; update the library, or rebuild the component against this one"
+                                          : "; rebuild the component against this library"));
+    }
+    // Everything up to `destroy` is there since 1.0.
+    if (descriptor->struct_size < sizeof(muster_component_t)) {
+        return refused(origin, "its descriptor has " + std::to_string(descriptor->struct_size) + " of " +
+                                   std::to_string(sizeof(muster_component_t)) +
+                                   " bytes; rebuild it against interface " + ours);
+    }
+    const auto is = [](const char* text, std::string_view wanted) {
+        return text != nullptr && text == wanted;
+    };
+    if (!is(descriptor->framework, framework) || (!name.empty() && !is(descriptor->name, name))) {
+        return refused(origin, "its descriptor is that of component " + quoted(descriptor->name) +
+                                   " of framework " + quoted(descriptor->framework) +
+                                   "; name the file after what it holds");
+    }
+    if (descriptor->name == nullptr || !is_component_name(descriptor->name)) {
+        return refused(origin, "the component's name " + quoted(descriptor->name) +
+                                   " is not made of lower case letters and digits");
+    }
+    if (const auto table = table_version(framework); table && descriptor->interface_version != *table) {
+        return refused(origin, "it has version " + std::to_string(descriptor->interface_version) +
+                                   " of the " + std::string(framework) +
+                                   " interface, this library (" MUSTER_VERSION ") has " +
+                                   std::to_string(*table) + "; rebuild the component against this library");
+    } else if (!table && !is(descriptor->version, MUSTER_VERSION)) {
+        return refused(origin, "it is of version " + quoted(descriptor->version) +
+                                   ", and a component of framework " + std::string(framework) +
+                                   " must have the library's, " MUSTER_VERSION "; install both together");
+    }
+    if (descriptor->create == nullptr || descriptor->destroy == nullptr || descriptor->version == nullptr) {
+        return refused(origin, "its descriptor lacks create, destroy or version");
+    }
+    if (descriptor->nparams > kMaxParameters || (descriptor->nparams != 0 && descriptor->params == nullptr)) {
+        return refused(origin, "its table of parameters is broken");
+    }
+    for (size_t i = 0; i < descriptor->nparams; ++i) {
+        const muster_param_t& param = descriptor->params[i];
+        if (param.name == nullptr || param.default_value == nullptr || param.type < MUSTER_PARAM_INT ||
+            param.type > MUSTER_PARAM_CHOICE) {
+            return refused(origin,
+                           "its parameter " + quoted(param.name) + " lacks a name, a type or a default");
+        }
+    }
+    return {};
+}
+
+Result<const muster_component_t*> open_component_file(const ComponentFile& file, std::string_view framework,
+                                                      bool privileged) {
+    if (file.path.empty() || file.path.front() != '/') return refused(file.path, "its path is not absolute");
+    std::string path = file.path;
+    if (privileged) {
+        Result<std::string> allowed = path_only_root_can_change(path);
+        if (!allowed.ok()) return allowed.error();
+        path = std::move(*allowed);
+    }
+    const Result<OpenFile> examined = examine(path);
+    if (!examined.ok()) return examined.error();
+
+    Result<EntryFunction> entry =
+        open_entry(path, "muster_component_" + std::string(framework) + "_" + file.name);
+    if (!entry.ok()) return entry.error();
+    // The linker also looks into the libraries that the file needs.
+    const link_map* library = library_of(reinterpret_cast<const void*>(*entry));
+    if (library == nullptr || !same_file(library->l_name, *examined)) {
+        return refused(file.path, "the function that it should export is another library's");
+    }
+    if (!bound_at_once(*library)) {
+        return refused(
+            file.path,
+            "it is bound lazily; link it with -Wl,-z,now, or build it with muster_add_component()");
+    }
+    const muster_component_t* descriptor = (*entry)();
+    Result<void> fits = check_descriptor(descriptor, framework, file.name, file.path);
+    if (!fits.ok()) return fits.error();
+    return descriptor;
+}
+
+}  // namespace muster
