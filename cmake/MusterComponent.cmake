@@ -8,6 +8,7 @@
 # for it: they call muster_component_<framework>_<name>(). It is built only for them.
 
 set_property(GLOBAL PROPERTY MUSTER_LINKED "")
+set(MUSTER_COMPONENT_MAP ${CMAKE_CURRENT_LIST_DIR}/component.map)
 
 function(muster_add_component)
     cmake_parse_arguments(ARG "" "FRAMEWORK;NAME" "SOURCES;LIBRARIES" ${ARGN})
@@ -21,11 +22,12 @@ function(muster_add_component)
     else()
         add_library(${target} MODULE ${ARG_SOURCES})
         set_target_properties(${target} PROPERTIES PREFIX ""
-            LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR})
+            LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR}
+            LINK_DEPENDS ${MUSTER_COMPONENT_MAP})
         # What a component uses of the framework is linked into it; nothing is left undefined, and
         # all is bound when it is opened.
         target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now -Wl,--as-needed
-            -Wl,--exclude-libs,ALL)
+            -Wl,--version-script=${MUSTER_COMPONENT_MAP})
         install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
         set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
     endif()
@@ -34,4 +36,25 @@ function(muster_add_component)
     add_library(${target}_objects OBJECT EXCLUDE_FROM_ALL ${ARG_SOURCES})
     target_compile_definitions(${target}_objects PRIVATE MUSTER_COMPONENT_LINKED=1)
     target_link_libraries(${target}_objects PUBLIC muster_flags muster_framework ${ARG_LIBRARIES})
+endfunction()
+
+# muster_link_components(<target>)
+#
+# Gives a library or program the table of the components that are linked in (linked_components()), and their code.
+# To be called after all components were added.
+function(muster_link_components target)
+    get_property(linked GLOBAL PROPERTY MUSTER_LINKED)
+    get_property(libraries GLOBAL PROPERTY MUSTER_LINKED_LIBRARIES)
+    set(declarations "")
+    set(entries "")
+    foreach(component ${linked})
+        string(REPLACE "/" "_" symbol ${component})
+        string(APPEND declarations "extern \"C\" const muster_component_t* muster_component_${symbol}(void);\n")
+        string(APPEND entries "    muster_component_${symbol},\n")
+        target_sources(${target} PRIVATE $<TARGET_OBJECTS:mca_${symbol}>)
+    endforeach()
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/linked_components.cpp.in
+        ${CMAKE_BINARY_DIR}/generated/linked_components.cpp @ONLY)
+    target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated/linked_components.cpp)
+    target_link_libraries(${target} PRIVATE ${libraries})
 endfunction()
