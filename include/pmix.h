@@ -755,6 +755,7 @@ PMIX_EXPORT const char* PMIx_Link_state_string(pmix_link_state_t state);
 PMIX_EXPORT const char* PMIx_Device_type_string(pmix_device_type_t type);
 PMIX_EXPORT const char* PMIx_Value_comparison_string(pmix_value_cmp_t cmp);
 PMIX_EXPORT const char* PMIx_Group_operation_string(pmix_group_operation_t op);
+
 /**
  * The name of a key: for "pmix.timeout", PMIX_TIMEOUT.
  * @return a string, the library's; the argument itself if it is not known

@@ -1734,6 +1734,7 @@ PMIX_EXPORT bool PMIx_Check_key(const char* key, const char* str);
 
 /** Whether a key begins with "pmix" and so belongs to the Standard. */
 PMIX_EXPORT bool PMIx_Check_reserved_key(const char* key);
+
 /** Fill a namespace: at most PMIX_MAX_NSLEN characters of str, the rest zero. NULL gives an empty namespace. */
 PMIX_EXPORT void PMIx_Load_nspace(pmix_nspace_t nspace, const char* str);
 
@@ -1742,6 +1743,7 @@ PMIX_EXPORT bool PMIx_Check_nspace(const char* key1, const char* key2);
 
 /** Whether a namespace is NULL or empty. */
 PMIX_EXPORT bool PMIx_Nspace_invalid(const char* nspace);
+
 /** Set namespace and rank of a process name. */
 PMIX_EXPORT void PMIx_Load_procid(pmix_proc_t* p, const char* ns, pmix_rank_t rk);
 
@@ -1759,6 +1761,7 @@ PMIX_EXPORT bool PMIx_Check_rank(pmix_rank_t a, pmix_rank_t b);
 
 /** Whether a rank is that of a process, and none of the PMIX_RANK_ words. */
 PMIX_EXPORT bool PMIx_Rank_valid(pmix_rank_t a);
+
 /**
  * Make "cluster:nspace". If that does not fit, target becomes empty.
  * @param target   receives the name
@@ -1784,10 +1787,12 @@ PMIX_EXPORT void PMIx_Proc_free(pmix_proc_t* p, size_t n);
 
 /** Set namespace and rank of a process name, after clearing it. */
 PMIX_EXPORT void PMIx_Proc_load(pmix_proc_t* p, const char* nspace, pmix_rank_t rank);
+
 PMIX_EXPORT void PMIx_Proc_info_construct(pmix_proc_info_t* p);
 PMIX_EXPORT void PMIx_Proc_info_destruct(pmix_proc_info_t* p);
 PMIX_EXPORT pmix_proc_info_t* PMIx_Proc_info_create(size_t n);
 PMIX_EXPORT void PMIx_Proc_info_free(pmix_proc_info_t* p, size_t n);
+
 PMIX_EXPORT void PMIx_Node_pid_construct(pmix_node_pid_t* d);
 PMIX_EXPORT void PMIx_Node_pid_destruct(pmix_node_pid_t* d);
 PMIX_EXPORT pmix_node_pid_t* PMIx_Node_pid_create(size_t n);
@@ -1799,6 +1804,7 @@ PMIX_EXPORT void PMIx_Value_construct(pmix_value_t* val);
 PMIX_EXPORT void PMIx_Value_destruct(pmix_value_t* val);
 PMIX_EXPORT pmix_value_t* PMIx_Value_create(size_t n);
 PMIX_EXPORT void PMIx_Value_free(pmix_value_t* v, size_t n);
+
 /**
  * What a value says about yes and no: a bool; a string, such as "true", "t", "yes", "1" and their opposites; an empty string,
  * NULL or PMIX_UNDEF are yes, because a key alone says so. Other types, numbers too, say neither.
@@ -1807,8 +1813,8 @@ PMIX_EXPORT void PMIx_Value_free(pmix_value_t* v, size_t n);
 PMIX_EXPORT pmix_boolean_t PMIx_Value_true(const pmix_value_t* v);
 
 /**
- * Copy data into a value, which must be constructed and empty.
- * @param val   the value; owns the copy afterwards
+ * Copy data into a value.
+ * @param val   the value; what it held is neither looked at nor freed. It owns the copy
  * @param data  where the data is: for strings the string itself, for all other types a pointer to one of that type. NULL gives
  *              a value of the type that is empty; for PMIX_BOOL it means true
  * @param type  its type
@@ -1830,7 +1836,7 @@ PMIX_EXPORT pmix_status_t PMIx_Value_unload(pmix_value_t* val, void** data, size
 
 /**
  * Copy a value with all that it owns.
- * @param dest  a constructed, empty value; owns the copy afterwards
+ * @param dest  receives the copy and owns it; what it held is neither looked at nor freed
  * @param src   the value to copy
  * @return PMIX_SUCCESS; PMIX_ERR_UNKNOWN_DATA_TYPE, PMIX_ERR_NOMEM
  * (Standard 5.0, 3.2.8.1)
@@ -1867,9 +1873,10 @@ PMIX_EXPORT void PMIx_Info_construct(pmix_info_t* p);
 PMIX_EXPORT void PMIx_Info_destruct(pmix_info_t* p);
 PMIX_EXPORT pmix_info_t* PMIx_Info_create(size_t n);
 PMIX_EXPORT void PMIx_Info_free(pmix_info_t* p, size_t n);
+
 /**
- * Set key and value of an info; the flags stay as they are.
- * @param info  a constructed, empty info; owns the copy afterwards
+ * Set key and value of an info; the flags become 0.
+ * @param info  the info; what it held is neither looked at nor freed. It owns the copy
  * @param key   the key
  * @param data  as for PMIx_Value_load; NULL with PMIX_BOOL means true
  * @param type  its type
@@ -1880,7 +1887,7 @@ PMIX_EXPORT pmix_status_t PMIx_Info_load(pmix_info_t* info, const char* key, con
 
 /**
  * Copy an info with all that it owns. Of a persistent one, the value is shared and not copied.
- * @param dest  a constructed, empty info; owns the copy afterwards
+ * @param dest  receives the copy and owns it; what it held is neither looked at nor freed
  * @param src   the info to copy
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, PMIX_ERR_NOMEM
  * (Standard 5.0, 3.2.9.1)
@@ -1897,6 +1904,7 @@ PMIX_EXPORT pmix_boolean_t PMIx_Info_true(const pmix_info_t* p);
  * @return PMIX_SUCCESS; PMIX_ERR_UNKNOWN_DATA_TYPE
  */
 PMIX_EXPORT pmix_status_t PMIx_Info_get_size(const pmix_info_t* val, size_t* size);
+
 /** Mark an info: the call must fail if nobody honours it. */
 PMIX_EXPORT void PMIx_Info_required(pmix_info_t* p);
 
@@ -1908,6 +1916,7 @@ PMIX_EXPORT bool PMIx_Info_is_required(const pmix_info_t* p);
 
 /** Whether it is not marked as required. */
 PMIX_EXPORT bool PMIx_Info_is_optional(const pmix_info_t* p);
+
 /** Mark a required info as honoured. */
 PMIX_EXPORT void PMIx_Info_processed(pmix_info_t* p);
 
@@ -1919,6 +1928,7 @@ PMIX_EXPORT void PMIx_Info_set_end(pmix_info_t* p);
 
 /** Whether it is the last of its array. */
 PMIX_EXPORT bool PMIx_Info_is_end(const pmix_info_t* p);
+
 /** Mark an info as qualifier of the key before it. */
 PMIX_EXPORT void PMIx_Info_qualifier(pmix_info_t* p);
 
@@ -1981,6 +1991,7 @@ PMIX_EXPORT pmix_status_t PMIx_Info_list_add_value(void* ptr, const char* key, c
  * @return as PMIx_Info_list_add_unique
  */
 PMIX_EXPORT pmix_status_t PMIx_Info_list_add_value_unique(void* ptr, const char* key, const pmix_value_t* value, bool overwrite);
+
 /** As PMIx_Info_list_add, but in front. */
 PMIX_EXPORT pmix_status_t PMIx_Info_list_prepend(void* ptr, const char* key, const void* value, pmix_data_type_t type);
 
@@ -2010,6 +2021,7 @@ PMIX_EXPORT pmix_status_t PMIx_Info_list_xfer(void* ptr, const pmix_info_t* info
  * @return as PMIx_Info_list_add_unique
  */
 PMIX_EXPORT pmix_status_t PMIx_Info_list_xfer_unique(void* ptr, const pmix_info_t* info, bool overwrite);
+
 /**
  * Make an array of the list, which stays as it is.
  * @param ptr  the list
@@ -2060,6 +2072,7 @@ PMIX_EXPORT void PMIx_Data_array_destruct(pmix_data_array_t* d);
 PMIX_EXPORT pmix_data_array_t* PMIx_Data_array_create(size_t n, pmix_data_type_t type);
 
 PMIX_EXPORT void PMIx_Data_array_free(pmix_data_array_t* p);
+
 PMIX_EXPORT void PMIx_Byte_object_construct(pmix_byte_object_t* b);
 PMIX_EXPORT void PMIx_Byte_object_destruct(pmix_byte_object_t* g);
 PMIX_EXPORT pmix_byte_object_t* PMIx_Byte_object_create(size_t n);
@@ -2072,6 +2085,7 @@ PMIX_EXPORT void PMIx_Byte_object_free(pmix_byte_object_t* g, size_t n);
  * @param sz  its size in bytes
  */
 PMIX_EXPORT void PMIx_Byte_object_load(pmix_byte_object_t* b, char* d, size_t sz);
+
 PMIX_EXPORT void PMIx_Data_buffer_construct(pmix_data_buffer_t* b);
 PMIX_EXPORT void PMIx_Data_buffer_destruct(pmix_data_buffer_t* b);
 
@@ -2109,7 +2123,7 @@ PMIX_EXPORT void PMIx_Pdata_free(pmix_pdata_t* p, size_t n);
 
 /**
  * Set process, key and value.
- * @param dest  a constructed, empty structure; owns the copies afterwards
+ * @param dest  receives the copies and owns them; what it held is neither looked at nor freed
  * @param p     the publisher
  * @param key   the key
  * @param data  as for PMIx_Value_load
@@ -2120,10 +2134,11 @@ PMIX_EXPORT void PMIx_Pdata_load(pmix_pdata_t* dest, const pmix_proc_t* p, const
 
 /**
  * Copy, with all that it owns.
- * @param dest  a constructed, empty structure; owns the copies afterwards
+ * @param dest  receives the copies and owns them; what it held is neither looked at nor freed
  * @param src   the one to copy
  */
 PMIX_EXPORT void PMIx_Pdata_xfer(pmix_pdata_t* dest, pmix_pdata_t* src);
+
 PMIX_EXPORT void PMIx_App_construct(pmix_app_t* p);
 PMIX_EXPORT void PMIx_App_destruct(pmix_app_t* p);
 PMIX_EXPORT pmix_app_t* PMIx_App_create(size_t n);
@@ -2135,6 +2150,7 @@ PMIX_EXPORT void PMIx_App_free(pmix_app_t* p, size_t n);
 
 /** Destruct one program of the heap and free it. */
 PMIX_EXPORT void PMIx_App_release(pmix_app_t* p);
+
 PMIX_EXPORT void PMIx_Query_construct(pmix_query_t* p);
 PMIX_EXPORT void PMIx_Query_destruct(pmix_query_t* p);
 PMIX_EXPORT pmix_query_t* PMIx_Query_create(size_t n);
@@ -2146,6 +2162,7 @@ PMIX_EXPORT void PMIx_Query_free(pmix_query_t* p, size_t n);
 
 /** Destruct one query of the heap and free it. */
 PMIX_EXPORT void PMIx_Query_release(pmix_query_t* p);
+
 PMIX_EXPORT void PMIx_Regattr_construct(pmix_regattr_t* p);
 PMIX_EXPORT void PMIx_Regattr_destruct(pmix_regattr_t* p);
 PMIX_EXPORT pmix_regattr_t* PMIx_Regattr_create(size_t n);
@@ -2171,10 +2188,12 @@ PMIX_EXPORT void PMIx_Topology_construct(pmix_topology_t* t);
 PMIX_EXPORT void PMIx_Topology_destruct(pmix_topology_t* topo);
 PMIX_EXPORT pmix_topology_t* PMIx_Topology_create(size_t n);
 PMIX_EXPORT void PMIx_Topology_free(pmix_topology_t* t, size_t n);
+
 PMIX_EXPORT void PMIx_Cpuset_construct(pmix_cpuset_t* cpuset);
 PMIX_EXPORT void PMIx_Cpuset_destruct(pmix_cpuset_t* cpuset);
 PMIX_EXPORT pmix_cpuset_t* PMIx_Cpuset_create(size_t n);
 PMIX_EXPORT void PMIx_Cpuset_free(pmix_cpuset_t* c, size_t n);
+
 PMIX_EXPORT void PMIx_Coord_construct(pmix_coord_t* m);
 PMIX_EXPORT void PMIx_Coord_destruct(pmix_coord_t* m);
 
@@ -2187,26 +2206,32 @@ PMIX_EXPORT void PMIx_Coord_destruct(pmix_coord_t* m);
 PMIX_EXPORT pmix_coord_t* PMIx_Coord_create(size_t dims, size_t number);
 
 PMIX_EXPORT void PMIx_Coord_free(pmix_coord_t* m, size_t number);
+
 PMIX_EXPORT void PMIx_Geometry_construct(pmix_geometry_t* g);
 PMIX_EXPORT void PMIx_Geometry_destruct(pmix_geometry_t* g);
 PMIX_EXPORT pmix_geometry_t* PMIx_Geometry_create(size_t n);
 PMIX_EXPORT void PMIx_Geometry_free(pmix_geometry_t* g, size_t n);
+
 PMIX_EXPORT void PMIx_Device_construct(pmix_device_t* d);
 PMIX_EXPORT void PMIx_Device_destruct(pmix_device_t* d);
 PMIX_EXPORT pmix_device_t* PMIx_Device_create(size_t n);
 PMIX_EXPORT void PMIx_Device_free(pmix_device_t* d, size_t n);
+
 PMIX_EXPORT void PMIx_Device_distance_construct(pmix_device_distance_t* d);
 PMIX_EXPORT void PMIx_Device_distance_destruct(pmix_device_distance_t* d);
 PMIX_EXPORT pmix_device_distance_t* PMIx_Device_distance_create(size_t n);
 PMIX_EXPORT void PMIx_Device_distance_free(pmix_device_distance_t* d, size_t n);
+
 PMIX_EXPORT void PMIx_Resource_unit_construct(pmix_resource_unit_t* d);
 PMIX_EXPORT void PMIx_Resource_unit_destruct(pmix_resource_unit_t* d);
 PMIX_EXPORT pmix_resource_unit_t* PMIx_Resource_unit_create(size_t n);
 PMIX_EXPORT void PMIx_Resource_unit_free(pmix_resource_unit_t* d, size_t n);
+
 PMIX_EXPORT void PMIx_Endpoint_construct(pmix_endpoint_t* e);
 PMIX_EXPORT void PMIx_Endpoint_destruct(pmix_endpoint_t* e);
 PMIX_EXPORT pmix_endpoint_t* PMIx_Endpoint_create(size_t n);
 PMIX_EXPORT void PMIx_Endpoint_free(pmix_endpoint_t* e, size_t n);
+
 /** Clear a fabric structure. */
 PMIX_EXPORT void PMIx_Fabric_construct(pmix_fabric_t* p);
 
@@ -2219,6 +2244,7 @@ PMIX_EXPORT void PMIx_Envar_free(pmix_envar_t* e, size_t n);
 
 /** Set name, value and separator; the strings are copied. */
 PMIX_EXPORT void PMIx_Envar_load(pmix_envar_t* e, char* var, char* value, char separator);
+
 /**
  * Set a variable in an environment.
  * @param name       its name
@@ -2258,6 +2284,7 @@ PMIX_EXPORT pmix_status_t PMIx_Argv_prepend_nosize(char*** argv, const char* arg
  * @return PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE
  */
 PMIX_EXPORT pmix_status_t PMIx_Argv_append_unique_nosize(char*** argv, const char* arg);
+
 /**
  * Cut a string at a delimiter, and leave out empty parts.
  * @return the array, the caller's; NULL if there is no part

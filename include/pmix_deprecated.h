@@ -154,14 +154,17 @@ PMIX_EXPORT void PMIx_Proc_stats_construct(pmix_proc_stats_t* p);
 PMIX_EXPORT void PMIx_Proc_stats_destruct(pmix_proc_stats_t* p);
 PMIX_EXPORT pmix_proc_stats_t* PMIx_Proc_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Proc_stats_free(pmix_proc_stats_t* p, size_t n);
+
 PMIX_EXPORT void PMIx_Disk_stats_construct(pmix_disk_stats_t* p);
 PMIX_EXPORT void PMIx_Disk_stats_destruct(pmix_disk_stats_t* p);
 PMIX_EXPORT pmix_disk_stats_t* PMIx_Disk_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Disk_stats_free(pmix_disk_stats_t* p, size_t n);
+
 PMIX_EXPORT void PMIx_Net_stats_construct(pmix_net_stats_t* p);
 PMIX_EXPORT void PMIx_Net_stats_destruct(pmix_net_stats_t* p);
 PMIX_EXPORT pmix_net_stats_t* PMIx_Net_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Net_stats_free(pmix_net_stats_t* p, size_t n);
+
 PMIX_EXPORT void PMIx_Node_stats_construct(pmix_node_stats_t* p);
 PMIX_EXPORT void PMIx_Node_stats_destruct(pmix_node_stats_t* p);
 PMIX_EXPORT pmix_node_stats_t* PMIx_Node_stats_create(size_t n);
