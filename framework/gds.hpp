@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gds: the data store. Keeps job-level data (sessions, jobs, applications, nodes, processes) and what processes
-// posted, and answers look-ups on any thread without the progress thread. Nothing above may assume where a value
-// lives: values are seen through a visitor while the store holds them, and what can be derived (node of a rank,
-// local rank, peers) is computed from the maps, not stored per rank.
-// C++ interface, locked to this version of the library.
+// gds: the data store. Keeps job-level data (sessions, jobs, applications, nodes, processes) and what
+// processes posted, and answers look-ups on any thread without the progress thread. Nothing above may assume
+// where a value lives: values are seen through a visitor while the store holds them, and what can be derived
+// (node of a rank, local rank, peers) is computed from the maps, not stored per rank. C++ interface, locked
+// to this version of the library.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,19 @@
 #include <string>
 #include <vector>
 
+#include "framework/base/info.hpp"
 #include "framework/base/result.hpp"
 #include "framework/base/value.hpp"
 #include "framework/packer.hpp"
 
 namespace muster {
 
+class Preg;
+
 /// One question to the store.
 struct Lookup {
-    /// Which realm of information is meant. Auto follows the Standard's rules for reserved keys: the realm that the
-    /// key belongs to, of the process that is named; other keys are the process's own posted data.
+    /// Which realm of information is meant. Auto follows the Standard's rules for reserved keys: the realm
+    /// that the key belongs to, of the process that is named; other keys are the process's own posted data.
     enum class Realm : uint8_t { Auto, Session, Job, App, Node, Proc };
 
     const char* nspace = nullptr;
@@ -29,14 +32,16 @@ struct Lookup {
     Realm realm = Realm::Auto;
     std::optional<uint32_t> session_id;  ///< Realm::Session
     std::optional<uint32_t> appnum;      ///< Realm::App; nothing: of `rank`, else 0
-    std::optional<uint32_t> nodeid;      ///< Realm::Node; nothing: hostname, else of `rank`, else our own node
-    const char* hostname = nullptr;      ///< Realm::Node
+    std::optional<uint32_t> nodeid;  ///< Realm::Node; nothing: hostname, else of `rank`, else our own node
+    const char* hostname = nullptr;  ///< Realm::Node
     pmix_scope_t scope = PMIX_SCOPE_UNDEF;  ///< posted data only of this scope; UNDEF: any
     InfoView qualifiers;                    ///< entries that must match those the value was put with
+    bool pin = false;  ///< keep what is derived too, so that it is `stable` (PMIX_GET_POINTER_VALUES)
 };
 
 /// A value that was found. `stable`: it stays where it is until its namespace goes away or the key is posted
-/// again, so that a pointer to it may be given out (PMIX_GET_POINTER_VALUES); else it is gone after the visit.
+/// again, so that a pointer to it may be given out (PMIX_GET_POINTER_VALUES); else it is gone after the
+/// visit.
 struct Found {
     const char* key;
     const pmix_value_t& value;
@@ -56,6 +61,7 @@ struct StoreContext {
     std::string hostname;
     std::vector<std::string> aliases;  ///< other names of this node
     std::optional<uint32_t> nodeid;
+    std::vector<Preg*> pregs;  ///< forms of maps that can be read (Registry::pregs()); outlive the store
 };
 
 class Gds {
@@ -67,14 +73,17 @@ class Gds {
 
     // --- filling; one thread at a time (the loop), readers go on meanwhile ---
 
-    /// The data of a job as the host registers it (PMIx_server_register_nspace): job-level keys, node and proc
-    /// maps in any regex form, session, node, app and proc arrays. Called again for a known job it adds and
-    /// replaces. On failure nothing has changed; the error names the attribute.
+    /// The data of a job as the host registers it (PMIx_server_register_nspace): job-level keys, node and
+    /// proc maps in any regex form, session, node, app and proc arrays. Called again for a known job it adds
+    /// and replaces. On failure nothing has changed; the error names the attribute.
     virtual Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) = 0;
     /// Session-level data that belongs to no job (PMIx_server_register_resources).
     virtual Result<void> register_resources(InfoView info) = 0;
-    /// Posts or replaces one value of a process. Rank WILDCARD: job level.
-    /// Qualified values (PMIX_QUALIFIED_VALUE) are kept beside the unqualified.
+    /// Removes it again; only keys count, and ids of nodes in node arrays (PMIx_server_deregister_resources).
+    virtual void deregister_resources(InfoView info) = 0;
+    /// Posts or replaces one value of a process. Rank WILDCARD: job level, any attribute of register_job.
+    /// Qualified values (PMIX_QUALIFIED_VALUE) are kept beside the unqualified. LOCAL and REMOTE values of
+    /// one key are kept apart, GLOBAL (and UNDEF) counts as both, INTERNAL as neither.
     virtual pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                                const pmix_value_t& value) = 0;
     /// Forgets a job with all its processes posted.
@@ -85,7 +94,9 @@ class Gds {
     // --- reading; any thread ---
 
     /// Visits the value (all values for a NULL key). PMIX_SUCCESS when at least one was visited,
-    /// PMIX_ERR_NOT_FOUND, PMIX_ERR_INVALID_NAMESPACE for a namespace that is unknown here.
+    /// PMIX_ERR_NOT_FOUND, PMIX_ERR_INVALID_NAMESPACE for a namespace that is unknown here,
+    /// PMIX_ERR_EXISTS_OUTSIDE_SCOPE when it was posted, but not in the scope that was asked for.
+    /// The visitor must not call the store.
     virtual pmix_status_t find(const Lookup& lookup, const Visitor& visit) const = 0;
     /// Visits what a process posted, as seen from `view`. NOT_FOUND when it posted nothing (yet).
     virtual pmix_status_t find_posted(const pmix_proc_t& proc, View view, const Visitor& visit) const = 0;
@@ -98,15 +109,18 @@ class Gds {
     virtual std::vector<pmix_rank_t> local_ranks(const char* nspace) const = 0;
     /// Processes of `nspace` (nullptr: of all known jobs) on `node` (nullptr: this node; name or alias).
     /// PMIX_ERR_NOT_FOUND when the node is unknown; an empty list when it has none.
-    virtual pmix_status_t peers_on(const char* node, const char* nspace, std::vector<pmix_proc_t>& out) const = 0;
+    virtual pmix_status_t peers_on(const char* node, const char* nspace,
+                                   std::vector<pmix_proc_t>& out) const = 0;
     /// Names of the nodes of `nspace` (nullptr: of all known jobs), without repetition.
     virtual pmix_status_t nodes_of(const char* nspace, std::vector<std::string>& out) const = 0;
     virtual std::vector<std::string> namespaces() const = 0;
 
     // --- job data between server and client; loop ---
 
-    /// Server: the body of the reply to a client's request for job data, behind the namespace (docs/wire.md 7.1).
-    virtual pmix_status_t pack_job(const char* nspace, Packer& out) const = 0;
+    /// Server: the body of the reply to a client's request for job data, behind the namespace
+    /// (docs/wire.md 7.1). `compact`: the client is this library too, and gets the maps instead of a blob for
+    /// each rank.
+    virtual pmix_status_t pack_job(const char* nspace, Packer& out, bool compact) const = 0;
     /// Client: takes such a body in. The error says what was wrong with it.
     virtual Result<void> unpack_job(const char* nspace, Unpacker& in) = 0;
 };

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who runs where: the nodes of a job, the node of each rank, the ranks of each node, and the numbers that
+// follow from them, in a few bytes a rank and without a string or a value per rank. What a host gives per
+// rank is kept only where it differs from what follows. Immutable once built, so any thread may read.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/result.hpp"
+#include "framework/preg.hpp"
+
+namespace muster {
+
+/// Lets maps with std::string keys be searched by a view, without an allocation.
+struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+template <class T>
+using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
+
+/// Whether two host names can be taken for the same: equal, or one is the other's first label
+/// ("node7" and "node7.cluster.org", but not "10" and "10.0.0.1").
+bool same_host(std::string_view a, std::string_view b);
+
+class JobMap {
+  public:
+    static constexpr uint32_t kNone = UINT32_MAX;
+
+    // --- nodes, by index: the order of the node map ---
+    uint32_t node_count() const { return static_cast<uint32_t>(name_starts_.size()); }
+    /// Nodes that hold a process.
+    uint32_t used_nodes() const { return used_nodes_; }
+    /// Empty for a node that is known by its id alone.
+    std::string_view node_name(uint32_t node) const;
+    uint32_t node_id(uint32_t node) const { return ids_.empty() ? node : ids_[node]; }
+    /// kNone where there is none. By name, alias, or the name's first label.
+    uint32_t find_node(std::string_view host) const;
+    uint32_t find_node_id(uint32_t id) const;
+    /// Other names, as given: comma-separated, empty for none.
+    std::string aliases(uint32_t node) const;
+
+    // --- ranks ---
+    /// Ranks whose node is known.
+    uint32_t placed() const { return static_cast<uint32_t>(ranks_.size()); }
+    /// One more than the highest rank of which anything is known.
+    pmix_rank_t rank_end() const { return rank_end_; }
+    uint32_t node_of(pmix_rank_t rank) const { return rank < node_of_.size() ? node_of_[rank] : kNone; }
+    /// Ascending.
+    std::span<const pmix_rank_t> ranks_on(uint32_t node) const {
+        return std::span(ranks_).subspan(rank_starts_[node], rank_starts_[node + 1] - rank_starts_[node]);
+    }
+    std::optional<uint32_t> local_rank(pmix_rank_t rank) const;
+    std::optional<uint32_t> node_rank(pmix_rank_t rank) const;
+    std::optional<uint32_t> global_rank(pmix_rank_t rank) const;
+
+    // --- applications ---
+    /// Nothing of applications was said: there is one, with number 0.
+    bool single_app() const { return apps_.size() <= 1; }
+    std::optional<uint32_t> appnum(pmix_rank_t rank) const;
+    std::optional<uint32_t> app_rank(pmix_rank_t rank) const;
+    struct App {
+        uint32_t number = 0;
+        uint32_t size = 0;
+        pmix_rank_t leader = 0;
+    };
+    /// By number; empty when nothing was said of applications.
+    std::span<const App> apps() const { return apps_; }
+    const App* find_app(uint32_t number) const;
+
+    // --- as text ---
+    /// "0,1,5": the ranks on a node, only those of an application when one is given.
+    std::string peers(uint32_t node, std::optional<uint32_t> app = {}) const;
+    /// Names of the nodes that hold processes (of the application), comma-separated.
+    std::string node_list(std::optional<uint32_t> app = {}) const;
+    /// Nodes that hold processes of the application.
+    uint32_t app_nodes(uint32_t app) const;
+    /// "0,1;2,3": PMIX_PROC_MAP_RAW.
+    std::string proc_map() const;
+
+    /// A compact form for a client that is this library too; a regular map of any size takes some dozens of
+    /// bytes.
+    void encode(Bytes& out) const;
+    /// Reads it, from a peer that is not trusted.
+    static Result<JobMap> decode(ByteView bytes);
+
+    /// Bytes on the heap.
+    size_t memory() const;
+
+  private:
+    friend class JobMapBuilder;
+
+    /// Consecutive ranks of one application; the first has `first_app_rank` in it.
+    struct AppRun {
+        pmix_rank_t first = 0;
+        uint32_t app = 0;  ///< kNone: not said
+        uint32_t first_app_rank = 0;
+    };
+    const AppRun* app_run(pmix_rank_t rank) const;
+    uint32_t name_slot(std::string_view name) const;
+    void index_name(uint32_t node);
+    void grow_index();
+    uint32_t find_by_label(std::string_view host) const;
+
+    std::string names_;                                      ///< all, one after the other
+    std::vector<uint32_t> name_starts_;                      ///< of each node in names_
+    std::vector<uint32_t> name_index_;                       ///< open hash of nodes by name; kNone: free
+    std::vector<uint32_t> ids_;                              ///< empty: the index is the id
+    std::vector<uint32_t> by_id_;                            ///< nodes, ascending by id; empty with ids_
+    std::vector<std::pair<std::string, uint32_t>> aliases_;  ///< in the order given
+    TextMap<uint32_t> alias_index_;
+
+    std::vector<uint32_t> node_of_;         ///< by rank
+    std::vector<uint32_t> rank_starts_{0};  ///< of each node in ranks_, and the end
+    std::vector<pmix_rank_t> ranks_;
+    pmix_rank_t rank_end_ = 0;
+    uint32_t used_nodes_ = 0;
+
+    std::vector<AppRun> app_runs_;
+    std::vector<App> apps_;
+    std::optional<uint32_t> global_offset_;  ///< global rank of rank 0, where all follow from it
+    // By rank, empty where all follow from the rest, kNone where the entry does.
+    std::vector<uint32_t> local_ranks_, node_ranks_, global_ranks_, app_ranks_;
+};
+
+/// Collects what is said of a job, in any order, and makes the map. Not for several threads.
+class JobMapBuilder {
+  public:
+    static constexpr uint32_t kNone = JobMap::kNone;
+    /// Ranks from here on are refused: the map has an entry for each up to the highest.
+    static constexpr pmix_rank_t kMaxRank = pmix_rank_t{1} << 26;
+
+    JobMapBuilder() = default;
+    /// Starts with what is known already.
+    explicit JobMapBuilder(const JobMap& previous);
+
+    /// Reads PMIX_NODE_MAP and PMIX_PROC_MAP, which replace the placement known so far.
+    Result<void> read_maps(PregSet pregs, ByteView node_map, ByteView proc_map);
+    /// Names nodes only (PMIX_NODE_MAP without a process map).
+    Result<void> read_node_map(PregSet pregs, ByteView node_map);
+    /// PMIX_ANL_MAP: "(vector,(FIRST_NODE,NODES,RANKS_EACH),...)", nodes by index; placement as above.
+    Result<void> read_anl_map(std::string_view text);
+    /// Forgets where ranks are; nodes stay.
+    void clear_placement();
+
+    uint32_t node_count() const { return map_.node_count(); }
+    pmix_rank_t rank_end() const { return map_.rank_end(); }
+    /// Finds a node by any of its names, or adds it.
+    uint32_t node(std::string_view name);
+    uint32_t find_node(std::string_view name);
+    /// The node that was given the id, or that of this index if it was given none.
+    uint32_t find_node_id(uint32_t id) const;
+    bool has_id(uint32_t node) const { return !map_.ids_.empty() && map_.ids_[node] != kNone; }
+    uint32_t add_node();  ///< one without a name
+    void set_name(uint32_t node, std::string_view name);
+    /// false when the node has another id, or another node has this one.
+    bool set_id(uint32_t node, uint32_t id);
+    void add_alias(uint32_t node, std::string_view alias);
+    std::string_view node_name(uint32_t node) const { return map_.node_name(node); }
+
+    bool placed(pmix_rank_t rank) const {
+        return rank < map_.node_of_.size() && map_.node_of_[rank] != kNone;
+    }
+    uint32_t node_of(pmix_rank_t rank) const { return map_.node_of(rank); }
+    /// false when the rank is too high, or on another node already.
+    bool place(pmix_rank_t rank, uint32_t node);
+    /// Moves a rank. false when it is too high.
+    bool replace(pmix_rank_t rank, uint32_t node);
+
+    /// Numbers that a host gives for one rank. false when the rank is too high.
+    bool set_app(pmix_rank_t rank, uint32_t app) { return set(app_of_, rank, app); }
+    bool set_app_rank(pmix_rank_t rank, uint32_t value) { return set(map_.app_ranks_, rank, value); }
+    bool set_local_rank(pmix_rank_t rank, uint32_t value) { return set(map_.local_ranks_, rank, value); }
+    bool set_node_rank(pmix_rank_t rank, uint32_t value) { return set(map_.node_ranks_, rank, value); }
+    bool set_global_rank(pmix_rank_t rank, uint32_t value) { return set(map_.global_ranks_, rank, value); }
+    void set_global_offset(uint32_t offset) { offset_ = offset; }
+    /// Makes the map know ranks up to `end`, also those of which nothing else is said.
+    void set_rank_end(pmix_rank_t end);
+
+    JobMap build() &&;
+
+  private:
+    bool set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_t value);
+    Result<void> take_nodes(PregSet pregs, ByteView node_map, std::vector<uint32_t>& order);
+    void build_ranks();
+    void build_apps();
+    void drop_derived();
+
+    JobMap map_;
+    std::vector<uint32_t> app_of_;  ///< by rank
+    std::optional<uint32_t> offset_;
+    std::unordered_map<uint32_t, uint32_t> id_index_;
+    TextMap<uint32_t> found_;  ///< answers of find_node by label, for many ranks ask for the same
+};
+
+}  // namespace muster

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The compact form of a job's map, as it travels to clients that are this library too. All numbers are in
+// groups of seven bits, least significant first, the highest bit of a byte saying that another follows:
+//   version 1
+//   nodes: count; 1 and a shortened list as in preg, or 0 and each name's length and bytes
+//   ids: 0, or 1 and one for each node
+//   aliases: count, each its node, length and bytes
+//   ranks: end of ranks; then until all nodes are told:
+//          0, number of ranks, first rank, runs of (distance to the next, how often)
+//          or 1, K, S: the next K nodes hold what the one before holds, each S higher
+//   applications: number of runs, each its first rank and application (0: not said, else number + 1)
+//   global ranks: 0, or 1 and the first one's
+//   local, node, global and application ranks: each 0, or 1 and one for each rank (0: derived, else value +
+//   1)
+#include <array>
+
+#include "framework/gds/job_map.hpp"
+#include "framework/preg/name_list.hpp"
+
+namespace muster {
+namespace {
+
+constexpr uint64_t kVersion = 1;
+
+void put(Bytes& out, uint64_t value) {
+    while (value >= 0x80) {
+        out.push_back(static_cast<uint8_t>(value | 0x80));
+        value >>= 7;
+    }
+    out.push_back(static_cast<uint8_t>(value));
+}
+
+void put(Bytes& out, std::string_view text) {
+    put(out, text.size());
+    out.append(text.data(), text.size());
+}
+
+/// Reads; after a failure everything is zero and failed() true.
+class In {
+  public:
+    explicit In(ByteView bytes) : reader_(bytes) {}
+    uint64_t number(uint64_t limit = UINT32_MAX) {
+        uint64_t value = 0;
+        for (int shift = 0; shift < 64; shift += 7) {
+            uint8_t byte = 0;
+            if (!reader_.read_byte(byte)) break;
+            value |= uint64_t{byte & 0x7fu} << shift;
+            if ((byte & 0x80) == 0) {
+                if (value > limit) break;
+                return value;
+            }
+        }
+        failed_ = true;
+        return 0;
+    }
+    std::string_view text() {
+        ByteView bytes;
+        if (!reader_.read(number(), bytes)) failed_ = true;
+        return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+    bool flag() { return number(1) == 1; }
+    size_t remaining() const { return reader_.remaining(); }
+    bool failed() const { return failed_; }
+    void fail() { failed_ = true; }
+
+  private:
+    ByteReader reader_;
+    bool failed_ = false;
+};
+
+bool joinable(std::string_view name) {
+    return !name.empty() && name.find_first_of(",[]") == std::string_view::npos;
+}
+
+void put_names(Bytes& out, const JobMap& map) {
+    std::string list, shortened;
+    bool plain = true;
+    for (uint32_t node = 0; node < map.node_count() && plain; ++node) {
+        plain = joinable(map.node_name(node));
+        if (node != 0) list += ',';
+        list += map.node_name(node);
+    }
+    put(out, map.node_count());
+    if (plain && preg::shorten_names(list, shortened)) {
+        put(out, 1);
+        put(out, shortened);
+        return;
+    }
+    put(out, 0);
+    for (uint32_t node = 0; node < map.node_count(); ++node)
+        put(out, map.node_name(node));
+}
+
+/// How much higher the ranks of `next` are than those of `node`; nothing where they are not the same so.
+std::optional<uint32_t> shift_of(const JobMap& map, uint32_t node, uint32_t next) {
+    const auto a = map.ranks_on(node), b = map.ranks_on(next);
+    if (a.empty() || a.size() != b.size() || b[0] < a[0]) return std::nullopt;
+    const uint32_t shift = b[0] - a[0];
+    for (size_t i = 0; i < a.size(); ++i) {
+        if (b[i] - a[i] != shift) return std::nullopt;
+    }
+    return shift;
+}
+
+void put_ranks(Bytes& out, const JobMap& map) {
+    put(out, map.rank_end());
+    uint32_t repeated = 0, shift = 0;
+    const auto flush = [&] {
+        if (repeated == 0) return;
+        put(out, 1);
+        put(out, repeated);
+        put(out, shift);
+        repeated = 0;
+    };
+    for (uint32_t node = 0; node < map.node_count(); ++node) {
+        if (node != 0) {
+            const std::optional<uint32_t> by = shift_of(map, node - 1, node);
+            if (by && (repeated == 0 || *by == shift)) {
+                shift = *by;
+                ++repeated;
+                continue;
+            }
+        }
+        flush();
+        const auto ranks = map.ranks_on(node);
+        put(out, 0);
+        put(out, ranks.size());
+        if (ranks.empty()) continue;
+        put(out, ranks[0]);
+        for (size_t i = 1; i < ranks.size();) {
+            const uint32_t distance = ranks[i] - ranks[i - 1];
+            size_t end = i + 1;
+            while (end < ranks.size() && ranks[end] - ranks[end - 1] == distance)
+                ++end;
+            put(out, distance);
+            put(out, end - i);
+            i = end;
+        }
+    }
+    flush();
+}
+
+bool take_ranks(In& in, JobMapBuilder& builder) {
+    builder.set_rank_end(static_cast<pmix_rank_t>(in.number(JobMapBuilder::kMaxRank)));
+    std::vector<pmix_rank_t> ranks;
+    for (uint32_t node = 0; node < builder.node_count() && !in.failed();) {
+        if (in.flag()) {
+            const uint64_t repeated = in.number(builder.node_count() - node);
+            const uint64_t shift = in.number();
+            if (ranks.empty() || repeated == 0) return false;
+            for (uint64_t i = 0; i < repeated; ++i, ++node) {
+                for (pmix_rank_t& rank : ranks) {
+                    if (rank + shift >= JobMapBuilder::kMaxRank) return false;
+                    rank = static_cast<pmix_rank_t>(rank + shift);
+                    if (builder.placed(rank) || !builder.place(rank, node)) return false;
+                }
+            }
+            continue;
+        }
+        ranks.clear();
+        const uint64_t count = in.number(JobMapBuilder::kMaxRank);
+        if (count != 0) {
+            uint64_t rank = in.number();
+            uint64_t more = count - 1;
+            for (;;) {
+                if (in.failed() || rank >= JobMapBuilder::kMaxRank ||
+                    builder.placed(static_cast<pmix_rank_t>(rank))) {
+                    return false;
+                }
+                ranks.push_back(static_cast<pmix_rank_t>(rank));
+                builder.place(ranks.back(), node);
+                if (more == 0) break;
+                const uint64_t distance = in.number();
+                const uint64_t times = in.number(more);
+                if (times == 0 || distance == 0 || rank + distance * times >= JobMapBuilder::kMaxRank)
+                    return false;
+                for (uint64_t i = 1; i < times; ++i) {
+                    rank += distance;
+                    if (builder.placed(static_cast<pmix_rank_t>(rank))) return false;
+                    ranks.push_back(static_cast<pmix_rank_t>(rank));
+                    builder.place(ranks.back(), node);
+                }
+                rank += distance;
+                more -= times;
+            }
+        }
+        ++node;
+    }
+    return !in.failed();
+}
+
+template <class Get>
+void put_column(Bytes& out, const std::vector<uint32_t>& column, Get&& get) {
+    put(out, column.empty() ? 0 : 1);
+    if (column.empty()) return;
+    put(out, column.size());
+    for (const uint32_t value : column)
+        get(value);
+}
+
+}  // namespace
+
+void JobMap::encode(Bytes& out) const {
+    put(out, kVersion);
+    put_names(out, *this);
+    put(out, ids_.empty() ? 0 : 1);
+    for (const uint32_t id : ids_)
+        put(out, id);
+    put(out, aliases_.size());
+    for (const auto& [alias, node] : aliases_) {
+        put(out, node);
+        put(out, alias);
+    }
+    put_ranks(out, *this);
+    put(out, app_runs_.size());
+    for (const AppRun& run : app_runs_) {
+        put(out, run.first);
+        put(out, (uint64_t{run.app} + 1) & UINT32_MAX);
+    }
+    put(out, global_offset_ ? 1 : 0);
+    if (global_offset_) put(out, *global_offset_);
+    for (const auto* column : {&local_ranks_, &node_ranks_, &global_ranks_, &app_ranks_}) {
+        put_column(out, *column, [&](uint32_t value) { put(out, (uint64_t{value} + 1) & UINT32_MAX); });
+    }
+}
+
+Result<JobMap> JobMap::decode(ByteView bytes) {
+    const Error broken{PMIX_ERR_UNPACK_FAILURE, "the map of the job that the server sent cannot be read"};
+    In in(bytes);
+    if (in.number() != kVersion) {
+        return Error{PMIX_ERR_UNPACK_FAILURE,
+                     "the map of the job is of another version than this library reads"};
+    }
+    JobMapBuilder builder;
+    const uint64_t nodes = in.number(preg::kDefaultLimit);
+    if (in.flag()) {
+        const muster_preg_name_sink_t sink = {
+            &builder, [](void* data, const char* name, size_t length) -> pmix_status_t {
+                auto* self = static_cast<JobMapBuilder*>(data);
+                const uint32_t before = self->node_count();
+                return self->node({name, length}) == before ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+            }};
+        if (preg::parse_names(in.text(), nodes, sink, preg::Brackets::Strict) != PMIX_SUCCESS) return broken;
+    } else {
+        if (nodes > in.remaining()) return broken;
+        for (uint64_t i = 0; i < nodes; ++i) {
+            const std::string_view name = in.text();
+            if (in.failed()) return broken;
+            if (name.empty() ? builder.add_node() != i : builder.node(name) != i) return broken;
+        }
+    }
+    if (in.failed() || builder.node_count() != nodes) return broken;
+    if (in.flag()) {
+        for (uint32_t node = 0; node < nodes; ++node)
+            builder.set_id(node, static_cast<uint32_t>(in.number()));
+    }
+    for (uint64_t n = in.number(in.remaining()); n != 0 && !in.failed(); --n) {
+        const uint64_t node = in.number();
+        const std::string_view alias = in.text();
+        if (in.failed() || node >= nodes) return broken;
+        builder.add_alias(static_cast<uint32_t>(node), alias);
+    }
+    if (in.failed() || !take_ranks(in, builder)) return broken;
+
+    const pmix_rank_t rank_end = builder.rank_end();
+    const uint64_t runs = in.number(in.remaining());
+    uint64_t first = 0, app = 0;
+    for (uint64_t i = 0; i <= runs && runs != 0; ++i) {
+        const uint64_t end = i == runs ? rank_end : in.number();
+        const uint64_t next = i == runs ? 0 : in.number();
+        if (in.failed() || end < first || end > rank_end) return broken;
+        for (uint64_t rank = first; rank < end && app != 0; ++rank) {
+            builder.set_app(static_cast<pmix_rank_t>(rank), static_cast<uint32_t>(app - 1));
+        }
+        first = end;
+        app = next;
+    }
+    if (in.flag()) builder.set_global_offset(static_cast<uint32_t>(in.number()));
+    using Set = bool (JobMapBuilder::*)(pmix_rank_t, uint32_t);
+    for (const Set set : std::array<Set, 4>{&JobMapBuilder::set_local_rank, &JobMapBuilder::set_node_rank,
+                                            &JobMapBuilder::set_global_rank, &JobMapBuilder::set_app_rank}) {
+        if (!in.flag()) continue;
+        const uint64_t count = in.number(rank_end);
+        if (count > in.remaining()) return broken;
+        for (uint64_t rank = 0; rank < count; ++rank) {
+            const uint64_t value = in.number();
+            if (value != 0) (builder.*set)(static_cast<pmix_rank_t>(rank), static_cast<uint32_t>(value - 1));
+        }
+    }
+    if (in.failed()) return broken;
+    return std::move(builder).build();
+}
+
+}  // namespace muster
