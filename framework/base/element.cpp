@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <string_view>
 #include <vector>
 
 #include "framework/base/argv.hpp"
@@ -475,14 +477,17 @@ void data_free_elements(void* elements, std::size_t n, pmix_data_type_t type) {
 
 std::size_t regex_length(const char* regex) {
     // "blob:", "component=NAME:", "size=DECIMAL:" with a terminator each, then that many bytes (the form of
-    // the compressing component).
-    if (strncmp(regex, "blob", 4) != 0) return strlen(regex) + 1;
-    const char* component = regex + strlen(regex) + 1;
+    // the compressing component). Anything else is text; each part is looked at only behind a good one.
+    const std::size_t text_length = strlen(regex) + 1;
+    static constexpr std::string_view kComponent = "component=";
+    static constexpr std::string_view kSize = "size=";
+    if (strcmp(regex, "blob:") != 0) return text_length;
+    const char* component = regex + text_length;
+    if (strncmp(component, kComponent.data(), kComponent.size()) != 0) return text_length;
     const char* size = component + strlen(component) + 1;
+    if (strncmp(size, kSize.data(), kSize.size()) != 0) return text_length;
     const char* data = size + strlen(size) + 1;
-    static constexpr char kSize[] = "size=";
-    if (strncmp(size, kSize, sizeof kSize - 1) != 0) return static_cast<std::size_t>(component - regex);
-    const unsigned long long bytes = strtoull(size + sizeof kSize - 1, nullptr, 10);
+    const unsigned long long bytes = strtoull(size + kSize.size(), nullptr, 10);
     return static_cast<std::size_t>(data - regex) + static_cast<std::size_t>(bytes);
 }
 

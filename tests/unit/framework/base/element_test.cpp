@@ -288,9 +288,11 @@ TEST(Compare, SaysWhyThereIsNoOrder) {
 
 TEST(Regex, LengthIsThatOfItsForm) {
     EXPECT_EQ(regex_length("pmix[a[1:1-3]]"), sizeof "pmix[a[1:1-3]]");
-    static constexpr char kBlob[] = "blob\0component=zlib:\0size:5\0\1\0\2\0\3";
+    static constexpr char kBlob[] = "blob:\0component=zlib:\0size=5:\0\1\0\2\0\3";
     EXPECT_EQ(regex_length(kBlob), sizeof kBlob - 1);
-    EXPECT_EQ(regex_length("blob\0component=zlib:\0length"), sizeof "blob");
+    EXPECT_EQ(regex_length("blob:\0component=zlib:\0length"), sizeof "blob:");
+    EXPECT_EQ(regex_length("blob:\0"), sizeof "blob:");
+    EXPECT_EQ(regex_length("blobs"), sizeof "blobs");
 }
 
 }  // namespace
