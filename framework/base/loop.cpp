@@ -40,6 +40,15 @@ struct Watch::Impl {
         }
     }
 
+    /// A time that has come must not keep mirror_fd readable.
+    void drop_timer() {
+        if (timer_fd < 0) return;
+        interest = 0;
+        mirror();
+        ::close(timer_fd);
+        fd = timer_fd = -1;
+    }
+
     void rearm() {
         mirror();
         event_del(handle);
@@ -54,6 +63,7 @@ struct Watch::Impl {
         impl->destroyed = &destroyed;
         // The callback may destroy the watch, and with it the function object it is running in.
         if (impl->on_time) {
+            impl->drop_timer();
             auto callback = std::move(impl->on_time);
             callback();
         } else {

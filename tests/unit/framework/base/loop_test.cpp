@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The event loop: with a thread of its own, and driven by others.
+#include "framework/base/loop.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <future>
+#include <string>
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A pipe whose ends do not block.
+struct Pipe {
+    Pipe() { EXPECT_EQ(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0); }
+    ~Pipe() {
+        ::close(fds[0]);
+        ::close(fds[1]);
+    }
+    void put() const { EXPECT_EQ(::write(fds[1], "x", 1), 1); }
+    void take() const {
+        char byte;
+        EXPECT_EQ(::read(fds[0], &byte, 1), 1);
+    }
+    void fill() const {
+        char block[4096] = {};
+        while (::write(fds[1], block, sizeof block) > 0) {
+        }
+    }
+    int fds[2] = {-1, -1};
+};
+
+bool readable(int fd, std::chrono::milliseconds limit = 0ms) {
+    pollfd entry{fd, POLLIN, 0};
+    return ::poll(&entry, 1, static_cast<int>(limit.count())) == 1;
+}
+
+/// Waits for what another thread brings about; false after ten seconds.
+template <class T>
+bool comes(std::future<T>& result) {
+    return result.wait_for(10s) == std::future_status::ready;
+}
+
+TEST(LoopThread, RunsPostedTasksInOrderOnItsThread) {
+    EventLoop loop(EventLoop::Drive::Thread);
+    std::vector<int> order;
+    std::promise<void> done;
+    auto finished = done.get_future();
+    loop.post([&] { order.push_back(1); });  // before the start
+    loop.start("a name that is too long");
+    EXPECT_FALSE(loop.on_loop());
+    loop.post([&] {
+        order.push_back(2);
+        EXPECT_TRUE(loop.on_loop());
+        char name[32] = "";
+        pthread_getname_np(pthread_self(), name, sizeof name);
+        EXPECT_STREQ(name, "a name that is ");
+        loop.post([&] {
+            order.push_back(4);
+            done.set_value();
+        });
+        loop.dispatch([&] { order.push_back(3); });
+        EXPECT_EQ(order.back(), 3);
+    });
+    ASSERT_TRUE(comes(finished));
+    loop.stop();
+    EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4}));
+    EXPECT_EQ(loop.poll_fd(), -1);
+    EXPECT_FALSE(loop.progress());
+}
+
+TEST(LoopThread, StopRunsWhatWasPostedAndDestroysTheRest) {
+    auto alive = std::make_shared<int>(0);
+    int ran = 0;
+    {
+        EventLoop loop(EventLoop::Drive::Thread);
+        loop.start("loop");
+        for (int i = 0; i < 1000; ++i)
+            loop.post([&ran, alive] { ++ran; });
+        loop.stop();
+        EXPECT_EQ(ran, 1000);
+        EXPECT_EQ(alive.use_count(), 1);
+        loop.post([&ran, alive] { ++ran; });
+        loop.stop();
+        EXPECT_EQ(alive.use_count(), 2);
+    }
+    EXPECT_EQ(ran, 1000);
+    EXPECT_EQ(alive.use_count(), 1);
+}
+
+TEST(LoopThread, StartsAgainAfterStop) {
+    EventLoop loop(EventLoop::Drive::Thread);
+    for (int round = 0; round < 20; ++round) {
+        std::promise<void> done;
+        auto finished = done.get_future();
+        loop.start("loop");
+        loop.post([&] { done.set_value(); });
+        ASSERT_TRUE(comes(finished));
+        loop.stop();
+    }
+}
+
+TEST(LoopThread, TakesTasksFromManyThreads) {
+    EventLoop loop(EventLoop::Drive::Thread);
+    loop.start("loop");
+    constexpr int kThreads = 8, kTasks = 5000;
+    int counts[kThreads] = {};  // written on the loop only
+    bool in_order = true;
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+        threads.emplace_back([&, thread] {
+            for (int i = 0; i < kTasks; ++i) {
+                loop.post([&, thread, i] { in_order = in_order && counts[thread]++ == i; });
+            }
+        });
+    }
+    for (auto& thread : threads)
+        thread.join();
+    loop.stop();
+    for (const int count : counts)
+        EXPECT_EQ(count, kTasks);
+    EXPECT_TRUE(in_order);
+}
+
+TEST(LoopThread, WatchesDescriptorsAndTimes) {
+    Pipe pipe;
+    EventLoop loop(EventLoop::Drive::Thread);
+    std::promise<void> ready, late;
+    auto saw = ready.get_future(), passed = late.get_future();
+    auto watch = loop.watch(pipe.fds[0], [&](EventLoop::Ready now) {
+        EXPECT_TRUE(now.readable);
+        EXPECT_FALSE(now.writable);
+        pipe.take();
+        ready.set_value();
+    });
+    const auto before = std::chrono::steady_clock::now();
+    auto timer = loop.after(30ms, [&] { late.set_value(); });
+    loop.start("loop");
+    pipe.put();
+    ASSERT_TRUE(comes(saw));
+    ASSERT_TRUE(comes(passed));
+    EXPECT_GE(std::chrono::steady_clock::now() - before, 29ms);
+    loop.stop();
+}
+
+/// A loop that the test drives.
+class LoopDriven : public testing::Test {
+  protected:
+    template <class Condition>
+    bool runs_until(Condition&& condition) {
+        bool expired = false;
+        const auto limit = loop_.after(10s, [&] { expired = true; });
+        loop_.run_until([&] { return condition() || expired; });
+        return condition();
+    }
+    void settle() {
+        for (int i = 0; i < 20; ++i)
+            loop_.progress();
+    }
+    EventLoop loop_{EventLoop::Drive::External};
+};
+
+TEST_F(LoopDriven, RunsNothingUnlessDriven) {
+    int ran = 0;
+    loop_.start("ignored");
+    loop_.post([&] {
+        ++ran;
+        EXPECT_TRUE(loop_.on_loop());
+        EXPECT_FALSE(loop_.progress());
+    });
+    EXPECT_EQ(ran, 0);
+    EXPECT_TRUE(loop_.progress());
+    EXPECT_EQ(ran, 1);
+    EXPECT_FALSE(loop_.on_loop());
+    EXPECT_TRUE(loop_.progress());
+}
+
+TEST_F(LoopDriven, OnlyOneThreadDrives) {
+    std::promise<void> entered, leave;
+    auto in = entered.get_future(), out = leave.get_future();
+    loop_.post([&] {
+        entered.set_value();
+        out.wait_for(10s);
+    });
+    std::thread driver([&] { loop_.progress(); });
+    ASSERT_TRUE(comes(in));
+    EXPECT_FALSE(loop_.progress());
+    EXPECT_FALSE(loop_.on_loop());
+    leave.set_value();
+    driver.join();
+    EXPECT_TRUE(loop_.progress());
+}
+
+TEST_F(LoopDriven, ProgressEndsWhenAPeerNeverDoes) {
+    Pipe pipe;
+    pipe.put();
+    int calls = 0;
+    const auto watch = loop_.watch(pipe.fds[0], [&](EventLoop::Ready) { ++calls; });  // stays readable
+    EXPECT_TRUE(loop_.progress());
+    EXPECT_EQ(calls, 1);
+}
+
+TEST_F(LoopDriven, PollFdTellsOfTasks) {
+    settle();
+    EXPECT_FALSE(readable(loop_.poll_fd()));
+    loop_.post([] {});
+    EXPECT_TRUE(readable(loop_.poll_fd()));
+    settle();
+    EXPECT_FALSE(readable(loop_.poll_fd()));
+    std::thread([&] { loop_.post([] {}); }).join();
+    EXPECT_TRUE(readable(loop_.poll_fd(), 10s));
+}
+
+TEST_F(LoopDriven, PollFdTellsOfDescriptors) {
+    Pipe pipe;
+    int reads = 0, writes = 0;
+    auto reader = loop_.watch(pipe.fds[0], [&](EventLoop::Ready) {
+        ++reads;
+        pipe.take();
+    });
+    EXPECT_FALSE(readable(loop_.poll_fd()));
+    pipe.put();
+    EXPECT_TRUE(readable(loop_.poll_fd()));
+    settle();
+    EXPECT_EQ(reads, 1);
+    EXPECT_FALSE(readable(loop_.poll_fd()));
+
+    reader->want_read(false);
+    pipe.put();
+    EXPECT_FALSE(readable(loop_.poll_fd()));
+    settle();
+    EXPECT_EQ(reads, 1);
+    reader->want_read(true);
+    EXPECT_TRUE(readable(loop_.poll_fd()));
+    settle();
+    EXPECT_EQ(reads, 2);
+
+    auto writer = loop_.watch(pipe.fds[1], [&](EventLoop::Ready now) {
+        EXPECT_TRUE(now.writable);
+        ++writes;
+    });
+    EXPECT_FALSE(readable(loop_.poll_fd()));
+    writer->want_write(true);
+    EXPECT_TRUE(readable(loop_.poll_fd()));
+    loop_.progress();
+    EXPECT_EQ(writes, 1);
+    reader->want_read(false);
+    pipe.fill();
+    EXPECT_FALSE(readable(loop_.poll_fd()));
+    writer.reset();
+    reader->want_read(true);
+    EXPECT_TRUE(readable(loop_.poll_fd()));
+    reader.reset();
+    EXPECT_FALSE(readable(loop_.poll_fd()));
+}
+
+TEST_F(LoopDriven, PollFdTellsOfTimesOnce) {
+    int fired = 0;
+    const auto soon = loop_.after(20ms, [&] { ++fired; });
+    const auto never = loop_.after(1h, [&] { ADD_FAILURE(); });
+    EXPECT_FALSE(readable(loop_.poll_fd()));
+    EXPECT_TRUE(readable(loop_.poll_fd(), 10s));
+    ASSERT_TRUE(runs_until([&] { return fired == 1; }));
+    settle();
+    EXPECT_EQ(fired, 1);
+    EXPECT_FALSE(readable(loop_.poll_fd()));  // the watch is still there, but it has called
+}
+
+TEST_F(LoopDriven, ATimeOfZeroComesAtOnce) {
+    bool fired = false;
+    const auto now = loop_.after(0ms, [&] { fired = true; });
+    EXPECT_TRUE(readable(loop_.poll_fd(), 10s));
+    settle();
+    EXPECT_TRUE(fired);
+}
+
+TEST_F(LoopDriven, TimesComeInOrderAndCanBeCancelled) {
+    std::vector<int> order;
+    auto third = loop_.after(30ms, [&] { order.push_back(3); });
+    auto first = loop_.after(10ms, [&] { order.push_back(1); });
+    std::unique_ptr<Watch> second;
+    second = loop_.after(20ms, [&] {
+        order.push_back(2);
+        second.reset();  // in its own call
+    });
+    auto cancelled = loop_.after(15ms, [&] { ADD_FAILURE(); });
+    cancelled.reset();
+    ASSERT_TRUE(runs_until([&] { return order.size() == 3; }));
+    EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+}
+
+TEST_F(LoopDriven, AWatchMayBeDestroyedInItsCallback) {
+    Pipe pipe;
+    auto held = std::make_shared<int>(0);
+    std::unique_ptr<Watch> watch;
+    int calls = 0;
+    watch = loop_.watch(pipe.fds[0], [&, held](EventLoop::Ready) {
+        ++calls;
+        watch.reset();
+        EXPECT_GE(held.use_count(), 2);  // the function object is there to its end
+    });
+    pipe.put();
+    settle();
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST_F(LoopDriven, AWatchMayDestroyAnotherThatIsReady) {
+    Pipe one, two;
+    std::unique_ptr<Watch> a, b;
+    int calls = 0;
+    a = loop_.watch(one.fds[0], [&](EventLoop::Ready) {
+        ++calls;
+        b.reset();
+        a.reset();
+    });
+    b = loop_.watch(two.fds[0], [&](EventLoop::Ready) {
+        ++calls;
+        a.reset();
+        b.reset();
+    });
+    one.put();
+    two.put();
+    settle();
+    EXPECT_EQ(calls, 1);
+}
+
+TEST_F(LoopDriven, WantsMayChangeInTheCallback) {
+    Pipe pipe;
+    int calls = 0;
+    std::unique_ptr<Watch> watch;
+    watch = loop_.watch(pipe.fds[0], [&](EventLoop::Ready) {
+        if (++calls == 2) watch->want_read(false);
+    });
+    pipe.put();
+    settle();
+    EXPECT_EQ(calls, 2);
+    watch->want_read(true);
+    settle();
+    EXPECT_GT(calls, 2);
+}
+
+TEST_F(LoopDriven, WakeMakesTheDriverLookAgain) {
+    std::atomic<bool> flag{false};
+    std::thread other([&] {
+        // Whether before or while the driver waits, it sees the flag.
+        flag = true;
+        loop_.wake();
+    });
+    EXPECT_TRUE(runs_until([&] { return flag.load(); }));
+    other.join();
+}
+
+TEST_F(LoopDriven, SeveralThreadsTakeTurnsInWaiting) {
+    constexpr int kThreads = 6, kRounds = 200;
+    std::atomic<int> finished{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+        threads.emplace_back([&] {
+            for (int round = 0; round < kRounds; ++round) {
+                std::atomic<bool> answered{false};
+                // What a request does: a task on the loop, and from it another one.
+                loop_.post([&] { loop_.post([&] { answered = true; }); });
+                loop_.run_until([&] { return answered.load(); });
+            }
+            ++finished;
+        });
+    }
+    for (auto& thread : threads)
+        thread.join();
+    EXPECT_EQ(finished, kThreads);
+}
+
+TEST_F(LoopDriven, AWaiterGoesOnWhenTheDriverLeaves) {
+    // The second thread's answer comes after the first has left the loop.
+    std::atomic<bool> first{false}, second{false};
+    std::thread early([&] { loop_.run_until([&] { return first.load(); }); });
+    std::thread late([&] { loop_.run_until([&] { return second.load(); }); });
+    loop_.post([&] { first = true; });
+    early.join();
+    loop_.post([&] { second = true; });
+    late.join();
+}
+
+}  // namespace
+}  // namespace muster
