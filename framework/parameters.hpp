@@ -49,12 +49,13 @@ const char* parameter_source_name(ParameterSource source);
 class Parameters {
   public:
     struct Sources {
-        std::vector<std::string> files;       ///< the system's, weakest first; missing ones are passed over
-        std::vector<std::string> user_files;  ///< the user's, weakest first; ignored in a privileged process
-        bool environment = true;              ///< PMIX_MCA_ variables; ignored in a privileged process
-        bool privileged = false;              ///< raised privileges: `files` must belong to root
+        std::vector<std::string> files{};  ///< the system's, weakest first; missing ones are passed over
+        std::vector<std::string>
+            user_files{};         ///< the user's, weakest first; ignored in a privileged process
+        bool environment = true;  ///< PMIX_MCA_ variables; ignored in a privileged process
+        bool privileged = false;  ///< raised privileges: `files` must belong to root
         /// From the command line or init attributes: full name and value.
-        std::vector<std::pair<std::string, std::string>> program;
+        std::vector<std::pair<std::string, std::string>> program{};
         /// The usual files: <prefix>/etc/pmix-mca-params.conf beside the running library,
         /// ~/.pmix/mca-params.conf. PMIX_MCA_mca_base_param_files names others in their place: a comma list,
         /// strongest first, or "none".

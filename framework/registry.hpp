@@ -41,7 +41,7 @@ class Registry {
   public:
     struct Options {
         const ComponentEntry* linked = nullptr;  ///< table of linked-in components: linked_components()
-        std::vector<std::string> folders;        ///< where component files are looked for, in order
+        std::vector<std::string> folders{};      ///< where component files are looked for, in order
         bool privileged = false;                 ///< raised privileges: files and folders must belong to root
         /// Offered to components through the host table. Null: what a component posts runs at once.
         EventLoop* loop = nullptr;

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loader: which files are components, and the one line with which a component is refused.
+#include "framework/loader.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LoaderTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        std::string pattern = (fs::temp_directory_path() / "loaderXXXXXX").string();
+        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    static std::string module(const std::string& framework, const std::string& name) {
+        return std::string(MUSTER_TEST_COMPONENTS) + "/mca_" + framework + "_" + name + ".so";
+    }
+    static Result<const muster_component_t*> open(const std::string& name,
+                                                  const std::string& framework = "plog") {
+        return open_component_file({name, module(framework, name)}, framework, false);
+    }
+    /// The sentence must name the file and hold the words.
+    static void expect_refused(const std::string& name, std::initializer_list<const char*> words,
+                               const std::string& framework = "plog") {
+        const auto result = open(name, framework);
+        ASSERT_FALSE(result.ok()) << name;
+        const std::string& text = result.error().text;
+        EXPECT_EQ(text.rfind(module(framework, name), 0), 0U) << text;
+        EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+        for (const char* word : words)
+            EXPECT_NE(text.find(word), std::string::npos) << text << "\n lacks " << word;
+    }
+
+    std::string folder_;
+};
+
+TEST_F(LoaderTest, AGoodComponentIsOpened) {
+    const auto result = open("good");
+    ASSERT_TRUE(result.ok()) << result.error().text;
+    EXPECT_STREQ((*result)->name, "good");
+    EXPECT_STREQ((*result)->version, "0.0.7");
+    // Once more gives the same: nothing is closed.
+    EXPECT_EQ(*open("good"), *result);
+}
+
+TEST_F(LoaderTest, AnotherVersionOfTheInterfaceIsRefused) {
+    expect_refused("newmajor", {"2.0", "1.0", "update the library"});
+    expect_refused("newminor", {"1.1", "1.0", "update the library"});
+    expect_refused("oldmajor", {"0.0", "1.0", "rebuild the component"});
+    expect_refused("oldtable", {"version 2 of the plog interface", "has 1", "rebuild"});
+    expect_refused("oldrelease", {"0.0.7", MUSTER_VERSION, "install both together"}, "gds");
+}
+
+TEST_F(LoaderTest, ABrokenDescriptorIsRefused) {
+    expect_refused("headonly", {"cut off at 8 bytes"});
+    expect_refused("truncated", {"rebuild"});
+    expect_refused("misnamed", {"\"other\""});
+    expect_refused("elsewhere", {"\"psec\""});
+    EXPECT_EQ(check_descriptor(nullptr, "plog", "x", "here").error().text,
+              "here is refused: it returns no descriptor");
+}
+
+TEST_F(LoaderTest, ALibraryThatIsNotAComponentIsRefused) {
+    expect_refused("nosymbol", {"muster_component_plog_nosymbol", "muster_add_component"});
+    expect_refused("lazy", {"-z,now"});
+    expect_refused("undefined", {"cannot be opened"});
+    std::ofstream(folder_ + "/mca_plog_text.so") << "no library at all\n";
+    EXPECT_FALSE(open_component_file({"text", folder_ + "/mca_plog_text.so"}, "plog", false).ok());
+    ASSERT_EQ(mkfifo((folder_ + "/mca_plog_fifo.so").c_str(), 0600), 0);
+    EXPECT_FALSE(open_component_file({"fifo", folder_ + "/mca_plog_fifo.so"}, "plog", false).ok());
+    EXPECT_EQ(open_component_file({"gone", folder_ + "/gone.so"}, "plog", false).status(),
+              PMIX_ERR_NOT_FOUND);
+}
+
+TEST_F(LoaderTest, OnlyAbsolutePathsAreOpened) {
+    EXPECT_FALSE(open_component_file({"good", "mca_plog_good.so"}, "plog", false).ok());
+    std::ofstream(folder_ + "/mca_plog_a.so");
+    const fs::path before = fs::current_path();
+    fs::current_path(folder_);
+    EXPECT_TRUE(find_component_files({".", ""}, "plog").empty());
+    fs::current_path(before);
+}
+
+TEST_F(LoaderTest, FilesAreFoundByName) {
+    for (const char* name : {"mca_plog_b.so", "mca_plog_a.so", "mca_plog_a_b.so", "mca_plog_.so",
+                             "mca_plog_A.so", "mca_plog_c.so.1", "mca_ptl_a.so", "libmca_plog_d.so"}) {
+        std::ofstream(folder_ + "/" + name);
+    }
+    const auto files = find_component_files({folder_ + "/none", folder_}, "plog");
+    ASSERT_EQ(files.size(), 2U);
+    EXPECT_EQ(files[0].name, "a");
+    EXPECT_EQ(files[0].path, folder_ + "/mca_plog_a.so");
+    EXPECT_EQ(files[1].name, "b");
+}
+
+TEST_F(LoaderTest, APrivilegedProcessOpensOnlyWhatRootAloneCanChange) {
+    const std::string copy = folder_ + "/mca_plog_good.so";
+    fs::copy_file(module("plog", "good"), copy);
+    const auto allowed = [&] { return path_only_root_can_change(copy).ok(); };
+    ASSERT_EQ(chmod(copy.c_str(), 0755), 0);
+    ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+    EXPECT_EQ(allowed(), geteuid() == 0);
+
+    ASSERT_EQ(chmod(copy.c_str(), 0775), 0);
+    const auto result = open_component_file({"good", copy}, "plog", true);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.status(), PMIX_ERR_NO_PERMISSIONS);
+    EXPECT_NE(result.error().text.find("must belong to root"), std::string::npos) << result.error().text;
+    ASSERT_EQ(chmod(copy.c_str(), 0755), 0);
+
+    // Sticky does for the folders above, not for the one that holds the file.
+    ASSERT_EQ(chmod(folder_.c_str(), 01777), 0);
+    EXPECT_FALSE(allowed());
+    ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+    if (geteuid() != 0) GTEST_SKIP() << "the rest needs root";
+
+    EXPECT_TRUE(open_component_file({"good", copy}, "plog", true).ok());
+    ASSERT_EQ(chown(folder_.c_str(), 12345, 0), 0);
+    EXPECT_FALSE(allowed());
+    ASSERT_EQ(chown(folder_.c_str(), 0, 0), 0);
+    ASSERT_EQ(chown(copy.c_str(), 12345, 0), 0);
+    EXPECT_FALSE(allowed());
+    ASSERT_EQ(chown(copy.c_str(), 0, 0), 0);
+    // A link's own folder does not matter, only where it leads.
+    const std::string elsewhere = folder_ + "/open";
+    ASSERT_EQ(mkdir(elsewhere.c_str(), 0777), 0);
+    ASSERT_EQ(chmod(elsewhere.c_str(), 0777), 0);
+    const std::string link = elsewhere + "/mca_plog_good.so";
+    fs::create_symlink(copy, link);
+    const Result<std::string> real = path_only_root_can_change(link);
+    ASSERT_TRUE(real.ok());
+    EXPECT_EQ(*real, fs::canonical(copy));
+}
+
+}  // namespace
+}  // namespace muster

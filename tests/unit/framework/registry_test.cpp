@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The registry: who is chosen, in which order, and the reason that is recorded; with components made up here
+// and with files (see components/).
+#include "framework/registry.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "framework/plog.hpp"
+#include "framework/psec.hpp"
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+// --- made-up components: their create() notes that it ran ---
+
+std::vector<std::string> g_created;
+std::vector<std::string> g_destroyed;
+
+struct Fake {
+    muster_plog_t table{};
+    std::string name;
+};
+
+template <int index>
+pmix_status_t create_fake(const muster_host_t* host, void** instance, char* reason) {
+    static const char* const names[] = {"red", "green", "blue"};
+    g_created.emplace_back(names[index]);
+    auto* fake = new Fake;
+    fake->name = names[index];
+    fake->table.struct_size = sizeof fake->table;
+    fake->table.context = fake;
+    fake->table.channels = PMIX_LOG_STDOUT "," PMIX_LOG_STDERR;
+    if (const char* mood = host->parameter(host->context, "mood");
+        mood != nullptr && std::string_view(mood) == "bad") {
+        delete fake;
+        std::snprintf(reason, 256, "in a bad mood");
+        return PMIX_ERR_NOT_AVAILABLE;
+    }
+    *instance = &fake->table;
+    return PMIX_SUCCESS;
+}
+
+void destroy_fake(void* instance) {
+    auto* fake = static_cast<Fake*>(static_cast<muster_plog_t*>(instance)->context);
+    g_destroyed.push_back(fake->name);
+    delete fake;
+}
+
+constexpr muster_param_t kParameters[] = {
+    {"mood", MUSTER_PARAM_CHOICE, "good", nullptr, "How it feels.", "good,bad", "plog_old_mood"},
+};
+
+template <int index>
+const muster_component_t* fake() {
+    static const char* const names[] = {"red", "green", "blue"};
+    static const int priorities[] = {20, 30, 10};
+    static const muster_component_t descriptor = [] {
+        muster_component_t made{};
+        made.struct_size = sizeof made;
+        made.sdk_major = MUSTER_SDK_MAJOR;
+        made.sdk_minor = MUSTER_SDK_MINOR;
+        made.framework = "plog";
+        made.interface_version = MUSTER_PLOG_INTERFACE;
+        made.name = names[index];
+        made.version = "1.2";
+        made.priority = priorities[index];
+        made.params = kParameters;
+        made.nparams = 1;
+        made.create = create_fake<index>;
+        made.destroy = destroy_fake;
+        return made;
+    }();
+    return &descriptor;
+}
+
+constexpr ComponentEntry kFakes[] = {fake<0>, fake<1>, fake<2>, nullptr};
+
+class RegistryTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        g_created.clear();
+        g_destroyed.clear();
+    }
+    /// A registry with the fakes and what the program says.
+    Registry& build(std::vector<std::pair<std::string, std::string>> program = {},
+                    std::vector<std::string> folders = {}) {
+        registry_.reset();
+        Parameters::Sources sources;
+        sources.environment = false;
+        sources.program = std::move(program);
+        parameters_ = std::make_unique<Parameters>(sources);
+        Registry::Options options;
+        options.linked = kFakes;
+        options.folders = std::move(folders);
+        registry_ = std::make_unique<Registry>(*parameters_, options);
+        return *registry_;
+    }
+    static std::vector<std::string> names(const std::vector<Plog*>& plogs) {
+        std::vector<std::string> out;
+        for (const Plog* plog : plogs)
+            out.push_back(plog->name());
+        return out;
+    }
+    ComponentRecord record(const std::string& name) {
+        for (const ComponentRecord& one : registry_->inventory()) {
+            if (one.name == name && one.framework == "plog") return one;
+        }
+        ADD_FAILURE() << "no " << name;
+        return {};
+    }
+
+    using Names = std::vector<std::string>;
+    std::unique_ptr<Parameters> parameters_;
+    std::unique_ptr<Registry> registry_;
+};
+
+TEST_F(RegistryTest, TheHighestPriorityComesFirst) {
+    EXPECT_EQ(names(build().plogs()), (Names{"green", "red", "blue"}));
+    EXPECT_TRUE(record("red").chosen);
+    EXPECT_EQ(record("red").reason, "usable, priority 20");
+    EXPECT_EQ(record("red").version, "1.2");
+    registry_.reset();
+    EXPECT_EQ(g_destroyed.size(), 3U);
+}
+
+TEST_F(RegistryTest, PrioritiesAreParameters) {
+    EXPECT_EQ(names(build({{"plog_blue_priority", "99"}, {"plog_green_priority", "-1"}}).plogs()),
+              (Names{"blue", "red"}));
+    EXPECT_EQ(record("blue").reason, "usable, priority 99 (command line)");
+    EXPECT_FALSE(record("green").chosen);
+    EXPECT_NE(record("green").reason.find("negative"), std::string::npos);
+}
+
+TEST_F(RegistryTest, NothingIsMadeBeforeItIsAskedFor) {
+    build();
+    EXPECT_TRUE(g_created.empty());
+    registry_->plogs();
+    registry_->plogs();
+    EXPECT_EQ(g_created.size(), 3U);
+}
+
+TEST_F(RegistryTest, AnAllowListRulesOutAllOthers) {
+    EXPECT_EQ(names(build({{"plog", "blue, red"}}).plogs()), (Names{"red", "blue"}));
+    EXPECT_EQ(g_created.size(), 2U);
+    EXPECT_EQ(record("green").reason, "not opened: ruled out by PMIX_MCA_plog=blue, red (command line)");
+}
+
+TEST_F(RegistryTest, ADenyListRulesOutItsNames) {
+    EXPECT_EQ(names(build({{"plog", "^green,^red"}}).plogs()), (Names{"blue"}));
+    EXPECT_EQ(g_created, (Names{"blue"}));
+    EXPECT_NE(record("red").reason.find("ruled out"), std::string::npos);
+}
+
+TEST_F(RegistryTest, NothingIsLeftWhenAllIsRuledOut) {
+    EXPECT_TRUE(build({{"plog", "^red,green,blue"}}).plogs().empty());
+    const std::string why = registry_->why_none("plog");
+    EXPECT_NE(why.find("red is not opened: ruled out by PMIX_MCA_plog=^red,green,blue"), std::string::npos)
+        << why;
+    EXPECT_NE(registry_->why_none("ptl").find("PMIX_MCA_mca_base_component_path"), std::string::npos);
+}
+
+TEST_F(RegistryTest, AComponentThatCannotBeUsedSaysWhy) {
+    EXPECT_EQ(names(build({{"plog_old_mood", "bad"}, {"plog_red_mood", "good"}}).plogs()), (Names{"red"}));
+    EXPECT_EQ(record("blue").reason, "not usable here: in a bad mood");
+}
+
+TEST_F(RegistryTest, ParametersComeFromTheComponentsTable) {
+    build({{"plog_red_mood", "worse"}});
+    registry_->plogs();
+    const auto view = parameters_->view("plog_red_mood");
+    ASSERT_TRUE(view.has_value());
+    EXPECT_EQ(view->value, "good");
+    EXPECT_EQ(view->definition->help, "How it feels.");
+    EXPECT_EQ(view->definition->choices, (Names{"good", "bad"}));
+    ASSERT_EQ(parameters_->complaints().size(), 1U);
+    EXPECT_NE(parameters_->complaints()[0].find("valid are good, bad"), std::string::npos);
+}
+
+TEST_F(RegistryTest, UnknownParametersAreFoundWithoutJudgingWhatIsClosed) {
+    build({{"plog_red_mod", "x"}, {"plog", "^blue"}, {"plog_blue_thing", "x"}, {"plog_base_verbos", "1"}});
+    const auto unknown = registry_->unknown_parameters();
+    ASSERT_EQ(unknown.size(), 2U);
+    EXPECT_EQ(unknown[0].name, "plog_base_verbos");
+    EXPECT_EQ(unknown[0].nearest, "plog_base_verbose");
+    EXPECT_EQ(unknown[1].nearest, "plog_red_mood");
+    EXPECT_TRUE(g_created.empty());
+}
+
+TEST_F(RegistryTest, UnknownParametersAreNamedOnRequestOnly) {
+    build({{"plog_red_mod", "x"}});
+    ::testing::internal::CaptureStderr();
+    registry_->warn_unknown_parameters();
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+    build({{"plog_red_mod", "x"}, {"mca_base_warn_unknown", "yes"}});
+    ::testing::internal::CaptureStderr();
+    registry_->warn_unknown_parameters();
+    const std::string line = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(line.find("plog_red_mod (command line); did you mean plog_red_mood?"), std::string::npos)
+        << line;
+}
+
+TEST_F(RegistryTest, TheVerbosityOfAFrameworkIsAParameter) {
+    build({{"plog_base_verbose", "5"}});
+    EXPECT_EQ(registry_->log("plog").verbosity(), 5);
+    EXPECT_EQ(registry_->log("ptl").verbosity(), 0);
+    ::testing::internal::CaptureStderr();
+    registry_->plogs();
+    EXPECT_NE(::testing::internal::GetCapturedStderr().find("component red 1.2 is usable"),
+              std::string::npos);
+}
+
+TEST_F(RegistryTest, FilesAreOpenedAndRefusalsRecorded) {
+    build({{"plog_good_greeting", "good day"}}, {MUSTER_TEST_COMPONENTS});
+    EXPECT_EQ(names(registry_->plogs()), (Names{"green", "red", "blue", "good"}));
+    EXPECT_EQ(record("good").path, std::string(MUSTER_TEST_COMPONENTS) + "/mca_plog_good.so");
+    EXPECT_EQ(record("good").vendor, "Test");
+    EXPECT_EQ(record("unavailable").reason, "not usable here: the device is not there");
+    EXPECT_NE(record("newmajor").reason.find("component interface 2.0"), std::string::npos);
+
+    // The component reads its parameter through the host table.
+    const std::vector<Plog*> plogs = registry_->plogs();
+    muster_plog_record_t message{};
+    message.struct_size = sizeof message;
+    message.channel = PMIX_LOG_STDOUT;
+    message.message = "news";
+    message.length = 4;
+    const Result<void> written = plogs.back()->write(message);
+    EXPECT_EQ(written.error().text, "plog/good: good got \"news\" with good day");
+}
+
+TEST_F(RegistryTest, OnlyTheNamedFilesAreOpened) {
+    // A file that would be complained about is not even looked into.
+    build({{"plog", "good"}}, {MUSTER_TEST_COMPONENTS});
+    EXPECT_EQ(names(registry_->plogs()), (Names{"good"}));
+    EXPECT_NE(record("newmajor").reason.find("ruled out"), std::string::npos);
+}
+
+TEST_F(RegistryTest, TheFirstOfANameWins) {
+    std::string folder = (fs::temp_directory_path() / "registryXXXXXX").string();
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    std::ofstream(folder + "/mca_plog_good.so") << "not a library\n";
+    std::ofstream(folder + "/mca_plog_red.so") << "not a library\n";
+    build({}, {MUSTER_TEST_COMPONENTS, folder});
+    EXPECT_EQ(names(registry_->plogs()), (Names{"green", "red", "blue", "good"}));
+    size_t losers = 0;
+    for (const ComponentRecord& one : registry_->inventory()) {
+        if (one.path.rfind(folder, 0) != 0) continue;
+        ++losers;
+        EXPECT_FALSE(one.chosen);
+        const std::string winner = one.name == "red"
+                                       ? "linked into the library"
+                                       : std::string(MUSTER_TEST_COMPONENTS) + "/mca_plog_good.so";
+        EXPECT_EQ(one.reason, "not opened: another of this name was found first, " + winner);
+    }
+    EXPECT_EQ(losers, 2U);
+    fs::remove_all(folder);
+}
+
+TEST_F(RegistryTest, OnlyNarrowsInItsOrder) {
+    // psecs() and the like take a list of names, as a peer offers it; the order is the list's.
+    static const auto table = [] {
+        muster_psec_t made{};
+        made.struct_size = sizeof made;
+        return made;
+    }();
+    static const auto entry = [](const char* name, int priority) {
+        muster_component_t made = *fake<0>();
+        made.framework = "psec";
+        made.interface_version = MUSTER_PSEC_INTERFACE;
+        made.name = name;
+        made.priority = priority;
+        made.nparams = 0;
+        made.create = [](const muster_host_t*, void** instance, char*) {
+            static muster_psec_t copy = table;
+            *instance = &copy;
+            return pmix_status_t{PMIX_SUCCESS};
+        };
+        made.destroy = [](void*) {};
+        return made;
+    };
+    static const muster_component_t first = entry("native", 90);
+    static const muster_component_t second = entry("munge", 80);
+    static constexpr ComponentEntry entries[] = {[] { return &first; }, [] { return &second; }, nullptr};
+    Parameters parameters({.environment = false});
+    Registry registry(parameters, {.linked = entries});
+    const std::vector<Psec*> both = registry.psecs("munge,absent,native");
+    ASSERT_EQ(both.size(), 2U);
+    EXPECT_STREQ(both[0]->name(), "munge");
+    EXPECT_STREQ(both[1]->name(), "native");
+    EXPECT_EQ(registry.psecs("absent").size(), 0U);
+    // A table without the operation answers so.
+    EXPECT_EQ(both[0]->create_credential({}).status(), PMIX_ERR_NOT_SUPPORTED);
+}
+
+}  // namespace
+}  // namespace muster
