@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "framework/base/hwloc_object.hpp"
+
 namespace muster {
 namespace {
 
@@ -35,6 +37,7 @@ Result<Topology> Topology::load(Handle topology, const std::string& whence) {
         hwloc_topology_load(topology.get()) != 0) {
         return hwloc_error("hwloc cannot load the topology from " + whence);
     }
+    topology_keep(topology.get());
     return Topology(std::move(topology));
 }
 

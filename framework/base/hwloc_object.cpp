@@ -12,6 +12,9 @@
 namespace muster {
 namespace {
 
+// Its address marks the topologies that topology_keep() was told of.
+char kept;
+
 bool is_hwloc(const char* source) {
     return source == nullptr || strncasecmp(source, "hwloc", 5) == 0;
 }
@@ -120,9 +123,14 @@ pmix_status_t topology_copy(pmix_topology_t* dst, const pmix_topology_t* src) {
     return PMIX_SUCCESS;
 }
 
+void topology_keep(void* topology) {
+    hwloc_topology_set_userdata(static_cast<hwloc_topology_t>(topology), &kept);
+}
+
 void topology_destruct(pmix_topology_t* topology) {
     if (topology->topology != nullptr && is_hwloc(topology->source)) {
-        hwloc_topology_destroy(static_cast<hwloc_topology_t>(topology->topology));
+        auto* handle = static_cast<hwloc_topology_t>(topology->topology);
+        if (hwloc_topology_get_userdata(handle) != &kept) hwloc_topology_destroy(handle);
     }
     free(topology->source);
     *topology = {};

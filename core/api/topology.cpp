@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// C entry points for topologies, cpusets, localities and distances to devices. None of them needs a server;
+// all but the non-blocking distances work on the caller's thread, and before PMIx_Init too.
+#include "core/api/topology.hpp"
+
+#include <hwloc.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "core/api/guard.hpp"
+#include "core/topology/cpuset.hpp"
+#include "core/topology/distance.hpp"
+#include "core/topology/locality.hpp"
+#include "framework/base/info.hpp"
+
+namespace muster::api {
+
+NodeTopology& node_topology() {
+    static NodeTopology topology;
+    return topology;
+}
+
+namespace {
+
+char* duplicate(const std::string& text) {
+    char* copy = strdup(text.c_str());
+    if (copy == nullptr) throw std::bad_alloc();
+    return copy;
+}
+
+// Hands a text to a C caller; an empty one as NULL.
+pmix_status_t give(const Result<std::string>& text, char** to) {
+    if (!text) return text.status();
+    *to = text->empty() ? nullptr : duplicate(*text);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t give(Result<Bitmap> bitmap, pmix_cpuset_t* to) {
+    if (!bitmap) return bitmap.status();
+    to->source = duplicate(kHwlocSource);
+    to->bitmap = bitmap->release();
+    return PMIX_SUCCESS;
+}
+
+// A caller's wish ("hwloc", or "hwloc:2" for a version) against what there is.
+bool satisfies(const std::string& have, const char* wanted) {
+    return strncasecmp(have.c_str(), wanted, std::strlen(wanted)) == 0;
+}
+
+Result<std::vector<DeviceDistance>> compute(const pmix_topology_t* topology, const pmix_cpuset_t* cpuset,
+                                            InfoView info) {
+    hwloc_topology_t handle = nullptr;
+    if (topology != nullptr && topology->topology != nullptr) {
+        if (!is_hwloc_source(topology->source)) {
+            return Error{PMIX_ERR_NOT_SUPPORTED, "the topology is not hwloc's"};
+        }
+        handle = static_cast<hwloc_topology_t>(topology->topology);
+    } else {
+        auto local = node_topology().get();
+        if (!local) return local.error();
+        handle = *local;
+    }
+    Bitmap own;
+    const hwloc_bitmap_s* units = nullptr;
+    if (cpuset != nullptr && cpuset->bitmap != nullptr) {
+        if (!is_hwloc_source(cpuset->source))
+            return Error{PMIX_ERR_NOT_SUPPORTED, "the cpuset is not hwloc's"};
+        units = static_cast<const hwloc_bitmap_s*>(cpuset->bitmap);
+    } else {
+        auto bound = current_binding(handle, PMIX_CPUBIND_PROCESS);
+        if (!bound) return bound.error();
+        own = std::move(*bound);
+        units = own.get();
+    }
+    DeviceFilter filter;
+    for (const pmix_info_t& directive : info) {
+        if (PMIx_Check_key(directive.key, PMIX_DEVICE_TYPE)) {
+            if (const auto types = value_as_number<pmix_device_type_t>(&directive.value))
+                filter.types |= *types;
+        } else if (PMIx_Check_key(directive.key, PMIX_DEVICE_ID)) {
+            if (const char* name = value_as_string(&directive.value)) filter.devices.emplace_back(name);
+        }
+    }
+    char hostname[256] = "localhost";
+    gethostname(hostname, sizeof hostname - 1);
+    return device_distances(handle, units, filter, hostname);
+}
+
+// An array for a C caller, who frees it with PMIx_Device_distance_free.
+pmix_device_distance_t* to_array(const std::vector<DeviceDistance>& found) {
+    auto* array = PMIx_Device_distance_create(found.size());
+    if (array == nullptr) throw std::bad_alloc();
+    for (size_t i = 0; i < found.size(); ++i) {
+        array[i].uuid = strdup(found[i].uuid.c_str());
+        array[i].osname = strdup(found[i].name.c_str());
+        array[i].type = found[i].type;
+        array[i].mindist = found[i].nearest;
+        array[i].maxdist = found[i].farthest;
+        if (array[i].uuid == nullptr || array[i].osname == nullptr) {
+            PMIx_Device_distance_free(array, found.size());
+            throw std::bad_alloc();
+        }
+    }
+    return array;
+}
+
+}  // namespace
+}  // namespace muster::api
+
+using namespace muster;
+using namespace muster::api;
+
+pmix_status_t PMIx_Load_topology(pmix_topology_t* topo) {
+    if (topo == nullptr) return PMIX_ERR_BAD_PARAM;
+    return guard([&]() -> pmix_status_t {
+        const std::string source = std::string(kHwlocSource) + ":" HWLOC_VERSION;
+        if (topo->source != nullptr && !satisfies(source, topo->source)) return PMIX_ERR_NOT_SUPPORTED;
+        auto local = node_topology().get();
+        if (!local) return local.status();
+        if (topo->source == nullptr) topo->source = duplicate(source);
+        topo->topology = *local;
+        return PMIX_SUCCESS;
+    });
+}
+
+pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t* cpuset, pmix_bind_envelope_t ref) {
+    if (cpuset == nullptr) return PMIX_ERR_BAD_PARAM;
+    if (cpuset->source != nullptr && !is_hwloc_source(cpuset->source)) return PMIX_ERR_NOT_SUPPORTED;
+    return guard([&]() -> pmix_status_t {
+        auto local = node_topology().get();
+        if (!local) return local.status();
+        auto bound = current_binding(*local, ref);
+        if (!bound) return bound.status();
+        if (cpuset->source == nullptr) return give(std::move(bound), cpuset);
+        cpuset->bitmap = bound->release();
+        return PMIX_SUCCESS;
+    });
+}
+
+pmix_status_t PMIx_Parse_cpuset_string(const char* cpuset_string, pmix_cpuset_t* cpuset) {
+    if (cpuset_string == nullptr || cpuset == nullptr) return PMIX_ERR_BAD_PARAM;
+    return guard([&] { return give(parse_cpuset_string(cpuset_string), cpuset); });
+}
+
+pmix_status_t PMIx_Get_relative_locality(const char* locality1, const char* locality2,
+                                         pmix_locality_t* locality) {
+    if (locality1 == nullptr || locality2 == nullptr || locality == nullptr) return PMIX_ERR_BAD_PARAM;
+    return guard([&]() -> pmix_status_t {
+        const auto shared = relative_locality(locality1, locality2);
+        if (!shared) return shared.status();
+        *locality = *shared;
+        return PMIX_SUCCESS;
+    });
+}
+
+pmix_status_t PMIx_Compute_distances(pmix_topology_t* topo, pmix_cpuset_t* cpuset, pmix_info_t info[],
+                                     size_t ninfo, pmix_device_distance_t* distances[], size_t* ndist) {
+    if (distances == nullptr || ndist == nullptr) return PMIX_ERR_BAD_PARAM;
+    *distances = nullptr;
+    *ndist = 0;
+    return guard([&]() -> pmix_status_t {
+        const auto found = compute(topo, cpuset, {info, info == nullptr ? 0 : ninfo});
+        if (!found) return found.status();
+        *distances = to_array(*found);
+        *ndist = found->size();
+        return PMIX_SUCCESS;
+    });
+}
+
+pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t* cpuset, char** locality) {
+    if (locality == nullptr) return PMIX_ERR_BAD_PARAM;
+    *locality = nullptr;
+    if (cpuset == nullptr || cpuset->source == nullptr) return PMIX_ERR_BAD_PARAM;
+    if (!is_hwloc_source(cpuset->source)) return PMIX_ERR_NOT_SUPPORTED;
+    return guard([&]() -> pmix_status_t {
+        auto local = node_topology().get();
+        if (!local) return local.status();
+        return give(locality_string(*local, static_cast<const hwloc_bitmap_s*>(cpuset->bitmap)), locality);
+    });
+}
+
+pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t* cpuset, char** cpuset_string) {
+    if (cpuset_string == nullptr) return PMIX_ERR_BAD_PARAM;
+    *cpuset_string = nullptr;
+    if (cpuset == nullptr) return PMIX_ERR_BAD_PARAM;
+    return guard([&] { return give(muster::cpuset_string(*cpuset), cpuset_string); });
+}
+
+pmix_status_t PMIx_server_generate_cpuset(const char* cpuset_string, pmix_cpuset_t* cpuset) {
+    return PMIx_Parse_cpuset_string(cpuset_string, cpuset);
+}
