@@ -67,7 +67,7 @@ int sample_4_2_client(void) {
     PMIX_INFO_FREE(info, 1);
     status = PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &got);
     if (PMIX_SUCCESS == status) {
-        uint32_t size;
+        uint32_t size = 0;
         PMIX_VALUE_GET_NUMBER(status, got, size, uint32_t);
         printf("%u\n", size);
         PMIX_VALUE_RELEASE(got);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A program compiled on the headers of OpenPMIx 4.2.2 and run on this library.
-//   old_binary values        its inline helpers and the library must agree about who frees what
-//   old_binary server DIR    its server module is 224 bytes, and the byte after it must not be read: it is
-//   put at
-//                            the end of a page behind which nothing may be touched. DIR: for the server's
-//                            files
+// A program compiled on the headers of OpenPMIx 4.2.2 and run on this library: its inline helpers and the
+// library must agree about who frees what.
 
 #include <pmix_server.h>
-#include <sys/mman.h>
 
 #if PMIX_NUMERIC_VERSION != 0x00040202
 #error "this is to be compiled on the headers of OpenPMIx 4.2.2"
@@ -108,38 +103,7 @@ static void use_values(void) {
     PMIX_DATA_BUFFER_DESTRUCT(&buffer);
 }
 
-static void use_server(const char* dir) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    pmix_info_t info[3];
-    bool off = false;
-    char* pages = (char*)mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    pmix_server_module_t* module;
-
-    EXPECT(224 == sizeof(*module));
-    if (MAP_FAILED == (void*)pages || 0 != mprotect(pages + page, page, PROT_NONE)) {
-        perror("mmap");
-        ++failures;
-        return;
-    }
-    module = (pmix_server_module_t*)(void*)(pages + page - sizeof(*module));
-    PMIX_INFO_CONSTRUCT(&info[0]);
-    PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, dir, PMIX_STRING);
-    PMIX_INFO_CONSTRUCT(&info[1]);
-    PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, dir, PMIX_STRING);
-    PMIX_INFO_CONSTRUCT(&info[2]);
-    PMIX_INFO_LOAD(&info[2], PMIX_SERVER_TOOL_SUPPORT, &off, PMIX_BOOL);
-    EXPECT(PMIX_SUCCESS == PMIx_server_init(module, info, 3));
-    EXPECT(PMIX_SUCCESS == PMIx_server_finalize());
-    PMIX_INFO_DESTRUCT(&info[0]);
-    PMIX_INFO_DESTRUCT(&info[1]);
-    munmap(pages, 2 * page);
-}
-
-int main(int argc, char** argv) {
-    if (3 == argc && 0 == strcmp(argv[1], "server")) {
-        use_server(argv[2]);
-    } else {
-        use_values();
-    }
+int main(void) {
+    use_values();
     return 0 == failures ? 0 : 1;
 }
