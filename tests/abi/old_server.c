@@ -4,6 +4,7 @@
 // and the byte behind it must not be read: it is put at the end of a page behind which nothing may be
 // touched. The argument is a directory for the server's files.
 
+#include <pmix.h>
 #include <pmix_server.h>
 #include <sys/mman.h>
 
@@ -25,6 +26,10 @@ static void expect(bool good, const char* what) {
 static void use_server(const char* dir) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     pmix_info_t info[3];
+    pmix_data_buffer_t buffer;
+    int32_t count = 1;
+    int number = 42;
+    int read = 0;
     bool off = false;
     char* pages = (char*)mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pmix_server_module_t* module;
@@ -43,6 +48,11 @@ static void use_server(const char* dir) {
     PMIX_INFO_CONSTRUCT(&info[2]);
     PMIX_INFO_LOAD(&info[2], PMIX_SERVER_TOOL_SUPPORT, &off, PMIX_BOOL);
     EXPECT(PMIX_SUCCESS == PMIx_server_init(module, info, 3));
+    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
+    EXPECT(PMIX_SUCCESS == PMIx_Data_pack(NULL, &buffer, &number, 1, PMIX_INT));
+    EXPECT(PMIX_SUCCESS == PMIx_Data_unpack(NULL, &buffer, &read, &count, PMIX_INT));
+    EXPECT(42 == read && 1 == count);
+    PMIX_DATA_BUFFER_DESTRUCT(&buffer);
     EXPECT(PMIX_SUCCESS == PMIx_server_finalize());
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_DESTRUCT(&info[1]);
