@@ -14,7 +14,8 @@
 #define PMIX_NUMERIC_VERSION 0x00060100
 
 // A capability is tested with #ifdef: its number means nothing. Only what this library does is defined here.
-#define PMIX_CAP_BASE 0
+#define PMIX_CAP_BASE          0
+#define PMIX_CAP_GET_NUMBER_FN 5  // PMIx_Value_get_number is a function
 
 // The capabilities as one word, for sources of the time when they were bits. No bit of that time is ours.
 #define PMIX_CAPABILITIES (PMIX_CAP_BASE)
