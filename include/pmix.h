@@ -642,7 +642,7 @@ PMIX_EXPORT pmix_status_t PMIx_Data_pack(const pmix_proc_t* target, pmix_data_bu
  * @param dest            room for *max_num_values values of the type; what they own is the caller's
  * @param max_num_values  how many there is room for; receives how many were taken
  * @param type            their type
- * @return PMIX_SUCCESS; PMIX_ERR_UNPACK_INADEQUATE_SPACE if there are more (dest is filled, the rest is skipped),
+ * @return PMIX_SUCCESS; PMIX_ERR_UNPACK_INADEQUATE_SPACE if there are more (dest is filled, the buffer is as it was),
  *         PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER, PMIX_ERR_PACK_MISMATCH, PMIX_ERR_UNPACK_FAILURE
  * (Standard 5.0, 11.3.2)
  */

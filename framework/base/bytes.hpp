@@ -38,10 +38,13 @@ class Bytes {
     ~Bytes() { std::free(data_); }
 
     /// Takes over a malloc block of `size` bytes.
-    static Bytes adopt(void* block, size_t size) {
+    static Bytes adopt(void* block, size_t size) { return adopt(block, size, size); }
+    /// Takes over a malloc block of `capacity` bytes, `size` of which are in use.
+    static Bytes adopt(void* block, size_t size, size_t capacity) {
         Bytes bytes;
         bytes.data_ = static_cast<uint8_t*>(block);
-        bytes.size_ = bytes.capacity_ = size;
+        bytes.size_ = size;
+        bytes.capacity_ = capacity;
         return bytes;
     }
     /// Gives the malloc block away; the caller frees it. Empty: nullptr.
@@ -53,6 +56,7 @@ class Bytes {
     uint8_t* data() { return data_; }
     const uint8_t* data() const { return data_; }
     size_t size() const { return size_; }
+    size_t capacity() const { return capacity_; }
     bool empty() const { return size_ == 0; }
     ByteView view() const { return {data_, size_}; }
     void clear() { size_ = 0; }
