@@ -30,8 +30,11 @@ bool is_hwloc_source(const char* source) {
 }
 
 Result<Topology> Topology::load(Handle topology, const std::string& whence) {
-    // I/O devices are kept for the distances. The "gl" plugin opens X displays, which a library must not do.
-    hwloc_topology_set_components(topology.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "gl");
+    // I/O devices are kept for the distances. The "gl" plugin opens X displays, which a library must not do. The "pci"
+    // plugin leaks, and finds on Linux what hwloc finds without it.
+    for (const char* plugin : {"gl", "pci"}) {
+        hwloc_topology_set_components(topology.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
+    }
     if (hwloc_topology_set_io_types_filter(topology.get(), HWLOC_TYPE_FILTER_KEEP_IMPORTANT) != 0 ||
         hwloc_topology_set_flags(topology.get(), HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) != 0 ||
         hwloc_topology_load(topology.get()) != 0) {
