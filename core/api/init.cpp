@@ -113,6 +113,11 @@ PMIX_EXPORT void PMIx_Progress(void) {
     if (use) use->loop().progress();
 }
 
+PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t*, size_t) {
+    const Use use;
+    if (use) use->loop().stop();
+}
+
 PMIX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[], size_t nprocs) {
     return guard([&]() -> pmix_status_t {
         const Use use;

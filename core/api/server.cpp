@@ -153,6 +153,25 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char**
     return PMIX_SUCCESS;
 }
 
+PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                                         void* cbdata) {
+    if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+    return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
+        const auto stored = server.runtime().store().register_resources({info, ninfo});
+        if (!stored) MUSTER_LOG(server.log(), Error, "resources were not registered: %s", stored.error().text.c_str());
+        return stored.status();
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                                           void* cbdata) {
+    if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+    return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
+        server.runtime().store().deregister_resources({info, ninfo});
+        return PMIX_SUCCESS;
+    });
+}
+
 PMIX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc, pmix_dmodex_response_fn_t cbfunc,
                                                      void* cbdata) {
     return guard([&]() -> pmix_status_t {
