@@ -73,8 +73,8 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[], size_t ninfo,
-                                   pmix_value_t** val) {
+PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[],
+                                   size_t ninfo, pmix_value_t** val) {
     return guard([&]() -> pmix_status_t {
         const Use use;
         if (!use) return PMIX_ERR_INIT;
@@ -143,7 +143,8 @@ PMIX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs
         if (!directives) return PMIX_ERR_BAD_PARAM;
         auto kept = std::make_shared<Info>(std::move(*directives));
         use->loop().post([client, all = std::move(all), kept, cbfunc, cbdata]() mutable {
-            client->fence(std::move(all), *kept, [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); });
+            client->fence(std::move(all), *kept,
+                          [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); });
         });
         return PMIX_SUCCESS;
     });

@@ -102,7 +102,9 @@ PMIX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) 
     });
 }
 
-PMIX_EXPORT int PMIx_Initialized(void) { return instance::initialized() ? 1 : 0; }
+PMIX_EXPORT int PMIx_Initialized(void) {
+    return instance::initialized() ? 1 : 0;
+}
 
 PMIX_EXPORT const char* PMIx_Get_version(void) {
     return "Muster " MUSTER_VERSION " (PMIx Standard: 5.0, OpenPMIx API: 6.1)";

@@ -86,6 +86,8 @@ pmix_status_t instance::finalize(void (*goodbye)(Runtime&, void*), void* context
     return PMIX_SUCCESS;
 }
 
-bool instance::initialized() { return slot().current.load() != nullptr; }
+bool instance::initialized() {
+    return slot().current.load() != nullptr;
+}
 
 }  // namespace muster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one runtime of the process, which the C API forces to be global: counted inits, and a gate that keeps it alive while
-// calls are inside.
+// The one runtime of the process, which the C API forces to be global: counted inits, and a gate that keeps
+// it alive while calls are inside.
 #pragma once
 
 #include <pmix.h>
@@ -31,7 +31,8 @@ namespace instance {
 
 /// One more init of an existing runtime; false when there is none.
 bool add_reference();
-/// Makes the runtime known. `make` is called under the lock of inits; its runtime is published when it succeeds.
+/// Makes the runtime known. `make` is called under the lock of inits; its runtime is published when it
+/// succeeds.
 using Make = Result<std::unique_ptr<Runtime>> (*)(void* context);
 pmix_status_t initialize(Make make, void* context);
 /// One init less; the last one ends the runtime. `goodbye` is run before, while the loop still runs.

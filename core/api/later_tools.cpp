@@ -33,31 +33,25 @@ PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t*, pmix_info_t[]
 PMIX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
-PMIX_EXPORT pmix_status_t PMIx_tool_set_server_module_sized(pmix_server_module_t*,
-                                                            size_t module_size) PMIX_SERVER_WEAK;
-#ifndef PMIX_SERVER_MODULE_UNSIZED static inline pmix_status_t pmix_tool_set_server_module_this_size(
-    pmix_server_module_t* module) {
-    if (NULL != PMIx_tool_set_server_module_sized) {
-        return PMIx_tool_set_server_module_sized(module, sizeof(pmix_server_module_t)) {
-            return PMIX_ERR_NOT_SUPPORTED;
-        }
-        PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t[], size_t, const pmix_info_t[], size_t,
-                                                pmix_iof_channel_t, pmix_iof_cbfunc_t, pmix_hdlr_reg_cbfunc_t,
-                                                void*) {
-            return PMIX_ERR_NOT_SUPPORTED;
-        }
-        PMIX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t[], size_t, pmix_byte_object_t*,
-                                                const pmix_info_t[], size_t, pmix_op_cbfunc_t, void*) {
-            return PMIX_ERR_NOT_SUPPORTED;
-        }
-        PMIX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t, const pmix_info_t[], size_t, pmix_op_cbfunc_t,
-                                                      void*) {
-            return PMIX_ERR_NOT_SUPPORTED;
-        }
-        PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t*, pmix_iof_channel_t,
-                                                          const pmix_byte_object_t*, const pmix_info_t[],
-                                                          size_t, pmix_op_cbfunc_t, void*) {
-            return PMIX_ERR_NOT_SUPPORTED;
-        }
+PMIX_EXPORT pmix_status_t PMIx_tool_set_server_module_sized(pmix_server_module_t*, size_t) {
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t[], size_t, const pmix_info_t[], size_t,
+                                        pmix_iof_channel_t, pmix_iof_cbfunc_t, pmix_hdlr_reg_cbfunc_t,
+                                        void*) {
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+PMIX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t[], size_t, pmix_byte_object_t*, const pmix_info_t[],
+                                        size_t, pmix_op_cbfunc_t, void*) {
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+PMIX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t, const pmix_info_t[], size_t, pmix_op_cbfunc_t, void*) {
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t*, pmix_iof_channel_t,
+                                                  const pmix_byte_object_t*, const pmix_info_t[], size_t,
+                                                  pmix_op_cbfunc_t, void*) {
+    return PMIX_ERR_NOT_SUPPORTED;
+}
 
-    }  // extern "C"
+}  // extern "C"

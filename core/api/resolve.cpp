@@ -13,10 +13,13 @@ using namespace muster;
 
 namespace {
 
-const char* or_null(const char* text) { return text == nullptr || *text == '\0' ? nullptr : text; }
+const char* or_null(const char* text) {
+    return text == nullptr || *text == '\0' ? nullptr : text;
+}
 
 /// Asks our server; for namespaces that we know nothing of.
-pmix_status_t ask_peers(Runtime& runtime, const char* node, const char* nspace, std::vector<pmix_proc_t>& out) {
+pmix_status_t ask_peers(Runtime& runtime, const char* node, const char* nspace,
+                        std::vector<pmix_proc_t>& out) {
     Client* client = runtime.client();
     if (client == nullptr || !client->connected()) return PMIX_ERR_NOT_FOUND;
     return call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
@@ -57,8 +60,8 @@ bool unknown_here(pmix_status_t status) {
 
 extern "C" {
 
-PMIX_EXPORT pmix_status_t PMIx_Resolve_peers(const char* nodename, const pmix_nspace_t nspace, pmix_proc_t** procs,
-                                             size_t* nprocs) {
+PMIX_EXPORT pmix_status_t PMIx_Resolve_peers(const char* nodename, const pmix_nspace_t nspace,
+                                             pmix_proc_t** procs, size_t* nprocs) {
     return guard([&]() -> pmix_status_t {
         if (procs == nullptr || nprocs == nullptr) return PMIX_ERR_BAD_PARAM;
         *procs = nullptr;
@@ -91,7 +94,8 @@ PMIX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char** 
         std::vector<std::string> nodes;
         std::string list;
         pmix_status_t status = use->store().nodes_of(job, nodes);
-        for (const std::string& node : nodes) list += (list.empty() ? "" : ",") + node;
+        for (const std::string& node : nodes)
+            list += (list.empty() ? "" : ",") + node;
         if (unknown_here(status)) status = ask_nodes(*use, job, list);
         if (status != PMIX_SUCCESS) return status;
         *nodelist = strdup(list.c_str());

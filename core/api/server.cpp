@@ -17,8 +17,8 @@ using namespace muster;
 
 namespace {
 
-/// What a host compiled against the oldest headers surely has: 28 members. Later members are read only when the host says
-/// how large its module is (docs/decisions/0001-server-module-size.md).
+/// What a host compiled against the oldest headers surely has: 28 members. Later members are read only when
+/// the host says how large its module is (docs/decisions/0001-server-module-size.md).
 constexpr size_t kOldestModuleSize = offsetof(pmix_server_module_t, client_connected2) + sizeof(void*);
 
 struct InitContext {
@@ -61,9 +61,8 @@ pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
         if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
         Server* server = use->server();
         if (cbfunc != nullptr) {
-            use->loop().post([server, work, cbfunc, cbdata] {
-                cbfunc(guard([&] { return work(*server); }), cbdata);
-            });
+            use->loop().post(
+                [server, work, cbfunc, cbdata] { cbfunc(guard([&] { return work(*server); }), cbdata); });
             return PMIX_SUCCESS;
         }
         pmix_status_t status = PMIX_SUCCESS;
@@ -90,8 +89,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t* module, pmix_in
     return init(module, kOldestModuleSize, info, ninfo);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, size_t module_size, pmix_info_t info[],
-                                                 size_t ninfo) {
+PMIX_EXPORT pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, size_t module_size,
+                                                 pmix_info_t info[], size_t ninfo) {
     return init(module, module_size, info, ninfo);
 }
 
@@ -99,15 +98,17 @@ PMIX_EXPORT pmix_status_t PMIx_server_finalize(void) {
     return guard([&]() -> pmix_status_t { return instance::finalize([](Runtime&, void*) {}, nullptr); });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs, pmix_info_t info[],
-                                                      size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
+                                                      pmix_info_t info[], size_t ninfo,
+                                                      pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [name = std::string(nspace), nlocalprocs, info, ninfo](Server& server) {
         return server.register_nspace(name.c_str(), nlocalprocs, {info, ninfo});
     });
 }
 
-PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
+                                               void* cbdata) {
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     if (valid_nspace(nspace)) {
         status = on_server(cbfunc, cbdata, [name = std::string(nspace)](Server& server) {
@@ -116,18 +117,21 @@ PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_
         });
     }
     // There is no other way to tell.
-    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr) cbfunc(status, cbdata);
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
+        cbfunc(status, cbdata);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid, gid_t gid,
-                                                      void* server_object, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                                                      void* server_object, pmix_op_cbfunc_t cbfunc,
+                                                      void* cbdata) {
     if (proc == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [client = *proc, uid, gid, server_object](Server& server) {
         return server.register_client(client, uid, gid, server_object);
     });
 }
 
-PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_cbfunc_t cbfunc,
+                                               void* cbdata) {
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     if (proc != nullptr && valid_nspace(proc->nspace)) {
         status = on_server(cbfunc, cbdata, [client = *proc](Server& server) {
@@ -135,7 +139,8 @@ PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_
             return PMIX_SUCCESS;
         });
     }
-    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr) cbfunc(status, cbdata);
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
+        cbfunc(status, cbdata);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) {
@@ -148,23 +153,25 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char**
         });
     if (status != PMIX_OPERATION_SUCCEEDED) return status;
     for (const auto& [name, value] : variables) {
-        if (const pmix_status_t set = env_set(env, name, value.c_str(), true); set != PMIX_SUCCESS) return set;
+        if (const pmix_status_t set = env_set(env, name, value.c_str(), true); set != PMIX_SUCCESS)
+            return set;
     }
     return PMIX_SUCCESS;
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                                         void* cbdata) {
+PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
+                                                         pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
         const auto stored = server.runtime().store().register_resources({info, ninfo});
-        if (!stored) MUSTER_LOG(server.log(), Error, "resources were not registered: %s", stored.error().text.c_str());
+        if (!stored)
+            MUSTER_LOG(server.log(), Error, "resources were not registered: %s", stored.error().text.c_str());
         return stored.status();
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                                           void* cbdata) {
+PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
+                                                           pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
         server.runtime().store().deregister_resources({info, ninfo});
@@ -172,8 +179,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], s
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc, pmix_dmodex_response_fn_t cbfunc,
-                                                     void* cbdata) {
+PMIX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc,
+                                                     pmix_dmodex_response_fn_t cbfunc, void* cbdata) {
     return guard([&]() -> pmix_status_t {
         if (proc == nullptr || cbfunc == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
         const Use use;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests, replies and what a process does through its server: see client.hpp. connect.cpp has the way there.
+// Requests, replies and what a process does through its server: see client.hpp. connect.cpp has the way
+// there.
 #include "core/client/client.hpp"
 
 #include "framework/base/compress.hpp"
@@ -45,33 +46,40 @@ void Client::send_heartbeat() {
 
 void Client::on_frame(Frame frame) {
     if (frame.tag < tag::kFirstDynamic) {
-        if (const auto handler = messages_.find(frame.tag); handler != messages_.end()) handler->second(std::move(frame));
+        if (const auto handler = messages_.find(frame.tag); handler != messages_.end())
+            handler->second(std::move(frame));
         return;
     }
     auto node = pending_.extract(frame.tag);
     if (node.empty()) {
-        MUSTER_LOG(runtime_.log(), Error, "the server answered a request that was not made (tag %u)", frame.tag);
+        MUSTER_LOG(runtime_.log(), Error, "the server answered a request that was not made (tag %u)",
+                   frame.tag);
         return;
     }
-    if (frame.payload.empty()) return node.mapped()(nullptr);  // the protocol's word for a connection that is lost
+    if (frame.payload.empty())
+        return node.mapped()(nullptr);  // the protocol's word for a connection that is lost
     Unpacker reply(format_, frame.payload.view());
     node.mapped()(&reply);
 }
 
 void Client::on_closed(const std::string& reason) {
     if (!connected_.exchange(false)) return;
-    MUSTER_LOG(runtime_.log(), Error, "lost the connection to server %s: %s", proc_text(server_).c_str(), reason.c_str());
+    MUSTER_LOG(runtime_.log(), Error, "lost the connection to server %s: %s", proc_text(server_).c_str(),
+               reason.c_str());
     auto pending = std::move(pending_);
     pending_.clear();
-    for (auto& [number, done] : pending) done(nullptr);
-    for (const auto& listener : lost_listeners_) listener();
+    for (auto& [number, done] : pending)
+        done(nullptr);
+    for (const auto& listener : lost_listeners_)
+        listener();
 }
 
 void Client::close() {
     connected_ = false;
     auto pending = std::move(pending_);
     pending_.clear();
-    for (auto& [number, done] : pending) done(nullptr);
+    for (auto& [number, done] : pending)
+        done(nullptr);
     goodbye_limit_.reset();
     if (channel_) channel_->close();
 }
@@ -137,7 +145,8 @@ pmix_status_t Client::take_in(Unpacker& reply) {
         if (!object.proc(proc)) return object.error();
         if (proc.rank == PMIX_RANK_WILDCARD) {
             if (auto taken = store.unpack_job(proc.nspace, object); !taken) {
-                MUSTER_LOG(runtime_.log(), Error, "job data of %s: %s", proc.nspace, taken.error().text.c_str());
+                MUSTER_LOG(runtime_.log(), Error, "job data of %s: %s", proc.nspace,
+                           taken.error().text.c_str());
                 return taken.status();
             }
             continue;
@@ -147,10 +156,12 @@ pmix_status_t Client::take_in(Unpacker& reply) {
             std::string key;
             Value value;
             if (!object.kval(key, value)) return object.error();
-            if (const pmix_status_t status = value_decompress(value.get()); status != PMIX_SUCCESS) return status;
+            if (const pmix_status_t status = value_decompress(value.get()); status != PMIX_SUCCESS)
+                return status;
             // What we posted ourselves is newer than the server's copy of it.
             if (own && !key_is_reserved(key.c_str())) continue;
-            if (const pmix_status_t status = store.post(proc, PMIX_GLOBAL, key.c_str(), *value); status != PMIX_SUCCESS) {
+            if (const pmix_status_t status = store.post(proc, PMIX_GLOBAL, key.c_str(), *value);
+                status != PMIX_SUCCESS) {
                 return status;
             }
         }
@@ -178,7 +189,8 @@ void Client::fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done)
     request_status(std::move(message), std::move(done));
 }
 
-void Client::abort(pmix_status_t status, const char* message_text, std::vector<pmix_proc_t> procs, OnStatus done) {
+void Client::abort(pmix_status_t status, const char* message_text, std::vector<pmix_proc_t> procs,
+                   OnStatus done) {
     Packer message = packer(Command::Abort);
     message.status(status).string(message_text).procs(procs.data(), procs.size());
     request_status(std::move(message), std::move(done));

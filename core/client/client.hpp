@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client role: the conversation with our server, and what a process does through it. Requests and replies belong to
-// the loop; what other threads may call says so.
+// The client role: the conversation with our server, and what a process does through it. Requests and replies
+// belong to the loop; what other threads may call says so.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,8 @@ struct ServerContact {
     std::string version;            ///< the server's
     BufferType buffer_type = BufferType::NonDescribed;
 
-    /// From the environment; nothing when we were not started by a server. An error when what is there is broken.
+    /// From the environment; nothing when we were not started by a server. An error when what is there is
+    /// broken.
     static Result<std::optional<ServerContact>> from_environment();
 };
 
@@ -77,7 +78,8 @@ class Client {
     pmix_status_t put(pmix_scope_t scope, const char* key, const pmix_value_t& value);
     /// Sends what was put since the last commit. Loop.
     void commit(OnStatus done);
-    /// Asks the server for what the store does not have; when `done` gets PMIX_SUCCESS the store has it. Loop.
+    /// Asks the server for what the store does not have; when `done` gets PMIX_SUCCESS the store has it.
+    /// Loop.
     void fetch(const pmix_proc_t& target, const char* key, InfoView info, OnStatus done);
 
     void fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done);
@@ -111,7 +113,7 @@ class Client {
         pmix_scope_t scope;
         std::string key;
     };
-    std::mutex staged_lock_;  // guards staged_
+    std::mutex staged_lock_;      // guards staged_
     std::vector<Staged> staged_;  ///< put since the last commit; the values are in the store
 };
 

@@ -44,7 +44,8 @@ bool split_uri(const std::string& uri, pmix_proc_t& server, std::string& transpo
 Result<void> await(const Socket& socket, short events, Clock::time_point until) {
     for (;;) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-        if (left <= 0) return Error{PMIX_ERR_TIMEOUT, "the server at " + socket.peer + " did not answer in time"};
+        if (left <= 0)
+            return Error{PMIX_ERR_TIMEOUT, "the server at " + socket.peer + " did not answer in time"};
         pollfd entry{socket.fd.get(), events, 0};
         const int ready = ::poll(&entry, 1, static_cast<int>(std::min<long>(left, 1 << 30)));
         if (ready > 0) return {};
@@ -60,7 +61,8 @@ Result<void> send_all(const Socket& socket, ByteView bytes, Clock::time_point un
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             if (auto ready = await(socket, POLLOUT, until); !ready) return ready;
         } else if (errno != EINTR) {
-            return Error{PMIX_ERR_UNREACH, "writing to the server at " + socket.peer + ": " + std::strerror(errno)};
+            return Error{PMIX_ERR_UNREACH,
+                         "writing to the server at " + socket.peer + ": " + std::strerror(errno)};
         }
     }
     return {};
@@ -82,14 +84,16 @@ Result<std::optional<ServerContact>> ServerContact::from_environment() {
         std::string uri = environment(name);
         if (uri.empty()) continue;
         bool known = false;
-        for (const std::string& other : contact.uris) known = known || other == uri;
+        for (const std::string& other : contact.uris)
+            known = known || other == uri;
         if (!known) contact.uris.push_back(std::move(uri));
     }
     if (contact.uris.empty()) return std::optional<ServerContact>();
     const std::string rank = environment("PMIX_RANK");
     const auto parsed = std::from_chars(rank.data(), rank.data() + rank.size(), contact.rank);
     if (parsed.ec != std::errc() || parsed.ptr != rank.data() + rank.size()) {
-        return Error{PMIX_ERR_DATA_VALUE_NOT_FOUND, "PMIX_RANK in the environment is not a number: '" + rank + "'"};
+        return Error{PMIX_ERR_DATA_VALUE_NOT_FOUND,
+                     "PMIX_RANK in the environment is not a number: '" + rank + "'"};
     }
     contact.security = environment("PMIX_SECURITY_MODE");
     contact.stores = environment("PMIX_GDS_MODULE");
@@ -123,13 +127,14 @@ Result<Socket> Client::open_connection(const ServerContact& contact, std::chrono
     return Error{PMIX_ERR_UNREACH, "no server can be reached" + failures};
 }
 
-Result<Bytes> Client::handshake(Socket& socket, const ServerContact& contact, std::chrono::milliseconds limit) {
+Result<Bytes> Client::handshake(Socket& socket, const ServerContact& contact,
+                                std::chrono::milliseconds limit) {
     const auto until = Clock::now() + limit;
     ConnectRequest request;
     const auto modules = runtime_.registry().psecs(contact.security);
     if (modules.empty()) {
-        return Error{PMIX_ERR_NOT_AVAILABLE,
-                     "the server asks for security module '" + contact.security + "', which is not active here"};
+        return Error{PMIX_ERR_NOT_AVAILABLE, "the server asks for security module '" + contact.security +
+                                                 "', which is not active here"};
     }
     request.psec = modules.front()->name();
     auto credential = modules.front()->create_credential({});
@@ -142,7 +147,8 @@ Result<Bytes> Client::handshake(Socket& socket, const ServerContact& contact, st
     request.bfrops = format_.bfrops->name();
     request.buffer_type = static_cast<uint8_t>(format_.buffer_type);
     request.gds = runtime_.store().name();
-    if (auto sent = send_all(socket, build_connect_request(request).view(), until); !sent) return sent.error();
+    if (auto sent = send_all(socket, build_connect_request(request).view(), until); !sent)
+        return sent.error();
 
     ReplyParser parser;
     Bytes received;
@@ -154,20 +160,22 @@ Result<Bytes> Client::handshake(Socket& socket, const ServerContact& contact, st
         if (got > 0) {
             received.append(chunk, static_cast<size_t>(got));
         } else if (got == 0) {
-            return Error{PMIX_ERR_UNREACH, "server " + proc_text(server_) + " at " + socket.peer + " refused " +
-                                               contact.nspace + ":" + std::to_string(contact.rank) +
+            return Error{PMIX_ERR_UNREACH, "server " + proc_text(server_) + " at " + socket.peer +
+                                               " refused " + contact.nspace + ":" +
+                                               std::to_string(contact.rank) +
                                                " (its log, ptl_base_verbose, says why)"};
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             if (auto ready = await(socket, POLLIN, until); !ready) return ready.error();
         } else if (errno != EINTR) {
-            return Error{PMIX_ERR_UNREACH, "reading from the server at " + socket.peer + ": " + std::strerror(errno)};
+            return Error{PMIX_ERR_UNREACH,
+                         "reading from the server at " + socket.peer + ": " + std::strerror(errno)};
         }
     }
     const auto parsed = parser.parse(received.view());
     if (!parsed) return parsed.error();
     if (parsed->tool.status != PMIX_SUCCESS) {
-        return Error{parsed->tool.status, "server " + proc_text(server_) + " does not accept " + contact.nspace + ":" +
-                                              std::to_string(contact.rank)};
+        return Error{parsed->tool.status, "server " + proc_text(server_) + " does not accept " +
+                                              contact.nspace + ":" + std::to_string(contact.rank)};
     }
     peer_index_ = parsed->peer_index;
     return Bytes();
@@ -215,8 +223,9 @@ Result<void> Client::fetch_job_data() {
             });
         });
     if (status == PMIX_SUCCESS) return {};
-    return Error{status, "job data of " + std::string(runtime_.self().nspace) + " from server " + proc_text(server_) +
-                             ": " + (complaint->empty() ? status_text(status) : *complaint)};
+    return Error{status, "job data of " + std::string(runtime_.self().nspace) + " from server " +
+                             proc_text(server_) + ": " +
+                             (complaint->empty() ? status_text(status) : *complaint)};
 }
 
 void Client::become_singleton() {
@@ -242,8 +251,10 @@ void Client::become_singleton() {
     job.add(PMIX_NODE_INFO_ARRAY, std::move(node).to_value());
     Info proc;
     proc.add(PMIX_RANK, Value::rank(0));
-    for (const char* key : {PMIX_GLOBAL_RANK, PMIX_APP_RANK}) proc.add(key, Value::rank(0));
-    for (const char* key : {PMIX_LOCAL_RANK, PMIX_NODE_RANK}) proc.add(key, uint16_t{0});
+    for (const char* key : {PMIX_GLOBAL_RANK, PMIX_APP_RANK})
+        proc.add(key, Value::rank(0));
+    for (const char* key : {PMIX_LOCAL_RANK, PMIX_NODE_RANK})
+        proc.add(key, uint16_t{0});
     proc.add(PMIX_APPNUM, uint32_t{0});
     proc.add(PMIX_NODEID, uint32_t{0});
     proc.add(PMIX_HOSTNAME, host.c_str());

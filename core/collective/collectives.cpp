@@ -22,7 +22,8 @@ bool same_participants(const std::vector<pmix_proc_t>& a, const std::vector<pmix
 
 bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& proc) {
     return std::any_of(participants.begin(), participants.end(), [&](const pmix_proc_t& one) {
-        return nspace_is(one.nspace, proc.nspace) && (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD);
+        return nspace_is(one.nspace, proc.nspace) &&
+               (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD);
     });
 }
 
@@ -30,11 +31,16 @@ bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& p
 
 const char* collective_name(CollectiveKind kind) {
     switch (kind) {
-        case CollectiveKind::Fence: return "fence";
-        case CollectiveKind::Connect: return "connect";
-        case CollectiveKind::Disconnect: return "disconnect";
-        case CollectiveKind::GroupConstruct: return "group construct";
-        case CollectiveKind::GroupDestruct: return "group destruct";
+        case CollectiveKind::Fence:
+            return "fence";
+        case CollectiveKind::Connect:
+            return "connect";
+        case CollectiveKind::Disconnect:
+            return "disconnect";
+        case CollectiveKind::GroupConstruct:
+            return "group construct";
+        case CollectiveKind::GroupDestruct:
+            return "group destruct";
     }
     return "collective";
 }
@@ -153,8 +159,8 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     const auto timeout = read_timeout(arrival.info);
     collective->arrivals_.push_back(std::move(arrival));
     if (timeout && !collective->time_limit_) {
-        collective->time_limit_ = server_.runtime().loop().after(
-            *timeout, [this, ref = CollectiveRef(collective)] {
+        collective->time_limit_ =
+            server_.runtime().loop().after(*timeout, [this, ref = CollectiveRef(collective)] {
                 if (const auto expired = ref.lock()) expire(expired);
             });
     }
@@ -188,8 +194,10 @@ void Collectives::expire(const std::shared_ptr<Collective>& collective) {
             }
             names += (names.empty() ? "" : ", ") + proc_text(proc);
         }
-        if (unnamed > 0) names += (names.empty() ? "" : " and ") + std::to_string(unnamed) + " more of this node";
-        if (names.empty()) names = collective->all_local() ? "nobody" : "other nodes (the host has not answered)";
+        if (unnamed > 0)
+            names += (names.empty() ? "" : " and ") + std::to_string(unnamed) + " more of this node";
+        if (names.empty())
+            names = collective->all_local() ? "nobody" : "other nodes (the host has not answered)";
         MUSTER_LOG(server_.log(), Error, "%s %s reached its time limit waiting for %s",
                    collective_name(collective->kind_), collective->id_.c_str(), names.c_str());
     }
@@ -202,7 +210,8 @@ void Collectives::finish(const std::shared_ptr<Collective>& collective, const Ou
     const auto keep = collective;        // the reference given may be the one in the list
     active_.erase(found);
     keep->time_limit_.reset();
-    for (const Arrival& arrival : keep->arrivals_) arrival.reply(outcome);
+    for (const Arrival& arrival : keep->arrivals_)
+        arrival.reply(outcome);
 }
 
 void Collectives::departed(const pmix_proc_t& proc) {
@@ -220,8 +229,9 @@ void Collectives::departed(const pmix_proc_t& proc) {
 void Collectives::deregistered(const char* nspace) {
     const auto active = active_;
     for (const auto& collective : active) {
-        const bool involved = std::any_of(collective->participants_.begin(), collective->participants_.end(),
-                                          [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
+        const bool involved =
+            std::any_of(collective->participants_.begin(), collective->participants_.end(),
+                        [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
         if (involved) finish(collective, {PMIX_ERR_INVALID_NAMESPACE, {}, 0});
     }
 }
@@ -230,8 +240,9 @@ void Collectives::registered(const char* nspace) {
     const auto active = active_;
     for (const auto& collective : active) {
         if (collective->handed_over_) continue;
-        const bool involved = std::any_of(collective->participants_.begin(), collective->participants_.end(),
-                                          [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
+        const bool involved =
+            std::any_of(collective->participants_.begin(), collective->participants_.end(),
+                        [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
         if (!involved) continue;
         compute_expected(*collective);
         check(collective);

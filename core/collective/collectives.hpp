@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One engine for every collective operation of the Standard (fence, connect, disconnect, group construct and destruct):
-// it gathers the participants of this node, knows whom it waits for, watches time limits and deaths, and hands over to
-// the operation when all local participants are in. Belongs to the loop of a server.
+// One engine for every collective operation of the Standard (fence, connect, disconnect, group construct and
+// destruct): it gathers the participants of this node, knows whom it waits for, watches time limits and
+// deaths, and hands over to the operation when all local participants are in. Belongs to the loop of a
+// server.
 #pragma once
 
 #include <chrono>
@@ -26,8 +27,8 @@ const char* collective_name(CollectiveKind kind);
 /// How a collective ended.
 struct Outcome {
     pmix_status_t status = PMIX_SUCCESS;
-    Info info;               ///< results for the participants
-    size_t context_id = 0;   ///< groups
+    Info info;              ///< results for the participants
+    size_t context_id = 0;  ///< groups
 };
 
 /// One local participant's call.
@@ -52,8 +53,8 @@ class Collective {
     bool any_true(const char* key) const;
     /// Whether no other node takes part.
     bool all_local() const { return all_local_; }
-    /// Local participants that have not called yet and are still alive; ranks that are not known by name count in
-    /// `unnamed`.
+    /// Local participants that have not called yet and are still alive; ranks that are not known by name
+    /// count in `unnamed`.
     std::vector<pmix_proc_t> missing(size_t* unnamed = nullptr) const;
     /// Status of the local part, to be passed to the host (PMIX_LOCAL_COLLECTIVE_STATUS).
     pmix_status_t local_status() const { return local_status_; }
@@ -82,8 +83,8 @@ class CollectiveOperation {
     /// All local participants are in (or gone, see Collective::local_status()). The operation calls
     /// Collectives::finish(), now or after the host's answer.
     virtual void all_local_in(const std::shared_ptr<Collective>& collective) = 0;
-    /// A local participant has gone before it called. True: the collective goes on without it; false: it fails for all
-    /// with PMIX_ERR_LOST_CONNECTION.
+    /// A local participant has gone before it called. True: the collective goes on without it; false: it
+    /// fails for all with PMIX_ERR_LOST_CONNECTION.
     virtual bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) = 0;
 };
 
@@ -94,9 +95,10 @@ class Collectives {
 
     void set_operation(CollectiveKind kind, std::unique_ptr<CollectiveOperation> operation);
 
-    /// A local participant calls. `id` tells collectives over the same participants apart where the operation has names
-    /// (groups). Errors are answered through the arrival's reply.
-    void arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants, Arrival arrival);
+    /// A local participant calls. `id` tells collectives over the same participants apart where the operation
+    /// has names (groups). Errors are answered through the arrival's reply.
+    void arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants,
+                Arrival arrival);
 
     /// Ends a collective: every local participant that has called is answered.
     void finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome);

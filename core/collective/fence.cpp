@@ -16,7 +16,8 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
     Bytes data;
     if (collect) {
         std::vector<pmix_proc_t> local;
-        for (const Arrival& arrival : collective->arrivals()) local.push_back(arrival.proc);
+        for (const Arrival& arrival : collective->arrivals())
+            local.push_back(arrival.proc);
         data = server_.modex().contribution(local);
     }
     Info info;
@@ -24,25 +25,27 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS)) {
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
     }
-    server_.host().fence(collective->participants(), std::move(info), std::move(data),
-                         [this, collective, collect](HostAnswer answer) {
-                             Outcome outcome;
-                             outcome.status = answer.status;
-                             if (answer.status == PMIX_SUCCESS && collect) {
-                                 outcome.status = server_.modex().accept_contributions(answer.data.view());
-                                 if (outcome.status != PMIX_SUCCESS) {
-                                     MUSTER_LOG(server_.log(), Error,
-                                                "the data of a fence over %zu entries, first %s, cannot be read (%zu "
-                                                "bytes); do all servers of the job run this library?",
-                                                collective->participants().size(),
-                                                proc_text(collective->participants().front()).c_str(),
-                                                answer.data.size());
-                                 }
-                             }
-                             server_.collectives().finish(collective, outcome);
-                         });
+    server_.host().fence(
+        collective->participants(), std::move(info), std::move(data),
+        [this, collective, collect](HostAnswer answer) {
+            Outcome outcome;
+            outcome.status = answer.status;
+            if (answer.status == PMIX_SUCCESS && collect) {
+                outcome.status = server_.modex().accept_contributions(answer.data.view());
+                if (outcome.status != PMIX_SUCCESS) {
+                    MUSTER_LOG(server_.log(), Error,
+                               "the data of a fence over %zu entries, first %s, cannot be read (%zu "
+                               "bytes); do all servers of the job run this library?",
+                               collective->participants().size(),
+                               proc_text(collective->participants().front()).c_str(), answer.data.size());
+                }
+            }
+            server_.collectives().finish(collective, outcome);
+        });
 }
 
-bool FenceOperation::tolerates_departure(const Collective&, const pmix_proc_t&) { return false; }
+bool FenceOperation::tolerates_departure(const Collective&, const pmix_proc_t&) {
+    return false;
+}
 
 }  // namespace muster

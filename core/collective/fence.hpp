@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fence as a collective operation (Standard: PMIx_Fence): data is exchanged through the host where other nodes take part.
+// Fence as a collective operation (Standard: PMIx_Fence): data is exchanged through the host where other
+// nodes take part.
 #pragma once
 
 #include "core/collective/collectives.hpp"

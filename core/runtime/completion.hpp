@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a blocking call waits for the loop: decided here once, for processes with a progress thread of ours, and for
-// those whose host drives progress (then the waiting thread drives).
+// How a blocking call waits for the loop: decided here once, for processes with a progress thread of ours,
+// and for those whose host drives progress (then the waiting thread drives).
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +13,8 @@
 
 namespace muster {
 
-/// A value that the loop will deliver once. Share it (std::shared_ptr) between the waiting call and the callback: a
-/// callback that comes after the caller has gone finds it alive.
+/// A value that the loop will deliver once. Share it (std::shared_ptr) between the waiting call and the
+/// callback: a callback that comes after the caller has gone finds it alive.
 template <class T>
 class Completion {
   public:
@@ -52,8 +52,8 @@ class Completion {
     std::optional<T> value_;
 };
 
-/// Runs `start(deliver)` on the loop and waits for what it delivers. On the loop itself a wait would never end:
-/// `refused` is returned at once (PMIX_ERR_WOULD_BLOCK at the API).
+/// Runs `start(deliver)` on the loop and waits for what it delivers. On the loop itself a wait would never
+/// end: `refused` is returned at once (PMIX_ERR_WOULD_BLOCK at the API).
 template <class T, class Start>
 T call_and_wait(EventLoop& loop, T refused, Start start) {
     if (loop.on_loop()) return refused;

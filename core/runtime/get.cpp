@@ -145,9 +145,11 @@ pmix_status_t get_blocking(Runtime& runtime, const pmix_proc_t* proc, const char
     if (status = shared->prepare(runtime, proc, key, info); status != PMIX_SUCCESS) return status;
     if (status = shared->detach(); status != PMIX_SUCCESS) return status;
     pmix_value_t* storage = *result;
-    const Answer answer = call_and_wait<Answer>(
-        runtime.loop(), {PMIX_ERR_WOULD_BLOCK, nullptr}, [shared](auto deliver) {
-            GetCall::ask(shared, [deliver](pmix_status_t code, pmix_value_t* value) { deliver({code, value}); });
+    const Answer answer =
+        call_and_wait<Answer>(runtime.loop(), {PMIX_ERR_WOULD_BLOCK, nullptr}, [shared](auto deliver) {
+            GetCall::ask(shared, [deliver](pmix_status_t code, pmix_value_t* value) {
+                deliver({code, value});
+            });
         });
     if (answer.status != PMIX_SUCCESS) return answer.status;
     if (info.is_true(PMIX_GET_STATIC_VALUES) && !info.is_true(PMIX_GET_POINTER_VALUES)) {

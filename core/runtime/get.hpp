@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_Get, whatever the role: first the store, on the caller's thread; then, if need be, whoever can know (our server, or as
-// a server a local process or the host).
+// PMIx_Get, whatever the role: first the store, on the caller's thread; then, if need be, whoever can know
+// (our server, or as a server a local process or the host).
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@ namespace muster {
 /// One call of PMIx_Get or PMIx_Get_nb. Owns copies of what it must keep when it leaves the caller's thread.
 class GetCall {
   public:
-    /// `result` receives a value to be freed by PMIx_Value_free (n = 1), or, as the directives ask, the caller's own storage is
-    /// filled, or a pointer into the store is given. `proc` and `key` may be null (ourselves; everything).
-    /// Returns PMIX_ERR_BAD_PARAM for a call that makes no sense.
+    /// `result` receives a value to be freed by PMIx_Value_free (n = 1), or, as the directives ask, the
+    /// caller's own storage is filled, or a pointer into the store is given. `proc` and `key` may be null
+    /// (ourselves; everything). Returns PMIX_ERR_BAD_PARAM for a call that makes no sense.
     pmix_status_t prepare(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info);
 
     /// From the store. PMIX_ERR_NOT_FOUND when it is not there (or must be fetched anew). Any thread.

@@ -25,7 +25,8 @@ pmix_status_t read_get_directives(InfoView info, Lookup& lookup, GetDirectives& 
         };
         bool realm = false;
         if (flag(PMIX_OPTIONAL, directives.optional) || flag(PMIX_IMMEDIATE, directives.immediate) ||
-            flag(PMIX_GET_REFRESH_CACHE, directives.refresh) || flag(PMIX_GET_POINTER_VALUES, directives.pointer) ||
+            flag(PMIX_GET_REFRESH_CACHE, directives.refresh) ||
+            flag(PMIX_GET_POINTER_VALUES, directives.pointer) ||
             flag(PMIX_GET_STATIC_VALUES, directives.static_value)) {
             continue;
         }

@@ -10,11 +10,11 @@
 namespace muster {
 
 struct GetDirectives {
-    bool optional = false;   ///< look here only
-    bool immediate = false;  ///< ask no further than our server
-    bool refresh = false;    ///< what we hold may be stale: fetch anew
-    bool pointer = false;    ///< give a pointer to the stored value
-    bool static_value = false;  ///< fill the caller's storage
+    bool optional = false;                             ///< look here only
+    bool immediate = false;                            ///< ask no further than our server
+    bool refresh = false;                              ///< what we hold may be stale: fetch anew
+    bool pointer = false;                              ///< give a pointer to the stored value
+    bool static_value = false;                         ///< fill the caller's storage
     std::optional<std::chrono::milliseconds> timeout;  ///< nothing: wait as long as it takes
 };
 

@@ -13,7 +13,8 @@ namespace muster {
 namespace {
 
 /// A directory from an attribute, then from environment variables, then /tmp.
-std::string choose_directory(InfoView info, const char* attribute, std::initializer_list<const char*> variables) {
+std::string choose_directory(InfoView info, const char* attribute,
+                             std::initializer_list<const char*> variables) {
     if (const pmix_info_t* given = info.find(attribute)) {
         if (const char* path = value_as_string(&given->value); path != nullptr && *path != '\0') return path;
     }
@@ -34,8 +35,8 @@ std::string own_hostname(InfoView info) {
 }
 
 void define_library_parameters(Parameters& parameters) {
-    auto define = [&](const char* framework, const char* name, ParameterType type, const char* value, const char* unit,
-                      const char* help) {
+    auto define = [&](const char* framework, const char* name, ParameterType type, const char* value,
+                      const char* unit, const char* help) {
         ParameterDefinition definition;
         definition.framework = framework;
         definition.component = "base";
@@ -48,7 +49,8 @@ void define_library_parameters(Parameters& parameters) {
         [[maybe_unused]] const auto defined = parameters.define(std::move(definition));
     };
     define("server", "max_wait", ParameterType::Seconds, "2", "seconds",
-           "How long a request without PMIX_TIMEOUT waits for a key that a process of this node, which has committed "
+           "How long a request without PMIX_TIMEOUT waits for a key that a process of this node, which has "
+           "committed "
            "data already, may still post.");
     define("server", "max_payload", ParameterType::Size, "1g", "bytes",
            "Largest message that is accepted from a peer; a peer that sends a larger one is disconnected.");
@@ -64,17 +66,18 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     std::unique_ptr<Runtime> runtime(new Runtime());
     runtime->role_ = options.role;
     runtime->hostname_ = own_hostname(options.info);
-    runtime->session_directory_ = choose_directory(options.info, PMIX_SERVER_TMPDIR,
-                                                   {"PMIX_SERVER_TMPDIR", "TMPDIR", "TEMP", "TMP"});
-    runtime->system_directory_ = choose_directory(options.info, PMIX_SYSTEM_TMPDIR,
-                                                  {"PMIX_SYSTEM_TMPDIR", "TMPDIR", "TEMP", "TMP"});
+    runtime->session_directory_ =
+        choose_directory(options.info, PMIX_SERVER_TMPDIR, {"PMIX_SERVER_TMPDIR", "TMPDIR", "TEMP", "TMP"});
+    runtime->system_directory_ =
+        choose_directory(options.info, PMIX_SYSTEM_TMPDIR, {"PMIX_SYSTEM_TMPDIR", "TMPDIR", "TEMP", "TMP"});
     runtime->thread_name_ = "pmix-progress";
 
     runtime->parameters_ = std::make_unique<Parameters>(Parameters::Sources::standard());
     define_library_parameters(*runtime->parameters_);
 
     const bool external = options.info.is_true(PMIX_EXTERNAL_PROGRESS);
-    runtime->loop_ = std::make_unique<EventLoop>(external ? EventLoop::Drive::External : EventLoop::Drive::Thread);
+    runtime->loop_ =
+        std::make_unique<EventLoop>(external ? EventLoop::Drive::External : EventLoop::Drive::Thread);
 
     Registry::Options where = Registry::Options::standard(*runtime->parameters_);
     where.linked = linked_components();
@@ -84,8 +87,9 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
 
     const auto encodings = runtime->registry_->bfrops();
     if (encodings.empty()) {
-        return Error{PMIX_ERR_NOT_AVAILABLE,
-                     "no component of framework bfrops can be used; install the folder pmix beside the library"};
+        return Error{
+            PMIX_ERR_NOT_AVAILABLE,
+            "no component of framework bfrops can be used; install the folder pmix beside the library"};
     }
     runtime->own_format_ = {encodings.front(), BufferType::NonDescribed};
 
@@ -108,7 +112,9 @@ Runtime::~Runtime() {
     server_.reset();
 }
 
-void Runtime::start() { loop_->start(thread_name_.c_str()); }
+void Runtime::start() {
+    loop_->start(thread_name_.c_str());
+}
 
 void Runtime::stop() {
     if (loop_) loop_->stop();
@@ -121,7 +127,11 @@ const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
     return nullptr;
 }
 
-void Runtime::set_client(std::unique_ptr<Client> client) { client_ = std::move(client); }
-void Runtime::set_server(std::unique_ptr<Server> server) { server_ = std::move(server); }
+void Runtime::set_client(std::unique_ptr<Client> client) {
+    client_ = std::move(client);
+}
+void Runtime::set_server(std::unique_ptr<Server> server) {
+    server_ = std::move(server);
+}
 
 }  // namespace muster

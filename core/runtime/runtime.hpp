@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one process has while the library is initialised: parameters, components, the loop, the store, its identity, and
-// the roles it plays (a server and a client role may be there at once: a launcher that is a tool has both).
+// What one process has while the library is initialised: parameters, components, the loop, the store, its
+// identity, and the roles it plays (a server and a client role may be there at once: a launcher that is a
+// tool has both).
 #pragma once
 
 #include <pmix_server.h>
@@ -51,7 +52,8 @@ class Runtime {
     const std::string& session_directory() const { return session_directory_; }
     const std::string& system_directory() const { return system_directory_; }
 
-    /// The encoding in which we pack for nobody in particular (PMIx_Data_pack without a target) and offer to others.
+    /// The encoding in which we pack for nobody in particular (PMIx_Data_pack without a target) and offer to
+    /// others.
     WireFormat own_format() const { return own_format_; }
     void set_own_format(WireFormat format) { own_format_ = format; }
     /// The encoding of that name on the wire ("v41", "v51" ...), or nullptr.

@@ -21,7 +21,8 @@ struct Acceptor::Pending {
     std::list<std::unique_ptr<Pending>>::iterator self;
 };
 
-Acceptor::Acceptor(Runtime& runtime, OnRequest on_request) : runtime_(runtime), on_request_(std::move(on_request)) {}
+Acceptor::Acceptor(Runtime& runtime, OnRequest on_request)
+    : runtime_(runtime), on_request_(std::move(on_request)) {}
 Acceptor::~Acceptor() = default;
 
 Result<void> Acceptor::open(const ListenOptions& options) {
@@ -31,24 +32,28 @@ Result<void> Acceptor::open(const ListenOptions& options) {
         if (!listener) {
             MUSTER_LOG(runtime_.registry().log("ptl"), Info, "%s: %s", transport->name(),
                        listener.error().text.c_str());
-            failures += (failures.empty() ? "" : "; ") + std::string(transport->name()) + ": " + listener.error().text;
+            failures += (failures.empty() ? "" : "; ") + std::string(transport->name()) + ": " +
+                        listener.error().text;
             continue;
         }
         Open open;
         open.listener = std::move(*listener);
         Listener& known = *open.listener;
-        open.watch = runtime_.loop().watch(known.fd(), [this, &known](EventLoop::Ready) { accept_all(known); });
+        open.watch =
+            runtime_.loop().watch(known.fd(), [this, &known](EventLoop::Ready) { accept_all(known); });
         open_.push_back(std::move(open));
     }
     if (open_.empty()) {
-        return Error{PMIX_ERR_NOT_AVAILABLE, "no transport can be listened on" + (failures.empty() ? "" : ": " + failures)};
+        return Error{PMIX_ERR_NOT_AVAILABLE,
+                     "no transport can be listened on" + (failures.empty() ? "" : ": " + failures)};
     }
     return {};
 }
 
 std::vector<std::string> Acceptor::uris() const {
     std::vector<std::string> uris;
-    for (const Open& open : open_) uris.push_back(open.listener->uri());
+    for (const Open& open : open_)
+        uris.push_back(open.listener->uri());
     return uris;
 }
 
@@ -68,14 +73,16 @@ void Acceptor::accept_all(Listener& listener) {
         pending.socket = std::move(*socket);
         const auto limit = std::chrono::milliseconds(
             static_cast<int64_t>(runtime_.parameters().seconds("server_base_handshake_timeout") * 1000));
-        pending.time_limit = runtime_.loop().after(limit, [this, &pending] { drop(pending, "it said nothing in time"); });
-        pending.readable =
-            runtime_.loop().watch(pending.socket.fd.get(), [this, &pending](EventLoop::Ready) { read(pending); });
+        pending.time_limit =
+            runtime_.loop().after(limit, [this, &pending] { drop(pending, "it said nothing in time"); });
+        pending.readable = runtime_.loop().watch(pending.socket.fd.get(),
+                                                 [this, &pending](EventLoop::Ready) { read(pending); });
     }
 }
 
 void Acceptor::drop(Pending& pending, const std::string& reason) {
-    MUSTER_LOG(runtime_.registry().log("ptl"), Error, "dropped a connection of %s before its handshake was complete: %s",
+    MUSTER_LOG(runtime_.registry().log("ptl"), Error,
+               "dropped a connection of %s before its handshake was complete: %s",
                pending.socket.peer.c_str(), reason.c_str());
     pending_.erase(pending.self);
 }

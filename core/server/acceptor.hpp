@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Listens on the transports and reads connect requests, without ever waiting for a peer: one that is slow, silent or
-// sends rubbish costs a descriptor until its time is up, and nobody else anything.
+// Listens on the transports and reads connect requests, without ever waiting for a peer: one that is slow,
+// silent or sends rubbish costs a descriptor until its time is up, and nobody else anything.
 #pragma once
 
 #include <functional>

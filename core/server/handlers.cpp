@@ -63,8 +63,9 @@ void handle::job_info(Server& server, const Request& request) {
     reply.string(nspace->name);
     const pmix_status_t status = server.runtime().store().pack_job(nspace->name.c_str(), reply, compact);
     if (status != PMIX_SUCCESS || reply.error() != PMIX_SUCCESS) {
-        MUSTER_LOG(server.log(), Error, "the job data of %s cannot be packed for %s: %s", nspace->name.c_str(),
-                   peer->text().c_str(), status_text(status != PMIX_SUCCESS ? status : reply.error()));
+        MUSTER_LOG(server.log(), Error, "the job data of %s cannot be packed for %s: %s",
+                   nspace->name.c_str(), peer->text().c_str(),
+                   status_text(status != PMIX_SUCCESS ? status : reply.error()));
         return peer->reply_status(request.tag, PMIX_ERROR);
     }
     auto shared = std::make_shared<const Bytes>(reply.take());
@@ -76,7 +77,8 @@ void handle::abort(Server& server, const Request& request) {
     pmix_status_t status = PMIX_SUCCESS;
     std::string message;
     std::vector<pmix_proc_t> procs;
-    if (!request.in.status(status) || !request.in.string(message) || !request.in.procs(procs)) return request.malformed();
+    if (!request.in.status(status) || !request.in.string(message) || !request.in.procs(procs))
+        return request.malformed();
     const LocalClient* client = server.namespaces().client(request.peer->proc);
     server.host().abort(request.peer->proc, client == nullptr ? nullptr : client->server_object, status,
                         std::move(message), std::move(procs),
@@ -101,7 +103,8 @@ void handle::get(Server& server, const Request& request) {
     GetRequest get;
     std::string nspace;
     pmix_rank_t rank = PMIX_RANK_UNDEF;
-    if (!request.in.string(nspace) || !request.in.rank(rank) || !request.in.infos(get.info)) return request.malformed();
+    if (!request.in.string(nspace) || !request.in.rank(rank) || !request.in.infos(get.info))
+        return request.malformed();
     if (!request.in.at_end()) {
         std::string key;
         bool none = false;
@@ -111,14 +114,15 @@ void handle::get(Server& server, const Request& request) {
     get.requester = request.peer->proc;
     get.target = make_proc(nspace, rank);
     get.format = request.peer->format;
-    server.modex().get(std::move(get), [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status, Bytes blob) {
-        const PeerPtr peer = ref.lock();
-        if (!peer) return;
-        Packer reply = peer->packer();
-        reply.status(status);
-        if (status == PMIX_SUCCESS) reply.raw(blob.view());
-        peer->reply(tag, std::move(reply));
-    });
+    server.modex().get(std::move(get),
+                       [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status, Bytes blob) {
+                           const PeerPtr peer = ref.lock();
+                           if (!peer) return;
+                           Packer reply = peer->packer();
+                           reply.status(status);
+                           if (status == PMIX_SUCCESS) reply.raw(blob.view());
+                           peer->reply(tag, std::move(reply));
+                       });
 }
 
 void handle::finalize(Server& server, const Request& request) {
@@ -128,8 +132,9 @@ void handle::finalize(Server& server, const Request& request) {
     if (client == nullptr || client->peer != peer) return peer->reply_status(request.tag, PMIX_SUCCESS);
     client->finalized = true;
     server.departed(peer->proc, false);
-    server.host().client_finalized(peer->proc, client->server_object,
-                                   [answer = answer_later(request)](const HostAnswer&) { answer(PMIX_SUCCESS); });
+    server.host().client_finalized(
+        peer->proc, client->server_object,
+        [answer = answer_later(request)](const HostAnswer&) { answer(PMIX_SUCCESS); });
 }
 
 void handle::refresh_cache(Server& server, const Request& request) {
@@ -145,7 +150,8 @@ void handle::refresh_cache(Server& server, const Request& request) {
         status = store.pack_job(nspace.c_str(), values, false);
     } else {
         const View view = server.namespaces().is_local(target) ? View::Local : View::All;
-        status = store.find_posted(target, view, [&](const Found& found) { values.kval(found.key, found.value); });
+        status =
+            store.find_posted(target, view, [&](const Found& found) { values.kval(found.key, found.value); });
     }
     reply.status(status);
     if (status == PMIX_SUCCESS) reply.raw(values.view());
@@ -155,10 +161,11 @@ void handle::refresh_cache(Server& server, const Request& request) {
 void handle::resolve_peers(Server& server, const Request& request) {
     std::string node, nspace;
     bool any_node = false, any_nspace = false;
-    if (!request.in.string(node, any_node) || !request.in.string(nspace, any_nspace)) return request.malformed();
+    if (!request.in.string(node, any_node) || !request.in.string(nspace, any_nspace))
+        return request.malformed();
     std::vector<pmix_proc_t> procs;
-    const pmix_status_t status = server.runtime().store().peers_on(any_node ? nullptr : node.c_str(),
-                                                                   any_nspace ? nullptr : nspace.c_str(), procs);
+    const pmix_status_t status = server.runtime().store().peers_on(
+        any_node ? nullptr : node.c_str(), any_nspace ? nullptr : nspace.c_str(), procs);
     Packer reply = request.peer->packer();
     reply.status(status);
     if (status == PMIX_SUCCESS) reply.procs(procs.data(), procs.size());
@@ -173,7 +180,8 @@ void handle::resolve_nodes(Server& server, const Request& request) {
     const pmix_status_t status =
         server.runtime().store().nodes_of(any_nspace ? nullptr : nspace.c_str(), nodes);
     std::string list;
-    for (const std::string& node : nodes) list += (list.empty() ? "" : ",") + node;
+    for (const std::string& node : nodes)
+        list += (list.empty() ? "" : ",") + node;
     Packer reply = request.peer->packer();
     reply.status(status);
     if (status == PMIX_SUCCESS) reply.string(list);

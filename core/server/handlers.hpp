@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The commands that a server understands, as one table: number and handler (docs/wire.md, commands). A handler unpacks the
-// request through the bounds-checked reader, calls the service, and answers with the request's tag, now or later.
+// The commands that a server understands, as one table: number and handler (docs/wire.md, commands). A
+// handler unpacks the request through the bounds-checked reader, calls the service, and answers with the
+// request's tag, now or later.
 #pragma once
 
 #include "core/protocol/command.hpp"

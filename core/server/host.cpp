@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Upcalls to the host: see host.hpp. The host gives back only the pointer it was given, perhaps twice, perhaps after the
-// server has ended. So that pointer is a number, looked up in the one table of upcalls that are open in this process;
-// a number that is not there is ignored.
+// Upcalls to the host: see host.hpp. The host gives back only the pointer it was given, perhaps twice,
+// perhaps after the server has ended. So that pointer is a number, looked up in the one table of upcalls that
+// are open in this process; a number that is not there is ignored.
 #include "core/server/host.hpp"
 
 #include <cstring>
@@ -27,13 +27,15 @@ struct OpenUpcalls {
 };
 
 OpenUpcalls& open_upcalls() {
-    static auto* table = new OpenUpcalls;  // never destroyed: a host's thread may answer while the process exits
+    static auto* table =
+        new OpenUpcalls;  // never destroyed: a host's thread may answer while the process exits
     return *table;
 }
 
 }  // namespace
 
-Host::Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size) : loop_(loop), log_(log) {
+Host::Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size)
+    : loop_(loop), log_(log) {
     if (module != nullptr) std::memcpy(static_cast<void*>(&module_), module, std::min(size, sizeof module_));
     OpenUpcalls& open = open_upcalls();
     std::lock_guard lock(open.lock);
@@ -111,7 +113,8 @@ void Host::on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* 
     HostAnswer reply;
     reply.status = status;
     try {
-        if (info != nullptr && reply.info.add_copies({info, ninfo}) != PMIX_SUCCESS) reply.status = PMIX_ERR_BAD_PARAM;
+        if (info != nullptr && reply.info.add_copies({info, ninfo}) != PMIX_SUCCESS)
+            reply.status = PMIX_ERR_BAD_PARAM;
     } catch (const std::bad_alloc&) {
         reply.status = PMIX_ERR_NOMEM;
     }
@@ -127,8 +130,8 @@ void Host::client_connected(const pmix_proc_t& proc, void* server_object, Info i
     auto kept = std::make_shared<Arguments>(Arguments{proc, std::move(info)});
     if (module_.client_connected2 != nullptr) {
         upcall("client_connected2", kept, std::move(done), [&](void* cbdata) {
-            return module_.client_connected2(&kept->proc, server_object, kept->info.data(), kept->info.size(), on_op,
-                                             cbdata);
+            return module_.client_connected2(&kept->proc, server_object, kept->info.data(), kept->info.size(),
+                                             on_op, cbdata);
         });
         return;
     }
@@ -137,10 +140,12 @@ void Host::client_connected(const pmix_proc_t& proc, void* server_object, Info i
         return;
     }
     pmix_status_t status = PMIX_SUCCESS;
-    upcall("client_connected", kept, [](const HostAnswer&) {}, [&](void* cbdata) {
-        status = module_.client_connected(&kept->proc, server_object, on_op, cbdata);
-        return status;
-    });
+    upcall(
+        "client_connected", kept, [](const HostAnswer&) {},
+        [&](void* cbdata) {
+            status = module_.client_connected(&kept->proc, server_object, on_op, cbdata);
+            return status;
+        });
     HostAnswer reply;
     reply.status = status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
     auto shared = std::make_shared<HostAnswer>(std::move(reply));
@@ -163,9 +168,8 @@ void Host::client_finalized(const pmix_proc_t& proc, void* server_object, HostDo
         return;
     }
     auto kept = std::make_shared<pmix_proc_t>(proc);
-    upcall("client_finalized", kept, std::move(done), [&](void* cbdata) {
-        return module_.client_finalized(kept.get(), server_object, on_op, cbdata);
-    });
+    upcall("client_finalized", kept, std::move(done),
+           [&](void* cbdata) { return module_.client_finalized(kept.get(), server_object, on_op, cbdata); });
 }
 
 void Host::abort(const pmix_proc_t& proc, void* server_object, pmix_status_t status, std::string message,
@@ -179,7 +183,8 @@ void Host::abort(const pmix_proc_t& proc, void* server_object, pmix_status_t sta
     auto kept = std::make_shared<Arguments>(Arguments{proc, std::move(message), std::move(procs)});
     upcall("abort", kept, std::move(done), [&](void* cbdata) {
         return module_.abort(&kept->proc, server_object, status, kept->message.c_str(),
-                             kept->procs.empty() ? nullptr : kept->procs.data(), kept->procs.size(), on_op, cbdata);
+                             kept->procs.empty() ? nullptr : kept->procs.data(), kept->procs.size(), on_op,
+                             cbdata);
     });
 }
 
@@ -194,8 +199,8 @@ void Host::fence(std::vector<pmix_proc_t> procs, Info info, Bytes data, HostDone
     const size_t size = data.size();
     char* block = reinterpret_cast<char*>(data.release());
     upcall("fence_nb", kept, std::move(done), [&](void* cbdata) {
-        return module_.fence_nb(kept->procs.data(), kept->procs.size(), kept->info.data(), kept->info.size(), block,
-                                size, on_modex, cbdata);
+        return module_.fence_nb(kept->procs.data(), kept->procs.size(), kept->info.data(), kept->info.size(),
+                                block, size, on_modex, cbdata);
     });
 }
 

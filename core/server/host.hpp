@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host's side of a server: the module of upcalls. Wraps each upcall so that the core sees one rule: `done` runs on
-// the loop, exactly once, with the host's answer, with PMIX_ERR_NOT_SUPPORTED where the host has no such upcall, or with the
-// error that the upcall returned. A host may answer at once, later, from any thread, or twice (the second is ignored).
+// The host's side of a server: the module of upcalls. Wraps each upcall so that the core sees one rule:
+// `done` runs on the loop, exactly once, with the host's answer, with PMIX_ERR_NOT_SUPPORTED where the host
+// has no such upcall, or with the error that the upcall returned. A host may answer at once, later, from any
+// thread, or twice (the second is ignored).
 #pragma once
 
 #include <pmix_server.h>
@@ -41,8 +42,8 @@ class Host {
     /// The table, for "does the host have this upcall".
     const pmix_server_module_t& module() const { return module_; }
 
-    /// PMIX_SUCCESS at once where the host has neither form, or has only the form without info: that one is not waited for,
-    /// since hosts exist that never answer it.
+    /// PMIX_SUCCESS at once where the host has neither form, or has only the form without info: that one is
+    /// not waited for, since hosts exist that never answer it.
     void client_connected(const pmix_proc_t& proc, void* server_object, Info info, HostDone done);
     void client_finalized(const pmix_proc_t& proc, void* server_object, HostDone done);
     void abort(const pmix_proc_t& proc, void* server_object, pmix_status_t status, std::string message,
@@ -50,8 +51,8 @@ class Host {
     void fence(std::vector<pmix_proc_t> procs, Info info, Bytes data, HostDone done);
     void direct_modex(const pmix_proc_t& proc, Info info, HostDone done);
 
-    /// The general form. `call` gets the callback's data and makes the upcall; `keep` owns what the upcall was
-    /// given, until the answer. Used by the members above and by services with upcalls of their own.
+    /// The general form. `call` gets the callback's data and makes the upcall; `keep` owns what the upcall
+    /// was given, until the answer. Used by the members above and by services with upcalls of their own.
     void upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
                 const std::function<pmix_status_t(void* cbdata)>& call);
 

@@ -2,9 +2,9 @@
 // The exchange of posted data on the server: see modex.hpp.
 #include "core/server/modex.hpp"
 
-#include "framework/base/compress.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/compress.hpp"
 
 namespace muster {
 namespace {
@@ -32,8 +32,10 @@ pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
             std::string key;
             Value value;
             if (!values.kval(key, value)) return values.error();
-            if (const pmix_status_t status = value_decompress(value.get()); status != PMIX_SUCCESS) return status;
-            if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value); status != PMIX_SUCCESS) {
+            if (const pmix_status_t status = value_decompress(value.get()); status != PMIX_SUCCESS)
+                return status;
+            if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value);
+                status != PMIX_SUCCESS) {
                 return status;
             }
         }
@@ -44,7 +46,8 @@ pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
     if (auto found = requested_.find(target); found != requested_.end()) {
         auto callers = std::move(found->second);
         requested_.erase(found);
-        for (OnRequested& done : callers) requested(proc, std::move(done));
+        for (OnRequested& done : callers)
+            requested(proc, std::move(done));
     }
     return PMIX_SUCCESS;
 }
@@ -74,7 +77,8 @@ std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
 
 std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
     const Gds& store = server_.runtime().store();
-    const bool job_level = request.target.rank == PMIX_RANK_WILDCARD || request.target.rank == PMIX_RANK_UNDEF ||
+    const bool job_level = request.target.rank == PMIX_RANK_WILDCARD ||
+                           request.target.rank == PMIX_RANK_UNDEF ||
                            (request.key && key_is_reserved(request.key->c_str()));
     if (job_level) return job_level_answer(request);
 
@@ -104,7 +108,8 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
 void Modex::get(GetRequest request, OnGet done) {
     Lookup lookup;
     GetDirectives directives;
-    if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS) return done(PMIX_ERR_BAD_PARAM, {});
+    if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS)
+        return done(PMIX_ERR_BAD_PARAM, {});
 
     Namespace* nspace = server_.namespaces().find(request.target.nspace);
     const bool local = nspace != nullptr && nspace->is_local(request.target.rank);
@@ -115,7 +120,8 @@ void Modex::get(GetRequest request, OnGet done) {
     if (directives.immediate) return done(PMIX_ERR_NOT_FOUND, {});
 
     const bool reserved = request.key && key_is_reserved(request.key->c_str());
-    const bool whole_job = request.target.rank == PMIX_RANK_WILDCARD || request.target.rank == PMIX_RANK_UNDEF;
+    const bool whole_job =
+        request.target.rank == PMIX_RANK_WILDCARD || request.target.rank == PMIX_RANK_UNDEF;
     if (nspace != nullptr && nspace->registered && (reserved || whole_job)) {
         // The host gives job-level data when it registers the job; what is not there will not come.
         return done(PMIX_ERR_NOT_FOUND, {});
@@ -162,7 +168,8 @@ void Modex::arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t
             if (found->second.empty()) waiting_.erase(found);
             MUSTER_LOG(server_.log(), Info, "gave up waiting for %s of %s on behalf of %s",
                        expired->request.key ? expired->request.key->c_str() : "the data",
-                       proc_text(expired->request.target).c_str(), proc_text(expired->request.requester).c_str());
+                       proc_text(expired->request.target).c_str(),
+                       proc_text(expired->request.requester).c_str());
             expired->done(verdict, {});
             return;
         }
@@ -239,7 +246,8 @@ void Modex::retry(const Proc& target, bool final_answer) {
             // It has committed without that key: from now on waiting is bounded.
             if (!waiting->time_limit) {
                 const double seconds = server_.runtime().parameters().seconds("server_base_max_wait");
-                arm(*waiting, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)), PMIX_ERR_NOT_FOUND);
+                arm(*waiting, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)),
+                    PMIX_ERR_NOT_FOUND);
             }
             later.push_back(std::move(waiting));
         }
@@ -264,8 +272,8 @@ void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
     }
     const LocalClient* client = nspace == nullptr ? nullptr : nspace->client(proc.rank);
     if (client != nullptr && (client->commits > 0 || client->gone())) {
-        const pmix_status_t status =
-            store.find_posted(proc, View::Remote, [&](const Found& found) { values.kval(found.key, found.value); });
+        const pmix_status_t status = store.find_posted(
+            proc, View::Remote, [&](const Found& found) { values.kval(found.key, found.value); });
         if (values.error() != PMIX_SUCCESS) return done(values.error(), {});
         // A process that committed without any remote data has an answer, an empty one.
         if (status != PMIX_SUCCESS && client->commits == 0) return done(PMIX_ERR_NOT_FOUND, {});
@@ -285,7 +293,8 @@ Bytes Modex::contribution(const std::vector<pmix_proc_t>& local) {
     body.byte(1);  // data was collected
     for (const pmix_proc_t& proc : local) {
         Packer values(format);
-        store.find_posted(proc, View::Remote, [&](const Found& found) { values.kval(found.key, found.value); });
+        store.find_posted(proc, View::Remote,
+                          [&](const Found& found) { values.kval(found.key, found.value); });
         if (values.length() == 0 || values.error() != PMIX_SUCCESS) continue;
         pack_object(body, proc, values);
     }
@@ -344,10 +353,12 @@ void Modex::registered(const char* nspace) {
             ++it;
             continue;
         }
-        for (auto& waiting : it->second) again.push_back(std::move(waiting));
+        for (auto& waiting : it->second)
+            again.push_back(std::move(waiting));
         it = waiting_.erase(it);
     }
-    for (auto& waiting : again) get(std::move(waiting->request), std::move(waiting->done));
+    for (auto& waiting : again)
+        get(std::move(waiting->request), std::move(waiting->done));
     std::vector<std::pair<Proc, std::vector<OnRequested>>> callers;
     for (auto it = requested_.begin(); it != requested_.end();) {
         if (it->first.nspace() == nspace) {
@@ -358,7 +369,8 @@ void Modex::registered(const char* nspace) {
         }
     }
     for (auto& [proc, list] : callers) {
-        for (OnRequested& done : list) requested(proc.to_c(), std::move(done));
+        for (OnRequested& done : list)
+            requested(proc.to_c(), std::move(done));
     }
 }
 
@@ -368,7 +380,8 @@ void Modex::departed(const pmix_proc_t& proc) {
     if (auto found = requested_.find(target); found != requested_.end()) {
         auto callers = std::move(found->second);
         requested_.erase(found);
-        for (OnRequested& done : callers) requested(proc, std::move(done));
+        for (OnRequested& done : callers)
+            requested(proc, std::move(done));
     }
 }
 
@@ -379,20 +392,24 @@ void Modex::deregistered(const char* nspace) {
             ++it;
             continue;
         }
-        for (auto& waiting : it->second) ended.push_back(std::move(waiting));
+        for (auto& waiting : it->second)
+            ended.push_back(std::move(waiting));
         it = waiting_.erase(it);
     }
-    for (auto& waiting : ended) waiting->done(PMIX_ERR_INVALID_NAMESPACE, {});
+    for (auto& waiting : ended)
+        waiting->done(PMIX_ERR_INVALID_NAMESPACE, {});
     std::vector<OnRequested> callers;
     for (auto it = requested_.begin(); it != requested_.end();) {
         if (it->first.nspace() == nspace) {
-            for (OnRequested& done : it->second) callers.push_back(std::move(done));
+            for (OnRequested& done : it->second)
+                callers.push_back(std::move(done));
             it = requested_.erase(it);
         } else {
             ++it;
         }
     }
-    for (OnRequested& done : callers) done(PMIX_ERR_INVALID_NAMESPACE, {});
+    for (OnRequested& done : callers)
+        done(PMIX_ERR_INVALID_NAMESPACE, {});
 }
 
 }  // namespace muster

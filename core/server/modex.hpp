@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of what processes post, as a server sees it: commits of its clients, requests for the data of any
-// process (answered from the store, by waiting for a local process, or by direct modex through the host), and the host's
-// requests for the data of ours. Belongs to the loop.
+// The exchange of what processes post, as a server sees it: commits of its clients, requests for the data of
+// any process (answered from the store, by waiting for a local process, or by direct modex through the host),
+// and the host's requests for the data of ours. Belongs to the loop.
 #pragma once
 
 #include <chrono>
@@ -48,7 +48,8 @@ class Modex {
 
     /// What all local processes among `ranks` contribute to a fence that collects data.
     Bytes contribution(const std::vector<pmix_proc_t>& local);
-    /// Takes in what the servers of a fence contributed. The error says what was wrong; what came before is kept.
+    /// Takes in what the servers of a fence contributed. The error says what was wrong; what came before is
+    /// kept.
     pmix_status_t accept_contributions(ByteView data);
 
     /// A namespace was registered; a process has gone; a namespace goes away: those who wait are answered.

@@ -38,7 +38,9 @@ Namespace& Namespaces::get_or_add(const char* name) {
     return *slot;
 }
 
-void Namespaces::remove(const char* name) { by_name_.erase(name); }
+void Namespaces::remove(const char* name) {
+    by_name_.erase(name);
+}
 
 LocalClient* Namespaces::client(const pmix_proc_t& proc) {
     Namespace* nspace = find(proc.nspace);

@@ -28,12 +28,13 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
 
 Server::~Server() = default;
 
-Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_server_module_t* module, size_t size,
-                                               InfoView info) {
+Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_server_module_t* module,
+                                               size_t size, InfoView info) {
     const char* nspace = info.string(PMIX_SERVER_NSPACE);
     const std::string own_name = nspace != nullptr ? nspace : "pmix-server-" + std::to_string(getpid());
     if (own_name.size() > PMIX_MAX_NSLEN) {
-        return Error{PMIX_ERR_BAD_PARAM, "PMIX_SERVER_NSPACE is longer than " + std::to_string(PMIX_MAX_NSLEN)};
+        return Error{PMIX_ERR_BAD_PARAM,
+                     "PMIX_SERVER_NSPACE is longer than " + std::to_string(PMIX_MAX_NSLEN)};
     }
     runtime.set_self(make_proc(own_name, info.number<uint32_t>(PMIX_SERVER_RANK).value_or(0)));
 
@@ -49,7 +50,8 @@ Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_serv
     return server;
 }
 
-// --- calls of the host ---------------------------------------------------------------------------------------------
+// --- calls of the host
+// ---------------------------------------------------------------------------------------------
 
 pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, InfoView info) {
     if (info.is_true(PMIX_REGISTER_NODATA)) {
@@ -57,7 +59,8 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
         nspace.nlocal = nlocalprocs;
     } else {
         if (auto stored = runtime_.store().register_job(name, nlocalprocs, info); !stored) {
-            MUSTER_LOG(log(), Error, "namespace %s was not registered: %s", name, stored.error().text.c_str());
+            MUSTER_LOG(log(), Error, "namespace %s was not registered: %s", name,
+                       stored.error().text.c_str());
             return stored.status();
         }
     }
@@ -68,7 +71,8 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
     nspace.packed_job.clear();
     auto waiting = std::move(nspace.waiting);
     nspace.waiting.clear();
-    for (const auto& task : waiting) task();
+    for (const auto& task : waiting)
+        task();
     modex_.registered(name);
     collectives_.registered(name);
     return PMIX_SUCCESS;
@@ -81,12 +85,14 @@ void Server::deregister_nspace(const char* name) {
         auto waiting = std::move(nspace->waiting);
         namespaces_.remove(name);
         // Their requests find no namespace now and are refused.
-        for (const auto& task : waiting) task();
+        for (const auto& task : waiting)
+            task();
     }
     runtime_.store().deregister(name);
 }
 
-pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid, void* server_object) {
+pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid,
+                                      void* server_object) {
     Namespace& nspace = namespaces_.get_or_add(proc.nspace);
     LocalClient& client = nspace.clients[proc.rank];
     client.proc = proc;
@@ -104,16 +110,20 @@ void Server::deregister_client(const pmix_proc_t& proc) {
     if (client == nullptr) return;
     if (!client->gone()) departed(proc, true);
     if (client->peer) drop(client->peer);
-    for (const PeerPtr& clone : client->clones) drop(clone);
+    for (const PeerPtr& clone : client->clones)
+        drop(clone);
     nspace->clients.erase(proc.rank);
 }
 
 std::vector<std::pair<std::string, std::string>> Server::fork_environment(const pmix_proc_t& proc) {
     std::vector<std::pair<std::string, std::string>> environment;
-    const auto set = [&](const char* name, std::string value) { environment.emplace_back(name, std::move(value)); };
+    const auto set = [&](const char* name, std::string value) {
+        environment.emplace_back(name, std::move(value));
+    };
     set("PMIX_NAMESPACE", proc.nspace);
     set("PMIX_RANK", std::to_string(proc.rank));
-    const std::string self = std::string(runtime_.self().nspace) + "." + std::to_string(runtime_.self().rank) + ";";
+    const std::string self =
+        std::string(runtime_.self().nspace) + "." + std::to_string(runtime_.self().rank) + ";";
     for (const std::string& uri : acceptor_->uris()) {
         // OpenPMIx's clients know TCP only; what is ours alone goes under a name that they do not read.
         if (uri.compare(0, 3, "tcp") == 0) {
@@ -123,7 +133,8 @@ std::vector<std::pair<std::string, std::string>> Server::fork_environment(const 
         }
     }
     std::string security;
-    for (const Psec* module : runtime_.registry().psecs()) security += (security.empty() ? "" : ",") + std::string(module->name());
+    for (const Psec* module : runtime_.registry().psecs())
+        security += (security.empty() ? "" : ",") + std::string(module->name());
     set("PMIX_SECURITY_MODE", security);
     set("PMIX_BFROP_BUFFER_TYPE", runtime_.own_format().buffer_type == BufferType::FullyDescribed
                                       ? "PMIX_BFROP_BUFFER_FULLY_DESC"
@@ -136,7 +147,8 @@ std::vector<std::pair<std::string, std::string>> Server::fork_environment(const 
     return environment;
 }
 
-// --- admission -----------------------------------------------------------------------------------------------------
+// --- admission
+// -----------------------------------------------------------------------------------------------------
 
 struct Server::Admission {
     Socket socket;
@@ -170,13 +182,15 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
                       "it wants encoding '" + wanted.bfrops + "' (version " + wanted.version +
                           "), which no bfrops component here speaks");
     }
-    if (peer.format.buffer_type != BufferType::NonDescribed && peer.format.buffer_type != BufferType::FullyDescribed) {
+    if (peer.format.buffer_type != BufferType::NonDescribed &&
+        peer.format.buffer_type != BufferType::FullyDescribed) {
         return refuse(admission->socket, who, "it wants an unknown type of buffers");
     }
     if (runtime_.registry().stores(wanted.gds).empty()) {
         return refuse(admission->socket, who,
-                      "it wants store '" + wanted.gds + "', which is not available here; set PMIX_GDS_MODULE=hash in "
-                      "its environment");
+                      "it wants store '" + wanted.gds +
+                          "', which is not available here; set PMIX_GDS_MODULE=hash in "
+                          "its environment");
     }
     if (!wanted.info_blob.empty()) {
         Unpacker blob(peer.format, wanted.info_blob.view());
@@ -189,10 +203,9 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
             return refuse(admission->socket, who, checked.error().text);
         }
         LocalClient* client = namespaces_.client(peer.proc);
-        host_.client_connected(peer.proc, client->server_object, std::move(admission->info),
-                               [this, admission](const HostAnswer& answer) {
-                                   complete_admission(admission, answer.status);
-                               });
+        host_.client_connected(
+            peer.proc, client->server_object, std::move(admission->info),
+            [this, admission](const HostAnswer& answer) { complete_admission(admission, answer.status); });
         return;
     }
     refuse(admission->socket, who, "tools are not served here");
@@ -202,8 +215,9 @@ Result<void> Server::check_client(Admission& admission) {
     const ConnectRequest& wanted = admission.request;
     const LocalClient* client = namespaces_.client(admission.peer->proc);
     if (client == nullptr) {
-        return Error{PMIX_ERR_NOT_FOUND, "no such process is registered here; is PMIX_NAMESPACE and PMIX_RANK of "
-                                         "another server in its environment?"};
+        return Error{PMIX_ERR_NOT_FOUND,
+                     "no such process is registered here; is PMIX_NAMESPACE and PMIX_RANK of "
+                     "another server in its environment?"};
     }
     const auto modules = runtime_.registry().psecs(wanted.psec);
     if (wanted.psec.empty() || modules.empty()) {
@@ -218,7 +232,8 @@ Result<void> Server::check_client(Admission& admission) {
         const auto claimed = admission.info.view().number<uint32_t>(key);
         const uint32_t registered = key_is(key, PMIX_USERID) ? client->uid : client->gid;
         if (claimed && *claimed != registered) {
-            return Error{PMIX_ERR_INVALID_CRED, "it says it runs as another user or group than was registered"};
+            return Error{PMIX_ERR_INVALID_CRED,
+                         "it says it runs as another user or group than was registered"};
         }
     }
     admission.peer->uid = client->uid;
@@ -232,7 +247,8 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     if (client == nullptr) verdict = PMIX_ERR_NOT_FOUND;
     if (verdict != PMIX_SUCCESS) {
         const Bytes reply = build_client_reply(verdict, 0);
-        // The socket's buffer is empty, so these few bytes go in one piece; the peer may be gone, which is as well.
+        // The socket's buffer is empty, so these few bytes go in one piece; the peer may be gone, which is as
+        // well.
         [[maybe_unused]] const ssize_t sent =
             ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
         return refuse(admission->socket, "client " + peer->text(), "the host does not accept it");
@@ -267,7 +283,8 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
         admission->early.view());
 }
 
-// --- peers ---------------------------------------------------------------------------------------------------------
+// --- peers
+// ---------------------------------------------------------------------------------------------------------
 
 void Server::on_frame(const PeerPtr& peer, Frame frame) {
     if (frame.tag == tag::kHeartbeat) return;
@@ -299,7 +316,8 @@ void Server::lost(const PeerPtr& peer, const std::string& reason) {
     LocalClient* client = namespaces_.client(keep->proc);
     if (client == nullptr) return;
     if (client->peer != keep) {
-        client->clones.erase(std::remove(client->clones.begin(), client->clones.end(), keep), client->clones.end());
+        client->clones.erase(std::remove(client->clones.begin(), client->clones.end(), keep),
+                             client->clones.end());
         return;
     }
     client->peer.reset();
@@ -311,7 +329,8 @@ void Server::lost(const PeerPtr& peer, const std::string& reason) {
 
 void Server::departed(const pmix_proc_t& proc, bool lost) {
     const pmix_proc_t gone = proc;  // listeners may free where it came from
-    for (const auto& listener : departure_listeners_) listener(gone, lost);
+    for (const auto& listener : departure_listeners_)
+        listener(gone, lost);
 }
 
 void Server::drop(const PeerPtr& peer) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The server role: what the host's calls and the clients' requests lead to. The members are called on the loop, except
-// create() and the destructor (no loop is running then).
+// The server role: what the host's calls and the clients' requests lead to. The members are called on the
+// loop, except create() and the destructor (no loop is running then).
 #pragma once
 
 #include <pmix_server.h>
@@ -25,9 +25,10 @@ class Server {
   public:
     using OnStatus = std::function<void(pmix_status_t)>;
 
-    /// Opens the listeners. `module` may be null (a host without upcalls); `size` is what is known to be readable of it.
-    static Result<std::unique_ptr<Server>> create(Runtime& runtime, const pmix_server_module_t* module, size_t size,
-                                                  InfoView info);
+    /// Opens the listeners. `module` may be null (a host without upcalls); `size` is what is known to be
+    /// readable of it.
+    static Result<std::unique_ptr<Server>> create(Runtime& runtime, const pmix_server_module_t* module,
+                                                  size_t size, InfoView info);
     ~Server();
 
     Runtime& runtime() { return runtime_; }
