@@ -100,6 +100,18 @@ bool bound_at_once(const link_map& library) {
     return false;
 }
 
+/// Why the file cannot be opened. libltdl says "file not found" for nearly everything, so the linker is asked again.
+std::string why_not_opened(const std::string& path) {
+    if (void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) {
+        ::dlclose(handle);
+        return "libltdl refuses it";
+    }
+    const char* text = ::dlerror();
+    std::string_view why = text == nullptr ? "unknown reason" : text;
+    if (why.starts_with(path + ": ")) why.remove_prefix(path.size() + 2);
+    return std::string(why);
+}
+
 using EntryFunction = const muster_component_t* (*)();
 
 /// Opens the file and finds its one function.
@@ -113,10 +125,8 @@ Result<EntryFunction> open_entry(const std::string& path, const std::string& sym
     lt_dladvise_local(&advise);
     lt_dladvise_resident(&advise);
     lt_dlhandle handle = lt_dlopenadvise(path.c_str(), advise);
-    const char* why = handle == nullptr ? lt_dlerror() : nullptr;
-    const std::string reason = why == nullptr ? "" : why;
     lt_dladvise_destroy(&advise);
-    if (handle == nullptr) return refused(path, "it cannot be opened: " + reason);
+    if (handle == nullptr) return refused(path, "it cannot be opened: " + why_not_opened(path));
     void* address = lt_dlsym(handle, symbol.c_str());
     if (address == nullptr) {
         return refused(path, "it does not export " + symbol + "; build it with muster_add_component()");

@@ -111,6 +111,7 @@ struct Restriction {
         if (names.empty()) return true;
         return contains(names, name) != deny;
     }
+    bool names_it(std::string_view name) const { return !deny && contains(names, name); }
 };
 
 struct Framework {
@@ -327,13 +328,15 @@ struct Registry::Impl {
         record.sdk_minor = descriptor.sdk_minor;
         record.interface_version = descriptor.interface_version;
 
-        define({.framework = framework.name,
-                .component = record.name,
-                .name = "priority",
-                .type = ParameterType::Int,
-                .default_value = std::to_string(descriptor.priority),
-                .help = "Priority of the component: the highest is preferred, a negative one is not used."},
-               framework.log);
+        define(
+            {.framework = framework.name,
+             .component = record.name,
+             .name = "priority",
+             .type = ParameterType::Int,
+             .default_value = std::to_string(descriptor.priority),
+             .help =
+                 "Priority of the component: the highest is preferred; one below 0 is used only when named."},
+            framework.log);
         record.priority = static_cast<int>(
             parameters.integer(std::string(framework.name) + "_" + record.name + "_priority"));
         component.host = std::make_unique<HostContext>();
@@ -353,8 +356,9 @@ struct Registry::Impl {
         open(framework, component);
         if (component.step != Component::Step::Opened) return;
         ComponentRecord& record = component.record;
-        if (record.priority < 0) {
-            component.give_up("not used: its priority, " + std::to_string(record.priority) + ", is negative");
+        if (record.priority < 0 && !framework.restriction.names_it(record.name)) {
+            component.give_up("not used: its priority is negative (" + std::to_string(record.priority) +
+                              "), so PMIX_MCA_" + framework.name + " has to name it");
             return;
         }
         Reason reason;

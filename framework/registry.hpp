@@ -56,9 +56,10 @@ class Registry {
     Registry& operator=(const Registry&) = delete;
 
     /// Components of a framework that may be used, best first, after PMIX_MCA_<framework> (an allow list
-    /// "a,b" or a deny list "^a,b") and each component's own word. `only` narrows the choice to these names,
-    /// in their order (empty: no narrowing). Instances live as long as the registry. Loop thread or before
-    /// the loop starts.
+    /// "a,b" or a deny list "^a,b"), their priorities (one below 0: only when the allow list names it) and
+    /// each component's own word. `only` narrows the choice to these names, in their order (empty: no
+    /// narrowing); it may come from a peer, so it allows nothing. Instances live as long as the registry.
+    /// Loop thread or before the loop starts.
     std::vector<Ptl*> ptls(std::string_view only = {});
     std::vector<Gds*> stores(std::string_view only = {});
     std::vector<Bfrops*> bfrops(std::string_view only = {});

@@ -136,6 +136,9 @@ TEST_F(RegistryTest, PrioritiesAreParameters) {
     EXPECT_EQ(record("blue").reason, "usable, priority 99 (command line)");
     EXPECT_FALSE(record("green").chosen);
     EXPECT_NE(record("green").reason.find("negative"), std::string::npos);
+    EXPECT_EQ(names(build({{"plog_green_priority", "-1"}, {"plog", "green,red"}}).plogs()),
+              (Names{"red", "green"}));
+    EXPECT_EQ(names(build({{"plog_green_priority", "-1"}, {"plog", "^red"}}).plogs()), (Names{"blue"}));
 }
 
 TEST_F(RegistryTest, NothingIsMadeBeforeItIsAskedFor) {
@@ -287,7 +290,9 @@ TEST_F(RegistryTest, OnlyNarrowsInItsOrder) {
     };
     static const muster_component_t first = entry("native", 90);
     static const muster_component_t second = entry("munge", 80);
-    static constexpr ComponentEntry entries[] = {[] { return &first; }, [] { return &second; }, nullptr};
+    static const muster_component_t third = entry("none", -1);
+    static constexpr ComponentEntry entries[] = {[] { return &first; }, [] { return &second; },
+                                                 [] { return &third; }, nullptr};
     Parameters parameters({.environment = false});
     Registry registry(parameters, {.linked = entries});
     const std::vector<Psec*> both = registry.psecs("munge,absent,native");
@@ -295,6 +300,7 @@ TEST_F(RegistryTest, OnlyNarrowsInItsOrder) {
     EXPECT_STREQ(both[0]->name(), "munge");
     EXPECT_STREQ(both[1]->name(), "native");
     EXPECT_EQ(registry.psecs("absent").size(), 0U);
+    EXPECT_EQ(registry.psecs("none").size(), 0U) << "a peer's word does not allow what nobody configured";
     // A table without the operation answers so.
     EXPECT_EQ(both[0]->create_credential({}).status(), PMIX_ERR_NOT_SUPPORTED);
 }
