@@ -79,15 +79,15 @@ Result<void> connect_within(int fd, const sockaddr* address, socklen_t length,
     return {};
 }
 
-Acceptor::Acceptor() {
+AcceptQueue::AcceptQueue() {
     fill_reserve();
 }
 
-void Acceptor::fill_reserve() {
+void AcceptQueue::fill_reserve() {
     if (!reserve_) reserve_.reset(::open("/", O_PATH | O_CLOEXEC));
 }
 
-Result<UniqueFd> Acceptor::accept(int listening) {
+Result<UniqueFd> AcceptQueue::accept(int listening) {
     fill_reserve();
     for (;;) {
         const int fd = ::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);

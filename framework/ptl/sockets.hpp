@@ -25,9 +25,9 @@ Result<void> connect_within(int fd, const sockaddr* address, socklen_t length,
 
 /// Takes waiting connections from a listening socket, and refuses them when the process has no descriptor
 /// left: one is kept in reserve for that, so that the socket does not stay readable for ever.
-class Acceptor {
+class AcceptQueue {
   public:
-    Acceptor();
+    AcceptQueue();
     /// The next connection, non-blocking and close-on-exec. PMIX_ERR_NOT_FOUND when none waits;
     /// PMIX_ERR_OUT_OF_RESOURCE when one was refused, or had to be left waiting, for want of descriptors or
     /// memory.

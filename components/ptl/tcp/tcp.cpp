@@ -40,7 +40,7 @@ class TcpListener : public Listener {
 
     Result<Socket> accept() override {
         for (;;) {
-            auto fd = acceptor_.accept(fd_.get());
+            auto fd = queue_.accept(fd_.get());
             if (!fd) return fd.error();
             const std::optional<Address> own = Address::own_of(fd->get());
             const std::optional<Address> peer = Address::peer_of(fd->get());
@@ -62,7 +62,7 @@ class TcpListener : public Listener {
   private:
     UniqueFd fd_;
     std::string uri_;
-    Acceptor acceptor_;
+    AcceptQueue queue_;
     OwnerQuery owner_query_;
 };
 

@@ -91,7 +91,7 @@ class UsockListener : public Listener {
     const std::string& uri() const override { return uri_; }
 
     Result<Socket> accept() override {
-        auto fd = acceptor_.accept(fd_.get());
+        auto fd = queue_.accept(fd_.get());
         if (!fd) return fd.error();
         Socket socket;
         socket.fd = std::move(*fd);
@@ -108,7 +108,7 @@ class UsockListener : public Listener {
     dev_t device_;
     ino_t inode_;
     pid_t owner_;
-    Acceptor acceptor_;
+    AcceptQueue queue_;
 };
 
 }  // namespace
@@ -118,8 +118,6 @@ bool Usock::accepts(std::string_view uri) const {
 }
 
 Result<std::unique_ptr<Listener>> Usock::listen(const ListenOptions& options) {
-    if (options.remote)
-        return Error{PMIX_ERR_NOT_SUPPORTED, "local sockets are not reached from other machines"};
     std::string directory = options.directory;
     while (directory.size() > 1 && directory.back() == '/')
         directory.pop_back();

@@ -10,7 +10,8 @@ class Usock : public Ptl {
   public:
     const char* name() const override { return "usock"; }
     bool accepts(std::string_view uri) const override;
-    /// `directory` must exist. Other options do not apply; PMIX_ERR_NOT_SUPPORTED for `remote`.
+    /// `directory` must exist. Other options do not apply: what is to be reached from other machines too is
+    /// reached from this one by here.
     Result<std::unique_ptr<Listener>> listen(const ListenOptions& options) override;
     Result<Socket> connect(std::string_view uri, std::chrono::milliseconds limit) override;
 };
