@@ -9,7 +9,8 @@ namespace muster {
 /// A component's one exported function.
 using ComponentEntry = const muster_component_t* (*)();
 
-/// The linked-in components, ended by a null entry. Defined in a generated file of the library (and by tests).
+/// The linked-in components, ended by a null entry. Defined in a generated file of the library (and by
+/// tests).
 const ComponentEntry* linked_components();
 
 }  // namespace muster

@@ -24,10 +24,12 @@ std::string cpuset_list(const pmix_cpuset_t* cpuset);
 
 /// As cpuset_copy; the copy is an independent hwloc topology.
 pmix_status_t topology_copy(pmix_topology_t* dst, const pmix_topology_t* src);
-/// Frees source and topology and zeroes the struct. A topology that topology_keep() was told of is left alone.
+/// Frees source and topology and zeroes the struct. A topology that topology_keep() was told of is left
+/// alone.
 void topology_destruct(pmix_topology_t* topology);
-/// Says that the library owns this topology though programs see it (PMIx_Load_topology): whether they destruct what they
-/// got or not, it lives until its owner ends. Uses hwloc's user data of the topology. Takes hwloc_topology_t.
+/// Says that the library owns this topology though programs see it (PMIx_Load_topology): whether they
+/// destruct what they got or not, it lives until its owner ends. Uses hwloc's user data of the topology.
+/// Takes hwloc_topology_t.
 void topology_keep(void* topology);
 /// Equal where both export the same XML, otherwise ordered by it.
 pmix_value_cmp_t topology_compare(const pmix_topology_t* a, const pmix_topology_t* b);

@@ -12,11 +12,11 @@ namespace muster {
 
 /// Levels as users of MCA know them: a message is shown when its level is at most the verbosity.
 enum class LogLevel : int {
-    Error = 1,    ///< something was refused, dropped or lost; shown from verbosity 1 on
+    Error = 1,  ///< something was refused, dropped or lost; shown from verbosity 1 on
     Warning = 2,
-    Info = 5,     ///< what was chosen and why
-    Debug = 10,   ///< each step
-    Trace = 40    ///< each message
+    Info = 5,    ///< what was chosen and why
+    Debug = 10,  ///< each step
+    Trace = 40   ///< each message
 };
 
 /// The log of one framework or service. Any thread. Cheap when not shown: test enabled() before formatting.
@@ -27,7 +27,9 @@ class Log {
 
     void set_verbosity(int verbosity) { verbosity_ = verbosity; }
     int verbosity() const { return verbosity_; }
-    bool enabled(LogLevel level) const { return static_cast<int>(level) <= verbosity_.load(std::memory_order_relaxed); }
+    bool enabled(LogLevel level) const {
+        return static_cast<int>(level) <= verbosity_.load(std::memory_order_relaxed);
+    }
 
     /// printf-like; one line, written with one system call.
     void write(LogLevel level, const char* format, ...) const __attribute__((format(printf, 3, 4)));
@@ -40,7 +42,7 @@ class Log {
 }  // namespace muster
 
 /// Formats only when the level is shown.
-#define MUSTER_LOG(log, level, ...)                                                                    \
-    do {                                                                                               \
+#define MUSTER_LOG(log, level, ...)                                                                        \
+    do {                                                                                                   \
         if ((log).enabled(::muster::LogLevel::level)) (log).write(::muster::LogLevel::level, __VA_ARGS__); \
     } while (0)

@@ -147,7 +147,8 @@ void EventLoop::start(const char* name) {
     thread_ = std::thread([this, short_name] {
         pthread_setname_np(pthread_self(), short_name.c_str());
         driver_ = std::this_thread::get_id();
-        while (!stopping_) event_base_loop(base_, EVLOOP_ONCE);
+        while (!stopping_)
+            event_base_loop(base_, EVLOOP_ONCE);
         run_posted();
         driver_ = std::thread::id();
     });
@@ -160,7 +161,9 @@ void EventLoop::stop() {
     thread_.join();
 }
 
-bool EventLoop::on_loop() const { return driver_.load() == std::this_thread::get_id(); }
+bool EventLoop::on_loop() const {
+    return driver_.load() == std::this_thread::get_id();
+}
 
 void EventLoop::post(Task task) {
     {
@@ -234,7 +237,8 @@ void EventLoop::run_until(const std::function<bool()>& done) {
         std::unique_lock drive(drive_lock_, std::chrono::milliseconds(1));
         if (!drive.owns_lock()) continue;
         driver_ = std::this_thread::get_id();
-        while (!done()) event_base_loop(base_, EVLOOP_ONCE);
+        while (!done())
+            event_base_loop(base_, EVLOOP_ONCE);
         driver_ = std::thread::id();
     }
 }

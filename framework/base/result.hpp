@@ -22,7 +22,7 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
   public:
-    Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+    Result(T value) : value_(std::move(value)) {}     // NOLINT(google-explicit-constructor)
     Result(Error error) : error_(std::move(error)) {  // NOLINT(google-explicit-constructor)
         assert(error_.code != PMIX_SUCCESS);
     }

@@ -36,6 +36,10 @@ pmix_status_t status_of(int error) {
     }
 }
 
+Error none_waits() {
+    return {PMIX_ERR_NOT_FOUND, "no connection waits"};
+}
+
 }  // namespace
 
 Error system_error(const std::string& what, int error) {
@@ -98,19 +102,20 @@ Result<UniqueFd> AcceptQueue::accept(int listening) {
             case EPROTO:
                 continue;
             case EAGAIN:
-                return Error{PMIX_ERR_NOT_FOUND, "no connection waits"};
+                return none_waits();
             case EMFILE:
             case ENFILE: {
-                bool refused = false;
-                if (reserve_) {
-                    reserve_.reset();
-                    refused =
-                        static_cast<bool>(UniqueFd(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC)));
-                    fill_reserve();
-                }
-                return system_error(refused ? "a connection was refused; raise the limit of open files"
-                                            : "a connection has to wait; raise the limit of open files",
-                                    error);
+                // The kernel says so before it looks whether a connection waits.
+                if (!reserve_)
+                    return system_error("a connection may have to wait; raise the limit of open files",
+                                        error);
+                reserve_.reset();
+                UniqueFd refused(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC));
+                const int outcome = refused ? 0 : errno;
+                refused.reset();
+                fill_reserve();
+                if (outcome == EAGAIN) return none_waits();
+                return system_error("a connection was refused; raise the limit of open files", error);
             }
             // Errors of the network under way belong to the one connection.
             case ENETDOWN:

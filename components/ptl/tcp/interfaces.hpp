@@ -22,8 +22,8 @@ struct Interface {
 Result<std::vector<Interface>> interfaces_up();
 
 struct AddressWish {
-    std::string include;  ///< comma list of interface names, addresses and address/prefix; empty: all
-    std::string exclude;  ///< the same; not both
+    std::string include = {};  ///< comma list of interface names, addresses and address/prefix; empty: all
+    std::string exclude = {};  ///< the same; not both
     bool ipv4 = true;
     bool ipv6 = true;
     bool remote = false;  ///< other machines must reach it

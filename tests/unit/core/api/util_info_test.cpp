@@ -268,6 +268,11 @@ TEST(Strings, NameNumbersAndAttributes) {
     EXPECT_STREQ(PMIx_Group_operation_string(PMIX_GROUP_DESTRUCT), "DESTRUCT");
 }
 
+TEST(Strings, VersionTellsWhoseLibraryItIs) {
+    EXPECT_EQ(std::string(PMIx_Get_version()).rfind("Muster ", 0), 0U);
+    EXPECT_GE(PMIx_Get_version()[0], '3') << "Open MPI 4.1 looks at the first character";
+}
+
 TEST(Strings, OfChannelsMayBeAskedOnManyThreads) {
     std::vector<std::thread> threads;
     for (pmix_iof_channel_t channel : {PMIX_FWD_STDIN_CHANNEL, PMIX_FWD_STDERR_CHANNEL}) {

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Posting and getting data, and synchronising (Standard: Data Access and Sharing, Synchronization).
+#include <pmix.h>
+
+#include <cstring>
+
+#include "core/api/instance.hpp"
+#include "core/client/client.hpp"
+#include "core/runtime/completion.hpp"
+#include "core/runtime/get.hpp"
+
+using namespace muster;
+
+namespace {
+
+bool valid_key(const char* key) {
+    return key != nullptr && *key != '\0' && strnlen(key, PMIX_MAX_KEYLEN + 1) <= PMIX_MAX_KEYLEN;
+}
+
+/// The participants of a fence; NULL means all processes of our namespace.
+std::vector<pmix_proc_t> participants(Runtime& runtime, const pmix_proc_t procs[], size_t nprocs) {
+    if (procs == nullptr || nprocs == 0) return {make_proc(runtime.self().nspace, PMIX_RANK_WILDCARD)};
+    return {procs, procs + nprocs};
+}
+
+/// A fence in which nobody takes part but ourselves, for a process without a server.
+bool only_ourselves(Runtime& runtime, const std::vector<pmix_proc_t>& procs) {
+    for (const pmix_proc_t& proc : procs) {
+        if (!nspace_is(proc.nspace, runtime.self().nspace)) return false;
+        if (proc.rank != PMIX_RANK_WILDCARD && proc.rank != runtime.self().rank) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t* val) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (!valid_key(key) || val == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL && scope != PMIX_INTERNAL) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+        // Reserved keys are the host's to define; a qualified value's key is the one that is open to all.
+        if (key_is_reserved(key) && !key_is(key, PMIX_QUALIFIED_VALUE)) return PMIX_ERR_BAD_PARAM;
+        Client* client = use->client();
+        if (client == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+        return client->put(scope, key, *val);
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[], pmix_value_t* val) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (!valid_key(key) || val == nullptr) return PMIX_ERR_BAD_PARAM;
+        const pmix_proc_t target = proc == nullptr ? use->self() : *proc;
+        return use->store().post(target, PMIX_INTERNAL, key, *val);
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        Client* client = use->client();
+        if (client == nullptr || !client->connected()) return PMIX_SUCCESS;  // nobody to tell
+        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK,
+                                            [client](auto deliver) { client->commit(deliver); });
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[],
+                                   size_t ninfo, pmix_value_t** val) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (val == nullptr) return PMIX_ERR_BAD_PARAM;
+        return get_blocking(*use, proc, key, {info, ninfo}, val);
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[], const pmix_info_t info[],
+                                      size_t ninfo, pmix_value_cbfunc_t cbfunc, void* cbdata) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
+        auto call = std::make_shared<GetCall>();
+        pmix_status_t status = call->prepare(*use, proc, key, {info, ninfo});
+        if (status != PMIX_SUCCESS) return status;
+        if (status = call->detach(); status != PMIX_SUCCESS) return status;
+        const bool keep = InfoView{info, ninfo}.is_true(PMIX_GET_POINTER_VALUES);
+        use->loop().post([call, cbfunc, cbdata, keep] {
+            const auto done = [cbfunc, cbdata, keep](pmix_status_t code, pmix_value_t* value) {
+                cbfunc(code, value, cbdata);
+                if (value == nullptr || keep) return;
+                value_destruct(value);
+                std::free(value);
+            };
+            pmix_value_t* value = nullptr;
+            pmix_status_t code = call->must_refresh() ? PMIX_ERR_NOT_FOUND : call->look(&value);
+            if (code == PMIX_SUCCESS) return done(code, value);
+            if (code = call->may_ask(); code != PMIX_SUCCESS) return done(code, nullptr);
+            GetCall::ask(call, done);
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                     size_t ninfo) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+        auto all = participants(*use, procs, nprocs);
+        Client* client = use->client();
+        if (client == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+        if (!client->connected()) return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
+        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+            client->fence(std::move(all), {info, ninfo}, deliver);
+        });
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                        size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if ((ninfo > 0 && info == nullptr) || cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
+        auto all = participants(*use, procs, nprocs);
+        Client* client = use->client();
+        if (client == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+        if (!client->connected()) {
+            return only_ourselves(*use, all) ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_UNREACH;
+        }
+        auto directives = Info::copy_of(info, ninfo);
+        if (!directives) return PMIX_ERR_BAD_PARAM;
+        auto kept = std::make_shared<Info>(std::move(*directives));
+        use->loop().post([client, all = std::move(all), kept, cbfunc, cbdata]() mutable {
+            client->fence(std::move(all), *kept,
+                          [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); });
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The runtime of the process: see instance.hpp.
+#include "core/api/instance.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "core/client/client.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+struct Slot {
+    std::mutex lock;  // guards references and owned; held during init and finalize as a whole
+    int references = 0;
+    std::unique_ptr<Runtime> owned;
+    std::atomic<Runtime*> current{nullptr};
+    std::atomic<long> users{0};
+};
+
+Slot& slot() {
+    static auto* the_slot = new Slot;  // never destroyed: threads may call while the process exits
+    return *the_slot;
+}
+
+}  // namespace
+
+Use::Use() {
+    Slot& the_slot = slot();
+    // Counted first, looked second: finalize clears the pointer first and looks at the count second.
+    the_slot.users.fetch_add(1);
+    runtime_ = the_slot.current.load();
+    if (runtime_ == nullptr) the_slot.users.fetch_sub(1);
+}
+
+Use::~Use() {
+    if (runtime_ != nullptr) slot().users.fetch_sub(1);
+}
+
+bool instance::add_reference() {
+    Slot& the_slot = slot();
+    std::lock_guard lock(the_slot.lock);
+    if (the_slot.references == 0) return false;
+    ++the_slot.references;
+    return true;
+}
+
+pmix_status_t instance::initialize(Make make, void* context) {
+    Slot& the_slot = slot();
+    std::lock_guard lock(the_slot.lock);
+    if (the_slot.references > 0) {
+        ++the_slot.references;
+        return PMIX_SUCCESS;
+    }
+    auto made = make(context);
+    if (!made) return made.status();
+    the_slot.owned = std::move(*made);
+    the_slot.references = 1;
+    the_slot.current.store(the_slot.owned.get());
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t instance::finalize(void (*goodbye)(Runtime&, void*), void* context) {
+    Slot& the_slot = slot();
+    std::lock_guard lock(the_slot.lock);
+    if (the_slot.references == 0) return PMIX_ERR_INIT;
+    if (the_slot.references > 1) {
+        --the_slot.references;
+        return PMIX_SUCCESS;
+    }
+    Runtime& runtime = *the_slot.owned;
+    if (runtime.loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;  // a handler cannot end the thread it runs on
+    goodbye(runtime, context);
+    the_slot.current.store(nullptr);
+    // Calls on other threads end now: what they wait for has been answered with an error by goodbye().
+    while (the_slot.users.load() != 0) {
+        if (runtime.loop().drive() == EventLoop::Drive::External) runtime.loop().progress();
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    runtime.stop();
+    the_slot.owned.reset();
+    the_slot.references = 0;
+    return PMIX_SUCCESS;
+}
+
+bool instance::initialized() {
+    return slot().current.load() != nullptr;
+}
+
+}  // namespace muster

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one runtime of the process, which the C API forces to be global: counted inits, and a gate that keeps
+// it alive while calls are inside.
+#pragma once
+
+#include <pmix.h>
+
+#include "core/api/guard.hpp"
+#include "core/runtime/runtime.hpp"
+
+namespace muster {
+
+/// While one of these lives, the runtime that it shows does not go away. Cheap: two atomic additions.
+class Use {
+  public:
+    Use();
+    ~Use();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+    /// False when the library is not initialised: the call returns PMIX_ERR_INIT.
+    explicit operator bool() const { return runtime_ != nullptr; }
+    Runtime* operator->() const { return runtime_; }
+    Runtime& operator*() const { return *runtime_; }
+
+  private:
+    Runtime* runtime_;
+};
+
+namespace instance {
+
+/// One more init of an existing runtime; false when there is none.
+bool add_reference();
+/// Makes the runtime known. `make` is called under the lock of inits; its runtime is published when it
+/// succeeds.
+using Make = Result<std::unique_ptr<Runtime>> (*)(void* context);
+pmix_status_t initialize(Make make, void* context);
+/// One init less; the last one ends the runtime. `goodbye` is run before, while the loop still runs.
+pmix_status_t finalize(void (*goodbye)(Runtime& runtime, void* context), void* context);
+bool initialized();
+
+}  // namespace instance
+
+}  // namespace muster

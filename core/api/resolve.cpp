@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who is where: peers on a node and nodes of a job (Standard: PMIx_Resolve_peers, PMIx_Resolve_nodes).
+#include <pmix.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "core/api/instance.hpp"
+#include "core/client/client.hpp"
+#include "core/runtime/completion.hpp"
+
+using namespace muster;
+
+namespace {
+
+const char* or_null(const char* text) {
+    return text == nullptr || *text == '\0' ? nullptr : text;
+}
+
+/// Asks our server; for namespaces that we know nothing of.
+pmix_status_t ask_peers(Runtime& runtime, const char* node, const char* nspace,
+                        std::vector<pmix_proc_t>& out) {
+    Client* client = runtime.client();
+    if (client == nullptr || !client->connected()) return PMIX_ERR_NOT_FOUND;
+    return call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+        Packer message = client->packer(Command::ResolvePeers);
+        message.string(node).string(nspace);
+        client->request(std::move(message), [deliver, &out](Unpacker* reply) {
+            if (reply == nullptr) return deliver(PMIX_ERR_LOST_CONNECTION);
+            pmix_status_t status = PMIX_SUCCESS;
+            if (!reply->status(status)) return deliver(reply->error());
+            if (status == PMIX_SUCCESS && !reply->procs(out)) status = reply->error();
+            deliver(status);
+        });
+    });
+}
+
+pmix_status_t ask_nodes(Runtime& runtime, const char* nspace, std::string& out) {
+    Client* client = runtime.client();
+    if (client == nullptr || !client->connected()) return PMIX_ERR_NOT_FOUND;
+    return call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+        Packer message = client->packer(Command::ResolveNodes);
+        message.string(nspace);
+        client->request(std::move(message), [deliver, &out](Unpacker* reply) {
+            if (reply == nullptr) return deliver(PMIX_ERR_LOST_CONNECTION);
+            pmix_status_t status = PMIX_SUCCESS;
+            if (!reply->status(status)) return deliver(reply->error());
+            if (status == PMIX_SUCCESS && !reply->string(out)) status = reply->error();
+            deliver(status);
+        });
+    });
+}
+
+/// Whether an answer of the store is no answer, so that the server should be asked.
+bool unknown_here(pmix_status_t status) {
+    return status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_INVALID_NAMESPACE;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_Resolve_peers(const char* nodename, const pmix_nspace_t nspace,
+                                             pmix_proc_t** procs, size_t* nprocs) {
+    return guard([&]() -> pmix_status_t {
+        if (procs == nullptr || nprocs == nullptr) return PMIX_ERR_BAD_PARAM;
+        *procs = nullptr;
+        *nprocs = 0;
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        const char* node = or_null(nodename);
+        const char* job = or_null(nspace);
+        std::vector<pmix_proc_t> found;
+        pmix_status_t status = use->store().peers_on(node, job, found);
+        if (unknown_here(status)) status = ask_peers(*use, node, job, found);
+        if (status != PMIX_SUCCESS) return status;
+        if (found.empty()) return PMIX_SUCCESS;
+        auto* array = static_cast<pmix_proc_t*>(std::malloc(found.size() * sizeof(pmix_proc_t)));
+        if (array == nullptr) return PMIX_ERR_NOMEM;
+        std::memcpy(array, found.data(), found.size() * sizeof(pmix_proc_t));
+        *procs = array;
+        *nprocs = found.size();
+        return PMIX_SUCCESS;
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char** nodelist) {
+    return guard([&]() -> pmix_status_t {
+        if (nodelist == nullptr) return PMIX_ERR_BAD_PARAM;
+        *nodelist = nullptr;
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        const char* job = or_null(nspace);
+        std::vector<std::string> nodes;
+        std::string list;
+        pmix_status_t status = use->store().nodes_of(job, nodes);
+        for (const std::string& node : nodes)
+            list += (list.empty() ? "" : ",") + node;
+        if (unknown_here(status)) status = ask_nodes(*use, job, list);
+        if (status != PMIX_SUCCESS) return status;
+        *nodelist = strdup(list.c_str());
+        return *nodelist == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
+    });
+}
+
+}  // extern "C"

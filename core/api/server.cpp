@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host's calls (Standard: Server-Specific Interfaces).
+#include <pmix_server.h>
+
+#include <cstddef>
+#include <cstdlib>
+
+#include "core/api/instance.hpp"
+#include "core/runtime/completion.hpp"
+#include "core/server/server.hpp"
+#include "framework/base/argv.hpp"
+
+// The headers route these names to the forms that know the module's size; here the plain functions are meant.
+#undef PMIx_server_init
+
+using namespace muster;
+
+namespace {
+
+/// What a host compiled against the oldest headers surely has: 28 members. Later members are read only when
+/// the host says how large its module is (docs/decisions/0001-server-module-size.md).
+constexpr size_t kOldestModuleSize = offsetof(pmix_server_module_t, client_connected2) + sizeof(void*);
+
+struct InitContext {
+    const pmix_server_module_t* module;
+    size_t module_size;
+    InfoView info;
+};
+
+Result<std::unique_ptr<Runtime>> make_server(void* data) {
+    const auto& context = *static_cast<InitContext*>(data);
+    Runtime::Options options;
+    options.role = Runtime::Role::Server;
+    options.info = context.info;
+    auto runtime = Runtime::create(options);
+    if (!runtime) return runtime;
+    auto server = Server::create(**runtime, context.module, context.module_size, context.info);
+    if (!server) {
+        MUSTER_LOG((*runtime)->log(), Error, "%s", server.error().text.c_str());
+        return server.error();
+    }
+    (*runtime)->set_server(std::move(*server));
+    (*runtime)->start();
+    return runtime;
+}
+
+pmix_status_t init(const pmix_server_module_t* module, size_t module_size, pmix_info_t info[], size_t ninfo) {
+    return guard([&]() -> pmix_status_t {
+        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+        InitContext context{module, module_size, {info, ninfo}};
+        return instance::initialize(make_server, &context);
+    });
+}
+
+/// Runs `work(server)` on the loop and answers through the callback; without one, waits and returns
+/// PMIX_OPERATION_SUCCEEDED in place of success, as the Standard says of these calls.
+template <class Work>
+pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+        Server* server = use->server();
+        if (cbfunc != nullptr) {
+            use->loop().post(
+                [server, work, cbfunc, cbdata] { cbfunc(guard([&] { return work(*server); }), cbdata); });
+            return PMIX_SUCCESS;
+        }
+        pmix_status_t status = PMIX_SUCCESS;
+        if (use->loop().on_loop()) {
+            status = guard([&] { return work(*server); });
+        } else {
+            status = call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+                deliver(guard([&] { return work(*server); }));
+            });
+        }
+        return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
+    });
+}
+
+bool valid_nspace(const char* nspace) {
+    return nspace != nullptr && *nspace != '\0' && strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t* module, pmix_info_t info[], size_t ninfo) {
+    return init(module, kOldestModuleSize, info, ninfo);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, size_t module_size,
+                                                 pmix_info_t info[], size_t ninfo) {
+    return init(module, module_size, info, ninfo);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_finalize(void) {
+    return guard([&]() -> pmix_status_t { return instance::finalize([](Runtime&, void*) {}, nullptr); });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
+                                                      pmix_info_t info[], size_t ninfo,
+                                                      pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
+    return on_server(cbfunc, cbdata, [name = std::string(nspace), nlocalprocs, info, ninfo](Server& server) {
+        return server.register_nspace(name.c_str(), nlocalprocs, {info, ninfo});
+    });
+}
+
+PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
+                                               void* cbdata) {
+    pmix_status_t status = PMIX_ERR_BAD_PARAM;
+    if (valid_nspace(nspace)) {
+        status = on_server(cbfunc, cbdata, [name = std::string(nspace)](Server& server) {
+            server.deregister_nspace(name.c_str());
+            return PMIX_SUCCESS;
+        });
+    }
+    // There is no other way to tell.
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
+        cbfunc(status, cbdata);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid, gid_t gid,
+                                                      void* server_object, pmix_op_cbfunc_t cbfunc,
+                                                      void* cbdata) {
+    if (proc == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
+    return on_server(cbfunc, cbdata, [client = *proc, uid, gid, server_object](Server& server) {
+        return server.register_client(client, uid, gid, server_object);
+    });
+}
+
+PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_cbfunc_t cbfunc,
+                                               void* cbdata) {
+    pmix_status_t status = PMIX_ERR_BAD_PARAM;
+    if (proc != nullptr && valid_nspace(proc->nspace)) {
+        status = on_server(cbfunc, cbdata, [client = *proc](Server& server) {
+            server.deregister_client(client);
+            return PMIX_SUCCESS;
+        });
+    }
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
+        cbfunc(status, cbdata);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) {
+    if (proc == nullptr || env == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
+    std::vector<std::pair<std::string, std::string>> variables;
+    const pmix_status_t status =
+        on_server(nullptr, nullptr, [client = *proc, out = &variables](Server& server) {
+            *out = server.fork_environment(client);
+            return PMIX_SUCCESS;
+        });
+    if (status != PMIX_OPERATION_SUCCEEDED) return status;
+    for (const auto& [name, value] : variables) {
+        if (const pmix_status_t set = env_set(env, name, value.c_str(), true); set != PMIX_SUCCESS)
+            return set;
+    }
+    return PMIX_SUCCESS;
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
+                                                         pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+    return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
+        const auto stored = server.runtime().store().register_resources({info, ninfo});
+        if (!stored)
+            MUSTER_LOG(server.log(), Error, "resources were not registered: %s", stored.error().text.c_str());
+        return stored.status();
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
+                                                           pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+    return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
+        server.runtime().store().deregister_resources({info, ninfo});
+        return PMIX_SUCCESS;
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc,
+                                                     pmix_dmodex_response_fn_t cbfunc, void* cbdata) {
+    return guard([&]() -> pmix_status_t {
+        if (proc == nullptr || cbfunc == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
+        const Use use;
+        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+        use->loop().post([server = use->server(), target = *proc, cbfunc, cbdata] {
+            server->modex().requested(target, [cbfunc, cbdata](pmix_status_t status, Bytes blob) {
+                cbfunc(status, reinterpret_cast<char*>(blob.data()), blob.size(), cbdata);
+            });
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+}  // extern "C"

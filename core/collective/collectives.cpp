@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine of collective operations: see collectives.hpp.
+#include "core/collective/collectives.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/runtime/get_directives.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
+    const int order = std::strncmp(a.nspace, b.nspace, PMIX_MAX_NSLEN);
+    return order != 0 ? order < 0 : a.rank < b.rank;
+}
+
+bool same_participants(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), proc_is);
+}
+
+bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& proc) {
+    return std::any_of(participants.begin(), participants.end(), [&](const pmix_proc_t& one) {
+        return nspace_is(one.nspace, proc.nspace) &&
+               (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD);
+    });
+}
+
+}  // namespace
+
+const char* collective_name(CollectiveKind kind) {
+    switch (kind) {
+        case CollectiveKind::Fence:
+            return "fence";
+        case CollectiveKind::Connect:
+            return "connect";
+        case CollectiveKind::Disconnect:
+            return "disconnect";
+        case CollectiveKind::GroupConstruct:
+            return "group construct";
+        case CollectiveKind::GroupDestruct:
+            return "group destruct";
+    }
+    return "collective";
+}
+
+bool Collective::any_true(const char* key) const {
+    return std::any_of(arrivals_.begin(), arrivals_.end(),
+                       [&](const Arrival& arrival) { return arrival.info.view().is_true(key); });
+}
+
+std::vector<pmix_proc_t> Collective::missing(size_t* unnamed) const {
+    std::vector<pmix_proc_t> result;
+    const auto called = [this](const pmix_proc_t& proc) {
+        return std::any_of(arrivals_.begin(), arrivals_.end(),
+                           [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+    };
+    for (const pmix_proc_t& participant : participants_) {
+        const Namespace* nspace = server_->namespaces().find(participant.nspace);
+        if (nspace == nullptr) continue;
+        if (participant.rank != PMIX_RANK_WILDCARD) {
+            if (nspace->is_local(participant.rank) && !called(participant)) result.push_back(participant);
+            continue;
+        }
+        for (const pmix_rank_t rank : nspace->local_ranks()) {
+            const pmix_proc_t proc = make_proc(participant.nspace, rank);
+            if (!called(proc)) result.push_back(proc);
+        }
+    }
+    if (unnamed != nullptr) {
+        const size_t named = arrivals_.size() + result.size();
+        *unnamed = expected_ > named ? expected_ - named : 0;
+    }
+    return result;
+}
+
+Collectives::Collectives(Server& server) : server_(server) {}
+Collectives::~Collectives() = default;
+
+void Collectives::set_operation(CollectiveKind kind, std::unique_ptr<CollectiveOperation> operation) {
+    operations_[static_cast<size_t>(kind)] = std::move(operation);
+}
+
+void Collectives::compute_expected(Collective& collective) {
+    size_t expected = 0;
+    bool all_local = true;
+    const Gds& store = server_.runtime().store();
+    for (const pmix_proc_t& participant : collective.participants_) {
+        const Namespace* nspace = server_.namespaces().find(participant.nspace);
+        if (nspace == nullptr) {
+            all_local = false;
+        } else if (participant.rank == PMIX_RANK_WILDCARD) {
+            expected += nspace->local_count();
+            const auto size = store.job_size(participant.nspace);
+            if (!size || *size > nspace->local_count()) all_local = false;
+        } else if (nspace->is_local(participant.rank)) {
+            ++expected;
+        } else {
+            all_local = false;
+        }
+    }
+    collective.expected_ = expected;
+    collective.all_local_ = all_local;
+}
+
+void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants,
+                         Arrival arrival) {
+    if (!operations_[static_cast<size_t>(kind)]) return arrival.reply({PMIX_ERR_NOT_SUPPORTED, {}, 0});
+    std::sort(participants.begin(), participants.end(), proc_less);
+    participants.erase(std::unique(participants.begin(), participants.end(), proc_is), participants.end());
+    // An entry that a wildcard covers says nothing more.
+    std::vector<pmix_proc_t> wild;
+    for (const pmix_proc_t& proc : participants) {
+        if (proc.rank == PMIX_RANK_WILDCARD) wild.push_back(proc);
+    }
+    if (!wild.empty()) {
+        participants.erase(std::remove_if(participants.begin(), participants.end(),
+                                          [&](const pmix_proc_t& proc) {
+                                              return proc.rank != PMIX_RANK_WILDCARD && includes(wild, proc);
+                                          }),
+                           participants.end());
+    }
+    if (!includes(participants, arrival.proc)) return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
+
+    std::shared_ptr<Collective> collective;
+    for (const auto& active : active_) {
+        if (active->kind_ != kind || active->handed_over_ || active->id_ != id ||
+            !same_participants(active->participants_, participants)) {
+            continue;
+        }
+        // A process that is in already means the next operation over the same participants.
+        const bool in_already =
+            std::any_of(active->arrivals_.begin(), active->arrivals_.end(),
+                        [&](const Arrival& other) { return proc_is(other.proc, arrival.proc); });
+        if (in_already) continue;
+        collective = active;
+        break;
+    }
+    if (!collective) {
+        collective = std::make_shared<Collective>();
+        collective->kind_ = kind;
+        collective->id_ = id;
+        collective->participants_ = std::move(participants);
+        collective->server_ = &server_;
+        compute_expected(*collective);
+        // Those that have gone already will not call.
+        for (const pmix_proc_t& participant : collective->participants_) {
+            const Namespace* nspace = server_.namespaces().find(participant.nspace);
+            if (nspace == nullptr) continue;
+            for (const auto& [rank, client] : nspace->clients) {
+                if (client.gone() && (participant.rank == rank || participant.rank == PMIX_RANK_WILDCARD)) {
+                    collective->departed_.push_back(client.proc);
+                }
+            }
+        }
+        active_.push_back(collective);
+    }
+    const auto timeout = read_timeout(arrival.info);
+    collective->arrivals_.push_back(std::move(arrival));
+    if (timeout && !collective->time_limit_) {
+        collective->time_limit_ =
+            server_.runtime().loop().after(*timeout, [this, ref = CollectiveRef(collective)] {
+                if (const auto expired = ref.lock()) expire(expired);
+            });
+    }
+    check(collective);
+}
+
+void Collectives::check(const std::shared_ptr<Collective>& collective) {
+    if (collective->handed_over_) return;
+    CollectiveOperation& operation = *operations_[static_cast<size_t>(collective->kind_)];
+    for (const pmix_proc_t& proc : collective->departed_) {
+        if (operation.tolerates_departure(*collective, proc)) continue;
+        MUSTER_LOG(server_.log(), Info, "%s fails: %s has gone without taking part",
+                   collective_name(collective->kind_), proc_text(proc).c_str());
+        finish(collective, {PMIX_ERR_LOST_CONNECTION, {}, 0});
+        return;
+    }
+    if (!collective->departed_.empty()) collective->local_status_ = PMIX_ERR_PARTIAL_SUCCESS;
+    if (collective->arrivals_.size() + collective->departed_.size() < collective->expected_) return;
+    collective->handed_over_ = true;
+    operation.all_local_in(collective);
+}
+
+void Collectives::expire(const std::shared_ptr<Collective>& collective) {
+    if (server_.log().enabled(LogLevel::Error)) {
+        size_t unnamed = 0;
+        std::string names;
+        for (const pmix_proc_t& proc : collective->missing(&unnamed)) {
+            if (names.size() > 200) {
+                names += " ...";
+                break;
+            }
+            names += (names.empty() ? "" : ", ") + proc_text(proc);
+        }
+        if (unnamed > 0)
+            names += (names.empty() ? "" : " and ") + std::to_string(unnamed) + " more of this node";
+        if (names.empty())
+            names = collective->all_local() ? "nobody" : "other nodes (the host has not answered)";
+        MUSTER_LOG(server_.log(), Error, "%s %s reached its time limit waiting for %s",
+                   collective_name(collective->kind_), collective->id_.c_str(), names.c_str());
+    }
+    finish(collective, {PMIX_ERR_TIMEOUT, {}, 0});
+}
+
+void Collectives::finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome) {
+    const auto found = std::find(active_.begin(), active_.end(), collective);
+    if (found == active_.end()) return;  // ended already, by its time limit or a death
+    const auto keep = collective;        // the reference given may be the one in the list
+    active_.erase(found);
+    keep->time_limit_.reset();
+    for (const Arrival& arrival : keep->arrivals_)
+        arrival.reply(outcome);
+}
+
+void Collectives::departed(const pmix_proc_t& proc) {
+    const auto active = active_;  // finishing changes the list
+    for (const auto& collective : active) {
+        if (collective->handed_over_ || !includes(collective->participants_, proc)) continue;
+        const bool called = std::any_of(collective->arrivals_.begin(), collective->arrivals_.end(),
+                                        [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+        if (called) continue;
+        collective->departed_.push_back(proc);
+        check(collective);
+    }
+}
+
+void Collectives::deregistered(const char* nspace) {
+    const auto active = active_;
+    for (const auto& collective : active) {
+        const bool involved =
+            std::any_of(collective->participants_.begin(), collective->participants_.end(),
+                        [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
+        if (involved) finish(collective, {PMIX_ERR_INVALID_NAMESPACE, {}, 0});
+    }
+}
+
+void Collectives::registered(const char* nspace) {
+    const auto active = active_;
+    for (const auto& collective : active) {
+        if (collective->handed_over_) continue;
+        const bool involved =
+            std::any_of(collective->participants_.begin(), collective->participants_.end(),
+                        [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
+        if (!involved) continue;
+        compute_expected(*collective);
+        check(collective);
+    }
+}
+
+}  // namespace muster

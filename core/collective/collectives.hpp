@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One engine for every collective operation of the Standard (fence, connect, disconnect, group construct and
+// destruct): it gathers the participants of this node, knows whom it waits for, watches time limits and
+// deaths, and hands over to the operation when all local participants are in. Belongs to the loop of a
+// server.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/server/peer.hpp"
+#include "framework/base/info.hpp"
+#include "framework/base/loop.hpp"
+
+namespace muster {
+
+class Server;
+class Collectives;
+
+enum class CollectiveKind : uint8_t { Fence, Connect, Disconnect, GroupConstruct, GroupDestruct };
+const char* collective_name(CollectiveKind kind);
+
+/// How a collective ended.
+struct Outcome {
+    pmix_status_t status = PMIX_SUCCESS;
+    Info info;              ///< results for the participants
+    size_t context_id = 0;  ///< groups
+};
+
+/// One local participant's call.
+struct Arrival {
+    pmix_proc_t proc{};
+    Info info;  ///< directives, as the participant gave them
+    /// Answers the participant; called once. Other participants get the same outcome.
+    std::function<void(const Outcome&)> reply;
+};
+
+/// One collective under way.
+class Collective {
+  public:
+    CollectiveKind kind() const { return kind_; }
+    const std::string& id() const { return id_; }
+    /// The participants, sorted and without repetition; WILDCARD entries stay.
+    const std::vector<pmix_proc_t>& participants() const { return participants_; }
+    const std::vector<Arrival>& arrivals() const { return arrivals_; }
+    /// The first participant's directives; those that all must agree upon are taken from here.
+    InfoView directives() const { return arrivals_.front().info; }
+    /// Whether any participant gave a directive that means true.
+    bool any_true(const char* key) const;
+    /// Whether no other node takes part.
+    bool all_local() const { return all_local_; }
+    /// Local participants that have not called yet and are still alive; ranks that are not known by name
+    /// count in `unnamed`.
+    std::vector<pmix_proc_t> missing(size_t* unnamed = nullptr) const;
+    /// Status of the local part, to be passed to the host (PMIX_LOCAL_COLLECTIVE_STATUS).
+    pmix_status_t local_status() const { return local_status_; }
+
+  private:
+    friend class Collectives;
+    CollectiveKind kind_{};
+    std::string id_;
+    std::vector<pmix_proc_t> participants_;
+    std::vector<Arrival> arrivals_;
+    std::vector<pmix_proc_t> departed_;  ///< expected here and gone without calling
+    size_t expected_ = 0;
+    bool all_local_ = false;
+    bool handed_over_ = false;  ///< the operation has been told that all local participants are in
+    pmix_status_t local_status_ = PMIX_SUCCESS;
+    std::unique_ptr<Watch> time_limit_;
+    Server* server_ = nullptr;
+};
+
+using CollectiveRef = std::weak_ptr<Collective>;
+
+/// What is particular to one kind of operation.
+class CollectiveOperation {
+  public:
+    virtual ~CollectiveOperation() = default;
+    /// All local participants are in (or gone, see Collective::local_status()). The operation calls
+    /// Collectives::finish(), now or after the host's answer.
+    virtual void all_local_in(const std::shared_ptr<Collective>& collective) = 0;
+    /// A local participant has gone before it called. True: the collective goes on without it; false: it
+    /// fails for all with PMIX_ERR_LOST_CONNECTION.
+    virtual bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) = 0;
+};
+
+class Collectives {
+  public:
+    explicit Collectives(Server& server);
+    ~Collectives();
+
+    void set_operation(CollectiveKind kind, std::unique_ptr<CollectiveOperation> operation);
+
+    /// A local participant calls. `id` tells collectives over the same participants apart where the operation
+    /// has names (groups). Errors are answered through the arrival's reply.
+    void arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants,
+                Arrival arrival);
+
+    /// Ends a collective: every local participant that has called is answered.
+    void finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome);
+
+    /// A process of this node has gone.
+    void departed(const pmix_proc_t& proc);
+    /// A namespace is deregistered: what involves it ends with PMIX_ERR_INVALID_NAMESPACE.
+    void deregistered(const char* nspace);
+    /// More is known about a namespace (clients registered): expectations are computed anew.
+    void registered(const char* nspace);
+
+    /// All that are under way, for queries and messages.
+    const std::list<std::shared_ptr<Collective>>& active() const { return active_; }
+
+  private:
+    void compute_expected(Collective& collective);
+    void check(const std::shared_ptr<Collective>& collective);
+    void expire(const std::shared_ptr<Collective>& collective);
+
+    Server& server_;
+    std::unique_ptr<CollectiveOperation> operations_[5];
+    std::list<std::shared_ptr<Collective>> active_;
+};
+
+}  // namespace muster

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fence as a collective operation (Standard: PMIx_Fence): data is exchanged through the host where other
+// nodes take part.
+#pragma once
+
+#include "core/collective/collectives.hpp"
+
+namespace muster {
+
+class FenceOperation : public CollectiveOperation {
+  public:
+    explicit FenceOperation(Server& server) : server_(server) {}
+    void all_local_in(const std::shared_ptr<Collective>& collective) override;
+    bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
+
+  private:
+    Server& server_;
+};
+
+}  // namespace muster

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a blocking call waits for the loop: decided here once, for processes with a progress thread of ours,
+// and for those whose host drives progress (then the waiting thread drives).
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "framework/base/loop.hpp"
+
+namespace muster {
+
+/// A value that the loop will deliver once. Share it (std::shared_ptr) between the waiting call and the
+/// callback: a callback that comes after the caller has gone finds it alive.
+template <class T>
+class Completion {
+  public:
+    explicit Completion(EventLoop& loop) : loop_(loop) {}
+
+    /// Any thread; the first delivery counts.
+    void deliver(T value) {
+        {
+            std::lock_guard lock(lock_);
+            if (value_) return;
+            value_ = std::move(value);
+            // Under the lock: the waiter may destroy what it waits on as soon as it sees the value.
+            arrived_.notify_all();
+        }
+        if (loop_.drive() == EventLoop::Drive::External) loop_.wake();
+    }
+
+    /// Waits for the value. Not on the loop's own thread.
+    T wait() {
+        if (loop_.drive() == EventLoop::Drive::External) {
+            loop_.run_until([this] {
+                std::lock_guard lock(lock_);
+                return value_.has_value();
+            });
+        }
+        std::unique_lock lock(lock_);
+        arrived_.wait(lock, [this] { return value_.has_value(); });
+        return std::move(*value_);
+    }
+
+  private:
+    EventLoop& loop_;
+    std::mutex lock_;  // guards value_
+    std::condition_variable arrived_;
+    std::optional<T> value_;
+};
+
+/// Runs `start(deliver)` on the loop and waits for what it delivers. On the loop itself a wait would never
+/// end: `refused` is returned at once (PMIX_ERR_WOULD_BLOCK at the API).
+template <class T, class Start>
+T call_and_wait(EventLoop& loop, T refused, Start start) {
+    if (loop.on_loop()) return refused;
+    auto completion = std::make_shared<Completion<T>>(loop);
+    loop.post([completion, start = std::move(start)]() mutable {
+        start([completion](T value) { completion->deliver(std::move(value)); });
+    });
+    return completion->wait();
+}
+
+}  // namespace muster

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PMIx_Get: see get.hpp.
+#include "core/runtime/get.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "core/client/client.hpp"
+#include "core/runtime/completion.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+
+pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info) {
+    if (key != nullptr && (*key == '\0' || strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (info.size > 0 && info.data == nullptr) return PMIX_ERR_BAD_PARAM;
+    runtime_ = &runtime;
+    target_ = proc == nullptr ? runtime.self() : *proc;
+    if (target_.nspace[0] == '\0') nspace_load(target_.nspace, nspace_view(runtime.self().nspace));
+    key_ = key;
+    info_ = info;
+    lookup_.nspace = target_.nspace;
+    lookup_.rank = target_.rank;
+    lookup_.key = key_;
+    return read_get_directives(info_, lookup_, directives_);
+}
+
+pmix_status_t GetCall::look(pmix_value_t** result) {
+    pmix_status_t outcome = PMIX_SUCCESS;
+    Info all;
+    const auto visit = [&](const Found& found) {
+        if (key_ == nullptr) {
+            const pmix_status_t added = all.add_copy(found.key, found.value);
+            if (added != PMIX_SUCCESS) outcome = added;
+        } else if (directives_.pointer && found.stable) {
+            // The caller reads it where it stands and does not free it (PMIX_GET_POINTER_VALUES).
+            *result = const_cast<pmix_value_t*>(&found.value);
+        } else if (directives_.static_value) {
+            outcome = *result == nullptr ? PMIX_ERR_BAD_PARAM : value_copy(*result, &found.value);
+        } else {
+            auto* copy = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
+            if (copy == nullptr) {
+                outcome = PMIX_ERR_NOMEM;
+                return;
+            }
+            outcome = value_copy(copy, &found.value);
+            if (outcome == PMIX_SUCCESS) {
+                *result = copy;
+            } else {
+                std::free(copy);
+            }
+        }
+    };
+    const pmix_status_t status = runtime_->store().find(lookup_, visit);
+    if (status != PMIX_SUCCESS || outcome != PMIX_SUCCESS) return status != PMIX_SUCCESS ? status : outcome;
+    if (key_ != nullptr) return PMIX_SUCCESS;
+    Value array = std::move(all).to_value();
+    if (directives_.static_value) {
+        if (*result == nullptr) return PMIX_ERR_BAD_PARAM;
+        **result = array.release();
+        return PMIX_SUCCESS;
+    }
+    auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
+    if (holder == nullptr) return PMIX_ERR_NOMEM;
+    *holder = array.release();
+    *result = holder;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t GetCall::may_ask() const {
+    if (directives_.optional) return PMIX_ERR_NOT_FOUND;
+    if (lookup_.scope == PMIX_INTERNAL) return PMIX_ERR_NOT_FOUND;
+    const bool client = runtime_->client() != nullptr && runtime_->client()->connected();
+    if (client) {
+        // What we have not put ourselves, nobody else has of us.
+        const bool own = proc_is(target_, runtime_->self());
+        return own && key_ != nullptr && !key_is_reserved(key_) ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
+    }
+    return runtime_->server() != nullptr ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+pmix_status_t GetCall::detach() {
+    auto copy = Info::copy_of(info_);
+    if (!copy) return PMIX_ERR_BAD_PARAM;
+    info_copy_ = std::move(*copy);
+    info_ = info_copy_;
+    if (key_ != nullptr) {
+        key_copy_ = key_;
+        key_ = key_copy_.c_str();
+    }
+    lookup_ = Lookup();
+    lookup_.nspace = target_.nspace;
+    lookup_.rank = target_.rank;
+    lookup_.key = key_;
+    const pmix_status_t status = read_get_directives(info_, lookup_, directives_);
+    // The caller's storage is filled by the caller's thread.
+    if (!directives_.pointer) directives_.static_value = false;
+    return status;
+}
+
+void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_t, pmix_value_t*)> done) {
+    GetCall& self = *call;
+    const auto again = [call, done](pmix_status_t status) {
+        pmix_value_t* value = nullptr;
+        if (status == PMIX_SUCCESS) status = call->look(&value);
+        if (status == PMIX_ERR_INVALID_NAMESPACE) status = PMIX_ERR_NOT_FOUND;
+        done(status, value);
+    };
+    Client* client = self.runtime_->client();
+    if (client != nullptr && client->connected()) {
+        client->fetch(self.target_, self.key_, self.info_, again);
+        return;
+    }
+    Server* server = self.runtime_->server();
+    if (server == nullptr) return done(PMIX_ERR_NOT_FOUND, nullptr);
+    GetRequest request;
+    request.requester = self.runtime_->self();
+    request.target = self.target_;
+    if (self.key_ != nullptr) request.key = self.key_;
+    if (auto copy = Info::copy_of(self.info_)) request.info = std::move(*copy);
+    request.format = self.runtime_->own_format();
+    server->modex().get(std::move(request), [again](pmix_status_t status, Bytes) { again(status); });
+}
+
+pmix_status_t get_blocking(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info,
+                           pmix_value_t** result) {
+    GetCall call;
+    pmix_status_t status = call.prepare(runtime, proc, key, info);
+    if (status != PMIX_SUCCESS) return status;
+    if (!call.must_refresh()) {
+        status = call.look(result);
+        if (status == PMIX_SUCCESS) return status;
+        if (status != PMIX_ERR_NOT_FOUND && status != PMIX_ERR_INVALID_NAMESPACE) return status;
+    }
+    if (status = call.may_ask(); status != PMIX_SUCCESS) return status;
+
+    // What follows may outlive this frame only in name: the wait below ends after the last use.
+    struct Answer {
+        pmix_status_t status = PMIX_SUCCESS;
+        pmix_value_t* value = nullptr;
+    };
+    auto shared = std::make_shared<GetCall>();
+    if (status = shared->prepare(runtime, proc, key, info); status != PMIX_SUCCESS) return status;
+    if (status = shared->detach(); status != PMIX_SUCCESS) return status;
+    pmix_value_t* storage = *result;
+    const Answer answer =
+        call_and_wait<Answer>(runtime.loop(), {PMIX_ERR_WOULD_BLOCK, nullptr}, [shared](auto deliver) {
+            GetCall::ask(shared, [deliver](pmix_status_t code, pmix_value_t* value) {
+                deliver({code, value});
+            });
+        });
+    if (answer.status != PMIX_SUCCESS) return answer.status;
+    if (info.is_true(PMIX_GET_STATIC_VALUES) && !info.is_true(PMIX_GET_POINTER_VALUES)) {
+        if (storage != nullptr) *storage = *answer.value;
+        std::free(answer.value);
+        return storage == nullptr ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
+    }
+    *result = answer.value;
+    return PMIX_SUCCESS;
+}
+
+}  // namespace muster

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PMIx_Get, whatever the role: first the store, on the caller's thread; then, if need be, whoever can know
+// (our server, or as a server a local process or the host).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/runtime/get_directives.hpp"
+#include "core/runtime/runtime.hpp"
+
+namespace muster {
+
+/// One call of PMIx_Get or PMIx_Get_nb. Owns copies of what it must keep when it leaves the caller's thread.
+class GetCall {
+  public:
+    /// `result` receives a value to be freed by PMIx_Value_free (n = 1), or, as the directives ask, the
+    /// caller's own storage is filled, or a pointer into the store is given. `proc` and `key` may be null
+    /// (ourselves; everything). Returns PMIX_ERR_BAD_PARAM for a call that makes no sense.
+    pmix_status_t prepare(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info);
+
+    /// From the store. PMIX_ERR_NOT_FOUND when it is not there (or must be fetched anew). Any thread.
+    pmix_status_t look(pmix_value_t** result);
+    /// Whether asking others is allowed and possible; else the status to return.
+    pmix_status_t may_ask() const;
+    /// Copies what look() only referred to, so that the call outlives its caller's arguments.
+    pmix_status_t detach();
+    /// Asks, then looks again. Loop. `*result` as for look(); `done` is called once.
+    static void ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_t, pmix_value_t*)> done);
+
+    bool must_refresh() const { return directives_.refresh; }
+
+  private:
+    Runtime* runtime_ = nullptr;
+    pmix_proc_t target_{};
+    const char* key_ = nullptr;
+    Lookup lookup_;
+    GetDirectives directives_;
+    InfoView info_;
+    std::string key_copy_;
+    Info info_copy_;
+};
+
+/// The blocking form as a whole.
+pmix_status_t get_blocking(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info,
+                           pmix_value_t** result);
+
+}  // namespace muster

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Making and ending what a process has while the library is initialised: see runtime.hpp.
+#include "core/runtime/runtime.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "core/client/client.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// A directory from an attribute, then from environment variables, then /tmp.
+std::string choose_directory(InfoView info, const char* attribute,
+                             std::initializer_list<const char*> variables) {
+    if (const pmix_info_t* given = info.find(attribute)) {
+        if (const char* path = value_as_string(&given->value); path != nullptr && *path != '\0') return path;
+    }
+    for (const char* variable : variables) {
+        if (const char* path = secure_getenv(variable); path != nullptr && *path != '\0') return path;
+    }
+    return "/tmp";
+}
+
+std::string own_hostname(InfoView info) {
+    if (const pmix_info_t* given = info.find(PMIX_HOSTNAME)) {
+        if (const char* name = value_as_string(&given->value); name != nullptr && *name != '\0') return name;
+    }
+    if (const char* name = secure_getenv("PMIX_HOSTNAME"); name != nullptr && *name != '\0') return name;
+    char name[256] = "localhost";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+void define_library_parameters(Parameters& parameters) {
+    auto define = [&](const char* framework, const char* name, ParameterType type, const char* value,
+                      const char* unit, const char* help) {
+        ParameterDefinition definition;
+        definition.framework = framework;
+        definition.component = "base";
+        definition.name = name;
+        definition.type = type;
+        definition.default_value = value;
+        definition.unit = unit;
+        definition.help = help;
+        // A value that does not fit is reported by pmix_info; the default holds.
+        [[maybe_unused]] const auto defined = parameters.define(std::move(definition));
+    };
+    define("server", "max_wait", ParameterType::Seconds, "2", "seconds",
+           "How long a request without PMIX_TIMEOUT waits for a key that a process of this node, which has "
+           "committed "
+           "data already, may still post.");
+    define("server", "max_payload", ParameterType::Size, "1g", "bytes",
+           "Largest message that is accepted from a peer; a peer that sends a larger one is disconnected.");
+    define("server", "handshake_timeout", ParameterType::Seconds, "30", "seconds",
+           "How long a connection may take to complete its handshake before it is dropped.");
+    define("client", "connect_timeout", ParameterType::Seconds, "60", "seconds",
+           "How long a client waits for its server to accept it.");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
+    std::unique_ptr<Runtime> runtime(new Runtime());
+    runtime->role_ = options.role;
+    runtime->hostname_ = own_hostname(options.info);
+    runtime->session_directory_ =
+        choose_directory(options.info, PMIX_SERVER_TMPDIR, {"PMIX_SERVER_TMPDIR", "TMPDIR", "TEMP", "TMP"});
+    runtime->system_directory_ =
+        choose_directory(options.info, PMIX_SYSTEM_TMPDIR, {"PMIX_SYSTEM_TMPDIR", "TMPDIR", "TEMP", "TMP"});
+    runtime->thread_name_ = "pmix-progress";
+
+    runtime->parameters_ = std::make_unique<Parameters>(Parameters::Sources::standard());
+    define_library_parameters(*runtime->parameters_);
+
+    const bool external = options.info.is_true(PMIX_EXTERNAL_PROGRESS);
+    runtime->loop_ =
+        std::make_unique<EventLoop>(external ? EventLoop::Drive::External : EventLoop::Drive::Thread);
+
+    Registry::Options where = Registry::Options::standard(*runtime->parameters_);
+    where.linked = linked_components();
+    where.loop = runtime->loop_.get();
+    runtime->registry_ = std::make_unique<Registry>(*runtime->parameters_, where);
+    runtime->log_ = &runtime->registry_->log(options.role == Role::Server ? "server" : "client");
+
+    const auto encodings = runtime->registry_->bfrops();
+    if (encodings.empty()) {
+        return Error{
+            PMIX_ERR_NOT_AVAILABLE,
+            "no component of framework bfrops can be used; install the folder pmix beside the library"};
+    }
+    runtime->own_format_ = {encodings.front(), BufferType::NonDescribed};
+
+    const auto stores = runtime->registry_->stores(options.store_preference);
+    if (stores.empty()) {
+        return Error{PMIX_ERR_NOT_AVAILABLE,
+                     "no component of framework gds can be used (wanted: " +
+                         (options.store_preference.empty() ? "any" : options.store_preference) + ")"};
+    }
+    runtime->store_ = stores.front();
+    StoreContext context;
+    context.hostname = runtime->hostname_;
+    runtime->store_->set_context(std::move(context));
+    return runtime;
+}
+
+Runtime::~Runtime() {
+    stop();
+    client_.reset();
+    server_.reset();
+}
+
+void Runtime::start() {
+    loop_->start(thread_name_.c_str());
+}
+
+void Runtime::stop() {
+    if (loop_) loop_->stop();
+}
+
+const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
+    for (const Bfrops* encoding : registry_->bfrops()) {
+        if (encoding->speaks(wire_name)) return encoding;
+    }
+    return nullptr;
+}
+
+void Runtime::set_client(std::unique_ptr<Client> client) {
+    client_ = std::move(client);
+}
+void Runtime::set_server(std::unique_ptr<Server> server) {
+    server_ = std::move(server);
+}
+
+}  // namespace muster

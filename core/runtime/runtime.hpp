@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one process has while the library is initialised: parameters, components, the loop, the store, its
+// identity, and the roles it plays (a server and a client role may be there at once: a launcher that is a
+// tool has both).
+#pragma once
+
+#include <pmix_server.h>
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "framework/base/loop.hpp"
+#include "framework/base/value.hpp"
+#include "framework/registry.hpp"
+
+namespace muster {
+
+class Client;
+class Server;
+
+class Runtime {
+  public:
+    enum class Role { Client, Server, Tool };
+
+    struct Options {
+        Role role = Role::Client;
+        InfoView info;                 ///< directives of the init call; used during create() only
+        std::string store_preference;  ///< names of stores offered to us (client: PMIX_GDS_MODULE)
+    };
+
+    /// Reads the parameters, opens the registry and the store, makes the loop (start() starts it).
+    static Result<std::unique_ptr<Runtime>> create(const Options& options);
+    ~Runtime();
+    Runtime(const Runtime&) = delete;
+    Runtime& operator=(const Runtime&) = delete;
+
+    Role role() const { return role_; }
+    Parameters& parameters() { return *parameters_; }
+    Registry& registry() { return *registry_; }
+    EventLoop& loop() { return *loop_; }
+    Gds& store() { return *store_; }
+    const Gds& store() const { return *store_; }
+    Log& log() { return *log_; }
+
+    /// Our own identity. Fixed before init returns.
+    const pmix_proc_t& self() const { return self_; }
+    void set_self(const pmix_proc_t& self) { self_ = self; }
+
+    const std::string& hostname() const { return hostname_; }
+    /// Session directory of a server (PMIX_SERVER_TMPDIR) and the system's (PMIX_SYSTEM_TMPDIR).
+    const std::string& session_directory() const { return session_directory_; }
+    const std::string& system_directory() const { return system_directory_; }
+
+    /// The encoding in which we pack for nobody in particular (PMIx_Data_pack without a target) and offer to
+    /// others.
+    WireFormat own_format() const { return own_format_; }
+    void set_own_format(WireFormat format) { own_format_ = format; }
+    /// The encoding of that name on the wire ("v41", "v51" ...), or nullptr.
+    const Bfrops* find_bfrops(std::string_view wire_name);
+
+    /// The roles; null where this process does not play them.
+    Client* client() { return client_.get(); }
+    Server* server() { return server_.get(); }
+    void set_client(std::unique_ptr<Client> client);
+    void set_server(std::unique_ptr<Server> server);
+
+    /// Starts the progress thread, where it is ours.
+    void start();
+    /// Stops the loop: nothing runs any more. The roles are destroyed afterwards, on the caller's thread.
+    void stop();
+
+  private:
+    Runtime() = default;
+
+    Role role_ = Role::Client;
+    pmix_proc_t self_{};
+    std::string hostname_;
+    std::string session_directory_;
+    std::string system_directory_;
+    std::string thread_name_;
+    WireFormat own_format_;
+    std::unique_ptr<Parameters> parameters_;
+    std::unique_ptr<EventLoop> loop_;
+    std::unique_ptr<Registry> registry_;
+    Gds* store_ = nullptr;  // the registry's
+    Log* log_ = nullptr;    // the registry's
+    std::unique_ptr<Server> server_;
+    std::unique_ptr<Client> client_;
+};
+
+}  // namespace muster

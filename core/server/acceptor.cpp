@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reading connect requests: see acceptor.hpp.
+#include "core/server/acceptor.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "framework/ptl/channel.hpp"
+
+namespace muster {
+
+struct Acceptor::Pending {
+    Socket socket;
+    Bytes received;
+    size_t wanted = Channel::kHeaderSize;  ///< bytes of the request known to come, with the header
+    bool header_read = false;
+    std::unique_ptr<Watch> readable;
+    std::unique_ptr<Watch> time_limit;
+    std::list<std::unique_ptr<Pending>>::iterator self;
+};
+
+Acceptor::Acceptor(Runtime& runtime, OnRequest on_request)
+    : runtime_(runtime), on_request_(std::move(on_request)) {}
+Acceptor::~Acceptor() = default;
+
+Result<void> Acceptor::open(const ListenOptions& options) {
+    std::string failures;
+    for (Ptl* transport : runtime_.registry().ptls()) {
+        auto listener = transport->listen(options);
+        if (!listener) {
+            MUSTER_LOG(runtime_.registry().log("ptl"), Info, "%s: %s", transport->name(),
+                       listener.error().text.c_str());
+            failures += (failures.empty() ? "" : "; ") + std::string(transport->name()) + ": " +
+                        listener.error().text;
+            continue;
+        }
+        Open open;
+        open.listener = std::move(*listener);
+        Listener& known = *open.listener;
+        open.watch =
+            runtime_.loop().watch(known.fd(), [this, &known](EventLoop::Ready) { accept_all(known); });
+        open_.push_back(std::move(open));
+    }
+    if (open_.empty()) {
+        return Error{PMIX_ERR_NOT_AVAILABLE,
+                     "no transport can be listened on" + (failures.empty() ? "" : ": " + failures)};
+    }
+    return {};
+}
+
+std::vector<std::string> Acceptor::uris() const {
+    std::vector<std::string> uris;
+    for (const Open& open : open_)
+        uris.push_back(open.listener->uri());
+    return uris;
+}
+
+void Acceptor::accept_all(Listener& listener) {
+    // Bounded, so that a storm of connections does not keep the loop from everything else.
+    for (int i = 0; i < 64; ++i) {
+        auto socket = listener.accept();
+        if (!socket) {
+            if (socket.status() == PMIX_ERR_NOT_FOUND) return;
+            MUSTER_LOG(runtime_.registry().log("ptl"), Error, "%s", socket.error().text.c_str());
+            if (socket.status() == PMIX_ERR_OUT_OF_RESOURCE) return;
+            continue;
+        }
+        pending_.push_back(std::make_unique<Pending>());
+        Pending& pending = *pending_.back();
+        pending.self = std::prev(pending_.end());
+        pending.socket = std::move(*socket);
+        const auto limit = std::chrono::milliseconds(
+            static_cast<int64_t>(runtime_.parameters().seconds("server_base_handshake_timeout") * 1000));
+        pending.time_limit =
+            runtime_.loop().after(limit, [this, &pending] { drop(pending, "it said nothing in time"); });
+        pending.readable = runtime_.loop().watch(pending.socket.fd.get(),
+                                                 [this, &pending](EventLoop::Ready) { read(pending); });
+    }
+}
+
+void Acceptor::drop(Pending& pending, const std::string& reason) {
+    MUSTER_LOG(runtime_.registry().log("ptl"), Error,
+               "dropped a connection of %s before its handshake was complete: %s",
+               pending.socket.peer.c_str(), reason.c_str());
+    pending_.erase(pending.self);
+}
+
+void Acceptor::read(Pending& pending) {
+    for (;;) {
+        uint8_t chunk[4096];
+        const ssize_t got = ::recv(pending.socket.fd.get(), chunk, sizeof chunk, 0);
+        if (got < 0) {
+            if (errno == EINTR) continue;
+            if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+            return drop(pending, std::strerror(errno));
+        }
+        if (got == 0) return drop(pending, "it closed the connection");
+        pending.received.append(chunk, static_cast<size_t>(got));
+        const ByteView so_far = pending.received.view();
+        if (!pending.header_read && so_far.size() >= Channel::kHeaderSize) {
+            const auto length = parse_connect_header(so_far.first(Channel::kHeaderSize));
+            if (!length) return drop(pending, length.error().text);
+            pending.wanted += *length;
+            pending.header_read = true;
+        }
+        if (!pending.header_read || so_far.size() < pending.wanted) continue;
+
+        auto request = parse_connect_request(
+            so_far.subspan(Channel::kHeaderSize, pending.wanted - Channel::kHeaderSize));
+        if (!request) return drop(pending, request.error().text);
+        Bytes early(so_far.subspan(pending.wanted));
+        Socket socket = std::move(pending.socket);
+        pending_.erase(pending.self);
+        on_request_(std::move(socket), std::move(*request), std::move(early));
+        return;
+    }
+}
+
+}  // namespace muster

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of commands, and the handlers of what every client does: see handlers.hpp.
+#include "core/server/handlers.hpp"
+
+#include <cstring>
+
+#include "core/server/server.hpp"
+#include "framework/base/status.hpp"
+
+namespace muster {
+namespace {
+
+constexpr Handler kHandlers[] = {
+    {Command::JobInfo, handle::job_info},
+    {Command::Abort, handle::abort},
+    {Command::Commit, handle::commit},
+    {Command::Fence, handle::fence},
+    {Command::Get, handle::get},
+    {Command::Finalize, handle::finalize},
+    {Command::RefreshCache, handle::refresh_cache},
+    {Command::ResolvePeers, handle::resolve_peers},
+    {Command::ResolveNodes, handle::resolve_nodes},
+};
+
+/// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.
+std::function<void(pmix_status_t)> answer_later(const Request& request) {
+    return [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status) {
+        if (const PeerPtr peer = ref.lock()) peer->reply_status(tag, status);
+    };
+}
+
+}  // namespace
+
+const Handler* find_handler(uint8_t code) {
+    for (const Handler& handler : kHandlers) {
+        if (static_cast<uint8_t>(handler.command) == code) return &handler;
+    }
+    return nullptr;
+}
+
+void handle::job_info(Server& server, const Request& request) {
+    const PeerPtr& peer = request.peer;
+    Namespace* nspace = server.namespaces().find(peer->proc.nspace);
+    if (nspace == nullptr) return peer->reply_status(request.tag, PMIX_ERR_INVALID_NAMESPACE);
+    if (!nspace->registered) {
+        nspace->waiting.push_back([&server, ref = PeerRef(peer), tag = request.tag] {
+            const PeerPtr waiting = ref.lock();
+            if (!waiting) return;
+            Unpacker nothing(waiting->format, {});
+            job_info(server, Request{waiting, tag, nothing});
+        });
+        return;
+    }
+    // The same bytes for all clients that want the same form.
+    const bool compact = peer->version.muster != 0;
+    for (const auto& packed : nspace->packed_job) {
+        if (packed.compact == compact && packed.format.bfrops == peer->format.bfrops &&
+            packed.format.buffer_type == peer->format.buffer_type) {
+            return peer->send_shared(request.tag, packed.reply);
+        }
+    }
+    Packer reply = peer->packer();
+    reply.string(nspace->name);
+    const pmix_status_t status = server.runtime().store().pack_job(nspace->name.c_str(), reply, compact);
+    if (status != PMIX_SUCCESS || reply.error() != PMIX_SUCCESS) {
+        MUSTER_LOG(server.log(), Error, "the job data of %s cannot be packed for %s: %s",
+                   nspace->name.c_str(), peer->text().c_str(),
+                   status_text(status != PMIX_SUCCESS ? status : reply.error()));
+        return peer->reply_status(request.tag, PMIX_ERROR);
+    }
+    auto shared = std::make_shared<const Bytes>(reply.take());
+    nspace->packed_job.push_back({peer->format, compact, shared});
+    peer->send_shared(request.tag, std::move(shared));
+}
+
+void handle::abort(Server& server, const Request& request) {
+    pmix_status_t status = PMIX_SUCCESS;
+    std::string message;
+    std::vector<pmix_proc_t> procs;
+    if (!request.in.status(status) || !request.in.string(message) || !request.in.procs(procs))
+        return request.malformed();
+    const LocalClient* client = server.namespaces().client(request.peer->proc);
+    server.host().abort(request.peer->proc, client == nullptr ? nullptr : client->server_object, status,
+                        std::move(message), std::move(procs),
+                        [answer = answer_later(request)](const HostAnswer& reply) { answer(reply.status); });
+}
+
+void handle::commit(Server& server, const Request& request) {
+    request.peer->reply_status(request.tag, server.modex().commit(request.peer->proc, request.in));
+}
+
+void handle::fence(Server& server, const Request& request) {
+    std::vector<pmix_proc_t> procs;
+    Arrival arrival;
+    if (!request.in.procs(procs) || !request.in.infos(arrival.info)) return request.malformed();
+    if (procs.empty()) procs.push_back(make_proc(request.peer->proc.nspace, PMIX_RANK_WILDCARD));
+    arrival.proc = request.peer->proc;
+    arrival.reply = [answer = answer_later(request)](const Outcome& outcome) { answer(outcome.status); };
+    server.collectives().arrive(CollectiveKind::Fence, "", std::move(procs), std::move(arrival));
+}
+
+void handle::get(Server& server, const Request& request) {
+    GetRequest get;
+    std::string nspace;
+    pmix_rank_t rank = PMIX_RANK_UNDEF;
+    if (!request.in.string(nspace) || !request.in.rank(rank) || !request.in.infos(get.info))
+        return request.malformed();
+    if (!request.in.at_end()) {
+        std::string key;
+        bool none = false;
+        if (!request.in.string(key, none)) return request.malformed();
+        if (!none) get.key = std::move(key);
+    }
+    get.requester = request.peer->proc;
+    get.target = make_proc(nspace, rank);
+    get.format = request.peer->format;
+    server.modex().get(std::move(get),
+                       [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status, Bytes blob) {
+                           const PeerPtr peer = ref.lock();
+                           if (!peer) return;
+                           Packer reply = peer->packer();
+                           reply.status(status);
+                           if (status == PMIX_SUCCESS) reply.raw(blob.view());
+                           peer->reply(tag, std::move(reply));
+                       });
+}
+
+void handle::finalize(Server& server, const Request& request) {
+    const PeerPtr& peer = request.peer;
+    LocalClient* client = server.namespaces().client(peer->proc);
+    peer->finalized = true;
+    if (client == nullptr || client->peer != peer) return peer->reply_status(request.tag, PMIX_SUCCESS);
+    client->finalized = true;
+    server.departed(peer->proc, false);
+    server.host().client_finalized(
+        peer->proc, client->server_object,
+        [answer = answer_later(request)](const HostAnswer&) { answer(PMIX_SUCCESS); });
+}
+
+void handle::refresh_cache(Server& server, const Request& request) {
+    std::string nspace;
+    pmix_rank_t rank = PMIX_RANK_UNDEF;
+    if (!request.in.string(nspace) || !request.in.rank(rank)) return request.malformed();
+    const pmix_proc_t target = make_proc(nspace, rank);
+    Packer reply = request.peer->packer();
+    Packer values = request.peer->packer();
+    const Gds& store = server.runtime().store();
+    pmix_status_t status = PMIX_SUCCESS;
+    if (rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF) {
+        status = store.pack_job(nspace.c_str(), values, false);
+    } else {
+        const View view = server.namespaces().is_local(target) ? View::Local : View::All;
+        status =
+            store.find_posted(target, view, [&](const Found& found) { values.kval(found.key, found.value); });
+    }
+    reply.status(status);
+    if (status == PMIX_SUCCESS) reply.raw(values.view());
+    request.peer->reply(request.tag, std::move(reply));
+}
+
+void handle::resolve_peers(Server& server, const Request& request) {
+    std::string node, nspace;
+    bool any_node = false, any_nspace = false;
+    if (!request.in.string(node, any_node) || !request.in.string(nspace, any_nspace))
+        return request.malformed();
+    std::vector<pmix_proc_t> procs;
+    const pmix_status_t status = server.runtime().store().peers_on(
+        any_node ? nullptr : node.c_str(), any_nspace ? nullptr : nspace.c_str(), procs);
+    Packer reply = request.peer->packer();
+    reply.status(status);
+    if (status == PMIX_SUCCESS) reply.procs(procs.data(), procs.size());
+    request.peer->reply(request.tag, std::move(reply));
+}
+
+void handle::resolve_nodes(Server& server, const Request& request) {
+    std::string nspace;
+    bool any_nspace = false;
+    if (!request.in.string(nspace, any_nspace)) return request.malformed();
+    std::vector<std::string> nodes;
+    const pmix_status_t status =
+        server.runtime().store().nodes_of(any_nspace ? nullptr : nspace.c_str(), nodes);
+    std::string list;
+    for (const std::string& node : nodes)
+        list += (list.empty() ? "" : ",") + node;
+    Packer reply = request.peer->packer();
+    reply.status(status);
+    if (status == PMIX_SUCCESS) reply.string(list);
+    request.peer->reply(request.tag, std::move(reply));
+}
+
+}  // namespace muster

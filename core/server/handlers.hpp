@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The commands that a server understands, as one table: number and handler (docs/wire.md, commands). A
+// handler unpacks the request through the bounds-checked reader, calls the service, and answers with the
+// request's tag, now or later.
+#pragma once
+
+#include "core/protocol/command.hpp"
+#include "core/server/peer.hpp"
+
+namespace muster {
+
+class Server;
+
+struct Request {
+    const PeerPtr& peer;
+    uint32_t tag;
+    Unpacker& in;
+
+    /// Answers a request whose bytes cannot be read.
+    void malformed() const { peer->reply_status(tag, in.failed() ? in.error() : PMIX_ERR_UNPACK_FAILURE); }
+};
+
+struct Handler {
+    Command command;
+    void (*run)(Server& server, const Request& request);
+};
+
+/// The handler of a command's number, or nullptr.
+const Handler* find_handler(uint8_t code);
+
+/// The handlers, by service.
+namespace handle {
+void job_info(Server& server, const Request& request);
+void abort(Server& server, const Request& request);
+void commit(Server& server, const Request& request);
+void fence(Server& server, const Request& request);
+void get(Server& server, const Request& request);
+void finalize(Server& server, const Request& request);
+void refresh_cache(Server& server, const Request& request);
+void resolve_peers(Server& server, const Request& request);
+void resolve_nodes(Server& server, const Request& request);
+}  // namespace handle
+
+}  // namespace muster

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host's side of a server: the module of upcalls. Wraps each upcall so that the core sees one rule:
+// `done` runs on the loop, exactly once, with the host's answer, with PMIX_ERR_NOT_SUPPORTED where the host
+// has no such upcall, or with the error that the upcall returned. A host may answer at once, later, from any
+// thread, or twice (the second is ignored).
+#pragma once
+
+#include <pmix_server.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/info.hpp"
+#include "framework/base/log.hpp"
+#include "framework/base/loop.hpp"
+
+namespace muster {
+
+/// Everything that an answer of a host can carry; each upcall fills its own part.
+struct HostAnswer {
+    pmix_status_t status = PMIX_SUCCESS;
+    Bytes data;                       ///< fence, direct modex, credentials
+    Info info;                        ///< query, groups, job control ...
+    std::string nspace;               ///< spawn
+    pmix_proc_t proc{};               ///< tool connection
+    std::vector<pmix_proc_t> owners;  ///< lookup: who published info[i]
+};
+using HostDone = std::function<void(HostAnswer)>;
+
+class Host {
+  public:
+    /// Copies `size` bytes of the host's module and not one more; what lies beyond counts as absent.
+    Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size);
+    /// Answers that come later find nobody.
+    ~Host();
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+
+    /// The table, for "does the host have this upcall".
+    const pmix_server_module_t& module() const { return module_; }
+
+    /// PMIX_SUCCESS at once where the host has neither form, or has only the form without info: that one is
+    /// not waited for, since hosts exist that never answer it.
+    void client_connected(const pmix_proc_t& proc, void* server_object, Info info, HostDone done);
+    void client_finalized(const pmix_proc_t& proc, void* server_object, HostDone done);
+    void abort(const pmix_proc_t& proc, void* server_object, pmix_status_t status, std::string message,
+               std::vector<pmix_proc_t> procs, HostDone done);
+    void fence(std::vector<pmix_proc_t> procs, Info info, Bytes data, HostDone done);
+    void direct_modex(const pmix_proc_t& proc, Info info, HostDone done);
+
+    /// The general form. `call` gets the callback's data and makes the upcall; `keep` owns what the upcall
+    /// was given, until the answer. Used by the members above and by services with upcalls of their own.
+    void upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
+                const std::function<pmix_status_t(void* cbdata)>& call);
+
+    /// The C callbacks to pass with `cbdata`.
+    static void on_op(pmix_status_t status, void* cbdata);
+    static void on_modex(pmix_status_t status, const char* data, size_t ndata, void* cbdata,
+                         pmix_release_cbfunc_t release, void* release_data);
+    static void on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* cbdata,
+                        pmix_release_cbfunc_t release, void* release_data);
+
+    /// Delivers an answer for a callback's data; for C callbacks that services define themselves.
+    static void answer(void* cbdata, HostAnswer answer);
+
+  private:
+    EventLoop& loop_;
+    Log& log_;
+    pmix_server_module_t module_{};
+    uint64_t owner_ = 0;  // tells our open upcalls from those of an earlier Host of this process
+};
+
+}  // namespace muster

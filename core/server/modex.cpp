@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchange of posted data on the server: see modex.hpp.
+#include "core/server/modex.hpp"
+
+#include "core/runtime/get_directives.hpp"
+#include "core/server/server.hpp"
+#include "framework/base/compress.hpp"
+
+namespace muster {
+namespace {
+
+/// One BYTE_OBJECT of a GET reply: the process, then its values.
+void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values) {
+    Packer object(out.format());
+    object.proc(proc);
+    object.raw(values.view());
+    out.bytes(object.view());
+}
+
+}  // namespace
+
+pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
+    Gds& store = server_.runtime().store();
+    while (!body.at_end()) {
+        pmix_scope_t scope = PMIX_SCOPE_UNDEF;
+        ByteView section;
+        BufferType buffer_type = BufferType::NonDescribed;
+        if (!body.scope(scope) || !body.buffer(buffer_type, section)) return body.error();
+        if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL) return PMIX_ERR_BAD_PARAM;
+        Unpacker values({body.format().bfrops, buffer_type}, section);
+        while (!values.at_end()) {
+            std::string key;
+            Value value;
+            if (!values.kval(key, value)) return values.error();
+            if (const pmix_status_t status = value_decompress(value.get()); status != PMIX_SUCCESS)
+                return status;
+            if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value);
+                status != PMIX_SUCCESS) {
+                return status;
+            }
+        }
+    }
+    if (LocalClient* client = server_.namespaces().client(proc)) ++client->commits;
+    const Proc target(proc);
+    retry(target, false);
+    if (auto found = requested_.find(target); found != requested_.end()) {
+        auto callers = std::move(found->second);
+        requested_.erase(found);
+        for (OnRequested& done : callers)
+            requested(proc, std::move(done));
+    }
+    return PMIX_SUCCESS;
+}
+
+std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
+    const Gds& store = server_.runtime().store();
+    pmix_proc_t owner = request.target;
+    Packer out(request.format);
+    Packer values(request.format);
+    if (!request.key) {
+        owner.rank = PMIX_RANK_WILDCARD;
+        if (store.pack_job(request.target.nspace, values, false) != PMIX_SUCCESS) return std::nullopt;
+    } else {
+        Lookup lookup;
+        GetDirectives directives;
+        lookup.nspace = request.target.nspace;
+        lookup.rank = request.target.rank;
+        lookup.key = request.key->c_str();
+        if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS) return std::nullopt;
+        const auto visit = [&](const Found& found) { values.kval(found.key, found.value); };
+        if (store.find(lookup, visit) != PMIX_SUCCESS) return std::nullopt;
+    }
+    pack_object(out, owner, values);
+    if (out.error() != PMIX_SUCCESS) return std::nullopt;
+    return out.take();
+}
+
+std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
+    const Gds& store = server_.runtime().store();
+    const bool job_level = request.target.rank == PMIX_RANK_WILDCARD ||
+                           request.target.rank == PMIX_RANK_UNDEF ||
+                           (request.key && key_is_reserved(request.key->c_str()));
+    if (job_level) return job_level_answer(request);
+
+    const bool local = server_.namespaces().is_local(request.target);
+    Packer values(request.format);
+    bool has_key = !request.key.has_value();
+    const pmix_status_t status =
+        store.find_posted(request.target, local ? View::Local : View::All, [&](const Found& found) {
+            if (request.key && key_is(found.key, request.key->c_str())) has_key = true;
+            values.kval(found.key, found.value);
+        });
+    if (status != PMIX_SUCCESS || !has_key) return std::nullopt;
+
+    Packer out(request.format);
+    if (!nspace_is(request.requester.nspace, request.target.nspace)) {
+        // A process of another job knows nothing of this one yet.
+        Packer job(request.format);
+        if (store.pack_job(request.target.nspace, job, false) == PMIX_SUCCESS) {
+            pack_object(out, make_proc(request.target.nspace, PMIX_RANK_WILDCARD), job);
+        }
+    }
+    pack_object(out, request.target, values);
+    if (out.error() != PMIX_SUCCESS) return std::nullopt;
+    return out.take();
+}
+
+void Modex::get(GetRequest request, OnGet done) {
+    Lookup lookup;
+    GetDirectives directives;
+    if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS)
+        return done(PMIX_ERR_BAD_PARAM, {});
+
+    Namespace* nspace = server_.namespaces().find(request.target.nspace);
+    const bool local = nspace != nullptr && nspace->is_local(request.target.rank);
+    // A copy of remote data may be stale; what a local process committed is always current.
+    if (!directives.refresh || local) {
+        if (auto blob = try_answer(request)) return done(PMIX_SUCCESS, std::move(*blob));
+    }
+    if (directives.immediate) return done(PMIX_ERR_NOT_FOUND, {});
+
+    const bool reserved = request.key && key_is_reserved(request.key->c_str());
+    const bool whole_job =
+        request.target.rank == PMIX_RANK_WILDCARD || request.target.rank == PMIX_RANK_UNDEF;
+    if (nspace != nullptr && nspace->registered && (reserved || whole_job)) {
+        // The host gives job-level data when it registers the job; what is not there will not come.
+        return done(PMIX_ERR_NOT_FOUND, {});
+    }
+    if (local) {
+        const LocalClient* client = nspace->client(request.target.rank);
+        if (client != nullptr && client->gone()) return done(PMIX_ERR_NOT_FOUND, {});
+        // After its first commit a process may or may not post more: waiting is bounded.
+        const bool bounded = client != nullptr && client->commits > 0;
+        return wait(std::move(request), std::move(done), bounded);
+    }
+    if (server_.host().module().direct_modex == nullptr) {
+        if (nspace != nullptr) return done(PMIX_ERR_NOT_FOUND, {});
+        return wait(std::move(request), std::move(done), true);  // the job may be registered yet
+    }
+    const pmix_proc_t target = request.target;
+    wait(std::move(request), std::move(done), false);
+    ask_host(target);
+}
+
+void Modex::wait(GetRequest request, OnGet done, bool bounded) {
+    WaitingList& list = waiting_[Proc(request.target)];
+    const auto timeout = read_timeout(request.info);
+    list.push_back(std::make_unique<Waiting>());
+    Waiting& waiting = *list.back();
+    waiting.request = std::move(request);
+    waiting.done = std::move(done);
+    if (timeout) {
+        arm(waiting, *timeout, PMIX_ERR_TIMEOUT);
+    } else if (bounded) {
+        const double seconds = server_.runtime().parameters().seconds("server_base_max_wait");
+        arm(waiting, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)), PMIX_ERR_NOT_FOUND);
+    }
+}
+
+void Modex::arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t verdict) {
+    waiting.time_limit = server_.runtime().loop().after(limit, [this, &waiting, verdict] {
+        const auto found = waiting_.find(Proc(waiting.request.target));
+        if (found == waiting_.end()) return;
+        for (auto it = found->second.begin(); it != found->second.end(); ++it) {
+            if (it->get() != &waiting) continue;
+            const auto expired = std::move(*it);
+            found->second.erase(it);
+            if (found->second.empty()) waiting_.erase(found);
+            MUSTER_LOG(server_.log(), Info, "gave up waiting for %s of %s on behalf of %s",
+                       expired->request.key ? expired->request.key->c_str() : "the data",
+                       proc_text(expired->request.target).c_str(),
+                       proc_text(expired->request.requester).c_str());
+            expired->done(verdict, {});
+            return;
+        }
+    });
+}
+
+void Modex::ask_host(const pmix_proc_t& target) {
+    const Proc key(target);
+    if (in_flight_[key]) return;
+    in_flight_[key] = true;
+    Info info;
+    for (const auto& waiting : waiting_[key]) {
+        waiting->asked = true;
+        if (!info.empty()) continue;
+        // The directives of the first; and the key, for hosts and servers that can use it.
+        if (info.add_copies(waiting->request.info) != PMIX_SUCCESS) info.clear();
+        if (waiting->request.key) info.add(PMIX_REQUIRED_KEY, waiting->request.key->c_str());
+    }
+    server_.host().direct_modex(target, std::move(info), [this, target](HostAnswer answer) {
+        host_answered(target, answer.status, answer.data.view());
+    });
+}
+
+void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data) {
+    const Proc key(target);
+    in_flight_.erase(key);
+    Gds& store = server_.runtime().store();
+    if (status == PMIX_SUCCESS) {
+        Unpacker values(server_.runtime().own_format(), data);
+        while (!values.at_end()) {
+            std::string name;
+            Value value;
+            if (!values.kval(name, value) || value_decompress(value.get()) != PMIX_SUCCESS) {
+                MUSTER_LOG(server_.log(), Error, "direct modex for %s brought bytes that cannot be read",
+                           key.text().c_str());
+                break;
+            }
+            const pmix_status_t stored = store.post(target, PMIX_REMOTE, name.c_str(), *value);
+            if (stored != PMIX_SUCCESS) break;
+        }
+    }
+    // Those that asked before this answer are done with it; those that came meanwhile are asked for again.
+    const auto found = waiting_.find(key);
+    if (found == waiting_.end()) return;
+    WaitingList list = std::move(found->second);
+    waiting_.erase(found);
+    WaitingList later;
+    for (auto& waiting : list) {
+        if (auto blob = try_answer(waiting->request)) {
+            waiting->done(PMIX_SUCCESS, std::move(*blob));
+        } else if (waiting->asked) {
+            waiting->done(status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status, {});
+        } else {
+            later.push_back(std::move(waiting));
+        }
+    }
+    if (later.empty()) return;
+    waiting_[key].splice(waiting_[key].end(), later);
+    ask_host(target);
+}
+
+void Modex::retry(const Proc& target, bool final_answer) {
+    const auto found = waiting_.find(target);
+    if (found == waiting_.end()) return;
+    WaitingList list = std::move(found->second);
+    waiting_.erase(found);
+    WaitingList later;
+    for (auto& waiting : list) {
+        if (auto blob = try_answer(waiting->request)) {
+            waiting->done(PMIX_SUCCESS, std::move(*blob));
+        } else if (final_answer) {
+            waiting->done(PMIX_ERR_NOT_FOUND, {});
+        } else {
+            // It has committed without that key: from now on waiting is bounded.
+            if (!waiting->time_limit) {
+                const double seconds = server_.runtime().parameters().seconds("server_base_max_wait");
+                arm(*waiting, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)),
+                    PMIX_ERR_NOT_FOUND);
+            }
+            later.push_back(std::move(waiting));
+        }
+    }
+    if (!later.empty()) waiting_[target].splice(waiting_[target].end(), later);
+}
+
+void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
+    const Gds& store = server_.runtime().store();
+    Namespace* nspace = server_.namespaces().find(proc.nspace);
+    Packer values(server_.runtime().own_format());
+    if (proc.rank == PMIX_RANK_WILDCARD || proc.rank == PMIX_RANK_UNDEF) {
+        if (nspace == nullptr || !nspace->registered) {
+            requested_[Proc(proc)].push_back(std::move(done));
+            return;
+        }
+        Lookup lookup;
+        lookup.nspace = proc.nspace;
+        lookup.rank = PMIX_RANK_WILDCARD;
+        store.find(lookup, [&](const Found& found) { values.kval(found.key, found.value); });
+        return done(values.error(), values.take());
+    }
+    const LocalClient* client = nspace == nullptr ? nullptr : nspace->client(proc.rank);
+    if (client != nullptr && (client->commits > 0 || client->gone())) {
+        const pmix_status_t status = store.find_posted(
+            proc, View::Remote, [&](const Found& found) { values.kval(found.key, found.value); });
+        if (values.error() != PMIX_SUCCESS) return done(values.error(), {});
+        // A process that committed without any remote data has an answer, an empty one.
+        if (status != PMIX_SUCCESS && client->commits == 0) return done(PMIX_ERR_NOT_FOUND, {});
+        return done(PMIX_SUCCESS, values.take());
+    }
+    if (nspace != nullptr && nspace->registered && !nspace->is_local(proc.rank) &&
+        nspace->clients.size() >= nspace->local_count()) {
+        return done(PMIX_ERR_NOT_FOUND, {});
+    }
+    requested_[Proc(proc)].push_back(std::move(done));
+}
+
+Bytes Modex::contribution(const std::vector<pmix_proc_t>& local) {
+    const Gds& store = server_.runtime().store();
+    const WireFormat format = server_.runtime().own_format();
+    Packer body(format);
+    body.byte(1);  // data was collected
+    for (const pmix_proc_t& proc : local) {
+        Packer values(format);
+        store.find_posted(proc, View::Remote,
+                          [&](const Found& found) { values.kval(found.key, found.value); });
+        if (values.length() == 0 || values.error() != PMIX_SUCCESS) continue;
+        pack_object(body, proc, values);
+    }
+    Packer envelope(format);
+    envelope.boolean(false);  // not compressed
+    envelope.bytes(body.view());
+    Packer out(format);
+    out.bytes(envelope.view());
+    return out.take();
+}
+
+pmix_status_t Modex::accept_contributions(ByteView data) {
+    const WireFormat format = server_.runtime().own_format();
+    Gds& store = server_.runtime().store();
+    Unpacker servers(format, data);
+    while (!servers.at_end()) {
+        ByteView envelope_bytes, body_bytes;
+        bool compressed = false;
+        if (!servers.bytes(envelope_bytes)) return servers.error();
+        Unpacker envelope(format, envelope_bytes);
+        if (!envelope.boolean(compressed) || !envelope.bytes(body_bytes)) return envelope.error();
+        std::optional<Bytes> expanded;
+        if (compressed) {
+            expanded = zlib_decompress(body_bytes, size_t{1} << 30);
+            if (!expanded) return PMIX_ERR_UNPACK_FAILURE;
+            body_bytes = expanded->view();
+        }
+        Unpacker body(format, body_bytes);
+        uint8_t collected = 0;
+        if (!body.byte(collected)) return body.error();
+        while (!body.at_end()) {
+            ByteView object_bytes;
+            pmix_proc_t proc{};
+            if (!body.bytes(object_bytes)) return body.error();
+            Unpacker object(format, object_bytes);
+            if (!object.proc(proc)) return object.error();
+            // Ours have it in full already, with the scopes that this form does not tell.
+            const bool local = server_.namespaces().is_local(proc);
+            while (!object.at_end()) {
+                std::string key;
+                Value value;
+                if (!object.kval(key, value)) return object.error();
+                if (local) continue;
+                const pmix_status_t status = store.post(proc, PMIX_REMOTE, key.c_str(), *value);
+                if (status != PMIX_SUCCESS) return status;
+            }
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+void Modex::registered(const char* nspace) {
+    std::vector<std::unique_ptr<Waiting>> again;
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+        if (it->first.nspace() != nspace || in_flight_.count(it->first) != 0) {
+            ++it;
+            continue;
+        }
+        for (auto& waiting : it->second)
+            again.push_back(std::move(waiting));
+        it = waiting_.erase(it);
+    }
+    for (auto& waiting : again)
+        get(std::move(waiting->request), std::move(waiting->done));
+    std::vector<std::pair<Proc, std::vector<OnRequested>>> callers;
+    for (auto it = requested_.begin(); it != requested_.end();) {
+        if (it->first.nspace() == nspace) {
+            callers.emplace_back(it->first, std::move(it->second));
+            it = requested_.erase(it);
+        } else {
+            ++it;
+        }
+    }
+    for (auto& [proc, list] : callers) {
+        for (OnRequested& done : list)
+            requested(proc.to_c(), std::move(done));
+    }
+}
+
+void Modex::departed(const pmix_proc_t& proc) {
+    const Proc target(proc);
+    retry(target, true);
+    if (auto found = requested_.find(target); found != requested_.end()) {
+        auto callers = std::move(found->second);
+        requested_.erase(found);
+        for (OnRequested& done : callers)
+            requested(proc, std::move(done));
+    }
+}
+
+void Modex::deregistered(const char* nspace) {
+    std::vector<std::unique_ptr<Waiting>> ended;
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+        if (it->first.nspace() != nspace) {
+            ++it;
+            continue;
+        }
+        for (auto& waiting : it->second)
+            ended.push_back(std::move(waiting));
+        it = waiting_.erase(it);
+    }
+    for (auto& waiting : ended)
+        waiting->done(PMIX_ERR_INVALID_NAMESPACE, {});
+    std::vector<OnRequested> callers;
+    for (auto it = requested_.begin(); it != requested_.end();) {
+        if (it->first.nspace() == nspace) {
+            for (OnRequested& done : it->second)
+                callers.push_back(std::move(done));
+            it = requested_.erase(it);
+        } else {
+            ++it;
+        }
+    }
+    for (OnRequested& done : callers)
+        done(PMIX_ERR_INVALID_NAMESPACE, {});
+}
+
+}  // namespace muster

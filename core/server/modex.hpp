@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchange of what processes post, as a server sees it: commits of its clients, requests for the data of
+// any process (answered from the store, by waiting for a local process, or by direct modex through the host),
+// and the host's requests for the data of ours. Belongs to the loop.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "framework/base/info.hpp"
+#include "framework/base/loop.hpp"
+#include "framework/base/proc.hpp"
+#include "framework/packer.hpp"
+
+namespace muster {
+
+class Server;
+
+/// A request for data of `target`.
+struct GetRequest {
+    pmix_proc_t requester{};
+    pmix_proc_t target{};
+    std::optional<std::string> key;  ///< nothing: all that is known of the target
+    Info info;                       ///< directives, as the requester gave them
+    WireFormat format;               ///< in which the answer is packed
+};
+
+class Modex {
+  public:
+    /// `blob`: the items behind the status of a reply to GET, when the status is PMIX_SUCCESS.
+    using OnGet = std::function<void(pmix_status_t status, Bytes blob)>;
+    /// `blob`: the target's values, as the host carries them to another server.
+    using OnRequested = std::function<void(pmix_status_t status, Bytes blob)>;
+
+    explicit Modex(Server& server) : server_(server) {}
+
+    /// Takes in the body of a commit of a local process.
+    pmix_status_t commit(const pmix_proc_t& proc, Unpacker& body);
+    void get(GetRequest request, OnGet done);
+    /// The host wants the data of one of our processes for another server.
+    void requested(const pmix_proc_t& proc, OnRequested done);
+
+    /// What all local processes among `ranks` contribute to a fence that collects data.
+    Bytes contribution(const std::vector<pmix_proc_t>& local);
+    /// Takes in what the servers of a fence contributed. The error says what was wrong; what came before is
+    /// kept.
+    pmix_status_t accept_contributions(ByteView data);
+
+    /// A namespace was registered; a process has gone; a namespace goes away: those who wait are answered.
+    void registered(const char* nspace);
+    void departed(const pmix_proc_t& proc);
+    void deregistered(const char* nspace);
+
+  private:
+    struct Waiting {
+        GetRequest request;
+        OnGet done;
+        std::unique_ptr<Watch> time_limit;
+        bool asked = false;  ///< the host was asked after this request came
+    };
+    using WaitingList = std::list<std::unique_ptr<Waiting>>;
+
+    std::optional<Bytes> try_answer(const GetRequest& request);
+    std::optional<Bytes> job_level_answer(const GetRequest& request);
+    void wait(GetRequest request, OnGet done, bool bounded);
+    void ask_host(const pmix_proc_t& target);
+    void host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data);
+    void retry(const Proc& target, bool final_answer);
+    void arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t verdict);
+
+    Server& server_;
+    std::unordered_map<Proc, WaitingList> waiting_;
+    std::unordered_map<Proc, bool> in_flight_;  ///< direct modex under way
+    std::unordered_map<Proc, std::vector<OnRequested>> requested_;
+};
+
+}  // namespace muster

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Namespaces and their local clients: see namespaces.hpp.
+#include "core/server/namespaces.hpp"
+
+#include <algorithm>
+
+namespace muster {
+
+bool Namespace::is_local(pmix_rank_t rank) const {
+    return clients.count(rank) != 0 || std::binary_search(mapped_ranks.begin(), mapped_ranks.end(), rank);
+}
+
+size_t Namespace::local_count() const {
+    if (nlocal >= 0) return std::max(static_cast<size_t>(nlocal), clients.size());
+    return std::max(mapped_ranks.size(), clients.size());
+}
+
+std::vector<pmix_rank_t> Namespace::local_ranks() const {
+    std::vector<pmix_rank_t> ranks = mapped_ranks;
+    for (const auto& [rank, client] : clients) {
+        if (!std::binary_search(mapped_ranks.begin(), mapped_ranks.end(), rank)) ranks.push_back(rank);
+    }
+    std::sort(ranks.begin(), ranks.end());
+    return ranks;
+}
+
+Namespace* Namespaces::find(const char* name) {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second.get();
+}
+
+Namespace& Namespaces::get_or_add(const char* name) {
+    auto& slot = by_name_[name];
+    if (!slot) {
+        slot = std::make_unique<Namespace>();
+        slot->name = name;
+    }
+    return *slot;
+}
+
+void Namespaces::remove(const char* name) {
+    by_name_.erase(name);
+}
+
+LocalClient* Namespaces::client(const pmix_proc_t& proc) {
+    Namespace* nspace = find(proc.nspace);
+    return nspace == nullptr ? nullptr : nspace->client(proc.rank);
+}
+
+bool Namespaces::is_local(const pmix_proc_t& proc) {
+    const Namespace* nspace = find(proc.nspace);
+    return nspace != nullptr && nspace->is_local(proc.rank);
+}
+
+}  // namespace muster

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The namespaces that the host has registered, and the clients of each on this node. Belongs to the loop.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/server/peer.hpp"
+
+namespace muster {
+
+class Gds;
+
+/// One process of this node, as the host registered it.
+struct LocalClient {
+    pmix_proc_t proc{};
+    uint32_t uid = 0;
+    uint32_t gid = 0;
+    void* server_object = nullptr;  ///< the host's, handed back in upcalls
+    PeerPtr peer;                   ///< its first connection; null while there is none
+    std::vector<PeerPtr> clones;    ///< further connections (children that share its identity)
+    uint64_t commits = 0;           ///< how often it has committed
+    bool connected = false;         ///< it has connected at least once
+    bool finalized = false;         ///< it said goodbye
+    bool lost = false;              ///< its connection broke without goodbye
+    bool gone() const { return finalized || lost; }
+};
+
+struct Namespace {
+    std::string name;
+    int32_t nlocal = -1;      ///< processes on this node as registered; -1 while not registered
+    bool registered = false;  ///< register_nspace was called
+    bool synthetic = false;   ///< made by us for a singleton or a tool, not by the host
+    std::map<pmix_rank_t, LocalClient> clients;
+    std::vector<pmix_rank_t> mapped_ranks;       ///< ranks of this node by the job's map, sorted
+    std::vector<std::function<void()>> waiting;  ///< run once the namespace is registered
+    /// Replies to the request for job data, one for each form that peers want.
+    struct PackedJob {
+        WireFormat format;
+        bool compact;
+        SharedBytes reply;
+    };
+    std::vector<PackedJob> packed_job;
+
+    LocalClient* client(pmix_rank_t rank) {
+        const auto found = clients.find(rank);
+        return found == clients.end() ? nullptr : &found->second;
+    }
+    bool is_local(pmix_rank_t rank) const;
+    /// How many processes of this node there are, as far as it is known.
+    size_t local_count() const;
+    /// Their ranks; may be short of local_count() while clients are still being registered.
+    std::vector<pmix_rank_t> local_ranks() const;
+};
+
+class Namespaces {
+  public:
+    Namespace* find(const char* name);
+    Namespace& get_or_add(const char* name);
+    void remove(const char* name);
+    LocalClient* client(const pmix_proc_t& proc);
+    /// Whether the process runs on this node (registered, or mapped here).
+    bool is_local(const pmix_proc_t& proc);
+    auto begin() { return by_name_.begin(); }
+    auto end() { return by_name_.end(); }
+
+  private:
+    std::unordered_map<std::string, std::unique_ptr<Namespace>> by_name_;
+};
+
+}  // namespace muster

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process that is connected to this server: its identity, how it wants to be spoken to, and its channel.
+// Belongs to the loop. Whoever keeps one beyond a call keeps a weak reference: the peer may be gone by then.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "framework/packer.hpp"
+#include "framework/ptl/channel.hpp"
+#include "framework/ptl/handshake.hpp"
+
+namespace muster {
+
+class Peer {
+  public:
+    pmix_proc_t proc{};
+    PeerKind kind = PeerKind::Client;
+    PeerVersion version;
+    WireFormat format;
+    uint32_t index = 0;  ///< what the handshake gave it
+    uint32_t uid = 0;
+    uint32_t gid = 0;
+    bool finalized = false;
+    std::unique_ptr<Channel> channel;
+
+    Packer packer() const { return Packer(format); }
+
+    /// Answers the request with this tag. A message that could not be packed is answered by its status alone.
+    void reply(uint32_t request_tag, Packer&& message) {
+        if (message.error() != PMIX_SUCCESS) {
+            reply_status(request_tag, message.error());
+            return;
+        }
+        send(request_tag, message.take());
+    }
+    void reply_status(uint32_t request_tag, pmix_status_t status) {
+        Packer message(format);
+        message.status(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
+        send(request_tag, message.take());
+    }
+    void send(uint32_t frame_tag, Bytes payload) {
+        if (channel) channel->send(0, frame_tag, std::move(payload));
+    }
+    void send_shared(uint32_t frame_tag, SharedBytes payload) {
+        if (channel) channel->send_shared(0, frame_tag, std::move(payload));
+    }
+    std::string text() const { return proc_text(proc); }
+};
+
+using PeerPtr = std::shared_ptr<Peer>;
+using PeerRef = std::weak_ptr<Peer>;
+
+}  // namespace muster

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The server role: registrations, admission of peers, and the way of a frame to its handler. See server.hpp.
+#include "core/server/server.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/collective/fence.hpp"
+#include "core/protocol/command.hpp"
+#include "core/server/handlers.hpp"
+#include "framework/psec.hpp"
+
+namespace muster {
+
+Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size)
+    : runtime_(runtime),
+      host_(runtime.loop(), runtime.log(), module, size),
+      modex_(*this),
+      collectives_(*this) {
+    collectives_.set_operation(CollectiveKind::Fence, std::make_unique<FenceOperation>(*this));
+    on_departure([this](const pmix_proc_t& proc, bool) {
+        modex_.departed(proc);
+        collectives_.departed(proc);
+    });
+}
+
+Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_server_module_t* module,
+                                               size_t size, InfoView info) {
+    const char* nspace = info.string(PMIX_SERVER_NSPACE);
+    const std::string own_name = nspace != nullptr ? nspace : "pmix-server-" + std::to_string(getpid());
+    if (own_name.size() > PMIX_MAX_NSLEN) {
+        return Error{PMIX_ERR_BAD_PARAM,
+                     "PMIX_SERVER_NSPACE is longer than " + std::to_string(PMIX_MAX_NSLEN)};
+    }
+    runtime.set_self(make_proc(own_name, info.number<uint32_t>(PMIX_SERVER_RANK).value_or(0)));
+
+    std::unique_ptr<Server> server(new Server(runtime, module, size));
+    server->acceptor_ = std::make_unique<Acceptor>(
+        runtime, [self = server.get()](Socket socket, ConnectRequest request, Bytes early) {
+            self->admit(std::move(socket), std::move(request), std::move(early));
+        });
+    ListenOptions options;
+    options.directory = runtime.session_directory();
+    options.remote = info.is_true(PMIX_SERVER_REMOTE_CONNECTIONS);
+    if (auto opened = server->acceptor_->open(options); !opened) return opened.error();
+    return server;
+}
+
+// --- calls of the host
+// ---------------------------------------------------------------------------------------------
+
+pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, InfoView info) {
+    if (info.is_true(PMIX_REGISTER_NODATA)) {
+        Namespace& nspace = namespaces_.get_or_add(name);
+        nspace.nlocal = nlocalprocs;
+    } else {
+        if (auto stored = runtime_.store().register_job(name, nlocalprocs, info); !stored) {
+            MUSTER_LOG(log(), Error, "namespace %s was not registered: %s", name,
+                       stored.error().text.c_str());
+            return stored.status();
+        }
+    }
+    Namespace& nspace = namespaces_.get_or_add(name);
+    if (nlocalprocs >= 0) nspace.nlocal = nlocalprocs;
+    nspace.mapped_ranks = runtime_.store().local_ranks(name);
+    nspace.registered = true;
+    nspace.packed_job.clear();
+    auto waiting = std::move(nspace.waiting);
+    nspace.waiting.clear();
+    for (const auto& task : waiting)
+        task();
+    modex_.registered(name);
+    collectives_.registered(name);
+    return PMIX_SUCCESS;
+}
+
+void Server::deregister_nspace(const char* name) {
+    if (Namespace* nspace = namespaces_.find(name)) {
+        collectives_.deregistered(name);
+        modex_.deregistered(name);
+        auto waiting = std::move(nspace->waiting);
+        namespaces_.remove(name);
+        // Their requests find no namespace now and are refused.
+        for (const auto& task : waiting)
+            task();
+    }
+    runtime_.store().deregister(name);
+}
+
+pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid,
+                                      void* server_object) {
+    Namespace& nspace = namespaces_.get_or_add(proc.nspace);
+    LocalClient& client = nspace.clients[proc.rank];
+    client.proc = proc;
+    client.uid = uid;
+    client.gid = gid;
+    client.server_object = server_object;
+    collectives_.registered(proc.nspace);
+    return PMIX_SUCCESS;
+}
+
+void Server::deregister_client(const pmix_proc_t& proc) {
+    Namespace* nspace = namespaces_.find(proc.nspace);
+    if (nspace == nullptr) return;
+    LocalClient* client = nspace->client(proc.rank);
+    if (client == nullptr) return;
+    if (!client->gone()) departed(proc, true);
+    if (client->peer) drop(client->peer);
+    for (const PeerPtr& clone : client->clones)
+        drop(clone);
+    nspace->clients.erase(proc.rank);
+}
+
+std::vector<std::pair<std::string, std::string>> Server::fork_environment(const pmix_proc_t& proc) {
+    std::vector<std::pair<std::string, std::string>> environment;
+    const auto set = [&](const char* name, std::string value) {
+        environment.emplace_back(name, std::move(value));
+    };
+    set("PMIX_NAMESPACE", proc.nspace);
+    set("PMIX_RANK", std::to_string(proc.rank));
+    const std::string self =
+        std::string(runtime_.self().nspace) + "." + std::to_string(runtime_.self().rank) + ";";
+    for (const std::string& uri : acceptor_->uris()) {
+        // OpenPMIx's clients know TCP only; what is ours alone goes under a name that they do not read.
+        if (uri.compare(0, 3, "tcp") == 0) {
+            set("PMIX_SERVER_URI41", self + uri);
+        } else {
+            set("PMIX_MUSTER_URI", self + uri);
+        }
+    }
+    std::string security;
+    for (const Psec* module : runtime_.registry().psecs())
+        security += (security.empty() ? "" : ",") + std::string(module->name());
+    set("PMIX_SECURITY_MODE", security);
+    set("PMIX_BFROP_BUFFER_TYPE", runtime_.own_format().buffer_type == BufferType::FullyDescribed
+                                      ? "PMIX_BFROP_BUFFER_FULLY_DESC"
+                                      : "PMIX_BFROP_BUFFER_NON_DESC");
+    set("PMIX_GDS_MODULE", "hash");
+    set("PMIX_SERVER_TMPDIR", runtime_.session_directory());
+    set("PMIX_SYSTEM_TMPDIR", runtime_.system_directory());
+    set("PMIX_HOSTNAME", runtime_.hostname());
+    set("PMIX_VERSION", own_wire_version());
+    return environment;
+}
+
+// --- admission
+// -----------------------------------------------------------------------------------------------------
+
+struct Server::Admission {
+    Socket socket;
+    ConnectRequest request;
+    Bytes early;
+    PeerPtr peer = std::make_shared<Peer>();
+    Info info;  ///< what the peer said of itself
+};
+
+void Server::refuse(const Socket& socket, const std::string& who, const std::string& why) {
+    MUSTER_LOG(runtime_.registry().log("ptl"), Error, "refused %s, connected from %s: %s", who.c_str(),
+               socket.peer.c_str(), why.c_str());
+}
+
+void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
+    auto admission = std::make_shared<Admission>();
+    admission->socket = std::move(socket);
+    admission->request = std::move(request);
+    admission->early = std::move(early);
+    const ConnectRequest& wanted = admission->request;
+    Peer& peer = *admission->peer;
+    peer.kind = wanted.kind;
+    peer.version = parse_version(wanted.version);
+    peer.proc = make_proc(wanted.nspace, wanted.rank);
+    peer.format.bfrops = runtime_.find_bfrops(wanted.bfrops);
+    peer.format.buffer_type = static_cast<BufferType>(wanted.buffer_type);
+    const std::string who = (is_tool(wanted.kind) ? "tool " : "client ") + proc_text(peer.proc);
+
+    if (peer.format.bfrops == nullptr) {
+        return refuse(admission->socket, who,
+                      "it wants encoding '" + wanted.bfrops + "' (version " + wanted.version +
+                          "), which no bfrops component here speaks");
+    }
+    if (peer.format.buffer_type != BufferType::NonDescribed &&
+        peer.format.buffer_type != BufferType::FullyDescribed) {
+        return refuse(admission->socket, who, "it wants an unknown type of buffers");
+    }
+    if (runtime_.registry().stores(wanted.gds).empty()) {
+        return refuse(admission->socket, who,
+                      "it wants store '" + wanted.gds +
+                          "', which is not available here; set PMIX_GDS_MODULE=hash in "
+                          "its environment");
+    }
+    if (!wanted.info_blob.empty()) {
+        Unpacker blob(peer.format, wanted.info_blob.view());
+        if (!blob.infos(admission->info)) {
+            return refuse(admission->socket, who, "what it says of itself cannot be read");
+        }
+    }
+    if (wanted.kind == PeerKind::Client) {
+        if (auto checked = check_client(*admission); !checked) {
+            return refuse(admission->socket, who, checked.error().text);
+        }
+        LocalClient* client = namespaces_.client(peer.proc);
+        host_.client_connected(
+            peer.proc, client->server_object, std::move(admission->info),
+            [this, admission](const HostAnswer& answer) { complete_admission(admission, answer.status); });
+        return;
+    }
+    refuse(admission->socket, who, "tools are not served here");
+}
+
+Result<void> Server::check_client(Admission& admission) {
+    const ConnectRequest& wanted = admission.request;
+    const LocalClient* client = namespaces_.client(admission.peer->proc);
+    if (client == nullptr) {
+        return Error{PMIX_ERR_NOT_FOUND,
+                     "no such process is registered here; is PMIX_NAMESPACE and PMIX_RANK of "
+                     "another server in its environment?"};
+    }
+    const auto modules = runtime_.registry().psecs(wanted.psec);
+    if (wanted.psec.empty() || modules.empty()) {
+        return Error{PMIX_ERR_INVALID_CRED,
+                     "it offers security module '" + wanted.psec + "', which is not active here"};
+    }
+    PsecClaim claim{client->uid, client->gid, admission.socket.credentials};
+    if (auto valid = modules.front()->validate_credential(wanted.credential.view(), claim); !valid) {
+        return valid.error();
+    }
+    for (const char* key : {PMIX_USERID, PMIX_GRPID}) {
+        const auto claimed = admission.info.view().number<uint32_t>(key);
+        const uint32_t registered = key_is(key, PMIX_USERID) ? client->uid : client->gid;
+        if (claimed && *claimed != registered) {
+            return Error{PMIX_ERR_INVALID_CRED,
+                         "it says it runs as another user or group than was registered"};
+        }
+    }
+    admission.peer->uid = client->uid;
+    admission.peer->gid = client->gid;
+    return {};
+}
+
+void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict) {
+    const PeerPtr peer = admission->peer;
+    LocalClient* client = namespaces_.client(peer->proc);  // it may have been deregistered meanwhile
+    if (client == nullptr) verdict = PMIX_ERR_NOT_FOUND;
+    if (verdict != PMIX_SUCCESS) {
+        const Bytes reply = build_client_reply(verdict, 0);
+        // The socket's buffer is empty, so these few bytes go in one piece; the peer may be gone, which is as
+        // well.
+        [[maybe_unused]] const ssize_t sent =
+            ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
+        return refuse(admission->socket, "client " + peer->text(), "the host does not accept it");
+    }
+    peer->index = next_index_++;
+    const Bytes reply = build_client_reply(PMIX_SUCCESS, peer->index);
+    if (::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(reply.size())) {
+        return refuse(admission->socket, "client " + peer->text(), "it did not wait for the answer");
+    }
+    MUSTER_LOG(log(), Debug, "client %s has connected, version %s", peer->text().c_str(),
+               admission->request.version.c_str());
+    Channel::Limits limits;
+    limits.max_payload = runtime_.parameters().size("server_base_max_payload");
+    peer->channel = std::make_unique<Channel>(runtime_.loop(), std::move(admission->socket), limits);
+    peers_.push_back(peer);
+    if (client->peer == nullptr || client->gone()) {
+        client->peer = peer;
+    } else {
+        client->clones.push_back(peer);
+    }
+    client->connected = true;
+    client->finalized = client->lost = false;
+    const PeerRef ref = peer;
+    peer->channel->start(
+        [this, ref](Frame frame) {
+            if (const PeerPtr from = ref.lock()) on_frame(from, std::move(frame));
+        },
+        [this, ref](const std::string& reason) {
+            if (const PeerPtr from = ref.lock()) lost(from, reason);
+        },
+        admission->early.view());
+}
+
+// --- peers
+// ---------------------------------------------------------------------------------------------------------
+
+void Server::on_frame(const PeerPtr& peer, Frame frame) {
+    if (frame.tag == tag::kHeartbeat) return;
+    Unpacker in(peer->format, frame.payload.view());
+    uint8_t code = 0;
+    if (!in.command(code)) {
+        MUSTER_LOG(log(), Error, "%s sent a message that cannot be read; its connection is closed",
+                   peer->text().c_str());
+        lost(peer, "unreadable message");
+        return;
+    }
+    MUSTER_LOG(log(), Trace, "%s: %s, tag %u, %zu bytes", peer->text().c_str(), command_name(code), frame.tag,
+               frame.payload.size());
+    const Handler* handler = find_handler(code);
+    if (handler == nullptr) {
+        peer->reply_status(frame.tag, PMIX_ERR_NOT_SUPPORTED);
+        return;
+    }
+    try {
+        handler->run(*this, Request{peer, frame.tag, in});
+    } catch (const std::bad_alloc&) {
+        peer->reply_status(frame.tag, PMIX_ERR_NOMEM);
+    }
+}
+
+void Server::lost(const PeerPtr& peer, const std::string& reason) {
+    const PeerPtr keep = peer;
+    drop(keep);
+    LocalClient* client = namespaces_.client(keep->proc);
+    if (client == nullptr) return;
+    if (client->peer != keep) {
+        client->clones.erase(std::remove(client->clones.begin(), client->clones.end(), keep),
+                             client->clones.end());
+        return;
+    }
+    client->peer.reset();
+    if (client->finalized) return;
+    MUSTER_LOG(log(), Error, "lost the connection to client %s: %s", keep->text().c_str(), reason.c_str());
+    client->lost = true;
+    departed(keep->proc, true);
+}
+
+void Server::departed(const pmix_proc_t& proc, bool lost) {
+    const pmix_proc_t gone = proc;  // listeners may free where it came from
+    for (const auto& listener : departure_listeners_)
+        listener(gone, lost);
+}
+
+void Server::drop(const PeerPtr& peer) {
+    const PeerPtr keep = peer;
+    peers_.erase(std::remove(peers_.begin(), peers_.end(), keep), peers_.end());
+    if (keep->channel) keep->channel->close();
+    // Frames of this peer may be on the stack: the channel goes when they are done.
+    runtime_.loop().post([keep] { keep->channel.reset(); });
+}
+
+}  // namespace muster

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The server role: what the host's calls and the clients' requests lead to. The members are called on the
+// loop, except create() and the destructor (no loop is running then).
+#pragma once
+
+#include <pmix_server.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/collective/collectives.hpp"
+#include "core/runtime/runtime.hpp"
+#include "core/server/acceptor.hpp"
+#include "core/server/host.hpp"
+#include "core/server/modex.hpp"
+#include "core/server/namespaces.hpp"
+#include "core/server/peer.hpp"
+
+namespace muster {
+
+class Server {
+  public:
+    using OnStatus = std::function<void(pmix_status_t)>;
+
+    /// Opens the listeners. `module` may be null (a host without upcalls); `size` is what is known to be
+    /// readable of it.
+    static Result<std::unique_ptr<Server>> create(Runtime& runtime, const pmix_server_module_t* module,
+                                                  size_t size, InfoView info);
+    ~Server();
+
+    Runtime& runtime() { return runtime_; }
+    Host& host() { return host_; }
+    Namespaces& namespaces() { return namespaces_; }
+    Modex& modex() { return modex_; }
+    Collectives& collectives() { return collectives_; }
+    Log& log() { return runtime_.log(); }
+
+    // --- calls of the host ---
+
+    pmix_status_t register_nspace(const char* nspace, int32_t nlocalprocs, InfoView info);
+    void deregister_nspace(const char* nspace);
+    pmix_status_t register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid, void* server_object);
+    void deregister_client(const pmix_proc_t& proc);
+    /// What a process must find in its environment to be a client of this server.
+    std::vector<std::pair<std::string, std::string>> fork_environment(const pmix_proc_t& proc);
+
+    // --- connections ---
+
+    /// A handshake was read: decides on it and answers it. `early` is what came behind the request.
+    void admit(Socket socket, ConnectRequest request, Bytes early);
+    /// The connection of `peer` has ended without a word.
+    void lost(const PeerPtr& peer, const std::string& reason);
+    /// A peer by the reference a service kept, or null.
+    static PeerPtr alive(const PeerRef& ref) { return ref.lock(); }
+
+    /// All connected peers, in no order.
+    const std::vector<PeerPtr>& peers() const { return peers_; }
+
+    /// Called when a process of this node goes away (finalized or lost), for services that wait for it.
+    void on_departure(std::function<void(const pmix_proc_t&, bool lost)> listener) {
+        departure_listeners_.push_back(std::move(listener));
+    }
+    void departed(const pmix_proc_t& proc, bool lost);
+
+    /// Ends the connection of a peer that has finalized.
+    void drop(const PeerPtr& peer);
+
+  private:
+    Server(Runtime& runtime, const pmix_server_module_t* module, size_t size);
+
+    struct Admission;
+    Result<void> check_client(Admission& admission);
+    void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
+    void on_frame(const PeerPtr& peer, Frame frame);
+    void refuse(const Socket& socket, const std::string& who, const std::string& why);
+
+    Runtime& runtime_;
+    Host host_;
+    Namespaces namespaces_;
+    Modex modex_;
+    Collectives collectives_;
+    std::unique_ptr<Acceptor> acceptor_;
+    std::vector<PeerPtr> peers_;
+    uint32_t next_index_ = 1;
+    std::vector<std::function<void(const pmix_proc_t&, bool)>> departure_listeners_;
+};
+
+}  // namespace muster
