@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/api/instance.hpp"
+#include "core/api/topology.hpp"
 #include "core/client/client.hpp"
 #include "core/runtime/completion.hpp"
 #include "framework/ptl/handshake.hpp"
@@ -98,7 +99,9 @@ PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_
 PMIX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         InfoView view{info, info == nullptr ? 0 : ninfo};
-        return instance::finalize(say_goodbye, &view);
+        const pmix_status_t status = instance::finalize(say_goodbye, &view);
+        if (!instance::initialized()) api::forget_topology();
+        return status;
     });
 }
 

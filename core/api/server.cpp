@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "core/api/instance.hpp"
+#include "core/api/topology.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/argv.hpp"
@@ -41,6 +42,7 @@ Result<std::unique_ptr<Runtime>> make_server(void* data) {
     }
     (*runtime)->set_server(std::move(*server));
     (*runtime)->start();
+    api::use_topology_of_host(context.info);
     return runtime;
 }
 
@@ -95,7 +97,11 @@ PMIX_EXPORT pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, s
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_finalize(void) {
-    return guard([&]() -> pmix_status_t { return instance::finalize([](Runtime&, void*) {}, nullptr); });
+    return guard([&]() -> pmix_status_t {
+        const pmix_status_t status = instance::finalize([](Runtime&, void*) {}, nullptr);
+        if (!instance::initialized()) api::forget_topology();
+        return status;
+    });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
@@ -103,7 +109,10 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace
                                                       pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [name = std::string(nspace), nlocalprocs, info, ninfo](Server& server) {
-        return server.register_nspace(name.c_str(), nlocalprocs, {info, ninfo});
+        Info shared;
+        api::share_topology({info, ninfo}, shared);
+        return server.register_nspace(name.c_str(), nlocalprocs,
+                                      shared.empty() ? InfoView{info, ninfo} : shared);
     });
 }
 

@@ -9,12 +9,15 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
 
 #include "core/api/guard.hpp"
+#include "core/api/instance.hpp"
 #include "core/topology/cpuset.hpp"
 #include "core/topology/distance.hpp"
 #include "core/topology/locality.hpp"
@@ -22,9 +25,78 @@
 
 namespace muster::api {
 
+namespace {
+
+// The forms in which servers describe the node, best first; the last is what they say to old clients.
+constexpr std::array<const char*, 3> kXmlKeys{PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1, PMIX_LOCAL_TOPO};
+
+// Whether the host wants its clients to get the topology (PMIX_SERVER_SHARE_TOPOLOGY).
+std::atomic<bool> shared{false};
+
+std::optional<std::string> xml_in_job_data() {
+    std::optional<std::string> xml;
+    const Use use;
+    if (!use) return xml;
+    for (const char* key : kXmlKeys) {
+        Lookup lookup;
+        lookup.nspace = use->self().nspace;
+        lookup.rank = PMIX_RANK_WILDCARD;
+        lookup.key = key;
+        const auto keep = [&](const Found& found) {
+            if (const char* text = value_as_string(&found.value)) xml = text;
+        };
+        if (use->store().find(lookup, keep) == PMIX_SUCCESS && xml) return xml;
+    }
+    return xml;
+}
+
+std::optional<std::string> file_of_parameter() {
+    const Use use;
+    if (!use) return std::nullopt;
+    auto path = use->parameters().raw("pmix_hwloc_topo_file");
+    return path && !path->empty() ? path : std::nullopt;
+}
+
+}  // namespace
+
 NodeTopology& node_topology() {
-    static NodeTopology topology;
-    return topology;
+    // Never destroyed: threads may call while the process exits.
+    static auto* topology = [] {
+        auto* made = new NodeTopology;
+        made->set_origins({xml_in_job_data, file_of_parameter});
+        return made;
+    }();
+    return *topology;
+}
+
+void use_topology_of_host(InfoView directives) {
+    shared = directives.is_true(PMIX_SERVER_SHARE_TOPOLOGY);
+    const pmix_value_t* given = directives.value(PMIX_TOPOLOGY2);
+    if (given != nullptr && given->type == PMIX_TOPO && given->data.topo != nullptr &&
+        given->data.topo->topology != nullptr &&
+        (given->data.topo->source == nullptr || is_hwloc_source(given->data.topo->source))) {
+        node_topology().provide(static_cast<hwloc_topology_t>(given->data.topo->topology));
+        return;
+    }
+    given = directives.value(PMIX_TOPOLOGY);
+    if (given != nullptr && given->type == PMIX_POINTER && given->data.ptr != nullptr) {
+        node_topology().provide(static_cast<hwloc_topology_t>(given->data.ptr));
+    }
+}
+
+void share_topology(InfoView job, Info& shared_job) {
+    if (!shared) return;
+    for (const char* key : kXmlKeys) {
+        if (job.has(key)) return;
+    }
+    const auto xml = node_topology().xml();
+    if (!xml || shared_job.add_copies(job) != PMIX_SUCCESS) return;
+    shared_job.add(PMIX_HWLOC_XML_V2, xml->c_str());
+}
+
+void forget_topology() {
+    shared = false;
+    node_topology().reset();
 }
 
 namespace {
@@ -170,6 +242,33 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t* topo, pmix_cpuset_t* cpuse
         if (!found) return found.status();
         *distances = to_array(*found);
         *ndist = found->size();
+        return PMIX_SUCCESS;
+    });
+}
+
+pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t* topo, pmix_cpuset_t* cpuset, pmix_info_t info[],
+                                        size_t ninfo, pmix_device_dist_cbfunc_t cbfunc, void* cbdata) {
+    if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        // Quick enough for the caller's thread, and what the caller passed need not be copied then.
+        const auto found = compute(topo, cpuset, {info, info == nullptr ? 0 : ninfo});
+        if (!found) return found.status();
+        struct Answer {
+            pmix_device_distance_t* distances;
+            size_t count;
+        };
+        use->loop().post([answer = new Answer{to_array(*found), found->size()}, cbfunc, cbdata] {
+            cbfunc(
+                PMIX_SUCCESS, answer->distances, answer->count, cbdata,
+                [](void* data) {
+                    auto* given = static_cast<Answer*>(data);
+                    PMIx_Device_distance_free(given->distances, given->count);
+                    delete given;
+                },
+                answer);
+        });
         return PMIX_SUCCESS;
     });
 }

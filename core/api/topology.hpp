@@ -3,10 +3,20 @@
 #pragma once
 
 #include "core/topology/topology.hpp"
+#include "framework/base/info.hpp"
 
 namespace muster::api {
 
-/// The one of this process. Init calls tell it where to look, the last finalize resets it.
+/// The one of this process. It looks into the job's data first, then for the file that the parameter
+/// pmix_hwloc_topo_file names, then at the machine.
 NodeTopology& node_topology();
+
+/// PMIx_server_init: takes over the topology that the host brings, and notes whether clients are to get it.
+void use_topology_of_host(InfoView directives);
+/// PMIx_server_register_nspace: where clients are to get the topology and the host has not given it itself,
+/// `shared` becomes a copy of the job's data with it; else it stays empty.
+void share_topology(InfoView job, Info& shared);
+/// The last finalize.
+void forget_topology();
 
 }  // namespace muster::api

@@ -58,6 +58,12 @@ void define_library_parameters(Parameters& parameters) {
            "How long a connection may take to complete its handshake before it is dropped.");
     define("client", "connect_timeout", ParameterType::Seconds, "60", "seconds",
            "How long a client waits for its server to accept it.");
+    ParameterDefinition file;
+    file.framework = "pmix";
+    file.component = "hwloc";
+    file.name = "topo_file";
+    file.help = "File in hwloc's XML that describes this node, instead of looking at the machine.";
+    [[maybe_unused]] const auto defined = parameters.define(std::move(file));
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ bool is_hwloc_source(const char* source) {
 }
 
 Result<Topology> Topology::load(Handle topology, const std::string& whence) {
-    // I/O devices are kept for the distances. The "gl" plugin opens X displays, which a library must not do. The "pci"
-    // plugin leaks, and finds on Linux what hwloc finds without it.
+    // I/O devices are kept for the distances. The "gl" plugin opens X displays, which a library must not do.
+    // The "pci" plugin leaks, and finds on Linux what hwloc finds without it.
     for (const char* plugin : {"gl", "pci"}) {
         hwloc_topology_set_components(topology.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
     }
@@ -120,7 +120,6 @@ Result<std::string> NodeTopology::xml(bool version_1) {
 void NodeTopology::reset() {
     std::lock_guard guard(lock_);
     topology_.reset();
-    origins_ = {};
 }
 
 Result<hwloc_topology*> NodeTopology::find() {

@@ -63,7 +63,7 @@ class NodeTopology {
     Result<hwloc_topology*> get();
     /// The XML form of what get() gives.
     Result<std::string> xml(bool version_1 = false);
-    /// Forgets everything, at finalize.
+    /// Forgets the topology; the origins stay.
     void reset();
 
   private:

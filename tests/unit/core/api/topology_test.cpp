@@ -63,6 +63,13 @@ TEST(TopologyApi, CpusetGoesThroughItsText) {
     free(text);
 }
 
+TEST(TopologyApi, NonBlockingDistancesNeedTheLibrary) {
+    const auto never = [](pmix_status_t, pmix_device_distance_t*, size_t, void*, pmix_release_cbfunc_t,
+                          void*) { ADD_FAILURE() << "called though the call failed"; };
+    EXPECT_EQ(PMIx_Compute_distances_nb(nullptr, nullptr, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_Compute_distances_nb(nullptr, nullptr, nullptr, 0, never, nullptr), PMIX_ERR_INIT);
+}
+
 TEST(TopologyApi, RefusesWhatIsNotThere) {
     Cpuset cpuset;
     char* text = nullptr;
