@@ -6,16 +6,17 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace muster::v41 {
 namespace {
 
-ByteView without_prefix(ByteView bytes, size_t count) {
-    return bytes.subspan(count);
+bool starts_with(ByteView bytes, std::string_view prefix) {
+    return bytes.size() >= prefix.size() && std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0;
 }
 
-bool starts_with(ByteView bytes, const char* prefix, size_t length) {
-    return bytes.size() >= length && std::memcmp(bytes.data(), prefix, length) == 0;
+bool is_text(ByteView bytes, std::string_view text) {
+    return bytes.size() == text.size() && starts_with(bytes, text);
 }
 
 /// Length up to and including the first NUL, 0 where there is none.
@@ -240,24 +241,30 @@ bool Decoder::data_buffer(pmix_data_buffer_t& value) {
 }
 
 bool Decoder::regex_view(ByteView& view) {
-    // Plain forms end at their terminator. The compressed one is blob:, component=NAME:, size=N: with a
-    // terminator each, and N bytes.
+    // Plain forms end at their terminator. The compressed one is "blob:", "component=NAME:", "size=N:" with a
+    // terminator each, and N bytes; regex_length() reads it by the same rule.
     const ByteView input(at_, end_);
-    size_t length = terminated_length(input);
-    if (length == 0) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
-    if (starts_with(input, "blob", 4)) {
-        const size_t component = terminated_length(without_prefix(input, length));
-        if (component == 0) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
-        length += component;
-        const ByteView size_text = without_prefix(input, length);
-        const size_t size_length = terminated_length(size_text);
-        if (size_length == 0) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
-        if (!starts_with(size_text, "size=", 5)) return fail(PMIX_ERR_UNPACK_FAILURE);
-        const char* digits = reinterpret_cast<const char*>(size_text.data()) + 5;
+    size_t length = 0;
+    const auto next_text = [&](ByteView& text) {
+        const ByteView rest = input.subspan(length);
+        const size_t size = terminated_length(rest);
+        if (size == 0) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+        text = rest.first(size - 1);
+        length += size;
+        return true;
+    };
+    ByteView text;
+    if (!next_text(text)) return false;
+    if (is_text(text, "blob:")) {
+        if (!next_text(text)) return false;
+        if (!starts_with(text, "component=")) return fail(PMIX_ERR_UNPACK_FAILURE);
+        if (!next_text(text)) return false;
+        if (!starts_with(text, "size=") || text.back() != ':') return fail(PMIX_ERR_UNPACK_FAILURE);
+        const auto* begin = reinterpret_cast<const char*>(text.data()) + strlen("size=");
+        const auto* colon = reinterpret_cast<const char*>(text.data()) + text.size() - 1;
         size_t size = 0;
-        const auto [end, problem] = std::from_chars(digits, digits + size_length - 6, size);
-        if (problem != std::errc() || *end != ':' || end[1] != '\0') return fail(PMIX_ERR_UNPACK_FAILURE);
-        length += size_length;
+        const auto [end, problem] = std::from_chars(begin, colon, size);
+        if (problem != std::errc() || end != colon) return fail(PMIX_ERR_UNPACK_FAILURE);
         if (size > input.size() - length) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
         length += size;
     }

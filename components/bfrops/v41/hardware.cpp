@@ -114,7 +114,7 @@ bool Decoder::topology(pmix_topology_t& value) {
     ByteView xml;
     if (!text_view(xml)) return false;
     if (xml.data() != nullptr) {
-        if (xml.size() > kMaxXml) return fail(PMIX_ERR_UNPACK_FAILURE);
+        if (xml.size() > kMaxXml || xml.empty() || xml.front() != '<') return fail(PMIX_ERR_UNPACK_FAILURE);
         hwloc_topology_discovery_support discovery;
         hwloc_topology_cpubind_support cpubind;
         hwloc_topology_membind_support membind;

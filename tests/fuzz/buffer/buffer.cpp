@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Items of every type in both kinds of buffer. What can be read has to be writable, and what was written has
+// to read as the same. The first byte of the input is the type, the lowest bit of the second the kind of
+// buffer, the rest items.
+
+#include <pmix/sdk/component.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "framework/base/element.hpp"
+#include "framework/bfrops.hpp"
+
+extern "C" const muster_component_t* muster_component_bfrops_v41(void);
+
+namespace {
+
+using namespace muster;
+
+void require(bool condition) {
+    if (!condition) std::abort();
+}
+
+const Bfrops& codec() {
+    static const Bfrops* const instance = [] {
+        void* made = nullptr;
+        char reason[256];
+        require(muster_component_bfrops_v41()->create(nullptr, &made, reason) == PMIX_SUCCESS);
+        return static_cast<const Bfrops*>(made);
+    }();
+    return *instance;
+}
+
+/// Whether the input stands where it stood after a failure.
+void require_unmoved(const ByteReader& in, size_t position) {
+    require(in.position() == position);
+}
+
+/// Reads the next item as pairs and gives it written again; false where it is none.
+bool rewrite_pair(ByteReader& in, BufferType kind, Bytes& out) {
+    std::string_view key;
+    KeyValue pair;
+    if (codec().unpack_kval(in, kind, &key, &pair.value) != PMIX_SUCCESS) return false;
+    std::string copy(key);
+    pair.key = copy.data();
+    require(codec().pack(out, kind, &pair, 1, PMIX_KVAL) == PMIX_SUCCESS);
+    data_destruct_elements(&pair.value, 1, PMIX_VALUE);
+    return true;
+}
+
+bool rewrite_buffer(ByteReader& in, BufferType kind, Bytes& out) {
+    PackedBuffer buffer;
+    ByteView view;
+    if (codec().unpack_buffer(in, kind, &buffer.type, &view) != PMIX_SUCCESS) return false;
+    buffer.content = {const_cast<char*>(reinterpret_cast<const char*>(view.data())), view.size()};
+    require(codec().pack(out, kind, &buffer, 1, PMIX_BUFFER) == PMIX_SUCCESS);
+    return true;
+}
+
+bool rewrite_regexes(ByteReader& in, BufferType kind, Bytes& out) {
+    char* regexes[4];
+    int32_t n = 4;
+    const pmix_status_t status = codec().unpack(in, kind, regexes, &n, PMIX_REGEX);
+    if (status == PMIX_SUCCESS) {
+        require(codec().pack(out, kind, regexes, n, PMIX_REGEX) == PMIX_SUCCESS);
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        std::free(regexes[i]);
+    }
+    return status == PMIX_SUCCESS;
+}
+
+/// With too little room the first values are read and nothing else changes.
+void read_with_little_room(ByteReader& in, BufferType kind, pmix_data_type_t type) {
+    alignas(16) uint8_t room[2 * sizeof(pmix_pdata_t)];
+    const size_t position = in.position();
+    int32_t n = 1;
+    const pmix_status_t status = codec().unpack(in, kind, room, &n, type);
+    require(n == 0 || n == 1);
+    if (status == PMIX_SUCCESS || status == PMIX_ERR_UNPACK_INADEQUATE_SPACE) {
+        data_destruct_elements(room, static_cast<size_t>(n), type);
+    } else {
+        require(n == 0);
+    }
+    if (status == PMIX_SUCCESS) {
+        in.rewind(position);
+    } else {
+        require_unmoved(in, position);
+    }
+}
+
+bool rewrite(ByteReader& in, BufferType kind, pmix_data_type_t type, Bytes& out) {
+    switch (type) {
+        case PMIX_KVAL:
+            return rewrite_pair(in, kind, out);
+        case PMIX_BUFFER:
+            return rewrite_buffer(in, kind, out);
+        case PMIX_REGEX:
+            return rewrite_regexes(in, kind, out);
+        default:
+            break;
+    }
+    if (data_type_size(type) != 0) read_with_little_room(in, kind, type);
+    void* values = nullptr;
+    int32_t n = 0;
+    if (codec().unpack_array(in, kind, &values, &n, type) != PMIX_SUCCESS) {
+        require(values == nullptr && n == 0);
+        return false;
+    }
+    static const char kNothing = 0;
+    require(codec().pack(out, kind, values == nullptr ? &kNothing : values, n, type) == PMIX_SUCCESS);
+    data_free_elements(values, static_cast<size_t>(n), type);
+    return true;
+}
+
+/// Reads all items of an input and writes them again.
+bool rewrite_all(ByteView input, BufferType kind, pmix_data_type_t type, Bytes& out) {
+    ByteReader in(input);
+    while (!in.at_end()) {
+        pmix_data_type_t described = type;
+        if (kind == BufferType::FullyDescribed && codec().peek_type(in, kind, &described) != PMIX_SUCCESS) {
+            return false;
+        }
+        int32_t count = 0;
+        codec().peek_count(in, kind, &count);
+        const size_t position = in.position();
+        if (!rewrite(in, kind, described, out)) {
+            require_unmoved(in, position);
+            return false;
+        }
+    }
+    return true;
+}
+
+/// XML is for hwloc to read: its parser is not ours, and slow enough to drown everything else.
+bool has_xml(ByteView input) {
+    return std::memchr(input.data(), '<', input.size()) != nullptr;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    if (size < 3) return 0;
+    const pmix_data_type_t type = data[0];
+    const BufferType kind = (data[1] & 1) != 0 ? BufferType::FullyDescribed : BufferType::NonDescribed;
+    const ByteView input(data + 2, size - 2);
+    if (has_xml(input)) return 0;
+
+    Bytes first;
+    if (!rewrite_all(input, kind, type, first)) return 0;
+    Bytes second;
+    require(rewrite_all(first.view(), kind, type, second));
+    require(first.size() == second.size());
+    require(first.empty() || std::memcmp(first.data(), second.data(), first.size()) == 0);
+    return 0;
+}
