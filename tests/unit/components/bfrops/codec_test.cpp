@@ -364,11 +364,9 @@ TEST(V41, ExtendedRegexesComeWhole) {
         EXPECT_EQ(reading("02" + to_hex({reinterpret_cast<const uint8_t*>(bad), 35}), PMIX_REGEX),
                   PMIX_ERR_UNPACK_FAILURE);
     }
-    EXPECT_EQ(
-        reading(
-            "02" + to_hex({reinterpret_cast<const uint8_t*>("blob:\0c\0size=18446744073709551615:\0a"), 37}),
-            PMIX_REGEX),
-        PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+    static const char kHuge[] = "blob:\0component=c:\0size=18446744073709551615:\0a";
+    EXPECT_EQ(reading("02" + to_hex({reinterpret_cast<const uint8_t*>(kHuge), sizeof kHuge - 1}), PMIX_REGEX),
+              PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
 
     pmix_value_t value = PMIX_VALUE_STATIC_INIT;
     value.type = PMIX_REGEX;
