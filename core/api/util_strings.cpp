@@ -39,13 +39,6 @@ void describe_argv(std::string& text, const char* title, char* const* argv) {
 
 }  // namespace
 
-// "PMIX_VERSION_*" are of the headers; a program that asks the library wants to know whose it is.
-static_assert(PMIX_NUMERIC_VERSION == 0x00060100);
-
-const char* PMIx_Get_version(void) {
-    return "Muster " MUSTER_VERSION " (PMIx Standard: 5.0, API of OpenPMIx: 6.1.0)";
-}
-
 // ---- names --------------------------------------------------------------------------------------------
 
 const char* PMIx_Error_string(pmix_status_t status) {
