@@ -1169,7 +1169,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_LOCAL_PEERS             "pmix.lpeers"       // char*: ranks of the job on the node, by comma
 #define PMIX_LOCAL_PROCS             "pmix.lprocs"       // pmix_data_array_t*: processes of all jobs on the node
 #define PMIX_NODE_OVERSUBSCRIBED     "pmix.ndosub"       // bool: more processes than slots on the node
-#define PMIX_AVAIL_PHYS_MEMORY       "pmix.pmem"         // uint64_t: memory in bytes
+#define PMIX_AVAIL_PHYS_MEMORY       "pmix.pmem"         // uint64_t: physical memory of the node
 #define PMIX_DAEMON_MEMORY           "pmix.dmn.mem"      // float: memory of the daemon in MB
 #define PMIX_CLIENT_AVG_MEMORY       "pmix.cl.mem.avg"   // float: mean memory of the clients in MB
 #define PMIX_MAPBY                   "pmix.mapby"        // char*: how processes are laid out

@@ -94,7 +94,7 @@ extern "C" {
 #define PMIX_TOPOLOGY_SIGNATURE "pmix.toposig"     // char*: the topology in short
 #define PMIX_TOPOLOGY_XML       "pmix.topo.xml"    // char*: the topology in XML
 #define PMIX_LOCAL_TOPO         "pmix.ltopo"       // char*: the node's topology in XML
-#define PMIX_LOCALITY           "pmix.loc"         // pmix_locality_t or uint16_t: where two processes are to each other
+#define PMIX_LOCALITY           "pmix.loc"         // pmix_locality_t: where two processes are to each other
 #define PMIX_HWLOC_HOLE_KIND    "pmix.hwlocholek"  // char*: gap in the address space to use
 #define PMIX_HWLOC_SHARE_TOPO   "pmix.hwlocsh"     // bool: share the topology
 #define PMIX_HWLOC_SHMEM_ADDR   "pmix.hwlocaddr"   // size_t: address of the shared topology
