@@ -2,6 +2,10 @@
 //
 // For the host: the resource manager's daemon that serves the processes of its node through the library. It gives
 // the library a table of functions that the library calls (upcalls), and calls the functions below.
+//
+// A call that has a callback returns PMIX_SUCCESS when the callback will be called, and PMIX_OPERATION_SUCCEEDED when
+// it is done and the callback will not be called; without a callback it waits, and returns the latter. The arguments
+// stay the host's, and as they are until then. What pmix.h says of all calls holds here too.
 
 #ifndef PMIX_SERVER_H
 #define PMIX_SERVER_H
