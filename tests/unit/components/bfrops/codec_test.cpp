@@ -465,7 +465,8 @@ TEST(V41, Cpusets) {
         EXPECT_EQ(codec().pack(out, kPlain, &text, 1, PMIX_STRING), PMIX_SUCCESS);
         return reading(to_hex(out.view()), PMIX_PROC_CPUSET);
     };
-    for (const char* bad : {"a", "1,", "-1", "1;2", "1,,2", "0-x", "0-4294967295", "99999999999999999999"}) {
+    for (const char* bad :
+         {"a", "1,", "-1", "1;2", "1,,2", "0-x", "1048577", "0-4294967295", "99999999999999999999"}) {
         EXPECT_EQ(list(bad), PMIX_ERR_UNPACK_FAILURE) << bad;
     }
     for (const char* good : {"", "0", "0-7", "1,3,5-6", "8-", "1048576"}) {
