@@ -42,9 +42,7 @@ bool same_host(std::string_view a, std::string_view b) {
 // --- reading ---
 
 std::string_view JobMap::node_name(uint32_t node) const {
-    const size_t begin = name_starts_[node];
-    const size_t end = node + 1 < name_starts_.size() ? name_starts_[node + 1] : names_.size();
-    return std::string_view(names_).substr(begin, end - begin);
+    return std::string_view(names_).substr(name_spans_[node].begin, name_spans_[node].length);
 }
 
 /// The place in the index of the node of that name, or the free one where it would be.
@@ -207,7 +205,7 @@ std::string JobMap::proc_map() const {
 }
 
 size_t JobMap::memory() const {
-    const size_t columns = name_starts_.capacity() + name_index_.capacity() + ids_.capacity() +
+    const size_t columns = 2 * name_spans_.capacity() + name_index_.capacity() + ids_.capacity() +
                            by_id_.capacity() + node_of_.capacity() + rank_starts_.capacity() +
                            ranks_.capacity() + local_ranks_.capacity() + node_ranks_.capacity() +
                            global_ranks_.capacity() + app_ranks_.capacity();
@@ -367,29 +365,21 @@ uint32_t JobMapBuilder::node(std::string_view name) {
         if (alias != map_.alias_index_.end()) return alias->second;
     }
     const uint32_t added = add_node();
-    map_.names_.append(name);
-    map_.index_name(added);
-    found_.clear();
+    set_name(added, name);
     return added;
 }
 
 uint32_t JobMapBuilder::add_node() {
     const uint32_t node = map_.node_count();
-    map_.name_starts_.push_back(static_cast<uint32_t>(map_.names_.size()));
+    map_.name_spans_.push_back({});
     if (!map_.ids_.empty()) map_.ids_.push_back(kNone);
     return node;
 }
 
 void JobMapBuilder::set_name(uint32_t node, std::string_view name) {
-    const std::string_view old = map_.node_name(node);
-    if (old == name) return;
-    const size_t begin = map_.name_starts_[node];
-    map_.names_.replace(begin, old.size(), name);
-    for (uint32_t i = node + 1; i < node_count(); ++i) {
-        map_.name_starts_[i] = static_cast<uint32_t>(map_.name_starts_[i] + name.size() - old.size());
-    }
-    map_.name_index_.assign(std::max<size_t>(16, map_.name_index_.size()), kNone);
-    map_.grow_index();
+    map_.name_spans_[node] = {static_cast<uint32_t>(map_.names_.size()), static_cast<uint32_t>(name.size())};
+    map_.names_.append(name);
+    map_.index_name(node);
     found_.clear();
 }
 

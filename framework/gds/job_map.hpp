@@ -37,7 +37,7 @@ class JobMap {
     static constexpr uint32_t kNone = UINT32_MAX;
 
     // --- nodes, by index: the order of the node map ---
-    uint32_t node_count() const { return static_cast<uint32_t>(name_starts_.size()); }
+    uint32_t node_count() const { return static_cast<uint32_t>(name_spans_.size()); }
     /// Nodes that hold a process.
     uint32_t used_nodes() const { return used_nodes_; }
     /// Empty for a node that is known by its id alone.
@@ -111,8 +111,12 @@ class JobMap {
     void grow_index();
     uint32_t find_by_label(std::string_view host) const;
 
+    struct Span {
+        uint32_t begin = 0;
+        uint32_t length = 0;
+    };
     std::string names_;                                      ///< all, one after the other
-    std::vector<uint32_t> name_starts_;                      ///< of each node in names_
+    std::vector<Span> name_spans_;                           ///< of each node in names_
     std::vector<uint32_t> name_index_;                       ///< open hash of nodes by name; kNone: free
     std::vector<uint32_t> ids_;                              ///< empty: the index is the id
     std::vector<uint32_t> by_id_;                            ///< nodes, ascending by id; empty with ids_
@@ -161,6 +165,7 @@ class JobMapBuilder {
     uint32_t find_node_id(uint32_t id) const;
     bool has_id(uint32_t node) const { return !map_.ids_.empty() && map_.ids_[node] != kNone; }
     uint32_t add_node();  ///< one without a name
+    /// Of a node that has none.
     void set_name(uint32_t node, std::string_view name);
     /// false when the node has another id, or another node has this one.
     bool set_id(uint32_t node, uint32_t id);
@@ -178,6 +183,7 @@ class JobMapBuilder {
 
     /// Numbers that a host gives for one rank. false when the rank is too high.
     bool set_app(pmix_rank_t rank, uint32_t app) { return set(app_of_, rank, app); }
+    bool has_app(pmix_rank_t rank) const { return rank < app_of_.size() && app_of_[rank] != kNone; }
     bool set_app_rank(pmix_rank_t rank, uint32_t value) { return set(map_.app_ranks_, rank, value); }
     bool set_local_rank(pmix_rank_t rank, uint32_t value) { return set(map_.local_ranks_, rank, value); }
     bool set_node_rank(pmix_rank_t rank, uint32_t value) { return set(map_.node_ranks_, rank, value); }

@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Look-ups by the Standard's rules of realms, and what follows from the map of a job.
+#include "components/gds/hash/find.hpp"
+
+#include <algorithm>
+
+namespace muster::gds {
+
+const char* key_of(Fact fact) {
+    for (const KeyInfo& info : known_keys()) {
+        if (info.fact == fact) return info.key.data();
+    }
+    return "";
+}
+
+// --- what follows from the rest ---
+
+bool Finder::derive_job(Fact fact, Derived& out) const {
+    const JobMap& map = *job_->map;
+    switch (fact) {
+        case Fact::JobSize:
+        case Fact::MaxProcs:
+            return out.number(store_.size_of(*job_));
+        case Fact::NumSlots: {
+            const Value* max = gds::find(job_->facts, PMIX_MAX_PROCS);
+            return out.number(max != nullptr ? value_as_number<uint32_t>(max->get()) : store_.size_of(*job_));
+        }
+        case Fact::NumNodes: {
+            const uint32_t nodes = map.placed() != 0 ? map.used_nodes() : map.node_count();
+            return nodes != 0 && out.number(nodes);
+        }
+        case Fact::JobApps: {
+            const size_t apps = std::max({map.apps().size(), job_->apps.size(), size_t{1}});
+            return out.number(static_cast<uint32_t>(apps));
+        }
+        case Fact::NodeList:
+        case Fact::NodeMapRaw:
+            return out.string(map.node_list());
+        case Fact::ProcMapRaw:
+            return out.string(map.proc_map());
+        case Fact::Offset:
+            return out.rank(map.global_rank(0));
+        case Fact::Nspace:
+            return out.string(std::string(nspace_));
+        case Fact::SessionId:
+            return out.number(job_->session_id);
+        default:
+            return false;
+    }
+}
+
+bool Finder::derive_session(Fact fact, Derived& out) const {
+    switch (fact) {
+        case Fact::SessionId:
+            return out.number(job_->session_id);
+        case Fact::UniverseSize: {
+            const Value* max = gds::find(job_->facts, PMIX_MAX_PROCS);
+            return out.number(max != nullptr ? value_as_number<uint32_t>(max->get()) : store_.size_of(*job_));
+        }
+        default:
+            return false;
+    }
+}
+
+bool Finder::derive_app(Fact fact, uint32_t app, Derived& out) const {
+    const JobMap& map = *job_->map;
+    if (map.apps().empty()) {
+        // Nothing was said of applications: the job is one.
+        if (app != 0) return false;
+        switch (fact) {
+            case Fact::AppNumber:
+                return out.number(0);
+            case Fact::AppSize:
+                return out.number(store_.size_of(*job_));
+            case Fact::AppLeader:
+                return out.rank(0);
+            default:
+                return derive_job(fact, out);
+        }
+    }
+    const JobMap::App* known = map.find_app(app);
+    if (known == nullptr) return false;
+    switch (fact) {
+        case Fact::AppNumber:
+            return out.number(app);
+        case Fact::AppSize:
+        case Fact::MaxProcs:
+            return out.number(known->size);
+        case Fact::AppLeader:
+            return out.rank(known->leader);
+        case Fact::NumNodes:
+            return map.placed() != 0 && out.number(map.app_nodes(app));
+        case Fact::NodeList:
+            return out.string(map.node_list(app));
+        default:
+            return false;
+    }
+}
+
+bool Finder::derive_node(Fact fact, uint32_t node, Derived& out) const {
+    if (node == JobMap::kNone) return false;
+    const JobMap& map = *job_->map;
+    switch (fact) {
+        case Fact::Hostname:
+            return out.string(std::string(map.node_name(node)));
+        case Fact::NodeId:
+            return out.number(map.node_id(node));
+        case Fact::Aliases:
+            return out.string(map.aliases(node));
+        case Fact::LocalPeers:
+            return out.string(map.peers(node));
+        case Fact::LocalLeader:
+            return !map.ranks_on(node).empty() && out.rank(map.ranks_on(node).front());
+        case Fact::LocalSize:
+            // Without a map of processes nothing is known, which is not the same as none.
+            return map.placed() != 0 && out.number(static_cast<uint32_t>(map.ranks_on(node).size()));
+        default:
+            return false;
+    }
+}
+
+bool Finder::derive_proc(Fact fact, pmix_rank_t rank, Derived& out) const {
+    const JobMap& map = *job_->map;
+    switch (fact) {
+        case Fact::AppNumber:
+            return out.number(map.appnum(rank));
+        case Fact::AppRank:
+            return out.rank(map.app_rank(rank));
+        case Fact::GlobalRank:
+            return out.rank(map.global_rank(rank));
+        case Fact::LocalRank:
+            return out.small(map.local_rank(rank));
+        case Fact::NodeRank:
+            return out.small(map.node_rank(rank));
+        case Fact::Hostname:
+        case Fact::NodeId:
+            return derive_node(fact, map.node_of(rank), out);
+        case Fact::Rank:
+            return (rank < map.rank_end() || job_->procs.contains(rank)) && out.rank(rank);
+        case Fact::Nspace:
+            return out.string(std::string(nspace_));
+        case Fact::ProcId:
+            out.procs.assign(1, make_proc(nspace_, rank));
+            out.value.type = PMIX_PROC;
+            out.value.data.proc = out.procs.data();
+            return true;
+        default:
+            return false;
+    }
+}
+
+// --- giving ---
+
+bool Finder::give(const char* key, const pmix_value_t& value, bool stable) {
+    found_ = true;
+    (*visit_)(Found{key, value, stable});
+    return true;
+}
+
+bool Finder::give_stored(const Table& table, std::string_view key) {
+    const auto at = table.find(key);
+    return at != table.end() && give(at->first.c_str(), *at->second.get(), true);
+}
+
+bool Finder::give_derived(const KeyInfo& info, const Derived& derived, char realm, uint32_t of) {
+    if (!lookup_->pin || job_ == nullptr) return give(info.key.data(), derived.value, false);
+    std::string name(info.key);
+    name += realm;
+    name += std::to_string(of);
+    const std::lock_guard lock(job_->pins->guard);
+    const Value*& pinned = job_->pins->latest[name];
+    if (pinned == nullptr || value_compare(pinned->get(), &derived.value) != PMIX_EQUAL) {
+        std::optional<Value> copy = Value::copy_of(&derived.value);
+        if (!copy) return false;
+        pinned = &job_->pins->values.emplace_back(std::move(*copy));
+    }
+    return give(info.key.data(), *pinned->get(), true);
+}
+
+void Finder::give_all(const Table& table) {
+    for (const auto& [key, value] : table)
+        give(key.c_str(), *value.get(), true);
+}
+
+// --- realms ---
+
+Finder::NodeTarget Finder::target_node(bool of_rank) const {
+    static const JobMap no_map;
+    const JobMap& map = job_ != nullptr ? *job_->map : no_map;
+    NodeTarget target;
+    if (lookup_->nodeid || lookup_->hostname != nullptr) {
+        if (lookup_->nodeid) {
+            target.index = map.find_node_id(*lookup_->nodeid);
+            target.own = store_.context_.nodeid == lookup_->nodeid;
+            target.resource = store_.resource_node({}, lookup_->nodeid);
+        } else {
+            target.index = store_.node_by_name(map, lookup_->hostname);
+            target.own = store_.is_own_host(lookup_->hostname);
+            target.resource = store_.resource_node(lookup_->hostname, {});
+        }
+        target.own = target.own || (target.index != JobMap::kNone && target.index == store_.own_node(map));
+    } else if (of_rank && valid_rank() && map.node_of(lookup_->rank) != JobMap::kNone) {
+        target.index = map.node_of(lookup_->rank);
+        target.own = target.index == store_.own_node(map);
+    } else {
+        target.index = store_.own_node(map);
+        target.own = true;
+    }
+    if (target.resource == nullptr) {
+        if (target.index != JobMap::kNone) {
+            target.resource = store_.resource_node(map.node_name(target.index), map.node_id(target.index));
+        } else if (target.own) {
+            target.resource = store_.resource_node(store_.context_.hostname, store_.context_.nodeid);
+        }
+    }
+    return target;
+}
+
+uint32_t Finder::target_app() const {
+    if (lookup_->appnum) return *lookup_->appnum;
+    if (valid_rank()) return job_->map->appnum(lookup_->rank).value_or(0);
+    return 0;
+}
+
+bool Finder::find_session(const KeyInfo& info) {
+    std::optional<uint32_t> id = lookup_->session_id;
+    if (!id && job_ != nullptr) id = job_->session_id;
+    if (id) {
+        const auto session = store_.sessions_.find(*id);
+        if (session != store_.sessions_.end() && give_stored(session->second, key_)) return true;
+        // Another session's: what belongs to this job is no answer.
+        if (job_ == nullptr || (lookup_->session_id && job_->session_id != lookup_->session_id)) return false;
+    }
+    if (job_ != nullptr && give_stored(job_->session, key_)) return true;
+    if (give_stored(store_.resources_.facts, key_)) return true;
+    Derived derived;
+    return job_ != nullptr && derive_session(info.fact, derived) && give_derived(info, derived, 's', 0);
+}
+
+bool Finder::find_job(const KeyInfo& info) {
+    if (job_ == nullptr) return give_stored(store_.resources_.facts, key_);
+    if (give_stored(job_->facts, key_)) return true;
+    Derived derived;
+    if (derive_job(info.fact, derived)) return give_derived(info, derived, 'j', 0);
+    return give_stored(store_.resources_.facts, key_);
+}
+
+bool Finder::find_app(const KeyInfo& info) {
+    if (job_ == nullptr) return false;
+    const uint32_t app = target_app();
+    // What a host gave loosely is the only application's.
+    const auto table = job_->apps.find(app);
+    if (table != job_->apps.end() && give_stored(table->second, key_)) return true;
+    if (info.fact == Fact::LocalSize || info.fact == Fact::LocalPeers || info.fact == Fact::LocalLeader) {
+        const uint32_t node = target_node(false).index;
+        if (node == JobMap::kNone) return false;
+        Derived derived;
+        uint32_t count = 0;
+        for (const pmix_rank_t rank : job_->map->ranks_on(node)) {
+            if (job_->map->appnum(rank) != app) continue;
+            if (count++ == 0 && info.fact == Fact::LocalLeader) derived.rank(rank);
+        }
+        if (info.fact == Fact::LocalSize) derived.number(count);
+        if (info.fact == Fact::LocalPeers) derived.string(job_->map->peers(node, app));
+        return derived.value.type != PMIX_UNDEF && give_derived(info, derived, 'a', app);
+    }
+    if (job_->map->single_app() && job_->apps.size() <= 1 && app == 0 && give_stored(job_->facts, key_))
+        return true;
+    Derived derived;
+    return derive_app(info.fact, app, derived) && give_derived(info, derived, 'a', app);
+}
+
+bool Finder::find_node(const KeyInfo& info, bool of_rank) {
+    const NodeTarget target = target_node(of_rank);
+    Derived derived;
+    if (job_ != nullptr) {
+        if (target.index != JobMap::kNone) {
+            const auto table = job_->nodes.find(target.index);
+            if (table != job_->nodes.end() && give_stored(table->second, key_)) return true;
+        }
+        if (target.own && give_stored(job_->own_node, key_)) return true;
+        if (derive_node(info.fact, target.index, derived))
+            return give_derived(info, derived, 'n', target.index);
+    }
+    if (target.resource != nullptr && give_stored(target.resource->facts, key_)) return true;
+    // The node itself, whether or not the job has a part in it.
+    const auto host = [&]() -> std::string_view {
+        if (job_ != nullptr && target.index != JobMap::kNone) return job_->map->node_name(target.index);
+        if (target.own) return store_.context_.hostname;
+        if (target.resource != nullptr) return target.resource->name;
+        return lookup_->hostname != nullptr ? std::string_view(lookup_->hostname) : std::string_view();
+    };
+    switch (info.fact) {
+        case Fact::Hostname:
+            if ((target.own || target.resource != nullptr) && derived.string(std::string(host()))) break;
+            return false;
+        case Fact::NodeId:
+            if (target.own && derived.number(store_.context_.nodeid)) break;
+            if (target.resource != nullptr && derived.number(target.resource->id)) break;
+            return false;
+        case Fact::Aliases: {
+            const std::vector<std::string>* aliases = target.own                   ? &store_.context_.aliases
+                                                      : target.resource != nullptr ? &target.resource->aliases
+                                                                                   : nullptr;
+            std::string text;
+            for (size_t i = 0; aliases != nullptr && i < aliases->size(); ++i)
+                text += (i != 0 ? "," : "") + (*aliases)[i];
+            if (derived.string(std::move(text))) break;
+            return false;
+        }
+        case Fact::LocalSize:
+            if (job_ != nullptr && target.own && job_->map->placed() == 0 &&
+                derived.number(job_->local_procs))
+                break;
+            return false;
+        case Fact::LocalProcs:
+        case Fact::NodeSize: {
+            if (host().empty()) return false;
+            for (const auto& [nspace, other] : store_.jobs_) {
+                const uint32_t node = store_.node_by_name(*other->map, host());
+                if (node == JobMap::kNone) continue;
+                for (const pmix_rank_t rank : other->map->ranks_on(node))
+                    derived.procs.push_back(make_proc(nspace, rank));
+            }
+            if (derived.procs.empty()) return false;
+            if (info.fact == Fact::NodeSize) {
+                derived.number(static_cast<uint32_t>(derived.procs.size()));
+            } else {
+                derived.array = {PMIX_PROC, derived.procs.size(), derived.procs.data()};
+                derived.value.type = PMIX_DATA_ARRAY;
+                derived.value.data.darray = &derived.array;
+            }
+            break;
+        }
+        default:
+            // Given at job level by hosts that do not tell realms apart.
+            return (job_ != nullptr && give_stored(job_->facts, key_)) ||
+                   give_stored(store_.resources_.facts, key_);
+    }
+    return give_derived(info, derived, 'n', target.index);
+}
+
+bool Finder::find_proc(const KeyInfo& info) {
+    if (job_ == nullptr) return false;
+    if (!valid_rank()) {
+        // What holds for all processes alike may stand at job level.
+        return find_job(info);
+    }
+    const auto table = job_->procs.find(lookup_->rank);
+    if (table != job_->procs.end() && give_stored(table->second, key_)) return true;
+    Derived derived;
+    if (derive_proc(info.fact, lookup_->rank, derived))
+        return give_derived(info, derived, 'p', lookup_->rank);
+    if (info.fact == Fact::SessionId && derive_session(info.fact, derived))
+        return give_derived(info, derived, 's', 0);
+    return find_posted() || give_stored(job_->facts, key_);
+}
+
+bool Finder::find_reserved(const KeyInfo& info) {
+    using Realm = Lookup::Realm;
+    switch (info.realm) {
+        case Realm::Session:
+            return find_session(info) || (job_ != nullptr && give_stored(job_->facts, key_));
+        case Realm::Job:
+            return find_job(info);
+        case Realm::App:
+            return find_app(info);
+        case Realm::Node: {
+            // The name and id of a process's node count as the process's own.
+            const bool of_proc = info.fact == Fact::Hostname || info.fact == Fact::NodeId;
+            const bool node_named = lookup_->nodeid || lookup_->hostname != nullptr;
+            if (valid_rank() && !node_named && job_ != nullptr) {
+                const auto table = job_->procs.find(lookup_->rank);
+                if (table != job_->procs.end() && give_stored(table->second, key_)) return true;
+                if (of_proc && job_->map->node_of(lookup_->rank) == JobMap::kNone) return false;
+            }
+            return find_node(info, of_proc);
+        }
+        case Realm::Proc:
+            return find_proc(info);
+        case Realm::Auto:
+            break;
+    }
+    if (job_ != nullptr && valid_rank()) {
+        const auto table = job_->procs.find(lookup_->rank);
+        if ((table != job_->procs.end() && give_stored(table->second, key_)) || find_posted()) return true;
+    }
+    return find_job(info) || find_session(info) || (job_ != nullptr && give_stored(job_->own_node, key_));
+}
+
+// --- posted data ---
+
+bool Finder::give_posted(const Posted& posted, const char* key) {
+    const Value* value = nullptr;
+    switch (lookup_->scope) {
+        case PMIX_LOCAL:
+            value = posted.local.get();
+            break;
+        case PMIX_REMOTE:
+            value = posted.remote.get();
+            break;
+        case PMIX_INTERNAL:
+            value = posted.internal.get();
+            break;
+        default:
+            value = posted.internal ? posted.internal.get()
+                    : posted.local  ? posted.local.get()
+                                    : posted.remote.get();
+            break;
+    }
+    if (value == nullptr) {
+        outside_scope_ = true;
+        return false;
+    }
+    return give(key, *value->get(), true);
+}
+
+bool Finder::find_posted() {
+    if (job_ == nullptr) return false;
+    if (valid_rank()) {
+        const auto table = job_->posted.find(lookup_->rank);
+        if (table == job_->posted.end()) return false;
+        const auto at = table->second.keys.find(key_);
+        return at != table->second.keys.end() && give_posted(at->second, at->first.c_str());
+    }
+    if (lookup_->rank != PMIX_RANK_UNDEF) return false;
+    for (const auto& [rank, table] : job_->posted) {
+        const auto at = table.keys.find(key_);
+        if (at != table.keys.end() && give_posted(at->second, at->first.c_str())) return true;
+    }
+    return false;
+}
+
+namespace {
+
+/// Each entry asked for is among those given, and no more were given.
+bool qualifiers_match(InfoView asked, InfoView given) {
+    if (asked.size != given.size) return false;
+    for (const pmix_info_t& entry : asked) {
+        const pmix_info_t* other = given.find(entry.key);
+        if (other == nullptr || value_compare(&entry.value, &other->value) != PMIX_EQUAL) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+bool Finder::find_qualified() {
+    if (job_ == nullptr) return false;
+    const std::vector<Qualified>* all = nullptr;
+    if (valid_rank()) {
+        const auto table = job_->posted.find(lookup_->rank);
+        if (table != job_->posted.end()) all = &table->second.qualified;
+    } else {
+        all = &job_->qualified;
+    }
+    if (all == nullptr) return false;
+    for (const Qualified& one : *all) {
+        if (one.key != key_ || !qualifiers_match(lookup_->qualifiers, one.qualifiers)) continue;
+        if ((lookup_->scope == PMIX_LOCAL && !one.local) || (lookup_->scope == PMIX_REMOTE && !one.remote)) {
+            outside_scope_ = true;
+            continue;
+        }
+        return give(one.key.c_str(), *one.value->get(), true);
+    }
+    return false;
+}
+
+// --- everything ---
+
+void Finder::everything_of_rank() {
+    const auto facts = job_->procs.find(lookup_->rank);
+    if (facts != job_->procs.end()) give_all(facts->second);
+    for (const Fact fact : kDerivedProcFacts) {
+        const KeyInfo& info = key_info(key_of(fact));
+        if (facts != job_->procs.end() && facts->second.contains(info.key)) continue;
+        Derived derived;
+        if (derive_proc(fact, lookup_->rank, derived)) give_derived(info, derived, 'p', lookup_->rank);
+    }
+    const auto posted = job_->posted.find(lookup_->rank);
+    if (posted == job_->posted.end()) return;
+    for (const auto& [key, value] : posted->second.keys)
+        give_posted(value, key.c_str());
+}
+
+template <class Fill>
+void Finder::array_of(const char* key, Fill&& fill) {
+    Info entries;
+    fill(entries);
+    if (entries.empty()) return;
+    const Value array = std::move(entries).to_value();
+    give(key, *array.get(), false);
+}
+
+void Finder::everything_of_job() {
+    give_all(job_->facts);
+    for (const Fact fact : kDerivedJobFacts) {
+        const KeyInfo& info = key_info(key_of(fact));
+        if (job_->facts.contains(info.key)) continue;
+        Derived derived;
+        if (derive_job(fact, derived)) give_derived(info, derived, 'j', 0);
+    }
+    for (const auto& [key, value] : store_.resources_.facts) {
+        if (!job_->facts.contains(key)) give(key.c_str(), *value.get(), true);
+    }
+    const auto copy = [](Info& entries, const Table& table) {
+        for (const auto& [key, value] : table)
+            entries.add_copy(key.c_str(), *value.get());
+    };
+    array_of(PMIX_SESSION_INFO_ARRAY, [&](Info& entries) {
+        entries.add(PMIX_SESSION_ID, job_->session_id.value_or(UINT32_MAX));
+        copy(entries, job_->session);
+        if (!job_->session_id) return;
+        const auto session = store_.sessions_.find(*job_->session_id);
+        if (session != store_.sessions_.end()) copy(entries, session->second);
+    });
+    const uint32_t own = store_.own_node(*job_->map);
+    for (uint32_t node = 0; node < job_->map->node_count(); ++node) {
+        array_of(PMIX_NODE_INFO_ARRAY, [&](Info& entries) {
+            const auto table = job_->nodes.find(node);
+            for (const Fact fact :
+                 {Fact::Hostname, Fact::NodeId, Fact::LocalPeers, Fact::LocalLeader, Fact::LocalSize}) {
+                Derived derived;
+                if (table != job_->nodes.end() && table->second.contains(key_of(fact))) continue;
+                if (derive_node(fact, node, derived)) entries.add_copy(key_of(fact), derived.value);
+            }
+            if (table != job_->nodes.end()) copy(entries, table->second);
+            if (node == own) copy(entries, job_->own_node);
+        });
+    }
+    for (const auto& [number, table] : job_->apps) {
+        array_of(PMIX_APP_INFO_ARRAY, [&, app = number, facts = &table](Info& entries) {
+            entries.add(PMIX_APPNUM, app);
+            copy(entries, *facts);
+        });
+    }
+}
+
+void Finder::find_everything() {
+    using Realm = Lookup::Realm;
+    if (job_ == nullptr) return;
+    switch (lookup_->realm) {
+        case Realm::Session: {
+            const std::optional<uint32_t> id = lookup_->session_id ? lookup_->session_id : job_->session_id;
+            const auto session = id ? store_.sessions_.find(*id) : store_.sessions_.end();
+            if (session != store_.sessions_.end()) give_all(session->second);
+            if (!lookup_->session_id || lookup_->session_id == job_->session_id) give_all(job_->session);
+            return;
+        }
+        case Realm::Node: {
+            const NodeTarget target = target_node(true);
+            const auto table = job_->nodes.find(target.index);
+            if (table != job_->nodes.end()) give_all(table->second);
+            if (target.own) give_all(job_->own_node);
+            if (target.resource != nullptr) give_all(target.resource->facts);
+            for (const Fact fact :
+                 {Fact::Hostname, Fact::NodeId, Fact::LocalPeers, Fact::LocalLeader, Fact::LocalSize}) {
+                const KeyInfo& info = key_info(key_of(fact));
+                Derived derived;
+                if (table != job_->nodes.end() && table->second.contains(info.key)) continue;
+                if (target.own && job_->own_node.contains(info.key)) continue;
+                if (derive_node(fact, target.index, derived)) give_derived(info, derived, 'n', target.index);
+            }
+            return;
+        }
+        case Realm::App: {
+            const uint32_t app = target_app();
+            const auto table = job_->apps.find(app);
+            if (table != job_->apps.end()) give_all(table->second);
+            for (const Fact fact : {Fact::AppNumber, Fact::AppSize, Fact::AppLeader, Fact::NumNodes}) {
+                const KeyInfo& info = key_info(key_of(fact));
+                Derived derived;
+                if (table != job_->apps.end() && table->second.contains(info.key)) continue;
+                if (derive_app(fact, app, derived)) give_derived(info, derived, 'a', app);
+            }
+            return;
+        }
+        case Realm::Job:
+            everything_of_job();
+            return;
+        case Realm::Auto:
+        case Realm::Proc:
+            if (valid_rank()) {
+                everything_of_rank();
+            } else {
+                everything_of_job();
+            }
+            return;
+    }
+}
+
+pmix_status_t Finder::find(const Lookup& lookup, const Visitor& visit) {
+    lookup_ = &lookup;
+    visit_ = &visit;
+    using Realm = Lookup::Realm;
+    if (lookup.key == nullptr) {
+        find_everything();
+    } else {
+        key_ = key_view(lookup.key);
+        const KeyInfo& info = key_info(key_);
+        if (!lookup.qualifiers.empty()) {
+            find_qualified();
+        } else {
+            switch (lookup.realm) {
+                case Realm::Session:
+                    find_session(info);
+                    break;
+                case Realm::Job:
+                    find_job(info);
+                    break;
+                case Realm::App:
+                    find_app(info);
+                    break;
+                case Realm::Node:
+                    find_node(info, true);
+                    break;
+                case Realm::Proc:
+                case Realm::Auto:
+                    if (key_is_reserved(lookup.key)) {
+                        lookup.realm == Realm::Proc&& valid_rank() ? find_proc(info) : find_reserved(info);
+                    } else if (job_ != nullptr) {
+                        if (valid_rank()) {
+                            const auto table = job_->procs.find(lookup.rank);
+                            if (table == job_->procs.end() || !give_stored(table->second, key_))
+                                find_posted();
+                        } else if (!give_stored(job_->facts, key_) &&
+                                   !give_stored(store_.resources_.facts, key_)) {
+                            find_posted();
+                        }
+                    }
+                    break;
+            }
+        }
+    }
+    if (found_) return PMIX_SUCCESS;
+    if (outside_scope_) return PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
+    return job_ == nullptr ? PMIX_ERR_INVALID_NAMESPACE : PMIX_ERR_NOT_FOUND;
+}
+
+}  // namespace muster::gds

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// gds/hash: posting, forgetting, and the simple questions.
+#include "components/gds/hash/hash_store.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "components/gds/hash/find.hpp"
+#include "components/gds/hash/registration.hpp"
+
+namespace muster::gds {
+
+const Job* HashStore::job(std::string_view nspace) const {
+    const auto at = jobs_.find(nspace);
+    return at == jobs_.end() ? nullptr : at->second.get();
+}
+
+bool HashStore::is_own_host(std::string_view host) const {
+    if (same_host(context_.hostname, host)) return true;
+    return std::find(context_.aliases.begin(), context_.aliases.end(), host) != context_.aliases.end();
+}
+
+const ResourceNode* HashStore::resource_node(std::string_view host, std::optional<uint32_t> id) const {
+    for (const ResourceNode& node : resources_.nodes) {
+        if (!host.empty() && !node.name.empty() ? node.is(host) : id && node.id == id) return &node;
+    }
+    return nullptr;
+}
+
+uint32_t HashStore::node_by_name(const JobMap& map, std::string_view host) const {
+    const uint32_t node = map.find_node(host);
+    if (node != JobMap::kNone) return node;
+    if (is_own_host(host)) return own_node(map);
+    const ResourceNode* known = resource_node(host, {});
+    return known != nullptr && known->name != host ? map.find_node(known->name) : JobMap::kNone;
+}
+
+uint32_t HashStore::own_node(const JobMap& map) const {
+    uint32_t node = map.find_node(context_.hostname);
+    for (size_t i = 0; node == JobMap::kNone && i < context_.aliases.size(); ++i) {
+        node = map.find_node(context_.aliases[i]);
+    }
+    if (node == JobMap::kNone && context_.hostname.empty() && context_.nodeid)
+        node = map.find_node_id(*context_.nodeid);
+    return node;
+}
+
+std::optional<uint32_t> HashStore::size_of(const Job& job) const {
+    if (const Value* size = gds::find(job.facts, PMIX_JOB_SIZE))
+        return value_as_number<uint32_t>(size->get());
+    if (job.map->placed() != 0) return job.map->placed();
+    if (job.map->rank_end() != 0) return job.map->rank_end();
+    return std::nullopt;
+}
+
+void HashStore::set_context(StoreContext context) {
+    const std::unique_lock lock(content_guard_);
+    context_ = std::move(context);
+}
+
+Result<void> HashStore::register_job(const char* nspace, int32_t nlocalprocs, InfoView info) {
+    if (nspace == nullptr) return Error{PMIX_ERR_BAD_PARAM, "a namespace must have a name"};
+    if (nlocalprocs < 0) return Error{PMIX_ERR_BAD_PARAM, "a number of local processes cannot be negative"};
+    try {
+        Registration registration(*this, Source::Host);
+        Result<void> result =
+            registration.read(nspace_view(nspace), info, static_cast<uint32_t>(nlocalprocs));
+        return result ? registration.commit() : result;
+    } catch (const std::bad_alloc&) {
+        return Error{PMIX_ERR_NOMEM, "no memory for the data of a namespace"};
+    }
+}
+
+Result<void> HashStore::register_resources(InfoView info) {
+    try {
+        Resources added;
+        for (const pmix_info_t& entry : info) {
+            const std::string_view key = key_view(entry.key);
+            if (key_info(key).fact != Fact::NodeArray) {
+                Result<Value> copy = copy_value(entry, "resources");
+                if (!copy) return copy.error();
+                added.facts.insert_or_assign(std::string(key), std::move(*copy));
+                continue;
+            }
+            const Result<InfoView> infos = infos_of(entry, "resources");
+            if (!infos) return infos.error();
+            ResourceNode node;
+            if (const char* host = (*infos).string(PMIX_HOSTNAME)) node.name = host;
+            node.id = (*infos).number<uint32_t>(PMIX_NODEID);
+            if (node.name.empty() && !node.id) {
+                return attribute_error(PMIX_ERR_BAD_PARAM, entry, "resources",
+                                       "must contain PMIX_HOSTNAME or PMIX_NODEID");
+            }
+            if (const char* aliases = (*infos).string(PMIX_HOSTNAME_ALIASES)) {
+                for_each_part(aliases, [&](std::string_view alias) { node.aliases.emplace_back(alias); });
+            }
+            for (const pmix_info_t& fact : *infos) {
+                const Fact which = key_info(key_view(fact.key)).fact;
+                if (which == Fact::Hostname || which == Fact::NodeId || which == Fact::Aliases) continue;
+                Result<Value> copy = copy_value(fact, "resources");
+                if (!copy) return copy.error();
+                node.facts.insert_or_assign(std::string(key_view(fact.key)), std::move(*copy));
+            }
+            added.nodes.push_back(std::move(node));
+        }
+        const std::unique_lock lock(content_guard_);
+        resources_.nodes.reserve(resources_.nodes.size() + added.nodes.size());
+        resources_.facts.reserve(resources_.facts.size() + added.facts.size());
+        const auto move_in = [](Table& into, Table& from) {
+            while (!from.empty()) {
+                auto fact = from.extract(from.begin());
+                const auto known = into.find(fact.key());
+                if (known != into.end()) {
+                    known->second = std::move(fact.mapped());
+                } else {
+                    into.insert(std::move(fact));
+                }
+            }
+        };
+        move_in(resources_.facts, added.facts);
+        for (ResourceNode& node : added.nodes) {
+            const ResourceNode* known = resource_node(node.name, node.id);
+            if (known == nullptr) {
+                resources_.nodes.push_back(std::move(node));
+                continue;
+            }
+            ResourceNode& into = resources_.nodes[static_cast<size_t>(known - resources_.nodes.data())];
+            into.facts.reserve(into.facts.size() + node.facts.size());
+            move_in(into.facts, node.facts);
+            if (node.id) into.id = node.id;
+            if (!node.aliases.empty()) into.aliases = std::move(node.aliases);
+        }
+        return {};
+    } catch (const std::bad_alloc&) {
+        return Error{PMIX_ERR_NOMEM, "no memory for resources"};
+    }
+}
+
+void HashStore::deregister_resources(InfoView info) {
+    const std::unique_lock lock(content_guard_);
+    for (const pmix_info_t& entry : info) {
+        if (key_info(key_view(entry.key)).fact != Fact::NodeArray) {
+            const auto at = resources_.facts.find(key_view(entry.key));
+            if (at != resources_.facts.end()) resources_.facts.erase(at);
+            continue;
+        }
+        const InfoView infos = value_as_infos(&entry.value);
+        const char* host = infos.string(PMIX_HOSTNAME);
+        const ResourceNode* known =
+            resource_node(host != nullptr ? host : std::string_view(), infos.number<uint32_t>(PMIX_NODEID));
+        if (known == nullptr) continue;
+        const auto at = resources_.nodes.begin() + (known - resources_.nodes.data());
+        bool whole = true;
+        for (const pmix_info_t& fact : infos) {
+            const Fact which = key_info(key_view(fact.key)).fact;
+            if (which == Fact::Hostname || which == Fact::NodeId) continue;
+            whole = false;
+            const auto found = at->facts.find(key_view(fact.key));
+            if (found != at->facts.end()) at->facts.erase(found);
+        }
+        if (whole) resources_.nodes.erase(at);
+    }
+}
+
+pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
+                              const pmix_value_t& value) {
+    const std::string_view nspace = nspace_view(proc.nspace);
+    const std::string_view name = key != nullptr ? key_view(key) : std::string_view();
+    if (nspace.empty() || name.empty()) return PMIX_ERR_BAD_PARAM;
+    try {
+        if (proc.rank == PMIX_RANK_WILDCARD) {
+            pmix_info_t info = {};
+            key_load(info.key, name);
+            info.value = value;  // borrowed: copied by the registration
+            Registration registration(*this, Source::Peer);
+            Result<void> result = registration.read(nspace, {&info, 1});
+            if (result) result = registration.commit();
+            return result.status();
+        }
+        if (proc.rank >= PMIX_RANK_VALID) return PMIX_ERR_BAD_PARAM;
+
+        const bool local = scope != PMIX_REMOTE && scope != PMIX_INTERNAL;
+        const bool remote = scope != PMIX_LOCAL && scope != PMIX_INTERNAL;
+        std::optional<Qualified> qualified;
+        std::shared_ptr<const Value> copy;
+        if (name == PMIX_QUALIFIED_VALUE) {
+            Result<Qualified> read = read_qualified(value);
+            if (!read) return read.status();
+            qualified = std::move(*read);
+            qualified->local = local;
+            qualified->remote = remote;
+        } else {
+            pmix_value_t raw;
+            const pmix_status_t status = value_copy(&raw, &value);
+            if (status != PMIX_SUCCESS) return status;
+            copy = std::make_shared<const Value>(Value::adopt(raw));
+        }
+
+        const std::unique_lock lock(content_guard_);
+        auto at = jobs_.find(nspace);
+        if (at == jobs_.end()) at = jobs_.emplace(nspace, std::make_unique<Job>()).first;
+        PostedTable& table = at->second->posted[proc.rank];
+        if (qualified) {
+            for (Qualified& known : table.qualified) {
+                if (known.key != qualified->key || known.qualifiers.size() != qualified->qualifiers.size())
+                    continue;
+                const InfoView a = known.qualifiers, b = qualified->qualifiers;
+                const bool same = std::all_of(a.begin(), a.end(), [&](const pmix_info_t& one) {
+                    const pmix_info_t* other = b.find(one.key);
+                    return other != nullptr && value_compare(&one.value, &other->value) == PMIX_EQUAL;
+                });
+                if (!same) continue;
+                qualified->local = qualified->local || known.local;
+                qualified->remote = qualified->remote || known.remote;
+                known = std::move(*qualified);
+                return PMIX_SUCCESS;
+            }
+            table.qualified.push_back(std::move(*qualified));
+            return PMIX_SUCCESS;
+        }
+        auto entry = table.keys.find(name);
+        if (entry == table.keys.end()) entry = table.keys.emplace(name, Posted{}).first;
+        Posted& posted = entry->second;
+        const auto same = [&copy](const std::shared_ptr<const Value>& other) {
+            return other && value_compare(other->get(), copy->get()) == PMIX_EQUAL;
+        };
+        // A commit brings everything again, and what is for all in two parts: an equal value is kept and
+        // shared, so that pointers to it stay good.
+        if (same(posted.local)) {
+            copy = posted.local;
+        } else if (same(posted.remote)) {
+            copy = posted.remote;
+        }
+        if (scope == PMIX_INTERNAL && !same(posted.internal)) posted.internal = copy;
+        if (local) posted.local = copy;
+        if (remote) posted.remote = copy;
+        return PMIX_SUCCESS;
+    } catch (const std::bad_alloc&) {
+        return PMIX_ERR_NOMEM;
+    }
+}
+
+void HashStore::deregister(const char* nspace) {
+    std::unique_ptr<Job> gone;
+    const std::unique_lock lock(content_guard_);
+    const auto at = jobs_.find(nspace_view(nspace));
+    if (at == jobs_.end()) return;
+    gone = std::move(at->second);
+    jobs_.erase(at);
+}
+
+void HashStore::forget(const pmix_proc_t& proc) {
+    const std::unique_lock lock(content_guard_);
+    const auto at = jobs_.find(nspace_view(proc.nspace));
+    if (at == jobs_.end()) return;
+    Job& job = *at->second;
+    if (proc.rank == PMIX_RANK_WILDCARD) {
+        // Job level: what processes posted stays.
+        Job fresh;
+        fresh.posted = std::move(job.posted);
+        fresh.pins = std::move(job.pins);
+        job = std::move(fresh);
+        return;
+    }
+    job.posted.erase(proc.rank);
+    job.procs.erase(proc.rank);
+}
+
+pmix_status_t HashStore::find(const Lookup& lookup, const Visitor& visit) const {
+    try {
+        const std::string_view nspace =
+            lookup.nspace != nullptr ? nspace_view(lookup.nspace) : std::string_view();
+        const std::shared_lock lock(content_guard_);
+        return Finder(*this, nspace, job(nspace)).find(lookup, visit);
+    } catch (const std::bad_alloc&) {
+        return PMIX_ERR_NOMEM;
+    }
+}
+
+pmix_status_t HashStore::find_posted(const pmix_proc_t& proc, View view, const Visitor& visit) const {
+    const std::shared_lock lock(content_guard_);
+    const Job* known = job(nspace_view(proc.nspace));
+    if (known == nullptr) return PMIX_ERR_INVALID_NAMESPACE;
+    const auto at = known->posted.find(proc.rank);
+    if (at == known->posted.end()) return PMIX_ERR_NOT_FOUND;
+    bool any = false;
+    const auto give = [&](const char* key, const std::shared_ptr<const Value>& value) {
+        if (!value) return;
+        any = true;
+        visit(Found{key, *value->get(), true});
+    };
+    for (const auto& [key, posted] : at->second.keys) {
+        if (view != View::Remote) give(key.c_str(), posted.local);
+        if (view == View::Remote || (view == View::All && posted.remote != posted.local))
+            give(key.c_str(), posted.remote);
+        if (view == View::All) give(key.c_str(), posted.internal);
+    }
+    for (const Qualified& one : at->second.qualified) {
+        if ((view == View::Local && !one.local) || (view == View::Remote && !one.remote)) continue;
+        // In the form in which it was posted.
+        Info entries;
+        entries.add_copy(one.key.c_str(), *one.value->get());
+        entries.add_copies(one.qualifiers);
+        const Value array = std::move(entries).to_value();
+        any = true;
+        visit(Found{PMIX_QUALIFIED_VALUE, *array.get(), false});
+    }
+    return any ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+bool HashStore::knows(const char* nspace) const {
+    const std::shared_lock lock(content_guard_);
+    return nspace != nullptr && job(nspace_view(nspace)) != nullptr;
+}
+
+std::optional<uint32_t> HashStore::job_size(const char* nspace) const {
+    const std::shared_lock lock(content_guard_);
+    const Job* known = nspace != nullptr ? job(nspace_view(nspace)) : nullptr;
+    return known != nullptr ? size_of(*known) : std::nullopt;
+}
+
+std::optional<uint32_t> HashStore::node_of(const char* nspace, pmix_rank_t rank) const {
+    const std::shared_lock lock(content_guard_);
+    const Job* known = nspace != nullptr ? job(nspace_view(nspace)) : nullptr;
+    if (known == nullptr) return std::nullopt;
+    const uint32_t node = known->map->node_of(rank);
+    return node != JobMap::kNone ? std::optional(node) : std::nullopt;
+}
+
+std::vector<pmix_rank_t> HashStore::local_ranks(const char* nspace) const {
+    const std::shared_lock lock(content_guard_);
+    const Job* known = nspace != nullptr ? job(nspace_view(nspace)) : nullptr;
+    const uint32_t node = known != nullptr ? own_node(*known->map) : JobMap::kNone;
+    if (node == JobMap::kNone) return {};
+    const auto ranks = known->map->ranks_on(node);
+    return {ranks.begin(), ranks.end()};
+}
+
+pmix_status_t HashStore::peers_on(const char* node, const char* nspace, std::vector<pmix_proc_t>& out) const {
+    const std::shared_lock lock(content_guard_);
+    bool known_node = node == nullptr || is_own_host(node) || resource_node(node, {}) != nullptr;
+    const auto add = [&](const std::string& of, const Job& job) {
+        const uint32_t at = node == nullptr ? own_node(*job.map) : node_by_name(*job.map, node);
+        if (at == JobMap::kNone) return;
+        known_node = true;
+        for (const pmix_rank_t rank : job.map->ranks_on(at))
+            out.push_back(make_proc(of, rank));
+    };
+    if (nspace != nullptr && *nspace != '\0') {
+        const auto at = jobs_.find(nspace_view(nspace));
+        if (at == jobs_.end()) return PMIX_ERR_INVALID_NAMESPACE;
+        // A node of another job only: known, and empty.
+        for (auto other = jobs_.begin(); !known_node && other != jobs_.end(); ++other) {
+            known_node = node_by_name(*other->second->map, node) != JobMap::kNone;
+        }
+        add(at->first, *at->second);
+    } else {
+        for (const auto& [of, job] : jobs_)
+            add(of, *job);
+    }
+    return known_node ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+pmix_status_t HashStore::nodes_of(const char* nspace, std::vector<std::string>& out) const {
+    const std::shared_lock lock(content_guard_);
+    TextMap<bool> seen;
+    const auto add = [&](const Job& job) {
+        const JobMap& map = *job.map;
+        for (uint32_t node = 0; node < map.node_count(); ++node) {
+            if (map.node_name(node).empty() || (map.placed() != 0 && map.ranks_on(node).empty())) continue;
+            if (seen.emplace(map.node_name(node), true).second) out.emplace_back(map.node_name(node));
+        }
+    };
+    if (nspace != nullptr && *nspace != '\0') {
+        const Job* known = job(nspace_view(nspace));
+        if (known == nullptr) return PMIX_ERR_INVALID_NAMESPACE;
+        add(*known);
+    } else {
+        for (const auto& [of, job] : jobs_)
+            add(*job);
+    }
+    return out.empty() ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
+}
+
+std::vector<std::string> HashStore::namespaces() const {
+    const std::shared_lock lock(content_guard_);
+    std::vector<std::string> out;
+    for (const auto& [nspace, job] : jobs_)
+        out.push_back(nspace);
+    return out;
+}
+
+}  // namespace muster::gds

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// gds/hash: the store in this process's memory.
+#pragma once
+
+#include <shared_mutex>
+
+#include "components/gds/hash/job.hpp"
+#include "framework/gds/realm.hpp"
+
+namespace muster::gds {
+
+class Registration;
+
+class HashStore : public Gds {
+  public:
+    const char* name() const override { return "hash"; }
+    void set_context(StoreContext context) override;
+
+    Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) override;
+    Result<void> register_resources(InfoView info) override;
+    void deregister_resources(InfoView info) override;
+    pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
+                       const pmix_value_t& value) override;
+    void deregister(const char* nspace) override;
+    void forget(const pmix_proc_t& proc) override;
+
+    pmix_status_t find(const Lookup& lookup, const Visitor& visit) const override;
+    pmix_status_t find_posted(const pmix_proc_t& proc, View view, const Visitor& visit) const override;
+    bool knows(const char* nspace) const override;
+    std::optional<uint32_t> job_size(const char* nspace) const override;
+    std::optional<uint32_t> node_of(const char* nspace, pmix_rank_t rank) const override;
+    std::vector<pmix_rank_t> local_ranks(const char* nspace) const override;
+    pmix_status_t peers_on(const char* node, const char* nspace,
+                           std::vector<pmix_proc_t>& out) const override;
+    pmix_status_t nodes_of(const char* nspace, std::vector<std::string>& out) const override;
+    std::vector<std::string> namespaces() const override;
+
+    pmix_status_t pack_job(const char* nspace, Packer& out, bool compact) const override;
+    Result<void> unpack_job(const char* nspace, Unpacker& in) override;
+
+  private:
+    friend class Registration;
+    friend class Finder;
+    friend class JobPacker;
+
+    const Job* job(std::string_view nspace) const;
+    /// Index of this process's node in the job's map; JobMap::kNone when it has no part in the job.
+    uint32_t own_node(const JobMap& map) const;
+    uint32_t node_by_name(const JobMap& map, std::string_view host) const;
+    bool is_own_host(std::string_view host) const;
+    const ResourceNode* resource_node(std::string_view host, std::optional<uint32_t> id) const;
+    std::optional<uint32_t> size_of(const Job& job) const;
+
+    /// Guards everything below: readers share it, the one thread that fills the store takes it alone, and
+    /// only to put in what it has made ready before.
+    mutable std::shared_mutex content_guard_;
+    StoreContext context_;
+    TextMap<std::unique_ptr<Job>> jobs_;
+    std::unordered_map<uint32_t, Table> sessions_;  ///< by session id, shared by the jobs of a session
+    Resources resources_;
+};
+
+}  // namespace muster::gds

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What gds/hash knows of one job, and the tables it is kept in.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "framework/base/info.hpp"
+#include "framework/gds.hpp"
+#include "framework/gds/job_map.hpp"
+
+namespace muster::gds {
+
+/// Values by key. A value stays at its address until it is replaced or removed.
+using Table = TextMap<Value>;
+
+inline const Value* find(const Table& table, std::string_view key) {
+    const auto at = table.find(key);
+    return at == table.end() ? nullptr : &at->second;
+}
+
+/// A value that was given with qualifiers (PMIX_QUALIFIED_VALUE).
+struct Qualified {
+    std::string key;
+    Info qualifiers;
+    std::shared_ptr<const Value> value;
+    bool local = true, remote = true;  ///< who may see it
+};
+
+/// One key that a process posted, as peers on its node, on other nodes, and it alone see it.
+struct Posted {
+    std::shared_ptr<const Value> local, remote, internal;
+};
+
+/// Everything that one process posted.
+struct PostedTable {
+    TextMap<Posted> keys;
+    std::vector<Qualified> qualified;
+};
+
+struct Job {
+    std::shared_ptr<const JobMap> map = std::make_shared<const JobMap>();
+    Table facts;                                   ///< job level
+    Table own_node;                                ///< node-level keys without a node: of this process's node
+    std::unordered_map<uint32_t, Table> nodes;     ///< by index in the map: what does not follow from it
+    std::unordered_map<uint32_t, Table> apps;      ///< by application number
+    std::unordered_map<pmix_rank_t, Table> procs;  ///< what the host gave for single ranks, beside the map
+    std::vector<Qualified> qualified;              ///< job level
+    Table session;                                 ///< session-level keys, while no session id is known
+    std::optional<uint32_t> session_id;
+    std::optional<uint32_t> local_procs;  ///< as the host said at registration
+    std::unordered_map<pmix_rank_t, PostedTable> posted;
+
+    /// Derived values that a caller holds pointers to.
+    struct Pins {
+        std::mutex guard;  ///< of the rest; readers add under the store's shared lock
+        TextMap<const Value*> latest;
+        std::deque<Value> values;  ///< also those that are not the latest any more
+    };
+    std::unique_ptr<Pins> pins = std::make_unique<Pins>();
+};
+
+/// A node that is described apart from any job (PMIx_server_register_resources).
+struct ResourceNode {
+    std::string name;
+    std::optional<uint32_t> id;
+    std::vector<std::string> aliases;
+    Table facts;
+
+    bool is(std::string_view host) const {
+        for (const std::string& alias : aliases) {
+            if (alias == host) return true;
+        }
+        return same_host(name, host);
+    }
+};
+
+struct Resources {
+    Table facts;
+    std::vector<ResourceNode> nodes;
+};
+
+/// Splits at commas; empty parts are left out.
+template <class F>
+void for_each_part(std::string_view list, F&& each) {
+    while (!list.empty()) {
+        const size_t end = std::min(list.find(','), list.size());
+        if (end != 0) each(list.substr(0, end));
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+}
+
+}  // namespace muster::gds

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Taking job data in: all attributes are read and checked beside the store, which is changed only when
+// everything was in order, by moves that cannot fail.
+#pragma once
+
+#include <map>
+
+#include "components/gds/hash/hash_store.hpp"
+
+namespace muster::gds {
+
+/// The map of a job in the form of JobMap::encode, from server to client where both are this library.
+inline constexpr char kJobMapKey[] = "muster.job.map";
+
+/// Who speaks: what a host says must not contradict itself; of what a server sends the later word counts.
+enum class Source : bool { Host, Peer };
+
+class Registration {
+  public:
+    Registration(HashStore& store, Source source) : store_(store), source_(source) {}
+
+    /// Reads the attributes of a job. May be called for several.
+    Result<void> read(std::string_view nspace, InfoView info, std::optional<uint32_t> local_procs = {});
+    /// Puts all into the store. std::bad_alloc only before anything was changed.
+    Result<void> commit();
+
+  private:
+    struct Staged {
+        std::unique_ptr<Job> job = std::make_unique<Job>();       ///< only what is new
+        const Job* known = nullptr;                               ///< what is in the store, if it is
+        std::optional<JobMapBuilder> builder;                     ///< when something is said of the map
+        std::map<pmix_rank_t, std::vector<Qualified>> qualified;  ///< of single processes
+        bool node_map_given = false;
+    };
+    using Entries = std::vector<const pmix_info_t*>;
+
+    Staged& stage(std::string_view nspace);
+    JobMapBuilder& builder(Staged& staged);
+    bool strict() const { return source_ == Source::Host; }
+
+    Result<void> flatten(std::string_view nspace, InfoView info, int depth, Entries& out);
+    Result<void> read_job(std::string_view nspace, const Entries& entries, int depth);
+    Result<void> read_maps(Staged& staged, const Entries& entries);
+    Result<void> read_session(std::string_view nspace, const pmix_info_t& array, int depth);
+    Result<void> read_node(Staged& staged, const pmix_info_t& array);
+    Result<void> read_app(Staged& staged, const pmix_info_t& array);
+    Result<void> read_proc(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app);
+    Result<void> read_proc_entry(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
+    Result<void> read_single(Staged& staged, const pmix_info_t& entry);
+    Result<void> read_session_id(Staged& staged, const pmix_info_t& entry);
+    Result<void> place_on(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
+    Result<void> place_on_id(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
+    Result<void> place_peers(Staged& staged, uint32_t node, const pmix_info_t& entry);
+    Result<void> place_own_peers(Staged& staged, const pmix_info_t& entry);
+
+    Result<void> finish(std::string_view nspace, Staged& staged);
+    Result<void> settle_node(const JobMap& map, uint32_t node, Table& facts);
+
+    static void merge(Job& into, Job& from);
+
+    HashStore& store_;
+    Source source_;
+    std::string nspace_;  ///< being read, for messages
+    std::map<std::string, Staged, std::less<>> jobs_;
+    std::unordered_map<uint32_t, Table> sessions_;
+};
+
+/// Reads PMIX_QUALIFIED_VALUE: an array of the entry and its qualifiers.
+Result<Qualified> read_qualified(const pmix_value_t& value);
+
+/// A copy of an attribute's value, or why it cannot be kept; `where` is for the message.
+Result<Value> copy_value(const pmix_info_t& info, std::string_view where);
+
+/// The infos of a data array attribute; an error for anything else.
+Result<InfoView> infos_of(const pmix_info_t& info, std::string_view where);
+
+Error attribute_error(pmix_status_t code, const pmix_info_t& info, std::string_view where,
+                      const std::string& what);
+
+}  // namespace muster::gds
