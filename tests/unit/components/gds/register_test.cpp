@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Registering jobs: arrays and maps, what follows from them, what contradicts itself, hostile input.
+#include "tests/unit/components/gds/store_fixture.hpp"
+
+namespace muster {
+namespace {
+
+using Register = StoreTest;
+
+constexpr char kNotFound[] = "error -46";
+
+TEST_F(Register, SRV_19_JobLevelFactsFollowFromTheMaps) {
+    ASSERT_TRUE(add(maps("alpha,beta,gamma", "0-1;2,4;3")));
+    EXPECT_EQ(get(PMIX_JOB_SIZE), "u5");
+    EXPECT_EQ(get(PMIX_MAX_PROCS), "u5");
+    EXPECT_EQ(get(PMIX_UNIV_SIZE), "u5");
+    EXPECT_EQ(get(PMIX_NUM_NODES), "u3");
+    EXPECT_EQ(get(PMIX_NODE_LIST), "salpha,beta,gamma");
+    EXPECT_EQ(get(PMIX_JOB_NUM_APPS), "u1");
+    EXPECT_EQ(get(PMIX_PROC_MAP_RAW), "s0,1;2,4;3");
+    EXPECT_EQ(get(PMIX_NODE_MAP_RAW), "salpha,beta,gamma");
+    EXPECT_EQ(get(PMIX_NODE_MAP), "salpha,beta,gamma");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS), "s0,1");
+    EXPECT_EQ(get(PMIX_LOCAL_SIZE), "u2");
+    EXPECT_EQ(get(PMIX_LOCALLDR), "r0");
+    EXPECT_EQ(get(PMIX_LOCAL_PROCS), "[job:0 job:1]");
+    EXPECT_EQ(get(PMIX_NODE_SIZE), "u2");
+    EXPECT_EQ(get(PMIX_APP_SIZE), "u5");
+    EXPECT_EQ(get(PMIX_APPLDR), "r0");
+    EXPECT_EQ(get(PMIX_NSPACE), "sjob");
+}
+
+TEST_F(Register, SRV_19_ProcessFactsFollowFromTheMaps) {
+    ASSERT_TRUE(add(maps("alpha,beta,gamma", "0-1;2,4;3")));
+    EXPECT_EQ(of_rank(4, PMIX_HOSTNAME), "sbeta");
+    EXPECT_EQ(of_rank(4, PMIX_NODEID), "u1");
+    EXPECT_EQ(of_rank(4, PMIX_LOCAL_RANK), "h1");
+    EXPECT_EQ(of_rank(4, PMIX_NODE_RANK), "h1");
+    EXPECT_EQ(of_rank(4, PMIX_APPNUM), "u0");
+    EXPECT_EQ(of_rank(4, PMIX_APP_RANK), "r4");
+    EXPECT_EQ(of_rank(4, PMIX_RANK), "r4");
+    EXPECT_EQ(of_rank(4, PMIX_PROCID), "pjob:4");
+    EXPECT_EQ(of_rank(5, PMIX_HOSTNAME), kNotFound);
+    EXPECT_EQ(of_rank(5, PMIX_LOCAL_RANK), kNotFound);
+    EXPECT_EQ(of_rank(4, PMIX_JOB_SIZE), "u5") << "job-level keys are the job's, whatever the rank";
+    EXPECT_EQ(of_rank(4, PMIX_GLOBAL_RANK), kNotFound) << "nothing says where the job starts in the session";
+}
+
+TEST_F(Register, MapsInAllForms) {
+    const struct {
+        const char *nodes, *procs;
+    } forms[] = {{"alpha1,alpha2,beta", "0-1;2-3;4"},
+                 {"raw:alpha1,alpha2,beta", "raw:0,1;2,3;4"},
+                 {"pmix:alpha[1-2],beta", "pmix:2x(1)@0+2;4"},
+                 {"pmix[alpha[1:1-2],beta]", "pmix[0-1;2-3;4]"}};
+    for (const auto& form : forms) {
+        ASSERT_TRUE(add(maps(form.nodes, form.procs), 0, form.nodes)) << form.nodes;
+        EXPECT_EQ(get(PMIX_NODE_LIST, {.nspace = form.nodes}), "salpha1,alpha2,beta");
+        EXPECT_EQ(get(PMIX_PROC_MAP_RAW, {.nspace = form.nodes}), "s0,1;2,3;4");
+    }
+    std::string names, ranks;
+    for (int i = 0; i < 2000; ++i) {
+        names += (i != 0 ? ",n" : "n") + std::to_string((i * 7919) % 100003);
+        ranks += (i != 0 ? ";" : "") + std::to_string((i * 7) % 2000);
+    }
+    Bytes nodes, procs;
+    ASSERT_EQ(pregs_.compress().generate_nodes(names, nodes), PMIX_SUCCESS);
+    ASSERT_EQ(pregs_.compress().generate_ppn(ranks, procs), PMIX_SUCCESS);
+    Info info;
+    info.add(PMIX_NODE_MAP, nodes.data(), PMIX_REGEX);
+    info.add(PMIX_PROC_MAP, procs.data(), PMIX_REGEX);
+    ASSERT_TRUE(add(info, 0, "blob"));
+    EXPECT_EQ(get(PMIX_JOB_SIZE, {.nspace = "blob"}), "u2000");
+}
+
+TEST_F(Register, SRV_12_ArraysAloneAreEnough) {
+    Info info;
+    info.add(PMIX_JOB_SIZE, uint32_t{3});
+    add_array(info, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "beta", PMIX_NODEID, uint32_t{7}, PMIX_LOCAL_PEERS,
+              "1,2", PMIX_LOCAL_SIZE, uint32_t{2}, PMIX_AVAIL_PHYS_MEMORY, Value::uint64(5));
+    add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(0), PMIX_HOSTNAME, "alpha", PMIX_NODEID,
+              uint32_t{4}, PMIX_LOCAL_RANK, uint16_t{0}, PMIX_GLOBAL_RANK, Value::rank(100), PMIX_CPUSET,
+              "hwloc:0x1");
+    add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(1), PMIX_GLOBAL_RANK, Value::rank(101),
+              PMIX_LOCAL_RANK, uint16_t{9});
+    add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(2), PMIX_GLOBAL_RANK, Value::rank(102));
+    ASSERT_TRUE(add(info));
+    EXPECT_EQ(of_rank(0, PMIX_HOSTNAME), "salpha");
+    EXPECT_EQ(of_rank(0, PMIX_NODEID), "u4");
+    EXPECT_EQ(of_rank(2, PMIX_NODEID), "u7");
+    EXPECT_EQ(of_rank(2, PMIX_HOSTNAME), "sbeta");
+    EXPECT_EQ(of_rank(2, PMIX_LOCAL_RANK), "h1");
+    EXPECT_EQ(of_rank(1, PMIX_LOCAL_RANK), "h9") << "what the host says counts";
+    EXPECT_EQ(of_rank(2, PMIX_GLOBAL_RANK), "r102");
+    EXPECT_EQ(of_rank(0, PMIX_CPUSET), "shwloc:0x1");
+    EXPECT_EQ(get(PMIX_LOCAL_SIZE, {.realm = Lookup::Realm::Node, .nodeid = 7}), "u2");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.realm = Lookup::Realm::Node, .hostname = "beta"}), "s1,2");
+    EXPECT_EQ(get(PMIX_AVAIL_PHYS_MEMORY, Ask{"job", 2, Lookup::Realm::Node}), "type15");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS), "s0");
+}
+
+TEST_F(Register, SRV_13_SeveralApplications) {
+    Info info = maps("alpha,beta", "0-2;3-5", 6);
+    info.add(PMIX_JOB_NUM_APPS, uint32_t{2});
+    add_array(info, PMIX_APP_INFO_ARRAY, PMIX_APPNUM, uint32_t{0}, PMIX_APP_SIZE, uint32_t{2}, PMIX_APPLDR,
+              Value::rank(0), PMIX_WDIR, "/a");
+    add_array(info, PMIX_APP_INFO_ARRAY, PMIX_APPNUM, uint32_t{1}, PMIX_APP_SIZE, uint32_t{4}, PMIX_APPLDR,
+              Value::rank(2), PMIX_WDIR, "/b");
+    ASSERT_TRUE(add(info));
+    EXPECT_EQ(of_rank(1, PMIX_APPNUM), "u0");
+    EXPECT_EQ(of_rank(2, PMIX_APPNUM), "u1");
+    EXPECT_EQ(of_rank(5, PMIX_APP_RANK), "r3");
+    EXPECT_EQ(of_rank(5, PMIX_WDIR), "s/b");
+    EXPECT_EQ(get(PMIX_WDIR, {.appnum = 0}), "s/a");
+    EXPECT_EQ(get(PMIX_APP_SIZE, {.realm = Lookup::Realm::App, .appnum = 1}), "u4");
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.realm = Lookup::Realm::App, .appnum = 0}), "u1");
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.realm = Lookup::Realm::App, .appnum = 1}), "u2");
+    EXPECT_EQ(get(PMIX_NODE_LIST, {.realm = Lookup::Realm::App, .appnum = 0}), "salpha");
+    EXPECT_EQ(get(PMIX_LOCAL_SIZE, {.realm = Lookup::Realm::App, .appnum = 1}), "u1");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.realm = Lookup::Realm::App, .appnum = 0}), "s0,1");
+    EXPECT_EQ(get(PMIX_APP_SIZE, {.appnum = 2}), kNotFound);
+}
+
+}  // namespace
+}  // namespace muster
