@@ -1692,8 +1692,11 @@ static inline void pmix_free(void* m) {
 
 // Length of a string that is at most max long and may lack its terminator; NULL counts as empty.
 static inline size_t pmix_bounded_len(const char* src, size_t max) {
-    const char* end = NULL == src ? NULL : (const char*)memchr(src, '\0', max);
-    return NULL == src ? 0 : (NULL == end ? max : (size_t)(end - src));
+    size_t n = 0;
+    while (NULL != src && n < max && '\0' != src[n]) {
+        ++n;
+    }
+    return n;
 }
 
 // Copies at most len characters and a terminator, so dest holds at least len + 1. A source of len characters or
