@@ -140,7 +140,7 @@ class Value {
     /// A data array that takes over a malloc'ed block of n elements.
     static Value adopt_array(void* elements, std::size_t n, pmix_data_type_t type);
 
-    /// A deep copy; throws std::bad_alloc, and std::bad_alloc alone, for this owns only what can be copied.
+    /// A deep copy; throws std::bad_alloc, also where what was adopted cannot be copied (see copy_of).
     Value copy() const;
 
     const pmix_value_t* get() const { return &value_; }
