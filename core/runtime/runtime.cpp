@@ -108,6 +108,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     runtime->store_ = stores.front();
     StoreContext context;
     context.hostname = runtime->hostname_;
+    context.pregs = runtime->registry_->pregs();
     runtime->store_->set_context(std::move(context));
     return runtime;
 }

@@ -265,6 +265,11 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     limits.max_payload = runtime_.parameters().size("server_base_max_payload");
     peer->channel = std::make_unique<Channel>(runtime_.loop(), std::move(admission->socket), limits);
     peers_.push_back(peer);
+    if (peer->format.bfrops != runtime_.own_format().bfrops ||
+        peer->format.buffer_type != runtime_.own_format().buffer_type) {
+        std::lock_guard lock(formats_lock_);
+        formats_[Proc(peer->proc)] = peer->format;
+    }
     if (client->peer == nullptr || client->gone()) {
         client->peer = peer;
     } else {
@@ -331,6 +336,13 @@ void Server::departed(const pmix_proc_t& proc, bool lost) {
     const pmix_proc_t gone = proc;  // listeners may free where it came from
     for (const auto& listener : departure_listeners_)
         listener(gone, lost);
+}
+
+std::optional<WireFormat> Server::format_of(const pmix_proc_t& proc) const {
+    std::lock_guard lock(formats_lock_);
+    const auto found = formats_.find(Proc(proc));
+    if (found == formats_.end()) return std::nullopt;
+    return found->second;
 }
 
 void Server::drop(const PeerPtr& peer) {

@@ -7,7 +7,10 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -56,6 +59,9 @@ class Server {
     /// A peer by the reference a service kept, or null.
     static PeerPtr alive(const PeerRef& ref) { return ref.lock(); }
 
+    /// How a connected process wants to be spoken to. Any thread.
+    std::optional<WireFormat> format_of(const pmix_proc_t& proc) const;
+
     /// All connected peers, in no order.
     const std::vector<PeerPtr>& peers() const { return peers_; }
 
@@ -84,6 +90,8 @@ class Server {
     Collectives collectives_;
     std::unique_ptr<Acceptor> acceptor_;
     std::vector<PeerPtr> peers_;
+    mutable std::mutex formats_lock_;  // guards formats_
+    std::unordered_map<Proc, WireFormat> formats_;  ///< of peers that do not want the usual one
     uint32_t next_index_ = 1;
     std::vector<std::function<void(const pmix_proc_t&, bool)>> departure_listeners_;
 };
