@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Laying out a job: sizes of its programs, a node for each rank, processors for each rank.
+#include "tools/muster/job.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "tools/muster/topology.hpp"
+
+namespace muster {
+namespace {
+
+/// Node of each rank. By slot: even blocks, as if each node had just enough slots. By node, or by the parts
+/// of one: in turn. ppr: as many as said on each.
+uint32_t node_of(uint32_t rank, uint32_t size, uint32_t nodes, const MapPolicy& map, uint32_t per_node) {
+    if (per_node > 0) return rank / per_node;
+    if (map.level == Level::Node) return rank % nodes;
+    return static_cast<uint32_t>(uint64_t{rank} * nodes / size);
+}
+
+std::string absolute(const std::string& wdir) {
+    std::error_code error;
+    const std::filesystem::path here = std::filesystem::current_path(error);
+    if (wdir.empty()) {
+        // The shell's idea of where we are, unless it is stale: it keeps the names of symbolic links.
+        const char* shown = getenv("PWD");
+        if (shown != nullptr && shown[0] == '/' && std::filesystem::equivalent(shown, here, error))
+            return shown;
+        return here.string();
+    }
+    return std::filesystem::path(wdir).is_absolute() ? wdir : (here / wdir).string();
+}
+
+}  // namespace
+
+std::vector<uint32_t> Job::ranks_on(uint32_t node) const {
+    std::vector<uint32_t> ranks;
+    for (uint32_t rank = 0; rank < size(); ++rank) {
+        if (places[rank].node == node) ranks.push_back(rank);
+    }
+    return ranks;
+}
+
+Job make_job(const Options& options, const std::string& nspace, const std::string& hostname) {
+    Job job;
+    job.nspace = nspace;
+    job.map_by = options.map.text;
+    job.bind_to = options.bind.text;
+    // Reading the topology takes milliseconds: only for those who ask.
+    std::optional<Topology> topology;
+    auto machine = [&]() -> Topology& {
+        if (!topology) topology.emplace();
+        return *topology;
+    };
+    uint32_t per_node = 0;
+    if (options.map.per_resource > 0)
+        per_node = options.map.per_resource * machine().count(options.map.level);
+
+    uint32_t size = 0;
+    for (const AppSpec& spec : options.apps) {
+        App app;
+        app.argv = spec.argv;
+        app.env = options.parameters;
+        app.env.insert(app.env.end(), spec.env.begin(), spec.env.end());
+        app.wdir = absolute(spec.wdir);
+        app.pset = spec.pset;
+        app.first_rank = size;
+        if (spec.ranks) {
+            app.ranks = *spec.ranks;
+        } else if (options.apps.size() > 1) {
+            throw JobError(
+                fmt::format("with several programs each needs its -n; '{}' has none", spec.argv[0]));
+        } else {
+            app.ranks =
+                per_node > 0 ? per_node * options.nodes : machine().count(Level::Core) * options.nodes;
+        }
+        size += app.ranks;
+        job.apps.push_back(std::move(app));
+    }
+    if (per_node > 0 && size > per_node * options.nodes) {
+        throw JobError(fmt::format("--map-by {} has room for {} ranks, not for {}", options.map.text,
+                                   per_node * options.nodes, size));
+    }
+    if (options.input.target == InputPolicy::Target::One && options.input.rank >= size) {
+        throw JobError(fmt::format("--stdin {}: the ranks are 0 to {}", options.input.rank, size - 1));
+    }
+
+    // A node without a rank would serve nobody.
+    const uint32_t nodes = std::min(options.nodes, size);
+    for (uint32_t node = 0; node < nodes; ++node) {
+        job.nodes.push_back(options.nodes == 1 ? hostname : fmt::format("node{}", node));
+    }
+    std::vector<uint32_t> used(nodes, 0);
+    job.places.resize(size);
+    for (uint32_t a = 0; a < job.apps.size(); ++a) {
+        const App& app = job.apps[a];
+        for (uint32_t rank = app.first_rank; rank < app.first_rank + app.ranks; ++rank) {
+            Place& place = job.places[rank];
+            place.app = a;
+            place.node = node_of(rank, size, nodes, options.map, per_node);
+            place.local_rank = used[place.node]++;
+            if (options.bind.level != Level::None) {
+                place.cpus = machine().place(place.local_rank, options.map, options.bind);
+            }
+        }
+    }
+    while (used.back() == 0) {
+        used.pop_back();
+        job.nodes.pop_back();
+    }
+    return job;
+}
+
+}  // namespace muster

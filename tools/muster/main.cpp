@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// muster: starts a parallel program on this machine and serves its processes through PMIx.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/muster/launcher.hpp"
+#include "tools/muster/process.hpp"
+
+namespace {
+
+/// Removes what an outer server told this process: our servers and ranks are not its clients. Parameters
+/// stay.
+void forget_outer_server() {
+    std::vector<std::string> names;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string_view text(*variable);
+        if (text.starts_with("PMIX_") && !text.starts_with("PMIX_MCA_"))
+            names.emplace_back(text.substr(0, text.find('=')));
+    }
+    for (const std::string& name : names)
+        unsetenv(name.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    muster::remember_signals();
+    try {
+        muster::CommandLine line = muster::read_command_line({argv + 1, argv + argc});
+        if (!line.options) {
+            fputs(line.text.c_str(), line.status == 0 ? stdout : stderr);
+            return line.status;
+        }
+        forget_outer_server();
+        for (const auto& [name, value] : line.options->parameters)
+            setenv(name.c_str(), value.c_str(), 1);
+        return muster::Launcher(std::move(*line.options)).run();
+    } catch (const std::exception& error) {
+        fprintf(stderr, "muster: %s\n", error.what());
+        return 1;
+    }
+}

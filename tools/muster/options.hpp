@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line of muster, understood as mpirun's and prun's is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+/// Levels of the machine's topology that ranks are mapped by or bound to.
+enum class Level { None, Slot, Node, Hwthread, Core, L1, L2, L3, Numa, Package };
+
+struct MapPolicy {
+    Level level = Level::Slot;
+    unsigned per_resource = 0;  ///< ppr:N:<level>; 0 when not given
+    unsigned cpus = 1;          ///< PE=N: units of the binding level a rank gets
+    std::string text = "slot";  ///< as given
+};
+
+struct BindPolicy {
+    Level level = Level::None;
+    bool overload = false;  ///< more ranks than units may share them
+    std::string text = "none";
+};
+
+struct OutputPolicy {
+    bool tag = false;   ///< "[job,rank]<stream>: " before each line
+    bool rank = false;  ///< "[rank]<stream>: "
+    bool timestamp = false;
+    bool merge = false;     ///< standard error goes where standard output goes
+    bool copy = true;       ///< with files: also to muster's own output
+    std::string directory;  ///< <directory>/<job>/rank.<N>/stdout and stderr
+    std::string file;       ///< <file>.<rank>.out and .err
+};
+
+/// Which ranks read muster's standard input.
+struct InputPolicy {
+    enum class Target { None, One, All };
+    Target target = Target::One;
+    unsigned rank = 0;
+};
+
+/// One program with its arguments, between two ":".
+struct AppSpec {
+    std::optional<unsigned> ranks;
+    std::vector<std::string> argv;
+    std::vector<std::pair<std::string, std::string>> env;
+    std::string wdir;
+    std::string pset;
+};
+
+struct Options {
+    std::vector<AppSpec> apps;
+    MapPolicy map;
+    BindPolicy bind;
+    OutputPolicy output;
+    InputPolicy input;
+    double timeout = 0;  ///< seconds; 0: none
+    unsigned nodes = 1;
+    bool report = false;
+    /// Environment variables that carry parameters (PMIX_MCA_..., OMPI_MCA_...), for servers and ranks.
+    std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+/// What came of a command line: options; or a text to print, on standard error when the status is not 0.
+struct CommandLine {
+    std::optional<Options> options;
+    int status = 0;
+    std::string text;
+};
+
+/// Reads the arguments (without the program's own name). Never throws; looks at the environment for `-x
+/// NAME`.
+CommandLine read_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace muster

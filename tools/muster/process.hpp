@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starting one process, and ending what is left of many.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace muster {
+
+struct ProcessSpec {
+    std::vector<std::string> argv;  ///< argv[0] without a slash is looked up in env's PATH, then in wdir
+    std::vector<std::string> env;   ///< "NAME=VALUE"
+    std::string wdir;
+    std::vector<unsigned> cpus;  ///< empty: not bound
+    bool with_stdin = false;     ///< a pipe; else /dev/null
+    bool merge_stderr = false;   ///< standard error goes into the pipe of standard output
+};
+
+/// A process that was started; the descriptors are the caller's, -1 where there is none.
+struct Process {
+    pid_t pid = -1;
+    int stdin_fd = -1;
+    int stdout_fd = -1;
+    int stderr_fd = -1;
+    int status =
+        0;  ///< when pid is -1: exit status as a shell gives it (127 not found, 126 not executable, 1)
+    std::string error;  ///< when pid is -1: why, as a sentence
+};
+
+/// Starts a process in a process group of its own, which dies with the calling thread. Signals are as they
+/// were when remember_signals() was called. Waits until the program runs or could not be executed.
+Process start_process(const ProcessSpec& spec);
+
+/// Keeps the signal mask and the open-files limit that processes are to start with. Call first in main().
+void remember_signals();
+
+/// Makes orphans below this process its children, so that none escapes.
+void adopt_orphans();
+
+/// Ends all processes that are children of this one (ranks and adopted orphans), with their process groups
+/// where those are ranks' own, and theirs in turn: politely first, unless `at_once`. Returns when none is
+/// left; SIGCHLD is blocked in the caller. Gives up after some seconds on what cannot be killed.
+void end_children(bool at_once);
+
+/// "signal 11 (Segmentation fault)".
+std::string signal_text(int signal);
+
+}  // namespace muster
