@@ -108,7 +108,8 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     runtime->store_ = stores.front();
     StoreContext context;
     context.hostname = runtime->hostname_;
-    context.pregs = runtime->registry_->pregs();
+    // Hosts hand maps to servers; clients are told what the maps say, and need not open these.
+    if (options.role != Role::Client) context.pregs = runtime->registry_->pregs();
     runtime->store_->set_context(std::move(context));
     return runtime;
 }

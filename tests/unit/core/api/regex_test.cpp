@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PMIx_generate_regex and PMIx_generate_ppn, by way of the library: the Standard's examples, before
+// PMIx_Init.
+#include <gtest/gtest.h>
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+std::string generate(pmix_status_t (*function)(const char*, char**), const char* input) {
+    char* out = nullptr;
+    if (function(input, &out) != PMIX_SUCCESS) return "failed";
+    std::string text = out;
+    std::free(out);
+    return text;
+}
+
+TEST(GenerateRegex, SRV_03_SRV_04_TheExampleOfTheStandard) {
+    EXPECT_EQ(
+        generate(PMIx_generate_regex, "odin009.org,odin010.org,odin011.org,odin012.org,odin[102-107].org"),
+        "pmix:odin[009-012,102-107].org");
+}
+
+TEST(GeneratePpn, SRV_06_TheExampleOfTheStandard) {
+    EXPECT_EQ(generate(PMIx_generate_ppn, "1-4;2-5;8,10,11,12;6,7,9"), "pmix:2x(3);8,10-12;6-7,9");
+}
+
+TEST(GenerateRegex, SRV_02_ShortListsThatNoFormShortens) {
+    EXPECT_EQ(generate(PMIx_generate_regex, "vm"), "raw:vm");
+    EXPECT_EQ(generate(PMIx_generate_regex, "a[x"), "raw:a[x");
+    EXPECT_EQ(generate(PMIx_generate_ppn, "0"), "raw:0");
+}
+
+TEST(GenerateRegex, RefusesNull) {
+    char* out = nullptr;
+    EXPECT_EQ(PMIx_generate_regex(nullptr, &out), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_generate_regex("a", nullptr), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_generate_ppn(nullptr, &out), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_generate_ppn("0", nullptr), PMIX_ERR_BAD_PARAM);
+}
+
+// A long list that only compression shortens: what strlen() does not tell, a typed value and a packed one
+// carry.
+TEST(GenerateRegex, ACompressedFormTravelsWhole) {
+    std::string names;
+    for (unsigned i = 0; i < 3000; ++i)
+        names += (i != 0 ? ",n" : "n") + std::to_string(i * 2654435761u % 1000) + "x";
+    char* regex = nullptr;
+    ASSERT_EQ(PMIx_generate_regex(names.c_str(), &regex), PMIX_SUCCESS);
+    ASSERT_STREQ(regex, "blob:");
+    pmix_info_t info;
+    ASSERT_EQ(PMIx_Info_load(&info, PMIX_NODE_MAP, regex, PMIX_REGEX), PMIX_SUCCESS);
+    const pmix_byte_object_t& bytes = info.value.data.bo;
+    EXPECT_GT(bytes.size, 100u);
+    EXPECT_LT(bytes.size, names.size());
+    EXPECT_EQ(std::memcmp(bytes.bytes, regex, bytes.size), 0);
+
+    pmix_data_buffer_t buffer;
+    PMIx_Data_buffer_construct(&buffer);
+    ASSERT_EQ(PMIx_Data_pack(nullptr, &buffer, &regex, 1, PMIX_REGEX), PMIX_SUCCESS);
+    char* back = nullptr;
+    int32_t one = 1;
+    ASSERT_EQ(PMIx_Data_unpack(nullptr, &buffer, &back, &one, PMIX_REGEX), PMIX_SUCCESS);
+    EXPECT_EQ(std::memcmp(back, regex, bytes.size), 0);
+    std::free(back);
+    PMIx_Data_buffer_destruct(&buffer);
+    PMIx_Info_destruct(&info);
+    std::free(regex);
+}
+
+}  // namespace
