@@ -37,8 +37,8 @@ class Preg {
 /// Components, preferred first, as Registry::pregs() gives them.
 using PregSet = std::span<Preg* const>;
 
-/// The shortest form that a component has for the list (the first of equally short ones), with its
-/// terminator. One malloc block. Without any component: the list itself.
+/// The list in the form of the first component that it fits; where that is long, in the shortest form there
+/// is. With its terminator, if it has one. One malloc block. Without any component: the list itself.
 Result<Bytes> generate_node_regex(PregSet pregs, std::string_view list);
 Result<Bytes> generate_ppn_regex(PregSet pregs, std::string_view list);
 
