@@ -107,7 +107,7 @@ class Gds {
     virtual std::optional<uint32_t> node_of(const char* nspace, pmix_rank_t rank) const = 0;
     /// Ranks of the job on this node (from the map), in order.
     virtual std::vector<pmix_rank_t> local_ranks(const char* nspace) const = 0;
-    /// Processes of `nspace` (nullptr: of all known jobs) on `node` (nullptr: this node; name or alias).
+    /// Processes of `nspace` (nullptr: of all known jobs) on `node` (name or alias; nullptr: on all nodes).
     /// PMIX_ERR_NOT_FOUND when the node is unknown; an empty list when it has none.
     virtual pmix_status_t peers_on(const char* node, const char* nspace,
                                    std::vector<pmix_proc_t>& out) const = 0;

@@ -340,11 +340,19 @@ pmix_status_t HashStore::peers_on(const char* node, const char* nspace, std::vec
     const std::shared_lock lock(content_guard_);
     bool known_node = node == nullptr || is_own_host(node) || resource_node(node, {}) != nullptr;
     const auto add = [&](const std::string& of, const Job& job) {
-        const uint32_t at = node == nullptr ? own_node(*job.map) : node_by_name(*job.map, node);
+        const auto add_node = [&](uint32_t at) {
+            for (const pmix_rank_t rank : job.map->ranks_on(at))
+                out.push_back(make_proc(of, rank));
+        };
+        if (node == nullptr) {
+            for (uint32_t at = 0; at < job.map->node_count(); ++at)
+                add_node(at);
+            return;
+        }
+        const uint32_t at = node_by_name(*job.map, node);
         if (at == JobMap::kNone) return;
         known_node = true;
-        for (const pmix_rank_t rank : job.map->ranks_on(at))
-            out.push_back(make_proc(of, rank));
+        add_node(at);
     };
     if (nspace != nullptr && *nspace != '\0') {
         const auto at = jobs_.find(nspace_view(nspace));
