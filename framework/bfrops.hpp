@@ -62,6 +62,12 @@ class Bfrops {
     virtual pmix_status_t unpack(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
                                  pmix_data_type_t type) const = 0;
 
+    /// The same for bytes that the caller vouches for (what an application unpacks on its own account). Only
+    /// here are topologies loaded: hwloc's reader of XML may crash on bad input, so from a peer a topology
+    /// reads as an empty one. That of this node is known anyway.
+    virtual pmix_status_t unpack_trusted(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
+                                         pmix_data_type_t type) const = 0;
+
     /// Reads one item whole: `*values` becomes a malloc'ed array (null for none) of `*n` elements, the
     /// caller's. Not for types without an array form (PMIX_KVAL, PMIX_BUFFER, PMIX_REGEX).
     virtual pmix_status_t unpack_array(ByteReader& in, BufferType buffer_type, void** values, int32_t* n,

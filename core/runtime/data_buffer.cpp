@@ -65,7 +65,7 @@ pmix_status_t data_unpack(const Bfrops& bfrops, BufferType buffer_type, pmix_dat
     const std::optional<size_t> unpacked = consumed(*buffer);
     if (!unpacked) return PMIX_ERR_BAD_PARAM;
     ByteReader in(rest(*buffer, *unpacked));
-    const pmix_status_t status = bfrops.unpack(in, buffer_type, dest, max, type);
+    const pmix_status_t status = bfrops.unpack_trusted(in, buffer_type, dest, max, type);
     if (buffer->base_ptr != nullptr) buffer->unpack_ptr = buffer->base_ptr + *unpacked + in.position();
     return out_of_resource(status);
 }

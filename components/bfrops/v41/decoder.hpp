@@ -23,6 +23,9 @@ class Decoder {
     explicit Decoder(ByteView input)
         : at_(input.data()), end_(at_ + input.size()), credit_(kFreeCredit + kCreditPerByte * input.size()) {}
 
+    /// From now on topologies are given to hwloc; otherwise they are passed over.
+    void load_topologies() { loads_topologies_ = true; }
+
     pmix_status_t error() const { return error_; }
     size_t remaining() const { return static_cast<size_t>(end_ - at_); }
     bool fail(pmix_status_t code) {
@@ -126,6 +129,7 @@ class Decoder {
     const uint8_t* end_;
     size_t credit_;
     int depth_ = 0;
+    bool loads_topologies_ = false;
     pmix_status_t error_ = PMIX_SUCCESS;
 };
 

@@ -114,7 +114,7 @@ bool Decoder::topology(pmix_topology_t& value) {
     ByteView xml;
     if (!text_view(xml)) return false;
     if (xml.data() != nullptr) {
-        if (xml.size() > kMaxXml || xml.empty() || xml.front() != '<') return fail(PMIX_ERR_UNPACK_FAILURE);
+        if (xml.size() > kMaxXml) return fail(PMIX_ERR_UNPACK_FAILURE);
         hwloc_topology_discovery_support discovery;
         hwloc_topology_cpubind_support cpubind;
         hwloc_topology_membind_support membind;
@@ -122,15 +122,17 @@ bool Decoder::topology(pmix_topology_t& value) {
             !raw(&membind, sizeof membind)) {
             return false;
         }
-        // With its terminator, which is known to follow.
-        Topology topology = load_topology(reinterpret_cast<const char*>(xml.data()), xml.size() + 1);
-        if (topology == nullptr) return fail(PMIX_ERR_UNPACK_FAILURE);
-        // hwloc has no other way to tell an imported topology what its origin can do.
-        const hwloc_topology_support* support = hwloc_topology_get_support(topology.get());
-        *support->discovery = discovery;
-        *support->cpubind = cpubind;
-        *support->membind = membind;
-        value.topology = topology.release();
+        if (loads_topologies_) {
+            // With its terminator, which is known to follow.
+            Topology topology = load_topology(reinterpret_cast<const char*>(xml.data()), xml.size() + 1);
+            if (topology == nullptr) return fail(PMIX_ERR_UNPACK_FAILURE);
+            // hwloc has no other way to tell an imported topology what its origin can do.
+            const hwloc_topology_support* support = hwloc_topology_get_support(topology.get());
+            *support->discovery = discovery;
+            *support->cpubind = cpubind;
+            *support->membind = membind;
+            value.topology = topology.release();
+        }
     }
     value.source = strdup(kSource);
     return value.source != nullptr || fail(PMIX_ERR_NOMEM);

@@ -173,23 +173,14 @@ class V41 final : public Bfrops {
 
     pmix_status_t unpack(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
                          pmix_data_type_t type) const override {
-        const int32_t room = *n;
-        *n = 0;
-        const size_t size = value_size_of(type);
-        if (size == 0) return PMIX_ERR_UNKNOWN_DATA_TYPE;
+        return unpack_by(Decoder(in.rest()), in, buffer_type, values, n, type);
+    }
+
+    pmix_status_t unpack_trusted(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
+                                 pmix_data_type_t type) const override {
         Decoder decoder(in.rest());
-        int32_t count = 0;
-        if (!expect_header(decoder, buffer_type, count, type)) return decoder.error();
-        const auto wanted = static_cast<size_t>(count > room ? (room > 0 ? room : 0) : count);
-        if (wanted > 0) std::memset(values, 0, wanted * size);
-        if (!decode(decoder, values, wanted, type)) {
-            discard(values, wanted, type);
-            return decoder.error();
-        }
-        *n = static_cast<int32_t>(wanted);
-        if (count > room) return PMIX_ERR_UNPACK_INADEQUATE_SPACE;
-        advance(in, decoder);
-        return PMIX_SUCCESS;
+        decoder.load_topologies();
+        return unpack_by(decoder, in, buffer_type, values, n, type);
     }
 
     pmix_status_t unpack_array(ByteReader& in, BufferType buffer_type, void** values, int32_t* n,
@@ -284,6 +275,27 @@ class V41 final : public Bfrops {
             return decoder.error();
         }
         *key = {reinterpret_cast<const char*>(text.data()), text.size()};
+        advance(in, decoder);
+        return PMIX_SUCCESS;
+    }
+
+  private:
+    static pmix_status_t unpack_by(Decoder decoder, ByteReader& in, BufferType buffer_type, void* values,
+                                   int32_t* n, pmix_data_type_t type) {
+        const int32_t room = *n;
+        *n = 0;
+        const size_t size = value_size_of(type);
+        if (size == 0) return PMIX_ERR_UNKNOWN_DATA_TYPE;
+        int32_t count = 0;
+        if (!expect_header(decoder, buffer_type, count, type)) return decoder.error();
+        const auto wanted = static_cast<size_t>(count > room ? (room > 0 ? room : 0) : count);
+        if (wanted > 0) std::memset(values, 0, wanted * size);
+        if (!decode(decoder, values, wanted, type)) {
+            discard(values, wanted, type);
+            return decoder.error();
+        }
+        *n = static_cast<int32_t>(wanted);
+        if (count > room) return PMIX_ERR_UNPACK_INADEQUATE_SPACE;
         advance(in, decoder);
         return PMIX_SUCCESS;
     }

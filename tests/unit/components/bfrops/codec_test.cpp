@@ -482,28 +482,35 @@ TEST(V41, Topologies) {
     const pmix_topology_t topology = {literal("hwloc"), raw};
     Bytes out;
     ASSERT_EQ(codec().pack(out, kPlain, &topology, 1, PMIX_TOPO), PMIX_SUCCESS);
-    ByteReader in(out.view());
     pmix_topology_t read;
     int32_t n = 1;
-    ASSERT_EQ(codec().unpack(in, kPlain, &read, &n, PMIX_TOPO), PMIX_SUCCESS);
-    EXPECT_TRUE(in.at_end());
+    ByteReader trusted(out.view());
+    ASSERT_EQ(codec().unpack_trusted(trusted, kPlain, &read, &n, PMIX_TOPO), PMIX_SUCCESS);
+    EXPECT_TRUE(trusted.at_end());
     EXPECT_STREQ(read.source, "hwloc");
+    ASSERT_NE(read.topology, nullptr);
     EXPECT_EQ(hwloc_get_nbobjs_by_type(static_cast<hwloc_topology_t>(read.topology), HWLOC_OBJ_PU), 8);
     Bytes again;
     ASSERT_EQ(codec().pack(again, kPlain, &read, 1, PMIX_TOPO), PMIX_SUCCESS);
     EXPECT_EQ(to_hex(again.view()), to_hex(out.view()));
     data_destruct_elements(&read, 1, PMIX_TOPO);
     hwloc_topology_destroy(raw);
+
+    // From a peer it is passed over.
+    ByteReader from_peer(out.view());
+    ASSERT_EQ(codec().unpack(from_peer, kPlain, &read, &n, PMIX_TOPO), PMIX_SUCCESS);
+    EXPECT_TRUE(from_peer.at_end());
+    EXPECT_STREQ(read.source, "hwloc");
+    EXPECT_EQ(read.topology, nullptr);
+    data_destruct_elements(&read, 1, PMIX_TOPO);
     for (const size_t length : {size_t{1}, size_t{2}, size_t{40}, out.size() - 1}) {
         EXPECT_NE(reading(to_hex(out.view().first(length)), PMIX_TOPO), PMIX_SUCCESS);
     }
-    // No XML at all, and its flags.
-    EXPECT_EQ(reading("020661"
-                      "6200" +
-                          std::string(128, '0'),
-                      PMIX_TOPO),
-              PMIX_ERR_UNPACK_FAILURE);
     EXPECT_EQ(reading("0200", PMIX_TOPO), PMIX_SUCCESS);
+    // No XML at all, and its flags.
+    const std::vector<uint8_t> text = from_hex("0206616200" + std::string(128, '0'));
+    ByteReader bad(text);
+    EXPECT_EQ(codec().unpack_trusted(bad, kPlain, &read, &n, PMIX_TOPO), PMIX_ERR_UNPACK_FAILURE);
 }
 
 TEST(V41, ViewsPointIntoTheInput) {

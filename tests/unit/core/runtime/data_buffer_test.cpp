@@ -4,6 +4,7 @@
 #include "core/runtime/data_buffer.hpp"
 
 #include <gtest/gtest.h>
+#include <hwloc.h>
 
 #include <string>
 
@@ -155,6 +156,22 @@ TEST_P(DataBuffer, CopiesWhatWasNotUnpacked) {
     }
     EXPECT_EQ(data_copy_payload(&buffer_, nullptr), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(data_copy_payload(nullptr, &buffer_), PMIX_ERR_BAD_PARAM);
+}
+
+TEST_P(DataBuffer, AnApplicationGetsItsTopologyBack) {
+    hwloc_topology_t handle = nullptr;
+    ASSERT_EQ(hwloc_topology_init(&handle), 0);
+    ASSERT_EQ(hwloc_topology_set_synthetic(handle, "core:3 pu:1"), 0);
+    ASSERT_EQ(hwloc_topology_load(handle), 0);
+    const pmix_topology_t topology = {const_cast<char*>("hwloc"), handle};
+    EXPECT_EQ(pack(&topology, 1, PMIX_TOPO), PMIX_SUCCESS);
+    hwloc_topology_destroy(handle);
+    pmix_topology_t read;
+    int32_t n = 1;
+    ASSERT_EQ(unpack(&read, &n, PMIX_TOPO), PMIX_SUCCESS);
+    ASSERT_NE(read.topology, nullptr);
+    EXPECT_EQ(hwloc_get_nbobjs_by_type(static_cast<hwloc_topology_t>(read.topology), HWLOC_OBJ_CORE), 3);
+    data_destruct_elements(&read, 1, PMIX_TOPO);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, DataBuffer,
