@@ -33,6 +33,9 @@ PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t*, pmix_info_t[]
 PMIX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
+PMIX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t*, pmix_info_t[], size_t) {
+    return PMIX_ERR_NOT_SUPPORTED;
+}
 PMIX_EXPORT pmix_status_t PMIx_tool_set_server_module_sized(pmix_server_module_t*, size_t) {
     return PMIX_ERR_NOT_SUPPORTED;
 }

@@ -11,6 +11,11 @@
 
 namespace muster {
 
+namespace {
+/// Connections that may be in their handshake at once. Past it the oldest goes: an honest peer needs microseconds.
+constexpr size_t kMaxPending = 1024;
+}  // namespace
+
 struct Acceptor::Pending {
     Socket socket;
     Bytes received;
@@ -67,6 +72,7 @@ void Acceptor::accept_all(Listener& listener) {
             if (socket.status() == PMIX_ERR_OUT_OF_RESOURCE) return;
             continue;
         }
+        if (pending_.size() >= kMaxPending) drop(*pending_.front(), "too many others wait");
         pending_.push_back(std::make_unique<Pending>());
         Pending& pending = *pending_.back();
         pending.self = std::prev(pending_.end());

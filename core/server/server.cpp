@@ -186,11 +186,10 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
         peer.format.buffer_type != BufferType::FullyDescribed) {
         return refuse(admission->socket, who, "it wants an unknown type of buffers");
     }
-    if (runtime_.registry().stores(wanted.gds).empty()) {
+    if (wanted.gds != runtime_.store().name()) {
         return refuse(admission->socket, who,
-                      "it wants store '" + wanted.gds +
-                          "', which is not available here; set PMIX_GDS_MODULE=hash in "
-                          "its environment");
+                      "it wants store '" + wanted.gds + "', which is not available here; set PMIX_GDS_MODULE=" +
+                          runtime_.store().name() + " in its environment");
     }
     if (!wanted.info_blob.empty()) {
         Unpacker blob(peer.format, wanted.info_blob.view());
@@ -219,13 +218,17 @@ Result<void> Server::check_client(Admission& admission) {
                      "no such process is registered here; is PMIX_NAMESPACE and PMIX_RANK of "
                      "another server in its environment?"};
     }
-    const auto modules = runtime_.registry().psecs(wanted.psec);
-    if (wanted.psec.empty() || modules.empty()) {
+    // Only among the modules that are active here: a peer's word never activates one.
+    Psec* module = nullptr;
+    for (Psec* active : runtime_.registry().psecs()) {
+        if (wanted.psec == active->name()) module = active;
+    }
+    if (module == nullptr) {
         return Error{PMIX_ERR_INVALID_CRED,
                      "it offers security module '" + wanted.psec + "', which is not active here"};
     }
     PsecClaim claim{client->uid, client->gid, admission.socket.credentials};
-    if (auto valid = modules.front()->validate_credential(wanted.credential.view(), claim); !valid) {
+    if (auto valid = module->validate_credential(wanted.credential.view(), claim); !valid) {
         return valid.error();
     }
     for (const char* key : {PMIX_USERID, PMIX_GRPID}) {
