@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The clients of the integration tests: one small behaviour for each first word. It writes a line at each
+// step, waits for one on standard input where it says so, and exits with 0 when all went as it should.
+#include <pmix.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+pmix_proc_t self;
+
+void say(const std::string& line) {
+    printf("%s\n", line.c_str());
+    fflush(stdout);
+}
+
+void wait_for_word() {
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {
+    }
+}
+
+[[noreturn]] void fail(const std::string& what, pmix_status_t status) {
+    say("BAD " + what + ": " + PMIx_Error_string(status));
+    _exit(1);
+}
+
+void check(const std::string& what, pmix_status_t status) {
+    if (status != PMIX_SUCCESS) fail(what, status);
+}
+
+void init() {
+    check("init", PMIx_Init(&self, nullptr, 0));
+    say("INIT");
+}
+
+int finalize() {
+    check("finalize", PMIx_Finalize(nullptr, 0));
+    say("END");
+    return 0;
+}
+
+void put(pmix_scope_t scope, const std::string& key, const std::string& text) {
+    pmix_value_t value;
+    memset(&value, 0, sizeof value);
+    value.type = PMIX_STRING;
+    value.data.string = const_cast<char*>(text.c_str());
+    check("put", PMIx_Put(scope, key.c_str(), &value));
+}
+
+void commit() {
+    check("commit", PMIx_Commit());
+}
+
+struct Directives {
+    std::vector<pmix_info_t> infos;
+    template <class T>
+    void add(const char* key, const T& value, pmix_data_type_t type) {
+        pmix_info_t info;
+        memset(&info, 0, sizeof info);
+        check(key, PMIx_Info_load(&info, key, &value, type));
+        infos.push_back(info);
+    }
+};
+
+// What a value says, as text.
+std::string text_of(const pmix_value_t& value) {
+    switch (value.type) {
+        case PMIX_STRING:
+            return value.data.string == nullptr ? "" : value.data.string;
+        case PMIX_UINT32:
+            return std::to_string(value.data.uint32);
+        case PMIX_UINT16:
+            return std::to_string(value.data.uint16);
+        case PMIX_PROC_RANK:
+            return std::to_string(value.data.rank);
+        case PMIX_BOOL:
+            return value.data.flag ? "true" : "false";
+        default:
+            return "type " + std::to_string(value.type);
+    }
+}
+
+pmix_status_t get(pmix_rank_t rank, const std::string& key, Directives& directives, std::string& text) {
+    pmix_proc_t target = self;
+    target.rank = rank;
+    pmix_value_t* value = nullptr;
+    const pmix_status_t status =
+        PMIx_Get(&target, key.c_str(), directives.infos.data(), directives.infos.size(), &value);
+    if (status != PMIX_SUCCESS) return status;
+    text = text_of(*value);
+    PMIx_Value_destruct(value);
+    free(value);
+    return status;
+}
+
+std::string key_of(pmix_rank_t rank) {
+    return "test.key." + std::to_string(rank);
+}
+
+// init: comes and goes.
+int run_init(const std::vector<std::string>&) {
+    init();
+    wait_for_word();
+    return finalize();
+}
+
+// vanish: exits without PMIx_Finalize.
+int run_vanish(const std::vector<std::string>&) {
+    init();
+    _exit(0);
+}
+
+// refused STATUS: PMIx_Init must fail; prints with what.
+int run_refused(const std::vector<std::string>&) {
+    const pmix_status_t status = PMIx_Init(&self, nullptr, 0);
+    say(std::string("REFUSED ") + PMIx_Error_string(status));
+    return status == PMIX_SUCCESS ? 1 : 0;
+}
+
+// fence SIZE COLLECT [STATUS]: posts, fences over the namespace, then looks at the keys of SIZE ranks. The
+// fence must return STATUS (PMIX_SUCCESS unless told).
+int run_fence(const std::vector<std::string>& words) {
+    const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
+    const bool collect = words.at(1) == "collect";
+    const pmix_status_t expected = words.size() > 2 ? std::stoi(words[2]) : PMIX_SUCCESS;
+    init();
+    put(PMIX_GLOBAL, key_of(self.rank), "value of " + std::to_string(self.rank));
+    commit();
+    say("FENCING");
+    pmix_proc_t all = self;
+    all.rank = PMIX_RANK_WILDCARD;
+    Directives directives;
+    directives.add(PMIX_COLLECT_DATA, collect, PMIX_BOOL);
+    directives.add(PMIX_TIMEOUT, 30, PMIX_INT);
+    directives.add("test.directive", true, PMIX_BOOL);
+    const pmix_status_t status = PMIx_Fence(&all, 1, directives.infos.data(), directives.infos.size());
+    if (status != expected) fail("fence", status);
+    say("FENCED");
+    for (pmix_rank_t rank = 0; rank < size; ++rank) {
+        Directives immediate;
+        if (collect) immediate.add(PMIX_IMMEDIATE, true, PMIX_BOOL);
+        std::string text;
+        check("get of " + std::to_string(rank), get(rank, key_of(rank), immediate, text));
+        if (text != "value of " + std::to_string(rank)) fail("value '" + text + "'", PMIX_ERR_BAD_PARAM);
+    }
+    return finalize();
+}
+
+// post: waits for a word, posts, waits for another one.
+int run_post(const std::vector<std::string>&) {
+    init();
+    wait_for_word();
+    put(PMIX_GLOBAL, "test.posted", "everywhere");
+    put(PMIX_LOCAL, "test.local", "here");
+    put(PMIX_REMOTE, "test.remote", "there");
+    commit();
+    say("POSTED");
+    wait_for_word();
+    return finalize();
+}
+
+// get RANK KEY TIMES: gets a key (rank -2: of the job), prints what it is or why not.
+int run_get(const std::vector<std::string>& words) {
+    const auto rank = static_cast<pmix_rank_t>(std::stol(words.at(0)));
+    init();
+    for (int i = 0; i < std::stoi(words.at(2)); ++i) {
+        Directives directives;
+        directives.add(PMIX_TIMEOUT, 20, PMIX_INT);
+        std::string text;
+        const pmix_status_t status = get(rank, words.at(1), directives, text);
+        say(status == PMIX_SUCCESS ? "GOT " + text : std::string("NOT ") + PMIx_Error_string(status));
+    }
+    return finalize();
+}
+
+// local SIZE: prints what is known here, without asking anyone, of the job and of each rank.
+int run_facts(const std::vector<std::string>& words) {
+    init();
+    const auto show = [](pmix_rank_t rank, const char* name, const char* key, Directives directives) {
+        directives.add(PMIX_OPTIONAL, true, PMIX_BOOL);
+        std::string text;
+        const pmix_status_t status = get(rank, key, directives, text);
+        say(std::string(name) + " " + (status == PMIX_SUCCESS ? text : PMIx_Error_string(status)));
+    };
+    const auto job = [&](const char* name, const char* key) { show(PMIX_RANK_WILDCARD, name, key, {}); };
+    job("job.size", PMIX_JOB_SIZE);
+    job("num.nodes", PMIX_NUM_NODES);
+    job("local.size", PMIX_LOCAL_SIZE);
+    job("local.peers", PMIX_LOCAL_PEERS);
+    job("local.leader", PMIX_LOCALLDR);
+    job("node.list", PMIX_NODE_LIST);
+    for (pmix_rank_t rank = 0; rank < std::stoul(words.at(0)); ++rank) {
+        show(rank, "local.rank", PMIX_LOCAL_RANK, {});
+        show(rank, "node.rank", PMIX_NODE_RANK, {});
+        show(rank, "nodeid", PMIX_NODEID, {});
+        show(rank, "hostname", PMIX_HOSTNAME, {});
+    }
+    return finalize();
+}
+
+// abort STATUS MESSAGE [RANK...]: prints what PMIx_Abort returned.
+int run_abort(const std::vector<std::string>& words) {
+    init();
+    std::vector<pmix_proc_t> procs;
+    for (size_t i = 2; i < words.size(); ++i) {
+        procs.push_back(self);
+        procs.back().rank = static_cast<pmix_rank_t>(std::stoul(words[i]));
+    }
+    const pmix_status_t status = PMIx_Abort(std::stoi(words.at(0)), words.at(1).c_str(),
+                                            procs.empty() ? nullptr : procs.data(), procs.size());
+    say(std::string("ABORT ") + PMIx_Error_string(status));
+    return finalize();
+}
+
+// topology: the server's description of the node is found, and has as many units as the first word says.
+int run_topology(const std::vector<std::string>& words) {
+    init();
+    Directives directives;
+    directives.add(PMIX_OPTIONAL, true, PMIX_BOOL);
+    std::string xml;
+    check("topology in the job's data", get(PMIX_RANK_WILDCARD, words.at(0), directives, xml));
+    if (xml.find("<topology") == std::string::npos) fail("no XML of a topology", PMIX_ERR_BAD_PARAM);
+    pmix_topology_t topology;
+    memset(&topology, 0, sizeof topology);
+    check("load", PMIx_Load_topology(&topology));
+    PMIx_Topology_destruct(&topology);
+    return finalize();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    alarm(60);  // nothing here takes so long: a process that hangs ends, whoever has forgotten it
+    const std::vector<std::string> words(argv + 2, argv + argc);
+    const std::string what = argv[1];
+    if (what == "init") return run_init(words);
+    if (what == "vanish") return run_vanish(words);
+    if (what == "refused") return run_refused(words);
+    if (what == "fence") return run_fence(words);
+    if (what == "post") return run_post(words);
+    if (what == "get") return run_get(words);
+    if (what == "facts") return run_facts(words);
+    if (what == "abort") return run_abort(words);
+    if (what == "topology") return run_topology(words);
+    say("BAD no behaviour " + what);
+    return 2;
+}

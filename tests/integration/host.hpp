@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A host for tests: a PMIx server in this process, with a module of upcalls that records what it is asked and
+// answers later, from a thread of its own; and the client processes that it starts. Public API only.
+#pragma once
+
+#include <pmix_server.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace integration {
+
+/// One upcall as it came.
+struct Upcall {
+    std::string name;
+    pmix_proc_t proc{};
+    void* object = nullptr;
+    int status = 0;
+    std::string text;
+    std::vector<pmix_proc_t> procs;
+    std::vector<std::string> keys;  ///< of its infos
+    std::string data;
+};
+
+/// A client process. Ended and waited for by the destructor.
+class Process {
+  public:
+    Process(pid_t pid, int output, int input) : pid_(pid), output_(output), input_(input) {}
+    Process(Process&& other) noexcept;
+    Process(const Process&) = delete;
+    ~Process();
+
+    /// The next line that it wrote, waiting at most `seconds`; empty when none came.
+    std::string line(double seconds = 20);
+    /// Tells it to go on (clients wait for a line at some steps).
+    void go_on();
+    /// Its exit status (128 + signal for a signal), or -1 after `seconds`; it is killed then.
+    int wait(double seconds = 30);
+
+  private:
+    pid_t pid_;
+    int output_;
+    int input_;
+    std::string buffer_;
+};
+
+class Host {
+  public:
+    /// `change` may take entries out of the module before the server starts.
+    explicit Host(const std::function<void(pmix_server_module_t&)>& change = {},
+                  const std::vector<pmix_info_t>& directives = {});
+    ~Host();
+    Host(const Host&) = delete;
+
+    /// Where the ranks of a job run: nodes[0] is this machine.
+    struct Job {
+        std::string nspace;
+        std::vector<std::vector<pmix_rank_t>> nodes;
+        uint32_t size() const;
+        uint32_t local() const { return static_cast<uint32_t>(nodes[0].size()); }
+    };
+    /// A job of `here` ranks on this node and `elsewhere` on another one, ranks in that order. Registers it
+    /// with its maps and sizes, and what `more` adds (a list for PMIx_Info_list_add), and all ranks of this
+    /// node as clients; the object of a rank is object(rank).
+    Job start_job(uint32_t here, uint32_t elsewhere = 0, const std::function<void(void* list)>& more = {});
+    pmix_status_t register_job(const Job& job, const std::function<void(void* list)>& more = {});
+    pmix_status_t register_client(const Job& job, pmix_rank_t rank, uid_t uid, gid_t gid);
+    void deregister_client(const Job& job, pmix_rank_t rank);
+    void deregister_job(const Job& job);
+    static void* object(pmix_rank_t rank);
+
+    /// The environment of a client as PMIx_server_setup_fork makes it.
+    std::vector<std::string> environment(const Job& job, pmix_rank_t rank);
+    /// Runs integration_client with these words.
+    Process start(const Job& job, pmix_rank_t rank, const std::vector<std::string>& words);
+
+    /// Upcalls of that name so far (all for ""), in order.
+    std::vector<Upcall> upcalls(const std::string& name = "");
+    /// Waits until there are `count` of that name.
+    bool wait_for(const std::string& name, size_t count, double seconds = 20);
+    /// Answers to this upcall are kept back until release().
+    void hold(const std::string& name);
+    void release(const std::string& name);
+    /// What the direct modex upcall answers.
+    void answer_modex(pmix_status_t status, std::string data);
+    /// What the fence upcall answers instead of the data that came.
+    void answer_fence(pmix_status_t status, std::string data);
+
+    struct State;
+
+  private:
+    std::unique_ptr<State> state_;
+};
+
+/// A process's posted data as the server gives it to hosts elsewhere (PMIx_server_dmodex_request). `done`
+/// says whether it has come yet.
+class ModexRequest {
+  public:
+    ModexRequest(const Host::Job& job, pmix_rank_t rank);
+    bool done(double seconds);
+    pmix_status_t status() const;
+    std::string data() const;
+
+    struct Answer;
+
+  private:
+    std::shared_ptr<Answer> answer_;
+};
+
+}  // namespace integration

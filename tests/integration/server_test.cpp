@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a server does for its clients, and asks of its host (Standard: Server-Specific Interfaces):
+// registration, authentication, connecting and finalizing, abort, fence, direct modex.
+#include <gtest/gtest.h>
+#include <pmix.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "tests/integration/host.hpp"
+
+namespace {
+
+using integration::Host;
+using integration::ModexRequest;
+using integration::Upcall;
+
+// Long enough to see that something does not happen.
+constexpr double kMoment = 0.3;
+
+bool has(const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+bool is(const pmix_proc_t& proc, const Host::Job& job, pmix_rank_t rank) {
+    return job.nspace == proc.nspace && proc.rank == rank;
+}
+
+// --- connecting and finalizing ---
+
+TEST(Connected, SRV_57__SRV_31_holds_the_client_until_the_host_answers_and_gives_its_object) {
+    Host host;
+    host.hold("connected");
+    const auto job = host.start_job(1);
+    auto client = host.start(job, 0, {"init"});
+    ASSERT_TRUE(host.wait_for("connected", 1));
+    EXPECT_EQ(client.line(kMoment), "") << "PMIx_Init returned before the host has answered";
+    const auto upcall = host.upcalls("connected").at(0);
+    EXPECT_TRUE(is(upcall.proc, job, 0));
+    EXPECT_EQ(upcall.object, Host::object(0));
+    host.release("connected");
+    EXPECT_EQ(client.line(), "INIT");
+    client.go_on();
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST(Connected, SRV_58__SRV_45_a_module_without_it_lets_clients_in) {
+    Host host([](pmix_server_module_t& module) { module.client_connected2 = nullptr; });
+    const auto job = host.start_job(1);
+    auto client = host.start(job, 0, {"init"});
+    EXPECT_EQ(client.line(), "INIT");
+    client.go_on();
+    EXPECT_EQ(client.wait(), 0);
+    EXPECT_TRUE(host.upcalls("connected").empty());
+    EXPECT_EQ(host.upcalls("finalized").size(), 1U);
+}
+
+TEST(Connected, SRV_60_comes_before_any_other_upcall_of_that_process) {
+    Host host;
+    const auto job = host.start_job(1, 1);
+    host.answer_modex(PMIX_ERR_NOT_FOUND, "");
+    auto client = host.start(job, 0, {"get", "1", "test.posted", "1"});
+    EXPECT_EQ(client.wait(), 0);
+    const auto all = host.upcalls();
+    ASSERT_GE(all.size(), 3U);
+    EXPECT_EQ(all.front().name, "connected");
+    EXPECT_EQ(all.back().name, "finalized");
+}
+
+TEST(Finalized, SRV_61_holds_the_client_until_the_host_answers) {
+    Host host;
+    host.hold("finalized");
+    const auto job = host.start_job(1);
+    auto client = host.start(job, 0, {"init"});
+    EXPECT_EQ(client.line(), "INIT");
+    client.go_on();
+    ASSERT_TRUE(host.wait_for("finalized", 1));
+    EXPECT_EQ(client.line(kMoment), "") << "PMIx_Finalize returned before the host has answered";
+    EXPECT_EQ(host.upcalls("finalized").at(0).object, Host::object(0));
+    host.release("finalized");
+    EXPECT_EQ(client.line(), "END");
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST(Finalized, SRV_62_is_not_called_for_a_client_that_just_exits) {
+    Host host;
+    const auto job = host.start_job(2);
+    auto gone = host.start(job, 0, {"vanish"});
+    EXPECT_EQ(gone.wait(), 0);
+    // Another client comes and goes after it: by then the server has seen the first one's end.
+    auto other = host.start(job, 1, {"init"});
+    EXPECT_EQ(other.line(), "INIT");
+    other.go_on();
+    EXPECT_EQ(other.wait(), 0);
+    const auto finalized = host.upcalls("finalized");
+    ASSERT_EQ(finalized.size(), 1U);
+    EXPECT_TRUE(is(finalized[0].proc, job, 1));
+}
+
+// --- who may connect ---
+
+TEST(Clients, SRV_30_of_another_user_or_group_are_refused) {
+    Host host;
+    Host::Job job{"job-of-someone-else", {{0, 1, 2}}};
+    ASSERT_EQ(host.register_job(job), PMIX_SUCCESS);
+    ASSERT_EQ(host.register_client(job, 0, geteuid() + 1, getegid()), PMIX_SUCCESS);
+    ASSERT_EQ(host.register_client(job, 1, geteuid(), getegid() + 1), PMIX_SUCCESS);
+    ASSERT_EQ(host.register_client(job, 2, geteuid(), getegid()), PMIX_SUCCESS);
+    for (const pmix_rank_t rank : {0U, 1U}) {
+        auto client = host.start(job, rank, {"refused"});
+        EXPECT_EQ(client.line().rfind("REFUSED ", 0), 0U);
+        EXPECT_EQ(client.wait(), 0);
+    }
+    auto good = host.start(job, 2, {"init"});
+    EXPECT_EQ(good.line(), "INIT");
+    good.go_on();
+    EXPECT_EQ(good.wait(), 0);
+    EXPECT_EQ(host.upcalls("connected").size(), 1U);
+}
+
+TEST(Clients, SRV_32__SRV_33_are_refused_once_deregistered) {
+    Host host;
+    const auto job = host.start_job(2);
+    host.deregister_client(job, 0);
+    auto client = host.start(job, 0, {"refused"});
+    EXPECT_EQ(client.wait(), 0);
+    auto other = host.start(job, 1, {"init"});
+    EXPECT_EQ(other.line(), "INIT");
+    other.go_on();
+    EXPECT_EQ(other.wait(), 0);
+}
+
+TEST(Nspace, SRV_26__SRV_27__SRV_33_takes_its_clients_and_data_with_it) {
+    Host host;
+    const auto job = host.start_job(1);
+    const auto known = [&] {
+        pmix_proc_t proc;
+        memset(&proc, 0, sizeof proc);
+        snprintf(proc.nspace, sizeof proc.nspace, "%s", job.nspace.c_str());
+        proc.rank = PMIX_RANK_WILDCARD;
+        pmix_info_t optional;
+        memset(&optional, 0, sizeof optional);
+        bool yes = true;
+        EXPECT_EQ(PMIx_Info_load(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL), PMIX_SUCCESS);
+        pmix_value_t* value = nullptr;
+        const pmix_status_t status = PMIx_Get(&proc, PMIX_JOB_SIZE, &optional, 1, &value);
+        if (status != PMIX_SUCCESS) return false;
+        PMIx_Value_destruct(value);
+        free(value);
+        return true;
+    };
+    EXPECT_TRUE(known());
+    // The environment is the one of the time when the job was there.
+    const auto variables = host.environment(job, 0);
+    host.deregister_job(job);
+    EXPECT_FALSE(known());
+    auto client = host.start(job, 0, {"refused"});
+    EXPECT_EQ(client.wait(), 0);
+    EXPECT_TRUE(host.upcalls("connected").empty());
+}
+
+TEST(SetupFork, SRV_34__SRV_36_gives_what_a_client_needs_to_connect) {
+    Host host;
+    const auto job = host.start_job(1);
+    std::map<std::string, std::string> found;
+    for (const auto& variable : host.environment(job, 0)) {
+        const size_t at = variable.find('=');
+        found.emplace(variable.substr(0, at), variable.substr(at + 1));
+    }
+    EXPECT_EQ(found["PMIX_NAMESPACE"], job.nspace);
+    EXPECT_EQ(found["PMIX_RANK"], "0");
+    EXPECT_NE(found["PMIX_SERVER_URI41"].find(";"), std::string::npos);
+    EXPECT_NE(found["PMIX_SECURITY_MODE"].find("native"), std::string::npos);
+}
+
+// --- what clients know of their job ---
+
+TEST(JobData, SRV_19_is_derived_from_the_maps) {
+    Host host;
+    const auto job = host.start_job(2, 2);
+    auto client = host.start(job, 1, {"facts", "4"});
+    EXPECT_EQ(client.line(), "INIT");
+    std::multimap<std::string, std::string> facts;
+    for (std::string line = client.line(); !line.empty() && line != "END"; line = client.line()) {
+        const size_t at = line.find(' ');
+        facts.emplace(line.substr(0, at), line.substr(at + 1));
+    }
+    EXPECT_EQ(client.wait(), 0);
+    const auto all = [&](const std::string& name) {
+        std::string text;
+        const auto range = facts.equal_range(name);
+        for (auto it = range.first; it != range.second; ++it)
+            text += (text.empty() ? "" : " ") + it->second;
+        return text;
+    };
+    char hostname[256] = "";
+    gethostname(hostname, sizeof hostname - 1);
+    const std::string here = hostname;
+    EXPECT_EQ(all("job.size"), "4");
+    EXPECT_EQ(all("num.nodes"), "2");
+    EXPECT_EQ(all("local.size"), "2");
+    EXPECT_EQ(all("local.peers"), "0,1");
+    EXPECT_EQ(all("local.leader"), "0");
+    EXPECT_EQ(all("node.list"), here + ",elsewhere1");
+    EXPECT_EQ(all("local.rank"), "0 1 0 1");
+    EXPECT_EQ(all("node.rank"), "0 1 0 1");
+    EXPECT_EQ(all("nodeid"), "0 0 1 1");
+    EXPECT_EQ(all("hostname"), here + " " + here + " elsewhere1 elsewhere1");
+}
+
+TEST(JobData, SRV_01_is_there_for_the_host_by_the_client_functions_too) {
+    Host host;
+    const auto job = host.start_job(3);
+    EXPECT_EQ(PMIx_Initialized(), 1);
+    pmix_proc_t* procs = nullptr;
+    size_t count = 0;
+    ASSERT_EQ(PMIx_Resolve_peers(nullptr, job.nspace.c_str(), &procs, &count), PMIX_SUCCESS);
+    EXPECT_EQ(count, 3U);
+    free(procs);
+    char* nodes = nullptr;
+    ASSERT_EQ(PMIx_Resolve_nodes(job.nspace.c_str(), &nodes), PMIX_SUCCESS);
+    char hostname[256] = "";
+    gethostname(hostname, sizeof hostname - 1);
+    EXPECT_STREQ(nodes, hostname);
+    free(nodes);
+}
+
+TEST(JobData, TopologyIsSharedWhereTheHostAsksForIt) {
+    pmix_info_t share;
+    memset(&share, 0, sizeof share);
+    bool yes = true;
+    ASSERT_EQ(PMIx_Info_load(&share, PMIX_SERVER_SHARE_TOPOLOGY, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    Host host({}, {share});
+    const auto job = host.start_job(1);
+    auto client = host.start(job, 0, {"topology", PMIX_HWLOC_XML_V2});
+    EXPECT_EQ(client.wait(), 0) << client.line(0) << client.line(0);
+}
+
+// --- abort ---
+
+TEST(Abort, SRV_63__SRV_64_reaches_the_host_and_blocks_until_it_answers) {
+    Host host;
+    host.hold("abort");
+    const auto job = host.start_job(2);
+    auto client = host.start(job, 1, {"abort", "17", "that is all"});
+    EXPECT_EQ(client.line(), "INIT");
+    ASSERT_TRUE(host.wait_for("abort", 1));
+    EXPECT_EQ(client.line(kMoment), "");
+    const auto upcall = host.upcalls("abort").at(0);
+    EXPECT_TRUE(is(upcall.proc, job, 1));
+    EXPECT_EQ(upcall.object, Host::object(1));
+    EXPECT_EQ(upcall.status, 17);
+    EXPECT_EQ(upcall.text, "that is all");
+    // No array means the whole namespace; a server may also say so in so many words.
+    if (!upcall.procs.empty()) {
+        EXPECT_EQ(upcall.procs.size(), 1U);
+        EXPECT_TRUE(is(upcall.procs[0], job, PMIX_RANK_WILDCARD));
+    }
+    host.release("abort");
+    EXPECT_EQ(client.line(), std::string("ABORT ") + PMIx_Error_string(PMIX_SUCCESS));
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST(Abort, SRV_63_names_the_processes_that_the_caller_named) {
+    Host host;
+    const auto job = host.start_job(3);
+    auto client = host.start(job, 0, {"abort", "3", "some", "1", "2"});
+    EXPECT_EQ(client.wait(), 0);
+    const auto upcalls = host.upcalls("abort");
+    ASSERT_EQ(upcalls.size(), 1U);
+    ASSERT_EQ(upcalls[0].procs.size(), 2U);
+    EXPECT_TRUE(is(upcalls[0].procs[0], job, 1));
+    EXPECT_TRUE(is(upcalls[0].procs[1], job, 2));
+}
+
+TEST(Abort, SRV_46_is_not_supported_where_the_host_has_none) {
+    Host host([](pmix_server_module_t& module) { module.abort = nullptr; });
+    const auto job = host.start_job(1);
+    auto client = host.start(job, 0, {"abort", "1", "in vain"});
+    EXPECT_EQ(client.line(), "INIT");
+    EXPECT_EQ(client.line(), std::string("ABORT ") + PMIx_Error_string(PMIX_ERR_NOT_SUPPORTED));
+    EXPECT_EQ(client.wait(), 0);
+}
+
+// --- fence ---
+
+TEST(Fence, SRV_65__SRV_23__SRV_66_one_upcall_when_all_local_ones_are_in_with_the_directives) {
+    Host host;
+    host.hold("fence");
+    const auto job = host.start_job(2, 1);
+    auto first = host.start(job, 0, {"fence", "2", "collect"});
+    EXPECT_EQ(first.line(), "INIT");
+    EXPECT_EQ(first.line(), "FENCING");
+    // The second one is not even started yet.
+    EXPECT_FALSE(host.wait_for("fence", 1, kMoment));
+    auto second = host.start(job, 1, {"fence", "2", "collect"});
+    ASSERT_TRUE(host.wait_for("fence", 1));
+    EXPECT_EQ(first.line(kMoment), "") << "the fence ended before the host has answered";
+    EXPECT_EQ(host.upcalls("fence").size(), 1U);
+    const auto upcall = host.upcalls("fence").at(0);
+    ASSERT_EQ(upcall.procs.size(), 1U);
+    EXPECT_TRUE(is(upcall.procs[0], job, PMIX_RANK_WILDCARD));
+    EXPECT_TRUE(has(upcall.keys, PMIX_COLLECT_DATA));
+    EXPECT_TRUE(has(upcall.keys, PMIX_TIMEOUT));
+    EXPECT_TRUE(has(upcall.keys, "test.directive"));
+    EXPECT_FALSE(upcall.data.empty());
+    host.release("fence");
+    EXPECT_EQ(first.line(), "FENCED");
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_EQ(second.wait(), 0);
+}
+
+TEST(Fence, SRV_56__SRV_72_data_that_the_host_spoils_after_its_callback_has_arrived) {
+    // The host of these tests overwrites what it gave as soon as the callback has returned.
+    Host host;
+    const auto job = host.start_job(2, 1);
+    auto first = host.start(job, 0, {"fence", "2", "collect"});
+    auto second = host.start(job, 1, {"fence", "2", "collect"});
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_EQ(host.upcalls("fence").size(), 1U);
+}
+
+TEST(Fence, SRV_72_no_data_from_the_host_is_no_error) {
+    Host host;
+    host.answer_fence(PMIX_SUCCESS, "");
+    const auto job = host.start_job(1, 1);
+    auto client = host.start(job, 0, {"fence", "1", "not"});
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST(Fence, SRV_69_an_error_of_the_host_is_the_callers_error) {
+    Host host;
+    host.answer_fence(PMIX_ERR_NOT_SUPPORTED, "");
+    const auto job = host.start_job(1, 1);
+    auto client = host.start(job, 0, {"fence", "0", "collect", std::to_string(PMIX_ERR_NOT_SUPPORTED)});
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST(Fence, GarbageFromTheHostHarmsNobody) {
+    Host host;
+    std::string garbage(1000, '\0');
+    for (size_t i = 0; i < garbage.size(); ++i)
+        garbage[i] = static_cast<char>(i * 37 + 11);
+    host.answer_fence(PMIX_SUCCESS, garbage);
+    const auto job = host.start_job(1, 1);
+    auto client = host.start(job, 0, {"fence", "0", "collect"});
+    client.wait();
+    auto next = host.start(host.start_job(1), 0, {"init"});
+    EXPECT_EQ(next.line(), "INIT") << "the server lives on";
+    next.go_on();
+    EXPECT_EQ(next.wait(), 0);
+}
+
+TEST(Fence, SRV_59_of_a_part_does_not_wait_for_processes_that_never_connect) {
+    Host host;
+    const auto job = host.start_job(2);
+    auto client = host.start(job, 0, {"init"});
+    EXPECT_EQ(client.line(), "INIT");
+    client.go_on();
+    EXPECT_EQ(client.wait(), 0) << "rank 1 was registered and never came";
+}
+
+// --- direct modex ---
+
+TEST(Modex, SRV_37__SRV_38_is_answered_when_the_process_has_posted_its_data) {
+    Host host;
+    const auto job = host.start_job(1, 1);
+    ModexRequest early(job, 0);  // before there is a process
+    auto client = host.start(job, 0, {"post"});
+    EXPECT_EQ(client.line(), "INIT");
+    EXPECT_FALSE(early.done(kMoment)) << "answered before anything was posted";
+    client.go_on();
+    EXPECT_EQ(client.line(), "POSTED");
+    ASSERT_TRUE(early.done(20));
+    EXPECT_EQ(early.status(), PMIX_SUCCESS);
+    EXPECT_NE(early.data().find("test.posted"), std::string::npos);
+    EXPECT_NE(early.data().find("test.remote"), std::string::npos);
+    EXPECT_EQ(early.data().find("test.local"), std::string::npos) << "what is local does not leave the node";
+    ModexRequest late(job, 0);
+    ASSERT_TRUE(late.done(20));
+    EXPECT_EQ(late.data(), early.data());
+    client.go_on();
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST(Modex, SRV_73__SRV_39_asks_the_host_once_and_passes_the_directives_on) {
+    Host host;
+    const auto job = host.start_job(1, 1);
+    // What this process posts serves as the data of the one elsewhere.
+    auto poster = host.start(job, 0, {"post"});
+    EXPECT_EQ(poster.line(), "INIT");
+    poster.go_on();
+    EXPECT_EQ(poster.line(), "POSTED");
+    ModexRequest blob(job, 0);
+    ASSERT_TRUE(blob.done(20));
+    host.answer_modex(PMIX_SUCCESS, blob.data());
+
+    const auto asking = host.start_job(1, 1);
+    auto client = host.start(asking, 0, {"get", "1", "test.posted", "2"});
+    EXPECT_EQ(client.line(), "INIT");
+    EXPECT_EQ(client.line(), "GOT everywhere");
+    EXPECT_EQ(client.line(), "GOT everywhere");
+    EXPECT_EQ(client.wait(), 0);
+    const auto upcalls = host.upcalls("modex");
+    ASSERT_EQ(upcalls.size(), 1U) << "the second time it is known already";
+    EXPECT_TRUE(is(upcalls[0].proc, asking, 1));
+    EXPECT_TRUE(has(upcalls[0].keys, PMIX_TIMEOUT));
+    poster.go_on();
+    EXPECT_EQ(poster.wait(), 0);
+}
+
+TEST(Modex, SRV_74_an_error_of_the_host_is_the_callers_error) {
+    Host host;
+    const auto job = host.start_job(1, 1);
+    host.answer_modex(PMIX_ERR_NOT_FOUND, "");
+    auto client = host.start(job, 0, {"get", "1", "test.posted", "1"});
+    EXPECT_EQ(client.line(), "INIT");
+    EXPECT_EQ(client.line().rfind("NOT ", 0), 0U);
+    EXPECT_EQ(client.wait(), 0);
+}
+
+}  // namespace
