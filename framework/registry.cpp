@@ -25,6 +25,15 @@ namespace {
 
 constexpr const char* kFrameworks[] = {"bfrops", "gds", "pcompress", "plog", "preg", "psec", "ptl"};
 
+// Parts of the library that log without being a framework, and the names under which OpenPMIx's users ask for
+// that.
+struct Service {
+    const char* name;
+    const char* former_verbosity;
+};
+constexpr Service kServices[] = {{"client", "pmix_client_base_verbose"},
+                                 {"server", "pmix_server_base_verbose"}};
+
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> words;
     while (!text.empty()) {
@@ -178,7 +187,8 @@ struct Registry::Impl {
     Options options;
     Log log{"mca"};
     std::list<Framework> frameworks;
-    std::vector<Component*> made;  // in the order of creation
+    std::list<Framework> services;  // without components: for their logs
+    std::vector<Component*> made;   // in the order of creation
 
     Impl(Parameters& given_parameters, Options given_options)
         : parameters(given_parameters), options(std::move(given_options)) {
@@ -201,6 +211,9 @@ struct Registry::Impl {
         }
         for (const char* name : kFrameworks)
             define_framework(frameworks.emplace_back(name));
+        for (const Service& service : kServices) {
+            define_verbosity(services.emplace_back(service.name), {service.former_verbosity});
+        }
     }
 
     void define(ParameterDefinition definition, const Log& to) {
@@ -208,16 +221,23 @@ struct Registry::Impl {
         if (!result.ok()) MUSTER_LOG(to, Error, "%s", result.error().text.c_str());
     }
 
-    void define_framework(Framework& framework) {
+    void define_verbosity(Framework& framework, std::vector<std::string> former_names) {
         const std::string name = framework.name;
         define({.framework = name,
                 .component = "base",
                 .name = "verbose",
                 .type = ParameterType::Int,
                 .default_value = "0",
-                .help = "Verbosity of the framework " + name + ": 1 errors, 5 choices, 10 each step."},
+                .help = "Verbosity of " + name +
+                        ": 1 errors, 2 warnings, 5 choices, 10 each step, 40 each message.",
+                .former_names = std::move(former_names)},
                log);
         framework.log.set_verbosity(static_cast<int>(parameters.integer(name + "_base_verbose")));
+    }
+
+    void define_framework(Framework& framework) {
+        const std::string name = framework.name;
+        define_verbosity(framework, {});
         define(
             {.framework = name,
              .help =
@@ -547,8 +567,11 @@ void Registry::warn_unknown_parameters() {
 }
 
 Log& Registry::log(std::string_view framework_name) {
-    Framework* framework = impl_->find(framework_name);
-    return framework == nullptr ? impl_->log : framework->log;
+    if (Framework* framework = impl_->find(framework_name)) return framework->log;
+    for (Framework& service : impl_->services) {
+        if (framework_name == service.name) return service.log;
+    }
+    return impl_->log;
 }
 
 Parameters& Registry::parameters() {

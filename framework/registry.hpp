@@ -82,8 +82,8 @@ class Registry {
     /// The same as lines on standard error, when the user asked for that (mca_base_warn_unknown). To be
     /// called once, after everything was defined.
     void warn_unknown_parameters();
-    /// The log of a framework (of the registry itself for any other name); its verbosity parameter is
-    /// <framework>_base_verbose.
+    /// The log of a framework, of "client" or of "server" (of the registry itself for any other name); its
+    /// verbosity parameter is <framework>_base_verbose.
     Log& log(std::string_view framework);
     Parameters& parameters();
 

@@ -8,6 +8,7 @@
 
 #include "core/client/client.hpp"
 #include "core/server/server.hpp"
+#include "framework/library_parameters.hpp"
 
 namespace muster {
 namespace {
@@ -32,38 +33,6 @@ std::string own_hostname(InfoView info) {
     char name[256] = "localhost";
     gethostname(name, sizeof name - 1);
     return name;
-}
-
-void define_library_parameters(Parameters& parameters) {
-    auto define = [&](const char* framework, const char* name, ParameterType type, const char* value,
-                      const char* unit, const char* help) {
-        ParameterDefinition definition;
-        definition.framework = framework;
-        definition.component = "base";
-        definition.name = name;
-        definition.type = type;
-        definition.default_value = value;
-        definition.unit = unit;
-        definition.help = help;
-        // A value that does not fit is reported by pmix_info; the default holds.
-        [[maybe_unused]] const auto defined = parameters.define(std::move(definition));
-    };
-    define("server", "max_wait", ParameterType::Seconds, "2", "seconds",
-           "How long a request without PMIX_TIMEOUT waits for a key that a process of this node, which has "
-           "committed "
-           "data already, may still post.");
-    define("server", "max_payload", ParameterType::Size, "1g", "bytes",
-           "Largest message that is accepted from a peer; a peer that sends a larger one is disconnected.");
-    define("server", "handshake_timeout", ParameterType::Seconds, "30", "seconds",
-           "How long a connection may take to complete its handshake before it is dropped.");
-    define("client", "connect_timeout", ParameterType::Seconds, "60", "seconds",
-           "How long a client waits for its server to accept it.");
-    ParameterDefinition file;
-    file.framework = "pmix";
-    file.component = "hwloc";
-    file.name = "topo_file";
-    file.help = "File in hwloc's XML that describes this node, instead of looking at the machine.";
-    [[maybe_unused]] const auto defined = parameters.define(std::move(file));
 }
 
 }  // namespace
@@ -111,6 +80,8 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     // Hosts hand maps to servers; clients are told what the maps say, and need not open these.
     if (options.role != Role::Client) context.pregs = runtime->registry_->pregs();
     runtime->store_->set_context(std::move(context));
+    // Clients have their server's environment; a job of many would say the same many times.
+    if (options.role != Role::Client) runtime->registry_->warn_unknown_parameters();
     return runtime;
 }
 

@@ -5,6 +5,7 @@
 #include <pmix_version.h>
 
 #include "framework/base/install.hpp"
+#include "framework/library_parameters.hpp"
 #include "framework/linked_components.hpp"
 
 namespace muster::info {
@@ -50,6 +51,7 @@ Inventory collect(Parameters& parameters) {
     options.linked = linked_components();
     const std::vector<std::string> folders = options.folders;
     Registry registry(parameters, std::move(options));
+    define_library_parameters(parameters);
 
     Inventory found;
     found.package = "Muster " MUSTER_VERSION;

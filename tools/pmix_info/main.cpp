@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <set>
 
 #include "tools/pmix_info/report.hpp"
 
@@ -88,22 +89,28 @@ bool names_are_known(const Selection& selection, const Inventory& inventory) {
             out += (out.empty() ? "" : ", ") + name;
         return out;
     };
-    const auto& frameworks = Registry::frameworks();
-    const bool is_framework =
-        std::find(frameworks.begin(), frameworks.end(), selection.framework) != frameworks.end();
-    if (!is_framework && selection.framework != "all" && selection.framework != "mca") {
+    std::set<std::string> frameworks(Registry::frameworks().begin(), Registry::frameworks().end());
+    for (const ParameterView& one : inventory.parameters)
+        frameworks.insert(one.definition->framework);
+    if (selection.framework != "all" && frameworks.count(selection.framework) == 0) {
         fmt::print(stderr, "pmix_info: there is no framework \"{}\"; there are {}\n", selection.framework,
                    list(frameworks));
         return false;
     }
-    std::vector<std::string> components;
+    std::set<std::string> components{"base"};
+    const auto is_asked_for = [&](const std::string& name) {
+        return selection.framework == "all" || name == selection.framework;
+    };
     for (const ComponentRecord& one : inventory.components) {
-        if (selection.framework == "all" || one.framework == selection.framework)
-            components.push_back(one.name);
+        if (is_asked_for(one.framework)) components.insert(one.name);
+    }
+    for (const ParameterView& one : inventory.parameters) {
+        if (is_asked_for(one.definition->framework) && !one.definition->component.empty()) {
+            components.insert(one.definition->component);
+        }
     }
     for (const std::string& name : selection.component_names) {
-        if (name == "base" || std::find(components.begin(), components.end(), name) != components.end())
-            continue;
+        if (components.count(name) != 0) continue;
         fmt::print(stderr, "pmix_info: framework {} has no component \"{}\"; it has {}\n",
                    selection.framework, name, list(components));
         return false;
@@ -120,7 +127,7 @@ bool names_are_known(const Selection& selection, const Inventory& inventory) {
 }
 
 void choose_target(Selection& selection, const std::string& framework, const std::string& components) {
-    selection.framework = framework == "pmix" ? "all" : framework;
+    selection.framework = framework;
     if (components != "all") split(components, ',', selection.component_names);
 }
 

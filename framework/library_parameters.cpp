@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The library's own parameters: see library_parameters.hpp.
+#include "framework/library_parameters.hpp"
+
+namespace muster {
+
+void define_library_parameters(Parameters& parameters) {
+    const ParameterDefinition table[] = {
+        {.framework = "server",
+         .component = "base",
+         .name = "max_wait",
+         .type = ParameterType::Seconds,
+         .default_value = "2",
+         .unit = "seconds",
+         .help =
+             "How long a request without PMIX_TIMEOUT waits for a key that a process of this node, which has "
+             "committed data already, may still post."},
+        {.framework = "server",
+         .component = "base",
+         .name = "max_payload",
+         .type = ParameterType::Size,
+         .default_value = "1g",
+         .unit = "bytes",
+         .help =
+             "Largest message that is accepted from a peer; a peer that sends a larger one is disconnected."},
+        {.framework = "server",
+         .component = "base",
+         .name = "handshake_timeout",
+         .type = ParameterType::Seconds,
+         .default_value = "30",
+         .unit = "seconds",
+         .help = "How long a connection may take to complete its handshake before it is dropped."},
+        {.framework = "client",
+         .component = "base",
+         .name = "connect_timeout",
+         .type = ParameterType::Seconds,
+         .default_value = "60",
+         .unit = "seconds",
+         .help = "How long a client waits for its server to accept it."},
+        {.framework = "pmix",
+         .component = "hwloc",
+         .name = "topo_file",
+         .help = "File in hwloc's XML that describes this node, instead of looking at the machine."},
+    };
+    for (const ParameterDefinition& definition : table) {
+        [[maybe_unused]] const Result<void> defined = parameters.define(definition);
+    }
+}
+
+}  // namespace muster
