@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Posting and looking up: realms, scopes, qualifiers, pointers, resources, peers and nodes.
+#include <set>
+
+#include "tests/unit/components/gds/store_fixture.hpp"
+
+namespace muster {
+namespace {
+
+using Realm = Lookup::Realm;
+const std::string kNotFound = "error " + std::to_string(PMIX_ERR_NOT_FOUND);
+const std::string kOutside = "error " + std::to_string(PMIX_ERR_EXISTS_OUTSIDE_SCOPE);
+
+class Lookups : public StoreTest {
+  protected:
+    pmix_status_t post(pmix_rank_t rank, pmix_scope_t scope, const char* key, const char* text) {
+        return store_->post(make_proc("job", rank), scope, key, *Value::from(text).get());
+    }
+    std::set<std::string> posted(pmix_rank_t rank, View view) {
+        std::set<std::string> out;
+        store_->find_posted(make_proc("job", rank), view, [&](const Found& found) {
+            EXPECT_TRUE(out.insert(std::string(found.key) + "=" + text_of(found.value)).second);
+        });
+        return out;
+    }
+};
+
+TEST_F(Lookups, PostedValuesByScope) {
+    ASSERT_EQ(post(1, PMIX_LOCAL, "l", "local"), PMIX_SUCCESS);
+    ASSERT_EQ(post(1, PMIX_REMOTE, "r", "remote"), PMIX_SUCCESS);
+    ASSERT_EQ(post(1, PMIX_GLOBAL, "g", "global"), PMIX_SUCCESS);
+    ASSERT_EQ(post(1, PMIX_INTERNAL, "i", "internal"), PMIX_SUCCESS);
+    ASSERT_EQ(post(1, PMIX_LOCAL, "both", "near"), PMIX_SUCCESS);
+    ASSERT_EQ(post(1, PMIX_REMOTE, "both", "far"), PMIX_SUCCESS);
+    for (const char* key : {"l", "r", "g", "i"}) EXPECT_EQ(of_rank(1, key)[0], 's') << key;
+    EXPECT_EQ(get("l", {.rank = 1, .scope = PMIX_LOCAL}), "slocal");
+    EXPECT_EQ(get("l", {.rank = 1, .scope = PMIX_REMOTE}), kOutside);
+    EXPECT_EQ(get("r", {.rank = 1, .scope = PMIX_REMOTE}), "sremote");
+    EXPECT_EQ(get("r", {.rank = 1, .scope = PMIX_LOCAL}), kOutside);
+    EXPECT_EQ(get("g", {.rank = 1, .scope = PMIX_LOCAL}), "sglobal");
+    EXPECT_EQ(get("g", {.rank = 1, .scope = PMIX_REMOTE}), "sglobal");
+    EXPECT_EQ(get("i", {.rank = 1, .scope = PMIX_INTERNAL}), "sinternal");
+    EXPECT_EQ(get("both", {.rank = 1, .scope = PMIX_LOCAL}), "snear");
+    EXPECT_EQ(get("both", {.rank = 1, .scope = PMIX_REMOTE}), "sfar");
+    EXPECT_EQ(get("none", {.rank = 1, .scope = PMIX_REMOTE}), kNotFound);
+    EXPECT_EQ(posted(1, View::Local), (std::set<std::string>{"l=slocal", "g=sglobal", "both=snear"}));
+    EXPECT_EQ(posted(1, View::Remote), (std::set<std::string>{"r=sremote", "g=sglobal", "both=sfar"}));
+    EXPECT_EQ(posted(1, View::All),
+              (std::set<std::string>{"l=slocal", "r=sremote", "g=sglobal", "i=sinternal", "both=snear", "both=sfar"}));
+    EXPECT_EQ(of_rank(2, "g"), kNotFound);
+    EXPECT_EQ(get("g", {.rank = PMIX_RANK_UNDEF}), "sglobal");
+    EXPECT_EQ(get("g", {.nspace = "other", .rank = 1}), "error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE));
+    EXPECT_EQ(store_->find_posted(make_proc("job", 2), View::All, {}), PMIX_ERR_NOT_FOUND);
+    EXPECT_EQ(store_->find_posted(make_proc("other", 2), View::All, {}), PMIX_ERR_INVALID_NAMESPACE);
+}
+
+TEST_F(Lookups, AValueStaysWhereItIsUntilAnotherReplacesIt) {
+    const auto address = [&](const char* key, Ask ask) {
+        const void* at = nullptr;
+        store_->find(lookup(key, ask), [&](const Found& found) { at = found.stable ? &found.value : nullptr; });
+        return at;
+    };
+    ASSERT_EQ(post(0, PMIX_LOCAL, "k", "value"), PMIX_SUCCESS);
+    const void* const first = address("k", {.rank = 0});
+    ASSERT_NE(first, nullptr);
+    // What a commit sends again, and the remote half of a global value, are the same value.
+    ASSERT_EQ(post(0, PMIX_LOCAL, "k", "value"), PMIX_SUCCESS);
+    ASSERT_EQ(post(0, PMIX_REMOTE, "k", "value"), PMIX_SUCCESS);
+    EXPECT_EQ(address("k", {.rank = 0}), first);
+    EXPECT_EQ(address("k", {.rank = 0, .scope = PMIX_REMOTE}), first);
+    EXPECT_EQ(posted(0, View::All).size(), 1u);
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(post(0, PMIX_LOCAL, ("k" + std::to_string(i)).c_str(), "x"), PMIX_SUCCESS);
+    EXPECT_EQ(address("k", {.rank = 0}), first);
+    ASSERT_EQ(post(0, PMIX_GLOBAL, "k", "other"), PMIX_SUCCESS);
+    EXPECT_EQ(of_rank(0, "k"), "sother");
+
+    ASSERT_TRUE(add(maps("alpha", "0-1")));
+    EXPECT_EQ(address(PMIX_HOSTNAME, {.rank = 1}), nullptr) << "derived: gone after the visit";
+    const void* const pinned = address(PMIX_HOSTNAME, {.rank = 1, .pin = true});
+    ASSERT_NE(pinned, nullptr);
+    EXPECT_EQ(address(PMIX_HOSTNAME, {.rank = 1, .pin = true}), pinned);
+    ASSERT_TRUE(add(maps("beta", "0-1")));
+    EXPECT_EQ(get(PMIX_HOSTNAME, {.rank = 1, .pin = true}), "sbeta");
+    EXPECT_STREQ(static_cast<const pmix_value_t*>(pinned)->data.string, "alpha") << "still readable";
+}
+
+TEST_F(Lookups, QualifiedValuesAreKeptBesideTheOthers) {
+    const auto qualified = [](const char* text, uint32_t qualifier) {
+        return entries("k", text, "q", qualifier).to_value();
+    };
+    ASSERT_EQ(post(3, PMIX_GLOBAL, "k", "plain"), PMIX_SUCCESS);
+    const auto post_qualified = [&](const Value& value) {
+        return store_->post(make_proc("job", 3), PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, *value.get());
+    };
+    ASSERT_EQ(post_qualified(qualified("one", 1)), PMIX_SUCCESS);
+    ASSERT_EQ(post_qualified(qualified("two", 2)), PMIX_SUCCESS);
+    ASSERT_EQ(post_qualified(qualified("one again", 1)), PMIX_SUCCESS);
+    const Info one = entries("q", uint32_t{1}), two = entries("q", uint32_t{2}), three = entries("q", uint32_t{3});
+    EXPECT_EQ(of_rank(3, "k"), "splain");
+    EXPECT_EQ(get("k", {.rank = 3, .qualifiers = one}), "sone again");
+    EXPECT_EQ(get("k", {.rank = 3, .qualifiers = two}), "stwo");
+    EXPECT_EQ(get("k", {.rank = 3, .qualifiers = three}), kNotFound);
+    EXPECT_EQ(posted(3, View::Local).count("pmix.qual.val=[k=sone again q=u1 ]"), 1u);
+    EXPECT_EQ(store_->post(make_proc("job", 3), PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, *Value::from("x").get()),
+              PMIX_ERR_BAD_PARAM);
+    // From the host, for the job and for a process.
+    Info info;
+    info.add(PMIX_QUALIFIED_VALUE, qualified("job", 1));
+    add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(5), PMIX_QUALIFIED_VALUE, qualified("proc", 2));
+    ASSERT_TRUE(add(info));
+    EXPECT_EQ(get("k", {.qualifiers = one}), "sjob");
+    EXPECT_EQ(get("k", {.rank = 5, .qualifiers = two}), "sproc");
+}
+
+TEST_F(Lookups, PostRefusesWhatIsNoProcessOrKey) {
+    const Value value = Value::from("x");
+    EXPECT_EQ(store_->post(make_proc("", 0), PMIX_GLOBAL, "k", *value.get()), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(store_->post(make_proc("job", 0), PMIX_GLOBAL, nullptr, *value.get()), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(store_->post(make_proc("job", 0), PMIX_GLOBAL, "", *value.get()), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(store_->post(make_proc("job", PMIX_RANK_UNDEF), PMIX_GLOBAL, "k", *value.get()), PMIX_ERR_BAD_PARAM);
+    EXPECT_FALSE(store_->knows("job"));
+}
+
+TEST_F(Lookups, JobLevelPostsTakeTheirRealm) {
+    const pmix_proc_t all = make_proc("job", PMIX_RANK_WILDCARD);
+    ASSERT_EQ(store_->post(all, PMIX_INTERNAL, PMIX_JOB_SIZE, *Value::from(2).get()), PMIX_SUCCESS);
+    const Value node = entries(PMIX_HOSTNAME, "beta", PMIX_LOCAL_PEERS, "0,1").to_value();
+    ASSERT_EQ(store_->post(all, PMIX_INTERNAL, PMIX_NODE_INFO_ARRAY, *node.get()), PMIX_SUCCESS);
+    ASSERT_EQ(store_->post(all, PMIX_INTERNAL, "app.key", *Value::from("v").get()), PMIX_SUCCESS);
+    EXPECT_EQ(get(PMIX_JOB_SIZE), "u2") << "kept in the Standard's type";
+    EXPECT_EQ(of_rank(1, PMIX_HOSTNAME), "sbeta");
+    EXPECT_EQ(get("app.key"), "sv");
+    EXPECT_EQ(store_->job_size("job"), 2u);
+    EXPECT_EQ(store_->post(all, PMIX_INTERNAL, PMIX_JOB_SIZE, *Value::from("many").get()), PMIX_ERR_TYPE_MISMATCH);
+}
+
+TEST_F(Lookups, NodesByNameAliasLabelAndId) {
+    use_host(*store_, "alpha.cluster.org", {"login"}, 3);
+    Info info = maps("alpha,beta.cluster.org,10.0.0.1", "0;1;2");
+    add_array(info, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "beta.cluster.org", PMIX_HOSTNAME_ALIASES, "b,bb", PMIX_NODEID,
+              uint32_t{8});
+    ASSERT_TRUE(add(info));
+    for (const char* name : {"beta.cluster.org", "b", "bb", "beta"}) {
+        EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.hostname = name}), "s1") << name;
+    }
+    for (const char* name : {"alpha", "alpha.cluster.org", "login"}) {
+        EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.hostname = name}), "s0") << name;
+    }
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.hostname = "10"}), kNotFound);
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.hostname = "nowhere"}), kNotFound);
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.nodeid = 8}), "s1");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.nodeid = 77}), kNotFound);
+    EXPECT_EQ(get(PMIX_HOSTNAME_ALIASES, {.hostname = "beta"}), "sb,bb");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS), "s0");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.rank = 1}), "s0") << "of this node";
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.rank = 1, .realm = Realm::Node}), "s1") << "of the node of that process";
+    EXPECT_EQ(get(PMIX_HOSTNAME), "salpha");
+}
+
+TEST_F(Lookups, SessionsAreSharedByTheirJobs) {
+    const auto session = [](uint32_t id, uint32_t nodes) {
+        Info info;
+        add_array(info, PMIX_SESSION_INFO_ARRAY, PMIX_SESSION_ID, id, PMIX_NUM_NODES, nodes, PMIX_UNIV_SIZE,
+                  uint32_t{64}, PMIX_RM_NAME, "rm");
+        return info;
+    };
+    ASSERT_TRUE(add(session(7, 12), 0, "a"));
+    Info second = maps("alpha", "0");
+    second.add(PMIX_SESSION_ID, uint32_t{7});
+    ASSERT_TRUE(add(second, 0, "b"));
+    ASSERT_TRUE(add(session(8, 99), 0, "c"));
+    for (const char* nspace : {"a", "b"}) {
+        EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = nspace, .realm = Realm::Session}), "u12");
+        EXPECT_EQ(get(PMIX_UNIV_SIZE, {.nspace = nspace}), "u64");
+        EXPECT_EQ(get(PMIX_SESSION_ID, {.nspace = nspace}), "u7");
+        EXPECT_EQ(get(PMIX_RM_NAME, {.nspace = nspace, .rank = 0}), "srm");
+    }
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = "b"}), "u1") << "the job's, without a realm";
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = "b", .realm = Realm::Session, .session_id = 8}), "u99");
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = nullptr, .realm = Realm::Session, .session_id = 8}), "u99");
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = "b", .realm = Realm::Session, .session_id = 9}), kNotFound);
+    EXPECT_EQ(add(session(9, 1), 0, "b").status(), PMIX_ERR_BAD_PARAM) << "a job belongs to one session";
+}
+
+TEST_F(Lookups, ResourcesAreTheJobsUnlessTheySayOtherwise) {
+    Info resources;
+    resources.add(PMIX_CLUSTER_ID, "cluster");
+    resources.add("site.key", "site");
+    add_array(resources, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "beta", PMIX_HOSTNAME_ALIASES, "bb",
+              PMIX_AVAIL_PHYS_MEMORY, Value::uint64(9));
+    ASSERT_TRUE(store_->register_resources(resources));
+    Info info = maps("alpha,beta", "0;1");
+    info.add("site.key", "mine");
+    ASSERT_TRUE(add(info));
+    ASSERT_TRUE(add(maps("alpha", "0"), 0, "plain"));
+    EXPECT_EQ(get(PMIX_CLUSTER_ID), "scluster");
+    EXPECT_EQ(get("site.key"), "smine");
+    EXPECT_EQ(get("site.key", {.nspace = "plain"}), "ssite");
+    EXPECT_EQ(get(PMIX_AVAIL_PHYS_MEMORY, {.hostname = "bb"}), "type15");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.hostname = "bb"}), "s1");
+    store_->deregister_resources(entries("site.key", "", PMIX_NODE_INFO_ARRAY,
+                                         entries(PMIX_HOSTNAME, "beta", PMIX_AVAIL_PHYS_MEMORY, "").to_value()));
+    EXPECT_EQ(get("site.key", {.nspace = "plain"}), kNotFound);
+    EXPECT_EQ(get(PMIX_AVAIL_PHYS_MEMORY, {.hostname = "beta"}), kNotFound);
+    EXPECT_EQ(get(PMIX_CLUSTER_ID), "scluster");
+}
+
+TEST_F(Lookups, EverythingForANullKey) {
+    Info info = maps("alpha,beta", "0;1");
+    add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(1), PMIX_CPUSET, "x");
+    ASSERT_TRUE(add(info));
+    ASSERT_EQ(post(1, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);
+    const auto everything = [&](Ask ask) {
+        std::set<std::string> out;
+        store_->find(lookup(nullptr, ask),
+                     [&](const Found& found) { out.insert(std::string(found.key) + "=" + text_of(found.value)); });
+        return out;
+    };
+    EXPECT_EQ(everything({.rank = 1}),
+              (std::set<std::string>{"k=sv", "pmix.cpuset=sx", "pmix.hname=sbeta", "pmix.nodeid=u1", "pmix.lrank=h0",
+                                     "pmix.nrank=h0", "pmix.appnum=u0", "pmix.apprank=r1"}));
+    const auto job = everything({});
+    EXPECT_EQ(job.count("pmix.job.size=u2"), 1u);
+    EXPECT_EQ(job.count("pmix.nlist=salpha,beta"), 1u);
+    EXPECT_EQ(everything({.realm = Realm::Node, .hostname = "beta"}),
+              (std::set<std::string>{"pmix.hname=sbeta", "pmix.nodeid=u1", "pmix.lpeers=s1", "pmix.lldr=r1",
+                                     "pmix.local.size=u1"}));
+    EXPECT_EQ(everything({.rank = 7}).size(), 0u);
+    EXPECT_EQ(get(nullptr, {.rank = 7}), kNotFound);
+}
+
+TEST_F(Lookups, PeersAndNodesOfOneJobAndOfAll) {
+    ASSERT_TRUE(add(maps("alpha,beta", "0-1;2"), 0, "a"));
+    ASSERT_TRUE(add(maps("beta,gamma", "0;1"), 0, "b"));
+    const auto peers = [&](const char* node, const char* nspace) {
+        std::vector<pmix_proc_t> found;
+        const pmix_status_t status = store_->peers_on(node, nspace, found);
+        std::set<std::string> out;
+        for (const pmix_proc_t& proc : found) out.insert(proc_text(proc));
+        if (status != PMIX_SUCCESS) out.insert("error " + std::to_string(status));
+        return out;
+    };
+    using Set = std::set<std::string>;
+    EXPECT_EQ(peers(nullptr, "a"), (Set{"a:0", "a:1"}));
+    EXPECT_EQ(peers("beta", nullptr), (Set{"a:2", "b:0"}));
+    EXPECT_EQ(peers("gamma", "a"), Set{}) << "a node without processes of the job";
+    EXPECT_EQ(peers(nullptr, "b"), Set{});
+    EXPECT_EQ(peers("nowhere", "a"), Set{kNotFound});
+    EXPECT_EQ(peers("beta", "nobody"), Set{"error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE)});
+    std::vector<std::string> nodes;
+    EXPECT_EQ(store_->nodes_of("a", nodes), PMIX_SUCCESS);
+    EXPECT_EQ(nodes, (std::vector<std::string>{"alpha", "beta"}));
+    nodes.clear();
+    EXPECT_EQ(store_->nodes_of(nullptr, nodes), PMIX_SUCCESS);
+    EXPECT_EQ(std::set<std::string>(nodes.begin(), nodes.end()), (Set{"alpha", "beta", "gamma"}));
+    EXPECT_EQ(nodes.size(), 3u);
+    EXPECT_EQ(store_->nodes_of("nobody", nodes), PMIX_ERR_INVALID_NAMESPACE);
+    EXPECT_EQ(store_->local_ranks("a"), (std::vector<pmix_rank_t>{0, 1}));
+    EXPECT_EQ(store_->node_of("a", 2), 1u);
+    EXPECT_EQ(store_->node_of("a", 9), std::nullopt);
+    EXPECT_EQ(get(PMIX_NODE_SIZE, {.nspace = "a", .hostname = "beta"}), "u2");
+}
+
+TEST_F(Lookups, SRV_27_DeregisteringAndForgetting) {
+    ASSERT_TRUE(add(maps("alpha", "0-1")));
+    ASSERT_EQ(post(0, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);
+    ASSERT_EQ(post(1, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);
+    store_->forget(make_proc("job", 0));
+    EXPECT_EQ(of_rank(0, "k"), kNotFound);
+    EXPECT_EQ(of_rank(1, "k"), "sv");
+    EXPECT_EQ(of_rank(0, PMIX_HOSTNAME), "salpha") << "what the maps say of it stays";
+    store_->forget(make_proc("job", PMIX_RANK_WILDCARD));
+    EXPECT_EQ(get(PMIX_JOB_SIZE), kNotFound);
+    EXPECT_EQ(of_rank(1, "k"), "sv");
+    store_->deregister("job");
+    EXPECT_FALSE(store_->knows("job"));
+    EXPECT_EQ(of_rank(1, "k"), "error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE));
+    EXPECT_TRUE(store_->namespaces().empty());
+    store_->deregister("job");
+    store_->forget(make_proc("job", 0));
+}
+
+}  // namespace
+}  // namespace muster
