@@ -8,11 +8,13 @@
 # for it: they call muster_component_<framework>_<name>(). It is built only for them.
 
 set_property(GLOBAL PROPERTY MUSTER_LINKED "")
+set_property(GLOBAL PROPERTY MUSTER_COMPONENTS "") # all, linked in or not
 set(MUSTER_COMPONENT_MAP ${CMAKE_CURRENT_LIST_DIR}/component.map)
 
 function(muster_add_component)
     cmake_parse_arguments(ARG "" "FRAMEWORK;NAME" "SOURCES;LIBRARIES" ${ARGN})
     set(target mca_${ARG_FRAMEWORK}_${ARG_NAME})
+    set_property(GLOBAL APPEND PROPERTY MUSTER_COMPONENTS ${ARG_FRAMEWORK}/${ARG_NAME})
     if(MUSTER_LINKED_COMPONENTS STREQUAL "all" OR
        "${ARG_FRAMEWORK}/${ARG_NAME}" IN_LIST MUSTER_LINKED_COMPONENTS)
         add_library(${target} OBJECT ${ARG_SOURCES})
@@ -38,23 +40,33 @@ function(muster_add_component)
     target_link_libraries(${target}_objects PUBLIC muster_flags muster_framework ${ARG_LIBRARIES})
 endfunction()
 
+# muster_component_table(<target> [<framework>/<name>...])
+#
+# Gives a target a linked_components() with these components, whose code it has to link itself.
+function(muster_component_table target)
+    set(declarations "")
+    set(entries "")
+    foreach(component ${ARGN})
+        string(REPLACE "/" "_" symbol ${component})
+        string(APPEND declarations "extern \"C\" const muster_component_t* muster_component_${symbol}(void);\n")
+        string(APPEND entries "    muster_component_${symbol},\n")
+    endforeach()
+    set(table ${CMAKE_BINARY_DIR}/generated/${target}_components.cpp)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/linked_components.cpp.in ${table} @ONLY)
+    target_sources(${target} PRIVATE ${table})
+endfunction()
+
 # muster_link_components(<target>)
 #
-# Gives a library or program the table of the components that are linked in (linked_components()), and their code.
+# Gives a library or program the components that MUSTER_LINKED_COMPONENTS asks for, and linked_components() with them.
 # To be called after all components were added.
 function(muster_link_components target)
     get_property(linked GLOBAL PROPERTY MUSTER_LINKED)
     get_property(libraries GLOBAL PROPERTY MUSTER_LINKED_LIBRARIES)
-    set(declarations "")
-    set(entries "")
+    muster_component_table(${target} ${linked})
     foreach(component ${linked})
         string(REPLACE "/" "_" symbol ${component})
-        string(APPEND declarations "extern \"C\" const muster_component_t* muster_component_${symbol}(void);\n")
-        string(APPEND entries "    muster_component_${symbol},\n")
         target_sources(${target} PRIVATE $<TARGET_OBJECTS:mca_${symbol}>)
     endforeach()
-    configure_file(${PROJECT_SOURCE_DIR}/cmake/linked_components.cpp.in
-        ${CMAKE_BINARY_DIR}/generated/linked_components.cpp @ONLY)
-    target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated/linked_components.cpp)
     target_link_libraries(${target} PRIVATE ${libraries})
 endfunction()

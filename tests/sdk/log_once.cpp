@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// log_once KEY TEXT: gives TEXT to the plog component that takes KEY, found as every process finds its components
-// (parameters and folders from the environment). Prints why not, and ends with status 1, when nobody takes it.
+// log_once KEY TEXT: gives TEXT to the plog component that takes KEY, found as every process finds its
+// components (parameters and folders from the environment). Prints why not, and ends with status 1, when
+// nobody takes it.
 #include <cstdio>
 
 #include "framework/plog.hpp"

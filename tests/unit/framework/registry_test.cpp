@@ -213,10 +213,17 @@ TEST_F(RegistryTest, TheVerbosityOfAFrameworkIsAParameter) {
     build({{"plog_base_verbose", "5"}});
     EXPECT_EQ(registry_->log("plog").verbosity(), 5);
     EXPECT_EQ(registry_->log("ptl").verbosity(), 0);
+    EXPECT_EQ(registry_->log("server").verbosity(), 0);
     ::testing::internal::CaptureStderr();
     registry_->plogs();
     EXPECT_NE(::testing::internal::GetCapturedStderr().find("component red 1.2 is usable"),
               std::string::npos);
+}
+
+TEST_F(RegistryTest, TheRolesHaveAVerbosity) {
+    build({{"server_base_verbose", "10"}, {"pmix_client_base_verbose", "2"}});
+    EXPECT_EQ(registry_->log("server").verbosity(), 10);
+    EXPECT_EQ(registry_->log("client").verbosity(), 2);
 }
 
 TEST_F(RegistryTest, FilesAreOpenedAndRefusalsRecorded) {
