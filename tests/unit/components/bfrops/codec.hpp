@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The component under test, and bytes as hex.
+// The component under test, bytes as hex, and reading and writing of one value.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <pmix/sdk/component.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "framework/base/element.hpp"
 #include "framework/bfrops.hpp"
 
 extern "C" const muster_component_t* muster_component_bfrops_v41(void);
@@ -44,6 +46,61 @@ inline std::vector<uint8_t> from_hex(std::string_view hex) {
         bytes.push_back(static_cast<uint8_t>(digit(hex[i]) << 4 | digit(hex[i + 1])));
     }
     return bytes;
+}
+
+inline constexpr auto kPlain = BufferType::NonDescribed;
+inline constexpr auto kDescribed = BufferType::FullyDescribed;
+
+template <class T>
+std::string packed(const T& value, pmix_data_type_t type, BufferType buffer_type = kPlain) {
+    Bytes out;
+    const pmix_status_t status = codec().pack(out, buffer_type, &value, 1, type);
+    return status == PMIX_SUCCESS ? to_hex(out.view()) : "status " + std::to_string(status);
+}
+
+/// Reads one value; the status alone is what matters.
+inline pmix_status_t reading(const std::string& hex, pmix_data_type_t type, BufferType buffer_type = kPlain) {
+    const std::vector<uint8_t> bytes = from_hex(hex);
+    ByteReader in(bytes);
+    alignas(16) uint8_t memory[4096];
+    int32_t n = 1;
+    const pmix_status_t status = codec().unpack(in, buffer_type, memory, &n, type);
+    if (status == PMIX_SUCCESS) {
+        EXPECT_TRUE(in.at_end());
+        if (type != PMIX_REGEX) data_destruct_elements(memory, 1, type);
+    } else {
+        EXPECT_EQ(in.position(), 0u);
+        EXPECT_EQ(n, 0);
+    }
+    return status;
+}
+
+/// Reads what was written and says whether it is the same.
+template <class T>
+void expect_round_trip(const T& value, pmix_data_type_t type) {
+    for (const BufferType buffer_type : {kPlain, kDescribed}) {
+        Bytes out;
+        ASSERT_EQ(codec().pack(out, buffer_type, &value, 1, type), PMIX_SUCCESS);
+        ByteReader in(out.view());
+        T copy;
+        int32_t n = 1;
+        ASSERT_EQ(codec().unpack(in, buffer_type, &copy, &n, type), PMIX_SUCCESS);
+        EXPECT_TRUE(in.at_end());
+        EXPECT_EQ(data_compare_elements(&value, &copy, 1, type), PMIX_EQUAL);
+        data_destruct_elements(&copy, 1, type);
+
+        // Cut anywhere, it is refused and nothing leaks.
+        for (size_t length = 0; length < out.size(); ++length) {
+            ByteReader cut(out.view().first(length));
+            n = 1;
+            EXPECT_NE(codec().unpack(cut, buffer_type, &copy, &n, type), PMIX_SUCCESS) << length;
+            EXPECT_EQ(cut.position(), 0u);
+        }
+    }
+}
+
+inline char* literal(const char* text) {
+    return const_cast<char*>(text);
 }
 
 }  // namespace muster::test

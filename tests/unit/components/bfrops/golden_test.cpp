@@ -22,10 +22,10 @@ namespace {
 
 using test::codec;
 using test::from_hex;
+using test::kDescribed;
+using test::kPlain;
+using test::literal;
 using test::to_hex;
-
-constexpr auto kPlain = BufferType::NonDescribed;
-constexpr auto kDescribed = BufferType::FullyDescribed;
 
 std::vector<std::vector<std::string>> read_table(const std::string& name) {
     std::ifstream file(std::string(MUSTER_TEST_DATA "/golden/") + name);
@@ -41,11 +41,6 @@ std::vector<std::vector<std::string>> read_table(const std::string& name) {
         rows.push_back(row);
     }
     return rows;
-}
-
-/// Memory that a test made by hand, with string literals in it.
-char* literal(const char* text) {
-    return const_cast<char*>(text);
 }
 
 /// The values that were recorded, by their description.

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packer and Unpacker over bfrops/v41: messages item by item.
+
+#include "framework/packer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/components/bfrops/codec.hpp"
+
+namespace muster {
+namespace {
+
+using test::codec;
+using test::from_hex;
+using test::kDescribed;
+using test::kPlain;
+using test::to_hex;
+
+TEST(V41, ViewsPointIntoTheInput) {
+    Packer out({&codec(), kDescribed});
+    pmix_value_t value = PMIX_VALUE_STATIC_INIT;
+    value.type = PMIX_UINT32;
+    value.data.uint32 = 5;
+    const uint8_t content[3] = {1, 2, 3};
+    out.string("text").string(nullptr).bytes(content).buffer(content).kval("key", value);
+    ASSERT_EQ(out.error(), PMIX_SUCCESS);
+    const ByteView all = out.view();
+    Unpacker in({&codec(), kDescribed}, all);
+    std::string text;
+    bool is_null = true;
+    EXPECT_TRUE(in.string(text, is_null));
+    EXPECT_EQ(text, "text");
+    EXPECT_FALSE(is_null);
+    EXPECT_TRUE(in.string(text, is_null));
+    EXPECT_TRUE(is_null);
+    EXPECT_EQ(text, "");
+    ByteView view;
+    EXPECT_TRUE(in.bytes(view));
+    EXPECT_EQ(to_hex(view), "010203");
+    EXPECT_TRUE(view.data() > all.data() && view.data() < all.data() + all.size());
+    BufferType type = kPlain;
+    EXPECT_TRUE(in.buffer(type, view));
+    EXPECT_EQ(type, kDescribed);
+    EXPECT_EQ(to_hex(view), "010203");
+    std::string_view key;
+    Value read;
+    EXPECT_TRUE(in.kval(key, read));
+    EXPECT_EQ(key, "key");
+    EXPECT_EQ(read.get()->data.uint32, 5u);
+    EXPECT_TRUE(in.at_end());
+    EXPECT_FALSE(in.kval(key, read));
+    EXPECT_EQ(in.error(), PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+}
+
+TEST(Packer, RemembersItsFirstFailure) {
+    Packer out({&codec(), kPlain});
+    pmix_value_t value = PMIX_VALUE_STATIC_INIT;
+    value.type = 300;
+    out.command(4).kval("k", value).status(-1).raw({});
+    EXPECT_EQ(out.error(), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    EXPECT_EQ(to_hex(out.view()), "0204");
+}
+
+TEST(Packer, CountedArrays) {
+    Packer out({&codec(), kPlain});
+    pmix_info_t infos[2] = {PMIX_INFO_STATIC_INIT, PMIX_INFO_STATIC_INIT};
+    key_load(infos[0].key, "a");
+    key_load(infos[1].key, "b");
+    const pmix_proc_t proc = make_proc("ns", 2);
+    out.infos({infos, 2}).infos({}).procs(&proc, 1).info(infos[1]);
+    EXPECT_EQ(to_hex(out.view()),
+              "0202040461000000046200000002000201"
+              "02066e730002"
+              "020462000000");
+    Unpacker in(out.format(), out.view());
+    Info read;
+    std::vector<pmix_proc_t> procs;
+    EXPECT_TRUE(in.infos(read));
+    EXPECT_EQ(read.size(), 2u);
+    EXPECT_TRUE(in.infos(read));
+    EXPECT_TRUE(read.empty());
+    EXPECT_TRUE(in.procs(procs));
+    ASSERT_EQ(procs.size(), 1u);
+    EXPECT_EQ(procs[0].rank, 2u);
+    EXPECT_TRUE(in.info(read));
+    EXPECT_EQ(read.size(), 1u);
+    EXPECT_TRUE(in.at_end());
+}
+
+TEST(Unpacker, CountAndItemHaveToAgree) {
+    for (const char* hex : {"02030a0102030405", "0201", "020200",
+                            "02ffffffffffffffffff0401"
+                            "02"}) {
+        const std::vector<uint8_t> bytes = from_hex(hex);
+        Unpacker in({&codec(), kPlain}, bytes);
+        void* values = this;
+        size_t n = 9;
+        EXPECT_FALSE(in.counted(&values, n, PMIX_UINT8)) << hex;
+        EXPECT_EQ(values, nullptr);
+        EXPECT_EQ(n, 0u);
+    }
+}
+
+TEST(Unpacker, OneMeansOne) {
+    for (const char* hex : {"00",
+                            "04610061"
+                            "00"}) {
+        const std::vector<uint8_t> bytes = from_hex(hex);
+        Unpacker in({&codec(), kPlain}, bytes);
+        std::string text = "before";
+        EXPECT_FALSE(in.string(text));
+        EXPECT_EQ(text, "before");
+    }
+    const std::vector<uint8_t> two = from_hex("040461000004620000");
+    Unpacker in({&codec(), kPlain}, two);
+    pmix_value_t value;
+    EXPECT_FALSE(in.item(&value, PMIX_STRING));
+    EXPECT_TRUE(in.failed());
+}
+
+}  // namespace
+}  // namespace muster
