@@ -20,18 +20,6 @@ struct InitContext {
     Error failure;
 };
 
-/// What every process knows of itself, readable by PMIx_Get like any other key.
-void post_own_facts(Runtime& runtime) {
-    const pmix_proc_t self = runtime.self();
-    const auto post = [&](const char* key, const Value& value) {
-        [[maybe_unused]] const pmix_status_t posted = runtime.store().post(self, PMIX_INTERNAL, key, *value);
-    };
-    post(PMIX_PROCID, Value::from(self));
-    post(PMIX_NSPACE, Value::from(static_cast<const char*>(self.nspace)));
-    post(PMIX_RANK, Value::rank(self.rank));
-    post(PMIX_PROC_PID, Value::pid(getpid()));
-}
-
 Result<std::unique_ptr<Runtime>> make_client(void* data) {
     auto& context = *static_cast<InitContext*>(data);
     auto contact = ServerContact::from_environment();
@@ -54,7 +42,7 @@ Result<std::unique_ptr<Runtime>> make_client(void* data) {
     } else {
         role.become_singleton();
     }
-    post_own_facts(**runtime);
+    (*runtime)->post_own_facts();
     return runtime;
 }
 

@@ -91,6 +91,19 @@ Runtime::~Runtime() {
     server_.reset();
 }
 
+void Runtime::post_own_facts() {
+    const auto post = [&](const char* key, const Value& value) {
+        if (store_->post(self_, PMIX_INTERNAL, key, *value) != PMIX_SUCCESS) {
+            MUSTER_LOG(*log_, Error, "the store does not take %s", key);
+        }
+    };
+    post(PMIX_PROCID, Value::from(self_));
+    post(PMIX_NSPACE, Value::from(static_cast<const char*>(self_.nspace)));
+    post(PMIX_RANK, Value::rank(self_.rank));
+    post(PMIX_PROC_PID, Value::pid(getpid()));
+    if (loop_->poll_fd() >= 0) post(kProgressFdKey, Value::from(loop_->poll_fd()));
+}
+
 void Runtime::start() {
     loop_->start(thread_name_.c_str());
 }

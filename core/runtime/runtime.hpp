@@ -19,6 +19,10 @@ namespace muster {
 class Client;
 class Server;
 
+/// Key of our own, of every process's own rank: the descriptor (PMIX_INT) that polls readable when a process
+/// that was initialised with PMIX_EXTERNAL_PROGRESS should call PMIx_Progress. Only there in such a process.
+inline constexpr const char* kProgressFdKey = "muster.progress.fd";
+
 class Runtime {
   public:
     enum class Role { Client, Server, Tool };
@@ -64,6 +68,9 @@ class Runtime {
     Server* server() { return server_.get(); }
     void set_client(std::unique_ptr<Client> client);
     void set_server(std::unique_ptr<Server> server);
+
+    /// Makes what every process knows of itself readable by PMIx_Get. Once the identity is known.
+    void post_own_facts();
 
     /// Starts the progress thread, where it is ours.
     void start();
