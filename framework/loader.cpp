@@ -10,6 +10,7 @@
 #include <ltdl.h>
 #include <pmix/sdk/pcompress.h>
 #include <pmix/sdk/plog.h>
+#include <pmix/sdk/pmdl.h>
 #include <pmix/sdk/preg.h>
 #include <pmix/sdk/psec.h>
 #include <sys/stat.h>
@@ -53,6 +54,7 @@ std::optional<uint16_t> table_version(std::string_view framework) {
     if (framework == "preg") return MUSTER_PREG_INTERFACE;
     if (framework == "pcompress") return MUSTER_PCOMPRESS_INTERFACE;
     if (framework == "plog") return MUSTER_PLOG_INTERFACE;
+    if (framework == "pmdl") return MUSTER_PMDL_INTERFACE;
     return std::nullopt;
 }
 

@@ -17,13 +17,14 @@
 #include "framework/loader.hpp"
 #include "framework/pcompress.hpp"
 #include "framework/plog.hpp"
+#include "framework/pmdl.hpp"
 #include "framework/preg.hpp"
 #include "framework/psec.hpp"
 
 namespace muster {
 namespace {
 
-constexpr const char* kFrameworks[] = {"bfrops", "gds", "pcompress", "plog", "preg", "psec", "ptl"};
+constexpr const char* kFrameworks[] = {"bfrops", "gds", "pcompress", "plog", "pmdl", "preg", "psec", "ptl"};
 
 // Parts of the library that log without being a framework, and the names under which OpenPMIx's users ask for
 // that.
@@ -176,6 +177,7 @@ std::shared_ptr<void> make_facade(std::string_view framework, void* instance, co
         return std::make_shared<Pcompress>(static_cast<const muster_pcompress_t*>(instance), name);
     }
     if (framework == "plog") return std::make_shared<Plog>(static_cast<const muster_plog_t*>(instance), name);
+    if (framework == "pmdl") return std::make_shared<Pmdl>(static_cast<const muster_pmdl_t*>(instance), name);
     if (framework == "preg") return std::make_shared<Preg>(static_cast<const muster_preg_t*>(instance), name);
     return nullptr;
 }
@@ -492,6 +494,9 @@ std::vector<Pcompress*> Registry::pcompress() {
 }
 std::vector<Plog*> Registry::plogs() {
     return impl_->instances<Plog>("plog");
+}
+std::vector<Pmdl*> Registry::pmdls() {
+    return impl_->instances<Pmdl>("pmdl");
 }
 
 std::string Registry::why_none(std::string_view framework_name) {

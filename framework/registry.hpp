@@ -23,6 +23,7 @@ class Psec;
 class Preg;
 class Pcompress;
 class Plog;
+class Pmdl;
 
 /// One component as the registry knows it.
 struct ComponentRecord {
@@ -67,6 +68,7 @@ class Registry {
     std::vector<Preg*> pregs();
     std::vector<Pcompress*> pcompress();
     std::vector<Plog*> plogs();
+    std::vector<Pmdl*> pmdls();
 
     /// One sentence for the case that a framework gave nothing: each component and why it is not used.
     std::string why_none(std::string_view framework);

@@ -157,8 +157,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char**
     if (proc == nullptr || env == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
     std::vector<std::pair<std::string, std::string>> variables;
     const pmix_status_t status =
-        on_server(nullptr, nullptr, [client = *proc, out = &variables](Server& server) {
-            *out = server.fork_environment(client);
+        on_server(nullptr, nullptr, [client = *proc, given = *env, out = &variables](Server& server) {
+            *out = server.fork_environment(client, given);
             return PMIX_SUCCESS;
         });
     if (status != PMIX_OPERATION_SUCCEEDED) return status;

@@ -10,6 +10,7 @@
 #include "core/collective/fence.hpp"
 #include "core/protocol/command.hpp"
 #include "core/server/handlers.hpp"
+#include "framework/pmdl.hpp"
 #include "framework/psec.hpp"
 
 namespace muster {
@@ -115,7 +116,39 @@ void Server::deregister_client(const pmix_proc_t& proc) {
     nspace->clients.erase(proc.rank);
 }
 
-std::vector<std::pair<std::string, std::string>> Server::fork_environment(const pmix_proc_t& proc) {
+namespace {
+
+/// What the store knows of a process, in the words of pmdl.
+muster_pmdl_process_t model_facts(const Gds& store, const pmix_proc_t& proc, const char* const* env) {
+    const auto number = [&](const char* key, pmix_rank_t rank) {
+        uint32_t result = MUSTER_PMDL_UNKNOWN;
+        Lookup lookup;
+        lookup.nspace = proc.nspace;
+        lookup.rank = rank;
+        lookup.key = key;
+        store.find(lookup, [&](const Found& found) {
+            if (const auto value = value_as_number<uint32_t>(&found.value)) result = *value;
+        });
+        return result;
+    };
+    muster_pmdl_process_t process{};
+    process.struct_size = sizeof process;
+    process.nspace = proc.nspace;
+    process.rank = proc.rank;
+    process.job_size = number(PMIX_JOB_SIZE, PMIX_RANK_WILDCARD);
+    process.universe_size = number(PMIX_UNIV_SIZE, PMIX_RANK_WILDCARD);
+    process.local_size = number(PMIX_LOCAL_SIZE, PMIX_RANK_WILDCARD);
+    process.local_rank = number(PMIX_LOCAL_RANK, proc.rank);
+    process.node_rank = number(PMIX_NODE_RANK, proc.rank);
+    process.appnum = number(PMIX_APPNUM, proc.rank);
+    process.env = env;
+    return process;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> Server::fork_environment(const pmix_proc_t& proc,
+                                                                          const char* const* env) {
     std::vector<std::pair<std::string, std::string>> environment;
     const auto set = [&](const char* name, std::string value) {
         environment.emplace_back(name, std::move(value));
@@ -144,6 +177,11 @@ std::vector<std::pair<std::string, std::string>> Server::fork_environment(const 
     set("PMIX_SYSTEM_TMPDIR", runtime_.system_directory());
     set("PMIX_HOSTNAME", runtime_.hostname());
     set("PMIX_VERSION", own_wire_version());
+    const muster_pmdl_process_t process = model_facts(runtime_.store(), proc, env);
+    for (const Pmdl* model : runtime_.registry().pmdls()) {
+        if (const Result<void> added = model->setup_fork(process, environment); !added)
+            MUSTER_LOG(log(), Error, "%s", added.error().text.c_str());
+    }
     return environment;
 }
 
@@ -188,8 +226,9 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
     }
     if (wanted.gds != runtime_.store().name()) {
         return refuse(admission->socket, who,
-                      "it wants store '" + wanted.gds + "', which is not available here; set PMIX_GDS_MODULE=" +
-                          runtime_.store().name() + " in its environment");
+                      "it wants store '" + wanted.gds +
+                          "', which is not available here; set PMIX_GDS_MODULE=" + runtime_.store().name() +
+                          " in its environment");
     }
     if (!wanted.info_blob.empty()) {
         Unpacker blob(peer.format, wanted.info_blob.view());

@@ -47,8 +47,10 @@ class Server {
     void deregister_nspace(const char* nspace);
     pmix_status_t register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid, void* server_object);
     void deregister_client(const pmix_proc_t& proc);
-    /// What a process must find in its environment to be a client of this server.
-    std::vector<std::pair<std::string, std::string>> fork_environment(const pmix_proc_t& proc);
+    /// What a process must find in its environment to be a client of this server, and what programming models
+    /// want to find there. `env`: what the host gives it so far; may be null.
+    std::vector<std::pair<std::string, std::string>> fork_environment(const pmix_proc_t& proc,
+                                                                      const char* const* env);
 
     // --- connections ---
 

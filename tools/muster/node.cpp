@@ -41,8 +41,11 @@ pmix_proc_t to_pmix(const std::string& nspace, uint32_t rank) {
     return proc;
 }
 
-/// The environment of a rank: the launcher's, what was asked for, and what the server adds.
-pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, std::vector<std::string>& out) {
+using Environment = std::map<std::string, std::string>;
+
+/// The environment of a rank: defaults, the launcher's, what was asked for, and what the server adds.
+pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const Environment& defaults,
+                                 std::vector<std::string>& out) {
     std::map<std::string, std::string> variables;
     for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string_view text(*variable);
@@ -208,7 +211,13 @@ bool Node::start_rank(Rank& rank, std::string& error, int& status) {
                       (plan_.input.target == InputPolicy::Target::One && plan_.input.rank == rank.rank);
 
     const pmix_proc_t proc = to_pmix(job_.nspace, rank.rank);
-    const pmix_status_t answer = server_environment(proc, app, spec.env);
+    Environment defaults;
+    if (job_.nodes.size() > 1) {
+        // Open MPI names its shared memory by host name and local rank, which is not one process where one
+        // machine pretends to be several nodes.
+        defaults["OMPI_MCA_btl_vader_backing_directory"] = dir_;
+    }
+    const pmix_status_t answer = server_environment(proc, app, defaults, spec.env);
     if (answer != PMIX_SUCCESS) {
         error = fmt::format("the PMIx server gave no environment: {}", PMIx_Error_string(answer));
         return false;

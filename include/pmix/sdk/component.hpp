@@ -22,12 +22,14 @@
 //   smaller
 //              Buffer decompress(std::span<const uint8_t> in, size_t limit);
 //   plog       void write(const muster_plog_record_t& record);                   and kChannels
+//   pmdl       void setup_fork(const muster_pmdl_process_t& process, auto set);  calls set(name, value)
 #ifndef PMIX_SDK_COMPONENT_HPP
 #define PMIX_SDK_COMPONENT_HPP
 
 #include <pmix/sdk/component.h>
 #include <pmix/sdk/pcompress.h>
 #include <pmix/sdk/plog.h>
+#include <pmix/sdk/pmdl.h>
 #include <pmix/sdk/psec.h>
 
 #include <cstdio>
@@ -264,6 +266,23 @@ void fill_plog(muster_plog_t& table) {
 template <class T>
 muster_component_t plog_component(const Identity& identity) {
     return descriptor<T, muster_plog_t, fill_plog<T>>("plog", MUSTER_PLOG_INTERFACE, identity);
+}
+
+template <class T>
+void fill_pmdl(muster_pmdl_t& table) {
+    table.setup_fork = [](void* context, const muster_pmdl_process_t* process, muster_pmdl_set_fn_t set,
+                          void* to, char* reason) {
+        return guarded(reason, [&] {
+            static_cast<T*>(context)->setup_fork(
+                *process, [&](const char* name, const char* value) { set(to, name, value); });
+        });
+    };
+}
+
+/// The descriptor of a pmdl component that is made of T.
+template <class T>
+muster_component_t pmdl_component(const Identity& identity) {
+    return descriptor<T, muster_pmdl_t, fill_pmdl<T>>("pmdl", MUSTER_PMDL_INTERFACE, identity);
 }
 
 }  // namespace muster::sdk
