@@ -46,12 +46,12 @@ using Environment = std::map<std::string, std::string>;
 /// The environment of a rank: defaults, the launcher's, what was asked for, and what the server adds.
 pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const Environment& defaults,
                                  std::vector<std::string>& out) {
-    std::map<std::string, std::string> variables;
+    Environment variables = defaults;
     for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string_view text(*variable);
         const size_t equals = text.find('=');
         if (equals != std::string_view::npos)
-            variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+            variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
     }
     variables["PWD"] = app.wdir;
     for (const auto& [name, value] : app.env)
