@@ -5,6 +5,7 @@
 #include <shared_mutex>
 
 #include "components/gds/hash/job.hpp"
+#include "framework/base/shared_lock.hpp"
 #include "framework/gds/realm.hpp"
 
 namespace muster::gds {
@@ -53,7 +54,7 @@ class HashStore : public Gds {
 
     /// Guards everything below: readers share it, the one thread that fills the store takes it alone, and
     /// only to put in what it has made ready before.
-    mutable std::shared_mutex content_guard_;
+    mutable SharedLock content_guard_;
     StoreContext context_;
     TextMap<std::unique_ptr<Job>> jobs_;
     std::unordered_map<uint32_t, Table> sessions_;  ///< by session id, shared by the jobs of a session

@@ -32,7 +32,8 @@ TEST_F(Lookups, PostedValuesByScope) {
     ASSERT_EQ(post(1, PMIX_INTERNAL, "i", "internal"), PMIX_SUCCESS);
     ASSERT_EQ(post(1, PMIX_LOCAL, "both", "near"), PMIX_SUCCESS);
     ASSERT_EQ(post(1, PMIX_REMOTE, "both", "far"), PMIX_SUCCESS);
-    for (const char* key : {"l", "r", "g", "i"}) EXPECT_EQ(of_rank(1, key)[0], 's') << key;
+    for (const char* key : {"l", "r", "g", "i"})
+        EXPECT_EQ(of_rank(1, key)[0], 's') << key;
     EXPECT_EQ(get("l", {.rank = 1, .scope = PMIX_LOCAL}), "slocal");
     EXPECT_EQ(get("l", {.rank = 1, .scope = PMIX_REMOTE}), kOutside);
     EXPECT_EQ(get("r", {.rank = 1, .scope = PMIX_REMOTE}), "sremote");
@@ -45,11 +46,12 @@ TEST_F(Lookups, PostedValuesByScope) {
     EXPECT_EQ(get("none", {.rank = 1, .scope = PMIX_REMOTE}), kNotFound);
     EXPECT_EQ(posted(1, View::Local), (std::set<std::string>{"l=slocal", "g=sglobal", "both=snear"}));
     EXPECT_EQ(posted(1, View::Remote), (std::set<std::string>{"r=sremote", "g=sglobal", "both=sfar"}));
-    EXPECT_EQ(posted(1, View::All),
-              (std::set<std::string>{"l=slocal", "r=sremote", "g=sglobal", "i=sinternal", "both=snear", "both=sfar"}));
+    EXPECT_EQ(posted(1, View::All), (std::set<std::string>{"l=slocal", "r=sremote", "g=sglobal",
+                                                           "i=sinternal", "both=snear", "both=sfar"}));
     EXPECT_EQ(of_rank(2, "g"), kNotFound);
     EXPECT_EQ(get("g", {.rank = PMIX_RANK_UNDEF}), "sglobal");
-    EXPECT_EQ(get("g", {.nspace = "other", .rank = 1}), "error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE));
+    EXPECT_EQ(get("g", {.nspace = "other", .rank = 1}),
+              "error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE));
     EXPECT_EQ(store_->find_posted(make_proc("job", 2), View::All, {}), PMIX_ERR_NOT_FOUND);
     EXPECT_EQ(store_->find_posted(make_proc("other", 2), View::All, {}), PMIX_ERR_INVALID_NAMESPACE);
 }
@@ -57,7 +59,8 @@ TEST_F(Lookups, PostedValuesByScope) {
 TEST_F(Lookups, AValueStaysWhereItIsUntilAnotherReplacesIt) {
     const auto address = [&](const char* key, Ask ask) {
         const void* at = nullptr;
-        store_->find(lookup(key, ask), [&](const Found& found) { at = found.stable ? &found.value : nullptr; });
+        store_->find(lookup(key, ask),
+                     [&](const Found& found) { at = found.stable ? &found.value : nullptr; });
         return at;
     };
     ASSERT_EQ(post(0, PMIX_LOCAL, "k", "value"), PMIX_SUCCESS);
@@ -69,7 +72,8 @@ TEST_F(Lookups, AValueStaysWhereItIsUntilAnotherReplacesIt) {
     EXPECT_EQ(address("k", {.rank = 0}), first);
     EXPECT_EQ(address("k", {.rank = 0, .scope = PMIX_REMOTE}), first);
     EXPECT_EQ(posted(0, View::All).size(), 1u);
-    for (int i = 0; i < 1000; ++i) ASSERT_EQ(post(0, PMIX_LOCAL, ("k" + std::to_string(i)).c_str(), "x"), PMIX_SUCCESS);
+    for (int i = 0; i < 1000; ++i)
+        ASSERT_EQ(post(0, PMIX_LOCAL, ("k" + std::to_string(i)).c_str(), "x"), PMIX_SUCCESS);
     EXPECT_EQ(address("k", {.rank = 0}), first);
     ASSERT_EQ(post(0, PMIX_GLOBAL, "k", "other"), PMIX_SUCCESS);
     EXPECT_EQ(of_rank(0, "k"), "sother");
@@ -95,7 +99,8 @@ TEST_F(Lookups, QualifiedValuesAreKeptBesideTheOthers) {
     ASSERT_EQ(post_qualified(qualified("one", 1)), PMIX_SUCCESS);
     ASSERT_EQ(post_qualified(qualified("two", 2)), PMIX_SUCCESS);
     ASSERT_EQ(post_qualified(qualified("one again", 1)), PMIX_SUCCESS);
-    const Info one = entries("q", uint32_t{1}), two = entries("q", uint32_t{2}), three = entries("q", uint32_t{3});
+    const Info one = entries("q", uint32_t{1}), two = entries("q", uint32_t{2}),
+               three = entries("q", uint32_t{3});
     EXPECT_EQ(of_rank(3, "k"), "splain");
     EXPECT_EQ(get("k", {.rank = 3, .qualifiers = one}), "sone again");
     EXPECT_EQ(get("k", {.rank = 3, .qualifiers = two}), "stwo");
@@ -106,7 +111,8 @@ TEST_F(Lookups, QualifiedValuesAreKeptBesideTheOthers) {
     // From the host, for the job and for a process.
     Info info;
     info.add(PMIX_QUALIFIED_VALUE, qualified("job", 1));
-    add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(5), PMIX_QUALIFIED_VALUE, qualified("proc", 2));
+    add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(5), PMIX_QUALIFIED_VALUE,
+              qualified("proc", 2));
     ASSERT_TRUE(add(info));
     EXPECT_EQ(get("k", {.qualifiers = one}), "sjob");
     EXPECT_EQ(get("k", {.rank = 5, .qualifiers = two}), "sproc");
@@ -117,7 +123,8 @@ TEST_F(Lookups, PostRefusesWhatIsNoProcessOrKey) {
     EXPECT_EQ(store_->post(make_proc("", 0), PMIX_GLOBAL, "k", *value.get()), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(store_->post(make_proc("job", 0), PMIX_GLOBAL, nullptr, *value.get()), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(store_->post(make_proc("job", 0), PMIX_GLOBAL, "", *value.get()), PMIX_ERR_BAD_PARAM);
-    EXPECT_EQ(store_->post(make_proc("job", PMIX_RANK_UNDEF), PMIX_GLOBAL, "k", *value.get()), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(store_->post(make_proc("job", PMIX_RANK_UNDEF), PMIX_GLOBAL, "k", *value.get()),
+              PMIX_ERR_BAD_PARAM);
     EXPECT_FALSE(store_->knows("job"));
 }
 
@@ -131,14 +138,15 @@ TEST_F(Lookups, JobLevelPostsTakeTheirRealm) {
     EXPECT_EQ(of_rank(1, PMIX_HOSTNAME), "sbeta");
     EXPECT_EQ(get("app.key"), "sv");
     EXPECT_EQ(store_->job_size("job"), 2u);
-    EXPECT_EQ(store_->post(all, PMIX_INTERNAL, PMIX_JOB_SIZE, *Value::from("many").get()), PMIX_ERR_TYPE_MISMATCH);
+    EXPECT_EQ(store_->post(all, PMIX_INTERNAL, PMIX_JOB_SIZE, *Value::from("many").get()),
+              PMIX_ERR_TYPE_MISMATCH);
 }
 
 TEST_F(Lookups, NodesByNameAliasLabelAndId) {
     use_host(*store_, "alpha.cluster.org", {"login"}, 3);
     Info info = maps("alpha,beta.cluster.org,10.0.0.1", "0;1;2");
-    add_array(info, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "beta.cluster.org", PMIX_HOSTNAME_ALIASES, "b,bb", PMIX_NODEID,
-              uint32_t{8});
+    add_array(info, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "beta.cluster.org", PMIX_HOSTNAME_ALIASES, "b,bb",
+              PMIX_NODEID, uint32_t{8});
     ASSERT_TRUE(add(info));
     for (const char* name : {"beta.cluster.org", "b", "bb", "beta"}) {
         EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.hostname = name}), "s1") << name;
@@ -153,7 +161,8 @@ TEST_F(Lookups, NodesByNameAliasLabelAndId) {
     EXPECT_EQ(get(PMIX_HOSTNAME_ALIASES, {.hostname = "beta"}), "sb,bb");
     EXPECT_EQ(get(PMIX_LOCAL_PEERS), "s0");
     EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.rank = 1}), "s0") << "of this node";
-    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.rank = 1, .realm = Realm::Node}), "s1") << "of the node of that process";
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.rank = 1, .realm = Realm::Node}), "s1")
+        << "of the node of that process";
     EXPECT_EQ(get(PMIX_HOSTNAME), "salpha");
 }
 
@@ -198,8 +207,9 @@ TEST_F(Lookups, ResourcesAreTheJobsUnlessTheySayOtherwise) {
     EXPECT_EQ(get("site.key", {.nspace = "plain"}), "ssite");
     EXPECT_EQ(get(PMIX_AVAIL_PHYS_MEMORY, {.hostname = "bb"}), "type15");
     EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.hostname = "bb"}), "s1");
-    store_->deregister_resources(entries("site.key", "", PMIX_NODE_INFO_ARRAY,
-                                         entries(PMIX_HOSTNAME, "beta", PMIX_AVAIL_PHYS_MEMORY, "").to_value()));
+    store_->deregister_resources(
+        entries("site.key", "", PMIX_NODE_INFO_ARRAY,
+                entries(PMIX_HOSTNAME, "beta", PMIX_AVAIL_PHYS_MEMORY, "").to_value()));
     EXPECT_EQ(get("site.key", {.nspace = "plain"}), kNotFound);
     EXPECT_EQ(get(PMIX_AVAIL_PHYS_MEMORY, {.hostname = "beta"}), kNotFound);
     EXPECT_EQ(get(PMIX_CLUSTER_ID), "scluster");
@@ -212,13 +222,14 @@ TEST_F(Lookups, EverythingForANullKey) {
     ASSERT_EQ(post(1, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);
     const auto everything = [&](Ask ask) {
         std::set<std::string> out;
-        store_->find(lookup(nullptr, ask),
-                     [&](const Found& found) { out.insert(std::string(found.key) + "=" + text_of(found.value)); });
+        store_->find(lookup(nullptr, ask), [&](const Found& found) {
+            out.insert(std::string(found.key) + "=" + text_of(found.value));
+        });
         return out;
     };
     EXPECT_EQ(everything({.rank = 1}),
-              (std::set<std::string>{"k=sv", "pmix.cpuset=sx", "pmix.hname=sbeta", "pmix.nodeid=u1", "pmix.lrank=h0",
-                                     "pmix.nrank=h0", "pmix.appnum=u0", "pmix.apprank=r1"}));
+              (std::set<std::string>{"k=sv", "pmix.cpuset=sx", "pmix.hname=sbeta", "pmix.nodeid=u1",
+                                     "pmix.lrank=h0", "pmix.nrank=h0", "pmix.appnum=u0", "pmix.apprank=r1"}));
     const auto job = everything({});
     EXPECT_EQ(job.count("pmix.job.size=u2"), 1u);
     EXPECT_EQ(job.count("pmix.nlist=salpha,beta"), 1u);
@@ -236,15 +247,17 @@ TEST_F(Lookups, PeersAndNodesOfOneJobAndOfAll) {
         std::vector<pmix_proc_t> found;
         const pmix_status_t status = store_->peers_on(node, nspace, found);
         std::set<std::string> out;
-        for (const pmix_proc_t& proc : found) out.insert(proc_text(proc));
+        for (const pmix_proc_t& proc : found)
+            out.insert(proc_text(proc));
         if (status != PMIX_SUCCESS) out.insert("error " + std::to_string(status));
         return out;
     };
     using Set = std::set<std::string>;
-    EXPECT_EQ(peers(nullptr, "a"), (Set{"a:0", "a:1"}));
+    EXPECT_EQ(peers("alpha", "a"), (Set{"a:0", "a:1"}));
+    EXPECT_EQ(peers(nullptr, "a"), (Set{"a:0", "a:1", "a:2"})) << "no node: all of them";
     EXPECT_EQ(peers("beta", nullptr), (Set{"a:2", "b:0"}));
     EXPECT_EQ(peers("gamma", "a"), Set{}) << "a node without processes of the job";
-    EXPECT_EQ(peers(nullptr, "b"), Set{});
+    EXPECT_EQ(peers("alpha", "b"), Set{}) << "this node, likewise";
     EXPECT_EQ(peers("nowhere", "a"), Set{kNotFound});
     EXPECT_EQ(peers("beta", "nobody"), Set{"error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE)});
     std::vector<std::string> nodes;
