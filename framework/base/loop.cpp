@@ -220,13 +220,29 @@ std::unique_ptr<Watch> EventLoop::after(std::chrono::milliseconds delay, std::fu
     return std::unique_ptr<Watch>(new Watch(std::move(impl)));
 }
 
+bool EventLoop::take_drive(std::chrono::milliseconds limit) {
+    std::unique_lock lock(drive_lock_);
+    if (driven_ && limit.count() > 0) drive_free_.wait_for(lock, limit);
+    if (driven_) return false;
+    driven_ = true;
+    driver_ = std::this_thread::get_id();
+    return true;
+}
+
+void EventLoop::give_drive() {
+    {
+        std::lock_guard lock(drive_lock_);
+        driver_ = std::thread::id();
+        driven_ = false;
+    }
+    drive_free_.notify_all();
+}
+
 bool EventLoop::progress() {
     if (drive_ != Drive::External || on_loop()) return false;
-    std::unique_lock drive(drive_lock_, std::try_to_lock);
-    if (!drive.owns_lock()) return false;
-    driver_ = std::this_thread::get_id();
+    if (!take_drive(std::chrono::milliseconds(0))) return false;
     event_base_loop(base_, EVLOOP_ONCE | EVLOOP_NONBLOCK);
-    driver_ = std::thread::id();
+    give_drive();
     return true;
 }
 
@@ -234,12 +250,10 @@ void EventLoop::run_until(const std::function<bool()>& done) {
     while (!done()) {
         // The driver wakes for every completion, and hands over when its own condition holds; the others look
         // again after a short wait, so that none depends on the one before it leaving in a given order.
-        std::unique_lock drive(drive_lock_, std::chrono::milliseconds(1));
-        if (!drive.owns_lock()) continue;
-        driver_ = std::this_thread::get_id();
+        if (!take_drive(std::chrono::milliseconds(1))) continue;
         while (!done())
             event_base_loop(base_, EVLOOP_ONCE);
-        driver_ = std::thread::id();
+        give_drive();
     }
 }
 

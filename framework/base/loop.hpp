@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -88,6 +89,9 @@ class EventLoop {
   private:
     void run_posted();
     void drain_wake();
+    /// Drive::External: the right to drive; take_drive() waits at most `limit` for it.
+    bool take_drive(std::chrono::milliseconds limit);
+    void give_drive();
 
     const Drive drive_;
     event_base* base_ = nullptr;
@@ -99,7 +103,9 @@ class EventLoop {
     std::vector<Task> running_;
     std::atomic<bool> wake_pending_{false};
     std::atomic<bool> stopping_{false};
-    std::timed_mutex drive_lock_;  // Drive::External: held by the thread that drives
+    std::mutex drive_lock_;  // guards driven_
+    std::condition_variable drive_free_;
+    bool driven_ = false;
     std::atomic<std::thread::id> driver_{};
     std::thread thread_;
 };

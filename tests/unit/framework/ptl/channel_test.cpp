@@ -47,6 +47,27 @@ std::string pattern(size_t size) {
     return text;
 }
 
+/// Far less than a GiB of address space is left while it lives. Sanitizers need theirs, and are let be.
+class LittleMemory {
+  public:
+    LittleMemory() {
+        getrlimit(RLIMIT_AS, &before_);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        size_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        rlimit little = before_;
+        little.rlim_cur = pages * static_cast<size_t>(getpagesize()) + (64U << 20);
+        EXPECT_EQ(setrlimit(RLIMIT_AS, &little), 0);
+#endif
+    }
+    ~LittleMemory() {
+        setrlimit(RLIMIT_AS, &before_);
+    }
+
+  private:
+    rlimit before_{};
+};
+
 /// A channel over one end of a socket pair; the test has the other end. The test's thread drives the loop.
 class ChannelTest : public testing::Test {
   protected:
@@ -224,19 +245,11 @@ TEST_F(ChannelTest, AnAnnouncedLengthCostsNothingBeforeItArrives) {
     const std::string header = wire_frame(0, 101, "");
     std::string huge = header;
     store_be32(reinterpret_cast<uint8_t*>(huge.data()) + 8, 1 << 30);
-    rlimit before{};
-    getrlimit(RLIMIT_AS, &before);
     write_other(huge + std::string(100, 'x'));
-    // Far less than a GiB of address space is left from here on.
-    size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit tight = before;
-    tight.rlim_cur = pages * static_cast<size_t>(getpagesize()) + (64U << 20);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
-#endif
-    settle();
-    setrlimit(RLIMIT_AS, &before);
+    {
+        const LittleMemory left;
+        settle();
+    }
     EXPECT_EQ(closed_, 0);
     other_.reset();
     ASSERT_TRUE(runs_until([&] { return closed_ == 1; }));
