@@ -17,7 +17,7 @@ namespace {
 
 using namespace muster;
 
-constexpr size_t kLimit = 4096;
+constexpr size_t kLimit = 512;
 
 void require(bool holds) {
     if (!holds) std::abort();
@@ -25,7 +25,7 @@ void require(bool holds) {
 
 const std::vector<Preg*>& pregs() {
     // Small limits: an expression of a few bytes may stand for many names.
-    static const PregInstances instances({{"max_entries", "4096"}, {"max_size", "65536"}, {"min_size", "8"}});
+    static const PregInstances instances({{"max_entries", "512"}, {"max_size", "16384"}, {"min_size", "8"}});
     return instances.all();
 }
 
