@@ -111,8 +111,8 @@ class Decoder {
     bool bytes_view(ByteView& view);
 
   private:
-    // Memory for arrays and bitmaps: honest input stays below 90 bytes for one on the wire (short
-    // namespaces).
+    // Memory for arrays and bitmaps: honest input stays below 110 bytes for one on the wire (short
+    // keys).
     static constexpr size_t kFreeCredit = 1 << 20;
     static constexpr size_t kCreditPerByte = 128;
 
