@@ -78,7 +78,6 @@ constexpr auto kRows = [] {
         KeyInfo{PMIX_FABRIC_DEVICE_FIRMWARE, Node},
         KeyInfo{PMIX_FABRIC_DEVICE_ADDRESS, Node},
         KeyInfo{PMIX_FABRIC_DEVICE_MTU, Node},
-        KeyInfo{PMIX_FABRIC_DEVICE_COORDINATES, Node},
         KeyInfo{PMIX_FABRIC_DEVICE_SPEED, Node},
         KeyInfo{PMIX_FABRIC_DEVICE_STATE, Node},
         KeyInfo{PMIX_FABRIC_DEVICE_TYPE, Node},

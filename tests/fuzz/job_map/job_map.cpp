@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The map of a job as a server sends it to a client. What can be read has to be consistent, and to read as
+// the same when it is written again.
+
+#include <cstdlib>
+
+#include "framework/gds/job_map.hpp"
+
+namespace {
+
+using namespace muster;
+
+void require(bool holds) {
+    if (!holds) std::abort();
+}
+
+void check(const JobMap& map) {
+    uint32_t placed = 0;
+    for (uint32_t node = 0; node < map.node_count(); ++node) {
+        require(map.find_node_id(map.node_id(node)) != JobMap::kNone);
+        for (const pmix_rank_t rank : map.ranks_on(node)) {
+            require(map.node_of(rank) == node && rank < map.rank_end());
+            require(map.local_rank(rank).has_value());
+            (void)map.appnum(rank);
+            (void)map.app_rank(rank);
+            ++placed;
+        }
+    }
+    require(placed == map.placed());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    const Result<JobMap> map = JobMap::decode({data, size});
+    if (!map) return 0;
+    check(*map);
+    Bytes first;
+    (*map).encode(first);
+    const Result<JobMap> again = JobMap::decode(first.view());
+    require(again.ok());
+    check(*again);
+    Bytes second;
+    (*again).encode(second);
+    require(first.size() == second.size() &&
+            std::equal(first.data(), first.data() + first.size(), second.data()));
+    return 0;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The map of a job: built from maps and from single facts, what follows from it, its size, its form on the
+// wire.
+#include "framework/gds/job_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include "framework/gds/realm.hpp"
+
+namespace muster {
+namespace {
+
+ByteView view(std::string_view text) {
+    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+JobMap from_maps(std::string_view nodes, std::string_view procs) {
+    JobMapBuilder builder;
+    const Result<void> read = builder.read_maps({}, view(nodes), view(procs));
+    EXPECT_TRUE(read) << read.error().text;
+    return std::move(builder).build();
+}
+
+JobMap again(const JobMap& map) {
+    Bytes bytes;
+    map.encode(bytes);
+    Result<JobMap> back = JobMap::decode(bytes.view());
+    EXPECT_TRUE(back) << back.error().text;
+    return std::move(*back);
+}
+
+/// Everything that can be asked, as text.
+std::string describe(const JobMap& map) {
+    std::string out = map.node_list() + " " + map.proc_map() + " " + std::to_string(map.used_nodes()) + "/" +
+                      std::to_string(map.rank_end());
+    const auto put = [&out](const char* name, std::optional<uint32_t> value) {
+        out += name + (value ? std::to_string(*value) : "-");
+    };
+    for (uint32_t node = 0; node < map.node_count(); ++node) {
+        out += " | " + std::string(map.node_name(node)) + "#" + std::to_string(map.node_id(node)) + "(" +
+               map.aliases(node) + ")";
+    }
+    for (pmix_rank_t rank = 0; rank < map.rank_end(); ++rank) {
+        out += " | " + std::to_string(rank);
+        put(" n", map.node_of(rank) == JobMap::kNone ? std::nullopt : std::optional(map.node_of(rank)));
+        put(" l", map.local_rank(rank));
+        put(" k", map.node_rank(rank));
+        put(" g", map.global_rank(rank));
+        put(" a", map.appnum(rank));
+        put(" r", map.app_rank(rank));
+    }
+    return out;
+}
+
+TEST(JobMap, SRV_19_NumbersFollowFromTheMaps) {
+    const JobMap map = from_maps("a,b", "0,2;1");
+    EXPECT_EQ(
+        describe(map),
+        "a,b 0,2;1 2/3 | a#0() | b#1() | 0 n0 l0 k0 g- a0 r0 | 1 n1 l0 k0 g- a0 r1 | 2 n0 l1 k1 g- a0 r2");
+    EXPECT_EQ(map.find_node("b"), 1u);
+    EXPECT_EQ(map.find_node("c"), JobMap::kNone);
+    EXPECT_EQ(map.find_node(""), JobMap::kNone);
+    EXPECT_EQ(map.find_node_id(1), 1u);
+    EXPECT_EQ(map.find_node_id(2), JobMap::kNone);
+    EXPECT_EQ(map.node_of(3), JobMap::kNone);
+    EXPECT_EQ(map.peers(0), "0,2");
+}
+
+TEST(JobMap, ANodeNamedTwiceIsOne) {
+    const JobMap map = from_maps("a,b,a", "0;1;2");
+    EXPECT_EQ(map.node_count(), 2u);
+    EXPECT_EQ(map.peers(0), "0,2");
+}
+
+TEST(JobMap, WhatIsGivenCountsWhereItDiffers) {
+    JobMapBuilder builder;
+    ASSERT_TRUE(builder.read_maps({}, view("a,b"), view("0-2;3-5")));
+    builder.set_id(builder.node("b"), 0);
+    builder.add_alias(0, "x");
+    for (pmix_rank_t rank = 0; rank < 6; ++rank) {
+        builder.set_app(rank, rank < 2 || rank == 5 ? 7 : 3);
+        builder.set_global_rank(rank, 100 + rank);
+        builder.set_local_rank(rank, rank % 3);
+        builder.set_node_rank(rank, rank == 4 ? 9 : rank % 3);
+    }
+    const JobMap map = std::move(builder).build();
+    const std::string text = describe(map);
+    EXPECT_EQ(text,
+              "a,b 0,1,2;3,4,5 2/6 | a#1(x) | b#0() | 0 n0 l0 k0 g100 a7 r0 | 1 n0 l1 k1 g101 a7 r1 | 2 n0 "
+              "l2 k2 g102 a3 "
+              "r0 | 3 n1 l0 k0 g103 a3 r1 | 4 n1 l1 k9 g104 a3 r2 | 5 n1 l2 k2 g105 a7 r2");
+    EXPECT_EQ(describe(again(map)), text);
+    ASSERT_NE(map.find_app(7), nullptr);
+    EXPECT_EQ(map.find_app(7)->size, 3u);
+    EXPECT_EQ(map.find_app(3)->leader, 2u);
+    EXPECT_EQ(map.app_nodes(7), 2u);
+    EXPECT_EQ(map.node_list(3), "a,b");
+    EXPECT_EQ(map.peers(1, 7), "5");
+    EXPECT_EQ(describe(std::move(*std::make_unique<JobMapBuilder>(map)).build()), text) << "built on again";
+}
+
+TEST(JobMap, TravelsInAllShapes) {
+    const struct {
+        const char *nodes, *procs;
+    } shapes[] = {{"a", "0"},
+                  {"a,b,c", "0-3;4-7;8-11"},
+                  {"a,b,c", "0,3,6;1,4,7;2,5,8"},
+                  {"a,b,c", "0,3,6;1,4;2,5"},
+                  {"a,b", ";0"},
+                  {"n1,n2,x9", "5,1;0;3"},
+                  {"a,b,c", "2;1;0"},
+                  {"a,b,c,d", "0,9,10,20;;1;2"}};
+    for (const auto& shape : shapes) {
+        const JobMap map = from_maps(shape.nodes, shape.procs);
+        EXPECT_EQ(describe(again(map)), describe(map)) << shape.procs;
+    }
+    JobMapBuilder odd;
+    odd.node("a,b");
+    odd.node("c[1]");
+    odd.add_node();
+    odd.place(1, 2);
+    odd.set_app_rank(1, 5);
+    const JobMap map = std::move(odd).build();
+    EXPECT_EQ(describe(again(map)), describe(map));
+    EXPECT_EQ(describe(again(JobMap())), describe(JobMap()));
+}
+
+TEST(JobMap, BrokenFormsAreRefused) {
+    const JobMap map = from_maps("n1,n2,n3", "0-3;4-7;8-11");
+    Bytes bytes;
+    map.encode(bytes);
+    for (size_t cut = 0; cut < bytes.size(); ++cut)
+        EXPECT_FALSE(JobMap::decode(bytes.view().first(cut))) << cut;
+    for (size_t at = 0; at < bytes.size(); ++at) {
+        for (int bit = 0; bit < 8; ++bit) {
+            Bytes bad(bytes.view());
+            bad.data()[at] = static_cast<uint8_t>(bad.data()[at] ^ (1 << bit));
+            [[maybe_unused]] const Result<JobMap> read = JobMap::decode(bad.view());
+        }
+    }
+    Bytes newer(bytes.view());
+    newer.data()[0] = 2;
+    EXPECT_NE(JobMap::decode(newer.view()).error().text.find("version"), std::string::npos);
+}
+
+TEST(JobMap, AJobOfAHundredThousandProcessesTakesAMegabyte) {
+    std::string nodes, blocks, cyclic;
+    for (int node = 0; node < 1000; ++node) {
+        nodes += (node != 0 ? ",node" : "node") + std::to_string(node) + ".cluster.org";
+        blocks += (node != 0 ? ";" : "") + std::to_string(100 * node) + "-" + std::to_string(100 * node + 99);
+        for (int i = 0; i < 100; ++i)
+            cyclic += (i != 0 ? "," : node != 0 ? ";" : "") + std::to_string(1000 * i + node);
+    }
+    for (const std::string& procs : {blocks, cyclic}) {
+        JobMapBuilder builder;
+        ASSERT_TRUE(builder.read_maps({}, view(nodes), view(procs)));
+        // As hosts do: every rank's facts, which say what the map says already.
+        JobMap plain = std::move(builder).build();
+        JobMapBuilder full(plain);
+        for (pmix_rank_t rank = 0; rank < 100000; ++rank) {
+            full.set_local_rank(rank, *plain.local_rank(rank));
+            full.set_node_rank(rank, *plain.local_rank(rank));
+            full.set_app(rank, 0);
+            full.set_app_rank(rank, rank);
+            full.set_global_rank(rank, rank);
+            full.set_id(plain.node_of(rank), plain.node_of(rank));
+        }
+        const JobMap map = std::move(full).build();
+        EXPECT_EQ(map.placed(), 100000u);
+        EXPECT_EQ(map.global_rank(99999), 99999u);
+        EXPECT_EQ(map.app_rank(99999), 99999u);
+        EXPECT_LT(map.memory(), size_t{2} << 20);
+        Bytes bytes;
+        map.encode(bytes);
+        EXPECT_LT(bytes.size(), 256u);
+    }
+}
+
+TEST(JobMap, RefusesRanksOutOfRange) {
+    JobMapBuilder builder;
+    const uint32_t node = builder.node("a");
+    EXPECT_FALSE(builder.place(JobMapBuilder::kMaxRank, node));
+    EXPECT_FALSE(builder.place(PMIX_RANK_WILDCARD, node));
+    EXPECT_FALSE(builder.set_local_rank(PMIX_RANK_UNDEF, 0));
+    EXPECT_TRUE(builder.place(3, node));
+    EXPECT_TRUE(builder.place(3, node));
+    EXPECT_FALSE(builder.place(3, builder.node("b")));
+}
+
+TEST(SameHost, ByWholeNameOrFirstLabel) {
+    EXPECT_TRUE(same_host("a", "a"));
+    EXPECT_TRUE(same_host("a", "a.b.c"));
+    EXPECT_TRUE(same_host("a.b", "a"));
+    EXPECT_FALSE(same_host("a.b", "a.c"));
+    EXPECT_FALSE(same_host("a", "ab.c"));
+    EXPECT_FALSE(same_host("10", "10.0.0.1"));
+    EXPECT_FALSE(same_host("", ".b"));
+}
+
+TEST(Realms, EachKeyStandsOnce) {
+    const auto keys = known_keys();
+    for (size_t i = 1; i < keys.size(); ++i)
+        EXPECT_LT(keys[i - 1].key, keys[i].key);
+    for (const KeyInfo& info : keys)
+        EXPECT_EQ(&key_info(info.key), &info);
+    EXPECT_EQ(key_info("pmix.nothing").realm, Lookup::Realm::Auto);
+    EXPECT_EQ(key_info(PMIX_UNIV_SIZE).realm, Lookup::Realm::Session);
+    EXPECT_EQ(key_info(PMIX_MAX_PROCS).realm, Lookup::Realm::Job);
+    EXPECT_EQ(key_info(PMIX_APP_SIZE).realm, Lookup::Realm::App);
+    EXPECT_EQ(key_info(PMIX_HOSTNAME).realm, Lookup::Realm::Node);
+    EXPECT_EQ(key_info(PMIX_LOCAL_RANK).realm, Lookup::Realm::Proc);
+}
+
+}  // namespace
+}  // namespace muster
