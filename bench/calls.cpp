@@ -108,7 +108,9 @@ BENCHMARK(pack_strings);
 
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
-    check("init", PMIx_Init(&self, nullptr, 0));
+    // Started by no server it is told so, and can do all that follows.
+    const pmix_status_t started = PMIx_Init(&self, nullptr, 0);
+    if (started != PMIX_ERR_UNREACH) check("init", started);
     benchmark::RunSpecifiedBenchmarks();
     check("finalize", PMIx_Finalize(nullptr, 0));
     return 0;

@@ -17,7 +17,7 @@ namespace {
 
 struct InitContext {
     InfoView info;
-    Error failure;
+    bool alone = false;  ///< no server started us, and none was found
 };
 
 Result<std::unique_ptr<Runtime>> make_client(void* data) {
@@ -41,6 +41,7 @@ Result<std::unique_ptr<Runtime>> make_client(void* data) {
         }
     } else {
         role.become_singleton();
+        context.alone = true;
     }
     (*runtime)->post_own_facts();
     return runtime;
@@ -73,14 +74,16 @@ extern "C" {
 PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
-        InitContext context{{info, ninfo}, {}};
+        InitContext context;
+        context.info = {info, ninfo};
         const pmix_status_t status = instance::initialize(make_client, &context);
         if (status != PMIX_SUCCESS) return status;
         if (proc != nullptr) {
             const Use use;
             if (use) *proc = use->self();
         }
-        return PMIX_SUCCESS;
+        // Initialised all the same (docs/decisions/0005-init-without-a-server.md).
+        return context.alone ? PMIX_ERR_UNREACH : PMIX_SUCCESS;
     });
 }
 
