@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Run as a job by a launcher (muster): looks whether the host has given its processes all that the Standard
+// asks of it, and some of what it leaves free; then collectives over all. The requirements that are met are
+// named at the end, on rank 0.
+#include <pmix.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+pmix_proc_t self;
+bool bad = false;
+
+pmix_status_t get(pmix_rank_t rank, const char* key, std::vector<pmix_info_t> infos, pmix_value_t** value) {
+    pmix_info_t optional;
+    memset(&optional, 0, sizeof optional);
+    bool yes = true;
+    PMIx_Info_load(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL);
+    infos.push_back(optional);
+    pmix_proc_t target = self;
+    target.rank = rank;
+    return PMIx_Get(&target, key, infos.data(), infos.size(), value);
+}
+
+void release(pmix_value_t* value) {
+    PMIx_Value_destruct(value);
+    free(value);
+}
+
+/// Whether the key is there; says so when it is required and is not.
+bool there(bool required, pmix_rank_t rank, const char* key, const std::vector<pmix_info_t>& infos = {}) {
+    pmix_value_t* value = nullptr;
+    const pmix_status_t status = get(rank, key, infos, &value);
+    if (status == PMIX_SUCCESS) {
+        release(value);
+        return true;
+    }
+    if (required) {
+        printf("rank %u: no %s of rank %d: %s\n", self.rank, key, static_cast<int>(rank),
+               PMIx_Error_string(status));
+        bad = true;
+    }
+    return false;
+}
+
+uint32_t number(pmix_rank_t rank, const char* key) {
+    pmix_value_t* value = nullptr;
+    if (get(rank, key, {}, &value) != PMIX_SUCCESS) return UINT32_MAX;
+    uint32_t found = UINT32_MAX;
+    switch (value->type) {
+        case PMIX_UINT32:
+            found = value->data.uint32;
+            break;
+        case PMIX_UINT16:
+            found = value->data.uint16;
+            break;
+        case PMIX_PROC_RANK:
+            found = value->data.rank;
+            break;
+        default:
+            break;
+    }
+    release(value);
+    return found;
+}
+
+void need(bool holds, const char* what) {
+    if (holds) return;
+    printf("rank %u: %s\n", self.rank, what);
+    bad = true;
+}
+
+pmix_info_t directive(const char* key, const void* value, pmix_data_type_t type) {
+    pmix_info_t info;
+    memset(&info, 0, sizeof info);
+    PMIx_Info_load(&info, key, value, type);
+    return info;
+}
+
+pmix_status_t fence(const std::vector<pmix_info_t>& infos) {
+    pmix_proc_t all = self;
+    all.rank = PMIX_RANK_WILDCARD;
+    return PMIx_Fence(&all, 1, infos.data(), infos.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    alarm(60);
+    if (argc != 2) return 2;
+    const auto size = static_cast<uint32_t>(atoi(argv[1]));
+    if (const pmix_status_t status = PMIx_Init(&self, nullptr, 0); status != PMIX_SUCCESS) {
+        printf("PMIx_Init: %s\n", PMIx_Error_string(status));
+        return 1;
+    }
+    std::string covers = "SRV-20 SRV-29 SRV-35";
+    const auto group = [&](const char* id, bool required, pmix_rank_t rank,
+                           const std::vector<const char*>& keys) {
+        bool all = true;
+        for (const char* key : keys)
+            all = there(required, rank, key) && all;
+        if (all && covers.find(id) == std::string::npos) covers += std::string(" ") + id;
+    };
+    const pmix_rank_t job = PMIX_RANK_WILDCARD;
+    group("SRV-09", true, job, {PMIX_NSPACE, PMIX_JOBID, PMIX_NODE_LIST, PMIX_UNIV_SIZE, PMIX_JOB_SIZE});
+    group("SRV-10", true, job, {PMIX_MAX_PROCS, PMIX_NUM_NODES, PMIX_NODE_MAP_RAW, PMIX_PROC_MAP_RAW});
+    group("SRV-11", true, job, {PMIX_LOCAL_SIZE, PMIX_LOCAL_PEERS, PMIX_LOCAL_CPUSETS});
+    group("SRV-14", false, job, {PMIX_SERVER_NSPACE, PMIX_SERVER_RANK, PMIX_NPROC_OFFSET, PMIX_SESSION_ID});
+    group("SRV-15", false, job,
+          {PMIX_ALLOCATED_NODELIST, PMIX_JOB_NUM_APPS, PMIX_MAPBY, PMIX_RANKBY, PMIX_BINDTO});
+    group("SRV-17", false, job,
+          {PMIX_AVAIL_PHYS_MEMORY, PMIX_HWLOC_XML_V2, PMIX_LOCALLDR, PMIX_NODE_SIZE, PMIX_LOCAL_PROCS});
+    for (pmix_rank_t rank = 0; rank < size; ++rank) {
+        group("SRV-12", true, rank, {PMIX_RANK, PMIX_LOCAL_RANK, PMIX_NODE_RANK, PMIX_NODEID});
+        group("SRV-13", true, rank, {PMIX_APPNUM, PMIX_APP_RANK});
+        group("SRV-18", true, rank, {PMIX_GLOBAL_RANK, PMIX_HOSTNAME});
+        need(number(rank, PMIX_RANK) == rank, "PMIX_RANK of a rank is not that rank");
+    }
+    bool yes = true;
+    for (uint32_t app = 0; app < number(job, PMIX_JOB_NUM_APPS); ++app) {
+        const std::vector<pmix_info_t> of{directive(PMIX_APP_INFO, &yes, PMIX_BOOL),
+                                          directive(PMIX_APPNUM, &app, PMIX_UINT32)};
+        if (there(true, job, PMIX_APPLDR, of) && there(true, job, PMIX_APP_SIZE, of) && app == 0)
+            covers += " SRV-16";
+    }
+    need(number(job, PMIX_JOB_SIZE) == size, "PMIX_JOB_SIZE is not the size of the job");
+    need(number(self.rank, PMIX_LOCAL_RANK) < number(job, PMIX_LOCAL_SIZE),
+         "the local rank is not below the local size");
+
+    // All post, all meet, each reads what the others posted, without asking anyone: the data came with the
+    // fence.
+    pmix_value_t value;
+    memset(&value, 0, sizeof value);
+    value.type = PMIX_UINT32;
+    value.data.uint32 = self.rank * 7;
+    need(PMIx_Put(PMIX_GLOBAL, "test.answer", &value) == PMIX_SUCCESS && PMIx_Commit() == PMIX_SUCCESS,
+         "put and commit");
+    need(fence({directive(PMIX_COLLECT_DATA, &yes, PMIX_BOOL)}) == PMIX_SUCCESS,
+         "fence with collection of data");
+    for (pmix_rank_t rank = 0; rank < size; ++rank) {
+        pmix_value_t* got = nullptr;
+        pmix_proc_t target = self;
+        target.rank = rank;
+        const pmix_info_t immediate = directive(PMIX_IMMEDIATE, &yes, PMIX_BOOL);
+        const pmix_status_t status = PMIx_Get(&target, "test.answer", &immediate, 1, &got);
+        need(status == PMIX_SUCCESS && got->data.uint32 == rank * 7, "a value that the fence has collected");
+        if (status == PMIX_SUCCESS) release(got);
+    }
+    if (!bad) covers += " SRV-21 SRV-22 SRV-67 SRV-70 SRV-71";
+
+    // Rank 0 stays away until all others have got the time-out that they asked for.
+    if (self.rank != 0) {
+        const int seconds = 1;
+        const pmix_status_t status = fence({directive(PMIX_TIMEOUT, &seconds, PMIX_INT)});
+        need(status == PMIX_ERR_TIMEOUT, "a fence with a time-out, which one process does not join");
+        need(PMIx_Put(PMIX_GLOBAL, "test.after", &value) == PMIX_SUCCESS && PMIx_Commit() == PMIX_SUCCESS,
+             "second commit");
+    }
+    for (pmix_rank_t rank = 1; self.rank == 0 && rank < size; ++rank) {
+        const int seconds = 20;
+        const pmix_info_t limit = directive(PMIX_TIMEOUT, &seconds, PMIX_INT);
+        pmix_proc_t target = self;
+        target.rank = rank;
+        pmix_value_t* got = nullptr;
+        const pmix_status_t status = PMIx_Get(&target, "test.after", &limit, 1, &got);
+        need(status == PMIX_SUCCESS, "a value that is posted later");
+        if (status == PMIX_SUCCESS) release(got);
+    }
+    need(fence({}) == PMIX_SUCCESS, "the fence after it");
+    if (!bad && size > 1) covers += " SRV-68";
+    if (PMIx_Finalize(nullptr, 0) != PMIX_SUCCESS) return 1;
+    if (bad) return 1;
+    if (self.rank == 0) printf("COVERS %s\n", covers.c_str());
+    return 0;
+}
