@@ -249,6 +249,8 @@ TEST_F(ChannelTest, AnAnnouncedLengthCostsNothingBeforeItArrives) {
     {
         const LittleMemory left;
         settle();
+        write_other("y");  // read straight into the payload
+        settle();
     }
     EXPECT_EQ(closed_, 0);
     other_.reset();
