@@ -74,6 +74,7 @@ TEST_F(LoaderTest, ABrokenDescriptorIsRefused) {
 TEST_F(LoaderTest, ALibraryThatIsNotAComponentIsRefused) {
     expect_refused("nosymbol", {"muster_component_plog_nosymbol", "muster_add_component"});
     expect_refused("lazy", {"-z,now"});
+    expect_refused("foreign", {"another library's"});
     expect_refused("undefined", {"cannot be opened", "undefined symbol: nobody_defines_this"});
     std::ofstream(folder_ + "/mca_plog_text.so") << "no library at all\n";
     EXPECT_FALSE(open_component_file({"text", folder_ + "/mca_plog_text.so"}, "plog", false).ok());
