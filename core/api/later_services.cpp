@@ -71,24 +71,12 @@ PMIX_EXPORT pmix_status_t PMIx_Log_nb(const pmix_info_t[], size_t, const pmix_in
                                       pmix_op_cbfunc_t, void*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
-PMIX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t[], size_t, const pmix_info_t[], size_t) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Lookup_nb(char**, const pmix_info_t[], size_t, pmix_lookup_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
 PMIX_EXPORT pmix_status_t PMIx_Process_monitor(const pmix_info_t*, pmix_status_t, const pmix_info_t[], size_t,
                                                pmix_info_t**, size_t*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
 PMIX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t*, pmix_status_t, const pmix_info_t[],
                                                   size_t, pmix_info_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Publish(const pmix_info_t[], size_t) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Publish_nb(const pmix_info_t[], size_t, pmix_op_cbfunc_t, void*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
 PMIX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t[], size_t, pmix_info_t**, size_t*) {
@@ -119,12 +107,6 @@ PMIX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t[], size_t, const pmix_app
 }
 PMIX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t[], size_t, const pmix_app_t[], size_t,
                                         pmix_spawn_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Unpublish(char**, const pmix_info_t[], size_t) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Unpublish_nb(char**, const pmix_info_t[], size_t, pmix_op_cbfunc_t, void*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
 PMIX_EXPORT pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t*, const pmix_info_t[], size_t,

@@ -20,6 +20,9 @@ constexpr Handler kHandlers[] = {
     {Command::RefreshCache, handle::refresh_cache},
     {Command::ResolvePeers, handle::resolve_peers},
     {Command::ResolveNodes, handle::resolve_nodes},
+    {Command::Publish, handle::publish},
+    {Command::Lookup, handle::lookup},
+    {Command::Unpublish, handle::unpublish},
 };
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.

@@ -39,6 +39,9 @@ void finalize(Server& server, const Request& request);
 void refresh_cache(Server& server, const Request& request);
 void resolve_peers(Server& server, const Request& request);
 void resolve_nodes(Server& server, const Request& request);
+void publish(Server& server, const Request& request);
+void lookup(Server& server, const Request& request);
+void unpublish(Server& server, const Request& request);
 }  // namespace handle
 
 }  // namespace muster

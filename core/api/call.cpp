@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The common form of the calls that a service answers: see call.hpp.
+#include "core/api/call.hpp"
+
+namespace muster::api {
+
+std::shared_ptr<Info> keep_infos(const pmix_info_t info[], size_t ninfo) {
+    if (ninfo > 0 && info == nullptr) return nullptr;
+    auto copy = Info::copy_of(info, ninfo);
+    return copy ? std::make_shared<Info>(std::move(*copy)) : nullptr;
+}
+
+std::vector<std::string> keep_keys(char* const* keys) {
+    std::vector<std::string> kept;
+    for (; keys != nullptr && *keys != nullptr; ++keys)
+        kept.emplace_back(*keys);
+    return kept;
+}
+
+void run(Runtime& runtime, const Start& start, HostDone done) {
+    const pmix_status_t status = guard([&]() -> pmix_status_t {
+        start.run(runtime, done);
+        return PMIX_SUCCESS;
+    });
+    if (status != PMIX_SUCCESS) done(answer_of(status));
+}
+
+HostDone to_callback(pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return [cbfunc, cbdata](const HostAnswer& answer) {
+        if (cbfunc != nullptr) cbfunc(answer.status, cbdata);
+    };
+}
+
+HostDone to_callback(pmix_info_cbfunc_t cbfunc, void* cbdata) {
+    return [cbfunc, cbdata](HostAnswer answer) {
+        if (cbfunc == nullptr) return;
+        if (answer.info.empty()) return cbfunc(answer.status, nullptr, 0, cbdata, nullptr, nullptr);
+        auto* kept = new Info(std::move(answer.info));
+        cbfunc(
+            answer.status, kept->data(), kept->size(), cbdata,
+            [](void* infos) { delete static_cast<Info*>(infos); }, kept);
+    };
+}
+
+void give_results(HostAnswer& answer, pmix_info_t** results, size_t* nresults) {
+    const auto [data, size] = answer.info.release();
+    if (results != nullptr && nresults != nullptr) {
+        *results = data;
+        *nresults = size;
+    } else {
+        Info::adopt(data, size);
+    }
+}
+
+}  // namespace muster::api

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The common form of the calls that a service answers: arguments are checked and copied by `prepare`, which
+// fills a Start; then the blocking form waits, the other one has its callback called.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/api/instance.hpp"
+#include "core/runtime/completion.hpp"
+#include "core/service/exchange.hpp"
+
+namespace muster::api {
+
+/// What is to be done on the loop.
+struct Start {
+    std::function<void(Runtime&, HostDone)> run;
+    bool alone = false;  ///< can do something without a server and a host
+};
+
+/// A deep copy that outlives the call, or null for what cannot be copied (null with entries, too).
+std::shared_ptr<Info> keep_infos(const pmix_info_t info[], size_t ninfo);
+
+/// Keys of a NULL-ended array; no keys for null.
+std::vector<std::string> keep_keys(char* const* keys);
+
+/// Runs `start` on the loop; what it throws becomes the answer.
+void run(Runtime& runtime, const Start& start, HostDone done);
+
+/// Waits for the answer. PMIX_ERR_WOULD_BLOCK on the loop itself.
+template <class Prepare>
+pmix_status_t call(HostAnswer& answer, const Prepare& prepare) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        Start start;
+        if (const pmix_status_t status = prepare(*use, start); status != PMIX_SUCCESS) return status;
+        if (!start.alone && !has_server(*use)) return PMIX_ERR_UNREACH;
+        Runtime& runtime = *use;
+        answer = call_and_wait<HostAnswer>(
+            use->loop(), answer_of(PMIX_ERR_WOULD_BLOCK),
+            [&runtime, start](auto deliver) { run(runtime, start, std::move(deliver)); });
+        return answer.status;
+    });
+}
+
+/// Has `done` called on the loop, after this call has returned PMIX_SUCCESS; any other status: it is not.
+template <class Prepare>
+pmix_status_t launch(HostDone done, const Prepare& prepare) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        Start start;
+        if (const pmix_status_t status = prepare(*use, start); status != PMIX_SUCCESS) return status;
+        if (!start.alone && !has_server(*use)) return PMIX_ERR_UNREACH;
+        Runtime& runtime = *use;
+        use->loop().post(
+            [&runtime, start = std::move(start), done = std::move(done)] { run(runtime, start, done); });
+        return PMIX_SUCCESS;
+    });
+}
+
+/// The C callbacks as what takes an answer. Null callbacks are allowed.
+HostDone to_callback(pmix_op_cbfunc_t cbfunc, void* cbdata);
+/// The infos live until the caller releases them.
+HostDone to_callback(pmix_info_cbfunc_t cbfunc, void* cbdata);
+
+/// The results of a blocking call: given to the caller, who frees them with PMIx_Info_free.
+void give_results(HostAnswer& answer, pmix_info_t** results, size_t* nresults);
+
+}  // namespace muster::api

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Publish and lookup (Standard: Publish/Lookup Operations).
+#include <pmix.h>
+
+#include <cstring>
+
+#include "core/api/call.hpp"
+#include "core/directory/directory.hpp"
+
+using namespace muster;
+using namespace muster::api;
+
+namespace {
+
+auto publishing(const pmix_info_t info[], size_t ninfo) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        if (info == nullptr || ninfo == 0) return PMIX_ERR_BAD_PARAM;
+        const auto kept = keep_infos(info, ninfo);
+        if (!kept) return PMIX_ERR_BAD_PARAM;
+        start.run = [kept](Runtime& runtime, HostDone done) {
+            publish(runtime, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto looking_up(std::vector<std::string> keys, const pmix_info_t info[], size_t ninfo) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(info, ninfo);
+        if (keys.empty() || !kept) return PMIX_ERR_BAD_PARAM;
+        start.run = [keys, kept](Runtime& runtime, HostDone done) {
+            lookup(runtime, keys, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto unpublishing(char** keys, const pmix_info_t info[], size_t ninfo) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(info, ninfo);
+        if (!kept) return PMIX_ERR_BAD_PARAM;
+        start.run = [names = keep_keys(keys), kept](Runtime& runtime, HostDone done) {
+            unpublish(runtime, names, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+/// Fills the caller's entry from what was found; UNDEF where it was not.
+pmix_status_t fill(pmix_pdata_t& entry, const HostAnswer& answer) {
+    value_destruct(&entry.value);
+    for (size_t i = 0; i < answer.owners.size(); ++i) {
+        if (!key_is(answer.info[i].key, entry.key)) continue;
+        entry.proc = answer.owners[i];
+        return value_copy(&entry.value, &answer.info[i].value);
+    }
+    return PMIX_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo) {
+    HostAnswer answer;
+    return call(answer, publishing(info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                          void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), publishing(info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata, const pmix_info_t info[],
+                                      size_t ninfo) {
+    return guard([&]() -> pmix_status_t {
+        if (data == nullptr || ndata == 0)
+            return instance::initialized() ? PMIX_ERR_BAD_PARAM : PMIX_ERR_INIT;
+        std::vector<std::string> keys;
+        for (size_t i = 0; i < ndata; ++i)
+            keys.emplace_back(key_view(data[i].key));
+        HostAnswer answer;
+        const pmix_status_t status = call(answer, looking_up(std::move(keys), info, ninfo));
+        for (size_t i = 0; i < ndata; ++i) {
+            if (const pmix_status_t filled = fill(data[i], answer); filled != PMIX_SUCCESS) return filled;
+        }
+        return status;
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[], size_t ninfo,
+                                         pmix_lookup_cbfunc_t cbfunc, void* cbdata) {
+    if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
+    return launch(
+        [cbfunc, cbdata](HostAnswer answer) {
+            std::vector<pmix_pdata_t> found(answer.owners.size());
+            for (size_t i = 0; i < found.size(); ++i) {
+                found[i].proc = answer.owners[i];
+                key_load(found[i].key, key_view(answer.info[i].key));
+                found[i].value = answer.info[i].value;  // stays ours; the callback copies what it keeps
+            }
+            cbfunc(answer.status, found.empty() ? nullptr : found.data(), found.size(), cbdata);
+        },
+        looking_up(keep_keys(keys), info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Unpublish(char** keys, const pmix_info_t info[], size_t ninfo) {
+    HostAnswer answer;
+    return call(answer, unpublishing(keys, info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Unpublish_nb(char** keys, const pmix_info_t info[], size_t ninfo,
+                                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), unpublishing(keys, info, ninfo));
+}
+
+}  // extern "C"
