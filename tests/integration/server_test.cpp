@@ -29,6 +29,23 @@ bool is(const pmix_proc_t& proc, const Host::Job& job, pmix_rank_t rank) {
     return job.nspace == proc.nspace && proc.rank == rank;
 }
 
+/// Whether the server knows the job's data.
+bool knows(const Host::Job& job) {
+    pmix_proc_t proc;
+    memset(&proc, 0, sizeof proc);
+    snprintf(proc.nspace, sizeof proc.nspace, "%s", job.nspace.c_str());
+    proc.rank = PMIX_RANK_WILDCARD;
+    pmix_info_t optional;
+    memset(&optional, 0, sizeof optional);
+    bool yes = true;
+    EXPECT_EQ(PMIx_Info_load(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    pmix_value_t* value = nullptr;
+    if (PMIx_Get(&proc, PMIX_JOB_SIZE, &optional, 1, &value) != PMIX_SUCCESS) return false;
+    PMIx_Value_destruct(value);
+    free(value);
+    return true;
+}
+
 // --- connecting and finalizing ---
 
 TEST(Connected, SRV_57__SRV_31_holds_the_client_until_the_host_answers_and_gives_its_object) {
@@ -136,27 +153,11 @@ TEST(Clients, SRV_32__SRV_33_are_refused_once_deregistered) {
 TEST(Nspace, SRV_26__SRV_27__SRV_33_takes_its_clients_and_data_with_it) {
     Host host;
     const auto job = host.start_job(1);
-    const auto known = [&] {
-        pmix_proc_t proc;
-        memset(&proc, 0, sizeof proc);
-        snprintf(proc.nspace, sizeof proc.nspace, "%s", job.nspace.c_str());
-        proc.rank = PMIX_RANK_WILDCARD;
-        pmix_info_t optional;
-        memset(&optional, 0, sizeof optional);
-        bool yes = true;
-        EXPECT_EQ(PMIx_Info_load(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL), PMIX_SUCCESS);
-        pmix_value_t* value = nullptr;
-        const pmix_status_t status = PMIx_Get(&proc, PMIX_JOB_SIZE, &optional, 1, &value);
-        if (status != PMIX_SUCCESS) return false;
-        PMIx_Value_destruct(value);
-        free(value);
-        return true;
-    };
-    EXPECT_TRUE(known());
+    EXPECT_TRUE(knows(job));
     // The environment is the one of the time when the job was there.
     const auto variables = host.environment(job, 0);
     host.deregister_job(job);
-    EXPECT_FALSE(known());
+    EXPECT_FALSE(knows(job));
     auto client = host.start(job, 0, {"refused"});
     EXPECT_EQ(client.wait(), 0);
     EXPECT_TRUE(host.upcalls("connected").empty());
@@ -209,6 +210,16 @@ TEST(JobData, SRV_19_is_derived_from_the_maps) {
     EXPECT_EQ(all("node.rank"), "0 1 0 1");
     EXPECT_EQ(all("nodeid"), "0 0 1 1");
     EXPECT_EQ(all("hostname"), here + " " + here + " elsewhere1 elsewhere1");
+}
+
+TEST(JobData, SRV_08_is_not_kept_where_the_host_says_so) {
+    Host host;
+    const auto job = host.start_job(1, 0, [](void* list) {
+        bool yes = true;
+        EXPECT_EQ(PMIx_Info_list_add(list, PMIX_REGISTER_NODATA, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    });
+    EXPECT_FALSE(knows(job));
+    EXPECT_TRUE(knows(host.start_job(1)));
 }
 
 TEST(JobData, SRV_01_is_there_for_the_host_by_the_client_functions_too) {
