@@ -12,6 +12,8 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/muster-config-version.cmake
     COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/muster-config.cmake ${CMAKE_BINARY_DIR}/muster-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/muster)
+# The folder for components is there even when all of ours are linked in: vendors' go there too.
+install(DIRECTORY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/cmake/MusterSdk.cmake ${CMAKE_CURRENT_SOURCE_DIR}/cmake/component.map
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/muster)
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/include/pmix/sdk/CHANGES.md DESTINATION include/pmix/sdk)
