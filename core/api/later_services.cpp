@@ -15,20 +15,6 @@ PMIX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t, pmi
                                                      pmix_info_cbfunc_t, void*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
-PMIX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t[], size_t, const pmix_info_t[], size_t) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t[], size_t, const pmix_info_t[], size_t,
-                                          pmix_op_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t[], size_t, const pmix_info_t[], size_t) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t[], size_t, const pmix_info_t[], size_t,
-                                             pmix_op_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
 PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
@@ -100,13 +86,6 @@ PMIX_EXPORT pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t
 }
 PMIX_EXPORT pmix_status_t PMIx_Session_control(uint32_t, const pmix_info_t[], size_t, pmix_info_cbfunc_t,
                                                void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t[], size_t, const pmix_app_t[], size_t, pmix_nspace_t) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t[], size_t, const pmix_app_t[], size_t,
-                                        pmix_spawn_cbfunc_t, void*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
 PMIX_EXPORT pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t*, const pmix_info_t[], size_t,

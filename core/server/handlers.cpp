@@ -23,6 +23,9 @@ constexpr Handler kHandlers[] = {
     {Command::Publish, handle::publish},
     {Command::Lookup, handle::lookup},
     {Command::Unpublish, handle::unpublish},
+    {Command::Spawn, handle::spawn},
+    {Command::Connect, handle::connect},
+    {Command::Disconnect, handle::disconnect},
 };
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.
@@ -41,6 +44,29 @@ const Handler* find_handler(uint8_t code) {
     return nullptr;
 }
 
+SharedBytes packed_job_info(Server& server, const char* name, const Peer& peer) {
+    Namespace* nspace = server.namespaces().find(name);
+    if (nspace == nullptr || !nspace->registered) return nullptr;
+    const bool compact = peer.version.muster != 0;
+    for (const auto& packed : nspace->packed_job) {
+        if (packed.compact == compact && packed.format.bfrops == peer.format.bfrops &&
+            packed.format.buffer_type == peer.format.buffer_type) {
+            return packed.reply;
+        }
+    }
+    Packer reply = peer.packer();
+    reply.string(nspace->name);
+    const pmix_status_t status = server.runtime().store().pack_job(name, reply, compact);
+    if (status != PMIX_SUCCESS || reply.error() != PMIX_SUCCESS) {
+        MUSTER_LOG(server.log(), Error, "the job data of %s cannot be packed for %s: %s", name,
+                   peer.text().c_str(), status_text(status != PMIX_SUCCESS ? status : reply.error()));
+        return nullptr;
+    }
+    auto shared = std::make_shared<const Bytes>(reply.take());
+    nspace->packed_job.push_back({peer.format, compact, shared});
+    return shared;
+}
+
 void handle::job_info(Server& server, const Request& request) {
     const PeerPtr& peer = request.peer;
     Namespace* nspace = server.namespaces().find(peer->proc.nspace);
@@ -54,26 +80,11 @@ void handle::job_info(Server& server, const Request& request) {
         });
         return;
     }
-    // The same bytes for all clients that want the same form.
-    const bool compact = peer->version.muster != 0;
-    for (const auto& packed : nspace->packed_job) {
-        if (packed.compact == compact && packed.format.bfrops == peer->format.bfrops &&
-            packed.format.buffer_type == peer->format.buffer_type) {
-            return peer->send_shared(request.tag, packed.reply);
-        }
+    if (SharedBytes packed = packed_job_info(server, peer->proc.nspace, *peer)) {
+        peer->send_shared(request.tag, std::move(packed));
+    } else {
+        peer->reply_status(request.tag, PMIX_ERROR);
     }
-    Packer reply = peer->packer();
-    reply.string(nspace->name);
-    const pmix_status_t status = server.runtime().store().pack_job(nspace->name.c_str(), reply, compact);
-    if (status != PMIX_SUCCESS || reply.error() != PMIX_SUCCESS) {
-        MUSTER_LOG(server.log(), Error, "the job data of %s cannot be packed for %s: %s",
-                   nspace->name.c_str(), peer->text().c_str(),
-                   status_text(status != PMIX_SUCCESS ? status : reply.error()));
-        return peer->reply_status(request.tag, PMIX_ERROR);
-    }
-    auto shared = std::make_shared<const Bytes>(reply.take());
-    nspace->packed_job.push_back({peer->format, compact, shared});
-    peer->send_shared(request.tag, std::move(shared));
 }
 
 void handle::abort(Server& server, const Request& request) {

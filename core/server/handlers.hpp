@@ -28,6 +28,10 @@ struct Handler {
 /// The handler of a command's number, or nullptr.
 const Handler* find_handler(uint8_t code);
 
+/// The name of a registered namespace and its job data as `peer` wants them, the same bytes for all peers
+/// that want the same form; null where it is not known or cannot be packed (which is logged).
+SharedBytes packed_job_info(Server& server, const char* nspace, const Peer& peer);
+
 /// The handlers, by service.
 namespace handle {
 void job_info(Server& server, const Request& request);
@@ -42,6 +46,9 @@ void resolve_nodes(Server& server, const Request& request);
 void publish(Server& server, const Request& request);
 void lookup(Server& server, const Request& request);
 void unpublish(Server& server, const Request& request);
+void spawn(Server& server, const Request& request);
+void connect(Server& server, const Request& request);
+void disconnect(Server& server, const Request& request);
 }  // namespace handle
 
 }  // namespace muster

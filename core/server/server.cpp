@@ -10,6 +10,7 @@
 #include "core/collective/fence.hpp"
 #include "core/protocol/command.hpp"
 #include "core/server/handlers.hpp"
+#include "core/spawn/connect.hpp"
 #include "framework/pmdl.hpp"
 #include "framework/psec.hpp"
 
@@ -21,6 +22,11 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
       modex_(*this),
       collectives_(*this) {
     collectives_.set_operation(CollectiveKind::Fence, std::make_unique<FenceOperation>(*this));
+    auto connections = std::make_shared<Connections>(*this);
+    collectives_.set_operation(CollectiveKind::Connect,
+                               std::make_unique<ConnectOperation>(*this, connections));
+    collectives_.set_operation(CollectiveKind::Disconnect,
+                               std::make_unique<DisconnectOperation>(*this, connections));
     on_departure([this](const pmix_proc_t& proc, bool) {
         modex_.departed(proc);
         collectives_.departed(proc);

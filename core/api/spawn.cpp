@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starting processes, and connecting them (Standard: Process Management).
+#include <pmix.h>
+
+#include "core/api/call.hpp"
+#include "core/spawn/connect.hpp"
+#include "core/spawn/spawn.hpp"
+
+using namespace muster;
+using namespace muster::api;
+
+namespace {
+
+auto spawning(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[], size_t napps) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto info = keep_infos(job_info, ninfo);
+        if (!info) return PMIX_ERR_BAD_PARAM;
+        const auto kept = std::make_shared<Apps>();
+        if (const pmix_status_t status = Apps::copy_of(apps, napps, *kept); status != PMIX_SUCCESS)
+            return status;
+        start.run = [info, kept](Runtime& runtime, HostDone done) {
+            spawn(runtime, std::move(*info), std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+using Collective = void (*)(Runtime&, std::vector<pmix_proc_t>, Info, HostDone);
+
+auto joining(Collective operation, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+             size_t ninfo) {
+    return [=](Runtime& runtime, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(info, ninfo);
+        if (procs == nullptr || nprocs == 0 || !kept) return PMIX_ERR_BAD_PARAM;
+        if (connected_client(runtime) == nullptr) return PMIX_ERR_UNREACH;
+        start.run = [operation, all = std::vector<pmix_proc_t>(procs, procs + nprocs), kept](
+                        Runtime& loop_runtime, HostDone done) {
+            operation(loop_runtime, all, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[],
+                                     size_t napps, pmix_nspace_t nspace) {
+    if (nspace != nullptr) nspace_load(nspace, "");
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, spawning(job_info, ninfo, apps, napps));
+    if (nspace != nullptr) nspace_load(nspace, answer.nspace);
+    return status;
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[],
+                                        size_t napps, pmix_spawn_cbfunc_t cbfunc, void* cbdata) {
+    return launch(
+        [cbfunc, cbdata](const HostAnswer& answer) {
+            pmix_nspace_t nspace;
+            nspace_load(nspace, answer.nspace);
+            if (cbfunc != nullptr) cbfunc(answer.status, nspace, cbdata);
+        },
+        spawning(job_info, ninfo, apps, napps));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                       size_t ninfo) {
+    HostAnswer answer;
+    return call(answer, joining(connect, procs, nprocs, info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                          size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), joining(connect, procs, nprocs, info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                          size_t ninfo) {
+    HostAnswer answer;
+    return call(answer, joining(disconnect, procs, nprocs, info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,
+                                             const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                             void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), joining(disconnect, procs, nprocs, info, ninfo));
+}
+
+}  // extern "C"

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Connect and disconnect, on both sides of the wire: see connect.hpp.
+#include "core/spawn/connect.hpp"
+
+#include <algorithm>
+
+#include "core/client/client.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+bool same(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), proc_is);
+}
+
+/// What a participant of OpenPMIx 6.1 and later appends to its request: what it posted, and the data of its
+/// job. The host gets it as it is, since it may carry it to the other nodes.
+bool is_contribution(const pmix_info_t& info) {
+    return key_is(info.key, PMIX_PROC_INFO_ARRAY) || key_is(info.key, PMIX_JOB_INFO_ARRAY);
+}
+
+Info directives_for_host(const Collective& collective) {
+    Info info;
+    const std::vector<Arrival>& arrivals = collective.arrivals();
+    for (size_t i = 0; i < arrivals.size(); ++i) {
+        for (const pmix_info_t& one : arrivals[i].info) {
+            if (i == 0 || is_contribution(one)) info.add_copy(one);
+        }
+    }
+    if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS))
+        info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective.local_status()));
+    return info;
+}
+
+using Upcall = pmix_status_t (*)(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                 size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata);
+
+void ask_host(Server& server, const char* name, Upcall upcall, const Collective& collective, HostDone done) {
+    struct Arguments {
+        std::vector<pmix_proc_t> procs;
+        Info info;
+    };
+    const auto kept =
+        std::make_shared<Arguments>(Arguments{collective.participants(), directives_for_host(collective)});
+    server.host().upcall(name, kept, std::move(done), [&](void* cbdata) {
+        return upcall(kept->procs.data(), kept->procs.size(), kept->info.data(), kept->info.size(),
+                      Host::on_op, cbdata);
+    });
+}
+
+/// The namespaces that are in `procs` and are not `own`, each once.
+std::vector<std::string> other_nspaces(const std::vector<pmix_proc_t>& procs, const char* own) {
+    std::vector<std::string> names;
+    for (const pmix_proc_t& proc : procs) {
+        const std::string name(nspace_view(proc.nspace));
+        if (name != own && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
+// --- what a client of an OpenPMIx 6.1 server adds to its request ---
+
+void add_own_data(Runtime& runtime, Packer& message) {
+    Info posted;
+    posted.add(PMIX_PROCID, runtime.self());
+    runtime.store().find_posted(runtime.self(), View::Remote, [&](const Found& found) {
+        if (!key_is_reserved(found.key)) posted.add_copy(found.key, found.value);
+    });
+    if (posted.size() == 1) return;
+    Info trailer;
+    trailer.add(PMIX_PROC_INFO_ARRAY, std::move(posted).to_value());
+    message.info(trailer[0]);
+}
+
+void add_job_data(Runtime& runtime, const std::vector<pmix_proc_t>& procs, Packer& message) {
+    const pmix_proc_t& self = runtime.self();
+    if (other_nspaces(procs, self.nspace).empty()) return;
+    pmix_rank_t lowest = PMIX_RANK_WILDCARD;
+    for (const pmix_proc_t& proc : procs) {
+        if (!nspace_is(proc.nspace, self.nspace)) continue;
+        lowest = std::min(lowest, proc.rank == PMIX_RANK_WILDCARD ? 0 : proc.rank);
+    }
+    if (lowest != self.rank) return;
+    Info job;
+    const char* nspace = self.nspace;
+    job.add(PMIX_NSPACE, Value::of(PMIX_PROC_NSPACE, nspace));
+    Lookup everything;
+    everything.nspace = nspace;
+    everything.rank = PMIX_RANK_WILDCARD;
+    runtime.store().find(everything, [&](const Found& found) { job.add_copy(found.key, found.value); });
+    Info trailer;
+    trailer.add(PMIX_JOB_INFO_ARRAY, std::move(job).to_value());
+    message.info(trailer[0]);
+}
+
+}  // namespace
+
+// --- the server's side ---
+
+void Connections::add(std::vector<pmix_proc_t> participants) {
+    // Sets whose namespaces have all gone can be forgotten.
+    sets_.erase(std::remove_if(sets_.begin(), sets_.end(),
+                               [&](const std::vector<pmix_proc_t>& set) {
+                                   return std::none_of(set.begin(), set.end(), [&](const pmix_proc_t& proc) {
+                                       return server_.namespaces().find(proc.nspace) != nullptr;
+                                   });
+                               }),
+                sets_.end());
+    if (!has(participants)) sets_.push_back(std::move(participants));
+}
+
+void Connections::remove(const std::vector<pmix_proc_t>& participants) {
+    sets_.erase(std::remove_if(sets_.begin(), sets_.end(),
+                               [&](const std::vector<pmix_proc_t>& set) { return same(set, participants); }),
+                sets_.end());
+}
+
+bool Connections::has(const std::vector<pmix_proc_t>& participants) const {
+    return std::any_of(sets_.begin(), sets_.end(),
+                       [&](const std::vector<pmix_proc_t>& set) { return same(set, participants); });
+}
+
+void ConnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
+    const auto upcall = server_.host().module().connect;
+    if (upcall == nullptr) return server_.collectives().finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}, 0});
+    ask_host(server_, "connect", upcall, *collective, [this, collective](const HostAnswer& answer) {
+        if (answer.status == PMIX_SUCCESS) connections_->add(collective->participants());
+        server_.collectives().finish(collective, {answer.status, {}, 0});
+    });
+}
+
+bool ConnectOperation::tolerates_departure(const Collective&, const pmix_proc_t&) {
+    return false;
+}
+
+void DisconnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
+    const auto upcall = server_.host().module().disconnect;
+    if (upcall == nullptr) return server_.collectives().finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}, 0});
+    if (!connections_->has(collective->participants()))
+        return server_.collectives().finish(collective, {PMIX_ERR_INVALID_OPERATION, {}, 0});
+    ask_host(server_, "disconnect", upcall, *collective, [this, collective](const HostAnswer& answer) {
+        if (answer.status == PMIX_SUCCESS) connections_->remove(collective->participants());
+        server_.collectives().finish(collective, {answer.status, {}, 0});
+    });
+}
+
+bool DisconnectOperation::tolerates_departure(const Collective&, const pmix_proc_t&) {
+    return false;
+}
+
+namespace {
+
+void arrive(Server& server, const Request& request, CollectiveKind kind) {
+    std::vector<pmix_proc_t> procs;
+    Arrival arrival;
+    if (!request.in.procs(procs) || !request.in.infos(arrival.info)) return request.malformed();
+    while (!request.in.at_end()) {
+        if (!request.in.info(arrival.info)) return request.malformed();
+    }
+    if (procs.empty()) return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
+    arrival.proc = request.peer->proc;
+    arrival.reply = [&server, kind, ref = PeerRef(request.peer), tag = request.tag,
+                     others = other_nspaces(procs, request.peer->proc.nspace)](const Outcome& outcome) {
+        const PeerPtr peer = ref.lock();
+        if (!peer) return;
+        Packer reply = peer->packer();
+        reply.status(outcome.status);
+        if (kind == CollectiveKind::Connect && outcome.status == PMIX_SUCCESS) {
+            for (const std::string& name : others) {
+                if (const SharedBytes job = packed_job_info(server, name.c_str(), *peer))
+                    reply.bytes(job->view());
+            }
+        }
+        peer->reply(tag, std::move(reply));
+    };
+    server.collectives().arrive(kind, "", std::move(procs), std::move(arrival));
+}
+
+}  // namespace
+
+void handle::connect(Server& server, const Request& request) {
+    arrive(server, request, CollectiveKind::Connect);
+}
+
+void handle::disconnect(Server& server, const Request& request) {
+    arrive(server, request, CollectiveKind::Disconnect);
+}
+
+// --- the client's side ---
+
+void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
+    Client* client = connected_client(runtime);
+    if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
+    Packer message = client->packer(Command::Connect);
+    message.procs(procs.data(), procs.size()).infos(info);
+    const PeerVersion& version = client->server_version();
+    if (version.muster == 0 && version.at_least(6, 1)) {
+        add_own_data(runtime, message);
+        add_job_data(runtime, procs, message);
+    }
+    ask(
+        *client, std::move(message),
+        [&runtime](Unpacker& in, HostAnswer& answer) {
+            while (!in.at_end()) {
+                ByteView bytes;
+                if (!in.bytes(bytes)) return;
+                Unpacker job(in.format(), bytes);
+                std::string nspace;
+                if (!job.string(nspace)) continue;
+                if (const auto stored = runtime.store().unpack_job(nspace.c_str(), job); !stored) {
+                    MUSTER_LOG(runtime.log(), Error, "job data of %s: %s", nspace.c_str(),
+                               stored.error().text.c_str());
+                    answer.status = stored.status();
+                }
+            }
+        },
+        std::move(done));
+}
+
+void disconnect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
+    Client* client = connected_client(runtime);
+    if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
+    Packer message = client->packer(Command::Disconnect);
+    message.procs(procs.data(), procs.size()).infos(info);
+    ask(*client, std::move(message), {}, std::move(done));
+}
+
+}  // namespace muster
