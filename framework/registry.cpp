@@ -284,7 +284,9 @@ struct Registry::Impl {
             add(framework, file.name, std::move(file.path));
         }
         const Restriction& restriction = framework.restriction;
-        for (const std::string& name : restriction.names) {
+        // To rule out what is not there is no mistake: files of parameters are shared with other
+        // installations.
+        for (const std::string& name : restriction.deny ? std::vector<std::string>() : restriction.names) {
             const auto has_name = [&](const Component& component) { return component.record.name == name; };
             if (std::none_of(framework.components.begin(), framework.components.end(), has_name)) {
                 MUSTER_LOG(framework.log, Error, "%s names %s, and there is no such component; there are %s",
@@ -499,11 +501,12 @@ std::vector<Pmdl*> Registry::pmdls() {
     return impl_->instances<Pmdl>("pmdl");
 }
 
-std::string Registry::why_none(std::string_view framework_name) {
+std::string Registry::why_none(std::string_view framework_name, std::string_view only) {
     Framework* framework = impl_->find(framework_name);
     if (framework == nullptr) return "there is no framework " + std::string(framework_name);
     impl_->list(*framework);
     std::string out = "no component of framework " + std::string(framework_name) + " can be used";
+    if (!only.empty()) out += " of those that the peer has (" + std::string(only) + ")";
     if (framework->components.empty()) {
         out += ": none was found in";
         for (const std::string& folder : impl_->options.folders)

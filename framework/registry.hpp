@@ -71,7 +71,8 @@ class Registry {
     std::vector<Pmdl*> pmdls();
 
     /// One sentence for the case that a framework gave nothing: each component and why it is not used.
-    std::string why_none(std::string_view framework);
+    /// `only` as above.
+    std::string why_none(std::string_view framework, std::string_view only = {});
 
     /// Everything that is known, for pmix_info, by framework and best first; opens and makes what may be used
     /// and was not opened yet. What the user denied is not opened.

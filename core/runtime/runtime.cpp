@@ -62,17 +62,13 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
 
     const auto encodings = runtime->registry_->bfrops();
     if (encodings.empty()) {
-        return Error{
-            PMIX_ERR_NOT_AVAILABLE,
-            "no component of framework bfrops can be used; install the folder pmix beside the library"};
+        return Error{PMIX_ERR_NOT_AVAILABLE, runtime->registry_->why_none("bfrops")};
     }
     runtime->own_format_ = {encodings.front(), BufferType::NonDescribed};
 
     const auto stores = runtime->registry_->stores(options.store_preference);
     if (stores.empty()) {
-        return Error{PMIX_ERR_NOT_AVAILABLE,
-                     "no component of framework gds can be used (wanted: " +
-                         (options.store_preference.empty() ? "any" : options.store_preference) + ")"};
+        return Error{PMIX_ERR_NOT_AVAILABLE, runtime->registry_->why_none("gds", options.store_preference)};
     }
     runtime->store_ = stores.front();
     StoreContext context;

@@ -166,6 +166,8 @@ TEST_F(RegistryTest, NothingIsLeftWhenAllIsRuledOut) {
     const std::string why = registry_->why_none("plog");
     EXPECT_NE(why.find("red is not opened: ruled out by PMIX_MCA_plog=^red,green,blue"), std::string::npos)
         << why;
+    EXPECT_NE(registry_->why_none("plog", "pink").find("of those that the peer has (pink)"),
+              std::string::npos);
     EXPECT_NE(registry_->why_none("ptl").find("PMIX_MCA_mca_base_component_path"), std::string::npos);
 }
 
@@ -218,6 +220,20 @@ TEST_F(RegistryTest, TheVerbosityOfAFrameworkIsAParameter) {
     registry_->plogs();
     EXPECT_NE(::testing::internal::GetCapturedStderr().find("component red 1.2 is usable"),
               std::string::npos);
+}
+
+TEST_F(RegistryTest, ANameThatIsNotThereIsNamedWhenItIsAskedFor) {
+    build({{"plog", "pink,red"}, {"plog_base_verbose", "1"}});
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(names(registry_->plogs()), (Names{"red"}));
+    const std::string line = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(line.find("names pink, and there is no such component; there are red, green, blue"),
+              std::string::npos)
+        << line;
+    build({{"plog", "^pink"}, {"plog_base_verbose", "1"}});
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(registry_->plogs().size(), 3U);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST_F(RegistryTest, TheRolesHaveAVerbosity) {
