@@ -272,7 +272,7 @@ Result<void> JobMapBuilder::read_maps(PregSet pregs, ByteView node_map, ByteView
                     return PMIX_ERR_OUT_OF_RESOURCE;
                 }
                 const uint32_t node = (*self->order)[self->at];
-                self->builder->set_rank_end(last + 1);
+                self->builder->make_room(last + 1);
                 for (pmix_rank_t rank = first; rank <= last; ++rank) {
                     if (self->builder->placed(rank)) {
                         self->problem = "the process map places rank " + std::to_string(rank) + " twice";
@@ -327,7 +327,7 @@ Result<void> JobMapBuilder::read_anl_map(std::string_view text) {
         if (block[0] + block[1] > std::max<uint64_t>(node_count(), preg::kDefaultLimit)) return bad();
         while (node_count() < block[0] + block[1])
             add_node();
-        set_rank_end(static_cast<pmix_rank_t>(rank + block[1] * block[2]));
+        make_room(static_cast<pmix_rank_t>(rank + block[1] * block[2]));
         for (uint64_t node = block[0]; node < block[0] + block[1]; ++node) {
             for (uint64_t i = 0; i < block[2]; ++i)
                 map_.node_of_[rank++] = static_cast<uint32_t>(node);
@@ -410,15 +410,20 @@ bool JobMapBuilder::place(pmix_rank_t rank, uint32_t node) {
 
 bool JobMapBuilder::replace(pmix_rank_t rank, uint32_t node) {
     if (rank >= kMaxRank) return false;
-    set_rank_end(rank + 1);
+    make_room(rank + 1);
     map_.node_of_[rank] = node;
     return true;
+}
+
+/// For placing ranks up to `end`.
+void JobMapBuilder::make_room(pmix_rank_t end) {
+    set_rank_end(end);
+    if (map_.node_of_.size() < end) map_.node_of_.resize(end, kNone);
 }
 
 void JobMapBuilder::set_rank_end(pmix_rank_t end) {
     end = std::min(end, kMaxRank);
     map_.rank_end_ = std::max(map_.rank_end_, end);
-    if (map_.node_of_.size() < end) map_.node_of_.resize(end, kNone);
 }
 
 bool JobMapBuilder::set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_t value) {
@@ -431,7 +436,6 @@ bool JobMapBuilder::set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_
 
 void JobMapBuilder::build_ranks() {
     const uint32_t nodes = node_count();
-    map_.node_of_.resize(map_.rank_end_, kNone);
     map_.rank_starts_.assign(nodes + size_t{1}, 0);
     for (const uint32_t node : map_.node_of_) {
         if (node != kNone) ++map_.rank_starts_[node + size_t{1}];
@@ -443,7 +447,7 @@ void JobMapBuilder::build_ranks() {
     }
     map_.ranks_.resize(map_.rank_starts_[nodes]);
     std::vector<uint32_t> at(map_.rank_starts_.begin(), map_.rank_starts_.end() - 1);
-    for (pmix_rank_t rank = 0; rank < map_.rank_end_; ++rank) {
+    for (pmix_rank_t rank = 0; rank < map_.node_of_.size(); ++rank) {
         if (map_.node_of_[rank] != kNone) map_.ranks_[at[map_.node_of_[rank]]++] = rank;
     }
     if (map_.ranks_.empty()) map_.node_of_ = {};

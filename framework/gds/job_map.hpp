@@ -141,7 +141,7 @@ class JobMapBuilder {
   public:
     static constexpr uint32_t kNone = JobMap::kNone;
     /// Ranks from here on are refused: the map has an entry for each up to the highest.
-    static constexpr pmix_rank_t kMaxRank = pmix_rank_t{1} << 26;
+    static constexpr pmix_rank_t kMaxRank = pmix_rank_t{1} << 24;
 
     JobMapBuilder() = default;
     /// Starts with what is known already.
@@ -195,6 +195,7 @@ class JobMapBuilder {
     JobMap build() &&;
 
   private:
+    void make_room(pmix_rank_t end);
     bool set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_t value);
     Result<void> take_nodes(PregSet pregs, ByteView node_map, std::vector<uint32_t>& order);
     void build_ranks();

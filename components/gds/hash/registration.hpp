@@ -65,6 +65,14 @@ class Registration {
     std::unordered_map<uint32_t, Table> sessions_;
 };
 
+/// Adds or replaces.
+void put(Table& table, std::string_view key, Value value);
+
+/// For messages.
+inline std::string quoted(std::string_view name) {
+    return "\"" + std::string(name) + "\"";
+}
+
 /// Reads PMIX_QUALIFIED_VALUE: an array of the entry and its qualifiers.
 Result<Qualified> read_qualified(const pmix_value_t& value);
 

@@ -99,6 +99,18 @@ TEST(JobMap, WhatIsGivenCountsWhereItDiffers) {
     EXPECT_EQ(describe(std::move(*std::make_unique<JobMapBuilder>(map)).build()), text) << "built on again";
 }
 
+TEST(JobMap, WhatIsGivenForOneRankSaysNothingOfTheOthers) {
+    JobMapBuilder builder;
+    ASSERT_TRUE(builder.read_maps({}, view("a"), view("0-2")));
+    builder.set_local_rank(2, 7);
+    builder.set_global_rank(1, 50);
+    builder.set_app(1, 4);
+    const JobMap map = std::move(builder).build();
+    EXPECT_EQ(describe(map),
+              "a 0,1,2 1/3 | a#0() | 0 n0 l0 k0 g- a- r- | 1 n0 l1 k1 g50 a4 r0 | 2 n0 l7 k7 g- a- r-");
+    EXPECT_EQ(describe(again(map)), describe(map));
+}
+
 TEST(JobMap, TravelsInAllShapes) {
     const struct {
         const char *nodes, *procs;

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Values that follow from the map of a job and from other values.
+#include <algorithm>
+
+#include "components/gds/hash/find.hpp"
+
+namespace muster::gds {
+
+const char* key_of(Fact fact) {
+    for (const KeyInfo& info : known_keys()) {
+        if (info.fact == fact) return info.key.data();
+    }
+    return "";
+}
+
+bool Finder::derive_job(Fact fact, Derived& out) const {
+    const JobMap& map = *job_->map;
+    switch (fact) {
+        case Fact::JobSize:
+        case Fact::MaxProcs:
+            return out.number(store_.size_of(*job_));
+        case Fact::NumSlots: {
+            const Value* max = gds::find(job_->facts, PMIX_MAX_PROCS);
+            return out.number(max != nullptr ? value_as_number<uint32_t>(max->get()) : store_.size_of(*job_));
+        }
+        case Fact::NumNodes: {
+            const uint32_t nodes = map.placed() != 0 ? map.used_nodes() : map.node_count();
+            return nodes != 0 && out.number(nodes);
+        }
+        case Fact::JobApps: {
+            const size_t apps = std::max({map.apps().size(), job_->apps.size(), size_t{1}});
+            return out.number(static_cast<uint32_t>(apps));
+        }
+        case Fact::NodeList:
+        case Fact::NodeMapRaw:
+            return out.string(map.node_list());
+        case Fact::ProcMapRaw:
+            return out.string(map.proc_map());
+        case Fact::Offset:
+            return out.rank(map.global_rank(0));
+        case Fact::Nspace:
+            return out.string(std::string(nspace_));
+        case Fact::SessionId:
+            return out.number(job_->session_id);
+        default:
+            return false;
+    }
+}
+
+bool Finder::derive_session(Fact fact, Derived& out) const {
+    switch (fact) {
+        case Fact::SessionId:
+            return out.number(job_->session_id);
+        case Fact::UniverseSize: {
+            const Value* max = gds::find(job_->facts, PMIX_MAX_PROCS);
+            return out.number(max != nullptr ? value_as_number<uint32_t>(max->get()) : store_.size_of(*job_));
+        }
+        default:
+            return false;
+    }
+}
+
+bool Finder::derive_app(Fact fact, uint32_t app, Derived& out) const {
+    const JobMap& map = *job_->map;
+    if (map.apps().empty()) {
+        // Nothing was said of applications: the job is one.
+        if (app != 0) return false;
+        switch (fact) {
+            case Fact::AppNumber:
+                return out.number(0);
+            case Fact::AppSize:
+                return out.number(store_.size_of(*job_));
+            case Fact::AppLeader:
+                return out.rank(0);
+            default:
+                return derive_job(fact, out);
+        }
+    }
+    const JobMap::App* known = map.find_app(app);
+    if (known == nullptr) return false;
+    switch (fact) {
+        case Fact::AppNumber:
+            return out.number(app);
+        case Fact::AppSize:
+        case Fact::MaxProcs:
+            return out.number(known->size);
+        case Fact::AppLeader:
+            return out.rank(known->leader);
+        case Fact::NumNodes:
+            return map.placed() != 0 && out.number(map.app_nodes(app));
+        case Fact::NodeList:
+            return out.string(map.node_list(app));
+        default:
+            return false;
+    }
+}
+
+bool Finder::derive_node(Fact fact, uint32_t node, Derived& out) const {
+    if (node == JobMap::kNone) return false;
+    const JobMap& map = *job_->map;
+    switch (fact) {
+        case Fact::Hostname:
+            return out.string(std::string(map.node_name(node)));
+        case Fact::NodeId:
+            return out.number(map.node_id(node));
+        case Fact::Aliases:
+            return out.string(map.aliases(node));
+        case Fact::LocalPeers:
+            return out.string(map.peers(node));
+        case Fact::LocalLeader:
+            return !map.ranks_on(node).empty() && out.rank(map.ranks_on(node).front());
+        case Fact::LocalSize:
+            // Without a map of processes nothing is known, which is not the same as none.
+            return map.placed() != 0 && out.number(static_cast<uint32_t>(map.ranks_on(node).size()));
+        default:
+            return false;
+    }
+}
+
+bool Finder::derive_proc(Fact fact, pmix_rank_t rank, Derived& out) const {
+    const JobMap& map = *job_->map;
+    switch (fact) {
+        case Fact::AppNumber:
+            return out.number(map.appnum(rank));
+        case Fact::AppRank:
+            return out.rank(map.app_rank(rank));
+        case Fact::GlobalRank:
+            return out.rank(map.global_rank(rank));
+        case Fact::LocalRank:
+            return out.small(map.local_rank(rank));
+        case Fact::NodeRank:
+            return out.small(map.node_rank(rank));
+        case Fact::Hostname:
+        case Fact::NodeId:
+            return derive_node(fact, map.node_of(rank), out);
+        case Fact::Rank:
+            return (rank < map.rank_end() || job_->procs.contains(rank)) && out.rank(rank);
+        case Fact::Nspace:
+            return out.string(std::string(nspace_));
+        case Fact::ProcId:
+            out.procs.assign(1, make_proc(nspace_, rank));
+            out.value.type = PMIX_PROC;
+            out.value.data.proc = out.procs.data();
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace muster::gds

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Taking job data in: what processes say of themselves, and where they are.
+#include "components/gds/hash/registration.hpp"
+
+#include <cstring>
+
+#include "framework/preg/name_list.hpp"
+#include "framework/preg/rank_list.hpp"
+
+namespace muster::gds {
+
+Result<void> Registration::place_peers(Staged& staged, uint32_t node, const pmix_info_t& entry) {
+    const char* text = value_as_string(&entry.value);
+    if (text == nullptr) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a string");
+    struct State {
+        JobMapBuilder* map;
+        uint32_t node;
+        bool strict;
+    } state{&builder(staged), node, strict()};
+    const muster_preg_rank_sink_t sink = {
+        &state,
+        [](void* data, uint32_t first, uint32_t last) -> pmix_status_t {
+            const auto* self = static_cast<State*>(data);
+            try {
+                for (uint64_t r = first; r <= last; ++r) {
+                    const auto rank = static_cast<pmix_rank_t>(r);
+                    if (!(self->strict ? self->map->place(rank, self->node)
+                                       : self->map->replace(rank, self->node))) {
+                        return PMIX_ERR_BAD_PARAM;
+                    }
+                }
+            } catch (const std::bad_alloc&) {
+                return PMIX_ERR_NOMEM;
+            }
+            return PMIX_SUCCESS;
+        },
+        [](void*) -> pmix_status_t { return PMIX_SUCCESS; }};
+    const pmix_status_t status = preg::parse_ranks(text, preg::kDefaultLimit, sink);
+    if (status == PMIX_ERR_NOMEM) throw std::bad_alloc();
+    if (status != PMIX_SUCCESS) {
+        return attribute_error(status, entry, nspace_,
+                               "is no list of ranks, or places one that is on another node already");
+    }
+    return {};
+}
+
+/// PMIX_LOCAL_PEERS without a node: this process's own.
+Result<void> Registration::place_own_peers(Staged& staged, const pmix_info_t& entry) {
+    const char* text = value_as_string(&entry.value);
+    if (text == nullptr) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a string");
+    const std::string& hostname = store_.context_.hostname;
+    if (*text == '\0' || hostname.empty()) return {};
+    JobMapBuilder& map = builder(staged);
+    uint32_t node = map.find_node(hostname);
+    for (const std::string& alias : store_.context_.aliases) {
+        if (node == JobMapBuilder::kNone) node = map.find_node(alias);
+    }
+    if (node == JobMapBuilder::kNone) {
+        // The map may know this node by a name that the system does not: its ranks tell which one it is.
+        const auto first = static_cast<pmix_rank_t>(std::strtoul(text, nullptr, 10));
+        node = map.placed(first) ? map.node_of(first) : map.node(hostname);
+        map.add_alias(node, hostname);
+    }
+    return place_peers(staged, node, entry);
+}
+
+Result<void> Registration::read_proc(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app) {
+    const Result<InfoView> infos = infos_of(array, nspace_);
+    if (!infos) return infos.error();
+    std::optional<pmix_rank_t> rank = (*infos).number<pmix_rank_t>(PMIX_RANK);
+    if (const pmix_proc_t* proc = (*infos).proc(PMIX_PROCID)) {
+        if (rank && *rank != proc->rank) {
+            return attribute_error(PMIX_ERR_BAD_PARAM, array, nspace_, "gives two different ranks");
+        }
+        rank = proc->rank;
+    }
+    if (!rank)
+        return attribute_error(PMIX_ERR_BAD_PARAM, array, nspace_, "must contain PMIX_RANK or PMIX_PROCID");
+    if (*rank >= JobMapBuilder::kMaxRank) {
+        return attribute_error(PMIX_ERR_BAD_PARAM, array, nspace_,
+                               "has rank " + std::to_string(*rank) + ", which is too high");
+    }
+    if (app) builder(staged).set_app(*rank, *app);
+    // The node's name first: an id may be new.
+    if (const pmix_info_t* host = (*infos).find(PMIX_HOSTNAME)) {
+        Result<void> result = place_on(staged, *rank, *host);
+        if (!result) return result;
+    }
+    for (const pmix_info_t& entry : *infos) {
+        Result<void> result = read_proc_entry(staged, *rank, entry);
+        if (!result) return result;
+    }
+    return {};
+}
+
+Result<void> Registration::read_proc_entry(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry) {
+    const std::string_view key = key_view(entry.key);
+    const Fact fact = key_info(key).fact;
+    const auto number = [&] { return value_as_number<uint32_t>(&entry.value); };
+    switch (fact) {
+        case Fact::Rank:
+        case Fact::ProcId:
+        case Fact::Nspace:
+        case Fact::Hostname:
+            return {};
+        case Fact::NodeId:
+            return place_on_id(staged, rank, entry);
+        case Fact::AppNumber:
+        case Fact::AppRank:
+        case Fact::LocalRank:
+        case Fact::NodeRank:
+        case Fact::GlobalRank: {
+            if (!number()) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a number");
+            JobMapBuilder& map = builder(staged);
+            if (fact == Fact::AppNumber) map.set_app(rank, *number());
+            if (fact == Fact::AppRank) map.set_app_rank(rank, *number());
+            if (fact == Fact::LocalRank) map.set_local_rank(rank, *number());
+            if (fact == Fact::NodeRank) map.set_node_rank(rank, *number());
+            if (fact == Fact::GlobalRank) map.set_global_rank(rank, *number());
+            return {};
+        }
+        case Fact::QualifiedValue: {
+            Result<Qualified> qualified = read_qualified(entry.value);
+            if (!qualified)
+                return attribute_error(qualified.status(), entry, nspace_,
+                                       "is refused: " + qualified.error().text);
+            staged.qualified[rank].push_back(std::move(*qualified));
+            return {};
+        }
+        default:
+            break;
+    }
+    Result<Value> copy = copy_value(entry, nspace_);
+    if (!copy) return copy.error();
+    put(staged.job->procs[rank], key, std::move(*copy));
+    return {};
+}
+
+Result<void> Registration::place_on(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry) {
+    const char* host = value_as_string(&entry.value);
+    if (host == nullptr) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a string");
+    JobMapBuilder& map = builder(staged);
+    uint32_t node = map.find_node(host);
+    if (node == JobMapBuilder::kNone) {
+        if (map.placed(rank) && !map.node_name(map.node_of(rank)).empty()) {
+            // A name of its own for a process on a node that has another: kept for this process.
+            put(staged.job->procs[rank], PMIX_HOSTNAME, Value::from(host));
+            return {};
+        }
+        if (map.placed(rank)) {
+            map.set_name(map.node_of(rank), host);
+            return {};
+        }
+        node = map.node(host);
+    }
+    if (map.place(rank, node)) return {};
+    if (strict()) {
+        return attribute_error(PMIX_ERR_BAD_PARAM, entry, nspace_,
+                               "puts rank " + std::to_string(rank) + " on " + quoted(host) +
+                                   ", the maps on " + quoted(map.node_name(map.node_of(rank))));
+    }
+    map.replace(rank, node);
+    return {};
+}
+
+Result<void> Registration::place_on_id(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry) {
+    const std::optional<uint32_t> id = value_as_number<uint32_t>(&entry.value);
+    if (!id) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a number");
+    JobMapBuilder& map = builder(staged);
+    if (map.placed(rank)) {
+        if (map.set_id(map.node_of(rank), *id)) return {};
+        if (strict()) {
+            return attribute_error(PMIX_ERR_BAD_PARAM, entry, nspace_,
+                                   "puts rank " + std::to_string(rank) + " on node " + std::to_string(*id) +
+                                       ", which is not its node in the maps");
+        }
+        put(staged.job->procs[rank], PMIX_NODEID, Value::from(*id));
+        return {};
+    }
+    uint32_t node = map.find_node_id(*id);
+    if (node == JobMapBuilder::kNone) {
+        node = map.add_node();
+        map.set_id(node, *id);
+    }
+    map.place(rank, node);
+    return {};
+}
+
+}  // namespace muster::gds
