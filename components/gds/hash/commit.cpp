@@ -104,18 +104,6 @@ void make_room(Table& into, const Table& from) {
     into.reserve(into.size() + from.size());
 }
 
-void move_in(Table& into, Table& from) {
-    while (!from.empty()) {
-        auto entry = from.extract(from.begin());
-        const auto known = into.find(entry.key());
-        if (known != into.end()) {
-            known->second = std::move(entry.mapped());
-        } else {
-            into.insert(std::move(entry));
-        }
-    }
-}
-
 template <class Key>
 void make_room(std::unordered_map<Key, Table>& into, const std::unordered_map<Key, Table>& from) {
     into.reserve(into.size() + from.size());
@@ -136,15 +124,6 @@ void move_in(std::unordered_map<Key, Table>& into, std::unordered_map<Key, Table
             into.insert(std::move(entry));
         }
     }
-}
-
-bool same_qualifiers(InfoView a, InfoView b) {
-    if (a.size != b.size) return false;
-    for (const pmix_info_t& entry : a) {
-        const pmix_info_t* other = b.find(entry.key);
-        if (other == nullptr || value_compare(&entry.value, &other->value) != PMIX_EQUAL) return false;
-    }
-    return true;
 }
 
 void move_in(std::vector<Qualified>& into, std::vector<Qualified>& from) {

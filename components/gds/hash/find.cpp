@@ -288,20 +288,6 @@ bool Finder::find_posted() {
     return false;
 }
 
-namespace {
-
-/// Each entry asked for is among those given, and no more were given.
-bool qualifiers_match(InfoView asked, InfoView given) {
-    if (asked.size != given.size) return false;
-    for (const pmix_info_t& entry : asked) {
-        const pmix_info_t* other = given.find(entry.key);
-        if (other == nullptr || value_compare(&entry.value, &other->value) != PMIX_EQUAL) return false;
-    }
-    return true;
-}
-
-}  // namespace
-
 bool Finder::find_qualified() {
     if (job_ == nullptr) return false;
     const std::vector<Qualified>* all = nullptr;
@@ -313,7 +299,7 @@ bool Finder::find_qualified() {
     }
     if (all == nullptr) return false;
     for (const Qualified& one : *all) {
-        if (one.key != key_ || !qualifiers_match(lookup_->qualifiers, one.qualifiers)) continue;
+        if (one.key != key_ || !same_qualifiers(lookup_->qualifiers, one.qualifiers)) continue;
         if ((lookup_->scope == PMIX_LOCAL && !one.local) || (lookup_->scope == PMIX_REMOTE && !one.remote)) {
             outside_scope_ = true;
             continue;

@@ -106,17 +106,6 @@ Result<void> HashStore::register_resources(InfoView info) {
         const std::unique_lock lock(content_guard_);
         resources_.nodes.reserve(resources_.nodes.size() + added.nodes.size());
         resources_.facts.reserve(resources_.facts.size() + added.facts.size());
-        const auto move_in = [](Table& into, Table& from) {
-            while (!from.empty()) {
-                auto fact = from.extract(from.begin());
-                const auto known = into.find(fact.key());
-                if (known != into.end()) {
-                    known->second = std::move(fact.mapped());
-                } else {
-                    into.insert(std::move(fact));
-                }
-            }
-        };
         move_in(resources_.facts, added.facts);
         for (ResourceNode& node : added.nodes) {
             const ResourceNode* known = resource_node(node.name, node.id);
@@ -202,14 +191,8 @@ pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const
         PostedTable& table = at->second->posted[proc.rank];
         if (qualified) {
             for (Qualified& known : table.qualified) {
-                if (known.key != qualified->key || known.qualifiers.size() != qualified->qualifiers.size())
+                if (known.key != qualified->key || !same_qualifiers(known.qualifiers, qualified->qualifiers))
                     continue;
-                const InfoView a = known.qualifiers, b = qualified->qualifiers;
-                const bool same = std::all_of(a.begin(), a.end(), [&](const pmix_info_t& one) {
-                    const pmix_info_t* other = b.find(one.key);
-                    return other != nullptr && value_compare(&one.value, &other->value) == PMIX_EQUAL;
-                });
-                if (!same) continue;
                 qualified->local = qualified->local || known.local;
                 qualified->remote = qualified->remote || known.remote;
                 known = std::move(*qualified);

@@ -84,6 +84,29 @@ struct Resources {
     std::vector<ResourceNode> nodes;
 };
 
+/// Moves all entries over; they replace those of the same key. Fails only where room has to be made.
+inline void move_in(Table& into, Table& from) {
+    while (!from.empty()) {
+        auto entry = from.extract(from.begin());
+        const auto known = into.find(entry.key());
+        if (known != into.end()) {
+            known->second = std::move(entry.mapped());
+        } else {
+            into.insert(std::move(entry));
+        }
+    }
+}
+
+/// Whether two values were given with the same qualifiers, in any order.
+inline bool same_qualifiers(InfoView a, InfoView b) {
+    if (a.size != b.size) return false;
+    for (const pmix_info_t& entry : a) {
+        const pmix_info_t* other = b.find(entry.key);
+        if (other == nullptr || value_compare(&entry.value, &other->value) != PMIX_EQUAL) return false;
+    }
+    return true;
+}
+
 /// Splits at commas; empty parts are left out.
 template <class F>
 void for_each_part(std::string_view list, F&& each) {
