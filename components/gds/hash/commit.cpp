@@ -99,6 +99,8 @@ Result<void> Registration::finish(std::string_view nspace, Staged& staged) {
 
 namespace {
 
+using gds::move_in;
+
 /// Makes room, so that moving nothing but pointers remains.
 void make_room(Table& into, const Table& from) {
     into.reserve(into.size() + from.size());
