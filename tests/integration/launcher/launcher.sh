@@ -1,0 +1,295 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# launcher.sh CASE MUSTER EXAMPLES CLIENT LIBDIR [MPI] - one test of muster. Whatever a case does, nothing may be left of it
+# afterwards: no process, no file below its TMPDIR.
+set -uo pipefail
+case_name=$1 muster=$2 examples=$3 client=$4 libdir=$5 mpi=${6:-}
+
+work=$(mktemp -d)
+export TMPDIR=$work/tmp MUSTER_TEST_MARK=$work
+mkdir "$TMPDIR"
+cd "$work" || exit 1
+bad=0
+background=""
+
+wrong() {
+    echo "WRONG: $*"
+    bad=1
+}
+
+# Processes that this test has started, by a mark in their environment; its own shells aside.
+survivors() {
+    local pid pids
+    pids=$(grep -slFa "MUSTER_TEST_MARK=$work" /proc/[0-9]*/environ | grep -o '[0-9]*')
+    for pid in $pids; do
+        [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ] && continue
+        # Those that only looked are gone by now.
+        grep -qsFa "MUSTER_TEST_MARK=$work" "/proc/$pid/environ" && echo "$pid"
+    done
+}
+
+# run STATUS ARGUMENT...: runs muster, which is to end with STATUS; its output is in out and err.
+run() {
+    local wanted=$1 status
+    shift
+    timeout --kill-after=5 90 "$muster" "$@" >out 2>err
+    status=$?
+    if [ "$status" -ne "$wanted" ]; then
+        wrong "muster $* ended with $status instead of $wanted"
+        head -n 20 out err
+    fi
+}
+
+# The same in the background; its pid is in `background`.
+start() {
+    "$muster" "$@" >out 2>err &
+    background=$!
+}
+
+# Waits until `condition` holds, at most 20 s.
+until_true() {
+    local i
+    for ((i = 0; i < 400; i++)); do
+        eval "$1" && return 0
+        sleep 0.05
+    done
+    wrong "did not come true: $1"
+}
+
+ended_with() {
+    local status
+    wait "$background"
+    status=$?
+    [ "$status" -eq "$1" ] || wrong "ended with $status instead of $1: $(cat err)"
+}
+
+out_has() { grep -qE -- "$1" out || wrong "no '$1' in the output: $(head -n 5 out)"; }
+err_has() { grep -qE -- "$1" err || wrong "no '$1' in the errors: $(head -n 5 err)"; }
+lines() { [ "$(wc -l <"$1")" -eq "$2" ] || wrong "$1 has $(wc -l <"$1") lines instead of $2: $(head -n 5 "$1")"; }
+
+case $case_name in
+ring_*) # ring_RANKS_NODES
+    IFS=_ read -r _ ranks nodes <<<"$case_name"
+    run 0 -n "$ranks" --nodes "$nodes" "$examples/ring" 3
+    lines out $((ranks + 1))
+    out_has "went round $ranks ranks 3 times"
+    lines err 0
+    # The example passes PMIx_Get, Put, Commit and Fence what they ask of an application.
+    echo "COVERS SRV-20 SRV-22 SRV-29 SRV-35 SRV-70 SRV-71 SRV-72"
+    ;;
+hello)
+    run 0 -n 3 --output rank "$examples/hello"
+    for rank in 0 1 2; do out_has "^\[$rank\]<stdout>: hello from rank $rank of 3 on "; done
+    ;;
+facts)
+    run 0 -n 4 "$client" facts 4 1
+    run 0 -n 8 --nodes 4 "$client" facts 8 4
+    run 0 -n 2 "$client" apps 0 0 2 : -n 3 "$client" apps 1 2 3
+    echo "COVERS SRV-09 SRV-10 SRV-11 SRV-12 SRV-13 SRV-18"
+    ;;
+modex)
+    run 0 -n 4 "$client" modex
+    run 0 -n 8 --nodes 4 "$client" modex
+    ;;
+fences)
+    run 0 -n 8 --nodes 4 "$client" fences
+    run 0 -n 8 --nodes 2 --map-by node "$client" fences
+    echo "COVERS SRV-68"
+    ;;
+not_found)
+    run 127 -n 2 no-such-program-here
+    err_has "program 'no-such-program-here' not found"
+    lines err 1
+    run 127 -n 2 --nodes 2 ./not-here
+    err_has "program './not-here' not found"
+    printf '#!/not/here\n' >script && chmod +x script
+    run 127 ./script
+    err_has 'its interpreter is not there'
+    ;;
+not_executable)
+    touch plain
+    run 126 -n 2 ./plain
+    err_has "cannot execute './plain': Permission denied"
+    lines err 1
+    run 126 -n 2 "$work"
+    run 1 -n 2 --wdir /not/here true
+    err_has "cannot work in directory '/not/here'"
+    ;;
+script_without_interpreter)
+    echo 'echo from $0' >script && chmod +x script
+    run 0 -n 1 ./script
+    out_has 'from ./script'
+    ;;
+exit_status)
+    run 7 -n 4 sh -c '[ $PMIX_RANK = 2 ] && exit 7; exec sleep 60'
+    err_has 'rank 2 on .* \(pid [0-9]+\) exited with status 7 before it called PMIx_Init'
+    lines err 1
+    run 0 -n 4 true
+    lines err 0
+    ;;
+death)
+    for nodes in 1 2; do
+        run 139 -n 4 --nodes $nodes "$client" signal 3
+        err_has 'rank 3 on .* was ended by signal 11 \(Segmentation fault\)'
+        run 1 -n 4 --nodes $nodes "$client" no-finalize 1
+        err_has 'rank 1 on .* exited with status 0 without calling PMIx_Finalize'
+    done
+    ;;
+abort)
+    for nodes in 1 2; do
+        run 42 -n 4 --nodes $nodes "$client" abort 1
+        err_has 'rank 1 on .* called PMIx_Abort with status 42: no more'
+        lines err 1
+        run 0 -n 4 --nodes $nodes "$client" abort-one 2
+        err_has 'called PMIx_Abort for rank 2: you'
+    done
+    echo "COVERS SRV-63 SRV-64"
+    ;;
+never_init)
+    run 0 -n 3 sh -c 'exit 0'
+    run 0 -n 2 "$examples/hello" : -n 1 true
+    lines out 2
+    echo "COVERS SRV-59"
+    ;;
+interrupt_*)
+    signal=${case_name#interrupt_}
+    # Ranks that do not care, and grandchildren in sessions of their own.
+    start -n 4 --nodes 2 sh -c 'trap "" TERM INT; setsid sleep 61 & echo up; sleep 61; sleep 61'
+    until_true '[ "$(grep -c up out)" -eq 4 ]'
+    kill -s "$signal" "$background"
+    ended_with $((128 + $(kill -l "$signal")))
+    err_has 'the job is ended by signal'
+    ;;
+launcher_killed)
+    start -n 4 --nodes 2 sh -c 'setsid sleep 61 & echo up; sleep 61'
+    until_true '[ "$(grep -c up out)" -eq 4 ]'
+    kill -KILL "$background"
+    wait "$background" 2>/dev/null
+    until_true '[ -z "$(survivors)" ]'
+    until_true '[ -z "$(ls -A "$TMPDIR")" ]'
+    ;;
+node_killed)
+    start -n 4 --nodes 2 sh -c 'setsid sleep 61 & echo up; sleep 61'
+    until_true '[ "$(grep -c up out)" -eq 4 ]'
+    kill -KILL "$(pgrep -P "$background" | head -n 1)"
+    ended_with 1
+    err_has 'the server of node node[01] ended unexpectedly'
+    ;;
+timeout)
+    run 124 -n 3 --timeout 0.5 sleep 61
+    err_has 'did not end within 0.5 seconds and is ended; still running: ranks 0-2'
+    run 124 -n 1 --timeout 0.5 sh -c 'kill -STOP $$'
+    ;;
+grandchildren)
+    run 0 -n 2 --nodes 2 sh -c 'sleep 61 & setsid sleep 61 & exit 0'
+    ;;
+output)
+    run 0 -n 2 --output tag sh -c 'echo a; echo b >&2'
+    for rank in 0 1; do out_has "^\[1,$rank\]<stdout>: a$" && err_has "^\[1,$rank\]<stderr>: b$"; done
+    run 0 -n 2 --output rank,merge sh -c 'echo a; echo b >&2'
+    lines out 4
+    lines err 0
+    run 0 -n 1 --output timestamp echo a
+    out_has '^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3} a$'
+    run 0 -n 11 --output dir=d,nocopy sh -c 'echo $PMIX_RANK; echo e >&2'
+    lines out 0
+    [ "$(cat d/1/rank.07/stdout d/1/rank.10/stderr)" = $'7\ne' ] || wrong "files of dir=: $(find d)"
+    run 0 -n 2 --output file=f sh -c 'echo $PMIX_RANK'
+    lines out 2
+    [ "$(cat f.0.out f.1.out)" = $'0\n1' ] || wrong "files of file=: $(ls)"
+    # Much, through a reader that is slow, to the last byte; and an unfinished line.
+    "$muster" -n 3 sh -c 'seq 1 60000; printf end' | { sleep 0.5; cat; } >much
+    [ "$(grep -c . much)" -ge 180000 ] || wrong "lines are lost: $(wc -l <much)"
+    [ "$(grep -o end much | wc -l)" -eq 3 ] || wrong "unfinished lines are lost"
+    # A reader that goes away.
+    timeout 30 "$muster" -n 2 yes 2>err | head -n 1 >/dev/null
+    [ "${PIPESTATUS[0]}" -eq 141 ] || wrong "without a reader: ${PIPESTATUS[*]}"
+    ;;
+stdin)
+    seq 1 50000 >numbers
+    timeout 60 "$muster" -n 3 cat <numbers | cmp - numbers || wrong "rank 0 did not get it all"
+    timeout 60 "$muster" -n 3 --stdin 2 --output rank wc -l <numbers | grep -q '^\[2\]<stdout>: 50000' || wrong "rank 2"
+    [ "$(timeout 60 "$muster" -n 3 --nodes 2 --stdin all wc -l <numbers | grep -c '^50000')" -eq 3 ] || wrong "not all"
+    [ "$(timeout 60 "$muster" -n 2 --stdin none wc -c <numbers | grep -c '^0')" -eq 2 ] || wrong "not none"
+    # A rank that does not read does not hold the job up.
+    run 0 -n 2 true <numbers
+    run 1 -n 2 --stdin 2 true
+    err_has 'the ranks are 0 to 1'
+    ;;
+environment)
+    PASSED=on run 0 -n 1 -x PASSED -x SET=1 sh -c 'echo $PASSED $SET' : -n 1 -x MORE=2 sh -c 'echo $PASSED $SET $MORE'
+    out_has '^on 1$'
+    out_has '^on 1 2$'
+    run 0 -n 1 --pmixmca ptl_base_verbose 0 --mca btl self env
+    out_has '^PMIX_MCA_ptl_base_verbose=0$'
+    out_has '^OMPI_MCA_btl=self$'
+    PMIX_SERVER_URI41=junk PMIX_NAMESPACE=other run 0 -n 1 "$examples/hello"
+    run 0 -n 1 -wdir / pwd
+    out_has '^/$'
+    run 2 -x NOT_SET_ANYWHERE true
+    err_has 'NOT_SET_ANYWHERE: this variable is not set here'
+    ;;
+binding)
+    run 0 -n 1 --bind-to hwthread --output rank sh -c 'grep Cpus_allowed_list /proc/self/status'
+    out_has 'Cpus_allowed_list:.[0-9]+$'
+    run 1 -n 4096 --bind-to core true
+    err_has 'too few here'
+    run 0 -n 8 --bind-to core:overload-allowed --map-by core true
+    run 0 --map-by ppr:2:node --nodes 3 --output rank "$examples/hello"
+    lines out 6
+    out_has 'rank 5 of 6 on node2'
+    run 0 -n 4 --nodes 2 --map-by node --output rank "$examples/hello"
+    out_has 'rank 1 of 4 on node1'
+    out_has 'rank 2 of 4 on node0'
+    ;;
+usage)
+    run 2
+    err_has 'no program is given'
+    run 2 --no-such-option true
+    err_has '--no-such-option is not an option of muster'
+    run 2 -n 0 true
+    run 2 -n 4x true
+    run 2 --bind-to nothing true
+    err_has 'valid are none, hwthread'
+    run 2 --output colour true
+    run 1 true : -n 1 true
+    err_has 'each needs its -n'
+    run 0 --version
+    run 0 --help
+    out_has '^Usage: muster'
+    ;;
+report)
+    run 0 -n 4 --nodes 2 --report "$examples/ring"
+    for row in servers spawn init finalize end fence; do err_has "^  $row +[0-9]"; done
+    ;;
+mpi_*) # mpi_PROGRAM_LIBRARY
+    IFS=_ read -r _ program library <<<"$case_name"
+    if [ "$library" = own ]; then
+        expected=$(readlink -f /usr/lib/x86_64-linux-gnu/libpmix.so.2)
+    else
+        expected=$(readlink -f "$libdir/libpmix.so.2")
+        export LD_LIBRARY_PATH=$libdir
+    fi
+    for nodes in 1 2; do
+        # Between nodes TCP, also where there is no network but the loopback.
+        run 0 -n 4 --nodes $nodes -x OMPI_MCA_btl_tcp_if_include=lo "$mpi" "$program"
+        out_has "^$program of 4 ranks: right"
+        [ "$(sed -n 's/^library //p' out)" = "$expected" ] || wrong "another library: $(grep ^library out)"
+    done
+    ;;
+*)
+    wrong "there is no case $case_name"
+    ;;
+esac
+
+left=$(survivors)
+if [ -n "$left" ]; then
+    wrong "processes are left:"
+    for pid in $left; do
+        ps -o pid,ppid,args -p "$pid"
+        kill -KILL "$pid"
+    done
+fi
+[ -z "$(ls -A "$TMPDIR")" ] || wrong "files are left: $(ls -A "$TMPDIR")"
+cd / && rm -rf "$work"
+exit $bad

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line of muster.
+#include "tools/muster/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace muster {
+namespace {
+
+Options read(std::vector<std::string> arguments) {
+    CommandLine line = read_command_line(arguments);
+    EXPECT_TRUE(line.options.has_value()) << line.text;
+    return line.options.value_or(Options{});
+}
+
+TEST(LauncherOptions, OptionsEndAtTheProgram) {
+    const Options options = read({"-n", "3", "prog", "-n", "4", "--bind-to", "x"});
+    ASSERT_EQ(options.apps.size(), 1u);
+    EXPECT_EQ(options.apps[0].ranks, 3u);
+    EXPECT_EQ(options.apps[0].argv, (std::vector<std::string>{"prog", "-n", "4", "--bind-to", "x"}));
+}
+
+TEST(LauncherOptions, SpellingsOfMpirun) {
+    for (const char* name : {"-n", "-np", "--np", "-c", "--n"}) {
+        EXPECT_EQ(read({name, "5", "prog"}).apps[0].ranks, 5u) << name;
+    }
+    EXPECT_EQ(read({"-wdir", "/x", "prog"}).apps[0].wdir, "/x");
+    EXPECT_TRUE(read({"--tag-output", "prog"}).output.tag);
+    EXPECT_EQ(read({"--bind-to=core", "prog"}).bind.level, Level::Core);
+    EXPECT_EQ(read({"-map-by", "socket:PE=2", "prog"}).map.cpus, 2u);
+    EXPECT_EQ(read({"-n", "1", "--", "--odd-name"}).apps[0].argv[0], "--odd-name");
+}
+
+TEST(LauncherOptions, ProgramsAreSplitAtColons) {
+    const Options options = read({"-x", "A=1", "-n", "1", "a", ":", "-x", "B=2", "-n", "2", "b", "c"});
+    ASSERT_EQ(options.apps.size(), 2u);
+    EXPECT_EQ(options.apps[0].env.size(), 1u);
+    EXPECT_EQ(options.apps[1].env.size(), 2u);
+    EXPECT_EQ(options.apps[1].argv.size(), 2u);
+}
+
+TEST(LauncherOptions, ParametersGoToTheLibraryThatTheyBelongTo) {
+    const Options options = read({"--mca", "gds", "hash", "--mca", "btl_tcp_if_include", "lo", "--pmixmca",
+                                  "x", "y", "--omca", "ptl", "z", "prog"});
+    std::vector<std::string> names;
+    for (const auto& [name, value] : options.parameters)
+        names.push_back(name + "=" + value);
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{"OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_ptl=z",
+                                               "PMIX_MCA_gds=hash", "PMIX_MCA_x=y"}));
+}
+
+TEST(LauncherOptions, WhatIsWrongIsSaid) {
+    const std::vector<std::vector<std::string>> wrong = {{},
+                                                         {"-n"},
+                                                         {"-n", "0", "p"},
+                                                         {"-n", "99999999999", "p"},
+                                                         {"-n", "-1", "p"},
+                                                         {"--timeout", "x", "p"},
+                                                         {"--timeout", "-1", "p"},
+                                                         {"--output", "tag,", "p"},
+                                                         {"--output", "dir=", "p"},
+                                                         {"--output", "dir=a,file=b", "p"},
+                                                         {"--stdin", "some", "p"},
+                                                         {"--map-by", "ppr:2", "p"},
+                                                         {"--map-by", "moon", "p"},
+                                                         {"--nodes", "0", "p"},
+                                                         {"p", ":"},
+                                                         {"-x", "=1", "p"},
+                                                         {"--mca", "only_name"},
+                                                         {"-zz", "p"}};
+    for (const auto& arguments : wrong) {
+        const CommandLine line = read_command_line(arguments);
+        EXPECT_FALSE(line.options.has_value()) << (arguments.empty() ? "nothing" : arguments[0] + " ...");
+        EXPECT_EQ(line.status, 2);
+        EXPECT_TRUE(line.text.starts_with("muster: ")) << line.text;
+    }
+}
+
+}  // namespace
+}  // namespace muster
