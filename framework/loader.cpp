@@ -102,7 +102,8 @@ bool bound_at_once(const link_map& library) {
     return false;
 }
 
-/// Why the file cannot be opened. libltdl says "file not found" for nearly everything, so the linker is asked again.
+/// Why the file cannot be opened. libltdl says "file not found" for nearly everything, so the linker is asked
+/// again.
 std::string why_not_opened(const std::string& path) {
     if (void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) {
         ::dlclose(handle);

@@ -14,7 +14,8 @@ void Log::write(LogLevel level, const char* format, ...) const {
     int used = std::snprintf(line, sizeof line, "[pmix:%s:%d] ", name_, static_cast<int>(getpid()));
     va_list arguments;
     va_start(arguments, format);
-    const int more = std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used) - 1, format, arguments);
+    const int more =
+        std::vsnprintf(line + used, sizeof line - static_cast<size_t>(used) - 1, format, arguments);
     va_end(arguments);
     if (more < 0) return;
     used += more;

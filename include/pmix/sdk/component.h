@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What every component is: a descriptor, returned by the one function that its library exports, and the table of
- * functions that the host (the library that loads it) gives to `create`. Rules of this interface:
- *  - each struct begins with its size; tables only grow at the end; a member beyond the size given is not there;
- *  - only C types cross (the frameworks ptl, gds and bfrops pass C++ objects and are locked to the library's exact
- *    version); no exception crosses;
+ * What every component is: a descriptor, returned by the one function that its library exports, and the table
+ * of functions that the host (the library that loads it) gives to `create`. Rules of this interface:
+ *  - each struct begins with its size; tables only grow at the end; what is beyond the size is not there;
+ *  - only C types cross (the frameworks ptl, gds and bfrops pass C++ objects and are locked to the library's
+ *    exact version); no exception crosses;
  *  - a component's library has no undefined symbol of the host's.
  */
 #ifndef PMIX_SDK_COMPONENT_H
@@ -27,7 +27,7 @@ extern "C" {
 typedef enum {
     MUSTER_PARAM_INT = 0,
     MUSTER_PARAM_UNSIGNED = 1,
-    MUSTER_PARAM_SIZE = 2,   /* bytes; k, m and g may follow the number */
+    MUSTER_PARAM_SIZE = 2, /* bytes; k, m and g may follow the number */
     MUSTER_PARAM_BOOL = 3,
     MUSTER_PARAM_STRING = 4,
     MUSTER_PARAM_SECONDS = 5, /* may have a fraction */
@@ -36,28 +36,30 @@ typedef enum {
 
 /* One parameter: PMIX_MCA_<framework>_<component>_<name>. All strings live as long as the component. */
 typedef struct {
-    const char *name;
+    const char* name;
     muster_param_type_t type;
-    const char *default_value; /* as text, never NULL */
-    const char *unit;          /* NULL for none */
-    const char *help;          /* one sentence */
-    const char *choices;       /* comma list for MUSTER_PARAM_CHOICE, else NULL */
-    const char *former_names;  /* comma list of full names that mean the same, or NULL */
+    const char* default_value; /* as text, never NULL */
+    const char* unit;          /* NULL for none */
+    const char* help;          /* one sentence */
+    const char* choices;       /* comma list for MUSTER_PARAM_CHOICE, else NULL */
+    const char* former_names;  /* comma list of full names that mean the same, or NULL */
 } muster_param_t;
 
 /* What the host offers to a component. Valid as long as the component's instance. */
 typedef struct muster_host {
     size_t struct_size;
-    void *context; /* first argument of every function here */
-    /* Logs one line through the framework's verbosity; level as in MCA: 1 error, 5 info, 10 debug. Any thread. */
-    void (*log)(void *context, int level, const char *message);
-    /* Value of one of the component's own parameters as text; lives as long as the instance. NULL when undefined. */
-    const char *(*parameter)(void *context, const char *name);
+    void* context; /* first argument of every function here */
+    /* Logs one line through the framework's verbosity; level as in MCA: 1 error, 5 info, 10 debug. Any
+     * thread. */
+    void (*log)(void* context, int level, const char* message);
+    /* Value of one of the component's own parameters as text; lives as long as the instance. NULL when
+     * undefined. */
+    const char* (*parameter)(void* context, const char* name);
     /* Memory that the host will free, or that it gave; as malloc and free. */
-    void *(*allocate)(void *context, size_t size);
-    void (*release)(void *context, void *block);
+    void* (*allocate)(void* context, size_t size);
+    void (*release)(void* context, void* block);
     /* Runs `task` on the progress thread, after all posted before. Any thread. */
-    void (*post)(void *context, void (*task)(void *data), void *data);
+    void (*post)(void* context, void (*task)(void* data), void* data);
 } muster_host_t;
 
 /* May face bytes of a peer that is not trusted. */
@@ -67,20 +69,21 @@ typedef struct muster_component {
     size_t struct_size;
     uint16_t sdk_major;
     uint16_t sdk_minor;
-    const char *framework;
+    const char* framework;
     uint16_t interface_version; /* of the framework's operations table */
-    const char *name;           /* lower case letters, digits */
-    const char *version;
-    const char *vendor;
+    const char* name;           /* lower case letters, digits */
+    const char* version;
+    const char* vendor;
     uint32_t flags;
-    int priority;               /* higher is preferred */
-    const muster_param_t *params;
+    int priority; /* higher is preferred */
+    const muster_param_t* params;
     size_t nparams;
-    /* Makes the instance: the framework's operations table (pmix/sdk/<framework>.h), or the C++ object of a framework that
-     * is locked to the library's version. Returns PMIX_SUCCESS; PMIX_ERR_NOT_AVAILABLE when it cannot be used here (a
-     * library or device is missing): the reason goes to `reason`, an array of 256 characters. */
-    pmix_status_t (*create)(const muster_host_t *host, void **instance, char *reason);
-    void (*destroy)(void *instance);
+    /* Makes the instance: the framework's operations table (pmix/sdk/<framework>.h), or the C++ object of a
+     * framework that is locked to the library's version. Returns PMIX_SUCCESS; PMIX_ERR_NOT_AVAILABLE when it
+     * cannot be used here (a library or device is missing): the reason goes to `reason`, an array of 256
+     * characters. */
+    pmix_status_t (*create)(const muster_host_t* host, void** instance, char* reason);
+    void (*destroy)(void* instance);
 } muster_component_t;
 
 /* Name of the exported function: muster_component_<framework>_<name>. */
@@ -91,10 +94,10 @@ typedef struct muster_component {
 #endif
 #ifdef __cplusplus
 #define MUSTER_COMPONENT(framework, name) \
-    extern "C" MUSTER_COMPONENT_EXPORT const muster_component_t *muster_component_##framework##_##name(void)
+    extern "C" MUSTER_COMPONENT_EXPORT const muster_component_t* muster_component_##framework##_##name(void)
 #else
 #define MUSTER_COMPONENT(framework, name) \
-    MUSTER_COMPONENT_EXPORT const muster_component_t *muster_component_##framework##_##name(void)
+    MUSTER_COMPONENT_EXPORT const muster_component_t* muster_component_##framework##_##name(void)
 #endif
 
 #ifdef __cplusplus

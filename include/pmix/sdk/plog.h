@@ -18,9 +18,9 @@ extern "C" {
 #define MUSTER_PLOG_INTERFACE 1
 
 /* How the message is to be shown, by the directives of PMIx_Log. */
-#define MUSTER_PLOG_TAG       0x1u /* PMIX_LOG_TAG_OUTPUT: name the source and the channel */
+#define MUSTER_PLOG_TAG 0x1u       /* PMIX_LOG_TAG_OUTPUT: name the source and the channel */
 #define MUSTER_PLOG_TIMESTAMP 0x2u /* PMIX_LOG_TIMESTAMP_OUTPUT: show the time */
-#define MUSTER_PLOG_XML       0x4u /* PMIX_LOG_XML_OUTPUT */
+#define MUSTER_PLOG_XML 0x4u       /* PMIX_LOG_XML_OUTPUT */
 
 /* One message for one channel. The host's, valid during the call. */
 typedef struct muster_plog_record {

@@ -22,8 +22,8 @@ typedef struct muster_psec_claim {
     uint32_t gid;      /* ... and group */
     bool kernel_known; /* the connection's kernel told who the peer is: */
     uint32_t kernel_uid;
-    uint32_t kernel_gid;  /* UINT32_MAX: not known */
-    int64_t kernel_pid; /* 0: not known */
+    uint32_t kernel_gid; /* UINT32_MAX: not known */
+    int64_t kernel_pid;  /* 0: not known */
 } muster_psec_claim_t;
 
 /* The operations. The component's; valid until `destroy`. Called on any thread, several at once.
