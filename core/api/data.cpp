@@ -47,7 +47,8 @@ PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_va
         // Reserved keys are the host's to define; a qualified value's key is the one that is open to all.
         if (key_is_reserved(key) && !key_is(key, PMIX_QUALIFIED_VALUE)) return PMIX_ERR_BAD_PARAM;
         Client* client = use->client();
-        if (client == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+        // A server's own data is where its clients and host look for it already.
+        if (client == nullptr) return use->store().post(use->self(), scope, key, *val);
         return client->put(scope, key, *val);
     });
 }
@@ -119,8 +120,8 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
         auto all = participants(*use, procs, nprocs);
         Client* client = use->client();
-        if (client == nullptr) return PMIX_ERR_NOT_SUPPORTED;
-        if (!client->connected()) return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
+        if (client == nullptr || !client->connected())
+            return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
         return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
             client->fence(std::move(all), {info, ninfo}, deliver);
         });
@@ -135,8 +136,7 @@ PMIX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs
         if ((ninfo > 0 && info == nullptr) || cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
         auto all = participants(*use, procs, nprocs);
         Client* client = use->client();
-        if (client == nullptr) return PMIX_ERR_NOT_SUPPORTED;
-        if (!client->connected()) {
+        if (client == nullptr || !client->connected()) {
             return only_ourselves(*use, all) ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_UNREACH;
         }
         auto directives = Info::copy_of(info, ninfo);

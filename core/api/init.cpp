@@ -111,7 +111,8 @@ PMIX_EXPORT void PMIx_Progress(void) {
 
 PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t*, size_t) {
     const Use use;
-    if (use) use->loop().stop();
+    // A handler cannot end the thread that it runs on.
+    if (use && !use->loop().on_loop()) use->loop().stop();
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[], size_t nprocs) {

@@ -2,6 +2,8 @@
 // The runtime of the process: see instance.hpp.
 #include "core/api/instance.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -24,6 +26,19 @@ struct Slot {
 Slot& slot() {
     static auto* the_slot = new Slot;  // never destroyed: threads may call while the process exits
     return *the_slot;
+}
+
+/// In a child of fork() there is no progress thread, and the connection is the parent's: the child is not
+/// initialised, and may be on its own. The parent's objects stay where they are, untouched; only the
+/// connection is closed here, so that the server sees the parent's end when it comes.
+void forget_in_child() {
+    Slot& the_slot = slot();
+    new (&the_slot.lock) std::mutex;  // another thread may have held it
+    Runtime* runtime = the_slot.owned.release();
+    the_slot.references = 0;
+    the_slot.current.store(nullptr);
+    the_slot.users.store(0);
+    if (runtime != nullptr && runtime->client() != nullptr) runtime->client()->close_in_child();
 }
 
 }  // namespace
@@ -55,6 +70,8 @@ pmix_status_t instance::initialize(Make make, void* context) {
         ++the_slot.references;
         return PMIX_SUCCESS;
     }
+    static const int watching_forks = pthread_atfork(nullptr, nullptr, forget_in_child);
+    if (watching_forks != 0) return PMIX_ERR_NOMEM;
     auto made = make(context);
     if (!made) return made.status();
     the_slot.owned = std::move(*made);
@@ -73,6 +90,7 @@ pmix_status_t instance::finalize(void (*goodbye)(Runtime&, void*), void* context
     }
     Runtime& runtime = *the_slot.owned;
     if (runtime.loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;  // a handler cannot end the thread it runs on
+    runtime.start();  // where PMIx_Progress_thread_stop has ended it: the goodbye needs it
     goodbye(runtime, context);
     the_slot.current.store(nullptr);
     // Calls on other threads end now: what they wait for has been answered with an error by goodbye().

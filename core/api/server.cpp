@@ -80,6 +80,16 @@ pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
     });
 }
 
+/// Calls that wait on other threads end, and so do those that wait for the host.
+void end_waits(Runtime& runtime, void*) {
+    Server* server = runtime.server();
+    if (server == nullptr) return;
+    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [server](auto deliver) {
+        server->close();
+        deliver(PMIX_SUCCESS);
+    });
+}
+
 bool valid_nspace(const char* nspace) {
     return nspace != nullptr && *nspace != '\0' && strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
 }
@@ -99,7 +109,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, s
 
 PMIX_EXPORT pmix_status_t PMIx_server_finalize(void) {
     return guard([&]() -> pmix_status_t {
-        const pmix_status_t status = instance::finalize([](Runtime&, void*) {}, nullptr);
+        const pmix_status_t status = instance::finalize(end_waits, nullptr);
         if (!instance::initialized()) api::forget_topology();
         return status;
     });

@@ -3,6 +3,8 @@
 // there.
 #include "core/client/client.hpp"
 
+#include <unistd.h>
+
 #include "framework/base/compress.hpp"
 
 namespace muster {
@@ -82,6 +84,10 @@ void Client::close() {
         done(nullptr);
     goodbye_limit_.reset();
     if (channel_) channel_->close();
+}
+
+void Client::close_in_child() {
+    if (channel_ && channel_->is_open()) ::close(channel_->fd());
 }
 
 pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_t& value) {

@@ -87,6 +87,8 @@ class Client {
     /// Says goodbye. `done` runs when the server has answered, or the limit is reached. Loop.
     void finalize(std::chrono::milliseconds limit, OnStatus done);
     void close();
+    /// In a child of fork(): closes its copy of the connection, and does nothing else. Safe there.
+    void close_in_child();
 
   private:
     Result<Socket> open_connection(const ServerContact& contact, std::chrono::milliseconds limit);

@@ -107,6 +107,7 @@ void Collectives::compute_expected(Collective& collective) {
 void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants,
                          Arrival arrival) {
     if (!operations_[static_cast<size_t>(kind)]) return arrival.reply({PMIX_ERR_NOT_SUPPORTED, {}, 0});
+    if (closed_) return arrival.reply({PMIX_ERR_LOST_CONNECTION, {}, 0});
     std::sort(participants.begin(), participants.end(), proc_less);
     participants.erase(std::unique(participants.begin(), participants.end(), proc_is), participants.end());
     // An entry that a wildcard covers says nothing more.
@@ -152,6 +153,10 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
                 if (client.gone() && (participant.rank == rank || participant.rank == PMIX_RANK_WILDCARD)) {
                     collective->departed_.push_back(client.proc);
                 }
+            }
+            for (const pmix_rank_t rank : nspace->removed) {
+                if (participant.rank == rank || participant.rank == PMIX_RANK_WILDCARD)
+                    collective->departed_.push_back(make_proc(participant.nspace, rank));
             }
         }
         active_.push_back(collective);
@@ -234,6 +239,13 @@ void Collectives::deregistered(const char* nspace) {
                         [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
         if (involved) finish(collective, {PMIX_ERR_INVALID_NAMESPACE, {}, 0});
     }
+}
+
+void Collectives::close() {
+    closed_ = true;
+    const auto active = active_;
+    for (const auto& collective : active)
+        finish(collective, {PMIX_ERR_LOST_CONNECTION, {}, 0});
 }
 
 void Collectives::registered(const char* nspace) {

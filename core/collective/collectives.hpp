@@ -109,6 +109,8 @@ class Collectives {
     void deregistered(const char* nspace);
     /// More is known about a namespace (clients registered): expectations are computed anew.
     void registered(const char* nspace);
+    /// The server ends: all end with PMIX_ERR_LOST_CONNECTION, and so does what comes later.
+    void close();
 
     /// All that are under way, for queries and messages.
     const std::list<std::shared_ptr<Collective>>& active() const { return active_; }
@@ -119,6 +121,7 @@ class Collectives {
     void expire(const std::shared_ptr<Collective>& collective);
 
     Server& server_;
+    bool closed_ = false;
     std::unique_ptr<CollectiveOperation> operations_[5];
     std::list<std::shared_ptr<Collective>> active_;
 };

@@ -53,10 +53,11 @@ class Completion {
 };
 
 /// Runs `start(deliver)` on the loop and waits for what it delivers. On the loop itself a wait would never
-/// end: `refused` is returned at once (PMIX_ERR_WOULD_BLOCK at the API).
+/// end, and neither would it on a loop that was stopped (PMIx_Progress_thread_stop): `refused` is returned at
+/// once (PMIX_ERR_WOULD_BLOCK at the API).
 template <class T, class Start>
 T call_and_wait(EventLoop& loop, T refused, Start start) {
-    if (loop.on_loop()) return refused;
+    if (loop.on_loop() || loop.stopped()) return refused;
     auto completion = std::make_shared<Completion<T>>(loop);
     loop.post([completion, start = std::move(start)]() mutable {
         start([completion](T value) { completion->deliver(std::move(value)); });

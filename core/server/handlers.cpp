@@ -142,8 +142,10 @@ void handle::get(Server& server, const Request& request) {
 void handle::finalize(Server& server, const Request& request) {
     const PeerPtr& peer = request.peer;
     LocalClient* client = server.namespaces().client(peer->proc);
+    const bool again = peer->finalized;
     peer->finalized = true;
-    if (client == nullptr || client->peer != peer) return peer->reply_status(request.tag, PMIX_SUCCESS);
+    if (again || client == nullptr || client->peer != peer)
+        return peer->reply_status(request.tag, PMIX_SUCCESS);
     client->finalized = true;
     server.departed(peer->proc, false);
     server.host().client_finalized(

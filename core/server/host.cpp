@@ -55,6 +55,20 @@ Host::~Host() {
     }
 }
 
+void Host::close() {
+    closed_ = true;
+    std::vector<uintptr_t> numbers;
+    {
+        OpenUpcalls& open = open_upcalls();
+        std::lock_guard lock(open.lock);
+        for (const auto& [number, upcall] : open.by_number) {
+            if (upcall.owner == owner_) numbers.push_back(number);
+        }
+    }
+    for (const uintptr_t number : numbers)
+        on_op(PMIX_ERR_LOST_CONNECTION, reinterpret_cast<void*>(number));
+}
+
 void Host::upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
                   const std::function<pmix_status_t(void*)>& call) {
     OpenUpcalls& open = open_upcalls();
@@ -65,7 +79,7 @@ void Host::upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
         open.by_number.emplace(number, OpenUpcall{owner_, &loop_, std::move(keep), std::move(done)});
     }
     MUSTER_LOG(log_, Debug, "upcall %s, number %zu", name, static_cast<size_t>(number));
-    const pmix_status_t status = call(reinterpret_cast<void*>(number));
+    const pmix_status_t status = closed_ ? PMIX_ERR_LOST_CONNECTION : call(reinterpret_cast<void*>(number));
     if (status == PMIX_SUCCESS) return;  // the host will call back
     HostAnswer immediate;
     immediate.status = status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;

@@ -51,6 +51,10 @@ class Host {
     void fence(std::vector<pmix_proc_t> procs, Info info, Bytes data, HostDone done);
     void direct_modex(const pmix_proc_t& proc, Info info, HostDone done);
 
+    /// The server ends: what the host has not answered is answered with PMIX_ERR_LOST_CONNECTION, and so is
+    /// each upcall from now on. On the loop.
+    void close();
+
     /// The general form. `call` gets the callback's data and makes the upcall; `keep` owns what the upcall
     /// was given, until the answer. Used by the members above and by services with upcalls of their own.
     void upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
@@ -70,6 +74,7 @@ class Host {
     EventLoop& loop_;
     Log& log_;
     pmix_server_module_t module_{};
+    bool closed_ = false;
     uint64_t owner_ = 0;  // tells our open upcalls from those of an earlier Host of this process
 };
 

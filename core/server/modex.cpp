@@ -128,7 +128,8 @@ void Modex::get(GetRequest request, OnGet done) {
     }
     if (local) {
         const LocalClient* client = nspace->client(request.target.rank);
-        if (client != nullptr && client->gone()) return done(PMIX_ERR_NOT_FOUND, {});
+        if ((client != nullptr && client->gone()) || nspace->removed.count(request.target.rank) != 0)
+            return done(PMIX_ERR_NOT_FOUND, {});
         // After its first commit a process may or may not post more: waiting is bounded.
         const bool bounded = client != nullptr && client->commits > 0;
         return wait(std::move(request), std::move(done), bounded);
@@ -143,6 +144,7 @@ void Modex::get(GetRequest request, OnGet done) {
 }
 
 void Modex::wait(GetRequest request, OnGet done, bool bounded) {
+    if (closed_) return done(PMIX_ERR_LOST_CONNECTION, {});
     WaitingList& list = waiting_[Proc(request.target)];
     const auto timeout = read_timeout(request.info);
     list.push_back(std::make_unique<Waiting>());
@@ -178,8 +180,7 @@ void Modex::arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t
 
 void Modex::ask_host(const pmix_proc_t& target) {
     const Proc key(target);
-    if (in_flight_[key]) return;
-    in_flight_[key] = true;
+    if (closed_ || !in_flight_.emplace(key, true).second) return;
     Info info;
     for (const auto& waiting : waiting_[key]) {
         waiting->asked = true;
@@ -195,7 +196,8 @@ void Modex::ask_host(const pmix_proc_t& target) {
 
 void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data) {
     const Proc key(target);
-    in_flight_.erase(key);
+    // The namespace went away meanwhile: its data must not come back.
+    if (in_flight_.erase(key) == 0) return;
     Gds& store = server_.runtime().store();
     if (status == PMIX_SUCCESS) {
         Unpacker values(server_.runtime().own_format(), data);
@@ -256,6 +258,7 @@ void Modex::retry(const Proc& target, bool final_answer) {
 }
 
 void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
+    if (closed_) return done(PMIX_ERR_LOST_CONNECTION, {});
     const Gds& store = server_.runtime().store();
     Namespace* nspace = server_.namespaces().find(proc.nspace);
     Packer values(server_.runtime().own_format());
@@ -279,6 +282,7 @@ void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
         if (status != PMIX_SUCCESS && client->commits == 0) return done(PMIX_ERR_NOT_FOUND, {});
         return done(PMIX_SUCCESS, values.take());
     }
+    if (nspace != nullptr && nspace->removed.count(proc.rank) != 0) return done(PMIX_ERR_NOT_FOUND, {});
     if (nspace != nullptr && nspace->registered && !nspace->is_local(proc.rank) &&
         nspace->clients.size() >= nspace->local_count()) {
         return done(PMIX_ERR_NOT_FOUND, {});
@@ -386,9 +390,19 @@ void Modex::departed(const pmix_proc_t& proc) {
 }
 
 void Modex::deregistered(const char* nspace) {
+    end_all([nspace](const Proc& proc) { return proc.nspace() == nspace; }, PMIX_ERR_INVALID_NAMESPACE);
+}
+
+void Modex::close() {
+    closed_ = true;
+    end_all([](const Proc&) { return true; }, PMIX_ERR_LOST_CONNECTION);
+}
+
+void Modex::end_all(const std::function<bool(const Proc&)>& concerned, pmix_status_t verdict) {
+    std::erase_if(in_flight_, [&](const auto& entry) { return concerned(entry.first); });
     std::vector<std::unique_ptr<Waiting>> ended;
     for (auto it = waiting_.begin(); it != waiting_.end();) {
-        if (it->first.nspace() != nspace) {
+        if (!concerned(it->first)) {
             ++it;
             continue;
         }
@@ -396,20 +410,21 @@ void Modex::deregistered(const char* nspace) {
             ended.push_back(std::move(waiting));
         it = waiting_.erase(it);
     }
-    for (auto& waiting : ended)
-        waiting->done(PMIX_ERR_INVALID_NAMESPACE, {});
     std::vector<OnRequested> callers;
     for (auto it = requested_.begin(); it != requested_.end();) {
-        if (it->first.nspace() == nspace) {
-            for (OnRequested& done : it->second)
-                callers.push_back(std::move(done));
-            it = requested_.erase(it);
-        } else {
+        if (!concerned(it->first)) {
             ++it;
+            continue;
         }
+        for (OnRequested& done : it->second)
+            callers.push_back(std::move(done));
+        it = requested_.erase(it);
     }
+    // Those who are answered may ask again.
+    for (auto& waiting : ended)
+        waiting->done(verdict, {});
     for (OnRequested& done : callers)
-        done(PMIX_ERR_INVALID_NAMESPACE, {});
+        done(verdict, {});
 }
 
 }  // namespace muster

@@ -56,6 +56,8 @@ class Modex {
     void registered(const char* nspace);
     void departed(const pmix_proc_t& proc);
     void deregistered(const char* nspace);
+    /// The server ends: all that wait are answered with PMIX_ERR_LOST_CONNECTION, and so is who comes later.
+    void close();
 
   private:
     struct Waiting {
@@ -72,9 +74,11 @@ class Modex {
     void ask_host(const pmix_proc_t& target);
     void host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data);
     void retry(const Proc& target, bool final_answer);
+    void end_all(const std::function<bool(const Proc&)>& concerned, pmix_status_t verdict);
     void arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t verdict);
 
     Server& server_;
+    bool closed_ = false;
     std::unordered_map<Proc, WaitingList> waiting_;
     std::unordered_map<Proc, bool> in_flight_;  ///< direct modex under way
     std::unordered_map<Proc, std::vector<OnRequested>> requested_;

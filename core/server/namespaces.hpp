@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,6 +37,7 @@ struct Namespace {
     bool registered = false;  ///< register_nspace was called
     bool synthetic = false;   ///< made by us for a singleton or a tool, not by the host
     std::map<pmix_rank_t, LocalClient> clients;
+    std::set<pmix_rank_t> removed;               ///< deregistered clients: nobody waits for them
     std::vector<pmix_rank_t> mapped_ranks;       ///< ranks of this node by the job's map, sorted
     std::vector<std::function<void()>> waiting;  ///< run once the namespace is registered
     /// Replies to the request for job data, one for each form that peers want.

@@ -11,6 +11,7 @@
 #include "core/protocol/command.hpp"
 #include "core/server/handlers.hpp"
 #include "core/spawn/connect.hpp"
+#include "framework/base/status.hpp"
 #include "framework/pmdl.hpp"
 #include "framework/psec.hpp"
 
@@ -90,6 +91,13 @@ void Server::deregister_nspace(const char* name) {
         collectives_.deregistered(name);
         modex_.deregistered(name);
         auto waiting = std::move(nspace->waiting);
+        // Those that have said goodbye may still wait for our answer to it, and close by themselves.
+        for (auto& [rank, client] : nspace->clients) {
+            if (!client.connected || client.gone()) continue;
+            client.lost = true;
+            departed(client.proc, true);
+            end_connections(client);
+        }
         namespaces_.remove(name);
         // Their requests find no namespace now and are refused.
         for (const auto& task : waiting)
@@ -106,6 +114,7 @@ pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uin
     client.uid = uid;
     client.gid = gid;
     client.server_object = server_object;
+    namespaces_.find(proc.nspace)->removed.erase(proc.rank);
     collectives_.registered(proc.nspace);
     return PMIX_SUCCESS;
 }
@@ -115,11 +124,32 @@ void Server::deregister_client(const pmix_proc_t& proc) {
     if (nspace == nullptr) return;
     LocalClient* client = nspace->client(proc.rank);
     if (client == nullptr) return;
-    if (!client->gone()) departed(proc, true);
-    if (client->peer) drop(client->peer);
-    for (const PeerPtr& clone : client->clones)
-        drop(clone);
+    const bool was_there = !client->gone();
+    client->lost = client->lost || was_there;
+    nspace->removed.insert(proc.rank);
+    if (was_there) departed(client->proc, true);
+    end_connections(*client);
     nspace->clients.erase(proc.rank);
+}
+
+void Server::end_connections(LocalClient& client) {
+    if (client.peer) drop(client.peer);
+    for (const PeerPtr& clone : client.clones)
+        drop(clone);
+    client.peer.reset();
+    client.clones.clear();
+}
+
+void Server::close() {
+    modex_.close();
+    collectives_.close();
+    host_.close();
+    // After the answers to all that is posted by now.
+    runtime_.loop().post([this] {
+        const auto peers = peers_;
+        for (const PeerPtr& peer : peers)
+            drop(peer);
+    });
 }
 
 namespace {
@@ -226,6 +256,10 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
                       "it wants encoding '" + wanted.bfrops + "' (version " + wanted.version +
                           "), which no bfrops component here speaks");
     }
+    if (peer.version.major == 0) {
+        return refuse(admission->socket, who,
+                      "its version '" + wanted.version.substr(0, 64) + "' is none that can be understood");
+    }
     if (peer.format.buffer_type != BufferType::NonDescribed &&
         peer.format.buffer_type != BufferType::FullyDescribed) {
         return refuse(admission->socket, who, "it wants an unknown type of buffers");
@@ -317,6 +351,9 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
         peer->format.buffer_type != runtime_.own_format().buffer_type) {
         std::lock_guard lock(formats_lock_);
         formats_[Proc(peer->proc)] = peer->format;
+    } else {
+        std::lock_guard lock(formats_lock_);
+        formats_.erase(Proc(peer->proc));
     }
     if (client->peer == nullptr || client->gone()) {
         client->peer = peer;
@@ -353,11 +390,17 @@ void Server::on_frame(const PeerPtr& peer, Frame frame) {
                frame.payload.size());
     const Handler* handler = find_handler(code);
     if (handler == nullptr) {
+        MUSTER_LOG(log(), Error, "%s sent command %u, which is not known here; answered as not supported",
+                   peer->text().c_str(), static_cast<unsigned>(code));
         peer->reply_status(frame.tag, PMIX_ERR_NOT_SUPPORTED);
         return;
     }
     try {
         handler->run(*this, Request{peer, frame.tag, in});
+        if (in.failed()) {
+            MUSTER_LOG(log(), Error, "%s sent a request (%s) that cannot be read to its end: %s",
+                       peer->text().c_str(), command_name(code), status_text(in.error()));
+        }
     } catch (const std::bad_alloc&) {
         peer->reply_status(frame.tag, PMIX_ERR_NOMEM);
     }
@@ -395,6 +438,11 @@ std::optional<WireFormat> Server::format_of(const pmix_proc_t& proc) const {
 
 void Server::drop(const PeerPtr& peer) {
     const PeerPtr keep = peer;
+    const LocalClient* client = namespaces_.client(keep->proc);
+    if (client == nullptr || client->peer == keep) {
+        std::lock_guard lock(formats_lock_);
+        formats_.erase(Proc(keep->proc));
+    }
     peers_.erase(std::remove(peers_.begin(), peers_.end(), keep), peers_.end());
     if (keep->channel) keep->channel->close();
     // Frames of this peer may be on the stack: the channel goes when they are done.

@@ -47,6 +47,9 @@ class Server {
     void deregister_nspace(const char* nspace);
     pmix_status_t register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid, void* server_object);
     void deregister_client(const pmix_proc_t& proc);
+    /// The server ends: every wait, of a client or of a call of the host, ends with
+    /// PMIX_ERR_LOST_CONNECTION, and the clients lose their connections.
+    void close();
     /// What a process must find in its environment to be a client of this server, and what programming models
     /// want to find there. `env`: what the host gives it so far; may be null.
     std::vector<std::pair<std::string, std::string>> fork_environment(const pmix_proc_t& proc,
@@ -83,6 +86,7 @@ class Server {
     Result<void> check_client(Admission& admission);
     void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
     void on_frame(const PeerPtr& peer, Frame frame);
+    void end_connections(LocalClient& client);
     void refuse(const Socket& socket, const std::string& who, const std::string& why);
 
     Runtime& runtime_;
@@ -92,7 +96,7 @@ class Server {
     Collectives collectives_;
     std::unique_ptr<Acceptor> acceptor_;
     std::vector<PeerPtr> peers_;
-    mutable std::mutex formats_lock_;  // guards formats_
+    mutable std::mutex formats_lock_;               // guards formats_
     std::unordered_map<Proc, WireFormat> formats_;  ///< of peers that do not want the usual one
     uint32_t next_index_ = 1;
     std::vector<std::function<void(const pmix_proc_t&, bool)>> departure_listeners_;

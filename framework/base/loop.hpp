@@ -63,6 +63,8 @@ class EventLoop {
     void stop();
 
     Drive drive() const { return drive_; }
+    /// Drive::Thread: stop() was called, and start() not since. What is posted waits for start().
+    bool stopped() const { return drive_ == Drive::Thread && stopping_; }
     /// True on the thread that is running the loop's callbacks now.
     bool on_loop() const;
 

@@ -234,6 +234,10 @@ void Process::go_on() {
     ASSERT_EQ(write(input_, "\n", 1), 1);
 }
 
+void Process::signal(int number) {
+    if (pid_ > 0) kill(pid_, number);
+}
+
 int Process::wait(double seconds) {
     const auto limit = after(seconds);
     int status = 0;
@@ -388,12 +392,18 @@ std::vector<std::string> Host::environment(const Job& job, pmix_rank_t rank) {
 }
 
 Process Host::start(const Job& job, pmix_rank_t rank, const std::vector<std::string>& words) {
+    return start_program(job, rank, INTEGRATION_CLIENT, words);
+}
+
+Process Host::start_program(const Job& job, pmix_rank_t rank, const std::string& program,
+                            const std::vector<std::string>& words, const std::vector<std::string>& more) {
     auto variables = environment(job, rank);
+    variables.insert(variables.end(), more.begin(), more.end());
     std::vector<char*> environment_block;
     for (auto& variable : variables)
         environment_block.push_back(variable.data());
     environment_block.push_back(nullptr);
-    std::vector<std::string> all{INTEGRATION_CLIENT};
+    std::vector<std::string> all{program};
     all.insert(all.end(), words.begin(), words.end());
     std::vector<char*> arguments;
     for (auto& word : all)

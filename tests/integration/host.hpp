@@ -40,6 +40,8 @@ class Process {
     void go_on();
     /// Its exit status (128 + signal for a signal), or -1 after `seconds`; it is killed then.
     int wait(double seconds = 30);
+    /// Sends it a signal.
+    void signal(int number);
 
   private:
     pid_t pid_;
@@ -77,6 +79,9 @@ class Host {
     std::vector<std::string> environment(const Job& job, pmix_rank_t rank);
     /// Runs integration_client with these words.
     Process start(const Job& job, pmix_rank_t rank, const std::vector<std::string>& words);
+    /// Runs another program; `more`: further variables, "NAME=value".
+    Process start_program(const Job& job, pmix_rank_t rank, const std::string& program,
+                          const std::vector<std::string>& words, const std::vector<std::string>& more = {});
 
     /// Upcalls of that name so far (all for ""), in order.
     std::vector<Upcall> upcalls(const std::string& name = "");
