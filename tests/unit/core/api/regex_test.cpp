@@ -59,19 +59,6 @@ TEST(GenerateRegex, ACompressedFormTravelsWhole) {
     EXPECT_LT(bytes.size, names.size());
     EXPECT_EQ(std::memcmp(bytes.bytes, regex, bytes.size), 0);
 
-
-    pmix_data_buffer_t buffer;
-    PMIx_Data_buffer_construct(&buffer);
-    const pmix_status_t packed = PMIx_Data_pack(nullptr, &buffer, &regex, 1, PMIX_REGEX);
-    if (packed != PMIX_ERR_INIT) {  // nothing says that packing works before PMIx_Init
-        ASSERT_EQ(packed, PMIX_SUCCESS);
-        char* back = nullptr;
-        int32_t one = 1;
-        ASSERT_EQ(PMIx_Data_unpack(nullptr, &buffer, &back, &one, PMIX_REGEX), PMIX_SUCCESS);
-        EXPECT_EQ(std::memcmp(back, regex, bytes.size), 0);
-        std::free(back);
-    }
-    PMIx_Data_buffer_destruct(&buffer);
     PMIx_Info_destruct(&info);
     std::free(regex);
 }
