@@ -31,7 +31,7 @@ namespace {
 constexpr std::array<const char*, 3> kXmlKeys{PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1, PMIX_LOCAL_TOPO};
 
 // Whether the host wants its clients to get the topology (PMIX_SERVER_SHARE_TOPOLOGY).
-std::atomic<bool> shared{false};
+std::atomic<bool> sharing{false};
 
 std::optional<std::string> xml_in_job_data() {
     std::optional<std::string> xml;
@@ -70,7 +70,7 @@ NodeTopology& node_topology() {
 }
 
 void use_topology_of_host(InfoView directives) {
-    shared = directives.is_true(PMIX_SERVER_SHARE_TOPOLOGY);
+    sharing = directives.is_true(PMIX_SERVER_SHARE_TOPOLOGY);
     const pmix_value_t* given = directives.value(PMIX_TOPOLOGY2);
     if (given != nullptr && given->type == PMIX_TOPO && given->data.topo != nullptr &&
         given->data.topo->topology != nullptr &&
@@ -85,7 +85,7 @@ void use_topology_of_host(InfoView directives) {
 }
 
 void share_topology(InfoView job, Info& shared_job) {
-    if (!shared) return;
+    if (!sharing) return;
     for (const char* key : kXmlKeys) {
         if (job.has(key)) return;
     }
@@ -95,7 +95,7 @@ void share_topology(InfoView job, Info& shared_job) {
 }
 
 void forget_topology() {
-    shared = false;
+    sharing = false;
     node_topology().reset();
 }
 

@@ -479,7 +479,7 @@ void JobMapBuilder::build_apps() {
 
 /// Columns that say nothing new are dropped; they are what makes a job large.
 void JobMapBuilder::drop_derived() {
-    const auto drop = [this](std::vector<uint32_t>& column, auto&& derived) {
+    const auto drop = [](std::vector<uint32_t>& column, auto&& derived) {
         if (column.empty()) return;
         std::vector<uint32_t> given;
         given.swap(column);  // so that the accessor derives
