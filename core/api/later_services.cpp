@@ -7,14 +7,6 @@
 
 extern "C" {
 
-PMIX_EXPORT pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t, pmix_info_t*, size_t, pmix_info_t**,
-                                                  size_t*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t, pmix_info_t*, size_t,
-                                                     pmix_info_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
 PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
@@ -34,29 +26,6 @@ PMIX_EXPORT pmix_status_t PMIx_Fabric_update(pmix_fabric_t*) {
 PMIX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t*, pmix_op_cbfunc_t, void*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
-PMIX_EXPORT pmix_status_t PMIx_Get_credential(const pmix_info_t[], size_t, pmix_byte_object_t*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t[], size_t, pmix_credential_cbfunc_t,
-                                                 void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT void PMIx_Heartbeat(void) {}
-PMIX_EXPORT pmix_status_t PMIx_Job_control(const pmix_proc_t[], size_t, const pmix_info_t[], size_t,
-                                           pmix_info_t**, size_t*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t[], size_t, const pmix_info_t[], size_t,
-                                              pmix_info_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Log(const pmix_info_t[], size_t, const pmix_info_t[], size_t) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Log_nb(const pmix_info_t[], size_t, const pmix_info_t[], size_t,
-                                      pmix_op_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
 PMIX_EXPORT pmix_status_t PMIx_Process_monitor(const pmix_info_t*, pmix_status_t, const pmix_info_t[], size_t,
                                                pmix_info_t**, size_t*) {
     return PMIX_ERR_NOT_SUPPORTED;
@@ -65,35 +34,7 @@ PMIX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t*, pmix_statu
                                                   size_t, pmix_info_cbfunc_t, void*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
-PMIX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t[], size_t, pmix_info_t**, size_t*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Query_info_nb(pmix_query_t[], size_t, pmix_info_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
 PMIX_EXPORT pmix_status_t PMIx_Register_attributes(char*, char*[]) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t, char*,
-                                              const pmix_resource_unit_t*, size_t, const pmix_info_t*,
-                                              size_t) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t, char*,
-                                                 const pmix_resource_unit_t*, size_t, const pmix_info_t*,
-                                                 size_t, pmix_op_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Session_control(uint32_t, const pmix_info_t[], size_t, pmix_info_cbfunc_t,
-                                               void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t*, const pmix_info_t[], size_t,
-                                                   pmix_info_t**, size_t*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t*, const pmix_info_t[], size_t,
-                                                      pmix_validation_cbfunc_t, void*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
 PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t[], size_t, pmix_info_cbfunc_t, void*) {

@@ -26,6 +26,14 @@ constexpr Handler kHandlers[] = {
     {Command::Spawn, handle::spawn},
     {Command::Connect, handle::connect},
     {Command::Disconnect, handle::disconnect},
+    {Command::Log, handle::log},
+    {Command::Allocate, handle::allocate},
+    {Command::ResourceBlock, handle::resource_block},
+    {Command::SessionControl, handle::session_control},
+    {Command::JobControl, handle::job_control},
+    {Command::Query, handle::query},
+    {Command::GetCredential, handle::get_credential},
+    {Command::ValidateCredential, handle::validate_credential},
 };
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.

@@ -49,6 +49,14 @@ void unpublish(Server& server, const Request& request);
 void spawn(Server& server, const Request& request);
 void connect(Server& server, const Request& request);
 void disconnect(Server& server, const Request& request);
+void log(Server& server, const Request& request);
+void allocate(Server& server, const Request& request);
+void resource_block(Server& server, const Request& request);
+void session_control(Server& server, const Request& request);
+void job_control(Server& server, const Request& request);
+void query(Server& server, const Request& request);
+void get_credential(Server& server, const Request& request);
+void validate_credential(Server& server, const Request& request);
 }  // namespace handle
 
 }  // namespace muster

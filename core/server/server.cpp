@@ -28,7 +28,9 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
                                std::make_unique<ConnectOperation>(*this, connections));
     collectives_.set_operation(CollectiveKind::Disconnect,
                                std::make_unique<DisconnectOperation>(*this, connections));
-    on_departure([this](const pmix_proc_t& proc, bool) {
+    on_departure([this](const pmix_proc_t& proc, bool lost) {
+        // One that has said goodbye may use its files until the host says that it has ended.
+        if (lost) cleanups_.ended(proc);
         modex_.departed(proc);
         collectives_.departed(proc);
     });
@@ -103,6 +105,7 @@ void Server::deregister_nspace(const char* name) {
         for (const auto& task : waiting)
             task();
     }
+    cleanups_.ended(name);
     runtime_.store().deregister(name);
 }
 
@@ -130,6 +133,7 @@ void Server::deregister_client(const pmix_proc_t& proc) {
     if (was_there) departed(client->proc, true);
     end_connections(*client);
     nspace->clients.erase(proc.rank);
+    cleanups_.ended(proc);
 }
 
 void Server::end_connections(LocalClient& client) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/collective/collectives.hpp"
+#include "core/control/cleanup.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/server/acceptor.hpp"
 #include "core/server/host.hpp"
@@ -39,6 +40,7 @@ class Server {
     Namespaces& namespaces() { return namespaces_; }
     Modex& modex() { return modex_; }
     Collectives& collectives() { return collectives_; }
+    Cleanups& cleanups() { return cleanups_; }
     Log& log() { return runtime_.log(); }
 
     // --- calls of the host ---
@@ -94,6 +96,7 @@ class Server {
     Namespaces namespaces_;
     Modex modex_;
     Collectives collectives_;
+    Cleanups cleanups_;
     std::unique_ptr<Acceptor> acceptor_;
     std::vector<PeerPtr> peers_;
     mutable std::mutex formats_lock_;               // guards formats_

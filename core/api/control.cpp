@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Job management and reporting (Standard: Job Management; PMIx_Log; sessions and resource blocks).
+#include <pmix.h>
+
+#include "core/api/call.hpp"
+#include "core/client/client.hpp"
+#include "core/control/allocation.hpp"
+#include "core/control/job_control.hpp"
+#include "core/control/log.hpp"
+
+using namespace muster;
+using namespace muster::api;
+
+namespace {
+
+auto logging(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[], size_t ndirs) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto entries = keep_infos(data, ndata);
+        const auto options = keep_infos(directives, ndirs);
+        if (ndata == 0 || !entries || !options) return PMIX_ERR_BAD_PARAM;
+        start.alone = true;
+        start.run = [entries, options](Runtime& runtime, HostDone done) {
+            log_data(runtime, std::move(*entries), std::move(*options), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto allocating(pmix_alloc_directive_t directive, pmix_info_t* info, size_t ninfo) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(info, ninfo);
+        if (!kept) return PMIX_ERR_BAD_PARAM;
+        start.run = [directive, kept](Runtime& runtime, HostDone done) {
+            request_allocation(runtime, directive, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto controlling(const pmix_proc_t targets[], size_t ntargets, const pmix_info_t directives[], size_t ndirs) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(directives, ndirs);
+        if (ndirs == 0 || !kept || (ntargets > 0 && targets == nullptr)) return PMIX_ERR_BAD_PARAM;
+        std::vector<pmix_proc_t> all;
+        if (targets != nullptr) all.assign(targets, targets + ntargets);
+        start.run = [all = std::move(all), kept](Runtime& runtime, HostDone done) {
+            control_job(runtime, all, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto controlling_session(uint32_t session, const pmix_info_t directives[], size_t ndirs) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(directives, ndirs);
+        if (!kept) return PMIX_ERR_BAD_PARAM;
+        start.run = [session, kept](Runtime& runtime, HostDone done) {
+            control_session(runtime, session, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto blocking_resources(pmix_resource_block_directive_t directive, const char* block,
+                        const pmix_resource_unit_t* units, size_t nunits, const pmix_info_t* info,
+                        size_t ninfo) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(info, ninfo);
+        if (block == nullptr || !kept || (nunits > 0 && units == nullptr)) return PMIX_ERR_BAD_PARAM;
+        ResourceUnits all;
+        if (units != nullptr) all.assign(units, units + nunits);
+        start.run = [directive, name = std::string(block), all = std::move(all), kept](Runtime& runtime,
+                                                                                       HostDone done) {
+            request_resource_block(runtime, directive, name, all, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+/// A blocking call with results; they are empty on every failure.
+template <class Prepare>
+pmix_status_t call_for_results(const Prepare& prepare, pmix_info_t** results, size_t* nresults) {
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, prepare);
+    give_results(answer, results, nresults);
+    return status;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
+                                   size_t ndirs) {
+    HostAnswer answer;
+    return call(answer, logging(data, ndata, directives, ndirs));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
+                                      size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), logging(data, ndata, directives, ndirs));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive, pmix_info_t* info,
+                                                  size_t ninfo, pmix_info_t** results, size_t* nresults) {
+    return call_for_results(allocating(directive, info, ninfo), results, nresults);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive, pmix_info_t* info,
+                                                     size_t ninfo, pmix_info_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), allocating(directive, info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
+                                           const pmix_info_t directives[], size_t ndirs,
+                                           pmix_info_t** results, size_t* nresults) {
+    return call_for_results(controlling(targets, ntargets, directives, ndirs), results, nresults);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
+                                              const pmix_info_t directives[], size_t ndirs,
+                                              pmix_info_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), controlling(targets, ntargets, directives, ndirs));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Session_control(uint32_t session, const pmix_info_t directives[], size_t ndirs,
+                                               pmix_info_cbfunc_t cbfunc, void* cbdata) {
+    if (cbfunc != nullptr)
+        return launch(to_callback(cbfunc, cbdata), controlling_session(session, directives, ndirs));
+    // Without a callback the call blocks; its results are nobody's.
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, controlling_session(session, directives, ndirs));
+    return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive, char* block,
+                                              const pmix_resource_unit_t* units, size_t nunits,
+                                              const pmix_info_t* info, size_t ninfo) {
+    HostAnswer answer;
+    return call(answer, blocking_resources(directive, block, units, nunits, info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive, char* block,
+                                                 const pmix_resource_unit_t* units, size_t nunits,
+                                                 const pmix_info_t* info, size_t ninfo,
+                                                 pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata),
+                  blocking_resources(directive, block, units, nunits, info, ninfo));
+}
+
+PMIX_EXPORT void PMIx_Heartbeat(void) {
+    guard([]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        use->loop().post([client = use->client()] {
+            if (client != nullptr) client->send_heartbeat();
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+}  // extern "C"

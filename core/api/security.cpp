@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Credentials (Standard: Security).
+#include <pmix.h>
+
+#include "core/api/call.hpp"
+#include "core/security/credential.hpp"
+
+using namespace muster;
+using namespace muster::api;
+
+namespace {
+
+auto getting(const pmix_info_t info[], size_t ninfo) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(info, ninfo);
+        if (!kept) return PMIX_ERR_BAD_PARAM;
+        start.alone = true;
+        start.run = [kept](Runtime& runtime, HostDone done) {
+            get_credential(runtime, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto validating(const pmix_byte_object_t* credential, const pmix_info_t info[], size_t ninfo) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(info, ninfo);
+        if (credential == nullptr || !kept || (credential->size > 0 && credential->bytes == nullptr))
+            return PMIX_ERR_BAD_PARAM;
+        const auto bytes = std::make_shared<Bytes>();
+        bytes->append(credential->bytes, credential->size);
+        start.run = [bytes, kept](Runtime& runtime, HostDone done) {
+            validate_credential(runtime, std::move(*bytes), std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
+                                              pmix_byte_object_t* credential) {
+    if (credential == nullptr) return PMIX_ERR_BAD_PARAM;
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, getting(info, ninfo));
+    credential->size = answer.data.size();
+    credential->bytes = reinterpret_cast<char*>(answer.data.release());
+    return status;
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
+                                                 pmix_credential_cbfunc_t cbfunc, void* cbdata) {
+    if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
+    return launch(
+        [cbfunc, cbdata](HostAnswer answer) {
+            pmix_byte_object_t credential{reinterpret_cast<char*>(answer.data.data()), answer.data.size()};
+            cbfunc(answer.status, &credential, answer.info.data(), answer.info.size(), cbdata);
+        },
+        getting(info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t* credential,
+                                                   const pmix_info_t info[], size_t ninfo,
+                                                   pmix_info_t** results, size_t* nresults) {
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, validating(credential, info, ninfo));
+    give_results(answer, results, nresults);
+    return status;
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t* credential,
+                                                      const pmix_info_t info[], size_t ninfo,
+                                                      pmix_validation_cbfunc_t cbfunc, void* cbdata) {
+    if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
+    return launch(
+        [cbfunc, cbdata](HostAnswer answer) {
+            cbfunc(answer.status, answer.info.data(), answer.info.size(), cbdata);
+        },
+        validating(credential, info, ninfo));
+}
+
+}  // extern "C"

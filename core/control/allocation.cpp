@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests to the resource manager, on both sides of the wire: see allocation.hpp.
+#include "core/control/allocation.hpp"
+
+#include "core/client/client.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+struct Arguments {
+    pmix_proc_t proc{};
+    std::string block;
+    ResourceUnits units;
+    Info info;
+};
+
+std::shared_ptr<Arguments> arguments(const Caller& caller, Info info) {
+    auto kept = std::make_shared<Arguments>();
+    kept->proc = caller.proc;
+    kept->info = std::move(info);
+    caller.add_identity(kept->info);
+    return kept;
+}
+
+void allocate_by_host(Server& server, const Caller& caller, pmix_alloc_directive_t directive, Info info,
+                      HostDone done) {
+    const auto upcall = server.host().module().allocate;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    const auto kept = arguments(caller, std::move(info));
+    server.host().upcall("allocate", kept,
+                         bounded(server, "allocation request", caller, kept->info, std::move(done)),
+                         [&](void* cbdata) {
+                             return upcall(&kept->proc, directive, kept->info.data(), kept->info.size(),
+                                           Host::on_info, cbdata);
+                         });
+}
+
+void block_by_host(Server& server, const Caller& caller, pmix_resource_block_directive_t directive,
+                   std::string block, ResourceUnits units, Info info, HostDone done) {
+    const auto upcall = server.host().module().resource_block;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    const auto kept = arguments(caller, std::move(info));
+    kept->block = std::move(block);
+    kept->units = std::move(units);
+    server.host().upcall(
+        "resource_block", kept, bounded(server, "resource block", caller, kept->info, std::move(done)),
+        [&](void* cbdata) {
+            return upcall(&kept->proc, directive, kept->block.c_str(),
+                          kept->units.empty() ? nullptr : kept->units.data(), kept->units.size(),
+                          kept->info.data(), kept->info.size(), Host::on_op, cbdata);
+        });
+}
+
+void session_by_host(Server& server, const Caller& caller, uint32_t session, Info directives, HostDone done) {
+    const auto upcall = server.host().module().session_control;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    const auto kept = arguments(caller, std::move(directives));
+    server.host().upcall(
+        "session_control", kept, bounded(server, "session control", caller, kept->info, std::move(done)),
+        [&](void* cbdata) {
+            return upcall(&kept->proc, session, kept->info.data(), kept->info.size(), Host::on_info, cbdata);
+        });
+}
+
+}  // namespace
+
+void request_allocation(Runtime& runtime, pmix_alloc_directive_t directive, Info info, HostDone done) {
+    if (Client* client = connected_client(runtime)) {
+        Packer message = client->packer(Command::Allocate);
+        message.items(&directive, 1, PMIX_ALLOC_DIRECTIVE).infos(info);
+        ask(*client, std::move(message), read_infos, std::move(done));
+    } else if (Server* server = runtime.server()) {
+        allocate_by_host(*server, Caller::host(runtime), directive, std::move(info), std::move(done));
+    } else {
+        done(answer_of(PMIX_ERR_UNREACH));
+    }
+}
+
+void request_resource_block(Runtime& runtime, pmix_resource_block_directive_t directive, std::string block,
+                            ResourceUnits units, Info info, HostDone done) {
+    if (Client* client = connected_client(runtime)) {
+        Packer message = client->packer(Command::ResourceBlock);
+        message.items(&directive, 1, PMIX_RESBLOCK_DIRECTIVE).string(block);
+        message.counted(units.data(), units.size(), PMIX_RESOURCE_UNIT).infos(info);
+        ask(*client, std::move(message), {}, std::move(done));
+    } else if (Server* server = runtime.server()) {
+        block_by_host(*server, Caller::host(runtime), directive, std::move(block), std::move(units),
+                      std::move(info), std::move(done));
+    } else {
+        done(answer_of(PMIX_ERR_UNREACH));
+    }
+}
+
+void control_session(Runtime& runtime, uint32_t session, Info directives, HostDone done) {
+    if (Client* client = connected_client(runtime)) {
+        Packer message = client->packer(Command::SessionControl);
+        message.uint32(session).infos(directives);
+        ask(*client, std::move(message), read_infos, std::move(done));
+    } else if (Server* server = runtime.server()) {
+        session_by_host(*server, Caller::host(runtime), session, std::move(directives), std::move(done));
+    } else {
+        done(answer_of(PMIX_ERR_UNREACH));
+    }
+}
+
+void handle::allocate(Server& server, const Request& request) {
+    pmix_alloc_directive_t directive{};
+    Info info;
+    if (!request.in.item(&directive, PMIX_ALLOC_DIRECTIVE) || !request.in.infos(info))
+        return request.malformed();
+    allocate_by_host(server, Caller::of(*request.peer), directive, std::move(info),
+                     reply_to(request, write_infos));
+}
+
+void handle::resource_block(Server& server, const Request& request) {
+    pmix_resource_block_directive_t directive{};
+    std::string block;
+    void* values = nullptr;
+    size_t count = 0;
+    Info info;
+    if (!request.in.item(&directive, PMIX_RESBLOCK_DIRECTIVE) || !request.in.string(block) ||
+        !request.in.counted(&values, count, PMIX_RESOURCE_UNIT))
+        return request.malformed();
+    const auto* first = static_cast<const pmix_resource_unit_t*>(values);
+    ResourceUnits units(first, first + count);
+    data_free_elements(values, count, PMIX_RESOURCE_UNIT);
+    if (!request.in.infos(info)) return request.malformed();
+    block_by_host(server, Caller::of(*request.peer), directive, std::move(block), std::move(units),
+                  std::move(info), reply_to(request));
+}
+
+void handle::session_control(Server& server, const Request& request) {
+    uint32_t session = 0;
+    Info directives;
+    if (!request.in.uint32(session) || !request.in.infos(directives)) return request.malformed();
+    session_by_host(server, Caller::of(*request.peer), session, std::move(directives),
+                    reply_to(request, write_infos));
+}
+
+}  // namespace muster

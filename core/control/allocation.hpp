@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a process asks of the resource manager itself: allocations, blocks of resources, and the control of a
+// session (Standard: Job Management). The library carries the requests. On the loop.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/service/exchange.hpp"
+
+namespace muster {
+
+/// Owner of an array of resource units; plain data.
+using ResourceUnits = std::vector<pmix_resource_unit_t>;
+
+void request_allocation(Runtime& runtime, pmix_alloc_directive_t directive, Info info, HostDone done);
+void request_resource_block(Runtime& runtime, pmix_resource_block_directive_t directive, std::string block,
+                            ResourceUnits units, Info info, HostDone done);
+void control_session(Runtime& runtime, uint32_t session, Info directives, HostDone done);
+
+}  // namespace muster

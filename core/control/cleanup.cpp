@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Removing files after the end: see cleanup.hpp. A server may run as root and a path is a user's word, so
+// each step is taken relative to an open directory, no symbolic link is followed at the last step, and
+// nothing goes that is not the user's own.
+#include "core/control/cleanup.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "framework/base/unique_fd.hpp"
+
+namespace muster {
+namespace {
+
+constexpr int kMaxDepth = 100;  // of directories: deeper ones stay
+
+/// Calls `visit` for each path of a comma list; false when one is not absolute.
+template <class Visit>
+bool each_path(const char* list, Visit visit) {
+    std::string_view rest(list);
+    while (!rest.empty()) {
+        const size_t comma = rest.find(',');
+        std::string_view path = rest.substr(0, comma);
+        rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+        while (path.size() > 1 && path.back() == '/')
+            path.remove_suffix(1);
+        if (path.empty()) continue;
+        if (path.front() != '/') return false;
+        visit(std::string(path));
+    }
+    return true;
+}
+
+/// The directory that holds `path`, open, and the last part of the path.
+UniqueFd open_parent(const std::string& path, std::string& name) {
+    const size_t slash = path.rfind('/');
+    name = path.substr(slash + 1);
+    const std::string parent = slash == 0 ? "/" : path.substr(0, slash);
+    return UniqueFd(::open(parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+bool belongs_to(int directory, const char* name, uint32_t uid, mode_t& mode) {
+    struct stat status {};
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    mode = status.st_mode;
+    return status.st_uid == uid;
+}
+
+struct Sweep {
+    uint32_t uid;
+    bool recursive;
+    bool only_empty;
+    const std::set<std::string>& ignored;
+
+    /// Empties the directory `name` in `parent`, whose path is `path`.
+    void empty(int parent, const char* name, const std::string& path, int depth) const {
+        if (depth > kMaxDepth) return;
+        UniqueFd fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        struct stat status {};
+        if (!fd || fstat(fd.get(), &status) != 0 || status.st_uid != uid) return;
+        const int copy = fcntl(fd.get(), F_DUPFD_CLOEXEC, 0);
+        const std::unique_ptr<DIR, int (*)(DIR*)> listing(copy < 0 ? nullptr : fdopendir(copy), closedir);
+        if (!listing) {
+            if (copy >= 0) ::close(copy);
+            return;
+        }
+        while (const dirent* entry = readdir(listing.get())) {
+            if (std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) continue;
+            const std::string entry_path = path + "/" + entry->d_name;
+            mode_t mode = 0;
+            if (ignored.count(entry_path) != 0 || !belongs_to(fd.get(), entry->d_name, uid, mode)) continue;
+            if (S_ISDIR(mode)) {
+                if (!recursive) continue;
+                empty(fd.get(), entry->d_name, entry_path, depth + 1);
+                unlinkat(fd.get(), entry->d_name, AT_REMOVEDIR);  // fails where something was left
+            } else if (!only_empty) {
+                unlinkat(fd.get(), entry->d_name, 0);
+            }
+        }
+    }
+};
+
+}  // namespace
+
+bool Cleanups::is_directive(const pmix_info_t& info) {
+    for (const char* key : {PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR, PMIX_CLEANUP_RECURSIVE,
+                            PMIX_CLEANUP_EMPTY, PMIX_CLEANUP_IGNORE, PMIX_CLEANUP_LEAVE_TOPDIR}) {
+        if (key_is(info.key, key)) return true;
+    }
+    return false;
+}
+
+pmix_status_t Cleanups::add(const pmix_proc_t& target, uint32_t uid, InfoView directives) {
+    Epilog epilog;
+    epilog.uid = uid;
+    Directory options;
+    options.recursive = directives.is_true(PMIX_CLEANUP_RECURSIVE);
+    options.only_empty = directives.is_true(PMIX_CLEANUP_EMPTY);
+    options.leave_top = directives.is_true(PMIX_CLEANUP_LEAVE_TOPDIR);
+    for (const pmix_info_t& info : directives) {
+        const bool file = key_is(info.key, PMIX_REGISTER_CLEANUP);
+        const bool directory = key_is(info.key, PMIX_REGISTER_CLEANUP_DIR);
+        if (!file && !directory && !key_is(info.key, PMIX_CLEANUP_IGNORE)) continue;
+        const char* paths = value_as_string(&info.value);
+        if (paths == nullptr) return PMIX_ERR_BAD_PARAM;
+        const bool absolute = each_path(paths, [&](std::string path) {
+            if (file) {
+                epilog.files.push_back(std::move(path));
+            } else if (directory) {
+                options.path = std::move(path);
+                epilog.directories.push_back(options);
+            } else {
+                epilog.ignored.insert(std::move(path));
+            }
+        });
+        if (!absolute) return PMIX_ERR_BAD_PARAM;
+    }
+    auto& registered = epilogs_[Proc(target)];
+    const auto ignored = [&](const std::string& path) {
+        return epilog.ignored.count(path) != 0 ||
+               std::any_of(registered.begin(), registered.end(), [&](const Epilog& earlier) {
+                   return earlier.uid == uid && earlier.ignored.count(path) != 0;
+               });
+    };
+    for (const std::string& path : epilog.files) {
+        if (ignored(path)) return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
+    }
+    for (const Directory& directory : epilog.directories) {
+        if (ignored(directory.path)) return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
+    }
+    for (Epilog& earlier : registered) {
+        if (earlier.uid != uid) continue;
+        earlier.files.insert(earlier.files.end(), epilog.files.begin(), epilog.files.end());
+        earlier.directories.insert(earlier.directories.end(), epilog.directories.begin(),
+                                   epilog.directories.end());
+        earlier.ignored.merge(epilog.ignored);
+        return PMIX_SUCCESS;
+    }
+    registered.push_back(std::move(epilog));
+    return PMIX_SUCCESS;
+}
+
+void Cleanups::Epilog::run() const {
+    std::string name;
+    mode_t mode = 0;
+    for (const std::string& path : files) {
+        const UniqueFd parent = open_parent(path, name);
+        if (!parent || ignored.count(path) != 0 || !belongs_to(parent.get(), name.c_str(), uid, mode))
+            continue;
+        if (!S_ISDIR(mode)) unlinkat(parent.get(), name.c_str(), 0);
+    }
+    for (const Directory& directory : directories) {
+        const UniqueFd parent = open_parent(directory.path, name);
+        if (!parent || name.empty() || !belongs_to(parent.get(), name.c_str(), uid, mode) || !S_ISDIR(mode))
+            continue;
+        Sweep{uid, directory.recursive, directory.only_empty, ignored}.empty(parent.get(), name.c_str(),
+                                                                             directory.path, 0);
+        if (!directory.leave_top) unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+    }
+}
+
+void Cleanups::ended(const pmix_proc_t& proc) {
+    const auto node = epilogs_.extract(Proc(proc));
+    if (node.empty()) return;
+    for (const Epilog& epilog : node.mapped())
+        epilog.run();
+}
+
+void Cleanups::ended(const char* nspace) {
+    for (auto it = epilogs_.begin(); it != epilogs_.end();) {
+        if (it->first.nspace() != nspace) {
+            ++it;
+            continue;
+        }
+        for (const Epilog& epilog : it->second)
+            epilog.run();
+        it = epilogs_.erase(it);
+    }
+}
+
+Cleanups::~Cleanups() {
+    for (const auto& [proc, epilogs] : epilogs_) {
+        for (const Epilog& epilog : epilogs)
+            epilog.run();
+    }
+}
+
+}  // namespace muster

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files and directories that processes asked to have removed when they, or their job, have ended
+// (PMIX_REGISTER_CLEANUP and its company). Belongs to the loop of a server.
+#pragma once
+
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "framework/base/info.hpp"
+#include "framework/base/proc.hpp"
+
+namespace muster {
+
+class Cleanups {
+  public:
+    /// What is still registered is removed: the server ends, and its jobs with it.
+    ~Cleanups();
+
+    /// Whether the attribute is one of these.
+    static bool is_directive(const pmix_info_t& info);
+
+    /// Registers what `directives` ask for, on behalf of user `uid`, for the end of `target` (rank WILDCARD:
+    /// of its job). PMIX_ERR_BAD_PARAM for a path that is no text or not absolute,
+    /// PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES for a path that is to be left and removed.
+    pmix_status_t add(const pmix_proc_t& target, uint32_t uid, InfoView directives);
+
+    /// A process of this node has ended; or its job, with all its processes.
+    void ended(const pmix_proc_t& proc);
+    void ended(const char* nspace);
+
+  private:
+    struct Directory {
+        std::string path;
+        bool recursive = false;
+        bool only_empty = false;
+        bool leave_top = false;
+    };
+    /// What one user wants removed at one end. Only what belongs to that user is removed.
+    struct Epilog {
+        uint32_t uid = 0;
+        std::vector<std::string> files;
+        std::vector<Directory> directories;
+        std::set<std::string> ignored;
+        void run() const;
+    };
+    std::unordered_map<Proc, std::vector<Epilog>> epilogs_;
+};
+
+}  // namespace muster

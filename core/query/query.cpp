@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queries, on both sides of the wire: see query.hpp.
+#include "core/query/query.hpp"
+
+#include <cstring>
+
+#include "core/client/client.hpp"
+#include "core/runtime/get_directives.hpp"
+#include "core/server/server.hpp"
+#include "framework/base/argv.hpp"
+
+namespace muster {
+
+Queries::~Queries() {
+    data_free_elements(data_, size_, PMIX_QUERY);
+}
+
+pmix_status_t Queries::check() const {
+    if (size_ == 0) return PMIX_ERR_BAD_PARAM;
+    for (const pmix_query_t& query : *this) {
+        if (argv_count(query.keys) == 0 || (query.nqual > 0 && query.qualifiers == nullptr))
+            return PMIX_ERR_BAD_PARAM;
+        const InfoView qualifiers{query.qualifiers, query.nqual};
+        if (qualifiers.has(PMIX_PROCID) && (qualifiers.has(PMIX_NSPACE) || qualifiers.has(PMIX_RANK)))
+            return PMIX_ERR_BAD_PARAM;
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t Queries::copy_of(const pmix_query_t* queries, size_t size, Queries& out) {
+    if (queries == nullptr || size == 0) return PMIX_ERR_BAD_PARAM;
+    Queries copy;
+    copy.data_ = static_cast<pmix_query_t*>(data_create_elements(size, PMIX_QUERY));
+    if (copy.data_ == nullptr) return PMIX_ERR_NOMEM;
+    if (const pmix_status_t status = data_copy_elements(copy.data_, queries, size, PMIX_QUERY);
+        status != PMIX_SUCCESS) {
+        std::free(std::exchange(copy.data_, nullptr));
+        return status;
+    }
+    copy.size_ = size;
+    out = std::move(copy);
+    return out.check();
+}
+
+pmix_status_t Queries::read(Unpacker& in, Queries& out) {
+    void* values = nullptr;
+    size_t count = 0;
+    if (!in.counted(&values, count, PMIX_QUERY)) return in.error();
+    Queries read;
+    read.data_ = static_cast<pmix_query_t*>(values);
+    read.size_ = count;
+    out = std::move(read);
+    return out.check();
+}
+
+size_t Queries::keys() const {
+    size_t count = 0;
+    for (const pmix_query_t& query : *this)
+        count += argv_count(query.keys);
+    return count;
+}
+
+void Queries::answer(const std::function<bool(const char*, InfoView)>& known) {
+    size_t left = 0;
+    for (size_t i = 0; i < size_; ++i) {
+        pmix_query_t& query = data_[i];
+        size_t keys_left = 0;
+        const size_t count = argv_count(query.keys);
+        for (size_t k = 0; k < count; ++k) {
+            char* key = std::exchange(query.keys[k], nullptr);
+            if (known(key, {query.qualifiers, query.nqual})) {
+                std::free(key);
+            } else {
+                query.keys[keys_left++] = key;
+            }
+        }
+        if (keys_left == 0) {
+            data_destruct_elements(&query, 1, PMIX_QUERY);
+        } else if (left++ != i) {
+            std::swap(data_[left - 1], query);
+        }
+    }
+    size_ = left;
+    if (size_ == 0) std::free(std::exchange(data_, nullptr));
+}
+
+pmix_status_t query_status(size_t wanted, size_t found) {
+    if (found == 0) return PMIX_ERR_NOT_FOUND;
+    return found < wanted ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
+}
+
+bool answer_without_init(const char* key, Info& found) {
+    // No level of the Standard's ABI is declared stable or provisional yet.
+    if (!key_is(key, PMIX_QUERY_STABLE_ABI_VERSION) && !key_is(key, PMIX_QUERY_PROVISIONAL_ABI_VERSION))
+        return false;
+    found.add(key, "0.0");
+    return true;
+}
+
+namespace {
+
+/// Whether the answer stays true: facts about a process that the store may keep, other than its state.
+bool lasts(const char* key) {
+    return std::strncmp(key, "pmix.qry.", 9) != 0 && !key_is(key, PMIX_PROC_STATE_STATUS) &&
+           !key_is(key, PMIX_TIME_REMAINING) && !key_is(key, PMIX_CLIENT_AVG_MEMORY) &&
+           !key_is(key, PMIX_DAEMON_MEMORY);
+}
+
+/// The process (or with rank WILDCARD the job) that the qualifiers name; false where they name none.
+bool subject(InfoView qualifiers, pmix_proc_t& proc) {
+    if (const pmix_proc_t* given = qualifiers.proc(PMIX_PROCID)) {
+        proc = *given;
+        return true;
+    }
+    const pmix_value_t* nspace = qualifiers.value(PMIX_NSPACE);
+    if (nspace == nullptr) return false;
+    if (nspace->type == PMIX_PROC_NSPACE && nspace->data.nspace != nullptr) {
+        proc = make_proc(nspace_view(*nspace->data.nspace), PMIX_RANK_WILDCARD);
+    } else if (const char* name = value_as_string(nspace)) {
+        proc = make_proc(name, PMIX_RANK_WILDCARD);
+    } else {
+        return false;
+    }
+    if (const auto rank = qualifiers.number<pmix_rank_t>(PMIX_RANK)) proc.rank = *rank;
+    return true;
+}
+
+/// What this process's store knows of the process that the qualifiers name.
+bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, Info& found) {
+    pmix_proc_t proc;
+    if (!lasts(key) || qualifiers.is_true(PMIX_QUERY_REFRESH_CACHE) || !subject(qualifiers, proc))
+        return false;
+    Info directives;
+    for (const pmix_info_t& qualifier : qualifiers) {
+        if (!key_is(qualifier.key, PMIX_PROCID) && !key_is(qualifier.key, PMIX_NSPACE) &&
+            !key_is(qualifier.key, PMIX_RANK))
+            directives.add_copy(qualifier);
+    }
+    Lookup lookup;
+    GetDirectives ignored;
+    lookup.nspace = proc.nspace;
+    lookup.rank = proc.rank;
+    lookup.key = key;
+    if (read_get_directives(directives, lookup, ignored) != PMIX_SUCCESS) return false;
+    bool answered = false;
+    store.find(lookup, [&](const Found& value) {
+        if (!answered) answered = found.add_copy(key, value.value) == PMIX_SUCCESS;
+    });
+    return answered;
+}
+
+/// What a server knows without its host.
+bool answer_by_server(Server& server, const char* key, InfoView qualifiers, Info& found) {
+    if (answer_without_init(key, found)) return true;
+    if (answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
+    if (server.host().module().query == nullptr && key_is(key, PMIX_QUERY_NAMESPACES)) {
+        std::string list;
+        for (const auto& [name, nspace] : server.namespaces()) {
+            if (nspace->registered && !nspace->synthetic) list += (list.empty() ? "" : ",") + name;
+        }
+        found.add(key, list.c_str());
+        return true;
+    }
+    return false;
+}
+
+struct Arguments {
+    pmix_proc_t proc{};
+    Queries queries;
+};
+
+/// Joins what was found before with the host's (or server's) answer for the rest.
+HostDone join(Info found, size_t wanted, HostDone done) {
+    auto kept = std::make_shared<Info>(std::move(found));
+    return [kept, wanted, done = std::move(done)](HostAnswer answer) {
+        const bool some = answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
+        if (!some) answer.info.clear();
+        const size_t before = kept->size();
+        for (size_t i = 0; i < answer.info.size(); ++i)
+            kept->add_move(answer.info[i]);
+        answer.info = std::move(*kept);
+        // A host may put several results into one entry, so its word on its part counts.
+        if (answer.status != PMIX_SUCCESS && before > 0) answer.status = query_status(wanted, before);
+        if (answer.status == PMIX_SUCCESS && answer.info.empty()) answer.status = PMIX_ERR_NOT_FOUND;
+        done(std::move(answer));
+    };
+}
+
+void query_by_host(Server& server, const Caller& caller, Queries queries, HostDone done) {
+    const size_t wanted = queries.keys();
+    Info found;
+    queries.answer([&](const char* key, InfoView qualifiers) {
+        return answer_by_server(server, key, qualifiers, found);
+    });
+    done = join(std::move(found), wanted, std::move(done));
+    if (queries.size() == 0) return done({});
+    const auto upcall = server.host().module().query;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    const auto kept = std::make_shared<Arguments>();
+    kept->proc = caller.proc;
+    kept->queries = std::move(queries);
+    for (size_t i = 0; i < kept->queries.size(); ++i) {
+        pmix_query_t& query = kept->queries.data()[i];
+        Info qualifiers = Info::adopt(query.qualifiers, query.nqual);
+        query.qualifiers = nullptr;
+        query.nqual = 0;
+        caller.add_identity(qualifiers);
+        std::tie(query.qualifiers, query.nqual) = qualifiers.release();
+    }
+    const InfoView first{kept->queries.data()->qualifiers, kept->queries.data()->nqual};
+    server.host().upcall(
+        "query", kept, bounded(server, "query", caller, first, std::move(done)), [&](void* cbdata) {
+            return upcall(&kept->proc, kept->queries.data(), kept->queries.size(), Host::on_info, cbdata);
+        });
+}
+
+void ask_server(Runtime& runtime, Client& client, Queries queries, HostDone done) {
+    const size_t wanted = queries.keys();
+    Info found;
+    queries.answer([&](const char* key, InfoView qualifiers) {
+        return answer_without_init(key, found) || answer_from_store(runtime.store(), key, qualifiers, found);
+    });
+    done = join(std::move(found), wanted, std::move(done));
+    if (queries.size() == 0) return done({});
+    Packer message = client.packer(Command::Query);
+    message.counted(queries.data(), queries.size(), PMIX_QUERY);
+    // Facts about one process are kept for the next time.
+    pmix_proc_t proc{};
+    const bool keep = queries.size() == 1 &&
+                      subject({queries.begin()->qualifiers, queries.begin()->nqual}, proc) &&
+                      proc.rank != PMIX_RANK_WILDCARD;
+    ask(client, std::move(message), read_infos,
+        [&runtime, keep, proc, done = std::move(done)](HostAnswer answer) {
+            for (const pmix_info_t& info : answer.info) {
+                if (keep && lasts(info.key) && !key_is(info.key, PMIX_QUERY_RESULTS))
+                    runtime.store().post(proc, PMIX_INTERNAL, info.key, info.value);
+            }
+            done(std::move(answer));
+        });
+}
+
+}  // namespace
+
+void query(Runtime& runtime, Queries queries, HostDone done) {
+    if (Client* client = connected_client(runtime)) {
+        ask_server(runtime, *client, std::move(queries), std::move(done));
+    } else if (Server* server = runtime.server()) {
+        query_by_host(*server, Caller::host(runtime), std::move(queries), std::move(done));
+    } else {
+        const size_t wanted = queries.keys();
+        HostAnswer answer;
+        queries.answer([&](const char* key, InfoView qualifiers) {
+            return answer_without_init(key, answer.info) ||
+                   answer_from_store(runtime.store(), key, qualifiers, answer.info);
+        });
+        answer.status = query_status(wanted, answer.info.size());
+        done(std::move(answer));
+    }
+}
+
+void handle::query(Server& server, const Request& request) {
+    Queries queries;
+    const pmix_status_t status = Queries::read(request.in, queries);
+    if (status != PMIX_SUCCESS) return request.peer->reply_status(request.tag, status);
+    query_by_host(server, Caller::of(*request.peer), std::move(queries), reply_to(request, write_infos));
+}
+
+}  // namespace muster

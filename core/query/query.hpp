@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PMIx_Query_info (Standard: Query): each key of each query is answered where it is known first: in this
+// process, in its server, by the host. On the loop, except where noted.
+#pragma once
+
+#include <memory>
+
+#include "core/service/exchange.hpp"
+
+namespace muster {
+
+/// Owner of an array of pmix_query_t in one malloc'ed block. Move-only.
+class Queries {
+  public:
+    Queries() = default;
+    Queries(Queries&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    Queries& operator=(Queries&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~Queries();
+
+    /// A deep copy. PMIX_ERR_BAD_PARAM for none, for a query without keys, and for one that names its process
+    /// in two ways.
+    static pmix_status_t copy_of(const pmix_query_t* queries, size_t size, Queries& out);
+    /// Reads `*QUERY` of the protocol; checked like copy_of.
+    static pmix_status_t read(Unpacker& in, Queries& out);
+
+    pmix_query_t* data() { return data_; }
+    const pmix_query_t* begin() const { return data_; }
+    const pmix_query_t* end() const { return data_ + size_; }
+    size_t size() const { return size_; }
+    /// All keys of all queries.
+    size_t keys() const;
+    /// Takes the keys out that `known(key, qualifiers)` says are answered, and queries that have none left.
+    void answer(const std::function<bool(const char* key, InfoView qualifiers)>& known);
+
+  private:
+    pmix_status_t check() const;
+
+    pmix_query_t* data_ = nullptr;
+    size_t size_ = 0;
+};
+
+/// The status of a query: everything found, something, nothing.
+pmix_status_t query_status(size_t wanted, size_t found);
+
+/// What needs no init: the versions of the ABI. Any thread.
+bool answer_without_init(const char* key, Info& found);
+
+void query(Runtime& runtime, Queries queries, HostDone done);
+
+}  // namespace muster

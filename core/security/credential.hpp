@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Credentials (Standard: Security): made and judged by the host. What the host does not make, a process
+// makes for itself through psec; a server never makes one in the name of another process. On the loop.
+#pragma once
+
+#include "core/service/exchange.hpp"
+
+namespace muster {
+
+/// The answer's `data` is the credential, its `info` what the maker says of it.
+void get_credential(Runtime& runtime, Info directives, HostDone done);
+/// The answer's `info` says whose it is.
+void validate_credential(Runtime& runtime, Bytes credential, Info directives, HostDone done);
+
+}  // namespace muster
