@@ -61,7 +61,7 @@ pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const 
     if (env == nullptr) return PMIX_ERR_NOMEM;
     size_t count = 0;
     for (const auto& [name, value] : variables)
-        env[count++] = strdup((name + "=" + value).c_str());
+        env[count++] = strdup(fmt::format("{}={}", name, value).c_str());
     const pmix_status_t status = PMIx_server_setup_fork(&proc, &env);
     for (char** variable = env; *variable != nullptr; ++variable) {
         out.emplace_back(*variable);
