@@ -152,6 +152,9 @@ int main(int argc, char** argv) {
         modex();
     } else if (strcmp(what, "fences") == 0) {
         fences();
+    } else if (strcmp(what, "absent") == 0) {
+        // A rank that has ended will never come: better an error than to wait for it.
+        expect(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_ERR_LOST_CONNECTION, "fence with one that never came");
     } else if (strcmp(what, "abort") == 0) {
         if ((int)me.rank == one) PMIx_Abort(42, "no more", NULL, 0);
         pause();

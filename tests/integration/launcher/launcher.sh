@@ -149,6 +149,9 @@ never_init)
     run 0 -n 3 sh -c 'exit 0'
     run 0 -n 2 "$examples/hello" : -n 1 true
     lines out 2
+    for nodes in 1 3; do
+        run 0 -n 3 --nodes $nodes sh -c '[ $PMIX_RANK = 1 ] && exit 0; exec "$0" absent' "$client"
+    done
     echo "COVERS SRV-59"
     ;;
 interrupt_*)
