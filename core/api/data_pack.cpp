@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packing data for another process (Standard: Data Packing and Unpacking). The work is in core/runtime/data_buffer.hpp.
+// Packing data for another process (Standard: Data Packing and Unpacking). The work is in
+// core/runtime/data_buffer.hpp.
 #include <pmix.h>
 
 #include "core/api/instance.hpp"
@@ -25,8 +26,8 @@ using namespace muster;
 
 extern "C" {
 
-PMIX_EXPORT pmix_status_t PMIx_Data_pack(const pmix_proc_t* target, pmix_data_buffer_t* buffer, void* src, int32_t num_vals,
-                                         pmix_data_type_t type) {
+PMIX_EXPORT pmix_status_t PMIx_Data_pack(const pmix_proc_t* target, pmix_data_buffer_t* buffer, void* src,
+                                         int32_t num_vals, pmix_data_type_t type) {
     return guard([&]() -> pmix_status_t {
         const auto format = runtime_wire_format(target);
         if (!format) return PMIX_ERR_INIT;

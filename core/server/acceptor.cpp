@@ -12,7 +12,8 @@
 namespace muster {
 
 namespace {
-/// Connections that may be in their handshake at once. Past it the oldest goes: an honest peer needs microseconds.
+/// Connections that may be in their handshake at once. Past it the oldest goes: an honest peer needs
+/// microseconds.
 constexpr size_t kMaxPending = 1024;
 }  // namespace
 
