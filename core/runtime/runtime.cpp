@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "core/client/client.hpp"
+#include "core/events/events.hpp"
 #include "core/server/server.hpp"
 #include "framework/library_parameters.hpp"
 
@@ -76,6 +77,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     // Hosts hand maps to servers; clients are told what the maps say, and need not open these.
     if (options.role != Role::Client) context.pregs = runtime->registry_->pregs();
     runtime->store_->set_context(std::move(context));
+    runtime->events_ = std::make_unique<Events>(*runtime);
     // Clients have their server's environment; a job of many would say the same many times.
     if (options.role != Role::Client) runtime->registry_->warn_unknown_parameters();
     return runtime;
@@ -117,6 +119,7 @@ const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
 
 void Runtime::set_client(std::unique_ptr<Client> client) {
     client_ = std::move(client);
+    events_->attach(*client_);
 }
 void Runtime::set_server(std::unique_ptr<Server> server) {
     server_ = std::move(server);

@@ -17,6 +17,7 @@
 namespace muster {
 
 class Client;
+class Events;
 class Server;
 
 /// Key of our own, of every process's own rank: the descriptor (PMIX_INT) that polls readable when a process
@@ -66,6 +67,8 @@ class Runtime {
     /// The roles; null where this process does not play them.
     Client* client() { return client_.get(); }
     Server* server() { return server_.get(); }
+    /// The events of this process, whatever its roles.
+    Events& events() { return *events_; }
     void set_client(std::unique_ptr<Client> client);
     void set_server(std::unique_ptr<Server> server);
 
@@ -92,6 +95,7 @@ class Runtime {
     std::unique_ptr<Registry> registry_;
     Gds* store_ = nullptr;  // the registry's
     Log* log_ = nullptr;    // the registry's
+    std::unique_ptr<Events> events_;
     std::unique_ptr<Server> server_;
     std::unique_ptr<Client> client_;
 };

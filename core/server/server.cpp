@@ -21,7 +21,8 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
     : runtime_(runtime),
       host_(runtime.loop(), runtime.log(), module, size),
       modex_(*this),
-      collectives_(*this) {
+      collectives_(*this),
+      events_(*this, runtime.parameters().size("pmix_event_cache_size")) {
     collectives_.set_operation(CollectiveKind::Fence, std::make_unique<FenceOperation>(*this));
     auto connections = std::make_shared<Connections>(*this);
     collectives_.set_operation(CollectiveKind::Connect,
@@ -33,6 +34,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
         if (lost) cleanups_.ended(proc);
         modex_.departed(proc);
         collectives_.departed(proc);
+        events_.departed(proc);
     });
 }
 
@@ -92,6 +94,7 @@ void Server::deregister_nspace(const char* name) {
     if (Namespace* nspace = namespaces_.find(name)) {
         collectives_.deregistered(name);
         modex_.deregistered(name);
+        events_.deregistered(name);
         auto waiting = std::move(nspace->waiting);
         // Those that have said goodbye may still wait for our answer to it, and close by themselves.
         for (auto& [rank, client] : nspace->clients) {
@@ -425,6 +428,7 @@ void Server::lost(const PeerPtr& peer, const std::string& reason) {
     MUSTER_LOG(log(), Error, "lost the connection to client %s: %s", keep->text().c_str(), reason.c_str());
     client->lost = true;
     departed(keep->proc, true);
+    events_.lost(keep->proc);
 }
 
 void Server::departed(const pmix_proc_t& proc, bool lost) {

@@ -16,6 +16,7 @@
 
 #include "core/collective/collectives.hpp"
 #include "core/control/cleanup.hpp"
+#include "core/events/event_router.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/server/acceptor.hpp"
 #include "core/server/host.hpp"
@@ -41,6 +42,7 @@ class Server {
     Modex& modex() { return modex_; }
     Collectives& collectives() { return collectives_; }
     Cleanups& cleanups() { return cleanups_; }
+    EventRouter& events() { return events_; }
     Log& log() { return runtime_.log(); }
 
     // --- calls of the host ---
@@ -97,6 +99,7 @@ class Server {
     Modex modex_;
     Collectives collectives_;
     Cleanups cleanups_;
+    EventRouter events_;
     std::unique_ptr<Acceptor> acceptor_;
     std::vector<PeerPtr> peers_;
     mutable std::mutex formats_lock_;               // guards formats_

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Event notification (Standard: Event Notification).
+#include <pmix.h>
+
+#include "core/api/instance.hpp"
+#include "core/events/events.hpp"
+#include "core/runtime/completion.hpp"
+
+using namespace muster;
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
+                                                      pmix_info_t info[], size_t ninfo,
+                                                      pmix_notification_fn_t evhdlr,
+                                                      pmix_hdlr_reg_cbfunc_t cbfunc, void* cbdata) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (evhdlr == nullptr || (ncodes > 0 && codes == nullptr) || (ninfo > 0 && info == nullptr))
+            return PMIX_ERR_BAD_PARAM;
+        HandlerSpec spec;
+        if (ncodes > 0) spec.codes.assign(codes, codes + ncodes);
+        spec.function = evhdlr;
+        if (const pmix_status_t status = spec.read_directives({info, ninfo}); status != PMIX_SUCCESS)
+            return status;
+        auto copy = Info::copy_of(info, ninfo);
+        if (!copy) return PMIX_ERR_BAD_PARAM;
+        Events& events = use->events();
+        auto kept = std::make_shared<Info>(std::move(*copy));
+        if (cbfunc != nullptr) {
+            use->loop().post([&events, spec = std::move(spec), kept, cbfunc, cbdata] {
+                events.register_handler(
+                    spec, std::move(*kept),
+                    [cbfunc, cbdata](pmix_status_t status, size_t id) { cbfunc(status, id, cbdata); });
+            });
+            return PMIX_SUCCESS;
+        }
+        return call_and_wait<pmix_status_t>(
+            use->loop(), PMIX_ERR_WOULD_BLOCK, [&events, spec = std::move(spec), kept](auto deliver) {
+                events.register_handler(spec, std::move(*kept), [deliver](pmix_status_t status, size_t id) {
+                    deliver(status == PMIX_SUCCESS ? static_cast<pmix_status_t>(id) : status);
+                });
+            });
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t cbfunc,
+                                                        void* cbdata) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        Events& events = use->events();
+        if (cbfunc != nullptr) {
+            use->loop().post([&events, evhdlr_ref, cbfunc, cbdata] {
+                events.deregister_handler(evhdlr_ref,
+                                          [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); });
+            });
+            return PMIX_SUCCESS;
+        }
+        return call_and_wait<pmix_status_t>(
+            use->loop(), PMIX_ERR_WOULD_BLOCK,
+            [&events, evhdlr_ref](auto deliver) { events.deregister_handler(evhdlr_ref, deliver); });
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
+                                            pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
+                                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+        auto event = std::make_shared<Event>();
+        event->status = status;
+        // A client speaks for itself; its server takes the identity from the connection as well.
+        event->source = source == nullptr || use->server() == nullptr ? use->self() : *source;
+        event->range = range;
+        auto copy = Info::copy_of(info, ninfo);
+        if (!copy) return PMIX_ERR_BAD_PARAM;
+        event->info = std::move(*copy);
+        if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS) return read;
+        Events& events = use->events();
+        if (cbfunc != nullptr) {
+            use->loop().post([&events, event, cbfunc, cbdata] {
+                events.notify(event, [cbfunc, cbdata](pmix_status_t result) { cbfunc(result, cbdata); });
+            });
+            return PMIX_SUCCESS;
+        }
+        return call_and_wait<pmix_status_t>(
+            use->loop(), PMIX_ERR_WOULD_BLOCK,
+            [&events, event](auto deliver) { events.notify(event, deliver); });
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Events: see event.hpp.
+#include "core/events/event.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "framework/base/proc.hpp"
+#include "framework/base/status.hpp"
+
+namespace muster {
+namespace {
+
+bool same(const pmix_proc_t& a, const pmix_proc_t& b) {
+    if (!nspace_is(a.nspace, b.nspace)) return false;
+    return a.rank == b.rank || a.rank == PMIX_RANK_WILDCARD || b.rank == PMIX_RANK_WILDCARD;
+}
+
+}  // namespace
+
+bool append_procs(const pmix_value_t& value, std::vector<pmix_proc_t>& procs) {
+    if (value.type == PMIX_PROC && value.data.proc != nullptr) {
+        procs.push_back(*value.data.proc);
+        return true;
+    }
+    if (value.type != PMIX_DATA_ARRAY || value.data.darray == nullptr) return false;
+    const pmix_data_array_t& array = *value.data.darray;
+    if (array.type != PMIX_PROC || array.array == nullptr || array.size == 0) return false;
+    const auto* first = static_cast<const pmix_proc_t*>(array.array);
+    procs.insert(procs.end(), first, first + array.size);
+    return true;
+}
+
+bool among(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc) {
+    return std::any_of(procs.begin(), procs.end(), [&](const pmix_proc_t& one) { return same(one, proc); });
+}
+
+bool overlap(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
+    return std::any_of(a.begin(), a.end(), [&](const pmix_proc_t& one) { return among(b, one); });
+}
+
+bool is_error_event(pmix_status_t status) {
+    const char* name = status_name(status);
+    return name != nullptr && std::strncmp(name, "PMIX_ERR", 8) == 0;
+}
+
+pmix_status_t Event::read_directives() {
+    targets.clear();
+    affected.clear();
+    for (const pmix_info_t& one : info) {
+        if (key_is(one.key, PMIX_EVENT_CUSTOM_RANGE)) {
+            if (!append_procs(one.value, targets)) return PMIX_ERR_BAD_PARAM;
+        } else if (key_is(one.key, PMIX_EVENT_AFFECTED_PROC) || key_is(one.key, PMIX_EVENT_AFFECTED_PROCS)) {
+            if (!append_procs(one.value, affected)) return PMIX_ERR_BAD_PARAM;
+        }
+    }
+    non_default = info.view().is_true(PMIX_EVENT_NON_DEFAULT);
+    cacheable = !info.view().is_true(PMIX_EVENT_DO_NOT_CACHE);
+    stays_local = info.view().is_true(PMIX_EVENT_STAYS_LOCAL);
+    if (range > PMIX_RANGE_PROC_LOCAL) return PMIX_ERR_BAD_PARAM;
+    if ((range == PMIX_RANGE_CUSTOM) == targets.empty()) return PMIX_ERR_BAD_PARAM;
+    return PMIX_SUCCESS;
+}
+
+size_t Event::cost() const {
+    size_t bytes = sizeof(Event) + (targets.size() + affected.size()) * sizeof(pmix_proc_t);
+    for (const pmix_info_t& one : info) {
+        size_t payload = 0;
+        if (value_size(&one.value, &payload) == PMIX_SUCCESS) bytes += payload;
+        bytes += sizeof one;
+    }
+    return bytes;
+}
+
+}  // namespace muster

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One event: its code, who reported it, who shall hear of it, and what is said about it (Standard: Event
+// Notification). Immutable once made, so that chains, queues and caches share it.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "framework/base/info.hpp"
+
+namespace muster {
+
+struct Event {
+    pmix_status_t status = PMIX_SUCCESS;
+    pmix_proc_t source{};
+    pmix_data_range_t range = PMIX_RANGE_UNDEF;
+    Info info;
+
+    // What read_directives() finds in `info`.
+    std::vector<pmix_proc_t> targets;   ///< PMIX_EVENT_CUSTOM_RANGE
+    std::vector<pmix_proc_t> affected;  ///< PMIX_EVENT_AFFECTED_PROC(S)
+    bool non_default = false;           ///< not for default handlers
+    bool cacheable = true;              ///< for handlers that come later, too
+    bool stays_local = false;           ///< not for the host
+
+    /// PMIX_ERR_BAD_PARAM for directives of the wrong type and for a range that does not fit them.
+    pmix_status_t read_directives();
+    /// Bytes that it takes, for bounds.
+    size_t cost() const;
+};
+
+using EventPtr = std::shared_ptr<const Event>;
+
+/// Adds the process or the processes of a value; false when it holds neither.
+bool append_procs(const pmix_value_t& value, std::vector<pmix_proc_t>& procs);
+
+/// Whether `proc` is one of `procs`, among which wildcards count.
+bool among(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc);
+
+/// Whether any two of both lists mean the same process.
+bool overlap(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b);
+
+/// Whether a code of the API names an error. Everything else is information, or belongs to applications.
+bool is_error_event(pmix_status_t status);
+
+}  // namespace muster

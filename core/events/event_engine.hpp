@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The event handlers of one process: their order, and the chains in which they run. Belongs to the loop; only
+// the completion function that a handler is given may be called on any thread.
+//
+// A chain holds what matched when its event came: the handler that asked to be first, those of one code, of
+// several, the default ones, and the one that asked to be last. A handler that never completes holds up its
+// own chain and no other.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/events/event.hpp"
+#include "core/events/event_store.hpp"
+#include "framework/base/loop.hpp"
+
+namespace muster {
+
+/// A handler as it was registered (PMIx_Register_event_handler).
+struct HandlerSpec {
+    enum class Position : uint8_t { Prepend, Append, First, Last, FirstInCategory, LastInCategory };
+
+    std::vector<pmix_status_t> codes;  ///< none: every code
+    pmix_notification_fn_t function = nullptr;
+    std::string name;
+    Position position = Position::Prepend;
+    enum class Relation : uint8_t { None, Before, After };
+    Relation relation = Relation::None;
+    std::string other_name;  ///< of the handler that `relation` is about
+    size_t other_id = 0;     ///< the same by number, where no name was given
+    std::optional<void*> return_object;
+    pmix_data_range_t range = PMIX_RANGE_UNDEF;  ///< of sources
+    std::vector<pmix_proc_t> range_procs;        ///< PMIX_RANGE_CUSTOM
+    std::vector<pmix_proc_t> affected;           ///< only events that concern one of these; none: all
+    bool one_shot = false;
+
+    /// PMIX_ERR_BAD_PARAM for directives of the wrong type or that contradict each other.
+    pmix_status_t read_directives(InfoView info);
+};
+
+class EventEngine {
+  public:
+    /// Whether the source of an event is in the range that a handler asked for.
+    using InRange = std::function<bool(const HandlerSpec& handler, const pmix_proc_t& source)>;
+    /// Called when a handler goes by itself (PMIX_EVENT_ONESHOT).
+    using OnGone = std::function<void(const std::vector<pmix_status_t>& codes)>;
+
+    /// @param hold_bytes  room for events that no handler wanted yet
+    EventEngine(EventLoop& loop, size_t hold_bytes, InRange in_range, OnGone on_gone);
+    /// Handlers that complete later find nobody.
+    ~EventEngine();
+    EventEngine(const EventEngine&) = delete;
+    EventEngine& operator=(const EventEngine&) = delete;
+
+    /// Adds a handler, which gets no events before activate(). PMIX_ERR_EVENT_REGISTRATION when the place it
+    /// asks for is taken.
+    pmix_status_t add(HandlerSpec spec, size_t& id);
+    /// From now on it gets events, and at once those that are held and that nobody wanted so far.
+    void activate(size_t id);
+    /// No event is given to it any more; nothing when there is no such handler. Returns its codes.
+    std::optional<std::vector<pmix_status_t>> remove(size_t id);
+
+    /// Runs the handlers for an event. When none matches it is held for later ones, if it may be.
+    /// `for_defaults`: default handlers are asked, unless the event itself says otherwise.
+    void deliver(EventPtr event, bool for_defaults);
+
+    /// Events given up for lack of room.
+    size_t dropped() const { return held_.dropped(); }
+
+  private:
+    struct Handler {
+        size_t id = 0;
+        HandlerSpec spec;
+        bool active = false;
+        bool removed = false;
+    };
+    using HandlerPtr = std::shared_ptr<Handler>;
+    struct Chain;
+    struct OpenCalls;
+
+    static OpenCalls& open_calls();
+    static void completed(pmix_status_t status, pmix_info_t* results, size_t nresults,
+                          pmix_op_cbfunc_t cbfunc, void* cbdata, void* notification_cbdata);
+
+    std::vector<HandlerPtr>& category(const HandlerSpec& spec);
+    HandlerPtr find(size_t id) const;
+    bool matches(const Handler& handler, const Event& event, bool for_defaults) const;
+    std::vector<HandlerPtr> chain_for(const Event& event, bool for_defaults) const;
+    void run(EventPtr event, std::vector<HandlerPtr> handlers);
+    void advance(const std::shared_ptr<Chain>& chain);
+    void call(const std::shared_ptr<Chain>& chain, const HandlerPtr& handler);
+
+    EventLoop& loop_;
+    InRange in_range_;
+    OnGone on_gone_;
+    uint64_t owner_ = 0;  // tells our open calls from those of another engine of this process
+    size_t next_id_ = 0;
+    uint64_t next_number_ = 0;
+    EventStore held_;
+    HandlerPtr first_;
+    HandlerPtr last_;
+    std::vector<HandlerPtr> single_;
+    std::vector<HandlerPtr> multi_;
+    std::vector<HandlerPtr> default_;
+};
+
+}  // namespace muster

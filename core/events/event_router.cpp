@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The events of a server: see event_router.hpp.
+#include "core/events/event_router.hpp"
+
+#include <algorithm>
+
+#include "core/events/events.hpp"
+#include "core/protocol/command.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+Bytes pack_event(const Event& event, WireFormat format) {
+    Packer message(format);
+    message.command(static_cast<uint8_t>(Command::Notify)).status(event.status).proc(event.source);
+    message.infos(event.info).items(&event.range, 1, PMIX_DATA_RANGE);
+    return message.error() == PMIX_SUCCESS ? message.take() : Bytes();
+}
+
+/// The packed form of one event for each encoding that its receivers want.
+class PackedEvent {
+  public:
+    explicit PackedEvent(const Event& event) : event_(event) {}
+
+    void send_to(Peer& peer) {
+        for (const auto& [format, bytes] : forms_) {
+            if (format.bfrops == peer.format.bfrops && format.buffer_type == peer.format.buffer_type) {
+                if (!bytes->empty()) peer.send_shared(tag::kEvent, bytes);
+                return;
+            }
+        }
+        forms_.emplace_back(peer.format, std::make_shared<const Bytes>(pack_event(event_, peer.format)));
+        if (!forms_.back().second->empty()) peer.send_shared(tag::kEvent, forms_.back().second);
+    }
+
+  private:
+    const Event& event_;
+    std::vector<std::pair<WireFormat, SharedBytes>> forms_;
+};
+
+}  // namespace
+
+EventRouter::EventRouter(Server& server, size_t hold_bytes) : server_(server), held_(hold_bytes) {}
+EventRouter::~EventRouter() = default;
+
+// --- registrations ---
+
+void EventRouter::register_codes(const PeerPtr& peer, std::vector<pmix_status_t> codes, Info info,
+                                 OnStatus done) {
+    // Registered only when the host has agreed: what comes until then is held, and replayed.
+    auto agreed = [this, ref = PeerRef(peer), codes, done = std::move(done)](pmix_status_t status) {
+        const PeerPtr client = ref.lock();
+        if (!client) {
+            if (status == PMIX_SUCCESS) forget_environment(codes);
+            return;
+        }
+        if (status != PMIX_SUCCESS) return done(status);
+        RegistrationPtr& registration = by_peer_[client->index];
+        if (!registration) {
+            registration = std::make_shared<Registration>();
+            registration->peer = client;
+            registration->index = client->index;
+            registration->proc = client->proc;
+        }
+        const Registration before = *registration;
+        for (const pmix_status_t code : codes) {
+            Span& span = registration->codes.try_emplace(code, Span{next_number_, 0}).first->second;
+            if (span.active()) {
+                if (PMIX_SYSTEM_EVENT(code)) forget_environment({code});  // counted for this peer already
+                continue;
+            }
+            span = {next_number_, UINT64_MAX};
+            by_code_[code].push_back(registration);
+        }
+        if (codes.empty() && !(registration->has_defaults && registration->defaults.active())) {
+            registration->has_defaults = true;
+            registration->defaults = {next_number_, UINT64_MAX};
+            defaults_.push_back(registration);
+        }
+        done(PMIX_SUCCESS);
+        replay(before, client, codes);
+    };
+    want_environment(codes, std::move(info), std::move(agreed));
+}
+
+void EventRouter::deregister_codes(const PeerPtr& peer, const std::vector<pmix_status_t>& codes) {
+    const auto found = by_peer_.find(peer->index);
+    if (found == by_peer_.end()) return;
+    const RegistrationPtr registration = found->second;
+    for (const pmix_status_t code : codes) {
+        const auto span = registration->codes.find(code);
+        if (span == registration->codes.end() || !span->second.active()) continue;
+        span->second.until = next_number_;
+        if (const auto list = by_code_.find(code); list != by_code_.end()) {
+            std::erase(list->second, registration);
+            if (list->second.empty()) by_code_.erase(list);
+        }
+        forget_environment({code});
+    }
+    if (codes.empty() && registration->has_defaults && registration->defaults.active()) {
+        registration->defaults.until = next_number_;
+        std::erase(defaults_, registration);
+    }
+}
+
+void EventRouter::forget(const RegistrationPtr& registration) {
+    for (const auto& [code, span] : registration->codes) {
+        if (!span.active()) continue;
+        if (const auto list = by_code_.find(code); list != by_code_.end()) {
+            std::erase(list->second, registration);
+            if (list->second.empty()) by_code_.erase(list);
+        }
+        forget_environment({code});
+    }
+    std::erase(defaults_, registration);
+}
+
+void EventRouter::departed(const pmix_proc_t& proc) {
+    for (auto it = by_peer_.begin(); it != by_peer_.end();) {
+        // Clones of a process, whose end is told to nobody, go with it or when they are found to be gone.
+        if (!proc_is(it->second->proc, proc) && !it->second->peer.expired()) {
+            ++it;
+            continue;
+        }
+        forget(it->second);
+        it = by_peer_.erase(it);
+    }
+}
+
+void EventRouter::lost(const pmix_proc_t& proc) {
+    auto event = std::make_shared<Event>();
+    event->status = PMIX_ERR_LOST_CONNECTION;
+    event->source = proc;
+    event->range = PMIX_RANGE_PROC_LOCAL;
+    event->info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+    event->affected.push_back(proc);
+    event->cacheable = false;
+    server_.runtime().events().raise(std::move(event));
+}
+
+void EventRouter::deregistered(const char* nspace) {
+    held_.remove_if([&](const EventStore::Held& held) {
+        const Event& event = *held.event;
+        if (event.range == PMIX_RANGE_NAMESPACE) return nspace_is(event.source.nspace, nspace);
+        return event.range == PMIX_RANGE_CUSTOM &&
+               std::all_of(event.targets.begin(), event.targets.end(),
+                           [&](const pmix_proc_t& target) { return nspace_is(target.nspace, nspace); });
+    });
+}
+
+// --- environment events ---
+
+void EventRouter::want_environment(const std::vector<pmix_status_t>& codes, Info info, OnStatus done) {
+    std::vector<pmix_status_t> fresh;
+    std::vector<pmix_status_t> wanted;
+    for (const pmix_status_t code : codes) {
+        if (!PMIX_SYSTEM_EVENT(code)) continue;
+        wanted.push_back(code);
+        if (!environment_.contains(code)) fresh.push_back(code);
+    }
+    const pmix_server_module_t& module = server_.host().module();
+    if (!wanted.empty() && module.register_events == nullptr) return done(PMIX_ERR_NOT_SUPPORTED);
+    for (const pmix_status_t code : wanted)
+        ++environment_[code];
+    if (fresh.empty()) return done(PMIX_SUCCESS);
+    struct Arguments {
+        std::vector<pmix_status_t> codes;
+        Info info;
+    };
+    auto kept = std::make_shared<Arguments>(Arguments{std::move(fresh), std::move(info)});
+    server_.host().upcall(
+        "register_events", kept,
+        [this, wanted, done = std::move(done)](const HostAnswer& answer) {
+            if (answer.status != PMIX_SUCCESS) {
+                for (const pmix_status_t code : wanted) {
+                    const auto count = environment_.find(code);
+                    if (count != environment_.end() && --count->second == 0) environment_.erase(count);
+                }
+            }
+            done(answer.status);
+        },
+        [&](void* cbdata) {
+            return module.register_events(kept->codes.data(), kept->codes.size(), kept->info.data(),
+                                          kept->info.size(), Host::on_op, cbdata);
+        });
+}
+
+void EventRouter::forget_environment(const std::vector<pmix_status_t>& codes) {
+    std::vector<pmix_status_t> unwanted;
+    for (const pmix_status_t code : codes) {
+        const auto count = environment_.find(code);
+        if (count == environment_.end() || --count->second > 0) continue;
+        environment_.erase(count);
+        unwanted.push_back(code);
+    }
+    const pmix_server_module_t& module = server_.host().module();
+    if (unwanted.empty() || module.deregister_events == nullptr) return;
+    auto kept = std::make_shared<std::vector<pmix_status_t>>(std::move(unwanted));
+    server_.host().upcall(
+        "deregister_events", kept, [](const HostAnswer&) {},
+        [&](void* cbdata) {
+            return module.deregister_events(kept->data(), kept->size(), Host::on_op, cbdata);
+        });
+}
+
+// --- ranges ---
+
+bool EventRouter::in_range(const Event& event, const pmix_proc_t& proc) const {
+    switch (event.range) {
+        case PMIX_RANGE_RM:
+        case PMIX_RANGE_PROC_LOCAL:
+            return false;
+        case PMIX_RANGE_CUSTOM:
+            return among(event.targets, proc);
+        case PMIX_RANGE_NAMESPACE:
+            // Of a host's own event the host has decided already for which servers it is meant.
+            return nspace_is(event.source.nspace, proc.nspace) ||
+                   server_.namespaces().find(event.source.nspace) == nullptr;
+        case PMIX_RANGE_SESSION: {
+            const Gds& store = server_.runtime().store();
+            const auto session = [&](const char* nspace) {
+                std::optional<uint32_t> id;
+                Lookup lookup;
+                lookup.nspace = nspace;
+                lookup.rank = PMIX_RANK_WILDCARD;
+                lookup.key = PMIX_SESSION_ID;
+                store.find(lookup, [&](const Found& found) { id = value_as_number<uint32_t>(&found.value); });
+                return id;
+            };
+            if (nspace_is(event.source.nspace, proc.nspace)) return true;
+            const auto from = session(event.source.nspace);
+            const auto to = session(proc.nspace);
+            return !from || !to || *from == *to;
+        }
+        default:
+            return true;
+    }
+}
+
+bool EventRouter::reaches_beyond(const Event& event, bool& surely) const {
+    const auto has_remote_members = [&](const char* name) {
+        Namespace* nspace = server_.namespaces().find(name);
+        if (nspace == nullptr) return true;
+        const auto size = server_.runtime().store().job_size(name);
+        return !size || *size > nspace->local_count();
+    };
+    surely = false;
+    if (event.stays_local) return false;
+    switch (event.range) {
+        case PMIX_RANGE_LOCAL:
+        case PMIX_RANGE_PROC_LOCAL:
+            return false;
+        case PMIX_RANGE_NAMESPACE:
+            return surely = has_remote_members(event.source.nspace);
+        case PMIX_RANGE_CUSTOM:
+            return surely = std::any_of(event.targets.begin(), event.targets.end(), [&](const auto& target) {
+                       return target.rank == PMIX_RANK_WILDCARD ? has_remote_members(target.nspace)
+                                                                : !server_.namespaces().is_local(target);
+                   });
+        case PMIX_RANGE_RM:
+            return surely = true;
+        default:
+            surely = has_remote_members(event.source.nspace);
+            return true;
+    }
+}
+
+bool EventRouter::concerns(const Event& event, const pmix_proc_t& proc) const {
+    const auto same_job = [&](const pmix_proc_t& other) { return nspace_is(other.nspace, proc.nspace); };
+    return same_job(event.source) || std::any_of(event.targets.begin(), event.targets.end(), same_job) ||
+           std::any_of(event.affected.begin(), event.affected.end(), same_job);
+}
+
+// --- delivery ---
+
+void EventRouter::to_clients(const EventPtr& event) {
+    const uint64_t number = next_number_++;
+    if (event->range == PMIX_RANGE_RM || event->range == PMIX_RANGE_PROC_LOCAL) return;
+    PackedEvent packed(*event);
+    const auto send = [&](const std::vector<RegistrationPtr>& registrations) {
+        for (const RegistrationPtr& registration : registrations) {
+            if (registration->served == number) continue;
+            registration->served = number;
+            // A process handles what it reports itself at once, before we hear of it.
+            if (proc_is(event->source, registration->proc) || !in_range(*event, registration->proc)) continue;
+            if (const PeerPtr peer = registration->peer.lock()) packed.send_to(*peer);
+        }
+    };
+    if (const auto found = by_code_.find(event->status); found != by_code_.end()) send(found->second);
+    if (!event->non_default) send(defaults_);
+    if (event->cacheable) held_.add(event, number, true);
+}
+
+bool EventRouter::had(const Registration& registration, const EventStore::Held& held) const {
+    const auto span = registration.codes.find(held.event->status);
+    // What was held when it registered was replayed then.
+    if (span != registration.codes.end() && held.number < span->second.until) return true;
+    if (!registration.has_defaults || held.event->non_default) return false;
+    const Span& defaults = registration.defaults;
+    return held.number < defaults.until &&
+           (held.number >= defaults.since || concerns(*held.event, registration.proc));
+}
+
+void EventRouter::replay(const Registration& before, const PeerPtr& peer,
+                         const std::vector<pmix_status_t>& codes) {
+    for (const EventStore::Held& held : held_.held()) {
+        const Event& event = *held.event;
+        if (codes.empty()) {
+            // Whoever asks for everything is not told of the past of other jobs: default handlers mostly end
+            // the process.
+            if (event.non_default || !concerns(event, peer->proc)) continue;
+        } else if (std::find(codes.begin(), codes.end(), event.status) == codes.end()) {
+            continue;
+        }
+        if (proc_is(event.source, peer->proc) || !in_range(event, peer->proc) || had(before, held)) continue;
+        PackedEvent(event).send_to(*peer);
+    }
+}
+
+pmix_status_t EventRouter::tell_host(const EventPtr& event) {
+    const pmix_server_module_t& module = server_.host().module();
+    if (module.notify_event == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+    // Hosts take the infos as their own to read, not to change.
+    auto kept = std::const_pointer_cast<Event>(event);
+    pmix_status_t status = PMIX_SUCCESS;
+    server_.host().upcall(
+        "notify_event", kept, [](const HostAnswer&) {},
+        [&](void* cbdata) {
+            return status = module.notify_event(kept->status, &kept->source, kept->range, kept->info.data(),
+                                                kept->info.size(), Host::on_op, cbdata);
+        });
+    return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
+}
+
+void EventRouter::from_client(EventPtr event, const OnStatus& done) {
+    if (event->range != PMIX_RANGE_RM && event->range != PMIX_RANGE_PROC_LOCAL) {
+        to_clients(event);
+        server_.runtime().events().raise(event);
+    }
+    bool surely = false;
+    pmix_status_t status = PMIX_SUCCESS;
+    if (reaches_beyond(*event, surely)) {
+        status = tell_host(event);
+        if (status == PMIX_ERR_NOT_SUPPORTED && !surely) status = PMIX_SUCCESS;
+    }
+    // The host has it; how far it has come is not the reporter's to wait for (Standard: PMIx_Notify_event).
+    done(status);
+}
+
+void EventRouter::from_host(EventPtr event, const OnStatus& done) {
+    bool surely = false;
+    // An event of another source comes from the host, which sees to the other nodes itself.
+    const bool own = proc_is(event->source, server_.runtime().self());
+    const bool upwards = own && reaches_beyond(*event, surely);
+    if (upwards && server_.host().module().notify_event == nullptr) return done(PMIX_ERR_NOT_SUPPORTED);
+    to_clients(event);
+    server_.runtime().events().raise(event);
+    done(upwards ? tell_host(event) : PMIX_SUCCESS);
+}
+
+}  // namespace muster

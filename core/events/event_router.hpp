@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The events of a server: which clients registered for what, who is in the range of an event, what is held
+// for those who register later, and the exchange with the host. Belongs to the loop.
+//
+// Handlers' own restrictions (source range, affected processes) are applied where the handlers are, in the
+// receiving process; here codes and ranges count.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/events/event.hpp"
+#include "core/events/event_store.hpp"
+#include "core/server/peer.hpp"
+
+namespace muster {
+
+class Server;
+
+class EventRouter {
+  public:
+    using OnStatus = std::function<void(pmix_status_t)>;
+
+    EventRouter(Server& server, size_t hold_bytes);
+    ~EventRouter();
+
+    /// A client registers codes (none: all). `done` answers it; then it gets what is held for it, in order.
+    void register_codes(const PeerPtr& peer, std::vector<pmix_status_t> codes, Info info, OnStatus done);
+    void deregister_codes(const PeerPtr& peer, const std::vector<pmix_status_t>& codes);
+
+    /// Environment events are asked of the host while anybody wants them: codes that are none are passed
+    /// over. PMIX_ERR_NOT_SUPPORTED from a host that has no such upcall.
+    void want_environment(const std::vector<pmix_status_t>& codes, Info info, OnStatus done);
+    void forget_environment(const std::vector<pmix_status_t>& codes);
+
+    /// An event that a client of ours reports.
+    void from_client(EventPtr event, const OnStatus& done);
+    /// An event that the host passes down, or reports itself.
+    void from_host(EventPtr event, const OnStatus& done);
+    /// To the clients of this node, and to those that register later.
+    void to_clients(const EventPtr& event);
+
+    /// The connection of a client broke: the host is told, as an event of its own process.
+    void lost(const pmix_proc_t& proc);
+    /// A process has gone; a namespace was deregistered.
+    void departed(const pmix_proc_t& proc);
+    void deregistered(const char* nspace);
+
+    /// Events that were not held to the end for lack of room.
+    size_t dropped() const { return held_.dropped(); }
+
+  private:
+    /// When a registration began and ended, in numbers of events.
+    struct Span {
+        uint64_t since = 0;
+        uint64_t until = UINT64_MAX;
+        bool active() const { return until == UINT64_MAX; }
+    };
+    struct Registration {
+        PeerRef peer;
+        uint32_t index = 0;
+        pmix_proc_t proc{};
+        std::map<pmix_status_t, Span> codes;
+        bool has_defaults = false;
+        Span defaults;
+        uint64_t served = UINT64_MAX;  ///< number of the last event that was looked at for it
+    };
+    using RegistrationPtr = std::shared_ptr<Registration>;
+
+    bool in_range(const Event& event, const pmix_proc_t& proc) const;
+    bool reaches_beyond(const Event& event, bool& surely) const;
+    bool concerns(const Event& event, const pmix_proc_t& proc) const;
+    bool had(const Registration& registration, const EventStore::Held& held) const;
+    void replay(const Registration& before, const PeerPtr& peer, const std::vector<pmix_status_t>& codes);
+    void forget(const RegistrationPtr& registration);
+    pmix_status_t tell_host(const EventPtr& event);
+
+    Server& server_;
+    uint64_t next_number_ = 0;
+    EventStore held_;
+    std::unordered_map<uint32_t, RegistrationPtr> by_peer_;  ///< by the peer's index
+    std::unordered_map<pmix_status_t, std::vector<RegistrationPtr>> by_code_;
+    std::vector<RegistrationPtr> defaults_;
+    std::map<pmix_status_t, size_t> environment_;  ///< codes asked of the host, and how many want them
+};
+
+}  // namespace muster

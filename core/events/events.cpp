@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Event notification of a process: see events.hpp.
+#include "core/events/events.hpp"
+
+#include <algorithm>
+
+#include "core/client/client.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// Directives that order and restrict handlers are ours; the others are for the server and its host.
+bool is_for_server(const pmix_info_t& info) {
+    for (const char* ours : {PMIX_EVENT_HDLR_NAME, PMIX_EVENT_HDLR_FIRST, PMIX_EVENT_HDLR_LAST,
+                             PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, PMIX_EVENT_HDLR_LAST_IN_CATEGORY,
+                             PMIX_EVENT_HDLR_PREPEND, PMIX_EVENT_HDLR_APPEND, PMIX_EVENT_HDLR_BEFORE,
+                             PMIX_EVENT_HDLR_AFTER, PMIX_EVENT_RETURN_OBJECT, PMIX_EVENT_ONESHOT, PMIX_RANGE,
+                             PMIX_EVENT_CUSTOM_RANGE, PMIX_EVENT_AFFECTED_PROC, PMIX_EVENT_AFFECTED_PROCS}) {
+        if (key_is(info.key, ours)) return false;
+    }
+    return true;
+}
+
+bool source_in_range(Runtime& runtime, const HandlerSpec& handler, const pmix_proc_t& source) {
+    switch (handler.range) {
+        case PMIX_RANGE_CUSTOM:
+            return among(handler.range_procs, source);
+        case PMIX_RANGE_PROC_LOCAL:
+            return proc_is(source, runtime.self());
+        case PMIX_RANGE_NAMESPACE:
+            return nspace_is(source.nspace, runtime.self().nspace);
+        case PMIX_RANGE_LOCAL: {
+            if (proc_is(source, runtime.self())) return true;
+            if (runtime.server() != nullptr) return runtime.server()->namespaces().is_local(source);
+            if (runtime.client() != nullptr && proc_is(source, runtime.client()->server())) return true;
+            const auto ranks = runtime.store().local_ranks(source.nspace);
+            return std::find(ranks.begin(), ranks.end(), source.rank) != ranks.end();
+        }
+        case PMIX_RANGE_RM: {
+            const pmix_proc_t& manager = runtime.server() != nullptr || runtime.client() == nullptr
+                                             ? runtime.self()
+                                             : runtime.client()->server();
+            return nspace_is(source.nspace, manager.nspace);
+        }
+        default:
+            return true;
+    }
+}
+
+}  // namespace
+
+Events::Events(Runtime& runtime)
+    : runtime_(runtime),
+      engine_(
+          runtime.loop(), runtime.parameters().size("pmix_event_cache_size"),
+          [&runtime](const HandlerSpec& handler, const pmix_proc_t& source) {
+              return source_in_range(runtime, handler, source);
+          },
+          [this](const std::vector<pmix_status_t>& codes) { withdraw(codes); }) {}
+
+void Events::attach(Client& client) {
+    client_ = &client;
+    client.on_message(tag::kEvent, [this](const Frame& frame) { receive(frame); });
+    client.on_lost([this] { lost(); });
+}
+
+void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
+    const std::vector<pmix_status_t> codes = spec.codes;
+    size_t id = 0;
+    if (const pmix_status_t added = engine_.add(std::move(spec), id); added != PMIX_SUCCESS)
+        return done(added, 0);
+
+    Info directives;
+    for (size_t i = 0; i < info.size(); ++i) {
+        if (is_for_server(info[i])) directives.add_move(info[i]);
+    }
+    std::vector<pmix_status_t> fresh;
+    for (const pmix_status_t code : codes) {
+        if (wanted_[code]++ == 0 || !directives.empty()) fresh.push_back(code);
+    }
+    const bool ask = codes.empty() ? wanted_defaults_++ == 0 || !directives.empty() : !fresh.empty();
+
+    auto finish = [this, id, done = std::move(done)](pmix_status_t status) {
+        if (status != PMIX_SUCCESS) {
+            if (auto unwanted = engine_.remove(id)) withdraw(*unwanted);
+            return done(status, 0);
+        }
+        done(PMIX_SUCCESS, id);
+        engine_.activate(id);
+    };
+    if (Server* server = runtime_.server()) {
+        return server->events().want_environment(fresh, std::move(directives), std::move(finish));
+    }
+    if (client_ == nullptr || !client_->connected() || !ask) return finish(PMIX_SUCCESS);
+    Packer message = client_->packer(Command::RegisterEvents);
+    message.counted(fresh.data(), fresh.size(), PMIX_STATUS).infos(directives);
+    client_->request_status(std::move(message), [finish = std::move(finish)](pmix_status_t status) {
+        // Without a server a handler still serves this process.
+        finish(status == PMIX_ERR_LOST_CONNECTION ? PMIX_SUCCESS : status);
+    });
+}
+
+void Events::withdraw(const std::vector<pmix_status_t>& codes) {
+    std::vector<pmix_status_t> unwanted;
+    for (const pmix_status_t code : codes) {
+        const auto count = wanted_.find(code);
+        if (count == wanted_.end() || --count->second > 0) continue;
+        wanted_.erase(count);
+        unwanted.push_back(code);
+    }
+    const bool last_default = codes.empty() && wanted_defaults_ > 0 && --wanted_defaults_ == 0;
+    if (unwanted.empty() && !last_default) return;
+    if (Server* server = runtime_.server()) return server->events().forget_environment(unwanted);
+    if (client_ == nullptr || !client_->connected()) return;
+    Packer message = client_->packer(Command::DeregisterEvents);
+    for (const pmix_status_t code : unwanted)
+        message.status(code);
+    client_->send(std::move(message));
+}
+
+void Events::deregister_handler(size_t id, const OnStatus& done) {
+    const auto codes = engine_.remove(id);
+    if (codes) withdraw(*codes);
+    done(codes ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
+}
+
+void Events::notify(EventPtr event, const OnStatus& done) {
+    if (Server* server = runtime_.server()) return server->events().from_host(std::move(event), done);
+    if (event->range == PMIX_RANGE_PROC_LOCAL) {
+        done(PMIX_SUCCESS);
+        return raise(std::move(event));
+    }
+    if (client_ == nullptr || !client_->connected()) return done(PMIX_ERR_UNREACH);
+    Packer message = client_->packer(Command::Notify);
+    message.status(event->status).items(&event->range, 1, PMIX_DATA_RANGE).infos(event->info);
+    client_->request_status(std::move(message), done);
+    const bool ourselves = event->range != PMIX_RANGE_RM &&
+                           (event->range != PMIX_RANGE_CUSTOM || among(event->targets, runtime_.self()));
+    if (ourselves) raise(std::move(event));
+}
+
+void Events::raise(EventPtr event) {
+    // The default handler of a host takes what it gets for a failure (Slurm's ends the step), so it is asked
+    // about errors alone.
+    const bool for_defaults = runtime_.server() == nullptr || is_error_event(event->status);
+    engine_.deliver(std::move(event), for_defaults);
+}
+
+void Events::receive(const Frame& frame) {
+    Unpacker in(client_->format(), frame.payload.view());
+    uint8_t command = 0;
+    auto event = std::make_shared<Event>();
+    event->range = PMIX_RANGE_LOCAL;  // what servers leave out
+    if (!in.command(command) || !in.status(event->status) || !in.proc(event->source) ||
+        !in.infos(event->info) || (!in.at_end() && !in.item(&event->range, PMIX_DATA_RANGE)) ||
+        command != static_cast<uint8_t>(Command::Notify)) {
+        MUSTER_LOG(runtime_.log(), Error, "an event from server %s cannot be read (%zu bytes) and is dropped",
+                   proc_text(client_->server()).c_str(), frame.payload.size());
+        return;
+    }
+    // Our server decided that it is for us; only what it says of itself matters here.
+    [[maybe_unused]] const pmix_status_t read = event->read_directives();
+    raise(std::move(event));
+}
+
+void Events::lost() {
+    auto event = std::make_shared<Event>();
+    event->status = PMIX_ERR_LOST_CONNECTION;
+    event->source = client_->server();
+    event->range = PMIX_RANGE_PROC_LOCAL;
+    event->cacheable = false;
+    raise(std::move(event));
+}
+
+size_t Events::dropped() {
+    Server* server = runtime_.server();
+    return engine_.dropped() + (server == nullptr ? 0 : server->events().dropped());
+}
+
+}  // namespace muster

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What clients ask of a server about events: registrations and notifications (docs/wire.md, commands 12-14).
+#include "core/server/handlers.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+
+void handle::register_events(Server& server, const Request& request) {
+    void* values = nullptr;
+    size_t n = 0;
+    Info info;
+    if (!request.in.counted(&values, n, PMIX_STATUS)) return request.malformed();
+    const std::unique_ptr<void, decltype(&std::free)> owned(values, &std::free);
+    if (!request.in.infos(info)) return request.malformed();
+    const auto* first = static_cast<const pmix_status_t*>(values);
+    server.events().register_codes(request.peer, {first, first + n}, std::move(info),
+                                   [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status) {
+                                       if (const PeerPtr peer = ref.lock()) peer->reply_status(tag, status);
+                                   });
+}
+
+void handle::deregister_events(Server& server, const Request& request) {
+    std::vector<pmix_status_t> codes;
+    bool defaults = request.in.at_end();
+    while (!request.in.at_end()) {
+        pmix_status_t code = PMIX_SUCCESS;
+        if (!request.in.status(code)) break;  // there is no reply to say so
+        if (code == INT32_MIN) {
+            defaults = true;  // how some clients name their default handlers
+        } else {
+            codes.push_back(code);
+        }
+    }
+    if (!codes.empty()) server.events().deregister_codes(request.peer, codes);
+    if (defaults) server.events().deregister_codes(request.peer, {});
+}
+
+void handle::notify(Server& server, const Request& request) {
+    auto event = std::make_shared<Event>();
+    event->source = request.peer->proc;
+    if (!request.in.status(event->status) || !request.in.item(&event->range, PMIX_DATA_RANGE) ||
+        !request.in.infos(event->info))
+        return request.malformed();
+    if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS)
+        return request.peer->reply_status(request.tag, read);
+    server.events().from_client(std::move(event), [&request](pmix_status_t status) {
+        request.peer->reply_status(request.tag, status);
+    });
+}
+
+}  // namespace muster
