@@ -112,6 +112,17 @@ void Client::commit(OnStatus done) {
     const bool ours = server_version_.muster != 0;
     Packer local(format_), remote(format_), global(format_);
     for (const Staged& one : staged) {
+        if (key_is(one.key.c_str(), PMIX_QUALIFIED_VALUE)) {
+            // All of them under one key: those told before are told again.
+            const auto tell = [&](View view, Packer& values) {
+                runtime_.store().find_posted(runtime_.self(), view, [&](const Found& found) {
+                    if (key_is(found.key, PMIX_QUALIFIED_VALUE)) values.kval(found.key, found.value);
+                });
+            };
+            if (one.scope != PMIX_REMOTE) tell(View::Local, local);
+            if (one.scope != PMIX_LOCAL) tell(View::Remote, remote);
+            continue;
+        }
         Lookup lookup;
         lookup.nspace = runtime_.self().nspace;
         lookup.rank = runtime_.self().rank;

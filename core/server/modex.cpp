@@ -85,6 +85,17 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
     const bool local = server_.namespaces().is_local(request.target);
     Packer values(request.format);
     bool has_key = !request.key.has_value();
+    Lookup lookup;
+    GetDirectives directives;
+    if (request.key && read_get_directives(request.info, lookup, directives) == PMIX_SUCCESS &&
+        !lookup.qualifiers.empty()) {
+        // Values with qualifiers all have one key; whether the one that is wanted is there, the store knows.
+        lookup.nspace = request.target.nspace;
+        lookup.rank = request.target.rank;
+        lookup.key = request.key->c_str();
+        has_key = store.find(lookup, [](const Found&) {}) == PMIX_SUCCESS;
+        if (!has_key) return std::nullopt;
+    }
     const pmix_status_t status =
         store.find_posted(request.target, local ? View::Local : View::All, [&](const Found& found) {
             if (request.key && key_is(found.key, request.key->c_str())) has_key = true;

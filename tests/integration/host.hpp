@@ -83,6 +83,9 @@ class Host {
     Process start_program(const Job& job, pmix_rank_t rank, const std::string& program,
                           const std::vector<std::string>& words, const std::vector<std::string>& more = {});
 
+    /// For a host with PMIX_EXTERNAL_PROGRESS: waits up to that long for something to do, and does it.
+    void progress(double seconds);
+
     /// Upcalls of that name so far (all for ""), in order.
     std::vector<Upcall> upcalls(const std::string& name = "");
     /// Waits until there are `count` of that name.

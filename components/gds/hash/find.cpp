@@ -288,6 +288,24 @@ bool Finder::find_posted() {
     return false;
 }
 
+namespace {
+/// Whether the qualifiers among the directives of a call are those of a value: entries that are marked, or
+/// all where none is.
+bool asked_for(InfoView directives, InfoView qualifiers) {
+    const auto marked = [](const pmix_info_t& entry) { return (entry.flags & PMIX_INFO_QUALIFIER) != 0; };
+    if (std::none_of(directives.begin(), directives.end(), marked))
+        return same_qualifiers(directives, qualifiers);
+    size_t count = 0;
+    for (const pmix_info_t& entry : directives) {
+        if (!marked(entry)) continue;
+        const pmix_info_t* other = qualifiers.find(entry.key);
+        if (other == nullptr || value_compare(&entry.value, &other->value) != PMIX_EQUAL) return false;
+        ++count;
+    }
+    return count == qualifiers.size;
+}
+}  // namespace
+
 bool Finder::find_qualified() {
     if (job_ == nullptr) return false;
     const std::vector<Qualified>* all = nullptr;
@@ -299,7 +317,7 @@ bool Finder::find_qualified() {
     }
     if (all == nullptr) return false;
     for (const Qualified& one : *all) {
-        if (one.key != key_ || !same_qualifiers(lookup_->qualifiers, one.qualifiers)) continue;
+        if (one.key != key_ || !asked_for(lookup_->qualifiers, one.qualifiers)) continue;
         if ((lookup_->scope == PMIX_LOCAL && !one.local) || (lookup_->scope == PMIX_REMOTE && !one.remote)) {
             outside_scope_ = true;
             continue;

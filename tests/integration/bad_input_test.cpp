@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What peers may not do to a server: whoever is not who he says, says half of it, nothing, or rubbish is
+// refused or dropped with one line in the log; the server and everybody else go on.
+#include <gtest/gtest.h>
+#include <pmix.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+#include "core/protocol/command.hpp"
+#include "framework/packer.hpp"
+#include "tests/integration/host.hpp"
+#include "tests/integration/raw_peer.hpp"
+#include "tests/unit/components/bfrops/codec.hpp"
+
+namespace {
+
+using integration::Host;
+using integration::RawPeer;
+using muster::Bytes;
+using muster::ByteView;
+using muster::Command;
+using muster::ConnectRequest;
+using muster::Packer;
+
+muster::WireFormat format() {
+    return {&muster::test::codec(), muster::BufferType::NonDescribed};
+}
+
+Packer command(uint8_t code) {
+    Packer packer(format());
+    packer.command(code);
+    return packer;
+}
+
+size_t lines_with(const std::string& text, const std::string& word) {
+    size_t count = 0;
+    for (size_t at = 0; at < text.size();) {
+        const size_t end = std::min(text.find('\n', at), text.size());
+        if (text.substr(at, end - at).find(word) != std::string::npos) ++count;
+        at = end + 1;
+    }
+    return count;
+}
+
+class BadInput : public testing::Test {
+  protected:
+    BadInput() {
+        setenv("PMIX_MCA_server_base_handshake_timeout", "1", 1);
+        setenv("PMIX_MCA_server_base_max_payload", "1m", 1);
+        setenv("PMIX_MCA_server_base_max_wait", "1", 1);
+        setenv("PMIX_MCA_ptl_base_verbose", "1", 1);
+        setenv("PMIX_MCA_server_base_verbose", "1", 1);
+        testing::internal::CaptureStderr();
+        host_ = std::make_unique<Host>();
+        job_ = host_->start_job(3);
+    }
+    ~BadInput() override {
+        expect_health();
+        host_.reset();
+        if (!log_read_) testing::internal::GetCapturedStderr();
+    }
+
+    RawPeer peer(pmix_rank_t rank = 0) { return RawPeer(host_->environment(job_, rank)); }
+
+    /// What an honest client would say.
+    ConnectRequest honest(pmix_rank_t rank = 0) {
+        ConnectRequest request;
+        const uint32_t ids[2] = {geteuid(), getegid()};
+        request.psec = "native";
+        request.credential.append(ids, sizeof ids);
+        request.nspace = job_.nspace;
+        request.rank = rank;
+        request.version = muster::own_wire_version();
+        request.bfrops = "v41";
+        request.gds = "hash";
+        return request;
+    }
+    /// A peer that is through its handshake.
+    RawPeer accepted(pmix_rank_t rank = 0) {
+        RawPeer raw = peer(rank);
+        EXPECT_TRUE(raw.connected());
+        EXPECT_TRUE(raw.say(build_connect_request(honest(rank)).view()));
+        const auto reply = raw.hear(8);
+        EXPECT_EQ(reply.size(), 8U);
+        EXPECT_EQ(std::vector<uint8_t>(reply.begin(), reply.begin() + 4), std::vector<uint8_t>(4, 0));
+        return raw;
+    }
+    void expect_refused(const ConnectRequest& request, const char* what) {
+        RawPeer raw = peer();
+        ASSERT_TRUE(raw.connected());
+        raw.say(build_connect_request(request).view());
+        const auto reply = raw.hear(8);
+        EXPECT_TRUE(reply.size() < 8 || reply[0] != 0) << what << ": accepted";
+        EXPECT_TRUE(raw.dropped()) << what;
+    }
+    /// A well-behaved client comes and goes.
+    void expect_health() {
+        auto good = host_->start(job_, 2, {"init"});
+        EXPECT_EQ(good.line(), "INIT") << "the server does not serve others any more";
+        good.go_on();
+        EXPECT_EQ(good.wait(), 0);
+    }
+    std::string log() {
+        log_read_ = true;
+        return testing::internal::GetCapturedStderr();
+    }
+
+    std::unique_ptr<Host> host_;
+    Host::Job job_;
+    bool log_read_ = false;
+};
+
+// --- the handshake ---
+
+TEST_F(BadInput, SRV_30_a_process_of_another_user_is_refused) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    const auto request = build_connect_request(honest());
+    const auto environment = host_->environment(job_, 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        // It says it is root, as its job was registered; the kernel says otherwise.
+        if (setresgid(12345, 12345, 12345) != 0 || setresuid(12345, 12345, 12345) != 0) _exit(2);
+        RawPeer raw(environment);
+        if (!raw.connected()) _exit(0);  // the file's mode may keep it out as well
+        raw.say(request.view());
+        const auto reply = raw.hear(8);
+        const bool accepted = reply.size() == 8 && reply[0] == 0;
+        _exit(accepted ? 1 : 0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_TRUE(host_->upcalls("connected").empty());
+    EXPECT_EQ(lines_with(log(), "refused client"), 1U);
+}
+
+TEST_F(BadInput, SRV_30_a_wrong_credential_is_refused_with_one_line) {
+    std::vector<std::string> credentials{"", "1234567", "123456789", std::string(8, '\x7f'),
+                                         std::string(100000, 'c')};
+    for (const std::string& credential : credentials) {
+        ConnectRequest request = honest();
+        request.credential = Bytes();
+        request.credential.append(credential.data(), credential.size());
+        expect_refused(request, ("credential of " + std::to_string(credential.size())).c_str());
+    }
+    EXPECT_TRUE(host_->upcalls("connected").empty());
+    EXPECT_EQ(lines_with(log(), "refused client"), credentials.size());
+}
+
+TEST_F(BadInput, AWrongNameOfAnythingIsRefusedWithOneLine) {
+    size_t tried = 0;
+    const auto with = [&](const char* what, auto change) {
+        ConnectRequest request = honest();
+        change(request);
+        expect_refused(request, what);
+        ++tried;
+    };
+    for (const char* name : {"none", "munge", "", "native,none", "dummy_handshake"})
+        with("security", [&](ConnectRequest& request) { request.psec = name; });
+    for (const char* name : {"v99", "", "V41", "%s%n"})
+        with("encoding", [&](ConnectRequest& request) { request.bfrops = name; });
+    for (const char* name : {"ds21", "", "shmem9", "../hash"})
+        with("store", [&](ConnectRequest& request) { request.gds = name; });
+    for (const char* text : {"", "garbage", "v", "-1.-1", "%n%n%n"})
+        with("version", [&](ConnectRequest& request) { request.version = text; });
+    with("version", [&](ConnectRequest& request) { request.version = std::string(50000, '.'); });
+    for (const uint8_t type : {uint8_t{0}, uint8_t{7}, uint8_t{255}})
+        with("buffers", [&](ConnectRequest& request) { request.buffer_type = type; });
+    for (const pmix_rank_t rank : {3U, PMIX_RANK_WILDCARD, PMIX_RANK_UNDEF, PMIX_RANK_INVALID})
+        with("rank", [&](ConnectRequest& request) { request.rank = rank; });
+    with("namespace", [&](ConnectRequest& request) { request.nspace = "job of somebody"; });
+    with("namespace", [&](ConnectRequest& request) { request.nspace = ""; });
+    with("info", [&](ConnectRequest& request) {
+        const std::string rubbish = "\x05\xff\xff\xff\xff\xff\xffrubbish";
+        request.info_blob.append(rubbish.data(), rubbish.size());
+    });
+    EXPECT_TRUE(host_->upcalls("connected").empty());
+    const std::string text = log();
+    EXPECT_EQ(lines_with(text, "refused") + lines_with(text, "dropped"), tried) << text;
+}
+
+TEST_F(BadInput, HalfAHandshakeIsDropped) {
+    const Bytes whole = build_connect_request(honest());
+    size_t tried = 0;
+    for (size_t length = 0; length < whole.size(); length += 5, ++tried) {
+        RawPeer raw = peer();
+        ASSERT_TRUE(raw.say(whole.view().first(length)));
+        raw.hang_up();
+    }
+    expect_health();
+    const std::string text = log();
+    EXPECT_EQ(lines_with(text, "dropped a connection"), tried) << text;
+}
+
+TEST_F(BadInput, SilenceIsDroppedInTimeAndHoldsUpNobody) {
+    const Bytes whole = build_connect_request(honest());
+    std::vector<RawPeer> silent;
+    for (size_t i = 0; i < 20; ++i) {
+        silent.push_back(peer());
+        ASSERT_TRUE(silent.back().say(whole.view().first(i * 2)));
+    }
+    expect_health();
+    for (RawPeer& raw : silent)
+        EXPECT_TRUE(raw.dropped());
+    EXPECT_EQ(lines_with(log(), "it said nothing in time"), silent.size());
+}
+
+TEST_F(BadInput, GarbageIsDropped) {
+    std::mt19937 random(20260117);
+    for (int i = 0; i < 200; ++i) {
+        RawPeer raw = peer();
+        ASSERT_TRUE(raw.connected());
+        std::vector<uint8_t> bytes(random() % 3000);
+        for (uint8_t& byte : bytes)
+            byte = static_cast<uint8_t>(random());
+        // Half of them with a header that looks right.
+        if (i % 2 == 0 && bytes.size() >= 16) {
+            std::fill(bytes.begin(), bytes.begin() + 16, uint8_t{0});
+            std::fill(bytes.begin(), bytes.begin() + 8, uint8_t{0xff});
+            const uint32_t length = static_cast<uint32_t>(bytes.size() - 16);
+            std::memcpy(&bytes[8], &length, sizeof length);
+        }
+        raw.say(bytes);
+        raw.hang_up();
+    }
+    RawPeer browser = peer();
+    browser.say("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_TRUE(browser.dropped());
+    EXPECT_TRUE(host_->upcalls("connected").empty());
+}
+
+// --- requests ---
+
+TEST_F(BadInput, UnknownCommandsAreAnsweredAndTheConnectionLivesOn) {
+    RawPeer raw = accepted();
+    uint32_t tag = 100;
+    for (const uint8_t code : {uint8_t{36}, uint8_t{99}, uint8_t{255}}) {
+        const Packer request = command(code);
+        ASSERT_TRUE(raw.say_frame(++tag, request.view()));
+        const auto reply = raw.hear_frame();
+        muster::Unpacker in(format(), reply);
+        pmix_status_t status = PMIX_SUCCESS;
+        ASSERT_TRUE(in.status(status)) << int(code);
+        EXPECT_EQ(status, PMIX_ERR_NOT_SUPPORTED);
+    }
+    EXPECT_EQ(lines_with(log(), "which is not known here"), 3U);
+}
+
+TEST_F(BadInput, UnreadableMessagesEndTheConnectionWithOneLine) {
+    RawPeer empty = accepted(0);
+    ASSERT_TRUE(empty.say_frame(101, {}));
+    EXPECT_TRUE(empty.dropped());
+    RawPeer huge = accepted(1);
+    std::vector<uint8_t> header(16, 0);
+    muster::store_be32(&header[8], 0x7fffffff);
+    ASSERT_TRUE(huge.say(header));
+    EXPECT_TRUE(huge.dropped());
+    expect_health();
+    const std::string text = log();
+    EXPECT_EQ(lines_with(text, "cannot be read"), 1U) << text;
+    EXPECT_EQ(lines_with(text, "more than the limit"), 1U) << text;
+}
+
+TEST_F(BadInput, TruncatedRequestsOfEveryCommandAreAnsweredWithAnError) {
+    // Something of every type that requests are made of; cut at each byte.
+    Packer tail(format());
+    const pmix_proc_t proc = [&] {
+        pmix_proc_t all;
+        memset(&all, 0, sizeof all);
+        snprintf(all.nspace, sizeof all.nspace, "%s", job_.nspace.c_str());
+        all.rank = 0;
+        return all;
+    }();
+    muster::Info info;
+    info.add(PMIX_TIMEOUT, 1);
+    tail.procs(&proc, 1).infos(info).string("text").status(-1).size(3);
+    for (uint8_t code = 0; code < 42; ++code) {
+        if (code == static_cast<uint8_t>(Command::Finalize)) continue;
+        RawPeer raw = accepted(0);
+        uint32_t tag = 100;
+        for (size_t length = 0; length <= tail.length(); length += 3) {
+            Packer request = command(code);
+            request.raw(tail.view().first(length));
+            if (!raw.say_frame(++tag, request.view())) break;
+        }
+        raw.hang_up();
+    }
+    expect_health();
+}
+
+/// The bytes that a client of the capture said, in pieces.
+std::vector<std::vector<uint8_t>> said_in(const std::string& name) {
+    std::ifstream file(std::string(MUSTER_TEST_DATA) + "/golden/" + name + ".cap");
+    EXPECT_TRUE(file.good()) << name;
+    std::vector<std::vector<uint8_t>> pieces;
+    for (std::string line; std::getline(file, line);) {
+        if (line.rfind("C1 > ", 0) == 0) pieces.push_back(muster::test::from_hex(line.substr(5)));
+    }
+    return pieces;
+}
+
+class Mutated : public BadInput, public testing::WithParamInterface<const char*> {};
+
+TEST_P(Mutated, CapturesHarmNobody) {
+    Host::Job recorded{"goldns", {{0, 1}}};
+    ASSERT_EQ(host_->register_job(recorded), PMIX_SUCCESS);
+    for (const pmix_rank_t rank : {0U, 1U})
+        ASSERT_EQ(host_->register_client(recorded, rank, geteuid(), getegid()), PMIX_SUCCESS);
+    auto pieces = said_in(GetParam());
+    ASSERT_GT(pieces.size(), 1U);
+    // The recorded client was root: in its place, whoever runs this.
+    const uint32_t ids[2] = {geteuid(), getegid()};
+    std::memcpy(&pieces[0][16 + sizeof "native" + 4], ids, sizeof ids);
+    const auto environment = host_->environment(recorded, 0);
+    for (uint32_t seed = 0; seed < 150; ++seed) {
+        std::mt19937 random(seed);
+        RawPeer raw(environment);
+        ASSERT_TRUE(raw.connected()) << seed;
+        for (size_t i = 0; i < pieces.size(); ++i) {
+            auto bytes = pieces[i];
+            // The handshake itself only now and then: what lies behind it is to be reached.
+            const bool spoil = i == 0 ? seed % 10 == 9 : random() % 2 == 0;
+            for (uint32_t n = spoil && !bytes.empty() ? 1 + random() % 4 : 0; n > 0; --n) {
+                uint8_t& byte = bytes[random() % bytes.size()];
+                byte = random() % 2 == 0 ? static_cast<uint8_t>(random())
+                                         : static_cast<uint8_t>(byte ^ (1U << random() % 8));
+            }
+            if (spoil && random() % 16 == 0) bytes.resize(random() % (bytes.size() + 1));
+            if (!raw.say(bytes)) break;
+            // Whoever does not wait for the answer is not let in.
+            if (i == 0) raw.hear(8, spoil ? 0.02 : 10);
+        }
+        raw.hang_up();
+    }
+    size_t let_in = 0;
+    for (const auto& upcall : host_->upcalls("connected"))
+        let_in += recorded.nspace == upcall.proc.nspace ? 1U : 0U;
+    EXPECT_GE(let_in, 100U) << "the requests did not reach the server";
+    expect_health();
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Mutated,
+                         testing::Values("4.2.2-abort-rank0", "4.2.2-group-rank0", "5.0.11-basic-rank0",
+                                         "5.0.11-fully-described-rank0", "6.1.0-basic-rank0",
+                                         "6.1.0-services-rank0", "6.1.0-put-group-rank1",
+                                         "6.1.0-spawn-resolve-rank0"),
+                         [](const auto& test) {
+                             std::string name = test.param;
+                             std::replace(name.begin(), name.end(), '.', '_');
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
+
+// --- clients that die ---
+
+TEST_F(BadInput, AClientKilledBeforeAFenceEndsItForTheOthers) {
+    auto dies = host_->start(job_, 0, {"init"});
+    ASSERT_EQ(dies.line(), "INIT");
+    auto waits = host_->start(job_, 1, {"fence", "0", "not", std::to_string(PMIX_ERR_LOST_CONNECTION)});
+    ASSERT_EQ(waits.line(), "INIT");
+    ASSERT_EQ(waits.line(), "FENCING");
+    dies.signal(SIGKILL);
+    EXPECT_EQ(waits.wait(), 0);
+    EXPECT_EQ(lines_with(log(), "lost the connection to client"), 1U);
+}
+
+TEST_F(BadInput, AClientKilledInAFenceHarmsNoOther) {
+    const auto job = host_->start_job(2, 1);  // the host has a say in it
+    host_->hold("fence");
+    auto dies = host_->start(job, 0, {"fence", "0", "collect"});
+    auto lives = host_->start(job, 1, {"fence", "0", "collect"});
+    ASSERT_TRUE(host_->wait_for("fence", 1));
+    dies.signal(SIGKILL);
+    EXPECT_EQ(dies.wait(), 128 + SIGKILL);
+    host_->release("fence");
+    EXPECT_EQ(lives.wait(), 0);
+}
+
+TEST_F(BadInput, AClientKilledInAGetHarmsNoOther) {
+    auto dies = host_->start(job_, 0, {"get", "1", "test.posted", "1"});
+    ASSERT_EQ(dies.line(), "INIT");
+    auto posts = host_->start(job_, 1, {"post"});
+    ASSERT_EQ(posts.line(), "INIT");
+    dies.signal(SIGKILL);
+    EXPECT_EQ(dies.wait(), 128 + SIGKILL);
+    posts.go_on();
+    EXPECT_EQ(posts.line(), "POSTED");
+    posts.go_on();
+    EXPECT_EQ(posts.wait(), 0);
+}
+
+TEST_F(BadInput, AClientKilledBeforeItsCommitEndsGetsOfItsData) {
+    auto dies = host_->start(job_, 0, {"post"});
+    ASSERT_EQ(dies.line(), "INIT");
+    auto asks = host_->start(job_, 1, {"get", "0", "test.posted", "1"});
+    ASSERT_EQ(asks.line(), "INIT");
+    EXPECT_EQ(asks.line(0.2), "") << "nothing is posted yet";
+    integration::ModexRequest request(job_, 0);
+    dies.signal(SIGKILL);
+    EXPECT_EQ(asks.line(), std::string("NOT ") + PMIx_Error_string(PMIX_ERR_NOT_FOUND));
+    EXPECT_EQ(asks.wait(), 0);
+    EXPECT_TRUE(request.done(10));
+    EXPECT_NE(request.status(), PMIX_SUCCESS);
+}
+
+TEST_F(BadInput, WhatAClientCommittedOutlivesIt) {
+    auto dies = host_->start(job_, 0, {"post"});
+    ASSERT_EQ(dies.line(), "INIT");
+    dies.go_on();
+    ASSERT_EQ(dies.line(), "POSTED");
+    dies.signal(SIGKILL);
+    EXPECT_EQ(dies.wait(), 128 + SIGKILL);
+    auto asks = host_->start(job_, 1, {"get", "0", "test.posted", "1"});
+    ASSERT_EQ(asks.line(), "INIT");
+    EXPECT_EQ(asks.line(), "GOT everywhere");
+    EXPECT_EQ(asks.wait(), 0);
+}
+
+}  // namespace

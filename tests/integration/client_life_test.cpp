@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the core promises a client: init and finalize in any number and manner, progress driven by the
+// process, every way to get, fences, threads. The work is done by integration_core_client.
+#include <gtest/gtest.h>
+#include <pmix.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "tests/integration/host.hpp"
+
+namespace {
+
+using integration::Host;
+using integration::Process;
+
+/// Runs one process a rank of a job with these words; all must end well.
+void run_job(Host& host, const Host::Job& job, const std::vector<std::string>& words, double seconds = 60) {
+    std::vector<Process> processes;
+    for (const pmix_rank_t rank : job.nodes[0])
+        processes.push_back(host.start_program(job, rank, INTEGRATION_CORE_CLIENT, words));
+    for (Process& process : processes) {
+        std::string said, last;
+        const int status = process.wait(seconds);
+        while (!(last = process.line(0)).empty())
+            said += last + "\n";
+        EXPECT_EQ(status, 0) << said;
+    }
+}
+
+TEST(Init, IsCountedAndEndsWithTheLastFinalize) {
+    Host host;
+    run_job(host, host.start_job(1), {"counted"});
+    EXPECT_EQ(host.upcalls("connected").size(), 1U);
+    EXPECT_EQ(host.upcalls("finalized").size(), 1U);
+}
+
+TEST(Init, CanBeRepeatedAHundredTimesWithNothingLeft) {
+    Host host;
+    run_job(host, host.start_job(1), {"cycles", "100"});
+    EXPECT_EQ(host.upcalls("finalized").size(), 100U);
+}
+
+TEST(Init, CanBeRepeatedWithExternalProgress) {
+    Host host;
+    run_job(host, host.start_job(1), {"cycles", "40", "external"});
+    EXPECT_EQ(host.upcalls("finalized").size(), 40U);
+}
+
+TEST(Init, ChildrenOfForkStartAnewAndShareTheIdentity) {
+    Host host;
+    run_job(host, host.start_job(1), {"forked"});
+    EXPECT_EQ(host.upcalls("finalized").size(), 1U) << "only the process itself has finalized";
+}
+
+TEST(Init, WithoutAServerIsASingleton) {
+    const pid_t child = fork();
+    if (child == 0) {
+        for (const char* name : {"PMIX_NAMESPACE", "PMIX_RANK", "PMIX_MUSTER_URI", "PMIX_SERVER_URI41"})
+            unsetenv(name);
+        execl(INTEGRATION_CORE_CLIENT, INTEGRATION_CORE_CLIENT, "singleton", nullptr);
+        _exit(127);
+    }
+    Process process(child, -1, -1);
+    EXPECT_EQ(process.wait(), 0);
+}
+
+TEST(Finalize, EndsCallsOnOtherThreadsWithAnError) {
+    Host host;
+    auto job = host.start_job(2);
+    job.nodes[0] = {0};  // the other one never comes
+    run_job(host, job, {"inflight"});
+}
+
+TEST(Finalize, SaysGoodbyeAfterTheProgressThreadWasStopped) {
+    Host host;
+    run_job(host, host.start_job(1), {"stopped"});
+    EXPECT_EQ(host.upcalls("finalized").size(), 1U);
+}
+
+TEST(ExternalProgress, DrivesAClientByDescriptorAndByBlockingCalls) {
+    Host host;
+    run_job(host, host.start_job(2), {"external", "2"});
+}
+
+TEST(ExternalProgress, DrivesAServerByPollingAlone) {
+    pmix_info_t external;
+    memset(&external, 0, sizeof external);
+    bool yes = true;
+    ASSERT_EQ(PMIx_Info_load(&external, PMIX_EXTERNAL_PROGRESS, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    Host host({}, {external});
+    const auto job = host.start_job(2);  // blocking forms of the host's calls drive by themselves
+    std::vector<Process> processes;
+    for (const pmix_rank_t rank : job.nodes[0])
+        processes.push_back(host.start_program(job, rank, INTEGRATION_CORE_CLIENT, {"refresh"}));
+    for (int i = 0; i < 2000 && host.upcalls("finalized").size() < 2; ++i)
+        host.progress(0.01);
+    // The answers to the goodbyes are still to go out.
+    for (int i = 0; i < 100; ++i)
+        host.progress(0.01);
+    for (Process& process : processes)
+        EXPECT_EQ(process.wait(), 0);
+}
+
+TEST(Get, SRV_39__SRV_19_in_every_way_that_the_standard_has) {
+    Host host;
+    run_job(host, host.start_job(2), {"gets", "2", "2"});
+}
+
+TEST(Get, KnowsNodesAndProcessesElsewhere) {
+    Host host;
+    host.answer_modex(PMIX_ERR_NOT_FOUND, "");
+    run_job(host, host.start_job(2, 3), {"gets", "5", "2"});
+}
+
+TEST(Get, RefreshSeesWhatHasChanged) {
+    Host host;
+    run_job(host, host.start_job(2), {"refresh"});
+}
+
+TEST(Get, QualifiedValuesAreToldApart) {
+    Host host;
+    run_job(host, host.start_job(2), {"qualified"});
+}
+
+TEST(Fence, SRV_65_subsets_and_several_at_once) {
+    Host host;
+    run_job(host, host.start_job(4), {"fences", "4"});
+}
+
+TEST(Threads, CallEverythingAtOnce) {
+    Host host;
+    run_job(host, host.start_job(3), {"threads", "3"});
+}
+
+}  // namespace

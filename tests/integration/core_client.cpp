@@ -1,0 +1,716 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Clients that try what the core promises a process: init and finalize in any number and manner, progress
+// driven by the process, threads, every way to get. One behaviour for each first word; exits with 0 when all
+// was well.
+#include <pmix.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+pmix_proc_t self;
+
+void say(const std::string& line) {
+    printf("%s\n", line.c_str());
+    fflush(stdout);
+}
+
+void wait_for_word() {
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {
+    }
+}
+
+[[noreturn]] void fail(const std::string& what) {
+    say("BAD " + what);
+    _exit(1);
+}
+
+void expect(const std::string& what, pmix_status_t status, pmix_status_t wanted = PMIX_SUCCESS) {
+    if (status != wanted)
+        fail(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
+}
+
+void expect_true(const std::string& what, bool holds) {
+    if (!holds) fail(what);
+}
+
+struct Directives {
+    std::vector<pmix_info_t> infos;
+    Directives() = default;
+    Directives(const Directives&) = delete;
+    ~Directives() {
+        for (pmix_info_t& info : infos)
+            PMIx_Info_destruct(&info);
+    }
+    template <class T>
+    Directives& add(const char* key, const T& value, pmix_data_type_t type, bool qualifier = false) {
+        pmix_info_t info;
+        memset(&info, 0, sizeof info);
+        expect(key, PMIx_Info_load(&info, key, &value, type));
+        if (qualifier) PMIx_Info_qualifier(&info);
+        infos.push_back(info);
+        return *this;
+    }
+    Directives& text(const char* key, const char* value, bool qualifier = false) {
+        pmix_info_t info;
+        memset(&info, 0, sizeof info);
+        expect(key, PMIx_Info_load(&info, key, value, PMIX_STRING));
+        if (qualifier) PMIx_Info_qualifier(&info);
+        infos.push_back(info);
+        return *this;
+    }
+    Directives& flag(const char* key) { return add(key, true, PMIX_BOOL); }
+};
+
+pmix_proc_t rank_of(pmix_rank_t rank) {
+    pmix_proc_t proc = self;
+    proc.rank = rank;
+    return proc;
+}
+
+void put(pmix_scope_t scope, const std::string& key, const std::string& text) {
+    pmix_value_t value;
+    memset(&value, 0, sizeof value);
+    value.type = PMIX_STRING;
+    value.data.string = const_cast<char*>(text.c_str());
+    expect("put of " + key, PMIx_Put(scope, key.c_str(), &value));
+}
+
+struct Got {
+    pmix_status_t status;
+    std::string text;
+    pmix_data_type_t type = PMIX_UNDEF;
+};
+
+std::string text_of(const pmix_value_t& value) {
+    if (value.type == PMIX_STRING) return value.data.string == nullptr ? "" : value.data.string;
+    if (value.type == PMIX_UINT32) return std::to_string(value.data.uint32);
+    if (value.type == PMIX_UINT16) return std::to_string(value.data.uint16);
+    if (value.type == PMIX_PROC_RANK) return std::to_string(value.data.rank);
+    return "type " + std::to_string(value.type);
+}
+
+Got get(const pmix_proc_t* proc, const char* key, const Directives& directives = {}) {
+    pmix_value_t* value = nullptr;
+    const pmix_status_t status =
+        PMIx_Get(proc, key, directives.infos.data(), directives.infos.size(), &value);
+    if (status != PMIX_SUCCESS) return {status, ""};
+    if (value == nullptr) fail(std::string("no value of ") + key);
+    Got got{status, text_of(*value), value->type};
+    PMIx_Value_destruct(value);
+    free(value);
+    return got;
+}
+
+void expect_got(const std::string& what, const Got& got, const std::string& wanted) {
+    expect(what, got.status);
+    if (got.text != wanted) fail(what + ": '" + got.text + "', not '" + wanted + "'");
+}
+
+pmix_status_t fence(int seconds, bool collect = false) {
+    const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+    Directives directives;
+    if (seconds > 0) directives.add(PMIX_TIMEOUT, seconds, PMIX_INT);
+    if (collect) directives.flag(PMIX_COLLECT_DATA);
+    return PMIx_Fence(&all, 1, directives.infos.data(), directives.infos.size());
+}
+
+void init() {
+    expect("init", PMIx_Init(&self, nullptr, 0));
+    say("INIT");
+}
+
+int finalize() {
+    expect("finalize", PMIx_Finalize(nullptr, 0));
+    say("END");
+    return 0;
+}
+
+using Words = std::vector<std::string>;
+
+// status: waits for a fence over the namespace and says how it ended. words: TIMEOUT or 0.
+int run_fence(const Words& words) {
+    init();
+    const pmix_status_t status = fence(std::stoi(words.at(0)));
+    say(std::string("FENCE ") + PMIx_Error_string(status));
+    wait_for_word();
+    PMIx_Finalize(nullptr, 0);
+    return 0;
+}
+
+// get RANK KEY TIMEOUT: says how it ended.
+int run_get(const Words& words) {
+    init();
+    const pmix_proc_t proc = rank_of(static_cast<pmix_rank_t>(std::stoul(words.at(0))));
+    Directives directives;
+    if (std::stoi(words.at(2)) > 0) directives.add(PMIX_TIMEOUT, std::stoi(words.at(2)), PMIX_INT);
+    const Got got = get(&proc, words.at(1).c_str(), directives);
+    say(std::string("GET ") + PMIx_Error_string(got.status));
+    wait_for_word();
+    PMIx_Finalize(nullptr, 0);
+    return 0;
+}
+
+// --- init and finalize ---
+
+size_t entries(const char* directory) {
+    size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory))
+        ++count;
+    return count;
+}
+
+size_t resident_pages() {
+    std::ifstream file("/proc/self/statm");
+    size_t total = 0, resident = 0;
+    file >> total >> resident;
+    return resident;
+}
+
+// counted: inits are counted, the last finalize ends it.
+int run_counted(const Words&) {
+    expect_true("initialized before init", PMIx_Initialized() == 0);
+    expect("finalize before init", PMIx_Finalize(nullptr, 0), PMIX_ERR_INIT);
+    init();
+    for (int i = 0; i < 3; ++i) {
+        pmix_proc_t again;
+        memset(&again, 0, sizeof again);
+        expect("another init", PMIx_Init(&again, nullptr, 0));
+        expect_true("another identity", PMIx_Check_procid(&again, &self));
+    }
+    for (int i = 0; i < 3; ++i) {
+        expect("finalize", PMIx_Finalize(nullptr, 0));
+        expect_true("ended too early", PMIx_Initialized() == 1);
+        expect("get", get(nullptr, PMIX_RANK).status);
+    }
+    finalize();
+    expect_true("still initialized", PMIx_Initialized() == 0);
+    expect("finalize too often", PMIx_Finalize(nullptr, 0), PMIX_ERR_INIT);
+    pmix_value_t* value = nullptr;
+    expect("get after finalize", PMIx_Get(&self, PMIX_RANK, nullptr, 0, &value), PMIX_ERR_INIT);
+    return 0;
+}
+
+// cycles N [EXTERNAL]: N times init to finalize; nothing is left behind.
+int run_cycles(const Words& words) {
+    const int times = std::stoi(words.at(0));
+    Directives directives;
+    if (words.size() > 1) directives.flag(PMIX_EXTERNAL_PROGRESS);
+    size_t descriptors = 0, threads = 0, pages = 0;
+    for (int i = 0; i < times; ++i) {
+        expect("init", PMIx_Init(&self, directives.infos.data(), directives.infos.size()));
+        put(PMIX_GLOBAL, "cycle", std::to_string(i));
+        expect("commit", PMIx_Commit());
+        expect_got("what was put", get(&self, "cycle"), std::to_string(i));
+        expect_true("no size", get(nullptr, PMIX_JOB_SIZE).status == PMIX_SUCCESS);
+        expect("finalize", PMIx_Finalize(nullptr, 0));
+        if (i == times / 4) {
+            descriptors = entries("/proc/self/fd");
+            threads = entries("/proc/self/task");
+            pages = resident_pages();
+        }
+    }
+    expect_true("descriptors are left", entries("/proc/self/fd") <= descriptors);
+    expect_true("threads are left", entries("/proc/self/task") <= threads);
+    // Room for what the heap does; a leak of the runtime would be far more.
+    const size_t now = resident_pages();
+    say("PAGES " + std::to_string(pages) + " " + std::to_string(now));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    expect_true("memory is left", now < pages + 256);
+#endif
+    say("END");
+    return 0;
+}
+
+// inflight: calls on other threads end with an error when the process finalizes.
+int run_inflight(const Words&) {
+    init();
+    std::atomic<int> ended{0};
+    std::atomic<int> good{0};
+    std::vector<std::thread> threads;
+    const auto start = [&](auto call) {
+        threads.emplace_back([&, call] {
+            if (call() == PMIX_SUCCESS) ++good;
+            ++ended;
+        });
+    };
+    for (int i = 0; i < 3; ++i) {
+        start([] {
+            const pmix_proc_t proc = rank_of(1);
+            return get(&proc, "never.posted").status;
+        });
+    }
+    start([] { return fence(0); });
+    // The server has them all once it has answered what was sent after them.
+    for (int i = 0; i < 20; ++i)
+        expect("commit", PMIx_Commit());
+    expect_true("something ended too early", ended == 0);
+    say("WAITING");
+    finalize();
+    for (auto& thread : threads)
+        thread.join();
+    expect_true("a call succeeded that could not", good == 0);
+    return 0;
+}
+
+// forked: a child starts anew, and the parent does not mind.
+int run_forked(const Words&) {
+    init();
+    for (int i = 0; i < 3; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(30);
+            if (PMIx_Initialized() != 0) _exit(10);
+            if (PMIx_Finalize(nullptr, 0) != PMIX_ERR_INIT) _exit(11);
+            if (i == 0) _exit(0);
+            pmix_proc_t me;
+            if (PMIx_Init(&me, nullptr, 0) != PMIX_SUCCESS) _exit(12);
+            if (!PMIx_Check_procid(&me, &self)) _exit(13);
+            if (get(nullptr, PMIX_JOB_SIZE).status != PMIX_SUCCESS) _exit(14);
+            if (PMIx_Finalize(nullptr, 0) != PMIX_SUCCESS) _exit(15);
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+            fail("child " + std::to_string(i) + " ended with " + std::to_string(status));
+        put(PMIX_GLOBAL, "after.fork", std::to_string(i));
+        expect("commit", PMIx_Commit());
+    }
+    return finalize();
+}
+
+// singleton: no server.
+int run_singleton(const Words&) {
+    expect("init", PMIx_Init(&self, nullptr, 0), PMIX_ERR_UNREACH);
+    expect_true("not initialized", PMIx_Initialized() == 1);
+    expect_true("rank", self.rank == 0);
+    expect_true("namespace", strncmp(self.nspace, "singleton.", 10) == 0);
+    expect("second init", PMIx_Init(nullptr, nullptr, 0));
+    expect("second finalize", PMIx_Finalize(nullptr, 0));
+    put(PMIX_GLOBAL, "alone", "yes");
+    expect("commit", PMIx_Commit());
+    expect_got("what was put", get(&self, "alone"), "yes");
+    expect_got("job size", get(nullptr, PMIX_JOB_SIZE), "1");
+    expect_got("local rank", get(&self, PMIX_LOCAL_RANK), "0");
+    expect("unknown key", get(&self, "nothing").status, PMIX_ERR_NOT_FOUND);
+    expect("fence", PMIx_Fence(nullptr, 0, nullptr, 0));
+    const pmix_proc_t other = rank_of(1);
+    expect("fence with nobody there", PMIx_Fence(&other, 1, nullptr, 0), PMIX_ERR_UNREACH);
+    expect("abort", PMIx_Abort(1, "nobody hears", nullptr, 0), PMIX_ERR_UNREACH);
+    finalize();
+    return 0;
+}
+
+// stopped: the progress thread is stopped; calls that need it say so, and finalize still says goodbye.
+int run_stopped(const Words&) {
+    init();
+    put(PMIX_GLOBAL, "before", "yes");
+    PMIx_Progress_thread_stop(nullptr, 0);
+    expect_got("what is known here", get(&self, "before"), "yes");
+    expect("commit", PMIx_Commit(), PMIX_ERR_WOULD_BLOCK);
+    PMIx_Progress_thread_stop(nullptr, 0);
+    return finalize();
+}
+
+// --- progress by the process ---
+
+struct Called {
+    std::atomic<bool> there{false};
+    pmix_status_t status = PMIX_ERROR;
+    std::string text;
+};
+
+void on_value(pmix_status_t status, pmix_value_t* value, void* context) {
+    auto* called = static_cast<Called*>(context);
+    called->status = status;
+    if (value != nullptr) called->text = text_of(*value);
+    called->there = true;
+}
+
+void on_done(pmix_status_t status, void* context) {
+    auto* called = static_cast<Called*>(context);
+    called->status = status;
+    called->there = true;
+}
+
+// external SIZE: all that needs progress, by PMIx_Progress after polling, and by blocking calls on threads.
+int run_external(const Words& words) {
+    const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
+    const size_t threads_before = entries("/proc/self/task");
+    Directives external;
+    external.flag(PMIX_EXTERNAL_PROGRESS);
+    expect("init", PMIx_Init(&self, external.infos.data(), external.infos.size()));
+    say("INIT");
+    expect_true("a thread was started", entries("/proc/self/task") == threads_before);
+    pmix_value_t* value = nullptr;
+    expect("descriptor", PMIx_Get(&self, "muster.progress.fd", nullptr, 0, &value));
+    expect_true("type of the descriptor", value->type == PMIX_INT);
+    const int descriptor = value->data.integer;
+    PMIx_Value_destruct(value);
+    free(value);
+    const auto drive = [descriptor](Called& called) {
+        while (!called.there) {
+            pollfd ready{descriptor, POLLIN, 0};
+            if (poll(&ready, 1, 20000) != 1) fail("nothing to progress");
+            PMIx_Progress();
+        }
+    };
+
+    put(PMIX_GLOBAL, "external", "of " + std::to_string(self.rank));
+    expect("commit", PMIx_Commit());
+    const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+    Called fenced;
+    expect("fence_nb", PMIx_Fence_nb(&all, 1, nullptr, 0, on_done, &fenced));
+    expect_true("called before it returned", !fenced.there);
+    drive(fenced);
+    expect("fence_nb's end", fenced.status);
+    for (pmix_rank_t rank = 0; rank < size; ++rank) {
+        const pmix_proc_t proc = rank_of(rank);
+        Called got;
+        expect("get_nb", PMIx_Get_nb(&proc, "external", nullptr, 0, on_value, &got));
+        drive(got);
+        expect("get_nb's end", got.status);
+        expect_true("value", got.text == "of " + std::to_string(rank));
+    }
+    // A time limit comes by the descriptor, too.
+    const pmix_proc_t next = rank_of((self.rank + 1) % size);
+    Directives limited;
+    limited.add(PMIX_TIMEOUT, 1, PMIX_INT);
+    Called timed;
+    expect("get_nb", PMIx_Get_nb(&next, "never", limited.infos.data(), 1, on_value, &timed));
+    drive(timed);
+    expect_true("the time limit", timed.status == PMIX_ERR_TIMEOUT);
+
+    // Blocking calls drive by themselves, from several threads at once.
+    expect("fence", fence(30));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([t, size] {
+            for (int i = 0; i < 20; ++i) {
+                const pmix_proc_t proc = rank_of(static_cast<pmix_rank_t>(i) % size);
+                const std::string key = "thread." + std::to_string(t) + "." + std::to_string(i);
+                put(PMIX_GLOBAL, key, key);
+                expect("commit", PMIx_Commit());
+                Directives refresh;
+                refresh.flag(PMIX_GET_REFRESH_CACHE);
+                expect_got("external", get(&proc, "external", refresh),
+                           "of " + std::to_string(static_cast<pmix_rank_t>(i) % size));
+            }
+        });
+    }
+    for (auto& thread : threads)
+        thread.join();
+    expect("fence", fence(30));
+    expect_true("a thread was started", entries("/proc/self/task") == threads_before);
+    return finalize();
+}
+
+// --- get ---
+
+// gets SIZE HERE: a job of SIZE ranks, the first HERE of them on this node; every way to get.
+int run_gets(const Words& words) {
+    const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
+    const std::string total = words.at(0), here = words.at(1);
+    init();
+    put(PMIX_GLOBAL, "global", "g" + std::to_string(self.rank));
+    put(PMIX_LOCAL, "local", "l" + std::to_string(self.rank));
+    put(PMIX_REMOTE, "remote", "r" + std::to_string(self.rank));
+    put(PMIX_INTERNAL, "internal", "i" + std::to_string(self.rank));
+    expect("commit", PMIx_Commit());
+    expect("fence", fence(30));
+    const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+    const pmix_proc_t other = rank_of(self.rank == 0 ? 1 : 0);
+    const std::string number = std::to_string(other.rank);
+
+    // Names of nobody and nothing.
+    expect_got("NULL proc", get(nullptr, PMIX_JOB_SIZE), total);
+    expect_got("NULL proc, own rank", get(nullptr, PMIX_RANK), std::to_string(self.rank));
+    expect_got("NULL proc, own key", get(nullptr, "global"), "g" + std::to_string(self.rank));
+    pmix_proc_t unnamed = self;
+    unnamed.nspace[0] = '\0';
+    expect_got("empty namespace", get(&unnamed, "global"), "g" + std::to_string(self.rank));
+    const Got everything = get(nullptr, nullptr);
+    expect("NULL proc and key", everything.status);
+    expect_true("NULL key is an array", everything.type == PMIX_DATA_ARRAY);
+    const Got of_other = get(&other, nullptr);
+    expect("NULL key of another", of_other.status);
+    expect_true("NULL key of another is an array", of_other.type == PMIX_DATA_ARRAY);
+
+    // Scopes.
+    expect_got("local", get(&other, "local"), "l" + number);
+    expect_got("global", get(&other, "global"), "g" + number);
+    Directives limited;
+    limited.add(PMIX_TIMEOUT, 1, PMIX_INT);
+    expect_true("remote data of a local process", get(&other, "remote", limited).status != PMIX_SUCCESS);
+    expect_true("internal data of another", get(&other, "internal", limited).status != PMIX_SUCCESS);
+    expect_got("own internal data", get(&self, "internal"), "i" + std::to_string(self.rank));
+    const pmix_scope_t internal = PMIX_INTERNAL, local = PMIX_LOCAL;
+    Directives in_internal, in_local;
+    in_internal.add(PMIX_DATA_SCOPE, internal, PMIX_SCOPE);
+    in_local.add(PMIX_DATA_SCOPE, local, PMIX_SCOPE);
+    expect_got("scope internal", get(&self, "internal", in_internal), "i" + std::to_string(self.rank));
+    expect("scope local has no internal", get(&self, "internal", in_local).status,
+           PMIX_ERR_EXISTS_OUTSIDE_SCOPE);
+    expect_got("scope local", get(&self, "local", in_local), "l" + std::to_string(self.rank));
+
+    // What is not there.
+    Directives optional, immediate;
+    optional.flag(PMIX_OPTIONAL);
+    immediate.flag(PMIX_IMMEDIATE);
+    expect("optional", get(&other, "nothing", optional).status, PMIX_ERR_NOT_FOUND);
+    expect("immediate", get(&other, "nothing", immediate).status, PMIX_ERR_NOT_FOUND);
+    expect("timeout", get(&other, "nothing", limited).status, PMIX_ERR_TIMEOUT);
+    expect("own key never put", get(&self, "nothing").status, PMIX_ERR_NOT_FOUND);
+    expect("reserved key never given", get(&all, "pmix.no.such.key").status, PMIX_ERR_NOT_FOUND);
+    const pmix_proc_t nobody = rank_of(size + 7);
+    expect_true("reserved key of an unknown rank", get(&nobody, PMIX_LOCAL_RANK).status != PMIX_SUCCESS);
+    expect_true("key of an unknown rank", get(&nobody, "global", limited).status != PMIX_SUCCESS);
+    pmix_proc_t strangers = all;
+    snprintf(strangers.nspace, sizeof strangers.nspace, "no-such-job");
+    expect_true("job of nobody", get(&strangers, PMIX_JOB_SIZE, immediate).status != PMIX_SUCCESS);
+
+    // What values are given in.
+    pmix_value_t place;
+    pmix_value_t* given = &place;
+    memset(&place, 0, sizeof place);
+    Directives in_place;
+    in_place.flag(PMIX_GET_STATIC_VALUES);
+    expect("static", PMIx_Get(&other, "global", in_place.infos.data(), 1, &given));
+    expect_true("static value", given == &place && text_of(place) == "g" + number);
+    PMIx_Value_destruct(&place);
+    given = nullptr;
+    expect("static without storage", PMIx_Get(&other, "global", in_place.infos.data(), 1, &given),
+           PMIX_ERR_BAD_PARAM);
+    Directives pointer;
+    pointer.flag(PMIX_GET_POINTER_VALUES);
+    pmix_value_t* seen = nullptr;
+    expect("pointer", PMIx_Get(&all, PMIX_JOB_SIZE, pointer.infos.data(), 1, &seen));
+    expect_true("pointer value", seen != nullptr && text_of(*seen) == total);
+
+    // Realms.
+    Directives session, job, app, node, node_by_id, node_by_name, bad_app;
+    session.flag(PMIX_SESSION_INFO);
+    job.flag(PMIX_JOB_INFO);
+    app.flag(PMIX_APP_INFO).add(PMIX_APPNUM, uint32_t{0}, PMIX_UINT32);
+    bad_app.flag(PMIX_APP_INFO).add(PMIX_APPNUM, uint32_t{77}, PMIX_UINT32);
+    node.flag(PMIX_NODE_INFO);
+    node_by_id.flag(PMIX_NODE_INFO).add(PMIX_NODEID, uint32_t{1}, PMIX_UINT32);
+    node_by_name.flag(PMIX_NODE_INFO).text(PMIX_HOSTNAME, "elsewhere1");
+    expect_got("session", get(nullptr, PMIX_UNIV_SIZE, session), total);
+    expect_got("job", get(nullptr, PMIX_JOB_SIZE, job), total);
+    expect_got("app", get(nullptr, PMIX_APP_SIZE, app), total);
+    expect("app that is none", get(nullptr, PMIX_APP_SIZE, bad_app).status, PMIX_ERR_NOT_FOUND);
+    expect_got("own node", get(nullptr, PMIX_LOCAL_SIZE, node), here);
+    const std::string there = std::to_string(std::stoul(total) - std::stoul(here));
+    if (there != "0") {
+        expect_got("node by number", get(&all, PMIX_LOCAL_SIZE, node_by_id), there);
+        expect_got("node by name", get(&all, PMIX_LOCAL_SIZE, node_by_name), there);
+        const pmix_proc_t last = rank_of(size - 1);
+        expect_got("host of one elsewhere", get(&last, PMIX_HOSTNAME), "elsewhere1");
+    }
+    expect_got("local rank of another", get(&other, PMIX_LOCAL_RANK), number);
+
+    // Storing for oneself.
+    pmix_value_t mine;
+    memset(&mine, 0, sizeof mine);
+    mine.type = PMIX_UINT32;
+    mine.data.uint32 = 42;
+    expect("store", PMIx_Store_internal(&other, "mine", &mine));
+    expect_got("stored", get(&other, "mine", optional), "42");
+
+    // Arguments that cannot be.
+    pmix_value_t* none = nullptr;
+    expect("no place", PMIx_Get(&self, "global", nullptr, 0, nullptr), PMIX_ERR_BAD_PARAM);
+    expect("infos missing", PMIx_Get(&self, "global", nullptr, 2, &none), PMIX_ERR_BAD_PARAM);
+    expect("empty key", PMIx_Get(&self, "", nullptr, 0, &none), PMIX_ERR_BAD_PARAM);
+    const std::string long_key(PMIX_MAX_KEYLEN + 1, 'k');
+    expect("long key", PMIx_Get(&self, long_key.c_str(), nullptr, 0, &none), PMIX_ERR_BAD_PARAM);
+    expect("long put", PMIx_Put(PMIX_GLOBAL, long_key.c_str(), &mine), PMIX_ERR_BAD_PARAM);
+    expect("reserved put", PMIx_Put(PMIX_GLOBAL, "pmix.mine", &mine), PMIX_ERR_BAD_PARAM);
+    expect("put of nothing", PMIx_Put(PMIX_GLOBAL, "key", nullptr), PMIX_ERR_BAD_PARAM);
+    expect("put nowhere", PMIx_Put(PMIX_SCOPE_UNDEF, "key", &mine), PMIX_ERR_BAD_PARAM);
+    expect("get_nb without callback", PMIx_Get_nb(&self, "global", nullptr, 0, nullptr, nullptr),
+           PMIX_ERR_BAD_PARAM);
+    expect("fence", fence(30));
+    return finalize();
+}
+
+// refresh: what another process changes is seen when asked for anew. Two ranks.
+int run_refresh(const Words&) {
+    init();
+    const pmix_proc_t other = rank_of(1 - self.rank);
+    put(PMIX_GLOBAL, "changing", "old");
+    expect("commit", PMIx_Commit());
+    expect("fence", fence(30));
+    expect_got("first", get(&other, "changing"), "old");
+    expect("fence", fence(30));
+    put(PMIX_GLOBAL, "changing", "new");
+    expect("commit", PMIx_Commit());
+    expect("fence", fence(30));
+    Directives refresh;
+    refresh.flag(PMIX_GET_REFRESH_CACHE);
+    expect_got("refreshed", get(&other, "changing", refresh), "new");
+    expect_got("remembered", get(&other, "changing"), "new");
+    expect("fence", fence(30));
+    return finalize();
+}
+
+// qualified: the same key with several qualifiers. Two ranks.
+int run_qualified(const Words&) {
+    init();
+    const auto post = [](const char* mode, const char* text) {
+        Directives entries;
+        entries.text("speed", text);
+        entries.text("mode", mode, true);
+        pmix_data_array_t array{PMIX_INFO, entries.infos.size(), entries.infos.data()};
+        pmix_value_t value;
+        memset(&value, 0, sizeof value);
+        value.type = PMIX_DATA_ARRAY;
+        value.data.darray = &array;
+        expect("qualified put", PMIx_Put(PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, &value));
+    };
+    post("slow", "one");
+    post("fast", "nine");
+    expect("commit", PMIx_Commit());
+    expect("fence", fence(30));
+    const pmix_proc_t other = rank_of(1 - self.rank);
+    const pmix_proc_t own = self;
+    for (const pmix_proc_t* proc : {&own, &other}) {
+        Directives slow, fast, neither;
+        slow.text("mode", "slow", true).add(PMIX_TIMEOUT, 20, PMIX_INT);
+        fast.text("mode", "fast", true);
+        neither.text("mode", "no such", true);
+        neither.flag(PMIX_IMMEDIATE);
+        expect_got("slow", get(proc, "speed", slow), "one");
+        expect_got("fast", get(proc, "speed", fast), "nine");
+        expect_true("neither", get(proc, "speed", neither).status != PMIX_SUCCESS);
+    }
+    expect("fence", fence(30));
+    return finalize();
+}
+
+// fences SIZE: subsets, several at once, in an order of one's own. SIZE ranks, at least three.
+int run_fences(const Words& words) {
+    const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
+    init();
+    // Pairs (0,1) (1,2) ... (size-1,0), all at once, each rank in an order of its own.
+    for (int round = 0; round < 5; ++round) {
+        std::vector<std::unique_ptr<Called>> called;
+        std::vector<pmix_rank_t> firsts{self.rank, (self.rank + size - 1) % size};
+        if ((self.rank + static_cast<pmix_rank_t>(round)) % 2 == 0) std::swap(firsts[0], firsts[1]);
+        for (const pmix_rank_t first : firsts) {
+            const pmix_proc_t pair[2] = {rank_of((first + 1) % size), rank_of(first)};
+            called.push_back(std::make_unique<Called>());
+            expect("fence_nb", PMIx_Fence_nb(pair, 2, nullptr, 0, on_done, called.back().get()));
+        }
+        // And the same one twice, on top of the whole.
+        const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+        for (int i = 0; i < 2; ++i) {
+            called.push_back(std::make_unique<Called>());
+            expect("fence_nb", PMIx_Fence_nb(&all, 1, nullptr, 0, on_done, called.back().get()));
+        }
+        for (const auto& one : called) {
+            while (!one->there)
+                std::this_thread::yield();
+            expect("fence's end", one->status);
+        }
+    }
+    // A fence that lacks one ends at its time limit, for each.
+    const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+    if (self.rank != 0) {
+        std::vector<pmix_proc_t> named;
+        for (pmix_rank_t rank = 0; rank < size; ++rank)
+            named.push_back(rank_of(rank));
+        Directives limited;
+        limited.add(PMIX_TIMEOUT, 1, PMIX_INT);
+        expect("fence without rank 0", PMIx_Fence(named.data(), size, limited.infos.data(), 1),
+               PMIX_ERR_TIMEOUT);
+    }
+    expect("fence", fence(30));
+    const pmix_proc_t alone = self;
+    expect("fence of one", PMIx_Fence(&alone, 1, nullptr, 0));
+    const pmix_proc_t others[2] = {rank_of((self.rank + 1) % size), rank_of((self.rank + 2) % size)};
+    expect("fence without oneself", PMIx_Fence(others, 2, nullptr, 0), PMIX_ERR_BAD_PARAM);
+    expect("infos missing", PMIx_Fence(&all, 1, nullptr, 1), PMIX_ERR_BAD_PARAM);
+    expect("fence", PMIx_Fence(nullptr, 0, nullptr, 0));
+    return finalize();
+}
+
+// threads SIZE: everything at once.
+int run_threads(const Words& words) {
+    const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
+    init();
+    put(PMIX_GLOBAL, "first", "yes");
+    expect("commit", PMIx_Commit());
+    expect("fence", fence(30));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 6; ++t) {
+        threads.emplace_back([t, size] {
+            for (int i = 0; i < 50; ++i) {
+                const pmix_proc_t proc = rank_of(static_cast<pmix_rank_t>(t + i) % size);
+                const std::string key = std::to_string(t) + "." + std::to_string(i);
+                Directives optional, refresh;
+                optional.flag(PMIX_OPTIONAL);
+                refresh.flag(PMIX_GET_REFRESH_CACHE);
+                put(PMIX_GLOBAL, key, key);
+                if (i % 7 == 0) expect("commit", PMIx_Commit());
+                expect_got("own", get(&self, key.c_str()), key);
+                expect_got("first", get(&proc, "first"), "yes");
+                expect_got("first", get(&proc, "first", refresh), "yes");
+                expect("size", get(nullptr, PMIX_JOB_SIZE).status);
+                get(&proc, key.c_str(), optional);
+                pmix_proc_t* peers = nullptr;
+                size_t count = 0;
+                expect("peers", PMIx_Resolve_peers(nullptr, self.nspace, &peers, &count));
+                free(peers);
+                char* nodes = nullptr;
+                expect("nodes", PMIx_Resolve_nodes(self.nspace, &nodes));
+                free(nodes);
+                expect("init", PMIx_Init(nullptr, nullptr, 0));
+                expect("finalize", PMIx_Finalize(nullptr, 0));
+            }
+        });
+    }
+    for (int i = 0; i < 20; ++i)
+        expect("fence", fence(30, i % 2 == 0));
+    for (auto& thread : threads)
+        thread.join();
+    expect("fence", fence(30));
+    return finalize();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    alarm(100);  // a process that hangs ends, whoever has forgotten it
+    if (argc < 2) return 2;
+    const Words words(argv + 2, argv + argc);
+    const struct {
+        const char* name;
+        int (*run)(const Words&);
+    } behaviours[] = {{"fence", run_fence},         {"get", run_get},           {"counted", run_counted},
+                      {"cycles", run_cycles},       {"inflight", run_inflight}, {"forked", run_forked},
+                      {"singleton", run_singleton}, {"stopped", run_stopped},   {"external", run_external},
+                      {"gets", run_gets},           {"refresh", run_refresh},   {"qualified", run_qualified},
+                      {"fences", run_fences},       {"threads", run_threads}};
+    for (const auto& behaviour : behaviours) {
+        if (std::string(argv[1]) == behaviour.name) return behaviour.run(words);
+    }
+    say(std::string("BAD no behaviour ") + argv[1]);
+    return 2;
+}

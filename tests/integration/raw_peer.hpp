@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A peer that speaks to a server byte by byte: what a client of ours would never say can be said.
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/endian.hpp"
+#include "framework/ptl/channel.hpp"
+#include "framework/ptl/handshake.hpp"
+
+namespace integration {
+
+class RawPeer {
+  public:
+    /// Connects to the local socket that an environment made by PMIx_server_setup_fork names.
+    explicit RawPeer(const std::vector<std::string>& environment) {
+        const std::string mark = "usock://";
+        for (const std::string& variable : environment) {
+            const size_t at = variable.find(mark);
+            if (at != std::string::npos && variable.rfind("PMIX_MUSTER_URI=", 0) == 0)
+                connect(variable.substr(at + mark.size()));
+        }
+    }
+    RawPeer(RawPeer&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    RawPeer(const RawPeer&) = delete;
+    ~RawPeer() { hang_up(); }
+
+    bool connected() const { return fd_ >= 0; }
+    void hang_up() {
+        if (fd_ >= 0) close(std::exchange(fd_, -1));
+    }
+    /// False when the server has closed the connection.
+    bool say(muster::ByteView bytes) {
+        while (!bytes.empty()) {
+            const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+            if (sent <= 0) return false;
+            bytes = bytes.subspan(static_cast<size_t>(sent));
+        }
+        return true;
+    }
+    bool say(const std::string& text) {
+        return say(muster::ByteView(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+    }
+    bool say_frame(uint32_t tag, muster::ByteView payload) {
+        std::vector<uint8_t> bytes(muster::Channel::kHeaderSize);
+        muster::store_be32(&bytes[4], tag);
+        muster::store_be32(&bytes[8], static_cast<uint32_t>(payload.size()));
+        bytes.insert(bytes.end(), payload.begin(), payload.end());
+        return say(bytes);
+    }
+    /// Up to `size` bytes, fewer at the end of the connection or after `seconds`.
+    std::vector<uint8_t> hear(size_t size, double seconds = 10) {
+        std::vector<uint8_t> bytes;
+        const auto until = std::chrono::steady_clock::now() +
+                           std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+        while (bytes.size() < size) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                  until - std::chrono::steady_clock::now())
+                                  .count();
+            pollfd ready{fd_, POLLIN, 0};
+            if (left < 0 || poll(&ready, 1, static_cast<int>(left)) <= 0) break;
+            uint8_t block[4096];
+            const ssize_t got = recv(fd_, block, std::min(sizeof block, size - bytes.size()), 0);
+            if (got <= 0) {
+                ended_ = true;
+                break;
+            }
+            bytes.insert(bytes.end(), block, block + got);
+        }
+        return bytes;
+    }
+    /// The payload of the next frame; empty when none came.
+    std::vector<uint8_t> hear_frame(double seconds = 10) {
+        const auto header = hear(muster::Channel::kHeaderSize, seconds);
+        if (header.size() < muster::Channel::kHeaderSize) return {};
+        return hear(muster::load_be32(&header[8]), seconds);
+    }
+    /// Waits until the server has closed the connection.
+    bool dropped(double seconds = 10) {
+        while (!ended_ && !hear(1, seconds).empty()) {
+        }
+        return ended_;
+    }
+
+  private:
+    void connect(const std::string& path) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        if (path.size() >= sizeof address.sun_path) return;
+        std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+        fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) hang_up();
+    }
+
+    int fd_ = -1;
+    bool ended_ = false;
+};
+
+}  // namespace integration
