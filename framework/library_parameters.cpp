@@ -30,6 +30,12 @@ void define_library_parameters(Parameters& parameters) {
          .default_value = "30",
          .unit = "seconds",
          .help = "How long a connection may take to complete its handshake before it is dropped."},
+        {.framework = "server",
+         .component = "base",
+         .name = "forward_environment",
+         .help =
+             "Comma list of environment variables of the launcher that a job's processes get; a name that "
+             "ends in * stands for all that begin so."},
         {.framework = "client",
          .component = "base",
          .name = "connect_timeout",

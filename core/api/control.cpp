@@ -7,6 +7,7 @@
 #include "core/control/allocation.hpp"
 #include "core/control/job_control.hpp"
 #include "core/control/log.hpp"
+#include "core/control/monitor.hpp"
 
 using namespace muster;
 using namespace muster::api;
@@ -72,6 +73,19 @@ auto blocking_resources(pmix_resource_block_directive_t directive, const char* b
         start.run = [directive, name = std::string(block), all = std::move(all), kept](Runtime& runtime,
                                                                                        HostDone done) {
             request_resource_block(runtime, directive, name, all, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto monitoring(const pmix_info_t* monitor, pmix_status_t error, const pmix_info_t directives[],
+                size_t ndirs) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto what = keep_infos(monitor, 1);
+        const auto kept = keep_infos(directives, ndirs);
+        if (!what || !kept) return PMIX_ERR_BAD_PARAM;
+        start.run = [what, error, kept](Runtime& runtime, HostDone done) {
+            monitor_process(runtime, std::move(*what), error, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
@@ -146,6 +160,18 @@ PMIX_EXPORT pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t
                                                  pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return launch(to_callback(cbfunc, cbdata),
                   blocking_resources(directive, block, units, nunits, info, ninfo));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor, pmix_status_t error,
+                                               const pmix_info_t directives[], size_t ndirs,
+                                               pmix_info_t** results, size_t* nresults) {
+    return call_for_results(monitoring(monitor, error, directives, ndirs), results, nresults);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor, pmix_status_t error,
+                                                  const pmix_info_t directives[], size_t ndirs,
+                                                  pmix_info_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), monitoring(monitor, error, directives, ndirs));
 }
 
 PMIX_EXPORT void PMIx_Heartbeat(void) {

@@ -37,6 +37,9 @@ constexpr Handler kHandlers[] = {
     {Command::Query, handle::query},
     {Command::GetCredential, handle::get_credential},
     {Command::ValidateCredential, handle::validate_credential},
+    {Command::FabricRegister, handle::fabric_register},
+    {Command::FabricUpdate, handle::fabric_update},
+    {Command::Monitor, handle::monitor},
 };
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.

@@ -60,6 +60,9 @@ void job_control(Server& server, const Request& request);
 void query(Server& server, const Request& request);
 void get_credential(Server& server, const Request& request);
 void validate_credential(Server& server, const Request& request);
+void fabric_register(Server& server, const Request& request);
+void fabric_update(Server& server, const Request& request);
+void monitor(Server& server, const Request& request);
 }  // namespace handle
 
 }  // namespace muster

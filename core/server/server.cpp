@@ -22,6 +22,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
       host_(runtime.loop(), runtime.log(), module, size),
       modex_(*this),
       collectives_(*this),
+      monitors_(*this),
       events_(*this, runtime.parameters().size("pmix_event_cache_size")) {
     collectives_.set_operation(CollectiveKind::Fence, std::make_unique<FenceOperation>(*this));
     auto connections = std::make_shared<Connections>(*this);
@@ -32,6 +33,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
     on_departure([this](const pmix_proc_t& proc, bool lost) {
         // One that has said goodbye may use its files until the host says that it has ended.
         if (lost) cleanups_.ended(proc);
+        monitors_.departed(proc);
         modex_.departed(proc);
         collectives_.departed(proc);
         events_.departed(proc);
@@ -109,6 +111,7 @@ void Server::deregister_nspace(const char* name) {
             task();
     }
     cleanups_.ended(name);
+    job_environments_.forget(name);
     runtime_.store().deregister(name);
 }
 
@@ -220,6 +223,7 @@ std::vector<std::pair<std::string, std::string>> Server::fork_environment(const 
     set("PMIX_SYSTEM_TMPDIR", runtime_.system_directory());
     set("PMIX_HOSTNAME", runtime_.hostname());
     set("PMIX_VERSION", own_wire_version());
+    job_environments_.apply(proc.nspace, env, environment);
     const muster_pmdl_process_t process = model_facts(runtime_.store(), proc, env);
     for (const Pmdl* model : runtime_.registry().pmdls()) {
         if (const Result<void> added = model->setup_fork(process, environment); !added)
@@ -384,7 +388,7 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
 // ---------------------------------------------------------------------------------------------------------
 
 void Server::on_frame(const PeerPtr& peer, Frame frame) {
-    if (frame.tag == tag::kHeartbeat) return;
+    if (frame.tag == tag::kHeartbeat) return monitors_.beat(peer->proc);
     Unpacker in(peer->format, frame.payload.view());
     uint8_t code = 0;
     if (!in.command(code)) {

@@ -16,6 +16,7 @@
 
 #include "core/collective/collectives.hpp"
 #include "core/control/cleanup.hpp"
+#include "core/control/monitor.hpp"
 #include "core/events/event_router.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/server/acceptor.hpp"
@@ -23,6 +24,7 @@
 #include "core/server/modex.hpp"
 #include "core/server/namespaces.hpp"
 #include "core/server/peer.hpp"
+#include "core/setup/application.hpp"
 
 namespace muster {
 
@@ -42,6 +44,8 @@ class Server {
     Modex& modex() { return modex_; }
     Collectives& collectives() { return collectives_; }
     Cleanups& cleanups() { return cleanups_; }
+    Monitors& monitors() { return monitors_; }
+    JobEnvironments& job_environments() { return job_environments_; }
     EventRouter& events() { return events_; }
     Log& log() { return runtime_.log(); }
 
@@ -99,6 +103,8 @@ class Server {
     Modex modex_;
     Collectives collectives_;
     Cleanups cleanups_;
+    Monitors monitors_;
+    JobEnvironments job_environments_;
     EventRouter events_;
     std::unique_ptr<Acceptor> acceptor_;
     std::vector<PeerPtr> peers_;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fabric registrations (Standard: Fabric). The struct is the caller's; what the library put into it stays the
+// library's until the registration is given back.
+#include <pmix.h>
+
+#include "core/api/call.hpp"
+#include "core/fabric/fabric.hpp"
+
+using namespace muster;
+using namespace muster::api;
+
+namespace {
+
+auto registering(const pmix_fabric_t* fabric, const pmix_info_t directives[], size_t ndirs) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(directives, ndirs);
+        if (fabric == nullptr || !kept) return PMIX_ERR_BAD_PARAM;
+        start.run = [kept](Runtime& runtime, HostDone done) {
+            register_fabric(runtime, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto updating(const pmix_fabric_t* fabric) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        if (fabric == nullptr) return PMIX_ERR_BAD_PARAM;
+        start.run = [index = fabric->index](Runtime& runtime, HostDone done) {
+            update_fabric(runtime, index, std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+/// Puts an answer into the caller's struct, in place of what was there.
+void fill(pmix_fabric_t& fabric, HostAnswer& answer) {
+    if (answer.status != PMIX_SUCCESS) return;
+    if (const auto index = answer.info.view().number<size_t>(PMIX_FABRIC_INDEX)) fabric.index = *index;
+    Info::adopt(fabric.info, fabric.ninfo);
+    std::tie(fabric.info, fabric.ninfo) = answer.info.release();
+}
+
+HostDone filling(pmix_fabric_t* fabric, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return [fabric, cbfunc, cbdata](HostAnswer answer) {
+        fill(*fabric, answer);
+        if (cbfunc != nullptr) cbfunc(answer.status, cbdata);
+    };
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_Fabric_register(pmix_fabric_t* fabric, const pmix_info_t directives[],
+                                               size_t ndirs) {
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, registering(fabric, directives, ndirs));
+    if (fabric != nullptr) {
+        fabric->info = nullptr;  // whatever it held before registration is not ours
+        fabric->ninfo = 0;
+        if (status == PMIX_SUCCESS) fill(*fabric, answer);
+    }
+    return status;
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric, const pmix_info_t directives[],
+                                                  size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    if (fabric == nullptr) return PMIX_ERR_BAD_PARAM;
+    fabric->info = nullptr;
+    fabric->ninfo = 0;
+    return launch(filling(fabric, cbfunc, cbdata), registering(fabric, directives, ndirs));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) {
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, updating(fabric));
+    if (status == PMIX_SUCCESS) fill(*fabric, answer);
+    return status;
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t cbfunc,
+                                                void* cbdata) {
+    return launch(filling(fabric, cbfunc, cbdata), updating(fabric));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (fabric == nullptr) return PMIX_ERR_BAD_PARAM;
+        Info::adopt(fabric->info, fabric->ninfo);
+        fabric->info = nullptr;
+        fabric->ninfo = 0;
+        return PMIX_SUCCESS;
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t, void*) {
+    // Nobody else has to be told, so it is done when the call returns and no callback follows.
+    const pmix_status_t status = PMIx_Fabric_deregister(fabric);
+    return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
+}
+
+}  // extern "C"

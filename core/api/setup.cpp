@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host's calls around the start of a job (Standard: Server-Specific Interfaces).
+#include <pmix_server.h>
+
+#include "core/api/call.hpp"
+#include "core/server/server.hpp"
+#include "core/setup/application.hpp"
+
+using namespace muster;
+using namespace muster::api;
+
+namespace {
+
+bool valid_nspace(const char* nspace) {
+    return nspace != nullptr && *nspace != '\0' && strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
+}
+
+/// Work of the server that is done at once, on the loop.
+template <class Work>
+auto on_server(Work work) {
+    return [work](Runtime& runtime, Start& start) -> pmix_status_t {
+        if (runtime.server() == nullptr) return PMIX_ERR_INIT;
+        start.run = [work](Runtime& loop_runtime, const HostDone& done) {
+            HostAnswer answer;
+            answer.status = guard([&] { return work(*loop_runtime.server(), answer); });
+            done(std::move(answer));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+/// Blocks where there is no callback, as these calls do.
+template <class Work>
+pmix_status_t complete(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
+    if (cbfunc != nullptr) return launch(to_callback(cbfunc, cbdata), on_server(work));
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, on_server(work));
+    return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_info_t info[],
+                                                        size_t ninfo, pmix_setup_application_cbfunc_t cbfunc,
+                                                        void* cbdata) {
+    if (!valid_nspace(nspace) || cbfunc == nullptr || (ninfo > 0 && info == nullptr))
+        return PMIX_ERR_BAD_PARAM;
+    return launch(
+        [cbfunc, cbdata](HostAnswer answer) {
+            // The host says when it has taken what it needs.
+            auto* kept = new Info(std::move(answer.info));
+            cbfunc(
+                answer.status, kept->data(), kept->size(), cbdata,
+                [](pmix_status_t, void* infos) { delete static_cast<Info*>(infos); }, kept);
+        },
+        on_server([info, ninfo](Server& server, HostAnswer& answer) {
+            answer.info = setup_application(server, {info, ninfo});
+            return PMIX_SUCCESS;
+        }));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_info_t info[],
+                                                          size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                                          void* cbdata) {
+    if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
+    return complete(cbfunc, cbdata, [name = std::string(nspace), info, ninfo](Server& server, HostAnswer&) {
+        return server.job_environments().add(name.c_str(), {info, ninfo});
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
+                                                        pmix_info_cbfunc_t cbfunc, void* cbdata) {
+    if (cbfunc == nullptr || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
+    return launch(to_callback(cbfunc, cbdata), on_server([](Server& server, HostAnswer& answer) {
+                      answer.info = collect_inventory(server);
+                      return PMIX_SUCCESS;
+                  }));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
+                                                        pmix_info_t directives[], size_t ndirs,
+                                                        pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    if ((ninfo > 0 && info == nullptr) || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
+    return complete(cbfunc, cbdata, [info, ninfo](Server& server, HostAnswer&) {
+        const auto stored = server.runtime().store().register_resources({info, ninfo});
+        if (!stored)
+            MUSTER_LOG(server.log(), Error, "an inventory was not taken: %s", stored.error().text.c_str());
+        return stored.status();
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_collect_job_info(pmix_proc_t* procs, size_t nprocs,
+                                                       pmix_data_buffer_t* dbuf) {
+    if (procs == nullptr || nprocs == 0 || dbuf == nullptr) return PMIX_ERR_BAD_PARAM;
+    HostAnswer answer;
+    const std::vector<pmix_proc_t> all(procs, procs + nprocs);
+    const pmix_status_t status = call(answer, on_server([&all](Server& server, HostAnswer& packed) {
+                                          return collect_job_info(server, all, packed.data);
+                                      }));
+    if (status != PMIX_SUCCESS) return status;
+    pmix_byte_object_t bytes{reinterpret_cast<char*>(answer.data.data()), answer.data.size()};
+    answer.data.release();
+    return PMIx_Data_load(dbuf, &bytes);
+}
+
+}  // extern "C"

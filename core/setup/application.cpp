@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Set-up of jobs: see application.hpp.
+#include "core/setup/application.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "core/server/server.hpp"
+
+extern char** environ;
+
+namespace muster {
+namespace {
+
+/// Whether a name is on a comma list of names, where one that ends in '*' stands for all that begin so.
+bool on_list(std::string_view list, std::string_view name) {
+    while (!list.empty()) {
+        const size_t comma = list.find(',');
+        std::string_view pattern = list.substr(0, comma);
+        list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+        if (pattern.empty()) continue;
+        if (pattern.back() == '*') {
+            pattern.remove_suffix(1);
+            if (name.substr(0, pattern.size()) == pattern) return true;
+        } else if (name == pattern) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool names_variable(const char* const* env, const std::string& name) {
+    for (; env != nullptr && *env != nullptr; ++env) {
+        if (std::strncmp(*env, name.c_str(), name.size()) == 0 && (*env)[name.size()] == '=') return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+Info setup_application(Server& server, InfoView directives) {
+    Info result;
+    const bool wanted = directives.is_true(PMIX_SETUP_APP_ENVARS) || directives.is_true(PMIX_SETUP_APP_ALL);
+    const std::string list = server.runtime().parameters().text("server_base_forward_environment");
+    if (!wanted || list.empty()) return result;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const char* equals = std::strchr(*entry, '=');
+        if (equals == nullptr) continue;
+        std::string name(*entry, static_cast<size_t>(equals - *entry));
+        if (!on_list(list, name)) continue;
+        pmix_envar_t variable{name.data(), const_cast<char*>(equals + 1), ':'};
+        result.add(PMIX_SET_ENVAR, Value::of(PMIX_ENVAR, &variable));
+    }
+    return result;
+}
+
+pmix_status_t JobEnvironments::add(const char* nspace, InfoView info) {
+    std::vector<Variable> variables;
+    for (const pmix_info_t& entry : info) {
+        const bool replace = key_is(entry.key, PMIX_SET_ENVAR);
+        if (!replace && !key_is(entry.key, PMIX_ADD_ENVAR)) continue;
+        const pmix_envar_t& variable = entry.value.data.envar;
+        if (entry.value.type != PMIX_ENVAR || variable.envar == nullptr || *variable.envar == '\0')
+            return PMIX_ERR_BAD_PARAM;
+        variables.push_back({variable.envar, variable.value == nullptr ? "" : variable.value, replace});
+    }
+    if (variables.empty()) return PMIX_SUCCESS;
+    auto& known = by_nspace_[nspace];
+    known.insert(known.end(), variables.begin(), variables.end());
+    return PMIX_SUCCESS;
+}
+
+void JobEnvironments::apply(const char* nspace, const char* const* env,
+                            std::vector<std::pair<std::string, std::string>>& variables) const {
+    const auto found = by_nspace_.find(nspace);
+    if (found == by_nspace_.end()) return;
+    for (const Variable& variable : found->second) {
+        if (variable.replace || !names_variable(env, variable.name))
+            variables.emplace_back(variable.name, variable.value);
+    }
+}
+
+Info collect_inventory(Server& server) {
+    Info node;
+    node.add(PMIX_HOSTNAME, server.runtime().hostname().c_str());
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page_size = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page_size > 0) {
+        node.add(PMIX_AVAIL_PHYS_MEMORY,
+                 Value::uint64(static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_size)));
+    }
+    Info inventory;
+    inventory.add(PMIX_NODE_INFO_ARRAY, std::move(node).to_value());
+    return inventory;
+}
+
+pmix_status_t collect_job_info(Server& server, const std::vector<pmix_proc_t>& procs, Bytes& packed) {
+    const WireFormat format = server.runtime().own_format();
+    Packer all(format);
+    std::vector<std::string> done;
+    bool any = false;
+    for (const pmix_proc_t& proc : procs) {
+        std::string name(nspace_view(proc.nspace));
+        if (std::find(done.begin(), done.end(), name) != done.end()) continue;
+        Packer job(format);
+        job.string(name);
+        if (server.runtime().store().knows(name.c_str()) &&
+            server.runtime().store().pack_job(name.c_str(), job, false) == PMIX_SUCCESS) {
+            if (job.error() != PMIX_SUCCESS) return job.error();
+            all.bytes(job.view());
+            any = true;
+        }
+        done.push_back(std::move(name));
+    }
+    if (!any) return PMIX_ERR_NOT_FOUND;
+    if (all.error() != PMIX_SUCCESS) return all.error();
+    packed = all.take();
+    return PMIX_SUCCESS;
+}
+
+}  // namespace muster

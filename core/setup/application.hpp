@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a job's processes need from the launcher's node: gathered once (PMIx_server_setup_application),
+// carried by the host, applied on each node (PMIx_server_setup_local_support, PMIx_server_setup_fork). On the
+// loop.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/info.hpp"
+
+namespace muster {
+
+class Server;
+
+/// What the directives ask for: PMIX_SET_ENVAR entries of the variables of this process whose names match
+/// server_base_forward_environment.
+Info setup_application(Server& server, InfoView directives);
+
+/// Variables for the processes of each job, as setup_local_support delivered them.
+class JobEnvironments {
+  public:
+    /// Takes PMIX_SET_ENVAR and PMIX_ADD_ENVAR out of `info`; other entries are not for us.
+    /// PMIX_ERR_BAD_PARAM for an entry of the wrong type; nothing has changed then.
+    pmix_status_t add(const char* nspace, InfoView info);
+    void forget(const char* nspace) { by_nspace_.erase(nspace); }
+
+    /// Appends the job's variables. `env`: what the process has already, may be null; PMIX_ADD_ENVAR does not
+    /// replace that.
+    void apply(const char* nspace, const char* const* env,
+               std::vector<std::pair<std::string, std::string>>& variables) const;
+
+  private:
+    struct Variable {
+        std::string name, value;
+        bool replace = true;
+    };
+    std::unordered_map<std::string, std::vector<Variable>> by_nspace_;
+};
+
+/// What this node has, as an entry that another server takes in (PMIx_server_collect_inventory).
+Info collect_inventory(Server& server);
+
+/// The job data of the namespaces of `procs`, packed for another server: a byte object for each namespace
+/// that is known here. PMIX_ERR_NOT_FOUND when none is.
+pmix_status_t collect_job_info(Server& server, const std::vector<pmix_proc_t>& procs, Bytes& packed);
+
+}  // namespace muster
