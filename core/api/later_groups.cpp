@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process sets and groups: not part of this version yet. Each call returns PMIX_ERR_NOT_SUPPORTED, as the
+// Groups: not part of this version yet. Each call returns PMIX_ERR_NOT_SUPPORTED, as the
 // Standard lets a library that lacks a feature; a test lists them.
 #include <pmix.h>
 #include <pmix_server.h>
@@ -43,12 +43,6 @@ PMIX_EXPORT pmix_status_t PMIx_Group_destruct(const char[], const pmix_info_t[],
 }
 PMIX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char[], const pmix_info_t[], size_t, pmix_op_cbfunc_t,
                                                  void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_server_define_process_set(const pmix_proc_t*, size_t, const char*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_server_delete_process_set(char*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
 

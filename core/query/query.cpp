@@ -153,6 +153,7 @@ bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, I
 bool answer_by_server(Server& server, const char* key, InfoView qualifiers, Info& found) {
     if (answer_without_init(key, found)) return true;
     if (answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
+    if (server.process_sets().answer(key, qualifiers, found)) return true;
     if (server.host().module().query == nullptr && key_is(key, PMIX_QUERY_NAMESPACES)) {
         std::string list;
         for (const auto& [name, nspace] : server.namespaces()) {

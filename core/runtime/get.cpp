@@ -24,7 +24,18 @@ pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const 
     lookup_.nspace = target_.nspace;
     lookup_.rank = target_.rank;
     lookup_.key = key_;
-    return read_get_directives(info_, lookup_, directives_);
+    return read_directives();
+}
+
+pmix_status_t GetCall::read_directives() {
+    const pmix_status_t status = read_get_directives(info_, lookup_, directives_);
+    // Sets come and go, and only the server is told of it.
+    if (key_ != nullptr && key_is(key_, PMIX_PSET_NAMES) && !directives_.optional) {
+        const Client* client = runtime_->client();
+        directives_.refresh |= runtime_->server() != nullptr || (client != nullptr && client->connected() &&
+                                                                 client->server_version().muster != 0);
+    }
+    return status;
 }
 
 pmix_status_t GetCall::look(pmix_value_t** result) {
@@ -94,7 +105,7 @@ pmix_status_t GetCall::detach() {
     lookup_.nspace = target_.nspace;
     lookup_.rank = target_.rank;
     lookup_.key = key_;
-    const pmix_status_t status = read_get_directives(info_, lookup_, directives_);
+    const pmix_status_t status = read_directives();
     // The caller's storage is filled by the caller's thread.
     if (!directives_.pointer) directives_.static_value = false;
     return status;
@@ -104,7 +115,17 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
     GetCall& self = *call;
     const auto again = [call, done](pmix_status_t status) {
         pmix_value_t* value = nullptr;
-        if (status == PMIX_SUCCESS) status = call->look(&value);
+        if (status == PMIX_SUCCESS) {
+            const bool sets = call->key_ != nullptr && key_is(call->key_, PMIX_PSET_NAMES);
+            // What the server said stands with the process; what the host said of the job, with the
+            // application.
+            if (sets) call->lookup_.realm = Lookup::Realm::Proc;
+            status = call->look(&value);
+            if (sets && status == PMIX_ERR_NOT_FOUND) {
+                call->lookup_.realm = Lookup::Realm::Auto;
+                status = call->look(&value);
+            }
+        }
         if (status == PMIX_ERR_INVALID_NAMESPACE) status = PMIX_ERR_NOT_FOUND;
         done(status, value);
     };
@@ -115,6 +136,14 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
     }
     Server* server = self.runtime_->server();
     if (server == nullptr) return done(PMIX_ERR_NOT_FOUND, nullptr);
+    if (self.key_ != nullptr && key_is(self.key_, PMIX_PSET_NAMES)) {
+        Value names = server->process_sets().names_value(self.target_);
+        if (names.type() == PMIX_UNDEF) return again(PMIX_SUCCESS);
+        auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
+        if (holder == nullptr) return done(PMIX_ERR_NOMEM, nullptr);
+        *holder = names.release();
+        return done(PMIX_SUCCESS, holder);
+    }
     GetRequest request;
     request.requester = self.runtime_->self();
     request.target = self.target_;

@@ -33,6 +33,8 @@ class GetCall {
     bool must_refresh() const { return directives_.refresh && !proc_is(target_, runtime_->self()); }
 
   private:
+    pmix_status_t read_directives();
+
     Runtime* runtime_ = nullptr;
     pmix_proc_t target_{};
     const char* key_ = nullptr;

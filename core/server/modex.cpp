@@ -76,6 +76,16 @@ std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
 }
 
 std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
+    if (request.key && key_is(request.key->c_str(), PMIX_PSET_NAMES)) {
+        const Value names = server_.process_sets().names_value(request.target);
+        if (names.type() != PMIX_UNDEF) {
+            Packer out(request.format);
+            Packer values(request.format);
+            values.kval(PMIX_PSET_NAMES, *names);
+            pack_object(out, request.target, values);
+            return out.take();
+        }
+    }
     const Gds& store = server_.runtime().store();
     const bool job_level = request.target.rank == PMIX_RANK_WILDCARD ||
                            request.target.rank == PMIX_RANK_UNDEF ||

@@ -18,6 +18,7 @@
 #include "core/control/cleanup.hpp"
 #include "core/control/monitor.hpp"
 #include "core/events/event_router.hpp"
+#include "core/groups/process_sets.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/server/acceptor.hpp"
 #include "core/server/host.hpp"
@@ -47,6 +48,7 @@ class Server {
     Monitors& monitors() { return monitors_; }
     JobEnvironments& job_environments() { return job_environments_; }
     EventRouter& events() { return events_; }
+    ProcessSets& process_sets() { return process_sets_; }
     Log& log() { return runtime_.log(); }
 
     // --- calls of the host ---
@@ -106,6 +108,7 @@ class Server {
     Monitors monitors_;
     JobEnvironments job_environments_;
     EventRouter events_;
+    ProcessSets process_sets_{*this};
     std::unique_ptr<Acceptor> acceptor_;
     std::vector<PeerPtr> peers_;
     mutable std::mutex formats_lock_;               // guards formats_

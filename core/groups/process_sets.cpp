@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Process sets: see process_sets.hpp.
+#include "core/groups/process_sets.hpp"
+
+#include <algorithm>
+
+#include "core/events/events.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+Value array_of(const std::vector<std::string>& names) {
+    std::vector<const char*> texts;
+    for (const std::string& name : names)
+        texts.push_back(name.c_str());
+    return Value::array(texts.data(), texts.size(), PMIX_STRING);
+}
+
+}  // namespace
+
+pmix_status_t ProcessSets::define(const std::string& name, std::vector<pmix_proc_t> members) {
+    if (name.empty() || name.size() > PMIX_MAX_KEYLEN || members.empty()) return PMIX_ERR_BAD_PARAM;
+    if (find(name) != nullptr) return PMIX_ERR_EXISTS;
+    sets_.push_back({name, std::move(members)});
+    tell(PMIX_PROCESS_SET_DEFINE, sets_.back());
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t ProcessSets::remove(const std::string& name) {
+    const auto found =
+        std::find_if(sets_.begin(), sets_.end(), [&](const ProcessSet& set) { return set.name == name; });
+    if (found == sets_.end()) return PMIX_ERR_NOT_FOUND;
+    const ProcessSet removed = std::move(*found);
+    sets_.erase(found);
+    tell(PMIX_PROCESS_SET_DELETE, removed);
+    return PMIX_SUCCESS;
+}
+
+void ProcessSets::tell(pmix_status_t code, const ProcessSet& set) {
+    auto event = std::make_shared<Event>();
+    event->status = code;
+    event->source = server_.runtime().self();
+    event->range = PMIX_RANGE_LOCAL;
+    event->info.add(PMIX_PSET_NAME, set.name.c_str());
+    if (code == PMIX_PROCESS_SET_DEFINE)
+        event->info.add(PMIX_PSET_MEMBERS, Value::array(set.members.data(), set.members.size(), PMIX_PROC));
+    // Only for those who ask for it: default handlers take events for failures.
+    event->info.add(PMIX_EVENT_NON_DEFAULT, true);
+    event->non_default = true;
+    server_.events().from_host(std::move(event), [](pmix_status_t) {});
+}
+
+const ProcessSet* ProcessSets::find(const std::string& name) const {
+    const auto found =
+        std::find_if(sets_.begin(), sets_.end(), [&](const ProcessSet& set) { return set.name == name; });
+    return found == sets_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> ProcessSets::names_of(const pmix_proc_t& proc) const {
+    std::vector<std::string> names;
+    for (const ProcessSet& set : sets_) {
+        if (among(set.members, proc)) names.push_back(set.name);
+    }
+    return names;
+}
+
+Value ProcessSets::names_value(const pmix_proc_t& proc) const {
+    const std::vector<std::string> names = names_of(proc);
+    return names.empty() ? Value() : array_of(names);
+}
+
+bool ProcessSets::answer(const char* key, InfoView qualifiers, Info& found) const {
+    // A host may know sets that it did not define here.
+    if (sets_.empty() && server_.host().module().query != nullptr) return false;
+    if (key_is(key, PMIX_QUERY_NUM_PSETS)) {
+        found.add(key, sets_.size());
+        return true;
+    }
+    if (key_is(key, PMIX_QUERY_PSET_NAMES)) {
+        std::vector<std::string> names;
+        for (const ProcessSet& set : sets_)
+            names.push_back(set.name);
+        found.add(key, array_of(names));
+        return true;
+    }
+    if (!key_is(key, PMIX_QUERY_PSET_MEMBERSHIP)) return false;
+    const char* name = qualifiers.string(PMIX_PSET_NAME);
+    const ProcessSet* set = name == nullptr ? nullptr : find(name);
+    if (set == nullptr) return false;
+    found.add(key, Value::array(set->members.data(), set->members.size(), PMIX_PROC));
+    return true;
+}
+
+}  // namespace muster
