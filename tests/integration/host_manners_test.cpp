@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hosts in odd manners: one that answers at once, twice, from another thread, late, or never; one that ends
+// the server, or takes a client or a namespace away, while others wait for it.
+#include <gtest/gtest.h>
+#include <pmix.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "tests/integration/host.hpp"
+
+namespace {
+
+using integration::Host;
+using integration::ModexRequest;
+using integration::Process;
+
+constexpr double kMoment = 0.2;
+
+pmix_proc_t process_of(const Host::Job& job, pmix_rank_t rank) {
+    pmix_proc_t proc;
+    memset(&proc, 0, sizeof proc);
+    snprintf(proc.nspace, sizeof proc.nspace, "%s", job.nspace.c_str());
+    proc.rank = rank;
+    return proc;
+}
+
+std::string ended(const char* what, pmix_status_t status) {
+    return std::string(what) + " " + PMIx_Error_string(status);
+}
+
+Process core_client(Host& host, const Host::Job& job, pmix_rank_t rank,
+                    const std::vector<std::string>& words) {
+    auto process = host.start_program(job, rank, INTEGRATION_CORE_CLIENT, words);
+    EXPECT_EQ(process.line(), "INIT");
+    return process;
+}
+
+void expect_end(Process& process, const std::string& line) {
+    EXPECT_EQ(process.line(), line);
+    process.go_on();
+    EXPECT_EQ(process.wait(), 0);
+}
+
+/// A client goes the whole way: connect, commit, fence with data, direct modex, finalize.
+void expect_service(Host& host) {
+    const auto job = host.start_job(2, 1);
+    std::vector<Process> processes;
+    for (const pmix_rank_t rank : job.nodes[0])
+        processes.push_back(host.start(job, rank, {"fence", "2", "collect"}));
+    for (Process& process : processes)
+        EXPECT_EQ(process.wait(), 0);
+}
+
+// --- how upcalls are answered ---
+
+TEST(Manners, SRV_57__SRV_61__SRV_65_done_at_once_without_a_callback) {
+    Host host([](pmix_server_module_t& module) {
+        module.client_connected2 = [](const pmix_proc_t*, void*, pmix_info_t*, size_t, pmix_op_cbfunc_t,
+                                      void*) -> pmix_status_t { return PMIX_OPERATION_SUCCEEDED; };
+        module.client_finalized = [](const pmix_proc_t*, void*, pmix_op_cbfunc_t, void*) -> pmix_status_t {
+            return PMIX_OPERATION_SUCCEEDED;
+        };
+        module.abort = [](const pmix_proc_t*, void*, int, const char*, pmix_proc_t*, size_t, pmix_op_cbfunc_t,
+                          void*) -> pmix_status_t { return PMIX_OPERATION_SUCCEEDED; };
+        module.fence_nb = [](const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data, size_t,
+                             pmix_modex_cbfunc_t, void*) -> pmix_status_t {
+            free(data);
+            return PMIX_OPERATION_SUCCEEDED;
+        };
+        module.direct_modex = [](const pmix_proc_t*, const pmix_info_t*, size_t, pmix_modex_cbfunc_t,
+                                 void*) -> pmix_status_t { return PMIX_OPERATION_SUCCEEDED; };
+    });
+    expect_service(host);
+    const auto job = host.start_job(1, 1);
+    auto aborts = host.start(job, 0, {"abort", "1", "at once"});
+    EXPECT_EQ(aborts.line(), "INIT");
+    EXPECT_EQ(aborts.line(), ended("ABORT", PMIX_SUCCESS));
+    EXPECT_EQ(aborts.wait(), 0);
+    // A direct modex that is done without data has found nothing.
+    auto asks = core_client(host, job, 0, {"get", "1", "anything", "20"});
+    expect_end(asks, ended("GET", PMIX_ERR_NOT_FOUND));
+}
+
+TEST(Manners, SRV_69__SRV_74_refused_at_once_is_the_callers_error) {
+    Host host([](pmix_server_module_t& module) {
+        module.fence_nb = [](const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data, size_t,
+                             pmix_modex_cbfunc_t, void*) -> pmix_status_t {
+            free(data);
+            return PMIX_ERR_NOT_SUPPORTED;
+        };
+        module.direct_modex = [](const pmix_proc_t*, const pmix_info_t*, size_t, pmix_modex_cbfunc_t,
+                                 void*) -> pmix_status_t { return PMIX_ERR_NOT_SUPPORTED; };
+    });
+    const auto job = host.start_job(1, 1);
+    auto fences = core_client(host, job, 0, {"fence", "20"});
+    expect_end(fences, ended("FENCE", PMIX_ERR_NOT_SUPPORTED));
+    auto asks = core_client(host, job, 0, {"get", "1", "anything", "20"});
+    expect_end(asks, ended("GET", PMIX_ERR_NOT_SUPPORTED));
+}
+
+TEST(Manners, SRV_57_a_host_may_turn_a_client_away) {
+    Host host([](pmix_server_module_t& module) {
+        module.client_connected2 = [](const pmix_proc_t*, void*, pmix_info_t*, size_t, pmix_op_cbfunc_t done,
+                                      void* context) -> pmix_status_t {
+            done(PMIX_ERR_NO_PERMISSIONS, context);
+            return PMIX_SUCCESS;
+        };
+    });
+    auto client = host.start(host.start_job(1), 0, {"refused"});
+    EXPECT_EQ(client.line(), ended("REFUSED", PMIX_ERR_NO_PERMISSIONS));
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST(Manners, TwoAnswersInsideTheUpcallCountOnce) {
+    Host host([](pmix_server_module_t& module) {
+        module.client_connected2 = [](const pmix_proc_t*, void*, pmix_info_t*, size_t, pmix_op_cbfunc_t done,
+                                      void* context) -> pmix_status_t {
+            done(PMIX_SUCCESS, context);
+            done(PMIX_ERROR, context);
+            return PMIX_SUCCESS;
+        };
+        module.client_finalized = [](const pmix_proc_t*, void*, pmix_op_cbfunc_t done,
+                                     void* context) -> pmix_status_t {
+            done(PMIX_SUCCESS, context);
+            done(PMIX_SUCCESS, context);
+            return PMIX_OPERATION_SUCCEEDED;  // and a third time
+        };
+        module.fence_nb = [](const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data, size_t size,
+                             pmix_modex_cbfunc_t done, void* context) -> pmix_status_t {
+            static std::atomic<int> released{0};
+            const auto release = [](void*) { ++released; };
+            done(PMIX_SUCCESS, data, size, context, release, nullptr);
+            done(PMIX_ERROR, data, size, context, release, nullptr);
+            EXPECT_EQ(released, 2) << "each answer's data is given back";
+            released = 0;
+            free(data);
+            return PMIX_SUCCESS;
+        };
+    });
+    expect_service(host);
+}
+
+// --- answers that come late or never ---
+
+struct Kept {
+    std::mutex lock;
+    pmix_modex_cbfunc_t done = nullptr;
+    void* context = nullptr;
+    int released = 0;
+} kept;
+
+pmix_status_t keep_fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data, size_t,
+                         pmix_modex_cbfunc_t done, void* context) {
+    free(data);
+    std::lock_guard guard(kept.lock);
+    kept.done = done;
+    kept.context = context;
+    return PMIX_SUCCESS;
+}
+
+bool fence_is_there() {
+    for (int i = 0; i < 20000; ++i) {
+        {
+            std::lock_guard guard(kept.lock);
+            if (kept.done != nullptr) return true;
+        }
+        usleep(1000);
+    }
+    return false;
+}
+
+TEST(Manners, AnAnswerAfterTheServersEndFindsNobody) {
+    {
+        Host host([](pmix_server_module_t& module) { module.fence_nb = keep_fence; });
+        auto client = core_client(host, host.start_job(1, 1), 0, {"fence", "0"});
+        ASSERT_TRUE(fence_is_there());
+    }
+    char data[4] = "abc";
+    const auto release = [](void* context) { ++*static_cast<int*>(context); };
+    kept.done(PMIX_SUCCESS, data, sizeof data, kept.context, release, &kept.released);
+    EXPECT_EQ(kept.released, 1);
+    // Nor does it find the next server of this process.
+    Host next;
+    kept.done(PMIX_ERROR, nullptr, 0, kept.context, nullptr, nullptr);
+    expect_service(next);
+}
+
+TEST(Manners, SRV_68__SRV_74_a_host_that_never_answers_is_waited_for_until_the_time_limit) {
+    Host host;
+    host.hold("fence");
+    host.hold("modex");
+    const auto job = host.start_job(2, 1);
+    auto first = core_client(host, job, 0, {"fence", "1"});
+    auto second = core_client(host, job, 1, {"fence", "1"});
+    expect_end(first, ended("FENCE", PMIX_ERR_TIMEOUT));
+    expect_end(second, ended("FENCE", PMIX_ERR_TIMEOUT));
+    const auto another = host.start_job(1, 1);
+    auto asks = core_client(host, another, 0, {"get", "1", "anything", "1"});
+    expect_end(asks, ended("GET", PMIX_ERR_TIMEOUT));
+    // The answers that come now harm nobody.
+    host.release("fence");
+    host.release("modex");
+    expect_service(host);
+}
+
+TEST(Manners, SRV_57_a_client_that_gives_up_before_the_host_answers_harms_nobody) {
+    Host host;
+    host.hold("connected");
+    const auto job = host.start_job(2);
+    auto gives_up = host.start(job, 0, {"init"});
+    ASSERT_TRUE(host.wait_for("connected", 1));
+    gives_up.signal(SIGKILL);
+    EXPECT_EQ(gives_up.wait(), 128 + SIGKILL);
+    host.release("connected");
+    auto again = host.start(job, 0, {"init"});
+    EXPECT_EQ(again.line(), "INIT");
+    again.go_on();
+    EXPECT_EQ(again.wait(), 0);
+}
+
+TEST(Manners, SRV_55_the_module_and_infos_may_go_at_once) {
+    static pmix_server_module_t* given = nullptr;
+    std::vector<pmix_info_t> directives(1);
+    memset(directives.data(), 0, sizeof(pmix_info_t));
+    ASSERT_EQ(PMIx_Info_load(directives.data(), PMIX_SERVER_NSPACE, "given-and-gone", PMIX_STRING),
+              PMIX_SUCCESS);
+    Host host([](pmix_server_module_t& module) { given = &module; }, directives);
+    memset(static_cast<void*>(given), 0xee, sizeof *given);
+    PMIx_Info_destruct(directives.data());
+    expect_service(host);
+}
+
+// --- ends while others wait ---
+
+TEST(Ends, SRV_27__SRV_33_deregistering_a_namespace_ends_its_fences_gets_and_connections) {
+    Host host;
+    const auto job = host.start_job(3);
+    auto fences = core_client(host, job, 0, {"fence", "0"});
+    auto asks = core_client(host, job, 1, {"get", "2", "never.posted", "0"});
+    ModexRequest request(job, 2);
+    EXPECT_EQ(fences.line(kMoment), "");
+    EXPECT_EQ(asks.line(kMoment), "");
+    host.deregister_job(job);
+    expect_end(fences, ended("FENCE", PMIX_ERR_INVALID_NAMESPACE));
+    // What does not exist any more is not found.
+    const std::string answer = asks.line();
+    EXPECT_TRUE(answer.rfind("GET ", 0) == 0 && answer != ended("GET", PMIX_SUCCESS)) << answer;
+    asks.go_on();
+    EXPECT_EQ(asks.wait(), 0);
+    EXPECT_TRUE(request.done(20));
+    EXPECT_EQ(request.status(), PMIX_ERR_INVALID_NAMESPACE);
+    EXPECT_TRUE(host.upcalls("finalized").empty()) << "their connections were closed";
+    expect_service(host);
+}
+
+TEST(Ends, SRV_33_deregistering_a_client_ends_what_waits_for_it) {
+    Host host;
+    const auto job = host.start_job(4);
+    auto gone = core_client(host, job, 3, {"fence", "0"});
+    auto fences = core_client(host, job, 0, {"fence", "0"});
+    auto asks = core_client(host, job, 1, {"get", "2", "never.posted", "0"});
+    ModexRequest request(job, 2);
+    EXPECT_EQ(asks.line(kMoment), "");
+    host.deregister_client(job, 2);  // never connected
+    expect_end(fences, ended("FENCE", PMIX_ERR_LOST_CONNECTION));
+    expect_end(asks, ended("GET", PMIX_ERR_NOT_FOUND));
+    EXPECT_TRUE(request.done(20));
+    EXPECT_EQ(request.status(), PMIX_ERR_NOT_FOUND);
+    host.deregister_client(job, 3);  // connected, its call has ended with the others'
+    EXPECT_EQ(gone.line(), ended("FENCE", PMIX_ERR_LOST_CONNECTION));
+    gone.go_on();
+    EXPECT_EQ(gone.wait(), 0);
+    // And from now on nobody waits for them.
+    auto later = core_client(host, job, 0, {"get", "2", "never.posted", "0"});
+    expect_end(later, ended("GET", PMIX_ERR_NOT_FOUND));
+    auto later_fence = core_client(host, job, 1, {"fence", "0"});
+    expect_end(later_fence, ended("FENCE", PMIX_ERR_LOST_CONNECTION));
+    // Until the host registers it anew.
+    ASSERT_EQ(host.register_client(job, 2, geteuid(), getegid()), PMIX_SUCCESS);
+    auto back = host.start(job, 2, {"init"});
+    EXPECT_EQ(back.line(), "INIT");
+    back.go_on();
+    EXPECT_EQ(back.wait(), 0);
+}
+
+TEST(Ends, TheServersEndEndsTheHostsOwnCallsAndRequests) {
+    std::atomic<pmix_status_t> got{PMIX_SUCCESS};
+    std::thread asker;
+    std::unique_ptr<ModexRequest> request;
+    {
+        Host host;
+        host.hold("modex");
+        const auto job = host.start_job(1, 1);
+        request = std::make_unique<ModexRequest>(job, 0);
+        asker = std::thread([&got, proc = process_of(job, 1)] {
+            pmix_value_t* value = nullptr;
+            got = PMIx_Get(&proc, "never.answered", nullptr, 0, &value);
+        });
+        ASSERT_TRUE(host.wait_for("modex", 1));
+    }
+    asker.join();
+    EXPECT_NE(got, PMIX_SUCCESS);
+    EXPECT_TRUE(request->done(20));
+    EXPECT_NE(request->status(), PMIX_SUCCESS);
+}
+
+TEST(Ends, TheServersEndEndsItsClientsCalls) {
+    std::unique_ptr<Process> fences, asks;
+    {
+        Host host;
+        const auto job = host.start_job(3);
+        fences = std::make_unique<Process>(core_client(host, job, 0, {"fence", "0"}));
+        asks = std::make_unique<Process>(core_client(host, job, 1, {"get", "2", "never.posted", "0"}));
+        EXPECT_EQ(asks->line(kMoment), "");
+    }
+    expect_end(*fences, ended("FENCE", PMIX_ERR_LOST_CONNECTION));
+    expect_end(*asks, ended("GET", PMIX_ERR_LOST_CONNECTION));
+}
+
+TEST(Ends, AServerMayStartAndEndManyTimes) {
+    for (int i = 0; i < 30; ++i) {
+        Host host;
+        if (i % 10 != 0) continue;
+        auto client = host.start(host.start_job(1), 0, {"init"});
+        EXPECT_EQ(client.line(), "INIT");
+        client.go_on();
+        EXPECT_EQ(client.wait(), 0);
+    }
+}
+
+// --- the host as a process of its own ---
+
+TEST(HostItself, SRV_01_puts_gets_and_fences_alone) {
+    Host host;
+    pmix_value_t value;
+    memset(&value, 0, sizeof value);
+    value.type = PMIX_UINT32;
+    value.data.uint32 = 7;
+    EXPECT_EQ(PMIx_Put(PMIX_GLOBAL, "host.key", &value), PMIX_SUCCESS);
+    EXPECT_EQ(PMIx_Commit(), PMIX_SUCCESS);
+    EXPECT_EQ(PMIx_Fence(nullptr, 0, nullptr, 0), PMIX_SUCCESS);
+    pmix_value_t* found = nullptr;
+    ASSERT_EQ(PMIx_Get(nullptr, "host.key", nullptr, 0, &found), PMIX_SUCCESS);
+    EXPECT_EQ(found->data.uint32, 7U);
+    PMIx_Value_destruct(found);
+    free(found);
+}
+
+TEST(HostItself, WrongArgumentsAreRefused) {
+    Host host;
+    const auto job = host.start_job(1);
+    const std::string long_name(PMIX_MAX_NSLEN + 1, 'n');
+    pmix_proc_t proc = process_of(job, 0);
+    EXPECT_EQ(PMIx_server_register_nspace(nullptr, 1, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_server_register_nspace("", 1, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_server_register_nspace(long_name.c_str(), 1, nullptr, 0, nullptr, nullptr),
+              PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_server_register_nspace("job", 1, nullptr, 3, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_server_register_client(nullptr, 0, 0, nullptr, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_server_setup_fork(&proc, nullptr), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_server_dmodex_request(&proc, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
+    // Deregistering what is not there is no fault of anybody.
+    PMIx_server_deregister_nspace("no-such-job", nullptr, nullptr);
+    proc.rank = 99;
+    PMIx_server_deregister_client(&proc, nullptr, nullptr);
+    expect_service(host);
+}
+
+}  // namespace
