@@ -163,6 +163,19 @@ interrupt_*)
     ended_with $((128 + $(kill -l "$signal")))
     err_has 'the job is ended by signal'
     ;;
+suspend)
+    mkfifo go.0 go.1
+    start -n 2 --nodes 2 sh -c 'echo $$; exec cat go.$PMIX_RANK'
+    until_true '[ "$(wc -l <out)" -eq 2 ]'
+    state_of() { sed 's/.*) \(.\).*/\1/' "/proc/$1/stat"; }
+    kill -TSTP "$background"
+    for pid in "$background" $(cat out); do until_true "[ \"\$(state_of $pid)\" = T ]"; done
+    kill -CONT "$background"
+    : >go.0
+    : >go.1
+    ended_with 0
+    lines err 0
+    ;;
 launcher_killed)
     start -n 4 --nodes 2 sh -c 'setsid sleep 61 & echo up; sleep 61'
     until_true '[ "$(grep -c up out)" -eq 4 ]'
