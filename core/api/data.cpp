@@ -44,8 +44,8 @@ PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_va
         if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL && scope != PMIX_INTERNAL) {
             return PMIX_ERR_BAD_PARAM;
         }
-        // Reserved keys are the host's to define; a qualified value's key is the one that is open to all.
-        if (key_is_reserved(key) && !key_is(key, PMIX_QUALIFIED_VALUE)) return PMIX_ERR_BAD_PARAM;
+        // Reserved keys are the host's to define, yet programs put some (Open MPI its cpuset and locality), so
+        // that they are let through.
         Client* client = use->client();
         // A server's own data is where its clients and host look for it already.
         if (client == nullptr) return use->store().post(use->self(), scope, key, *val);
