@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The handlers of one process: order, chains, results, what is held, and handlers that complete late or from
+// elsewhere.
+#include "core/events/event_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "framework/base/proc.hpp"
+
+namespace {
+
+using namespace muster;
+
+constexpr pmix_status_t kCode = PMIX_EXTERNAL_ERR_BASE - 1;
+constexpr pmix_data_range_t kCustom = PMIX_RANGE_CUSTOM;
+constexpr pmix_status_t kOther = PMIX_EXTERNAL_ERR_BASE - 2;
+
+/// What one call of a handler saw.
+struct Seen {
+    size_t id;
+    std::vector<std::string> results;
+    std::vector<pmix_status_t> statuses;
+    std::string name;
+    void* object = nullptr;
+    pmix_event_notification_cbfunc_fn_t complete;
+    void* cbdata;
+};
+
+// Handlers have no context but their number.
+std::vector<Seen> seen;
+std::map<size_t, std::function<void(const Seen&)>> behaviour;
+
+void handler(size_t id, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo,
+             pmix_info_t results[], size_t nresults, pmix_event_notification_cbfunc_fn_t complete,
+             void* cbdata) {
+    Seen one{id, {}, {}, "", nullptr, complete, cbdata};
+    const InfoView infos{info, ninfo};
+    if (const char* name = infos.string(PMIX_EVENT_HDLR_NAME)) one.name = name;
+    if (const pmix_value_t* object = infos.value(PMIX_EVENT_RETURN_OBJECT)) one.object = object->data.ptr;
+    for (size_t i = 0; i < nresults; ++i) {
+        one.results.emplace_back(key_view(results[i].key));
+        if (results[i].value.type == PMIX_STATUS) one.statuses.push_back(results[i].value.data.status);
+    }
+    seen.push_back(one);
+    if (const auto found = behaviour.find(id); found != behaviour.end()) return found->second(one);
+    complete(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, cbdata);
+}
+
+class Engine : public testing::Test {
+  protected:
+    void SetUp() override {
+        seen.clear();
+        behaviour.clear();
+    }
+    void TearDown() override { behaviour.clear(); }
+
+    void on_loop(const std::function<void()>& work) {
+        bool done = false;
+        loop_.post([&] {
+            work();
+            done = true;
+        });
+        while (!done)
+            loop_.progress();
+    }
+    pmix_status_t try_add(std::vector<pmix_status_t> codes, Info info, size_t& id) {
+        HandlerSpec spec;
+        spec.codes = std::move(codes);
+        spec.function = handler;
+        if (const pmix_status_t read = spec.read_directives(info); read != PMIX_SUCCESS) return read;
+        pmix_status_t status = PMIX_SUCCESS;
+        on_loop([&] {
+            status = engine_->add(spec, id);
+            if (status == PMIX_SUCCESS) engine_->activate(id);
+        });
+        return status;
+    }
+    size_t add(std::vector<pmix_status_t> codes, Info info = {}) {
+        size_t id = SIZE_MAX;
+        EXPECT_EQ(try_add(std::move(codes), std::move(info), id), PMIX_SUCCESS);
+        return id;
+    }
+    template <class T>
+    static Info with(const char* key, T&& value) {
+        Info info;
+        info.add(key, std::forward<T>(value));
+        return info;
+    }
+    static std::shared_ptr<Event> event(pmix_status_t status = kCode, Info info = {}) {
+        auto made = std::make_shared<Event>();
+        made->status = status;
+        made->source = make_proc("job", 1);
+        made->info = std::move(info);
+        EXPECT_EQ(made->read_directives(), PMIX_SUCCESS);
+        return made;
+    }
+    void deliver(const EventPtr& one) {
+        on_loop([&] { engine_->deliver(one, true); });
+    }
+    static std::vector<size_t> order() {
+        std::vector<size_t> ids;
+        for (const Seen& one : seen)
+            ids.push_back(one.id);
+        return ids;
+    }
+
+    EventLoop loop_{EventLoop::Drive::External};
+    std::vector<pmix_status_t> gone_;
+    std::unique_ptr<EventEngine> engine_ = std::make_unique<EventEngine>(
+        loop_, 4096,
+        [](const HandlerSpec& spec, const pmix_proc_t& source) {
+            return spec.range != PMIX_RANGE_CUSTOM || among(spec.range_procs, source);
+        },
+        [this](const std::vector<pmix_status_t>& codes) {
+            gone_.insert(gone_.end(), codes.begin(), codes.end());
+        });
+};
+
+using Ids = std::vector<size_t>;
+
+TEST_F(Engine, EVT_10__EVT_11__EVT_26_first_single_multi_default_last) {
+    const size_t all = add({});
+    const size_t last = add({kCode}, with(PMIX_EVENT_HDLR_LAST, true));
+    const size_t multi = add({kCode, kOther});
+    const size_t single = add({kCode});
+    const size_t first = add({kCode, kOther}, with(PMIX_EVENT_HDLR_FIRST, true));
+    deliver(event());
+    EXPECT_EQ(order(), (Ids{first, single, multi, all, last}));
+    seen.clear();
+    deliver(event(kOther));
+    EXPECT_EQ(order(), (Ids{first, multi, all})) << "last is not registered for that code";
+}
+
+TEST_F(Engine, EVT_14__EVT_15_one_first_and_one_last_until_deregistered) {
+    for (const char* key : {PMIX_EVENT_HDLR_FIRST, PMIX_EVENT_HDLR_LAST}) {
+        const size_t id = add({kCode}, with(key, true));
+        size_t second = 0;
+        EXPECT_EQ(try_add({kOther}, with(key, true), second), PMIX_ERR_EVENT_REGISTRATION);
+        on_loop([&] { EXPECT_TRUE(engine_->remove(id)); });
+        EXPECT_EQ(try_add({kOther}, with(key, true), second), PMIX_SUCCESS);
+    }
+}
+
+TEST_F(Engine, EVT_27__EVT_29_places_in_a_category) {
+    const size_t a = add({kCode}, with(PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, true));
+    const size_t z = add({kCode}, with(PMIX_EVENT_HDLR_LAST_IN_CATEGORY, true));
+    const size_t m = add({kCode});
+    const size_t b = add({kCode}, with(PMIX_EVENT_HDLR_PREPEND, true));
+    const size_t y = add({kCode}, with(PMIX_EVENT_HDLR_APPEND, true));
+    deliver(event());
+    EXPECT_EQ(order(), (Ids{a, b, m, y, z}));
+    size_t id = 0;
+    EXPECT_EQ(try_add({kCode}, with(PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, true), id),
+              PMIX_ERR_EVENT_REGISTRATION);
+    EXPECT_EQ(try_add({kCode}, with(PMIX_EVENT_HDLR_LAST_IN_CATEGORY, true), id),
+              PMIX_ERR_EVENT_REGISTRATION);
+}
+
+TEST_F(Engine, EVT_12__EVT_28_before_and_after_by_name_and_by_number) {
+    const size_t target = add({kCode}, with(PMIX_EVENT_HDLR_NAME, "target"));
+    const size_t plain = add({kCode});
+    const size_t after = add({kCode}, with(PMIX_EVENT_HDLR_AFTER, "target"));
+    const size_t before = add({kCode}, with(PMIX_EVENT_HDLR_BEFORE, target));
+    const size_t lost = add({kCode}, with(PMIX_EVENT_HDLR_BEFORE, "nobody"));
+    deliver(event());
+    const Ids ids = order();
+    ASSERT_EQ(ids.size(), 5u);
+    const auto at = [&](size_t id) { return std::find(ids.begin(), ids.end(), id) - ids.begin(); };
+    EXPECT_LT(at(before), at(target));
+    EXPECT_LT(at(target), at(after));
+    EXPECT_LT(at(lost), 5);
+    EXPECT_LT(at(plain), 5);
+}
+
+TEST_F(Engine, EVT_18__EVT_19_results_are_carried_along_until_the_action_is_complete) {
+    const size_t late = add({kCode, kOther}, with(PMIX_EVENT_HDLR_NAME, "late"));
+    add({});
+    const size_t early = add({kCode}, with(PMIX_EVENT_HDLR_NAME, "early"));
+    behaviour[early] = [](const Seen& call) {
+        Info result = with("given", "text");
+        call.complete(PMIX_EVENT_PARTIAL_ACTION_TAKEN, result.data(), result.size(), nullptr, nullptr,
+                      call.cbdata);
+    };
+    behaviour[late] = [](const Seen& call) {
+        call.complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, call.cbdata);
+    };
+    deliver(event());
+    ASSERT_EQ(order(), (Ids{early, late}));
+    EXPECT_TRUE(seen[0].results.empty());
+    EXPECT_EQ(seen[1].results, (std::vector<std::string>{"early", "given"}));
+    EXPECT_EQ(seen[1].statuses, (std::vector<pmix_status_t>{PMIX_EVENT_PARTIAL_ACTION_TAKEN}));
+}
+
+TEST_F(Engine, EVT_25__EVT_31_a_handler_is_given_its_name_and_object_and_no_other_s) {
+    int object = 0;
+    Info info = with(PMIX_EVENT_HDLR_NAME, "mine");
+    info.add(PMIX_EVENT_RETURN_OBJECT, Value::pointer(&object));
+    add({kCode, kOther});
+    add({kCode}, std::move(info));
+    deliver(event());
+    ASSERT_EQ(seen.size(), 2u);
+    EXPECT_EQ(seen[0].name, "mine");
+    EXPECT_EQ(seen[0].object, &object);
+    EXPECT_EQ(seen[1].name, "");
+    EXPECT_EQ(seen[1].object, nullptr);
+}
+
+TEST_F(Engine, EVT_07__EVT_48_non_default_events_pass_default_handlers_by) {
+    add({});
+    const size_t single = add({kCode});
+    deliver(event(kCode, with(PMIX_EVENT_NON_DEFAULT, true)));
+    EXPECT_EQ(order(), (Ids{single}));
+}
+
+TEST_F(Engine, EVT_09__EVT_30_source_range_and_affected_processes) {
+    const auto list = [](pmix_rank_t rank) {
+        const pmix_proc_t proc = make_proc("job", rank);
+        return Value::array(&proc, 1, PMIX_PROC);
+    };
+    Info here, elsewhere;
+    here.add(PMIX_EVENT_CUSTOM_RANGE, list(1));
+    elsewhere.add(PMIX_EVENT_CUSTOM_RANGE, list(2));
+    const size_t near = add({kCode}, std::move(here));
+    add({kCode}, std::move(elsewhere));
+    const size_t affected =
+        add({kOther}, with(PMIX_EVENT_AFFECTED_PROC, make_proc("job", PMIX_RANK_WILDCARD)));
+    add({kOther}, with(PMIX_EVENT_AFFECTED_PROC, make_proc("job", 8)));
+    deliver(event());
+    deliver(event(kOther, with(PMIX_EVENT_AFFECTED_PROC, make_proc("job", 7))));
+    EXPECT_EQ(order(), (Ids{near, affected}));
+}
+
+TEST_F(Engine, EVT_03_events_that_nobody_wanted_come_in_order_and_once_to_whoever_comes_later) {
+    deliver(event(kCode, with("n", 1)));
+    deliver(event(kCode, with("n", 2)));
+    deliver(event(kCode, with(PMIX_EVENT_DO_NOT_CACHE, true)));
+    EXPECT_TRUE(seen.empty());
+    add({kOther});
+    EXPECT_TRUE(seen.empty());
+    add({kCode});
+    EXPECT_EQ(seen.size(), 2u);
+    add({kCode});
+    EXPECT_EQ(seen.size(), 2u);
+    for (int i = 0; i < 100; ++i)
+        deliver(event(kOther + 100));
+    EXPECT_GT(engine_->dropped(), 0u) << "what is held is bounded";
+    EXPECT_LT(engine_->dropped(), 100u);
+}
+
+TEST_F(Engine, EVT_17_a_handler_may_complete_later_from_another_thread_and_twice) {
+    const size_t slow = add({kCode});
+    const size_t next = add({kCode, kOther});
+    behaviour[slow] = [](const Seen&) {};
+    deliver(event());
+    deliver(event(kOther));
+    EXPECT_EQ(order(), (Ids{slow, next})) << "one chain that waits holds up no other";
+    const Seen call = seen[0];
+    static std::atomic<int> released;
+    released = 0;
+    std::thread([&] {
+        Info result = with("given", 1);
+        const auto release = [](pmix_status_t, void*) { ++released; };
+        call.complete(PMIX_SUCCESS, result.data(), 1, release, nullptr, call.cbdata);
+        call.complete(PMIX_SUCCESS, result.data(), 1, release, nullptr, call.cbdata);
+    }).join();
+    on_loop([] {});
+    ASSERT_EQ(order(), (Ids{slow, next, next}));
+    EXPECT_EQ(released, 1);
+    EXPECT_EQ(seen[2].results, (std::vector<std::string>{"UNKNOWN", "given"}));
+}
+
+TEST_F(Engine, EVT_42_none_after_deregistration_even_in_a_chain_under_way) {
+    const size_t second = add({kCode});
+    const size_t first = add({kCode});
+    behaviour[first] = [&](const Seen& call) {
+        EXPECT_TRUE(engine_->remove(second));
+        EXPECT_TRUE(engine_->remove(first));
+        EXPECT_FALSE(engine_->remove(first)) << "unknown by now";
+        size_t added = 0;
+        HandlerSpec spec;
+        spec.codes = {kCode};
+        spec.function = handler;
+        EXPECT_EQ(engine_->add(spec, added), PMIX_SUCCESS);
+        engine_->activate(added);
+        call.complete(PMIX_SUCCESS, nullptr, 0, nullptr, nullptr, call.cbdata);
+    };
+    deliver(event());
+    EXPECT_EQ(order(), (Ids{first}));
+    deliver(event());
+    EXPECT_EQ(seen.size(), 2u);
+    EXPECT_NE(seen[1].id, first);
+}
+
+TEST_F(Engine, a_one_shot_handler_runs_once) {
+    add({kCode}, with(PMIX_EVENT_ONESHOT, true));
+    deliver(event());
+    deliver(event());
+    EXPECT_EQ(seen.size(), 1u);
+    EXPECT_EQ(gone_, (std::vector<pmix_status_t>{kCode}));
+}
+
+TEST_F(Engine, completing_after_the_engine_has_gone_does_nothing) {
+    const size_t slow = add({kCode});
+    behaviour[slow] = [](const Seen&) {};
+    deliver(event());
+    engine_.reset();
+    seen[0].complete(PMIX_SUCCESS, nullptr, 0, nullptr, nullptr, seen[0].cbdata);
+    on_loop([] {});
+    EXPECT_EQ(seen.size(), 1u);
+}
+
+TEST_F(Engine, EVT_46_directives_that_cannot_be_meant) {
+    size_t id = 0;
+    EXPECT_EQ(try_add({kCode}, with(PMIX_EVENT_HDLR_NAME, 3), id), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(try_add({kCode}, with(PMIX_EVENT_AFFECTED_PROC, "job:1"), id), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(try_add({kCode}, with(PMIX_RANGE, Value::of(PMIX_DATA_RANGE, &kCustom)), id), PMIX_ERR_BAD_PARAM);
+    Info both = with(PMIX_EVENT_HDLR_FIRST, true);
+    both.add(PMIX_EVENT_HDLR_LAST, true);
+    EXPECT_EQ(try_add({kCode}, std::move(both), id), PMIX_ERR_BAD_PARAM);
+    Event custom;
+    custom.range = PMIX_RANGE_CUSTOM;
+    EXPECT_EQ(custom.read_directives(), PMIX_ERR_BAD_PARAM);
+    custom.info.add(PMIX_EVENT_CUSTOM_RANGE, make_proc("job", 1));
+    EXPECT_EQ(custom.read_directives(), PMIX_SUCCESS);
+    custom.range = PMIX_RANGE_LOCAL;
+    EXPECT_EQ(custom.read_directives(), PMIX_ERR_BAD_PARAM);
+    custom.range = PMIX_RANGE_INVALID;
+    EXPECT_EQ(custom.read_directives(), PMIX_ERR_BAD_PARAM);
+}
+
+}  // namespace
