@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each process of a job does in the tests of events: the first word says what is tested. Exits with 0
+// when all went as it should; says what did not.
+#include <pmix.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr pmix_status_t kEnd = PMIX_EXTERNAL_ERR_BASE - 50;
+constexpr auto kLimit = std::chrono::seconds(20);
+
+pmix_proc_t self;
+bool failed = false;
+
+void complain(const std::string& what) {
+    printf("BAD rank %u: %s\n", self.rank, what.c_str());
+    fflush(stdout);
+    failed = true;
+}
+void need(bool good, const std::string& what) {
+    if (!good) complain(what);
+}
+void is(pmix_status_t status, pmix_status_t wanted, const std::string& what) {
+    if (status != wanted)
+        complain(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
+}
+
+// --- what came ---
+
+struct Came {
+    pmix_status_t status;
+    pmix_proc_t source;
+    std::map<std::string, std::string> texts;
+    size_t members = 0;
+};
+std::mutex lock;  // guards `events` and all answers
+std::condition_variable changed;
+std::vector<Came> events;
+
+void on_event(size_t, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[], size_t ninfo,
+              pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
+    Came came{status, *source, {}, 0};
+    for (size_t i = 0; i < ninfo; ++i) {
+        if (info[i].value.type == PMIX_STRING) came.texts[info[i].key] = info[i].value.data.string;
+        if (info[i].value.type == PMIX_DATA_ARRAY && info[i].value.data.darray->type == PMIX_PROC)
+            came.members = info[i].value.data.darray->size;
+    }
+    {
+        std::lock_guard guard(lock);
+        events.push_back(came);
+        changed.notify_all();
+    }
+    complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
+}
+
+size_t count(pmix_status_t status) {
+    std::lock_guard guard(lock);
+    return static_cast<size_t>(
+        std::count_if(events.begin(), events.end(), [&](const Came& came) { return came.status == status; }));
+}
+Came wait_for(pmix_status_t status, size_t number = 1) {
+    std::unique_lock guard(lock);
+    Came found{status, {}, {}, 0};
+    const bool came = changed.wait_for(guard, kLimit, [&] {
+        size_t n = 0;
+        for (const Came& one : events) {
+            if (one.status == status && ++n == number) {
+                found = one;
+                return true;
+            }
+        }
+        return false;
+    });
+    if (!came) complain("event " + std::to_string(status) + " did not come");
+    return found;
+}
+
+// --- calls ---
+
+struct Answer {
+    bool done = false;
+    pmix_status_t status = PMIX_SUCCESS;
+    size_t id = 0;
+    void deliver(pmix_status_t code, size_t number) {
+        std::lock_guard guard(lock);
+        status = code;
+        id = number;
+        done = true;
+        changed.notify_all();
+    }
+    pmix_status_t wait() {
+        std::unique_lock guard(lock);
+        if (!changed.wait_for(guard, kLimit, [&] { return done; })) complain("a callback did not come");
+        return status;
+    }
+};
+void on_done(pmix_status_t status, void* answer) {
+    static_cast<Answer*>(answer)->deliver(status, 0);
+}
+void on_registered(pmix_status_t status, size_t id, void* answer) {
+    static_cast<Answer*>(answer)->deliver(status, id);
+}
+
+size_t listen(pmix_status_t code, pmix_notification_fn_t function = on_event) {
+    const pmix_status_t id = PMIx_Register_event_handler(&code, 1, nullptr, 0, function, nullptr, nullptr);
+    if (id < 0) complain(std::string("register: ") + PMIx_Error_string(id));
+    return static_cast<size_t>(id);
+}
+template <class T>
+pmix_info_t info_of(const char* key, const T* value, pmix_data_type_t type) {
+    pmix_info_t info;
+    memset(&info, 0, sizeof info);
+    is(PMIx_Info_load(&info, key, value, type), PMIX_SUCCESS, key);
+    return info;
+}
+void notify(pmix_status_t code, pmix_data_range_t range, std::vector<pmix_info_t> infos = {}) {
+    is(PMIx_Notify_event(code, &self, range, infos.data(), infos.size(), nullptr, nullptr), PMIX_SUCCESS,
+       "notify with range " + std::to_string(range));
+}
+void fence() {
+    is(PMIx_Fence(nullptr, 0, nullptr, 0), PMIX_SUCCESS, "fence");
+}
+pmix_proc_t rank(pmix_rank_t number) {
+    pmix_proc_t proc = self;
+    proc.rank = number;
+    return proc;
+}
+bool same_node_as_0() {
+    pmix_proc_t all = rank(PMIX_RANK_WILDCARD);
+    pmix_value_t* value = nullptr;
+    is(PMIx_Get(&all, PMIX_LOCAL_PEERS, nullptr, 0, &value), PMIX_SUCCESS, "local peers");
+    const std::string list = "," + std::string(value->data.string) + ",";
+    PMIx_Value_destruct(value);
+    free(value);
+    return list.find(",0,") != std::string::npos;
+}
+
+// --- the tests ---
+
+// Rank 0 reports one event for each range; who has to hear it does, nobody else.
+void ranges() {
+    const bool near = same_node_as_0();
+    const bool first = self.rank == 0;
+    const std::map<pmix_data_range_t, bool> mine = {
+        {PMIX_RANGE_RM, false},        {PMIX_RANGE_LOCAL, near},
+        {PMIX_RANGE_NAMESPACE, true},  {PMIX_RANGE_SESSION, true},
+        {PMIX_RANGE_GLOBAL, true},     {PMIX_RANGE_CUSTOM, self.rank == 2 || self.rank == 5},
+        {PMIX_RANGE_PROC_LOCAL, first}};
+    for (const auto& [range, wanted] : mine)
+        listen(PMIX_EXTERNAL_ERR_BASE - range);
+    listen(kEnd);
+    fence();
+    if (first) {
+        for (const auto& [range, wanted] : mine) {
+            std::vector<pmix_info_t> infos;
+            pmix_proc_t targets[] = {rank(2), rank(5)};
+            pmix_data_array_t array{PMIX_PROC, 2, targets};
+            if (range == PMIX_RANGE_CUSTOM)
+                infos.push_back(info_of(PMIX_EVENT_CUSTOM_RANGE, &array, PMIX_DATA_ARRAY));
+            notify(PMIX_EXTERNAL_ERR_BASE - range, range, infos);
+        }
+        notify(kEnd, PMIX_RANGE_GLOBAL);
+    }
+    wait_for(kEnd);  // events of one source come in order, so what has not come by now does not come
+    for (const auto& [range, wanted] : mine)
+        need(count(PMIX_EXTERNAL_ERR_BASE - range) == (wanted ? 1 : 0),
+             "range " + std::to_string(range) + ": " + std::to_string(count(PMIX_EXTERNAL_ERR_BASE - range)));
+    fence();
+}
+
+void on_event_with_calls(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t, pmix_info_t*,
+                         size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
+    static Answer registered, notified;
+    pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 30;
+    is(PMIx_Register_event_handler(&code, 1, nullptr, 0, on_event, nullptr, nullptr), PMIX_ERR_WOULD_BLOCK,
+       "register inside a handler");
+    is(PMIx_Deregister_event_handler(0, nullptr, nullptr), PMIX_ERR_WOULD_BLOCK,
+       "deregister inside a handler");
+    is(PMIx_Notify_event(code, &self, PMIX_RANGE_PROC_LOCAL, nullptr, 0, nullptr, nullptr),
+       PMIX_ERR_WOULD_BLOCK, "notify inside a handler");
+    is(PMIx_Fence(nullptr, 0, nullptr, 0), PMIX_ERR_WOULD_BLOCK, "fence inside a handler");
+    is(PMIx_Register_event_handler(&code, 1, nullptr, 0, on_event, on_registered, &registered), PMIX_SUCCESS,
+       "register inside a handler, not blocking");
+    is(PMIx_Notify_event(code, &self, PMIX_RANGE_PROC_LOCAL, nullptr, 0, on_done, &notified), PMIX_SUCCESS,
+       "notify inside a handler, not blocking");
+    need(!registered.done && !notified.done, "a callback before the call returned");
+    complete(PMIX_SUCCESS, nullptr, 0, nullptr, nullptr, cbdata);
+}
+
+bool delivered_early = false;
+void on_registered_slowly(pmix_status_t status, size_t id, void* answer) {
+    // An event that is there already must wait until this callback has returned.
+    usleep(100000);
+    delivered_early = count(PMIX_EXTERNAL_ERR_BASE - 33) > 0;
+    on_registered(status, id, answer);
+}
+
+void forms() {
+    const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 31;
+    const size_t id = listen(code);
+    need(listen(code) != id, "two handlers with one number");
+    notify(code, PMIX_RANGE_PROC_LOCAL);
+    wait_for(code);
+    is(PMIx_Deregister_event_handler(id, nullptr, nullptr), PMIX_SUCCESS, "deregister");
+    is(PMIx_Deregister_event_handler(id, nullptr, nullptr), PMIX_ERR_BAD_PARAM, "deregister again");
+    Answer again;
+    is(PMIx_Deregister_event_handler(999999, on_done, &again), PMIX_SUCCESS, "deregister, not blocking");
+    is(again.wait(), PMIX_ERR_BAD_PARAM, "answer for an unknown number");
+
+    listen(PMIX_EXTERNAL_ERR_BASE - 32, on_event_with_calls);
+    notify(PMIX_EXTERNAL_ERR_BASE - 32, PMIX_RANGE_PROC_LOCAL);
+    wait_for(PMIX_EXTERNAL_ERR_BASE - 30);
+
+    notify(PMIX_EXTERNAL_ERR_BASE - 33, PMIX_RANGE_PROC_LOCAL);
+    pmix_status_t held = PMIX_EXTERNAL_ERR_BASE - 33;
+    Answer slow;
+    is(PMIx_Register_event_handler(&held, 1, nullptr, 0, on_event, on_registered_slowly, &slow), PMIX_SUCCESS,
+       "register, not blocking");
+    is(slow.wait(), PMIX_SUCCESS, "registration");
+    wait_for(held);
+    need(!delivered_early, "an event before the registration's callback had returned");
+
+    is(PMIx_Notify_event(code, &self, PMIX_RANGE_CUSTOM, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM,
+       "custom range without a list");
+    is(PMIx_Notify_event(code, &self, PMIX_RANGE_INVALID, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM,
+       "invalid range");
+    is(PMIx_Register_event_handler(nullptr, 1, nullptr, 0, on_event, nullptr, nullptr), PMIX_ERR_BAD_PARAM,
+       "codes that are not there");
+    bool yes = true;
+    pmix_info_t first = info_of(PMIX_EVENT_HDLR_FIRST, &yes, PMIX_BOOL);
+    pmix_status_t some = code;
+    need(PMIx_Register_event_handler(&some, 1, &first, 1, on_event, nullptr, nullptr) >= 0, "first handler");
+    need(PMIx_Register_event_handler(&some, 1, &first, 1, on_event, nullptr, nullptr) < 0,
+         "a second first handler");
+    fence();
+}
+
+// Events of before the registration come, in order, with all they carry.
+void held() {
+    const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 40;
+    bool yes = true;
+    if (self.rank == 1) {
+        for (int i = 0; i < 20; ++i) {
+            const std::string text = std::to_string(i);
+            std::vector<pmix_info_t> infos{info_of("test.text", text.c_str(), PMIX_STRING)};
+            if (i % 2 == 1) infos.push_back(info_of(PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL));
+            notify(code, PMIX_RANGE_NAMESPACE, infos);
+        }
+        notify(kEnd, PMIX_RANGE_NAMESPACE);
+    } else {
+        listen(kEnd);
+        wait_for(kEnd);  // the others have come to our server before
+        listen(code);
+        for (size_t i = 0; i < 10; ++i) {
+            const Came came = wait_for(code, i + 1);
+            need(came.texts.count("test.text") > 0 && came.texts.at("test.text") == std::to_string(2 * i),
+                 "order of what was held, at " + std::to_string(i));
+            need(came.source.rank == 1 && strcmp(came.source.nspace, self.nspace) == 0, "source");
+        }
+        const size_t second = listen(code);
+        is(PMIx_Deregister_event_handler(second, nullptr, nullptr), PMIX_SUCCESS, "deregister");
+        need(count(code) == 10, "what was held came twice, or what was not to be held came");
+    }
+    fence();
+}
+
+// A host that cannot pass events on: the reporter is told where that matters.
+void no_host() {
+    const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 45;
+    const auto report = [&](pmix_data_range_t range) {
+        return PMIx_Notify_event(code, &self, range, nullptr, 0, nullptr, nullptr);
+    };
+    pmix_proc_t all = rank(PMIX_RANK_WILDCARD);
+    pmix_value_t* value = nullptr;
+    is(PMIx_Get(&all, PMIX_NUM_NODES, nullptr, 0, &value), PMIX_SUCCESS, "number of nodes");
+    const bool alone = value->data.uint32 == 1;
+    PMIx_Value_destruct(value);
+    free(value);
+    is(report(PMIX_RANGE_RM), PMIX_ERR_NOT_SUPPORTED, "range RM");
+    is(report(PMIX_RANGE_LOCAL), PMIX_SUCCESS, "range local");
+    is(report(PMIX_RANGE_NAMESPACE), alone ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED, "range namespace");
+    fence();
+}
+
+std::vector<std::string> own_sets() {
+    std::vector<std::string> names;
+    pmix_value_t* value = nullptr;
+    if (PMIx_Get(&self, PMIX_PSET_NAMES, nullptr, 0, &value) != PMIX_SUCCESS) return names;
+    if (value->type == PMIX_DATA_ARRAY && value->data.darray->type == PMIX_STRING) {
+        char** const array = static_cast<char**>(value->data.darray->array);
+        names.assign(array, array + value->data.darray->size);
+    } else {
+        complain("PMIX_PSET_NAMES is no array of strings");
+    }
+    PMIx_Value_destruct(value);
+    free(value);
+    return names;
+}
+
+void sets() {
+    using Names = std::vector<std::string>;
+    need(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_event, nullptr, nullptr) >= 0, "default");
+    fence();
+    need(count(PMIX_PROCESS_SET_DEFINE) == 0, "an event of a set without a registration for it");
+    need(own_sets() == Names{"ocean"}, "sets at the start");
+    listen(PMIX_PROCESS_SET_DELETE);
+    listen(PMIX_PROCESS_SET_DEFINE);
+    const Came ocean = wait_for(PMIX_PROCESS_SET_DEFINE);
+    need(ocean.texts.count(PMIX_PSET_NAME) > 0 && ocean.texts.at(PMIX_PSET_NAME) == "ocean" &&
+             ocean.members == 6,
+         "the event of the first set");
+    const Came late = wait_for(PMIX_PROCESS_SET_DEFINE, 2);
+    need(late.texts.count(PMIX_PSET_NAME) > 0 && late.texts.at(PMIX_PSET_NAME) == "late" && late.members == 2,
+         "the event of the second set");
+    const bool member = self.rank == 1 || self.rank == 2;
+    need(own_sets() == (member ? Names{"ocean", "late"} : Names{"ocean"}),
+         "sets after the second was defined");
+    const Came gone = wait_for(PMIX_PROCESS_SET_DELETE);
+    need(gone.texts.count(PMIX_PSET_NAME) > 0 && gone.texts.at(PMIX_PSET_NAME) == "late",
+         "the event of its end");
+    need(own_sets() == Names{"ocean"}, "sets after the second was deleted");
+    fence();
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+    alarm(50);
+    const pmix_status_t status = PMIx_Init(&self, nullptr, 0);
+    if (status != PMIX_SUCCESS) return 2;
+    const std::string what = argv[1];
+    if (what == "ranges") ranges();
+    if (what == "forms") forms();
+    if (what == "held") held();
+    if (what == "no_host") no_host();
+    if (what == "sets") sets();
+    is(PMIx_Finalize(nullptr, 0), PMIX_SUCCESS, "finalize");
+    return failed ? 1 : 0;
+}
