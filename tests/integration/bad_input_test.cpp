@@ -2,6 +2,7 @@
 // What peers may not do to a server: whoever is not who he says, says half of it, nothing, or rubbish is
 // refused or dropped with one line in the log; the server and everybody else go on.
 #include <gtest/gtest.h>
+#include <linux/netlink.h>
 #include <pmix.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,16 +118,25 @@ class BadInput : public testing::Test {
 
 // --- the handshake ---
 
-TEST_F(BadInput, SRV_30_a_process_of_another_user_is_refused) {
+class OtherUser : public BadInput, public testing::WithParamInterface<RawPeer::Way> {};
+
+TEST_P(OtherUser, SRV_30_is_refused_whatever_it_says) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    if (GetParam() == RawPeer::Way::Tcp) {
+        const int diagnosis = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+        if (diagnosis < 0)
+            GTEST_SKIP() << "the kernel does not say who is at the other end of a TCP connection";
+        close(diagnosis);
+    }
     const auto request = build_connect_request(honest());
     const auto environment = host_->environment(job_, 0);
     const pid_t child = fork();
     if (child == 0) {
         // It says it is root, as its job was registered; the kernel says otherwise.
         if (setresgid(12345, 12345, 12345) != 0 || setresuid(12345, 12345, 12345) != 0) _exit(2);
-        RawPeer raw(environment);
-        if (!raw.connected()) _exit(0);  // the file's mode may keep it out as well
+        RawPeer raw(environment, GetParam());
+        if (!raw.connected())
+            _exit(GetParam() == RawPeer::Way::Tcp ? 3 : 0);  // the file's mode may keep it out as well
         raw.say(request.view());
         const auto reply = raw.hear(8);
         const bool accepted = reply.size() == 8 && reply[0] == 0;
@@ -138,6 +148,11 @@ TEST_F(BadInput, SRV_30_a_process_of_another_user_is_refused) {
     EXPECT_TRUE(host_->upcalls("connected").empty());
     EXPECT_EQ(lines_with(log(), "refused client"), 1U);
 }
+
+INSTANTIATE_TEST_SUITE_P(By, OtherUser, testing::Values(RawPeer::Way::Local, RawPeer::Way::Tcp),
+                         [](const auto& test) {
+                             return std::string(test.param == RawPeer::Way::Local ? "socket" : "tcp");
+                         });
 
 TEST_F(BadInput, SRV_30_a_wrong_credential_is_refused_with_one_line) {
     std::vector<std::string> credentials{"", "1234567", "123456789", std::string(8, '\x7f'),

@@ -174,6 +174,16 @@ size_t entries(const char* directory) {
     return count;
 }
 
+/// Whether there is a progress thread of the library's (a sanitizer may have threads of its own).
+bool has_progress_thread() {
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream file(thread.path() / "comm");
+        std::string name;
+        if (std::getline(file, name) && name == "pmix-progress") return true;
+    }
+    return false;
+}
+
 size_t resident_pages() {
     std::ifstream file("/proc/self/statm");
     size_t total = 0, resident = 0;
@@ -276,6 +286,9 @@ int run_forked(const Words&) {
             alarm(30);
             if (PMIx_Initialized() != 0) _exit(10);
             if (PMIx_Finalize(nullptr, 0) != PMIX_ERR_INIT) _exit(11);
+#ifdef __SANITIZE_THREAD__
+            _exit(0);  // its runtime allows no new thread in such a child
+#endif
             if (i == 0) _exit(0);
             pmix_proc_t me;
             if (PMIx_Init(&me, nullptr, 0) != PMIX_SUCCESS) _exit(12);
@@ -319,6 +332,7 @@ int run_singleton(const Words&) {
 // stopped: the progress thread is stopped; calls that need it say so, and finalize still says goodbye.
 int run_stopped(const Words&) {
     init();
+    expect_true("no progress thread", has_progress_thread());
     put(PMIX_GLOBAL, "before", "yes");
     PMIx_Progress_thread_stop(nullptr, 0);
     expect_got("what is known here", get(&self, "before"), "yes");
@@ -351,12 +365,11 @@ void on_done(pmix_status_t status, void* context) {
 // external SIZE: all that needs progress, by PMIx_Progress after polling, and by blocking calls on threads.
 int run_external(const Words& words) {
     const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
-    const size_t threads_before = entries("/proc/self/task");
     Directives external;
     external.flag(PMIX_EXTERNAL_PROGRESS);
     expect("init", PMIx_Init(&self, external.infos.data(), external.infos.size()));
     say("INIT");
-    expect_true("a thread was started", entries("/proc/self/task") == threads_before);
+    expect_true("a thread was started", !has_progress_thread());
     pmix_value_t* value = nullptr;
     expect("descriptor", PMIx_Get(&self, "muster.progress.fd", nullptr, 0, &value));
     expect_true("type of the descriptor", value->type == PMIX_INT);
@@ -416,7 +429,7 @@ int run_external(const Words& words) {
     for (auto& thread : threads)
         thread.join();
     expect("fence", fence(30));
-    expect_true("a thread was started", entries("/proc/self/task") == threads_before);
+    expect_true("a thread was started", !has_progress_thread());
     return finalize();
 }
 

@@ -2,6 +2,8 @@
 // A peer that speaks to a server byte by byte: what a client of ours would never say can be said.
 #pragma once
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -21,8 +23,13 @@ namespace integration {
 
 class RawPeer {
   public:
-    /// Connects to the local socket that an environment made by PMIx_server_setup_fork names.
-    explicit RawPeer(const std::vector<std::string>& environment) {
+    enum class Way { Local, Tcp };
+    /// Connects to the server whose PMIx_server_setup_fork made this environment.
+    explicit RawPeer(const std::vector<std::string>& environment, Way way = Way::Local) {
+        if (way == Way::Tcp) {
+            connect_tcp(environment);
+            return;
+        }
         const std::string mark = "usock://";
         for (const std::string& variable : environment) {
             const size_t at = variable.find(mark);
@@ -92,6 +99,22 @@ class RawPeer {
     }
 
   private:
+    void connect_tcp(const std::vector<std::string>& environment) {
+        const std::string mark = ";tcp4://";
+        for (const std::string& variable : environment) {
+            const size_t at = variable.find(mark);
+            if (at == std::string::npos || variable.rfind("PMIX_SERVER_URI41=", 0) != 0) continue;
+            const size_t colon = variable.find(':', at + mark.size());
+            sockaddr_in address{};
+            address.sin_family = AF_INET;
+            address.sin_port = htons(static_cast<uint16_t>(std::stoi(variable.substr(colon + 1))));
+            inet_pton(AF_INET, variable.substr(at + mark.size(), colon - at - mark.size()).c_str(),
+                      &address.sin_addr);
+            fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+            if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) hang_up();
+            return;
+        }
+    }
     void connect(const std::string& path) {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
