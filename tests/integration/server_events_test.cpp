@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Events between a server and its host (Standard: Event Notification, and the upcalls notify_event,
+// register_events, deregister_events).
+#include <gtest/gtest.h>
+#include <pmix.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+
+#include "tests/integration/host.hpp"
+
+namespace {
+
+using integration::Host;
+
+constexpr pmix_status_t kCode = PMIX_EXTERNAL_ERR_BASE - 7;
+constexpr pmix_status_t kEnvironment = PMIX_EVENT_SYS_BASE;
+
+// Upcalls and handlers have no context of ours.
+std::mutex lock;  // guards all below
+std::condition_variable changed;
+struct Came {
+    char handler;
+    pmix_status_t status;
+    pmix_proc_t source;
+};
+std::vector<Came> came;
+std::vector<std::pair<char, std::vector<pmix_status_t>>> asked;  ///< 'r' or 'd', and the codes
+std::vector<std::pair<pmix_status_t, pmix_data_range_t>> notified;
+
+void note(char handler, pmix_status_t status, const pmix_proc_t* source) {
+    std::lock_guard guard(lock);
+    came.push_back({handler, status, *source});
+    changed.notify_all();
+}
+void on_default(size_t, pmix_status_t status, const pmix_proc_t* source, pmix_info_t*, size_t, pmix_info_t*,
+                size_t, pmix_event_notification_cbfunc_fn_t, void*) {
+    note('D', status, source);  // never completes, as Slurm's does not
+}
+void on_single(size_t, pmix_status_t status, const pmix_proc_t* source, pmix_info_t*, size_t, pmix_info_t*,
+               size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
+    note('S', status, source);
+    complete(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, cbdata);
+}
+pmix_status_t on_register(pmix_status_t codes[], size_t n, const pmix_info_t*, size_t, pmix_op_cbfunc_t,
+                          void*) {
+    std::lock_guard guard(lock);
+    asked.push_back({'r', {codes, codes + n}});
+    return PMIX_OPERATION_SUCCEEDED;
+}
+pmix_status_t on_deregister(pmix_status_t codes[], size_t n, pmix_op_cbfunc_t, void*) {
+    std::lock_guard guard(lock);
+    asked.push_back({'d', {codes, codes + n}});
+    return PMIX_OPERATION_SUCCEEDED;
+}
+pmix_status_t on_notify(pmix_status_t status, const pmix_proc_t*, pmix_data_range_t range, pmix_info_t*,
+                        size_t, pmix_op_cbfunc_t, void*) {
+    std::lock_guard guard(lock);
+    notified.push_back({status, range});
+    return PMIX_SUCCESS;  // and never answers: nobody may wait for that
+}
+
+size_t count(char handler, pmix_status_t status) {
+    std::lock_guard guard(lock);
+    return static_cast<size_t>(std::count_if(came.begin(), came.end(), [&](const Came& one) {
+        return one.handler == handler && one.status == status;
+    }));
+}
+bool wait_for(char handler, pmix_status_t status) {
+    std::unique_lock guard(lock);
+    return changed.wait_for(guard, std::chrono::seconds(20), [&] {
+        return std::any_of(came.begin(), came.end(),
+                           [&](const Came& one) { return one.handler == handler && one.status == status; });
+    });
+}
+
+pmix_status_t listen(pmix_status_t code, pmix_notification_fn_t function = on_single) {
+    return PMIx_Register_event_handler(&code, 1, nullptr, 0, function, nullptr, nullptr);
+}
+pmix_status_t report(pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t range) {
+    return PMIx_Notify_event(code, source, range, nullptr, 0, nullptr, nullptr);
+}
+pmix_proc_t proc_of(const Host::Job& job, pmix_rank_t rank) {
+    pmix_proc_t proc;
+    memset(&proc, 0, sizeof proc);
+    snprintf(proc.nspace, sizeof proc.nspace, "%s", job.nspace.c_str());
+    proc.rank = rank;
+    return proc;
+}
+
+class ServerEvents : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::lock_guard guard(lock);
+        came.clear();
+        asked.clear();
+        notified.clear();
+    }
+};
+
+TEST_F(ServerEvents, EVT_51_a_lost_client_is_reported_to_the_host) {
+    Host host;
+    ASSERT_GE(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_default, nullptr, nullptr), 0);
+    const auto job = host.start_job(1);
+    auto client = host.start(job, 0, {"vanish"});
+    ASSERT_TRUE(wait_for('D', PMIX_ERR_LOST_CONNECTION));
+    std::lock_guard guard(lock);
+    EXPECT_EQ(job.nspace, came.back().source.nspace);
+    EXPECT_EQ(came.back().source.rank, 0u);
+}
+
+TEST_F(ServerEvents, a_client_that_says_goodbye_is_not_reported) {
+    Host host;
+    ASSERT_GE(listen(PMIX_ERR_LOST_CONNECTION), 0);
+    const auto job = host.start_job(1);
+    auto client = host.start(job, 0, {"init"});
+    client.go_on();
+    EXPECT_EQ(client.wait(), 0);
+    host.deregister_job(job);
+    EXPECT_EQ(count('S', PMIX_ERR_LOST_CONNECTION), 0u);
+}
+
+TEST_F(ServerEvents, EVT_52_events_of_the_host_reach_its_own_handlers_and_information_no_default_one) {
+    Host host;
+    const auto job = host.start_job(1);
+    const pmix_proc_t source = proc_of(job, 0);
+    ASSERT_GE(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_default, nullptr, nullptr), 0);
+    ASSERT_GE(listen(kCode), 0);
+    ASSERT_GE(listen(PMIX_PROCESS_SET_DEFINE), 0);
+    EXPECT_EQ(report(kCode, &source, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    EXPECT_EQ(PMIx_server_define_process_set(&source, 1, "set"), PMIX_SUCCESS);
+    EXPECT_EQ(PMIx_server_define_process_set(&source, 1, "set"), PMIX_ERR_EXISTS);
+    EXPECT_EQ(report(PMIX_ERR_PROC_ABORTED, &source, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    EXPECT_TRUE(wait_for('D', PMIX_ERR_PROC_ABORTED));
+    EXPECT_EQ(count('S', kCode), 1u);
+    EXPECT_EQ(count('S', PMIX_PROCESS_SET_DEFINE), 1u);
+    EXPECT_EQ(count('D', kCode), 0u);
+    EXPECT_EQ(count('D', PMIX_PROCESS_SET_DEFINE), 0u);
+}
+
+TEST_F(ServerEvents, EVT_01_environment_events_are_asked_of_the_host_once_and_while_wanted) {
+    Host host([](pmix_server_module_t& module) {
+        module.register_events = on_register;
+        module.deregister_events = on_deregister;
+    });
+    EXPECT_GE(listen(kCode), 0);
+    const pmix_status_t first = listen(kEnvironment);
+    const pmix_status_t second = listen(kEnvironment);
+    ASSERT_GE(first, 0);
+    ASSERT_GE(second, 0);
+    EXPECT_EQ(PMIx_Deregister_event_handler(static_cast<size_t>(first), nullptr, nullptr), PMIX_SUCCESS);
+    {
+        std::lock_guard guard(lock);
+        ASSERT_EQ(asked.size(), 1u);
+        EXPECT_EQ(asked[0].first, 'r');
+        EXPECT_EQ(asked[0].second, std::vector<pmix_status_t>{kEnvironment});
+    }
+    EXPECT_EQ(PMIx_Deregister_event_handler(static_cast<size_t>(second), nullptr, nullptr), PMIX_SUCCESS);
+    std::lock_guard guard(lock);
+    ASSERT_EQ(asked.size(), 2u);
+    EXPECT_EQ(asked[1].first, 'd');
+}
+
+TEST_F(ServerEvents, environment_events_of_a_host_that_has_none_cannot_be_registered) {
+    Host host;
+    EXPECT_EQ(listen(kEnvironment), PMIX_ERR_NOT_SUPPORTED);
+    EXPECT_GE(listen(kCode), 0);
+}
+
+TEST_F(ServerEvents, EVT_47_a_servers_own_event_beyond_the_node_needs_the_host) {
+    Host host;
+    EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_GLOBAL), PMIX_ERR_NOT_SUPPORTED);
+    EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    const pmix_proc_t elsewhere = proc_of(host.start_job(1), 0);
+    EXPECT_EQ(report(kCode, &elsewhere, PMIX_RANGE_GLOBAL), PMIX_SUCCESS) << "the host passed it down itself";
+}
+
+TEST_F(ServerEvents, EVT_50__EVT_51_a_servers_own_event_goes_up_without_waiting_for_the_answer) {
+    Host host([](pmix_server_module_t& module) { module.notify_event = on_notify; });
+    EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_SESSION), PMIX_SUCCESS);
+    EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    std::lock_guard guard(lock);
+    ASSERT_EQ(notified.size(), 1u);
+    EXPECT_EQ(notified[0].second, PMIX_RANGE_SESSION);
+}
+
+TEST_F(ServerEvents, GRP_01__GRP_02__GRP_11_sets_come_and_go_at_any_time) {
+    Host host;
+    const auto job = host.start_job(2);
+    const pmix_proc_t members[] = {proc_of(job, 0), proc_of(job, 1)};
+    const auto names = [&] {
+        pmix_value_t* value = nullptr;
+        if (PMIx_Get(&members[1], PMIX_PSET_NAMES, nullptr, 0, &value) != PMIX_SUCCESS) return size_t{0};
+        const size_t n = value->type == PMIX_DATA_ARRAY ? value->data.darray->size : 99;
+        PMIx_Value_destruct(value);
+        free(value);
+        return n;
+    };
+    char one[] = "one", two[] = "two";
+    EXPECT_EQ(names(), 0u);
+    EXPECT_EQ(PMIx_server_define_process_set(members, 2, one), PMIX_SUCCESS);
+    EXPECT_EQ(PMIx_server_define_process_set(&members[1], 1, two), PMIX_SUCCESS);
+    EXPECT_EQ(names(), 2u);
+    EXPECT_EQ(PMIx_server_delete_process_set(one), PMIX_SUCCESS);
+    EXPECT_EQ(PMIx_server_delete_process_set(one), PMIX_ERR_NOT_FOUND);
+    EXPECT_EQ(names(), 1u);
+    EXPECT_EQ(PMIx_server_define_process_set(nullptr, 0, one), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_server_define_process_set(members, 2, ""), PMIX_ERR_BAD_PARAM);
+}
+
+}  // namespace
