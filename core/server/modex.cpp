@@ -32,6 +32,8 @@ pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
             std::string key;
             Value value;
             if (!values.kval(key, value)) return values.error();
+            // What the host says of a process is not the process's to change.
+            if (key_is_reserved(key.c_str()) && !key_is(key.c_str(), PMIX_QUALIFIED_VALUE)) continue;
             if (const pmix_status_t status = value_decompress(value.get()); status != PMIX_SUCCESS)
                 return status;
             if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value);
