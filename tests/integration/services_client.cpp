@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The client of services_test.cpp: calls one service a word and prints what came of it.
+#include <pmix.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+pmix_proc_t self;
+
+void say(const std::string& line) {
+    printf("%s\n", line.c_str());
+    fflush(stdout);
+}
+
+std::string name_of(pmix_status_t status) {
+    return PMIx_Error_string(status);
+}
+
+/// An info that is freed at its end.
+struct OneInfo {
+    pmix_info_t info{};
+    OneInfo(const char* key, const void* data, pmix_data_type_t type) {
+        PMIx_Info_load(&info, key, data, type);
+    }
+    ~OneInfo() { PMIx_Info_destruct(&info); }
+};
+
+void publish(const std::string& key, const std::string& text) {
+    OneInfo entry(key.c_str(), text.c_str(), PMIX_STRING);
+    // What a client says of its own user must not reach the host.
+    const uint32_t somebody = 4711;
+    pmix_info_t infos[2];
+    infos[0] = entry.info;
+    PMIx_Info_load(&infos[1], PMIX_USERID, &somebody, PMIX_UINT32);
+    say("PUBLISH " + name_of(PMIx_Publish(infos, 2)));
+}
+
+void lookup(const std::vector<std::string>& keys, int timeout) {
+    std::vector<pmix_pdata_t> data(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i)
+        snprintf(data[i].key, sizeof data[i].key, "%s", keys[i].c_str());
+    OneInfo limit(PMIX_TIMEOUT, &timeout, PMIX_INT);
+    const pmix_status_t status = PMIx_Lookup(data.data(), data.size(), &limit.info, timeout > 0 ? 1 : 0);
+    std::string line = "LOOKUP " + name_of(status);
+    for (pmix_pdata_t& one : data) {
+        line += std::string(" ") + (one.value.type == PMIX_STRING ? one.value.data.string : "-");
+        if (one.value.type == PMIX_STRING) line += "@" + std::to_string(one.proc.rank);
+        PMIx_Value_destruct(&one.value);
+    }
+    say(line);
+}
+
+void unpublish(const std::string& key) {
+    std::string text = key;
+    char* keys[] = {text.data(), nullptr};
+    say("UNPUBLISH " + name_of(PMIx_Unpublish(key == "all" ? nullptr : keys, nullptr, 0)));
+}
+
+void spawn(const std::string& command) {
+    std::string text = command;
+    char* argv[] = {text.data(), nullptr};
+    pmix_app_t app{};
+    app.argv = argv;  // without cmd: the first argument is the command
+    app.maxprocs = 3;
+    pmix_nspace_t nspace;
+    const pmix_status_t status = PMIx_Spawn(nullptr, 0, &app, 1, nspace);
+    uint32_t size = 0;
+    if (status == PMIX_SUCCESS) {
+        pmix_proc_t job;
+        memset(&job, 0, sizeof job);
+        snprintf(job.nspace, sizeof job.nspace, "%s", nspace);
+        job.rank = PMIX_RANK_WILDCARD;
+        OneInfo here(PMIX_OPTIONAL, nullptr, PMIX_BOOL);
+        pmix_value_t* value = nullptr;
+        if (PMIx_Get(&job, PMIX_JOB_SIZE, &here.info, 1, &value) == PMIX_SUCCESS) {
+            size = value->data.uint32;
+            PMIx_Value_destruct(value);
+            free(value);
+        }
+    }
+    say("SPAWN " + name_of(status) + " " + nspace + " " + std::to_string(size));
+}
+
+void connect(const std::string& other, bool disconnect_only) {
+    pmix_proc_t procs[2] = {self, self};
+    procs[0].rank = PMIX_RANK_WILDCARD;
+    procs[1].rank = PMIX_RANK_WILDCARD;
+    snprintf(procs[1].nspace, sizeof procs[1].nspace, "%s", other.c_str());
+    if (!disconnect_only) {
+        const pmix_status_t status = PMIx_Connect(procs, 2, nullptr, 0);
+        OneInfo here(PMIX_OPTIONAL, nullptr, PMIX_BOOL);
+        pmix_value_t* value = nullptr;
+        uint32_t size = 0;
+        if (PMIx_Get(&procs[1], PMIX_JOB_SIZE, &here.info, 1, &value) == PMIX_SUCCESS) {
+            size = value->data.uint32;
+            PMIx_Value_destruct(value);
+            free(value);
+        }
+        say("CONNECT " + name_of(status) + " " + std::to_string(size));
+    }
+    say("DISCONNECT " + name_of(PMIx_Disconnect(procs, 2, nullptr, 0)));
+}
+
+void query(const std::vector<std::string>& keys) {
+    std::vector<std::string> texts = keys;
+    std::vector<char*> argv;
+    for (std::string& text : texts)
+        argv.push_back(text.data());
+    argv.push_back(nullptr);
+    pmix_query_t query{argv.data(), nullptr, 0};
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    const pmix_status_t status = PMIx_Query_info(&query, 1, &results, &count);
+    std::string line = "QUERY " + name_of(status);
+    for (size_t i = 0; i < count; ++i) {
+        line += std::string(" ") + results[i].key + "=";
+        line += results[i].value.type == PMIX_STRING ? results[i].value.data.string : "?";
+    }
+    if (results != nullptr) PMIx_Info_free(results, count);
+    say(line);
+}
+
+void cleanup(const std::string& path, bool directory) {
+    OneInfo entry(directory ? PMIX_REGISTER_CLEANUP_DIR : PMIX_REGISTER_CLEANUP, path.c_str(), PMIX_STRING);
+    OneInfo recursive(PMIX_CLEANUP_RECURSIVE, nullptr, PMIX_BOOL);
+    pmix_info_t infos[] = {entry.info, recursive.info};
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    say("CLEANUP " + name_of(PMIx_Job_control(&self, 1, infos, 2, &results, &count)));
+}
+
+/// Each service once; prints the name of each call and its status.
+void each() {
+    const auto result = [](const std::string& what, pmix_status_t status) {
+        say(what + " " + name_of(status));
+    };
+    const int signal = 10;
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    publish("test.each", "x");
+    lookup({"test.each"}, 0);
+    unpublish("test.each");
+    spawn("nothing");
+    connect("nowhere", false);
+    query({PMIX_QUERY_QUEUE_LIST});
+    OneInfo text(PMIX_ALLOC_ID, "x", PMIX_STRING);
+    OneInfo kill(PMIX_JOB_CTRL_SIGNAL, &signal, PMIX_INT);
+    result("ALLOCATE", PMIx_Allocation_request(PMIX_ALLOC_NEW, &text.info, 1, &results, &count));
+    result("CONTROL", PMIx_Job_control(nullptr, 0, &kill.info, 1, &results, &count));
+    OneInfo usage(PMIX_MONITOR_NODE_RESOURCE_USAGE, nullptr, PMIX_BOOL);
+    result("MONITOR", PMIx_Process_monitor(&usage.info, PMIX_SUCCESS, nullptr, 0, &results, &count));
+    pmix_byte_object_t credential{};
+    char bytes[] = "abc";
+    result("CREDENTIAL", PMIx_Get_credential(nullptr, 0, &credential));
+    free(credential.bytes);
+    credential = {bytes, 3};
+    result("VALIDATE", PMIx_Validate_credential(&credential, nullptr, 0, &results, &count));
+    pmix_fabric_t fabric{};
+    result("FABRIC", PMIx_Fabric_register(&fabric, nullptr, 0));
+    result("SESSION", PMIx_Session_control(1, nullptr, 0, nullptr, nullptr));
+    char block[] = "block";
+    result("BLOCK", PMIx_Resource_block(PMIX_RESOURCE_BLOCK_DEFINE, block, nullptr, 0, nullptr, 0));
+}
+
+void heartbeat() {
+    const uint32_t seconds = 1;
+    OneInfo beat(PMIX_MONITOR_HEARTBEAT, nullptr, PMIX_BOOL);
+    OneInfo period(PMIX_MONITOR_HEARTBEAT_TIME, &seconds, PMIX_UINT32);
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    say("MONITOR " + name_of(PMIx_Process_monitor(&beat.info, PMIX_MONITOR_HEARTBEAT_ALERT, &period.info, 1,
+                                                  &results, &count)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    const auto word = [&](size_t i) { return i < words.size() ? words[i] : std::string(); };
+    const pmix_status_t status = PMIx_Init(&self, nullptr, 0);
+    if (status != PMIX_SUCCESS) return 1;
+    if (word(0) == "publish") publish(word(1), word(2));
+    if (word(0) == "lookup") lookup({words.begin() + 1, words.end()}, 0);
+    if (word(0) == "lookup_timeout") lookup({word(1)}, 1);
+    if (word(0) == "unpublish") unpublish(word(1));
+    if (word(0) == "spawn") spawn(word(1));
+    if (word(0) == "connect") connect(word(1), false);
+    if (word(0) == "disconnect") connect(word(1), true);
+    if (word(0) == "query") query({words.begin() + 1, words.end()});
+    if (word(0) == "cleanup") cleanup(word(1), false);
+    if (word(0) == "cleanup_dir") cleanup(word(1), true);
+    if (word(0) == "each") each();
+    if (word(0) == "heartbeat") heartbeat();
+    if (word(0) == "log") {
+        OneInfo entry(PMIX_LOG_JOB_RECORD, "a line", PMIX_STRING);
+        say("LOG " + name_of(PMIx_Log(&entry.info, 1, nullptr, 0)));
+    }
+    if (word(words.size() - 1) == "stay") {
+        char byte;
+        while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {
+        }
+    }
+    if (PMIx_Finalize(nullptr, 0) != PMIX_SUCCESS) return 1;
+    say("END");
+    return 0;
+}
