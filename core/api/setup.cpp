@@ -70,6 +70,15 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t ns
     });
 }
 
+PMIX_EXPORT pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) {
+    if (function == nullptr || *function == '\0') return PMIX_ERR_BAD_PARAM;
+    HostAnswer answer;
+    return call(answer, on_server([name = std::string(function), names = keep_keys(attrs)](Server& server,
+                                                                                           HostAnswer&) {
+                    return server.host_attributes().add(name, names);
+                }));
+}
+
 PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
                                                         pmix_info_cbfunc_t cbfunc, void* cbdata) {
     if (cbfunc == nullptr || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
@@ -84,10 +93,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size
                                                         pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if ((ninfo > 0 && info == nullptr) || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
     return complete(cbfunc, cbdata, [info, ninfo](Server& server, HostAnswer&) {
-        const auto stored = server.runtime().store().register_resources({info, ninfo});
-        if (!stored)
-            MUSTER_LOG(server.log(), Error, "an inventory was not taken: %s", stored.error().text.c_str());
-        return stored.status();
+        return deliver_inventory(server, {info, ninfo});
     });
 }
 

@@ -2,9 +2,11 @@
 // Queries, on both sides of the wire: see query.hpp.
 #include "core/query/query.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/client/client.hpp"
+#include "core/query/attribute_support.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/argv.hpp"
@@ -149,11 +151,40 @@ bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, I
     return answered;
 }
 
+/// PMIX_QUERY_ATTRIBUTE_SUPPORT for the levels that the qualifiers name and `levels` allows. `host`: null
+/// where this is no server. True when each named level was answered.
+bool answer_attribute_support(const char* key, InfoView qualifiers, std::initializer_list<const char*> levels,
+                              const HostAttributes* host, Info& found) {
+    if (!key_is(key, PMIX_QUERY_ATTRIBUTE_SUPPORT)) return false;
+    bool all = true, any = false;
+    Info answers;
+    for (const pmix_info_t& qualifier : qualifiers) {
+        for (const char* level : {PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES}) {
+            if (!key_is(qualifier.key, level)) continue;
+            const bool ours = std::any_of(levels.begin(), levels.end(),
+                                          [&](const char* allowed) { return key_is(level, allowed); });
+            const bool answered =
+                ours && add_attribute_support(level, value_as_string(&qualifier.value), host, answers);
+            all = all && answered;
+            any = any || answered;
+        }
+    }
+    // Partly known means that who knows all is asked.
+    if (!any || !all) return false;
+    for (size_t i = 0; i < answers.size(); ++i)
+        found.add_move(answers[i]);
+    return true;
+}
+
 /// What a server knows without its host.
 bool answer_by_server(Server& server, const char* key, InfoView qualifiers, Info& found) {
     if (answer_without_init(key, found)) return true;
     if (answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
     if (server.process_sets().answer(key, qualifiers, found)) return true;
+    if (answer_attribute_support(key, qualifiers,
+                                 {PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
+                                 &server.host_attributes(), found))
+        return true;
     if (server.host().module().query == nullptr && key_is(key, PMIX_QUERY_NAMESPACES)) {
         std::string list;
         for (const auto& [name, nspace] : server.namespaces()) {
@@ -252,6 +283,8 @@ void query(Runtime& runtime, Queries queries, HostDone done) {
         HostAnswer answer;
         queries.answer([&](const char* key, InfoView qualifiers) {
             return answer_without_init(key, answer.info) ||
+                   answer_attribute_support(key, qualifiers, {PMIX_CLIENT_ATTRIBUTES}, nullptr,
+                                            answer.info) ||
                    answer_from_store(runtime.store(), key, qualifiers, answer.info);
         });
         answer.status = query_status(wanted, answer.info.size());

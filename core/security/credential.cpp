@@ -2,8 +2,6 @@
 // Credentials, on both sides of the wire: see credential.hpp.
 #include "core/security/credential.hpp"
 
-#include <string_view>
-
 #include "core/client/client.hpp"
 #include "core/server/server.hpp"
 #include "framework/psec.hpp"
@@ -72,12 +70,14 @@ void validate_by_host(Server& server, const Caller& caller, Bytes credential, In
                          });
 }
 
-/// A credential of this process's own user, of the first kind that PMIX_CRED_TYPE allows and that has one.
+/// A credential of this process's own user, of the first kind of PMIX_CRED_TYPE that has one to show (some
+/// rely on the connection alone). Who names no kind leaves the choice to the host.
 HostAnswer own_credential(Runtime& runtime, InfoView directives) {
     const char* types = directives.string(PMIX_CRED_TYPE);
-    for (Psec* module : runtime.registry().psecs(types == nullptr ? std::string_view{} : types)) {
+    if (types == nullptr || *types == '\0') return answer_of(PMIX_ERR_NOT_SUPPORTED);
+    for (Psec* module : runtime.registry().psecs(types)) {
         auto made = module->create_credential(directives);
-        if (!made || made->empty()) continue;  // a kind that relies on the connection has none to show
+        if (!made || made->empty()) continue;
         HostAnswer answer;
         answer.data = std::move(*made);
         answer.info.add(PMIX_CRED_TYPE, module->name());

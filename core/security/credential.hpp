@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Credentials (Standard: Security): made and judged by the host. What the host does not make, a process
-// makes for itself through psec; a server never makes one in the name of another process. On the loop.
+// Credentials (Standard: Security): made and judged by the host. A kind that the host does not make and that
+// the caller names, a process makes for itself through psec; a server never makes one in the name of another
+// process. On the loop.
 #pragma once
 
 #include "core/service/exchange.hpp"

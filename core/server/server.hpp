@@ -19,6 +19,7 @@
 #include "core/control/monitor.hpp"
 #include "core/events/event_router.hpp"
 #include "core/groups/process_sets.hpp"
+#include "core/query/attribute_support.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/server/acceptor.hpp"
 #include "core/server/host.hpp"
@@ -47,6 +48,7 @@ class Server {
     Cleanups& cleanups() { return cleanups_; }
     Monitors& monitors() { return monitors_; }
     JobEnvironments& job_environments() { return job_environments_; }
+    HostAttributes& host_attributes() { return host_attributes_; }
     EventRouter& events() { return events_; }
     ProcessSets& process_sets() { return process_sets_; }
     Log& log() { return runtime_.log(); }
@@ -107,6 +109,7 @@ class Server {
     Cleanups cleanups_;
     Monitors monitors_;
     JobEnvironments job_environments_;
+    HostAttributes host_attributes_;
     EventRouter events_;
     ProcessSets process_sets_{*this};
     std::unique_ptr<Acceptor> acceptor_;

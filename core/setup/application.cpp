@@ -92,9 +92,31 @@ Info collect_inventory(Server& server) {
         node.add(PMIX_AVAIL_PHYS_MEMORY,
                  Value::uint64(static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_size)));
     }
+    Info nodes;
+    nodes.add(PMIX_NODE_INFO_ARRAY, std::move(node).to_value());
+    Packer packed(server.runtime().own_format());
+    packed.infos(nodes);
     Info inventory;
-    inventory.add(PMIX_NODE_INFO_ARRAY, std::move(node).to_value());
+    if (packed.error() != PMIX_SUCCESS) return inventory;
+    Bytes bytes = packed.take();
+    inventory.add(kInventoryKey, pmix_byte_object_t{reinterpret_cast<char*>(bytes.data()), bytes.size()});
     return inventory;
+}
+
+pmix_status_t deliver_inventory(Server& server, InfoView info) {
+    for (const pmix_info_t& entry : info) {
+        if (!key_is(entry.key, kInventoryKey) || entry.value.type != PMIX_BYTE_OBJECT) continue;
+        const pmix_byte_object_t& bytes = entry.value.data.bo;
+        Unpacker packed(server.runtime().own_format(),
+                        {reinterpret_cast<const uint8_t*>(bytes.bytes), bytes.size});
+        Info nodes;
+        if (!packed.infos(nodes)) return packed.error();
+        if (const auto stored = server.runtime().store().register_resources(nodes); !stored) {
+            MUSTER_LOG(server.log(), Error, "an inventory was not taken: %s", stored.error().text.c_str());
+            return stored.status();
+        }
+    }
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t collect_job_info(Server& server, const std::vector<pmix_proc_t>& procs, Bytes& packed) {

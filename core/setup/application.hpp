@@ -41,8 +41,13 @@ class JobEnvironments {
     std::unordered_map<std::string, std::vector<Variable>> by_nspace_;
 };
 
+/// Key of an inventory: a byte object, since some hosts (Open MPI's orted) carry no arrays.
+inline constexpr const char* kInventoryKey = "muster.inventory";
+
 /// What this node has, as an entry that another server takes in (PMIx_server_collect_inventory).
 Info collect_inventory(Server& server);
+/// Takes inventories in (PMIx_server_deliver_inventory); entries that are not ours are passed over.
+pmix_status_t deliver_inventory(Server& server, InfoView info);
 
 /// The job data of the namespaces of `procs`, packed for another server: a byte object for each namespace
 /// that is known here. PMIX_ERR_NOT_FOUND when none is.

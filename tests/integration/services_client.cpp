@@ -19,8 +19,12 @@ void say(const std::string& line) {
     fflush(stdout);
 }
 
+/// "SUCCESS", "NOT_FOUND".
 std::string name_of(pmix_status_t status) {
-    return PMIx_Error_string(status);
+    const std::string name = PMIx_Error_string(status);
+    const std::string error = "PMIX_ERR_", any = "PMIX_";
+    if (name.compare(0, error.size(), error) == 0) return name.substr(error.size());
+    return name.compare(0, any.size(), any) == 0 ? name.substr(any.size()) : name;
 }
 
 /// An info that is freed at its end.

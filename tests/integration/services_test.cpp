@@ -138,8 +138,8 @@ TEST_F(Services, a_lookup_says_how_much_was_found) {
     Host host(with_directory);
     const auto job = host.start_job(1);
     seen_.published["test.one"] = {"1", 0};
-    EXPECT_EQ(ask(host, job, 0, {"lookup", "test.one", "test.two"}), "LOOKUP PARTIAL-SUCCESS 1@0 -");
-    EXPECT_EQ(ask(host, job, 0, {"lookup", "test.two"}), "LOOKUP NOT-FOUND -");
+    EXPECT_EQ(ask(host, job, 0, {"lookup", "test.one", "test.two"}), "LOOKUP PARTIAL_SUCCESS 1@0 -");
+    EXPECT_EQ(ask(host, job, 0, {"lookup", "test.two"}), "LOOKUP NOT_FOUND -");
 }
 
 TEST_F(Services, a_host_that_never_answers_is_given_up_when_the_time_is_over) {
@@ -161,7 +161,7 @@ TEST_F(Services, SRV_46_a_missing_upcall_makes_the_call_return_not_supported) {
     auto client = host.start_program(job, 0, SERVICES_CLIENT, {"each"});
     size_t lines = 0;
     for (std::string line = client.line(); line != "END" && !line.empty(); line = client.line(), ++lines)
-        EXPECT_NE(line.find(" NOT-SUPPORTED"), std::string::npos) << line;
+        EXPECT_NE(line.find(" NOT_SUPPORTED"), std::string::npos) << line;
     EXPECT_EQ(lines, 15U);
     EXPECT_EQ(client.wait(), 0);
 }
@@ -234,8 +234,8 @@ TEST_F(Services, what_was_not_connected_cannot_be_disconnected) {
     const auto two = host.start_job(1);
     auto first = host.start_program(one, 0, SERVICES_CLIENT, {"disconnect", two.nspace});
     auto second = host.start_program(two, 0, SERVICES_CLIENT, {"disconnect", one.nspace});
-    EXPECT_EQ(first.line(), "DISCONNECT INVALID-OPERATION");
-    EXPECT_EQ(second.line(), "DISCONNECT INVALID-OPERATION");
+    EXPECT_EQ(first.line(), "DISCONNECT INVALID_OPERATION");
+    EXPECT_EQ(second.line(), "DISCONNECT INVALID_OPERATION");
     EXPECT_EQ(first.wait(), 0);
     EXPECT_EQ(second.wait(), 0);
     EXPECT_EQ(seen_.count("disconnect"), 0);
@@ -248,7 +248,7 @@ TEST_F(Services, a_death_before_connect_ends_it_for_the_others) {
     auto waiting = host.start_program(one, 0, SERVICES_CLIENT, {"connect", two.nspace});
     auto gone = host.start(two, 0, {"vanish"});
     EXPECT_EQ(gone.wait(), 0);
-    EXPECT_EQ(waiting.line(), "CONNECT LOST-CONNECTION 0");
+    EXPECT_EQ(waiting.line(), "CONNECT LOST_CONNECTION 0");
     waiting.wait();
     EXPECT_EQ(seen_.count("connect"), 0);
 }
@@ -276,9 +276,9 @@ TEST_F(Services, a_query_is_answered_by_library_and_host_together) {
               std::string("QUERY SUCCESS ") + PMIX_QUERY_STABLE_ABI_VERSION + "=0.0 " +
                   PMIX_QUERY_QUEUE_LIST + "=queues");
     EXPECT_TRUE(seen_.has("query", PMIX_USERID));
-    EXPECT_EQ(ask(host, job, 0, {"query", "test.unknown"}), "QUERY NOT-FOUND");
+    EXPECT_EQ(ask(host, job, 0, {"query", "test.unknown"}), "QUERY NOT_FOUND");
     EXPECT_EQ(ask(host, job, 0, {"query", "test.unknown", PMIX_QUERY_STABLE_ABI_VERSION}),
-              std::string("QUERY PARTIAL-SUCCESS ") + PMIX_QUERY_STABLE_ABI_VERSION + "=0.0");
+              std::string("QUERY PARTIAL_SUCCESS ") + PMIX_QUERY_STABLE_ABI_VERSION + "=0.0");
 }
 
 TEST_F(Services, SRV_52_log_entries_reach_the_host_with_their_source) {
@@ -337,7 +337,7 @@ TEST_F(Services, files_are_removed_when_the_process_has_ended) {
 TEST_F(Services, a_relative_path_is_not_cleaned_up) {
     Host host;
     const auto job = host.start_job(1);
-    EXPECT_EQ(ask(host, job, 0, {"cleanup", "relative"}), "CLEANUP BAD-PARAM");
+    EXPECT_EQ(ask(host, job, 0, {"cleanup", "relative"}), "CLEANUP BAD_PARAM");
 }
 
 /// An event handler of the host.

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which attributes are supported, by function and level (Standard: PMIX_QUERY_ATTRIBUTE_SUPPORT): the
+// library's own from a table, the host's as it registers them (PMIx_Register_attributes).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "framework/base/info.hpp"
+
+namespace muster {
+
+/// The host's registrations. Belongs to the loop of a server.
+class HostAttributes {
+  public:
+    /// `function`: name of the upcall; `names`: of attributes, "PMIX_TIMEOUT". PMIX_ERR_BAD_PARAM for a name
+    /// that is no attribute, PMIX_ERR_REPEAT_ATTR_REGISTRATION for a function that is registered already.
+    pmix_status_t add(const std::string& function, const std::vector<std::string>& names);
+    const std::map<std::string, std::vector<std::string>>& all() const { return by_function_; }
+
+  private:
+    std::map<std::string, std::vector<std::string>> by_function_;
+};
+
+/// Answers the query for one level (PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES):
+/// adds an entry of that key to `found`, an array with an info for each function, whose value is an array of
+/// pmix_regattr_t. `functions`: comma list, or "all". False where nothing is known of them.
+bool add_attribute_support(const char* level, const char* functions, const HostAttributes* host, Info& found);
+
+}  // namespace muster
