@@ -176,6 +176,8 @@ bool fence_is_there() {
 }
 
 TEST(Manners, AnAnswerAfterTheServersEndFindsNobody) {
+    kept.done = nullptr;  // what an earlier run left
+    kept.released = 0;
     {
         Host host([](pmix_server_module_t& module) { module.fence_nb = keep_fence; });
         auto client = core_client(host, host.start_job(1, 1), 0, {"fence", "0"});
