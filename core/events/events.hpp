@@ -14,6 +14,10 @@ class Client;
 class Runtime;
 struct Frame;
 
+/// Key of a query of ours: how many events a server gave up for lack of room before all who might have wanted
+/// them had registered (PMIX_SIZE; parameter pmix_event_cache_size).
+inline constexpr const char* kDroppedEventsKey = "muster.events.dropped";
+
 class Events {
   public:
     using OnStatus = std::function<void(pmix_status_t)>;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/client/client.hpp"
+#include "core/events/events.hpp"
 #include "core/query/attribute_support.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
@@ -185,6 +186,10 @@ bool answer_by_server(Server& server, const char* key, InfoView qualifiers, Info
                                  {PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
                                  &server.host_attributes(), found))
         return true;
+    if (key_is(key, kDroppedEventsKey)) {
+        found.add(key, server.runtime().events().dropped());
+        return true;
+    }
     if (server.host().module().query == nullptr && key_is(key, PMIX_QUERY_NAMESPACES)) {
         std::string list;
         for (const auto& [name, nspace] : server.namespaces()) {

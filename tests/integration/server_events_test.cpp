@@ -187,6 +187,44 @@ TEST_F(ServerEvents, EVT_50__EVT_51_a_servers_own_event_goes_up_without_waiting_
     EXPECT_EQ(notified[0].second, PMIX_RANGE_SESSION);
 }
 
+TEST_F(ServerEvents, what_is_held_is_bounded_and_what_was_given_up_is_counted) {
+    Host host;
+    const pmix_proc_t source = proc_of(host.start_job(1), 0);
+    char key[] = "muster.events.dropped";
+    char* keys[] = {key, nullptr};
+    pmix_query_t query;
+    memset(&query, 0, sizeof query);
+    query.keys = keys;
+    const auto dropped = [&] {
+        pmix_info_t* results = nullptr;
+        size_t n = 0;
+        EXPECT_EQ(PMIx_Query_info(&query, 1, &results, &n), PMIX_SUCCESS);
+        if (n != 1 || results[0].value.type != PMIX_SIZE) return SIZE_MAX;
+        const size_t count = results[0].value.data.size;
+        PMIx_Info_free(results, n);
+        return count;
+    };
+    EXPECT_EQ(dropped(), 0u);
+    for (int i = 0; i < 10000; ++i)
+        ASSERT_EQ(report(kCode, &source, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    EXPECT_GT(dropped(), 0u);
+    ASSERT_GE(listen(kCode), 0);
+    EXPECT_GE(listen(kCode - 1), 0);  // a call that is answered after what was held has been handed over
+    EXPECT_GT(count('S', kCode), 100u);
+    EXPECT_LT(count('S', kCode), 10000u);
+}
+
+TEST_F(ServerEvents, a_client_is_told_that_its_server_has_gone) {
+    auto host = std::make_unique<Host>();
+    const auto job = host->start_job(1);
+    const std::string programs = std::string(INTEGRATION_CLIENT);
+    auto client =
+        host->start_program(job, 0, programs.substr(0, programs.rfind('/')) + "/event_client", {"lost"});
+    ASSERT_EQ(client.line(), "READY");
+    host.reset();
+    EXPECT_EQ(client.wait(), 0);
+}
+
 TEST_F(ServerEvents, GRP_01__GRP_02__GRP_11_sets_come_and_go_at_any_time) {
     Host host;
     const auto job = host.start_job(2);

@@ -293,6 +293,19 @@ void no_host() {
     fence();
 }
 
+// The server goes away: an event says so, and handlers still serve this process.
+void lost() {
+    listen(PMIX_ERR_LOST_CONNECTION);
+    printf("READY\n");
+    fflush(stdout);
+    wait_for(PMIX_ERR_LOST_CONNECTION);
+    listen(kEnd);
+    notify(kEnd, PMIX_RANGE_PROC_LOCAL);
+    wait_for(kEnd);
+    is(PMIx_Notify_event(kEnd, &self, PMIX_RANGE_LOCAL, nullptr, 0, nullptr, nullptr), PMIX_ERR_UNREACH,
+       "notify without a server");
+}
+
 std::vector<std::string> own_sets() {
     std::vector<std::string> names;
     pmix_value_t* value = nullptr;
@@ -344,6 +357,7 @@ int main(int, char** argv) {
     if (what == "forms") forms();
     if (what == "held") held();
     if (what == "no_host") no_host();
+    if (what == "lost") lost();
     if (what == "sets") sets();
     is(PMIx_Finalize(nullptr, 0), PMIX_SUCCESS, "finalize");
     return failed ? 1 : 0;
