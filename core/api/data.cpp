@@ -44,8 +44,8 @@ PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_va
         if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL && scope != PMIX_INTERNAL) {
             return PMIX_ERR_BAD_PARAM;
         }
-        // Reserved keys are the host's to define, yet Open MPI puts some: we take them as facts that a process keeps
-        // for itself, and tell nobody (docs/decisions/0007-put-of-reserved-keys.md).
+        // Reserved keys are the host's to define, yet Open MPI puts some: we take them as facts that a
+        // process keeps for itself, and tell nobody (docs/decisions/0007-put-of-reserved-keys.md).
         if (key_is_reserved(key) && !key_is(key, PMIX_QUALIFIED_VALUE)) scope = PMIX_INTERNAL;
         Client* client = use->client();
         // A server's own data is where its clients and host look for it already.

@@ -306,6 +306,8 @@ if [ -n "$left" ]; then
         kill -KILL "$pid"
     done
 fi
-[ -z "$(ls -A "$TMPDIR")" ] || wrong "files are left: $(ls -A "$TMPDIR")"
+# ThreadSanitizer's own file stays when a process is killed while it starts.
+files=$(ls -A "$TMPDIR" | grep -v '^tsan\.rodata\.' || true)
+[ -z "$files" ] || wrong "files are left: $files"
 cd / && rm -rf "$work"
 exit $bad

@@ -315,7 +315,8 @@ TEST_F(Engine, EVT_46_directives_that_cannot_be_meant) {
     size_t id = 0;
     EXPECT_EQ(try_add({kCode}, with(PMIX_EVENT_HDLR_NAME, 3), id), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(try_add({kCode}, with(PMIX_EVENT_AFFECTED_PROC, "job:1"), id), PMIX_ERR_BAD_PARAM);
-    EXPECT_EQ(try_add({kCode}, with(PMIX_RANGE, Value::of(PMIX_DATA_RANGE, &kCustom)), id), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(try_add({kCode}, with(PMIX_RANGE, Value::of(PMIX_DATA_RANGE, &kCustom)), id),
+              PMIX_ERR_BAD_PARAM);
     Info both = with(PMIX_EVENT_HDLR_FIRST, true);
     both.add(PMIX_EVENT_HDLR_LAST, true);
     EXPECT_EQ(try_add({kCode}, std::move(both), id), PMIX_ERR_BAD_PARAM);
