@@ -170,10 +170,12 @@ TEST_F(Services, SRV_50_spawn_tells_the_host_who_asks_and_brings_the_new_jobs_da
     static Host* the_host = nullptr;
     static pmix_proc_t parent;
     static std::string command;
+    static std::mutex lock;  // guards parent and command, which the upcall sets on another thread
     Host host([](pmix_server_module_t& module) {
         module.spawn = [](const pmix_proc_t*, const pmix_info_t info[], size_t ninfo, const pmix_app_t apps[],
                           size_t, pmix_spawn_cbfunc_t done, void* context) {
             seen->note("spawn", info, ninfo);
+            std::lock_guard guard(lock);
             for (size_t i = 0; i < ninfo; ++i) {
                 if (std::strcmp(info[i].key, PMIX_PARENT_ID) == 0) parent = *info[i].value.data.proc;
             }
@@ -192,6 +194,7 @@ TEST_F(Services, SRV_50_spawn_tells_the_host_who_asks_and_brings_the_new_jobs_da
     EXPECT_EQ(ask(host, job, 0, {"spawn", "program"}), "SPAWN SUCCESS spawned-job 3");
     for (const char* key : {PMIX_USERID, PMIX_GRPID, PMIX_SPAWNED, PMIX_PARENT_ID, PMIX_REQUESTOR_IS_CLIENT})
         EXPECT_TRUE(seen_.has("spawn", key)) << key;
+    std::lock_guard guard(lock);
     EXPECT_EQ(parent.nspace, job.nspace);
     EXPECT_EQ(command, "program");
 }
