@@ -116,10 +116,11 @@ void EventRouter::forget(const RegistrationPtr& registration) {
     std::erase(defaults_, registration);
 }
 
-void EventRouter::departed(const pmix_proc_t& proc) {
+void EventRouter::departed() {
     for (auto it = by_peer_.begin(); it != by_peer_.end();) {
-        // Clones of a process, whose end is told to nobody, go with it or when they are found to be gone.
-        if (!proc_is(it->second->proc, proc) && !it->second->peer.expired()) {
+        // Further connections of a process, its children's, go by themselves.
+        const PeerPtr peer = it->second->peer.lock();
+        if (peer && !peer->finalized && peer->channel && peer->channel->is_open()) {
             ++it;
             continue;
         }

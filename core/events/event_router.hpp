@@ -46,8 +46,8 @@ class EventRouter {
 
     /// The connection of a client broke: the host is told, as an event of its own process.
     void lost(const pmix_proc_t& proc);
-    /// A process has gone; a namespace was deregistered.
-    void departed(const pmix_proc_t& proc);
+    /// Some process has gone; a namespace was deregistered.
+    void departed();
     void deregistered(const char* nspace);
 
     /// Events that were not held to the end for lack of room.
