@@ -17,6 +17,22 @@
 
 namespace muster {
 
+namespace {
+
+/// Runs one callback. What it throws (memory that ran short) ends it alone: it must not cross libevent's C
+/// frames, and the host's process goes on. Whoever waits for what the callback would have done has a time
+/// limit, or its peer.
+template <class Callback>
+void contained(Callback&& callback) noexcept {
+    try {
+        callback();
+    } catch (...) {
+        return;
+    }
+}
+
+}  // namespace
+
 struct Watch::Impl {
     event_base* base = nullptr;
     event* handle = nullptr;
@@ -65,10 +81,10 @@ struct Watch::Impl {
         if (impl->on_time) {
             impl->drop_timer();
             auto callback = std::move(impl->on_time);
-            callback();
+            contained(callback);
         } else {
             auto callback = std::move(impl->on_ready);
-            callback({(what & EV_READ) != 0, (what & EV_WRITE) != 0});
+            contained([&] { callback({(what & EV_READ) != 0, (what & EV_WRITE) != 0}); });
             if (!destroyed) impl->on_ready = std::move(callback);
         }
         if (!destroyed) impl->destroyed = nullptr;
@@ -277,7 +293,7 @@ void EventLoop::run_posted() {
     }
     for (Task& task : running_) {
         Task current = std::move(task);
-        current();
+        contained(current);
     }
     running_.clear();
 }

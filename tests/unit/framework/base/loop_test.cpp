@@ -389,4 +389,14 @@ TEST_F(LoopDriven, AWaiterGoesOnWhenTheDriverLeaves) {
 }
 
 }  // namespace
+TEST(LoopThread, GoesOnAfterATaskThatRanOutOfMemory) {
+    muster::EventLoop loop(muster::EventLoop::Drive::Thread);
+    loop.start("test");
+    std::promise<void> done;
+    loop.post([] { throw std::bad_alloc(); });
+    loop.post([&] { done.set_value(); });
+    EXPECT_EQ(done.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+    loop.stop();
+}
+
 }  // namespace muster
