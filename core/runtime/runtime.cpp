@@ -97,7 +97,8 @@ void Runtime::post_own_facts() {
     };
     post(PMIX_PROCID, Value::from(self_));
     post(PMIX_NSPACE, Value::from(static_cast<const char*>(self_.nspace)));
-    post(PMIX_RANK, Value::rank(self_.rank));
+    // Open MPI's orted carries all that is posted of itself to its peers, and knows no such type.
+    if (role_ != Role::Server) post(PMIX_RANK, Value::rank(self_.rank));
     post(PMIX_PROC_PID, Value::pid(getpid()));
     if (loop_->poll_fd() >= 0) post(kProgressFdKey, Value::from(loop_->poll_fd()));
 }
