@@ -43,7 +43,7 @@ Result<std::unique_ptr<Runtime>> make_client(void* data) {
         role.become_singleton();
         context.alone = true;
     }
-    (*runtime)->post_own_facts();
+    (*runtime)->note_own_facts();
     return runtime;
 }
 

@@ -41,7 +41,7 @@ Result<std::unique_ptr<Runtime>> make_server(void* data) {
         return server.error();
     }
     (*runtime)->set_server(std::move(*server));
-    (*runtime)->post_own_facts();
+    (*runtime)->note_own_facts();
     (*runtime)->start();
     api::use_topology_of_host(context.info);
     return runtime;

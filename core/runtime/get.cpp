@@ -64,7 +64,13 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
             }
         }
     };
-    const pmix_status_t status = runtime_->store().find(lookup_, visit);
+    pmix_status_t status = runtime_->store().find(lookup_, visit);
+    if (status != PMIX_SUCCESS && key_ != nullptr && proc_is(target_, runtime_->self())) {
+        if (const pmix_info_t* fact = runtime_->own_facts().find(key_)) {
+            visit(Found{key_, fact->value, true});
+            status = PMIX_SUCCESS;
+        }
+    }
     if (status != PMIX_SUCCESS || outcome != PMIX_SUCCESS) return status != PMIX_SUCCESS ? status : outcome;
     if (key_ != nullptr) return PMIX_SUCCESS;
     Value array = std::move(all).to_value();

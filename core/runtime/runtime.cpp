@@ -89,18 +89,12 @@ Runtime::~Runtime() {
     server_.reset();
 }
 
-void Runtime::post_own_facts() {
-    const auto post = [&](const char* key, const Value& value) {
-        if (store_->post(self_, PMIX_INTERNAL, key, *value) != PMIX_SUCCESS) {
-            MUSTER_LOG(*log_, Error, "the store does not take %s", key);
-        }
-    };
-    post(PMIX_PROCID, Value::from(self_));
-    post(PMIX_NSPACE, Value::from(static_cast<const char*>(self_.nspace)));
-    // Open MPI's orted carries all that is posted of itself to its peers, and knows no such type.
-    if (role_ != Role::Server) post(PMIX_RANK, Value::rank(self_.rank));
-    post(PMIX_PROC_PID, Value::pid(getpid()));
-    if (loop_->poll_fd() >= 0) post(kProgressFdKey, Value::from(loop_->poll_fd()));
+void Runtime::note_own_facts() {
+    own_facts_.add(PMIX_PROCID, self_);
+    own_facts_.add(PMIX_NSPACE, static_cast<const char*>(self_.nspace));
+    own_facts_.add(PMIX_RANK, Value::rank(self_.rank));
+    own_facts_.add(PMIX_PROC_PID, Value::pid(getpid()));
+    if (loop_->poll_fd() >= 0) own_facts_.add(kProgressFdKey, loop_->poll_fd());
 }
 
 void Runtime::start() {

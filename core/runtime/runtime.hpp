@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "framework/base/info.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/base/value.hpp"
 #include "framework/registry.hpp"
@@ -72,8 +73,12 @@ class Runtime {
     void set_client(std::unique_ptr<Client> client);
     void set_server(std::unique_ptr<Server> server);
 
-    /// Makes what every process knows of itself readable by PMIx_Get. Once the identity is known.
-    void post_own_facts();
+    /// What every process knows of itself, readable by PMIx_Get of its own rank where neither host nor
+    /// process has said otherwise. Not among the values that a get without a key gives: hosts pack those, and
+    /// know few types.
+    InfoView own_facts() const { return own_facts_; }
+    /// Once the identity is known, before init returns.
+    void note_own_facts();
 
     /// Starts the progress thread, where it is ours.
     void start();
@@ -85,6 +90,7 @@ class Runtime {
 
     Role role_ = Role::Client;
     pmix_proc_t self_{};
+    Info own_facts_;
     std::string hostname_;
     std::string session_directory_;
     std::string system_directory_;
