@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "core/groups/group_table.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/base/value.hpp"
@@ -70,6 +71,8 @@ class Runtime {
     Server* server() { return server_.get(); }
     /// The events of this process, whatever its roles.
     Events& events() { return *events_; }
+    /// The groups that this process knows, whatever its roles.
+    GroupTable& groups() { return groups_; }
     void set_client(std::unique_ptr<Client> client);
     void set_server(std::unique_ptr<Server> server);
 
@@ -101,6 +104,7 @@ class Runtime {
     std::unique_ptr<Registry> registry_;
     Gds* store_ = nullptr;  // the registry's
     Log* log_ = nullptr;    // the registry's
+    GroupTable groups_;
     std::unique_ptr<Events> events_;
     std::unique_ptr<Server> server_;
     std::unique_ptr<Client> client_;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The groups that a process knows: see group_table.hpp.
+#include "core/groups/group_table.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <shared_mutex>
+#include <unordered_set>
+
+#include "framework/gds.hpp"
+
+namespace muster {
+namespace {
+
+Value names_array(const std::vector<std::string>& names) {
+    std::vector<const char*> texts;
+    for (const std::string& name : names)
+        texts.push_back(name.c_str());
+    return Value::array(texts.data(), texts.size(), PMIX_STRING);
+}
+
+}  // namespace
+
+bool valid_group_id(const char* id) {
+    return id != nullptr && *id != '\0' && strnlen(id, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
+}
+
+void Group::set_members(const std::vector<pmix_proc_t>& procs) {
+    members.clear();
+    members.reserve(procs.size());
+    for (const pmix_proc_t& proc : procs)
+        members.push_back({proc, static_cast<pmix_rank_t>(members.size())});
+}
+
+std::vector<pmix_proc_t> Group::procs() const {
+    std::vector<pmix_proc_t> result;
+    result.reserve(members.size());
+    for (const GroupMember& member : members)
+        result.push_back(member.proc);
+    return result;
+}
+
+const GroupMember* Group::member(const pmix_proc_t& proc) const {
+    const auto found = std::find_if(members.begin(), members.end(),
+                                    [&](const GroupMember& one) { return proc_is(one.proc, proc); });
+    return found == members.end() ? nullptr : &*found;
+}
+
+Value Group::membership() const {
+    const std::vector<pmix_proc_t> all = procs();
+    return Value::array(all.data(), all.size(), PMIX_PROC);
+}
+
+const Group* GroupTable::find(const std::string& id) const {
+    const auto found = groups_.find(id);
+    return found == groups_.end() ? nullptr : &found->second;
+}
+
+const Group& GroupTable::add(Group group) {
+    const std::unique_lock guard(lock_);
+    std::string id = group.id;
+    return groups_.insert_or_assign(std::move(id), std::move(group)).first->second;
+}
+
+bool GroupTable::remove(const std::string& id) {
+    const std::unique_lock guard(lock_);
+    return groups_.erase(id) != 0;
+}
+
+bool GroupTable::remove_member(const std::string& id, const pmix_proc_t& proc) {
+    const std::unique_lock guard(lock_);
+    const auto found = groups_.find(id);
+    if (found == groups_.end()) return false;
+    std::vector<GroupMember>& members = found->second.members;
+    const size_t before = members.size();
+    std::erase_if(members, [&](const GroupMember& member) { return proc_is(member.proc, proc); });
+    if (members.size() == before) return false;
+    if (members.empty()) groups_.erase(found);
+    return true;
+}
+
+std::vector<std::string> GroupTable::names_of(const pmix_proc_t& proc) const {
+    const std::shared_lock guard(lock_);
+    std::vector<std::string> names;
+    for (const auto& [id, group] : groups_) {
+        const bool usable = group.state == GroupState::Ready || group.state == GroupState::Destructing;
+        if (usable && group.has(proc)) names.push_back(id);
+    }
+    return names;
+}
+
+bool GroupTable::answer(const char* key, InfoView qualifiers, Info& found) const {
+    const bool number = key_is(key, PMIX_QUERY_NUM_GROUPS);
+    if (number || key_is(key, PMIX_QUERY_GROUP_NAMES)) {
+        std::vector<std::string> names;
+        for (const auto& [id, group] : groups_) {
+            if (group.state == GroupState::Ready || group.state == GroupState::Destructing)
+                names.push_back(id);
+        }
+        if (number) {
+            found.add(key, names.size());
+        } else {
+            found.add(key, names_array(names));
+        }
+        return true;
+    }
+    if (!key_is(key, PMIX_QUERY_GROUP_MEMBERSHIP)) return false;
+    const char* id = qualifiers.string(PMIX_GROUP_ID);
+    const Group* group = id == nullptr ? nullptr : find(id);
+    if (group == nullptr || group->state == GroupState::Constructing || group->state == GroupState::Inviting)
+        return false;
+    found.add(key, group->membership());
+    return true;
+}
+
+const Group* GroupTable::ready(const char* nspace) const {
+    if (groups_.empty()) return nullptr;
+    const auto found = groups_.find(std::string(nspace_view(nspace)));
+    if (found == groups_.end()) return nullptr;
+    const Group& group = found->second;
+    return group.state == GroupState::Ready || group.state == GroupState::Destructing ? &group : nullptr;
+}
+
+bool GroupTable::is_group(const char* nspace) const {
+    const std::shared_lock guard(lock_);
+    return ready(nspace) != nullptr;
+}
+
+bool GroupTable::translate(pmix_proc_t& proc) const {
+    const std::shared_lock guard(lock_);
+    const Group* group = ready(proc.nspace);
+    if (group == nullptr || proc.rank == PMIX_RANK_WILDCARD) return true;
+    for (const GroupMember& member : group->members) {
+        if (member.rank != proc.rank) continue;
+        proc = member.proc;
+        return true;
+    }
+    return false;
+}
+
+bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
+    const std::shared_lock guard(lock_);
+    if (groups_.empty()) return true;
+    std::vector<pmix_proc_t> result;
+    result.reserve(procs.size());
+    for (const pmix_proc_t& proc : procs) {
+        const Group* group = ready(proc.nspace);
+        if (group == nullptr) {
+            result.push_back(proc);
+            continue;
+        }
+        bool known = proc.rank == PMIX_RANK_WILDCARD;
+        for (const GroupMember& member : group->members) {
+            if (proc.rank != PMIX_RANK_WILDCARD && proc.rank != member.rank) continue;
+            result.push_back(member.proc);
+            known = true;
+        }
+        if (!known) return false;
+    }
+    procs = std::move(result);
+    return true;
+}
+
+Value GroupTable::names_value(const pmix_proc_t& proc) const {
+    const std::vector<std::string> names = names_of(proc);
+    return names.empty() ? Value() : names_array(names);
+}
+
+bool expand_wildcards(const Gds& store, std::vector<pmix_proc_t>& procs) {
+    std::vector<pmix_proc_t> result;
+    std::unordered_set<Proc> seen;
+    const auto add = [&](const pmix_proc_t& proc) {
+        if (seen.emplace(proc).second) result.push_back(proc);
+    };
+    for (const pmix_proc_t& proc : procs) {
+        if (proc.rank != PMIX_RANK_WILDCARD) {
+            add(proc);
+            continue;
+        }
+        const auto size = store.job_size(proc.nspace);
+        if (!size) return false;
+        for (uint32_t rank = 0; rank < *size; ++rank)
+            add(make_proc(nspace_view(proc.nspace), rank));
+    }
+    procs = std::move(result);
+    return true;
+}
+
+}  // namespace muster

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The groups that a process knows: as a client those it is a member of, as a server those with members on
+// its node (Standard: Process Sets and Groups). Who is in, with which rank, and the translation of group ids
+// into the names that the host knows. Written on the loop; translation and reading by copy on any thread.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/base/info.hpp"
+#include "framework/base/proc.hpp"
+#include "framework/base/shared_lock.hpp"
+
+namespace muster {
+
+class Gds;
+
+/// Where a group stands (docs/groups.md has the table of states).
+enum class GroupState : uint8_t {
+    Constructing,  ///< its members are being gathered by PMIx_Group_construct
+    Inviting,      ///< its members are being gathered by PMIx_Group_invite
+    Ready,         ///< complete; its id can be used
+    Destructing    ///< members have begun to call PMIx_Group_destruct
+};
+
+struct GroupMember {
+    pmix_proc_t proc{};  ///< as the host knows it; never a wildcard, never a group's
+    pmix_rank_t rank = PMIX_RANK_UNDEF;
+};
+
+struct Group {
+    std::string id;
+    std::vector<GroupMember> members;  ///< by group rank; a rank is not given to another when its member goes
+    GroupState state = GroupState::Ready;
+    std::optional<size_t> context_id;
+    std::optional<pmix_proc_t> leader;
+    bool notify_termination = false;  ///< PMIX_GROUP_NOTIFY_TERMINATION at construction
+    Info info;                        ///< what else was said at construction (PMIX_GROUP_INFO ...)
+
+    /// Ranks 0, 1, ... in the order given.
+    void set_members(const std::vector<pmix_proc_t>& procs);
+    std::vector<pmix_proc_t> procs() const;
+    const GroupMember* member(const pmix_proc_t& proc) const;
+    bool has(const pmix_proc_t& proc) const { return member(proc) != nullptr; }
+    /// The value of PMIX_GROUP_MEMBERSHIP.
+    Value membership() const;
+};
+
+/// Whether a text can name a group: 1 to PMIX_MAX_NSLEN bytes.
+bool valid_group_id(const char* id);
+
+class GroupTable {
+  public:
+    // --- on the loop ---
+
+    /// Null where there is no such group. Valid until the next change.
+    const Group* find(const std::string& id) const;
+    /// A group that is there already under this id is replaced.
+    const Group& add(Group group);
+    /// False where there was none.
+    bool remove(const std::string& id);
+    /// Changes a group in place: `change(Group&)`. False where there is none.
+    template <class Change>
+    bool change(const std::string& id, Change change) {
+        const std::unique_lock guard(lock_);
+        const auto found = groups_.find(id);
+        if (found == groups_.end()) return false;
+        change(found->second);
+        return true;
+    }
+    /// The others keep their ranks; a group without members goes. False where it was no member.
+    bool remove_member(const std::string& id, const pmix_proc_t& proc);
+    /// All groups, by id. Valid until the next change.
+    const std::map<std::string, Group>& all() const { return groups_; }
+    /// The ids of the groups, ready for use, that a process is in.
+    std::vector<std::string> names_of(const pmix_proc_t& proc) const;
+
+    /// Answers PMIX_QUERY_NUM_GROUPS, _GROUP_NAMES and _GROUP_MEMBERSHIP (of the group that PMIX_GROUP_ID
+    /// among `qualifiers` names). False for other keys and for a group that is not known here.
+    bool answer(const char* key, InfoView qualifiers, Info& found) const;
+
+    // --- any thread ---
+
+    /// Whether this is the id of a group that can be used.
+    bool is_group(const char* nspace) const;
+    /// {group, group rank} becomes the member; {group, WILDCARD} and what is no group stays. False for a rank
+    /// that the group does not have.
+    bool translate(pmix_proc_t& proc) const;
+    /// Replaces each entry of a group by its members, {group, WILDCARD} by all of them in the order of their
+    /// ranks. False for a rank that a group does not have; `procs` is unchanged then.
+    bool expand(std::vector<pmix_proc_t>& procs) const;
+    /// The value of PMIX_GROUP_NAMES; UNDEF when the process is in none.
+    Value names_value(const pmix_proc_t& proc) const;
+
+  private:
+    const Group* ready(const char* nspace) const;
+
+    mutable SharedLock lock_;  // guards groups_ against readers on other threads; the loop alone writes
+    std::map<std::string, Group> groups_;
+};
+
+/// Replaces {namespace, WILDCARD} by all processes of the namespace, and drops repetitions, keeping the order
+/// of first mention. False when the size of a namespace is not known; `procs` is unchanged then.
+bool expand_wildcards(const Gds& store, std::vector<pmix_proc_t>& procs);
+
+}  // namespace muster
