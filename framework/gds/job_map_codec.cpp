@@ -234,13 +234,20 @@ Result<JobMap> JobMap::decode(ByteView bytes) {
     JobMapBuilder builder;
     const uint64_t nodes = in.number(preg::kDefaultLimit);
     if (in.flag()) {
+        struct State {
+            JobMapBuilder* builder;
+            uint64_t nodes;
+        } state{&builder, nodes};
         const muster_preg_name_sink_t sink = {
-            &builder, [](void* data, const char* name, size_t length) -> pmix_status_t {
-                auto* self = static_cast<JobMapBuilder*>(data);
-                const uint32_t before = self->node_count();
-                return self->node({name, length}) == before ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+            &state, [](void* data, const char* name, size_t length) -> pmix_status_t {
+                auto* self = static_cast<State*>(data);
+                const uint32_t before = self->builder->node_count();
+                if (before == self->nodes) return PMIX_ERR_BAD_PARAM;
+                return self->builder->node({name, length}) == before ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
             }};
-        if (preg::parse_names(in.text(), nodes, sink, preg::Brackets::Strict) != PMIX_SUCCESS) return broken;
+        // The sink counts: the limit is also one for the bytes of all names, which a few long ones may need.
+        if (preg::parse_names(in.text(), preg::kDefaultLimit, sink, preg::Brackets::Strict) != PMIX_SUCCESS)
+            return broken;
     } else {
         if (nodes > in.remaining()) return broken;
         for (uint64_t i = 0; i < nodes; ++i) {

@@ -213,6 +213,7 @@ pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg
 }
 
 bool shorten_ranks(std::string_view list, std::string& out) {
+    const size_t before = out.size();
     Shortener shortener(out);
     std::vector<Run> runs;
     const pmix_status_t status = for_each_entry(list, [&](std::string_view entry) {
@@ -229,7 +230,8 @@ bool shorten_ranks(std::string_view list, std::string& out) {
         return read;
     });
     shortener.flush();
-    return status == PMIX_SUCCESS;
+    // One node without ranks would be written as nothing, which stands for no node.
+    return status == PMIX_SUCCESS && (list.empty() || out.size() != before);
 }
 
 }  // namespace muster::preg

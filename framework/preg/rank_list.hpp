@@ -20,7 +20,7 @@ pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg
 /// hold K+1 ranks in a row each, where the first of them starts at rank 1 and each next one a rank higher, as
 /// in the Standard's example (1-4;2-5 is 2x(3)); other starts and steps are written behind it:
 /// "Nx(K)@START+STEP".
-/// @return false when the list is not one of ranks.
+/// @return false when the list is not one of ranks, or the form cannot say it (one node without ranks).
 bool shorten_ranks(std::string_view list, std::string& out);
 
 }  // namespace muster::preg

@@ -11,16 +11,13 @@
 
 #include "framework/base/element.hpp"
 #include "framework/bfrops.hpp"
+#include "tests/fuzz/require.hpp"
 
 extern "C" const muster_component_t* muster_component_bfrops_v41(void);
 
 namespace {
 
 using namespace muster;
-
-void require(bool condition) {
-    if (!condition) std::abort();
-}
 
 const Bfrops& codec() {
     static const Bfrops* const instance = [] {

@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -16,16 +15,13 @@
 
 #include "framework/base/endian.hpp"
 #include "framework/ptl/channel.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace muster;
 
 constexpr size_t kMaxPayload = 100000;
-
-void require(bool condition) {
-    if (!condition) std::abort();
-}
 
 struct Expected {
     uint32_t pindex, tag;

@@ -4,16 +4,13 @@
 
 #include "framework/ptl/handshake.hpp"
 
-#include <cstdlib>
 #include <cstring>
+
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace muster;
-
-void require(bool condition) {
-    if (!condition) std::abort();
-}
 
 bool same(ByteView a, ByteView b) {
     return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);

@@ -2,17 +2,12 @@
 // The map of a job as a server sends it to a client. What can be read has to be consistent, and to read as
 // the same when it is written again.
 
-#include <cstdlib>
-
 #include "framework/gds/job_map.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace muster;
-
-void require(bool holds) {
-    if (!holds) std::abort();
-}
 
 void check(const JobMap& map) {
     uint32_t placed = 0;

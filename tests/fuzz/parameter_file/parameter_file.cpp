@@ -2,15 +2,12 @@
 // Files of parameters: whatever stands in one, the entries keep the limits and the values fit their types.
 #include "framework/parameter_file.hpp"
 
-#include <cstdlib>
-
 #include "framework/parameters.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
-void require(bool holds) {
-    if (!holds) std::abort();
-}
+using muster::require;
 
 muster::ParameterDefinition definition(const char* name, muster::ParameterType type, const char* value) {
     return {

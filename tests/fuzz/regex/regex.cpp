@@ -3,7 +3,6 @@
 // is read, or a plain list, which each component shortens: what it makes has to stand for the same names or
 // ranks.
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/rank_list.hpp"
+#include "tests/fuzz/require.hpp"
 #include "tests/unit/components/preg/instances.hpp"
 
 namespace {
@@ -18,10 +18,6 @@ namespace {
 using namespace muster;
 
 constexpr size_t kLimit = 512;
-
-void require(bool holds) {
-    if (!holds) std::abort();
-}
 
 const std::vector<Preg*>& pregs() {
     // Small limits: an expression of a few bytes may stand for many names.
@@ -32,9 +28,13 @@ const std::vector<Preg*>& pregs() {
 /// What an expression stands for, as text.
 struct Names {
     std::string text;
+    size_t count = 0;
     muster_preg_name_sink_t sink() {
-        return {this, [](void* self, const char* name, size_t length) {
-                    static_cast<Names*>(self)->text.append(name, length) += ',';
+        return {this, [](void* data, const char* name, size_t length) -> pmix_status_t {
+                    auto* self = static_cast<Names*>(data);
+                    // A list without a tag goes past the components, and their limits.
+                    if (++self->count > kLimit) return PMIX_ERR_OUT_OF_RESOURCE;
+                    self->text.append(name, length) += ',';
                     return PMIX_SUCCESS;
                 }};
     }

@@ -137,6 +137,14 @@ TEST(JobMap, TravelsInAllShapes) {
     EXPECT_EQ(describe(again(JobMap())), describe(JobMap()));
 }
 
+TEST(JobMap, ALongNameTravels) {
+    const std::string label(63, 'n');
+    const std::string name = label + "1." + label + "." + label;
+    const JobMap map = from_maps(name + "," + label + "2." + label + "." + label, "0;1");
+    EXPECT_EQ(describe(again(map)), describe(map));
+    EXPECT_EQ(again(map).node_name(0), name);
+}
+
 TEST(JobMap, BrokenFormsAreRefused) {
     const JobMap map = from_maps("n1,n2,n3", "0-3;4-7;8-11");
     Bytes bytes;

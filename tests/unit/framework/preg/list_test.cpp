@@ -208,6 +208,16 @@ TEST(ShortenRanks, DeclinesWhatAreNoRanks) {
     }
 }
 
+TEST(ShortenRanks, DeclinesOneNodeWithoutRanks) {
+    Ranks plain;
+    ASSERT_EQ(parse_ranks(" ", kDefaultLimit, plain.sink), PMIX_SUCCESS);
+    std::string out;
+    EXPECT_FALSE(shorten_ranks(" ", out)) << "nothing stands for no node";
+    EXPECT_TRUE(shorten_ranks("", out));
+    EXPECT_TRUE(shorten_ranks(" ;", out));
+    EXPECT_EQ(out, ";");
+}
+
 TEST(ParseRanks, RefusesHostileInput) {
     Ranks ranks;
     EXPECT_EQ(parse_ranks("0-4000000000", 1000, ranks.sink), PMIX_ERR_OUT_OF_RESOURCE);
