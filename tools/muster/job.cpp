@@ -46,9 +46,36 @@ std::vector<uint32_t> Job::ranks_on(uint32_t node) const {
     return ranks;
 }
 
-Job make_job(const Options& options, const std::string& nspace, const std::string& hostname) {
+std::vector<uint32_t> Job::used_nodes() const {
+    std::vector<bool> used(nodes.size(), false);
+    for (const Place& place : places)
+        used[place.node] = true;
+    std::vector<uint32_t> numbers;
+    for (uint32_t node = 0; node < nodes.size(); ++node) {
+        if (used[node]) numbers.push_back(node);
+    }
+    return numbers;
+}
+
+std::vector<std::string> node_names(unsigned nodes, const std::string& hostname) {
+    if (nodes == 1) return {hostname};
+    std::vector<std::string> names;
+    for (unsigned node = 0; node < nodes; ++node)
+        names.push_back(fmt::format("node{}", node));
+    return names;
+}
+
+Job make_job(const Options& options, const std::string& nspace, const std::vector<std::string>& nodes,
+             const std::vector<uint32_t>& usable) {
     Job job;
     job.nspace = nspace;
+    job.nodes = nodes;
+    job.input = options.input;
+    job.merge_output = options.output.merge;
+    std::vector<uint32_t> numbers = usable;
+    for (uint32_t node = 0; usable.empty() && node < nodes.size(); ++node)
+        numbers.push_back(node);
+    const auto count = static_cast<uint32_t>(numbers.size());
     job.map_by = options.map.text;
     job.bind_to = options.bind.text;
     // Reading the topology takes milliseconds: only for those who ask.
@@ -67,6 +94,7 @@ Job make_job(const Options& options, const std::string& nspace, const std::strin
         app.argv = spec.argv;
         app.env = options.parameters;
         app.env.insert(app.env.end(), spec.env.begin(), spec.env.end());
+        app.env_changes = spec.env_changes;
         app.wdir = absolute(spec.wdir);
         app.pset = spec.pset;
         app.first_rank = size;
@@ -76,42 +104,35 @@ Job make_job(const Options& options, const std::string& nspace, const std::strin
             throw JobError(
                 fmt::format("with several programs each needs its -n; '{}' has none", spec.argv[0]));
         } else {
-            app.ranks =
-                per_node > 0 ? per_node * options.nodes : machine().count(Level::Core) * options.nodes;
+            app.ranks = per_node > 0 ? per_node * count : machine().count(Level::Core) * count;
         }
         size += app.ranks;
         job.apps.push_back(std::move(app));
     }
-    if (per_node > 0 && size > per_node * options.nodes) {
+    if (per_node > 0 && size > per_node * count) {
         throw JobError(fmt::format("--map-by {} has room for {} ranks, not for {}", options.map.text,
-                                   per_node * options.nodes, size));
+                                   per_node * count, size));
     }
     if (options.input.target == InputPolicy::Target::One && options.input.rank >= size) {
         throw JobError(fmt::format("--stdin {}: the ranks are 0 to {}", options.input.rank, size - 1));
     }
 
-    // A node without a rank would serve nobody.
-    const uint32_t nodes = std::min(options.nodes, size);
-    for (uint32_t node = 0; node < nodes; ++node) {
-        job.nodes.push_back(options.nodes == 1 ? hostname : fmt::format("node{}", node));
-    }
-    std::vector<uint32_t> used(nodes, 0);
+    // So few ranks stand on the first nodes, not on some in between.
+    const uint32_t spread = std::min(count, size);
+    std::vector<uint32_t> used(nodes.size(), 0);
     job.places.resize(size);
     for (uint32_t a = 0; a < job.apps.size(); ++a) {
         const App& app = job.apps[a];
         for (uint32_t rank = app.first_rank; rank < app.first_rank + app.ranks; ++rank) {
             Place& place = job.places[rank];
             place.app = a;
-            place.node = node_of(rank, size, nodes, options.map, per_node);
+            place.node = numbers[node_of(rank, size, spread, options.map, per_node)];
             place.local_rank = used[place.node]++;
+            place.node_rank = place.local_rank;
             if (options.bind.level != Level::None) {
                 place.cpus = machine().place(place.local_rank, options.map, options.bind);
             }
         }
-    }
-    while (used.back() == 0) {
-        used.pop_back();
-        job.nodes.pop_back();
     }
     return job;
 }

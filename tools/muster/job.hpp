@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tools/muster/message.hpp"
 #include "tools/muster/options.hpp"
 
 namespace muster {
@@ -17,6 +19,7 @@ struct App {
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> env;  ///< set over the launcher's own
     std::string wdir;                                      ///< absolute
+    std::vector<EnvChange> env_changes;                    ///< made last, in order
     std::string pset;                                      ///< empty: none
     uint32_t first_rank = 0;
     uint32_t ranks = 0;
@@ -27,6 +30,7 @@ struct Place {
     uint32_t app = 0;
     uint32_t node = 0;
     uint32_t local_rank = 0;
+    uint32_t node_rank = 0;      ///< among the processes of all jobs on the node
     std::vector<unsigned> cpus;  ///< the system's numbers of the processors it is bound to; empty: not bound
 };
 
@@ -35,12 +39,19 @@ struct Job {
     std::string nspace;
     std::vector<App> apps;
     std::vector<Place> places;       ///< by rank
-    std::vector<std::string> nodes;  ///< host names, by node number
+    std::vector<std::string> nodes;  ///< host names of all nodes that there are, by number
     std::string map_by, bind_to;     ///< as given, for those who ask
+    InputPolicy input;
+    bool merge_output = false;
+    uint32_t offset = 0;             ///< processes of the jobs before this one
+    std::optional<ProcName> parent;  ///< who spawned it
+    std::string attributes;          ///< more job data (packed pmix_info_t), as the spawner gave it
 
     uint32_t size() const { return static_cast<uint32_t>(places.size()); }
     /// Ranks on a node, in order.
     std::vector<uint32_t> ranks_on(uint32_t node) const;
+    /// The nodes that have ranks, in order.
+    std::vector<uint32_t> used_nodes() const;
 };
 
 /// A job that cannot be laid out as asked for: says why in a sentence.
@@ -48,7 +59,11 @@ struct JobError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Lays the programs out over the nodes. Throws JobError.
-Job make_job(const Options& options, const std::string& nspace, const std::string& hostname);
+/// Names of the nodes that there are: the host's own when there is one, else node0, node1, ...
+std::vector<std::string> node_names(unsigned nodes, const std::string& hostname);
+
+/// Lays the programs out over `usable` of the nodes (empty: over all). Throws JobError.
+Job make_job(const Options& options, const std::string& nspace, const std::vector<std::string>& nodes,
+             const std::vector<uint32_t>& usable = {});
 
 }  // namespace muster

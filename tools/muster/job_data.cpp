@@ -69,7 +69,7 @@ InfoList node_data(const Job& job, uint32_t node) {
     info.u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(ranks.size()));
     info.u32(PMIX_NODE_SIZE, static_cast<uint32_t>(ranks.size()));
     info.text(PMIX_LOCAL_PEERS, joined(ranks));
-    info.rank(PMIX_LOCALLDR, ranks.front());
+    if (!ranks.empty()) info.rank(PMIX_LOCALLDR, ranks.front());
     return info;
 }
 
@@ -94,9 +94,9 @@ InfoList proc_data(const Job& job, uint32_t rank, uint32_t own_node, const JobDi
     info.rank(PMIX_RANK, rank);
     info.u32(PMIX_APPNUM, place.app);
     info.rank(PMIX_APP_RANK, rank - job.apps[place.app].first_rank);
-    info.rank(PMIX_GLOBAL_RANK, rank);
+    info.rank(PMIX_GLOBAL_RANK, job.offset + rank);
     info.u16(PMIX_LOCAL_RANK, place.local_rank);
-    info.u16(PMIX_NODE_RANK, place.local_rank);
+    info.u16(PMIX_NODE_RANK, place.node_rank);
     info.u32(PMIX_NODEID, place.node);
     info.text(PMIX_HOSTNAME, job.nodes[place.node]);
     info.u32(PMIX_REINCARNATION, 0);
@@ -134,10 +134,11 @@ InfoList& InfoList::array(const char* key, const InfoList& elements) {
 
 InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs) {
     std::string names, ranks, peers;
-    for (uint32_t n = 0; n < job.nodes.size(); ++n) {
+    const std::vector<uint32_t> nodes = job.used_nodes();
+    for (uint32_t n : nodes) {
         const std::string here = joined(job.ranks_on(n));
-        names += (n == 0 ? "" : ",") + job.nodes[n];
-        ranks += (n == 0 ? "" : ";") + here;
+        names += (names.empty() ? "" : ",") + job.nodes[n];
+        ranks += (ranks.empty() ? "" : ";") + here;
         if (n == node) peers = here;
     }
     const std::vector<uint32_t> local = job.ranks_on(node);
@@ -149,9 +150,9 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs) {
     info.u32(PMIX_JOB_SIZE, job.size());
     info.u32(PMIX_UNIV_SIZE, job.size());
     info.u32(PMIX_MAX_PROCS, job.size());
-    info.u32(PMIX_NUM_NODES, static_cast<uint32_t>(job.nodes.size()));
+    info.u32(PMIX_NUM_NODES, static_cast<uint32_t>(nodes.size()));
     info.u32(PMIX_JOB_NUM_APPS, static_cast<uint32_t>(job.apps.size()));
-    info.rank(PMIX_NPROC_OFFSET, 0);
+    info.rank(PMIX_NPROC_OFFSET, job.offset);
     info.text(PMIX_NODE_LIST, names);
     info.text(PMIX_ALLOCATED_NODELIST, names);
     add_map(info, PMIX_NODE_MAP, names, PMIx_generate_regex);
@@ -163,7 +164,7 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs) {
     info.u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(local.size()));
     info.u32(PMIX_NODE_SIZE, static_cast<uint32_t>(local.size()));
     info.text(PMIX_LOCAL_PEERS, peers);
-    info.rank(PMIX_LOCALLDR, local.front());
+    if (!local.empty()) info.rank(PMIX_LOCALLDR, local.front());
     const std::string unbound = cpu_text(own_cpus());
     std::string cpusets;
     for (uint32_t rank : local) {
@@ -175,7 +176,7 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs) {
     info.text(PMIX_NSDIR, dirs.job);
     info.flag(PMIX_TDIR_RMCLEAN, true);
 
-    for (uint32_t n = 0; n < job.nodes.size(); ++n)
+    for (uint32_t n : nodes)
         info.array(PMIX_NODE_INFO_ARRAY, node_data(job, n));
     for (uint32_t a = 0; a < job.apps.size(); ++a)
         info.array(PMIX_APP_INFO_ARRAY, app_data(job, a));

@@ -1,46 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The launcher itself: forks the node daemons, has them start the ranks, passes on what they say, decides
-// when the job has failed and sees to it that nothing of it is left.
+// The launcher itself: forks the node daemons, has them register and start jobs, passes on what they say,
+// decides when a job has failed and sees to it that nothing of it is left. launcher.cpp has its own life,
+// launcher_jobs.cpp that of the jobs.
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/muster/input.hpp"
-#include "tools/muster/job.hpp"
+#include "tools/muster/job_table.hpp"
 #include "tools/muster/link.hpp"
 #include "tools/muster/loop.hpp"
 #include "tools/muster/options.hpp"
 #include "tools/muster/output.hpp"
 #include "tools/muster/report.hpp"
 #include "tools/muster/router.hpp"
+#include "tools/muster/services/service.hpp"
 
 namespace muster {
 
-class Launcher {
+class Launcher final : private Hub {
   public:
     explicit Launcher(Options options);
-    ~Launcher();
+    ~Launcher() override;
 
-    /// Runs the job to its end. The exit status.
+    /// Runs the job, and those that it spawns, to their end. The exit status.
     int run();
 
   private:
     enum class State {
         Starting,  ///< servers come up
         Running,
-        Ending,   ///< the job has failed, its ranks are being ended
+        Ending,   ///< all jobs are being ended
         Quitting  ///< no rank is left; the nodes end
-    };
-    struct RankState {
-        pid_t pid = -1;
-        bool connected = false;
-        bool finalized = false;
-        bool dismissed = false;  ///< another rank asked for its end; its status does not matter
-        bool ended = false;
     };
     struct NodeState {
         pid_t pid = -1;
@@ -48,36 +44,65 @@ class Launcher {
         bool ready = false;
         bool gone = false;
     };
+    /// What is kept of a job while it is launched or ended.
+    struct Progress {
+        Launched launched;
+        Watch force;
+    };
 
     bool fork_nodes();
+    void make_parts();
     void watch_signals();
     void on_message(uint32_t node, Kind kind, uint64_t id, std::string_view body);
     void on_node_gone(uint32_t node);
     void on_signals();
     void on_signal(int number);
+    void on_timeout();
     void node_ready(uint32_t node);
-    void rank_not_started(ProcId proc, int status, const std::string& why);
-    void rank_connected(ProcId proc);
-    void rank_exited(ProcId proc, int status);
-    void rank_aborted(ProcId proc, int status, const std::string& text, const std::vector<ProcName>& targets);
-    void rank_ended(uint32_t rank);
-    RankState* rank_of(ProcId proc);
-    std::string describe(uint32_t rank) const;
-
-    /// The job has failed: says why (the first time), remembers the status, ends all ranks.
+    bool send(uint32_t node, Kind kind, uint64_t id, const Writer& body);
+    /// What ends everything: says why (the first time), remembers the status, ends all jobs.
     void fail(int status, const std::string& why);
-    void end_ranks();
-    void signal_ranks(int number, const std::vector<ProcId>& procs = {});
     void quit_nodes();
     void kill_nodes_later();
     void say(const std::string& line);
-    bool ended() const { return state_ == State::Ending || state_ == State::Quitting; }
+    bool ending() const { return state_ == State::Ending || state_ == State::Quitting; }
+
+    // The jobs.
+    void job_registered(uint32_t node, uint32_t number, const std::string& error);
+    void rank_started(ProcId proc, pid_t pid);
+    void rank_not_started(ProcId proc, int status, int32_t code, const std::string& why);
+    void rank_connected(ProcId proc);
+    void rank_exited(ProcId proc, int status);
+    void rank_aborted(ProcId proc, int status, const std::string& text, const std::vector<ProcName>& targets);
+    void rank_ended(JobRecord& record, uint32_t rank);
+    void start_settled(JobRecord& record);
+    void launched(JobRecord& record, int32_t status, const std::string& why);
+    /// The job has failed: says why (the first time), remembers the status, ends it and who depends on it.
+    void fail_job(JobRecord& record, int status, int32_t term_status, const std::string& why);
+    void end_ranks_of(JobRecord& record);
+    void job_over(JobRecord& record);
+    std::string describe(ProcId proc);
+    void send_signal(int number, const std::vector<ProcId>& procs, bool last);
+
+    Loop& loop() override { return *loop_; }
+    JobTable& jobs() override { return jobs_; }
+    const std::vector<std::string>& nodes() const override { return node_names_; }
+    void answer(Asker asker, int32_t status, std::string_view bytes) override;
+    void tell(uint32_t node, Topic topic, const Writer& body) override;
+    JobRecord& launch(Job job, const OutputPolicy& output, Launched launched) override;
+    std::string next_nspace() const override;
+    void signal(int number, const std::vector<ProcId>& procs) override;
+    void end_job(JobRecord& job, int32_t term_status) override;
+    void end_ranks(const std::vector<ProcId>& procs) override;
 
     const Options options_;
     Report report_;
     std::string hostname_;
+    std::string server_nspace_;
     std::string session_dir_;
-    Job job_;
+    std::vector<std::string> node_names_;
+    JobTable jobs_;
+    std::map<uint32_t, Progress> progress_;
     std::vector<int> node_fds_;
     std::vector<NodeState> nodes_;
     // Made after the nodes were forked, so that they inherit nothing of it.
@@ -85,13 +110,16 @@ class Launcher {
     std::unique_ptr<Output> output_;
     std::unique_ptr<Input> input_;
     std::unique_ptr<Router> router_;
+    std::map<Topic, std::unique_ptr<Service>> services_;
     int signal_fd_ = -1;
-    Watch signals_, timeout_, force_, stuck_;
+    Watch signals_, timeout_, stuck_;
     State state_ = State::Starting;
-    std::vector<RankState> ranks_;
-    uint32_t ranks_left_ = 0;
     std::optional<int> failure_;  ///< exit status of the first failure
+    bool failed_ = false;         ///< fail() was called
     int interrupts_ = 0;
 };
+
+/// "0-3,7" of a sorted list.
+std::string rank_text(const std::vector<uint32_t>& ranks);
 
 }  // namespace muster

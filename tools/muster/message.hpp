@@ -18,6 +18,9 @@ struct ProcId {
     auto operator<=>(const ProcId&) const = default;
 };
 
+/// In a ProcId: all ranks of the job.
+constexpr uint32_t kAllRanks = UINT32_MAX;
+
 /// A process as PMIx names it; the rank may be PMIX_RANK_WILDCARD.
 struct ProcName {
     std::string nspace;
@@ -25,12 +28,26 @@ struct ProcName {
     auto operator<=>(const ProcName&) const = default;
 };
 
+/// The services that are asked by way of Ask, Answer and Tell.
+enum class Topic : uint32_t {
+    Publish = 1,
+    Spawn,
+    Connect,
+    Query,
+    Control,
+    Event,
+    Group,
+    Forward,
+    Last = Forward,
+};
+
 enum class Kind : uint32_t {
     // From a node to the launcher.
-    Ready = 1,     ///< the server runs and the job is registered
+    Ready = 1,     ///< the server runs
     Failed,        ///< text: this node cannot go on
+    Registered,    ///< number of the job, text: empty, or why it could not be registered
     Started,       ///< proc, pid
-    NotStarted,    ///< proc, exit status as a shell gives it, text
+    NotStarted,    ///< proc, exit status as a shell gives it, PMIx's status, text
     Connected,     ///< proc: called PMIx_Init
     Finalized,     ///< proc: called PMIx_Finalize
     Aborted,       ///< proc, status, text, processes to be ended (none: the whole job)
@@ -40,15 +57,20 @@ enum class Kind : uint32_t {
     InputRefused,  ///< proc: it no longer reads its standard input
     Fence,         ///< id; processes, time limit in seconds (0: none), bytes
     Modex,         ///< id; process whose data is wanted, time limit in seconds
+    Ask,           ///< id; topic, body of that service
     // From the launcher to a node.
-    Start,        ///< start your processes
-    Signal,       ///< signal number, count, procs (none: all)
+    Register,     ///< a job (job_message.hpp)
+    Start,        ///< number of the job: start your processes of it
+    Forget,       ///< number of the job: it has ended, the server need not know it any more
+    Answer,       ///< id of the Ask; status, bytes
+    Signal,       ///< signal number, count, procs (none: all), whether nothing more is to be started
     Input,        ///< proc, bytes
     InputEnd,     ///< proc
     OutputTaken,  ///< count of bytes of output that were written
     FenceDone,    ///< id; status, bytes
     Quit,         ///< end what is left, and yourself
     // Both ways.
+    Tell,       ///< topic, body of that service
     ModexAsk,   ///< to the target's node: id; process
     ModexDone,  ///< id; status, bytes
 };
@@ -71,6 +93,8 @@ class Writer {
             name(proc);
         return *this;
     }
+    /// Appends all of another body.
+    Writer& raw(const Writer& other) { return raw(other.body_.data(), other.body_.size()); }
     const std::string& body() const { return body_; }
 
   private:

@@ -42,11 +42,20 @@ struct InputPolicy {
     unsigned rank = 0;
 };
 
+/// A change of one environment variable that a spawn may ask for.
+struct EnvChange {
+    enum class Kind : unsigned { Set, Add, Unset, Prepend, Append };  ///< Add: only where it is not set
+    Kind kind = Kind::Set;
+    std::string name, value;
+    char separator = ':';
+};
+
 /// One program with its arguments, between two ":".
 struct AppSpec {
     std::optional<unsigned> ranks;
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> env;
+    std::vector<EnvChange> env_changes;
     std::string wdir;
     std::string pset;
 };

@@ -25,14 +25,9 @@ constexpr std::chrono::milliseconds kUnfinishedAfter{50};
 
 }  // namespace
 
-Output::Output(Loop& loop, OutputPolicy policy, uint32_t ranks,
-               std::function<void(uint32_t, uint64_t)> on_taken,
+Output::Output(Loop& loop, std::function<void(uint32_t, uint64_t)> on_taken,
                std::function<void(const std::string&)> on_broken)
-    : loop_(loop),
-      policy_(std::move(policy)),
-      ranks_(ranks),
-      on_taken_(std::move(on_taken)),
-      on_broken_(std::move(on_broken)) {
+    : loop_(loop), on_taken_(std::move(on_taken)), on_broken_(std::move(on_broken)) {
     for (int i = 0; i < 2; ++i) {
         streams_[i].fd = i + 1;
         struct stat info;
@@ -46,12 +41,17 @@ Output::~Output() {
     }
 }
 
+void Output::add_job(uint32_t job, const OutputPolicy& policy, uint32_t ranks) {
+    jobs_[job] = {policy, ranks, false};
+}
+
 void Output::write(uint32_t node, ProcId proc, bool error, std::string_view bytes) {
+    const OutputPolicy& policy = jobs_[proc.job].policy;
     Source& source = sources_[{proc, error}];
     owed_[node] += bytes.size();
-    const bool files = !policy_.directory.empty() || !policy_.file.empty();
+    const bool files = !policy.directory.empty() || !policy.file.empty();
     if (files) into_file(proc, error, source, bytes);
-    if (!files || policy_.copy) {
+    if (!files || policy.copy) {
         const size_t end = bytes.rfind('\n');
         if (end != std::string_view::npos) {
             source.line.append(bytes.substr(0, end + 1));
@@ -84,18 +84,19 @@ void Output::show_unfinished() {
 
 std::string Output::prefix(ProcId proc, bool error) const {
     std::string text;
-    if (policy_.timestamp) {
+    const OutputPolicy& policy = jobs_.at(proc.job).policy;
+    if (policy.timestamp) {
         const auto now = std::chrono::system_clock::now();
         const auto millis =
             std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
         text = fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}",
                            fmt::localtime(std::chrono::system_clock::to_time_t(now)), millis);
-        if (!policy_.tag && !policy_.rank) text += ' ';
+        if (!policy.tag && !policy.rank) text += ' ';
     }
     const char* channel = error ? "stderr" : "stdout";
-    if (policy_.tag) {
+    if (policy.tag) {
         text += fmt::format("[{},{}]<{}>: ", proc.job, proc.rank, channel);
-    } else if (policy_.rank) {
+    } else if (policy.rank) {
         text += fmt::format("[{}]<{}>: ", proc.rank, channel);
     }
     return text;
@@ -103,7 +104,7 @@ std::string Output::prefix(ProcId proc, bool error) const {
 
 /// Queues whole lines, or the begin of one, for muster's own output.
 void Output::show(ProcId proc, bool error, Source& source, std::string_view text) {
-    Stream& stream = streams_[error && !policy_.merge ? 1 : 0];
+    Stream& stream = streams_[error && !jobs_.at(proc.job).policy.merge ? 1 : 0];
     const std::string mark = prefix(proc, error);
     if (stream.unfinished && *stream.unfinished != proc && !mark.empty()) {
         // A tag stands at the begin of a line, also when another rank's line is not ended.
@@ -125,23 +126,25 @@ void Output::show(ProcId proc, bool error, Source& source, std::string_view text
 }
 
 void Output::into_file(ProcId proc, bool error, Source& source, std::string_view bytes) {
-    if (files_broken_) return;
-    Source& target = error && policy_.merge ? sources_[{proc, false}] : source;
+    JobOutput& job = jobs_[proc.job];
+    const OutputPolicy& policy = job.policy;
+    if (job.files_broken) return;
+    Source& target = error && policy.merge ? sources_[{proc, false}] : source;
     std::string path;
-    if (!policy_.directory.empty()) {
-        const size_t digits = std::to_string(ranks_ - 1).size();
-        path = fmt::format("{}/{}/rank.{:0{}}", policy_.directory, proc.job, proc.rank, digits);
+    if (!policy.directory.empty()) {
+        const size_t digits = std::to_string(job.ranks - 1).size();
+        path = fmt::format("{}/{}/rank.{:0{}}", policy.directory, proc.job, proc.rank, digits);
         std::error_code failed;
         if (target.file == nullptr) std::filesystem::create_directories(path, failed);
         path += &target == &source && error ? "/stderr" : "/stdout";
     } else {
-        path = fmt::format("{}.{}.{}", policy_.file, proc.rank, &target == &source && error ? "err" : "out");
+        path = fmt::format("{}.{}.{}", policy.file, proc.rank, &target == &source && error ? "err" : "out");
     }
     if (target.file == nullptr) target.file = fopen(path.c_str(), "we");
     // Written at once: who looks into the file while the job runs sees what there is.
     if (target.file == nullptr || fwrite(bytes.data(), 1, bytes.size(), target.file) != bytes.size() ||
         fflush(target.file) != 0) {
-        files_broken_ = true;
+        job.files_broken = true;
         on_broken_(fmt::format("'{}' cannot be written: {}", path, strerror(errno)));
     }
 }

@@ -20,11 +20,12 @@ class Output {
   public:
     /// `on_taken(node, bytes)`: so much of what write() was given has left (or was stored).
     /// `on_broken(what)`: standard output or error, or a file, can no longer be written.
-    Output(Loop& loop, OutputPolicy policy, uint32_t ranks,
-           std::function<void(uint32_t node, uint64_t bytes)> on_taken,
+    Output(Loop& loop, std::function<void(uint32_t node, uint64_t bytes)> on_taken,
            std::function<void(const std::string& what)> on_broken);
     ~Output();
 
+    /// How the output of a job of that many ranks is to be treated. Comes before its output.
+    void add_job(uint32_t job, const OutputPolicy& policy, uint32_t ranks);
     /// Output of a rank of node `node`.
     void write(uint32_t node, ProcId proc, bool error, std::string_view bytes);
     /// Writes out all that is held back. `patience`: how long to wait for a reader that does not read;
@@ -58,16 +59,20 @@ class Output {
     bool write_once(Stream& stream);
     void give_back();
 
+    struct JobOutput {
+        OutputPolicy policy;
+        uint32_t ranks = 0;
+        bool files_broken = false;
+    };
+
     Loop& loop_;
-    const OutputPolicy policy_;
-    const uint32_t ranks_;
+    std::map<uint32_t, JobOutput> jobs_;
     std::function<void(uint32_t, uint64_t)> on_taken_;
     std::function<void(const std::string&)> on_broken_;
     Stream streams_[2];  ///< standard output, standard error
     std::map<std::pair<ProcId, bool>, Source> sources_;
     std::map<uint32_t, uint64_t> owed_;  ///< bytes by node that on_taken is still to be told of
     Watch unfinished_timer_;
-    bool files_broken_ = false;
 };
 
 }  // namespace muster

@@ -109,34 +109,31 @@ struct Child {
     }
 };
 
-void describe(const ProcessSpec& spec, const Failure& failure, Process& process) {
+StartFailure describe(const ProcessSpec& spec, const Failure& failure) {
     const char* reason = strerror(failure.error);
     const std::string& name = spec.argv[0];
-    process.status = 1;
     switch (failure.stage) {
         case Stage::Directory:
-            process.error = fmt::format("cannot work in directory '{}': {}", spec.wdir, reason);
-            return;
+            return {1, PMIX_ERR_JOB_WDIR_NOT_FOUND,
+                    fmt::format("cannot work in directory '{}': {}", spec.wdir, reason)};
         case Stage::Bind:
-            process.error = fmt::format("cannot be bound to its processors: {}", reason);
-            return;
+            return {1, PMIX_ERR_JOB_FAILED_TO_LAUNCH,
+                    fmt::format("cannot be bound to its processors: {}", reason)};
         case Stage::Execute:
             break;
     }
     struct stat info;
+    StartFailure found{127, PMIX_ERR_JOB_EXE_NOT_FOUND, {}};
     if (failure.error == ENOENT && name.find('/') == std::string::npos) {
-        process.status = 127;
-        process.error = fmt::format("program '{}' not found in PATH or in '{}'", name, spec.wdir);
+        found.text = fmt::format("program '{}' not found in PATH or in '{}'", name, spec.wdir);
     } else if (failure.error == ENOENT && stat(name.c_str(), &info) == 0) {
-        process.status = 127;
-        process.error = fmt::format("cannot execute '{}': its interpreter is not there", name);
+        found.text = fmt::format("cannot execute '{}': its interpreter is not there", name);
     } else if (failure.error == ENOENT || failure.error == ENOTDIR) {
-        process.status = 127;
-        process.error = fmt::format("program '{}' not found", name);
+        found.text = fmt::format("program '{}' not found", name);
     } else {
-        process.status = 126;
-        process.error = fmt::format("cannot execute '{}': {}", name, reason);
+        found = {126, PMIX_ERR_JOB_APP_NOT_EXECUTABLE, fmt::format("cannot execute '{}': {}", name, reason)};
     }
+    return found;
 }
 
 void close_both(int (&pair)[2]) {
@@ -165,8 +162,7 @@ Process start_process(const ProcessSpec& spec) {
                        (spec.with_stdin ? pipe2(in, O_CLOEXEC) == 0
                                         : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0);
     if (!piped) {
-        process.status = 1;
-        process.error = fmt::format("cannot make pipes for its output: {}", strerror(errno));
+        process.failure.text = fmt::format("cannot make pipes for its output: {}", strerror(errno));
         for (auto* pair : {&in, &out, &err, &report})
             close_both(*pair);
         return process;
@@ -221,12 +217,11 @@ Process start_process(const ProcessSpec& spec) {
     close(out[0]);
     if (err[0] >= 0) close(err[0]);
     if (pid < 0) {
-        process.status = 1;
-        process.error = fmt::format("cannot start a process: {}", strerror(fork_error));
+        process.failure.text = fmt::format("cannot start a process: {}", strerror(fork_error));
         return process;
     }
     waitpid(pid, nullptr, 0);
-    describe(spec, failure, process);
+    process.failure = describe(spec, failure);
     return process;
 }
 

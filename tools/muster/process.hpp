@@ -2,6 +2,7 @@
 // Starting one process, and ending what is left of many.
 #pragma once
 
+#include <pmix_common.h>
 #include <sys/types.h>
 
 #include <string>
@@ -18,15 +19,20 @@ struct ProcessSpec {
     bool merge_stderr = false;   ///< standard error goes into the pipe of standard output
 };
 
+/// Why a process could not be started.
+struct StartFailure {
+    int status = 1;                                ///< as a shell gives it: 127 not found, 126 not executable
+    int32_t code = PMIX_ERR_JOB_FAILED_TO_LAUNCH;  ///< as PMIx gives it
+    std::string text;                              ///< a sentence
+};
+
 /// A process that was started; the descriptors are the caller's, -1 where there is none.
 struct Process {
     pid_t pid = -1;
     int stdin_fd = -1;
     int stdout_fd = -1;
     int stderr_fd = -1;
-    int status =
-        0;  ///< when pid is -1: exit status as a shell gives it (127 not found, 126 not executable, 1)
-    std::string error;  ///< when pid is -1: why, as a sentence
+    StartFailure failure;  ///< when pid is -1
 };
 
 /// Starts a process in a process group of its own, which dies with the calling thread. Signals are as they

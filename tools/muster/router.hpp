@@ -4,18 +4,15 @@
 #pragma once
 
 #include <functional>
-#include <list>
 #include <map>
-#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "tools/muster/job.hpp"
+#include "tools/muster/job_table.hpp"
 #include "tools/muster/link.hpp"
 #include "tools/muster/loop.hpp"
 #include "tools/muster/report.hpp"
+#include "tools/muster/services/gather.hpp"
 
 namespace muster {
 
@@ -23,27 +20,16 @@ class Router {
   public:
     using Send = std::function<bool(uint32_t node, Kind kind, uint64_t id, const Writer& body)>;
 
-    Router(Loop& loop, const Job& job, Report& report, Send send);
+    Router(Loop& loop, JobTable& jobs, Report& report, Send send);
 
     /// Takes one of the messages Fence, Modex, ModexDone of a node.
     void on_message(uint32_t node, Kind kind, uint64_t id, std::string_view body);
     /// A rank has ended: it takes part in no more.
-    void rank_ended(uint32_t rank);
+    void proc_ended();
     /// A node is gone; what waits for it fails.
     void node_gone(uint32_t node);
 
   private:
-    struct Fence {
-        std::vector<ProcName> procs;  ///< sorted: members may name them in any order
-        std::set<uint32_t> nodes;     ///< that take part
-        struct Part {
-            uint64_t id;
-            std::string bytes;
-        };
-        std::map<uint32_t, Part> parts;
-        Report::Clock::time_point begin;
-        Watch timer;
-    };
     struct Modex {
         uint32_t asker = 0, target = 0;
         uint64_t id = 0;  ///< the asker's
@@ -51,20 +37,18 @@ class Router {
     };
 
     void fence(uint32_t node, uint64_t id, std::string_view body);
-    void finish(std::list<Fence>::iterator fence, int32_t status);
-    bool hopeless(const Fence& fence) const;
+    void fence_done(int32_t status, const Gather::Operation& fence);
     void modex(uint32_t node, uint64_t id, std::string_view body);
     void answer_modex(uint64_t id, int32_t status, std::string_view bytes);
 
     Loop& loop_;
-    const Job& job_;
+    JobTable& jobs_;
     Report& report_;
     Send send_;
-    std::list<Fence> fences_;
+    Gather fences_;
     std::map<uint64_t, Modex> modexes_;  ///< by our own id
     uint64_t next_id_ = 1;
-    std::set<uint32_t> ended_;  ///< ranks
-    std::set<uint32_t> gone_;   ///< nodes
+    std::set<uint32_t> gone_;  ///< nodes
 };
 
 }  // namespace muster

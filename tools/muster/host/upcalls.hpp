@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The upcalls by service: each function enters those of one file into the table. An upcall copies what it is
+// given, posts it to the node's loop and returns; the answer goes back from there.
+#pragma once
+
+#include "tools/muster/host/bridge.hpp"
+
+namespace muster {
+
+void add_process_upcalls(pmix_server_module_t& module);
+void add_modex_upcalls(pmix_server_module_t& module);
+
+}  // namespace muster

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writing and reading a job.
+#include "tools/muster/job_message.hpp"
+
+namespace muster {
+namespace {
+
+void write_strings(Writer& out, const std::vector<std::string>& list) {
+    out.u32(static_cast<uint32_t>(list.size()));
+    for (const std::string& text : list)
+        out.bytes(text);
+}
+
+std::vector<std::string> read_strings(Reader& in) {
+    std::vector<std::string> list;
+    for (uint32_t left = in.count(sizeof(uint64_t)); left > 0 && in.ok(); --left)
+        list.emplace_back(in.bytes());
+    return list;
+}
+
+void write_app(Writer& out, const App& app) {
+    write_strings(out, app.argv);
+    out.u32(static_cast<uint32_t>(app.env.size()));
+    for (const auto& [name, value] : app.env)
+        out.bytes(name).bytes(value);
+    out.u32(static_cast<uint32_t>(app.env_changes.size()));
+    for (const EnvChange& change : app.env_changes) {
+        out.u32(static_cast<uint32_t>(change.kind)).bytes(change.name).bytes(change.value);
+        out.u32(static_cast<unsigned char>(change.separator));
+    }
+    out.bytes(app.wdir).bytes(app.pset).u32(app.first_rank).u32(app.ranks);
+}
+
+App read_app(Reader& in) {
+    App app;
+    app.argv = read_strings(in);
+    for (uint32_t left = in.count(2 * sizeof(uint64_t)); left > 0 && in.ok(); --left) {
+        const std::string_view name = in.bytes();
+        app.env.emplace_back(name, in.bytes());
+    }
+    for (uint32_t left = in.count(2 * sizeof(uint64_t)); left > 0 && in.ok(); --left) {
+        EnvChange change;
+        change.kind = static_cast<EnvChange::Kind>(in.u32());
+        change.name = in.bytes();
+        change.value = in.bytes();
+        change.separator = static_cast<char>(in.u32());
+        app.env_changes.push_back(std::move(change));
+    }
+    app.wdir = in.bytes();
+    app.pset = in.bytes();
+    app.first_rank = in.u32();
+    app.ranks = in.u32();
+    return app;
+}
+
+}  // namespace
+
+void write_job(Writer& out, const Job& job) {
+    out.u32(job.number).bytes(job.nspace);
+    write_strings(out, job.nodes);
+    out.u32(static_cast<uint32_t>(job.apps.size()));
+    for (const App& app : job.apps)
+        write_app(out, app);
+    out.u32(job.size());
+    for (const Place& place : job.places) {
+        out.u32(place.app).u32(place.node).u32(place.local_rank).u32(place.node_rank);
+        out.u32(static_cast<uint32_t>(place.cpus.size()));
+        for (unsigned cpu : place.cpus)
+            out.u32(cpu);
+    }
+    out.bytes(job.map_by).bytes(job.bind_to).u32(static_cast<uint32_t>(job.input.target));
+    out.u32(job.input.rank).u32(job.merge_output ? 1 : 0).u32(job.offset);
+    out.u32(job.parent ? 1 : 0);
+    if (job.parent) out.name(*job.parent);
+    out.bytes(job.attributes);
+}
+
+bool read_job(Reader& in, Job& job) {
+    job.number = in.u32();
+    job.nspace = in.bytes();
+    job.nodes = read_strings(in);
+    for (uint32_t left = in.count(sizeof(uint32_t)); left > 0 && in.ok(); --left)
+        job.apps.push_back(read_app(in));
+    for (uint32_t left = in.count(5 * sizeof(uint32_t)); left > 0 && in.ok(); --left) {
+        Place place;
+        place.app = in.u32();
+        place.node = in.u32();
+        place.local_rank = in.u32();
+        place.node_rank = in.u32();
+        for (uint32_t cpus = in.count(sizeof(uint32_t)); cpus > 0 && in.ok(); --cpus)
+            place.cpus.push_back(in.u32());
+        if (place.app >= job.apps.size() || place.node >= job.nodes.size()) return false;
+        job.places.push_back(std::move(place));
+    }
+    job.map_by = in.bytes();
+    job.bind_to = in.bytes();
+    job.input.target = static_cast<InputPolicy::Target>(in.u32());
+    job.input.rank = in.u32();
+    job.merge_output = in.u32() != 0;
+    job.offset = in.u32();
+    if (in.u32() != 0) job.parent = in.name();
+    job.attributes = in.bytes();
+    return in.ok();
+}
+
+}  // namespace muster

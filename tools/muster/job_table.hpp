@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The launcher's knowledge of all jobs: the first one, those that were spawned, and those that have ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "tools/muster/job.hpp"
+
+namespace muster {
+
+struct RankState {
+    pid_t pid = -1;  ///< kept after its end
+    bool started = false;
+    bool connected = false;  ///< has called PMIx_Init
+    bool finalized = false;
+    bool dismissed = false;  ///< its end was asked for; its status does not matter
+    bool aborted = false;    ///< called PMIx_Abort
+    bool ended = false;
+    bool paused = false;
+    int status = 0;  ///< as of waitpid, once it has ended
+};
+
+/// A job, as long as muster runs.
+struct JobRecord {
+    enum class State {
+        Registering,  ///< the nodes are told of it
+        Starting,
+        Running,
+        Ending,  ///< it has failed, or is to end: its ranks are being ended
+        Ended,
+    };
+    Job job;
+    State state = State::Registering;
+    std::vector<RankState> ranks;
+    uint32_t ranks_left = 0;         ///< not ended
+    uint32_t ranks_to_start = 0;     ///< neither started nor given up
+    std::set<uint32_t> nodes_left;   ///< that have yet to register it
+    std::optional<int> failure;      ///< exit status of its first failure
+    int32_t term_status = 0;         ///< how it ended: a status of PMIx
+    bool separate = false;           ///< lives on when the job of its parent fails
+    std::multiset<uint32_t> linked;  ///< jobs connected to it: one fails with the other
+
+    bool ended() const { return state == State::Ending || state == State::Ended; }
+};
+
+class JobTable {
+  public:
+    /// Takes a job in; its number and offset are set here.
+    JobRecord& add(Job job);
+    JobRecord* find(uint32_t number);
+    JobRecord* find(std::string_view nspace);
+    /// The rank's state, or null when there is no such process.
+    RankState* find(ProcId proc);
+    RankState* find(const ProcName& proc);
+    /// By number.
+    std::map<uint32_t, std::unique_ptr<JobRecord>>& all() { return jobs_; }
+    uint32_t next_number() const { return next_; }
+    /// True when each job has ended.
+    bool all_ended() const;
+
+  private:
+    std::map<uint32_t, std::unique_ptr<JobRecord>> jobs_;
+    std::vector<uint32_t> on_node_;  ///< processes so far, by node
+    uint32_t next_ = 1;
+    uint32_t processes_ = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The life of the jobs: launched, running, failed or ended by command, over.
+#include <fmt/format.h>
+#include <pmix_common.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/muster/job_message.hpp"
+#include "tools/muster/launcher.hpp"
+#include "tools/muster/process.hpp"
+
+namespace muster {
+namespace {
+
+/// Between SIGTERM and SIGKILL to ranks that are to end.
+constexpr std::chrono::milliseconds kPatience{2000};
+
+std::set<uint32_t> readers_of(const Job& job) {
+    if (job.input.target == InputPolicy::Target::None) return {};
+    if (job.input.target == InputPolicy::Target::One) return {job.input.rank};
+    std::set<uint32_t> readers;
+    for (uint32_t rank = 0; rank < job.size(); ++rank)
+        readers.insert(rank);
+    return readers;
+}
+
+}  // namespace
+
+std::string Launcher::next_nspace() const {
+    return fmt::format("{}@{}", server_nspace_, jobs_.next_number());
+}
+
+JobRecord& Launcher::launch(Job job, const OutputPolicy& output, Launched launched) {
+    JobRecord& record = jobs_.add(std::move(job));
+    const uint32_t number = record.job.number;
+    progress_[number].launched = std::move(launched);
+    output_->add_job(number, output, record.job.size());
+    if (number == 1) {
+        // muster's own standard input is for the first job.
+        input_ = std::make_unique<Input>(*loop_, readers_of(record.job),
+                                         [this, &record](uint32_t rank, std::string_view bytes) {
+                                             const Writer target = Writer().proc({record.job.number, rank});
+                                             const uint32_t node = record.job.places[rank].node;
+                                             if (bytes.empty()) {
+                                                 send(node, Kind::InputEnd, 0, target);
+                                             } else {
+                                                 send(node, Kind::Input, 0, Writer(target).bytes(bytes));
+                                             }
+                                         });
+    }
+    Writer body;
+    write_job(body, record.job);
+    for (uint32_t node = 0; node < nodes_.size(); ++node) {
+        record.nodes_left.insert(node);
+        send(node, Kind::Register, 0, body);
+    }
+    return record;
+}
+
+void Launcher::job_registered(uint32_t node, uint32_t number, const std::string& error) {
+    JobRecord* record = jobs_.find(number);
+    if (record == nullptr || record->state != JobRecord::State::Registering) return;
+    if (!error.empty()) {
+        const std::string why = fmt::format("node {}: {}", node_names_[node], error);
+        launched(*record, PMIX_ERR_JOB_FAILED_TO_LAUNCH, why);
+        return fail_job(*record, 1, PMIX_ERR_JOB_FAILED_TO_LAUNCH, why);
+    }
+    record->nodes_left.erase(node);
+    if (!record->nodes_left.empty()) return;
+    record->state = JobRecord::State::Starting;
+    if (state_ == State::Starting) state_ = State::Running;
+    for (uint32_t other = 0; other < nodes_.size(); ++other)
+        send(other, Kind::Start, 0, Writer().u32(number));
+    if (number == 1) input_->start();
+}
+
+void Launcher::rank_started(ProcId proc, pid_t pid) {
+    RankState* rank = jobs_.find(proc);
+    if (rank == nullptr || rank->started) return;
+    rank->pid = pid;
+    rank->started = true;
+    report_.rank_started();
+    start_settled(*jobs_.find(proc.job));
+}
+
+void Launcher::rank_not_started(ProcId proc, int status, int32_t code, const std::string& why) {
+    if (jobs_.find(proc) == nullptr) return;
+    JobRecord& record = *jobs_.find(proc.job);
+    if (!why.empty()) {
+        launched(record, code, why);
+        fail_job(
+            record, status, code,
+            fmt::format("rank {} on {}: {}", proc.rank, node_names_[record.job.places[proc.rank].node], why));
+    }
+    start_settled(record);
+    rank_ended(record, proc.rank);
+}
+
+/// One rank more is started or given up.
+void Launcher::start_settled(JobRecord& record) {
+    if (record.ranks_to_start == 0 || --record.ranks_to_start > 0) return;
+    if (record.state == JobRecord::State::Starting) record.state = JobRecord::State::Running;
+    launched(record, record.ended() ? PMIX_ERR_JOB_CANCELED : PMIX_SUCCESS, {});
+}
+
+void Launcher::launched(JobRecord& record, int32_t status, const std::string& why) {
+    const auto found = progress_.find(record.job.number);
+    if (found == progress_.end() || !found->second.launched) return;
+    const Launched tell = std::exchange(found->second.launched, nullptr);
+    tell(record, status, why);
+}
+
+void Launcher::rank_connected(ProcId proc) {
+    RankState* rank = jobs_.find(proc);
+    if (rank == nullptr || rank->connected) return;
+    rank->connected = true;
+    report_.rank_connected();
+}
+
+std::string Launcher::describe(ProcId proc) {
+    const JobRecord& record = *jobs_.find(proc.job);
+    return fmt::format("rank {}{} on {} (pid {})", proc.rank,
+                       proc.job > 1 ? fmt::format(" of job {}", proc.job) : "",
+                       node_names_[record.job.places[proc.rank].node], record.ranks[proc.rank].pid);
+}
+
+void Launcher::rank_exited(ProcId proc, int status) {
+    RankState* rank = jobs_.find(proc);
+    if (rank == nullptr || rank->ended) return;
+    JobRecord& record = *jobs_.find(proc.job);
+    rank->status = status;
+    report_.rank_ended();
+    if (!rank->dismissed) {
+        const std::string who = describe(proc);
+        if (WIFSIGNALED(status)) {
+            fail_job(record, 128 + WTERMSIG(status), PMIX_ERR_JOB_ABORTED_BY_SIG,
+                     fmt::format("{} was ended by {}", who, signal_text(WTERMSIG(status))));
+        } else if (WEXITSTATUS(status) != 0) {
+            fail_job(record, WEXITSTATUS(status), PMIX_ERR_JOB_NON_ZERO_TERM,
+                     fmt::format("{} exited with status {}{}", who, WEXITSTATUS(status),
+                                 rank->connected ? "" : " before it called PMIx_Init"));
+        } else if (rank->connected && !rank->finalized) {
+            fail_job(record, 1, PMIX_ERR_JOB_TERM_WO_SYNC,
+                     fmt::format("{} exited with status 0 without calling PMIx_Finalize", who));
+        }
+    }
+    rank_ended(record, proc.rank);
+}
+
+void Launcher::rank_aborted(ProcId proc, int status, const std::string& text,
+                            const std::vector<ProcName>& targets) {
+    RankState* rank = jobs_.find(proc);
+    if (rank == nullptr) return;
+    JobRecord& own = *jobs_.find(proc.job);
+    // The jobs that are meant as a whole, and single ranks of others.
+    std::set<uint32_t> whole;
+    std::map<uint32_t, std::set<uint32_t>> some;
+    if (targets.empty()) whole.insert(proc.job);
+    for (const ProcName& target : targets) {
+        JobRecord* record = target.nspace.empty() ? &own : jobs_.find(target.nspace);
+        if (record == nullptr) continue;
+        if (target.rank == PMIX_RANK_WILDCARD) whole.insert(record->job.number);
+        if (target.rank < record->job.size()) some[record->job.number].insert(target.rank);
+    }
+    for (const auto& [number, ranks] : some) {
+        if (ranks.size() == jobs_.find(number)->job.size()) whole.insert(number);
+    }
+    const std::string tail = text.empty() ? "" : ": " + text;
+    if (whole.contains(proc.job)) rank->aborted = true;
+    for (uint32_t number : whole) {
+        const int code = (status & 0xff) != 0 ? status & 0xff : 1;
+        fail_job(*jobs_.find(number), code, PMIX_ERR_JOB_ABORTED,
+                 fmt::format("{} called PMIx_Abort with status {}{}", describe(proc), status, tail));
+    }
+    for (const auto& [number, ranks] : some) {
+        if (whole.contains(number) || jobs_.find(number)->ended()) continue;
+        const std::vector<uint32_t> sorted(ranks.begin(), ranks.end());
+        say(fmt::format("{} called PMIx_Abort for rank{} {}{}{}", describe(proc),
+                        sorted.size() == 1 ? "" : "s", rank_text(sorted),
+                        number != proc.job ? fmt::format(" of job {}", number) : "", tail));
+        std::vector<ProcId> procs;
+        for (uint32_t target : sorted) {
+            procs.push_back({number, target});
+            jobs_.find(procs.back())->dismissed = true;
+        }
+        send_signal(SIGCONT, procs, false);
+        send_signal(SIGKILL, procs, false);
+    }
+}
+
+void Launcher::rank_ended(JobRecord& record, uint32_t rank) {
+    RankState& state = record.ranks[rank];
+    if (state.ended) return;
+    state.ended = true;
+    router_->proc_ended();
+    for (auto& [topic, service] : services_)
+        service->proc_ended(record, rank);
+    if (--record.ranks_left == 0) job_over(record);
+}
+
+void Launcher::job_over(JobRecord& record) {
+    record.state = JobRecord::State::Ended;
+    launched(record, PMIX_ERR_JOB_CANCELED, {});
+    for (auto& [topic, service] : services_)
+        service->job_ended(record);
+    progress_.erase(record.job.number);
+    if (jobs_.all_ended()) return quit_nodes();
+    // The first job's data stays for those that were spawned by it.
+    if (record.job.number == 1) return;
+    for (uint32_t node = 0; node < nodes_.size(); ++node)
+        send(node, Kind::Forget, 0, Writer().u32(record.job.number));
+}
+
+void Launcher::fail_job(JobRecord& record, int status, int32_t term_status, const std::string& why) {
+    if (record.ended() || record.failure) return;
+    record.failure = status;
+    record.term_status = term_status;
+    // Who spawned a job that could not be started is told so, and decides.
+    const bool unborn = record.job.number > 1 && record.ranks_to_start > 0;
+    if (!why.empty() && !unborn) say(why);
+    if (!failure_ && !unborn) failure_ = status;
+    end_ranks_of(record);
+    // Its children go with it, and those that are connected to it.
+    std::vector<JobRecord*> others;
+    for (auto& [number, other] : jobs_.all()) {
+        const bool child = other->job.parent && other->job.parent->nspace == record.job.nspace;
+        if ((child && !other->separate) || record.linked.contains(number)) others.push_back(other.get());
+    }
+    for (JobRecord* other : others)
+        fail_job(*other, status, PMIX_ERR_JOB_ABORTED, {});
+}
+
+void Launcher::end_ranks_of(JobRecord& record) {
+    if (record.ended()) return;
+    const bool started =
+        record.state == JobRecord::State::Starting || record.state == JobRecord::State::Running;
+    record.state = JobRecord::State::Ending;
+    if (!started) {
+        for (uint32_t rank = 0; rank < record.job.size(); ++rank)
+            rank_ended(record, rank);
+        return;
+    }
+    const std::vector<ProcId> all = {{record.job.number, kAllRanks}};
+    send_signal(SIGTERM, all, true);
+    send_signal(SIGCONT, all, true);  // those that are stopped see it, too
+    progress_[record.job.number].force = loop_->after(kPatience, [this, all] {
+        send_signal(SIGKILL, all, true);
+        if (ending()) kill_nodes_later();
+    });
+}
+
+void Launcher::end_job(JobRecord& record, int32_t term_status) {
+    if (record.ended()) return;
+    record.term_status = term_status;
+    for (RankState& rank : record.ranks)
+        rank.dismissed = true;
+    end_ranks_of(record);
+}
+
+void Launcher::end_ranks(const std::vector<ProcId>& procs) {
+    for (const ProcId& proc : procs) {
+        if (RankState* rank = jobs_.find(proc)) rank->dismissed = true;
+    }
+    send_signal(SIGTERM, procs, false);
+    send_signal(SIGCONT, procs, false);
+    auto force = std::make_shared<Watch>();
+    *force = loop_->after(kPatience, [this, procs, force] {
+        send_signal(SIGKILL, procs, false);
+        force->cancel();
+    });
+}
+
+void Launcher::signal(int number, const std::vector<ProcId>& procs) {
+    send_signal(number, procs, false);
+}
+
+void Launcher::send_signal(int number, const std::vector<ProcId>& procs, bool last) {
+    Writer body;
+    body.i32(number).u32(static_cast<uint32_t>(procs.size()));
+    for (const ProcId& proc : procs)
+        body.proc(proc);
+    body.u32(last ? 1 : 0);
+    for (uint32_t node = 0; node < nodes_.size(); ++node)
+        send(node, Kind::Signal, 0, body);
+}
+
+}  // namespace muster
