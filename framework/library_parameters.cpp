@@ -51,6 +51,15 @@ void define_library_parameters(Parameters& parameters) {
          .unit = "bytes",
          .help = "Room for events that are held for handlers which register later; the oldest give way."},
         {.framework = "pmix",
+         .component = "event",
+         .name = "queue_size",
+         .type = ParameterType::Size,
+         .default_value = "64m",
+         .unit = "bytes",
+         .help =
+             "Room for events that wait to be taken by one process: what a server has still to send to it, "
+             "and what its handlers have not completed; events beyond are given up and counted."},
+        {.framework = "pmix",
          .component = "hwloc",
          .name = "topo_file",
          .help = "File in hwloc's XML that describes this node, instead of looking at the machine."},

@@ -81,6 +81,8 @@ struct EventEngine::Chain {
     EventEngine* engine = nullptr;
     EventPtr event;
     std::vector<HandlerPtr> handlers;
+    OnEnd on_end;
+    size_t cost = 0;
     size_t next = 0;
     Info results;  ///< of the handlers so far: each one's status under its name, then what it gave
     // What the handler that runs now was given; valid until it completes.
@@ -124,8 +126,13 @@ EventEngine::OpenCalls& EventEngine::open_calls() {
     return *table;
 }
 
-EventEngine::EventEngine(EventLoop& loop, size_t hold_bytes, InRange in_range, OnGone on_gone)
-    : loop_(loop), in_range_(std::move(in_range)), on_gone_(std::move(on_gone)), held_(hold_bytes) {
+EventEngine::EventEngine(EventLoop& loop, size_t hold_bytes, size_t open_bytes, InRange in_range,
+                         OnGone on_gone)
+    : loop_(loop),
+      in_range_(std::move(in_range)),
+      on_gone_(std::move(on_gone)),
+      held_(hold_bytes),
+      max_open_bytes_(open_bytes) {
     OpenCalls& open = open_calls();
     std::lock_guard lock(open.lock);
     owner_ = open.next_owner++;
@@ -208,7 +215,7 @@ void EventEngine::activate(size_t id) {
         return true;
     });
     for (EventPtr& event : wanted)
-        run(std::move(event), {handler});
+        run(std::move(event), {handler}, nullptr);
 }
 
 std::optional<std::vector<pmix_status_t>> EventEngine::remove(size_t id) {
@@ -267,21 +274,33 @@ std::vector<EventEngine::HandlerPtr> EventEngine::chain_for(const Event& event, 
     return chain;
 }
 
-void EventEngine::deliver(EventPtr event, bool for_defaults) {
+void EventEngine::deliver(EventPtr event, bool for_defaults, OnEnd on_end) {
     std::vector<HandlerPtr> handlers = chain_for(*event, for_defaults);
-    if (!handlers.empty()) {
-        run(std::move(event), std::move(handlers));
-    } else if (event->cacheable) {
-        held_.add(std::move(event), next_number_++, for_defaults);
-    }
+    if (!handlers.empty()) return run(std::move(event), std::move(handlers), std::move(on_end));
+    if (event->cacheable) held_.add(std::move(event), next_number_++, for_defaults);
+    if (on_end) on_end(Info(), false);
 }
 
-void EventEngine::run(EventPtr event, std::vector<HandlerPtr> handlers) {
+void EventEngine::run(EventPtr event, std::vector<HandlerPtr> handlers, OnEnd on_end) {
+    const size_t cost = event->cost();
+    // One event alone always finds room.
+    if (open_bytes_ > 0 && open_bytes_ + cost > max_open_bytes_) {
+        ++refused_;
+        if (on_end) on_end(Info(), false);
+        return;
+    }
     auto chain = std::make_shared<Chain>();
     chain->engine = this;
     chain->event = std::move(event);
     chain->handlers = std::move(handlers);
+    chain->on_end = std::move(on_end);
+    open_bytes_ += chain->cost = cost;
     advance(chain);
+}
+
+void EventEngine::finish(Chain& chain) {
+    open_bytes_ -= chain.cost;
+    if (const OnEnd on_end = std::move(chain.on_end)) on_end(chain.results, true);
 }
 
 void EventEngine::advance(const std::shared_ptr<Chain>& chain) {
@@ -293,8 +312,9 @@ void EventEngine::advance(const std::shared_ptr<Chain>& chain) {
         }
         call(chain, handler);
         if (!chain->completed) return;  // completed() goes on
-        if (chain->status == PMIX_EVENT_ACTION_COMPLETE) return;
+        if (chain->status == PMIX_EVENT_ACTION_COMPLETE) break;
     }
+    finish(*chain);
 }
 
 void EventEngine::call(const std::shared_ptr<Chain>& chain, const HandlerPtr& handler) {
@@ -344,7 +364,11 @@ void EventEngine::completed(pmix_status_t status, pmix_info_t* results, size_t n
         auto shared = std::make_shared<Info>(given ? std::move(*given) : Info());
         loop.post([chain, status, shared] {
             chain->take(status, std::move(*shared));
-            if (status != PMIX_EVENT_ACTION_COMPLETE) chain->engine->advance(chain);
+            if (status == PMIX_EVENT_ACTION_COMPLETE) {
+                chain->engine->finish(*chain);
+            } else {
+                chain->engine->advance(chain);
+            }
         });
     } catch (const std::bad_alloc&) {
         // The chain ends here: nothing can be said to the handlers that follow.

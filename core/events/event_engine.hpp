@@ -47,11 +47,16 @@ class EventEngine {
   public:
     /// Whether the source of an event is in the range that a handler asked for.
     using InRange = std::function<bool(const HandlerSpec& handler, const pmix_proc_t& source)>;
+    /// Called at the end of an event's chain, with what its handlers gave: each one's status under its name,
+    /// and then its results. `answered`: some handler was asked; false also when the event was given up.
+    using OnEnd = std::function<void(const Info& results, bool answered)>;
     /// Called when a handler goes by itself (PMIX_EVENT_ONESHOT).
     using OnGone = std::function<void(const std::vector<pmix_status_t>& codes)>;
 
     /// @param hold_bytes  room for events that no handler wanted yet
-    EventEngine(EventLoop& loop, size_t hold_bytes, InRange in_range, OnGone on_gone);
+    /// @param open_bytes  room for events whose handlers have not completed yet; what comes beyond is given
+    /// up
+    EventEngine(EventLoop& loop, size_t hold_bytes, size_t open_bytes, InRange in_range, OnGone on_gone);
     /// Handlers that complete later find nobody.
     ~EventEngine();
     EventEngine(const EventEngine&) = delete;
@@ -66,11 +71,12 @@ class EventEngine {
     std::optional<std::vector<pmix_status_t>> remove(size_t id);
 
     /// Runs the handlers for an event. When none matches it is held for later ones, if it may be.
-    /// `for_defaults`: default handlers are asked, unless the event itself says otherwise.
-    void deliver(EventPtr event, bool for_defaults);
+    /// `for_defaults`: default handlers are asked, unless the event itself says otherwise. `on_end` (may be
+    /// null) is called once, perhaps inside; never when a handler does not complete.
+    void deliver(EventPtr event, bool for_defaults, OnEnd on_end = nullptr);
 
     /// Events given up for lack of room.
-    size_t dropped() const { return held_.dropped(); }
+    size_t dropped() const { return held_.dropped() + refused_; }
 
   private:
     struct Handler {
@@ -91,8 +97,9 @@ class EventEngine {
     HandlerPtr find(size_t id) const;
     bool matches(const Handler& handler, const Event& event, bool for_defaults) const;
     std::vector<HandlerPtr> chain_for(const Event& event, bool for_defaults) const;
-    void run(EventPtr event, std::vector<HandlerPtr> handlers);
+    void run(EventPtr event, std::vector<HandlerPtr> handlers, OnEnd on_end);
     void advance(const std::shared_ptr<Chain>& chain);
+    void finish(Chain& chain);
     void call(const std::shared_ptr<Chain>& chain, const HandlerPtr& handler);
 
     EventLoop& loop_;
@@ -102,6 +109,9 @@ class EventEngine {
     size_t next_id_ = 0;
     uint64_t next_number_ = 0;
     EventStore held_;
+    const size_t max_open_bytes_;
+    size_t open_bytes_ = 0;  ///< of events whose chains have not ended
+    size_t refused_ = 0;     ///< events that found no room among them
     HandlerPtr first_;
     HandlerPtr last_;
     std::vector<HandlerPtr> single_;

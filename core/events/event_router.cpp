@@ -18,20 +18,21 @@ Bytes pack_event(const Event& event, WireFormat format) {
     return message.error() == PMIX_SUCCESS ? message.take() : Bytes();
 }
 
+}  // namespace
+
 /// The packed form of one event for each encoding that its receivers want.
-class PackedEvent {
+class EventRouter::PackedEvent {
   public:
     explicit PackedEvent(const Event& event) : event_(event) {}
 
-    void send_to(Peer& peer) {
+    /// Empty where the event cannot be packed for this peer.
+    const SharedBytes& bytes_for(const Peer& peer) {
         for (const auto& [format, bytes] : forms_) {
-            if (format.bfrops == peer.format.bfrops && format.buffer_type == peer.format.buffer_type) {
-                if (!bytes->empty()) peer.send_shared(tag::kEvent, bytes);
-                return;
-            }
+            if (format.bfrops == peer.format.bfrops && format.buffer_type == peer.format.buffer_type)
+                return bytes;
         }
         forms_.emplace_back(peer.format, std::make_shared<const Bytes>(pack_event(event_, peer.format)));
-        if (!forms_.back().second->empty()) peer.send_shared(tag::kEvent, forms_.back().second);
+        return forms_.back().second;
     }
 
   private:
@@ -39,10 +40,25 @@ class PackedEvent {
     std::vector<std::pair<WireFormat, SharedBytes>> forms_;
 };
 
-}  // namespace
-
-EventRouter::EventRouter(Server& server, size_t hold_bytes) : server_(server), held_(hold_bytes) {}
+EventRouter::EventRouter(Server& server, size_t hold_bytes, size_t queue_bytes)
+    : server_(server), held_(hold_bytes), max_queued_(queue_bytes) {}
 EventRouter::~EventRouter() = default;
+
+void EventRouter::pass(PackedEvent& event, Peer& peer) {
+    const SharedBytes& bytes = event.bytes_for(peer);
+    if (bytes->empty() || !peer.channel) return;
+    const size_t queued = peer.channel->queued();
+    if (queued > 0 && queued + bytes->size() > max_queued_) {
+        // Not said for each event: there may be many.
+        if (unsent_++ % 1024 == 0) {
+            MUSTER_LOG(server_.log(), Error,
+                       "client %s does not take its events (%zu bytes wait): more are given up",
+                       peer.text().c_str(), queued);
+        }
+        return;
+    }
+    peer.send_shared(tag::kEvent, bytes);
+}
 
 // --- registrations ---
 
@@ -285,7 +301,7 @@ void EventRouter::to_clients(const EventPtr& event) {
             registration->served = number;
             // A process handles what it reports itself at once, before we hear of it.
             if (proc_is(event->source, registration->proc) || !in_range(*event, registration->proc)) continue;
-            if (const PeerPtr peer = registration->peer.lock()) packed.send_to(*peer);
+            if (const PeerPtr peer = registration->peer.lock()) pass(packed, *peer);
         }
     };
     if (const auto found = by_code_.find(event->status); found != by_code_.end()) send(found->second);
@@ -315,7 +331,8 @@ void EventRouter::replay(const Registration& before, const PeerPtr& peer,
             continue;
         }
         if (proc_is(event.source, peer->proc) || !in_range(event, peer->proc) || had(before, held)) continue;
-        PackedEvent(event).send_to(*peer);
+        PackedEvent packed(event);
+        pass(packed, *peer);
     }
 }
 

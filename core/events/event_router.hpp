@@ -25,7 +25,9 @@ class EventRouter {
   public:
     using OnStatus = std::function<void(pmix_status_t)>;
 
-    EventRouter(Server& server, size_t hold_bytes);
+    /// @param hold_bytes   room for events that are held
+    /// @param queue_bytes  of what waits to be sent to one client; events beyond are given up
+    EventRouter(Server& server, size_t hold_bytes, size_t queue_bytes);
     ~EventRouter();
 
     /// A client registers codes (none: all). `done` answers it; then it gets what is held for it, in order.
@@ -50,8 +52,8 @@ class EventRouter {
     void departed();
     void deregistered(const char* nspace);
 
-    /// Events that were not held to the end for lack of room.
-    size_t dropped() const { return held_.dropped(); }
+    /// Events that were not held to the end, or not sent to a client that does not read, for lack of room.
+    size_t dropped() const { return held_.dropped() + unsent_; }
 
   private:
     /// When a registration began and ended, in numbers of events.
@@ -71,6 +73,9 @@ class EventRouter {
     };
     using RegistrationPtr = std::shared_ptr<Registration>;
 
+    class PackedEvent;
+
+    void pass(PackedEvent& event, Peer& peer);
     bool in_range(const Event& event, const pmix_proc_t& proc) const;
     bool reaches_beyond(const Event& event, bool& surely) const;
     bool concerns(const Event& event, const pmix_proc_t& proc) const;
@@ -82,6 +87,8 @@ class EventRouter {
     Server& server_;
     uint64_t next_number_ = 0;
     EventStore held_;
+    const size_t max_queued_;
+    size_t unsent_ = 0;
     std::unordered_map<uint32_t, RegistrationPtr> by_peer_;  ///< by the peer's index
     std::unordered_map<pmix_status_t, std::vector<RegistrationPtr>> by_code_;
     std::vector<RegistrationPtr> defaults_;

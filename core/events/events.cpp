@@ -6,6 +6,7 @@
 
 #include "core/client/client.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/status.hpp"
 
 namespace muster {
 namespace {
@@ -54,6 +55,7 @@ Events::Events(Runtime& runtime)
     : runtime_(runtime),
       engine_(
           runtime.loop(), runtime.parameters().size("pmix_event_cache_size"),
+          runtime.parameters().size("pmix_event_queue_size"),
           [&runtime](const HandlerSpec& handler, const pmix_proc_t& source) {
               return source_in_range(runtime, handler, source);
           },
@@ -63,6 +65,40 @@ void Events::attach(Client& client) {
     client_ = &client;
     client.on_message(tag::kEvent, [this](const Frame& frame) { receive(frame); });
     client.on_lost([this] { lost(); });
+}
+
+void Events::observe(pmix_status_t code, Observer observer) {
+    observers_.emplace(code, std::move(observer));
+}
+
+EventEngine::OnEnd Events::observed(const EventPtr& event) {
+    std::vector<EventEngine::OnEnd> ends;
+    const auto [begin, end] = observers_.equal_range(event->status);
+    for (auto observer = begin; observer != end; ++observer) {
+        if (EventEngine::OnEnd on_end = observer->second(event)) ends.push_back(std::move(on_end));
+    }
+    if (ends.empty()) return nullptr;
+    return [ends = std::move(ends)](const Info& results, bool answered) {
+        for (const EventEngine::OnEnd& on_end : ends)
+            on_end(results, answered);
+    };
+}
+
+void Events::listen(const std::vector<pmix_status_t>& codes) {
+    std::vector<pmix_status_t> fresh;
+    for (const pmix_status_t code : codes) {
+        if (listened_.insert(code).second && wanted_[code]++ == 0) fresh.push_back(code);
+    }
+    // A server sees all that passes.
+    if (fresh.empty() || runtime_.server() != nullptr || client_ == nullptr || !client_->connected()) return;
+    Packer message = client_->packer(Command::RegisterEvents);
+    message.counted(fresh.data(), fresh.size(), PMIX_STATUS).infos({});
+    client_->request_status(std::move(message), [this, n = fresh.size()](pmix_status_t status) {
+        if (status != PMIX_SUCCESS) {
+            MUSTER_LOG(runtime_.log(), Error, "server %s refused to register %zu events for the library: %s",
+                       proc_text(client_->server()).c_str(), n, status_text(status));
+        }
+    });
 }
 
 void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
@@ -137,14 +173,16 @@ void Events::notify(EventPtr event, const OnStatus& done) {
     client_->request_status(std::move(message), done);
     const bool ourselves = event->range != PMIX_RANGE_RM &&
                            (event->range != PMIX_RANGE_CUSTOM || among(event->targets, runtime_.self()));
-    if (ourselves) raise(std::move(event));
+    if (ourselves) return raise(std::move(event));
+    if (const EventEngine::OnEnd on_end = observed(event)) on_end(Info(), false);
 }
 
 void Events::raise(EventPtr event) {
     // The default handler of a host takes what it gets for a failure (Slurm's ends the step), so it is asked
     // about errors alone.
     const bool for_defaults = runtime_.server() == nullptr || is_error_event(event->status);
-    engine_.deliver(std::move(event), for_defaults);
+    EventEngine::OnEnd on_end = observed(event);
+    engine_.deliver(std::move(event), for_defaults, std::move(on_end));
 }
 
 void Events::receive(const Frame& frame) {
@@ -161,6 +199,9 @@ void Events::receive(const Frame& frame) {
     }
     // Our server decided that it is for us; only what it says of itself matters here.
     [[maybe_unused]] const pmix_status_t read = event->read_directives();
+    // A server that is somebody's client (a launcher, a tool with children of its own) passes on what comes
+    // from there.
+    if (Server* server = runtime_.server()) server->events().to_clients(event);
     raise(std::move(event));
 }
 

@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <map>
+#include <set>
+#include <vector>
 
 #include "core/events/event_engine.hpp"
 
@@ -14,8 +16,9 @@ class Client;
 class Runtime;
 struct Frame;
 
-/// Key of a query of ours: how many events a server gave up for lack of room before all who might have wanted
-/// them had registered (PMIX_SIZE; parameter pmix_event_cache_size).
+/// Key of a query of ours: how many events a server gave up for lack of room (PMIX_SIZE): before all who
+/// might have wanted them had registered (parameter pmix_event_cache_size), or because a process did not take
+/// them (parameter pmix_event_queue_size).
 inline constexpr const char* kDroppedEventsKey = "muster.events.dropped";
 
 class Events {
@@ -23,7 +26,17 @@ class Events {
     using OnStatus = std::function<void(pmix_status_t)>;
     using OnRegistered = std::function<void(pmix_status_t status, size_t id)>;
 
+    /// What the library itself does with an event, before any handler is asked. What it returns (mostly
+    /// nothing) is called at the end of the chain.
+    using Observer = std::function<EventEngine::OnEnd(const EventPtr& event)>;
+
     explicit Events(Runtime& runtime);
+
+    /// Every event of this code that this process gets or reports itself is shown to `observer`; in a server
+    /// each that passes. Before the first event, or on the loop.
+    void observe(pmix_status_t code, Observer observer);
+    /// Asks our server for the events of these codes, handler or not. Those that it holds come, too.
+    void listen(const std::vector<pmix_status_t>& codes);
 
     /// From now on `client` delivers events, and its lost connection is one. Before it connects.
     void attach(Client& client);
@@ -42,6 +55,7 @@ class Events {
     size_t dropped();
 
   private:
+    EventEngine::OnEnd observed(const EventPtr& event);
     void receive(const Frame& frame);
     void lost();
     void withdraw(const std::vector<pmix_status_t>& codes);
@@ -51,6 +65,8 @@ class Events {
     EventEngine engine_;
     std::map<pmix_status_t, size_t> wanted_;  ///< how many handlers have each code
     size_t wanted_defaults_ = 0;              ///< and how many have all
+    std::set<pmix_status_t> listened_;        ///< codes that the library itself has asked for
+    std::multimap<pmix_status_t, Observer> observers_;
 };
 
 }  // namespace muster

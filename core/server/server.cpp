@@ -23,7 +23,8 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
       modex_(*this),
       collectives_(*this),
       monitors_(*this),
-      events_(*this, runtime.parameters().size("pmix_event_cache_size")) {
+      events_(*this, runtime.parameters().size("pmix_event_cache_size"),
+              runtime.parameters().size("pmix_event_queue_size")) {
     collectives_.set_operation(CollectiveKind::Fence, std::make_unique<FenceOperation>(*this));
     auto connections = std::make_shared<Connections>(*this);
     collectives_.set_operation(CollectiveKind::Connect,

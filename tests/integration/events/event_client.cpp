@@ -275,6 +275,96 @@ void held() {
     fence();
 }
 
+void on_event_slowly(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t* results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
+    usleep(100);
+    on_event(id, status, source, info, ninfo, results, nresults, complete, cbdata);
+}
+
+size_t dropped() {
+    char key[] = "muster.events.dropped";
+    char* keys[] = {key, nullptr};
+    pmix_query_t query;
+    memset(&query, 0, sizeof query);
+    query.keys = keys;
+    pmix_info_t* results = nullptr;
+    size_t n = 0;
+    is(PMIx_Query_info(&query, 1, &results, &n), PMIX_SUCCESS, "query of what was dropped");
+    const size_t count = n == 1 && results[0].value.type == PMIX_SIZE ? results[0].value.data.size : SIZE_MAX;
+    PMIx_Info_free(results, n);
+    return count;
+}
+
+size_t resident_pages() {
+    size_t whole = 0, resident = 0;
+    if (FILE* file = fopen(("/proc/" + std::to_string(getppid()) + "/statm").c_str(), "r")) {
+        if (fscanf(file, "%zu %zu", &whole, &resident) != 2) resident = 0;
+        fclose(file);
+    }
+    return resident;
+}
+
+// Rank 0 floods a handler of rank 1 that takes 100 us for each. The others are served meanwhile; the slow one
+// gets all, in order; or, where the server has little room for it, the first ones, and what was given up is
+// counted.
+void flood(int total, bool bounded) {
+    const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 60;
+    listen(kEnd);
+    if (self.rank == 1) listen(code, on_event_slowly);
+    if (self.rank == 2) listen(code);
+    fence();
+    const size_t before = resident_pages();
+    if (self.rank == 0) {
+        const std::string padding(bounded ? 4000 : 20, 'x');
+        std::vector<pmix_info_t> infos(2);
+        bool yes = true;
+        infos[1] = info_of(PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+        for (int i = 0; i < total; ++i) {
+            const std::string text = std::to_string(i) + " " + padding;
+            infos[0] = info_of("test.text", text.c_str(), PMIX_STRING);
+            const bool at_end = i == total - 1;
+            // Now and then one that waits, so that the flood's own queue stays short.
+            if (at_end || i % 256 == 0) {
+                notify(code, PMIX_RANGE_LOCAL, infos);
+            } else {
+                is(PMIx_Notify_event(
+                       code, &self, PMIX_RANGE_LOCAL, infos.data(), infos.size(), [](pmix_status_t, void*) {},
+                       nullptr),
+                   PMIX_SUCCESS, "notify");
+            }
+            PMIx_Info_destruct(&infos[0]);
+        }
+        need(resident_pages() < before + 20000,
+             "the server has grown by " + std::to_string((resident_pages() - before) / 256) + " MiB");
+        if (bounded) need(dropped() > 0, "nothing was counted");
+    }
+    std::vector<pmix_proc_t> quick{rank(0), rank(2), rank(3)};
+    if (self.rank != 1) {
+        is(PMIx_Fence(quick.data(), quick.size(), nullptr, 0), PMIX_SUCCESS, "fence of the quick ones");
+        need(count(code) == (self.rank == 2 ? static_cast<size_t>(total) : 0) || bounded,
+             "events of a quick one");
+    } else {
+        // Time enough for the slowest of machines: what counts is that none is missing.
+        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+        size_t came = 0;
+        const auto all = static_cast<size_t>(bounded ? 2 : total);
+        while ((came = count(code)) < all && std::chrono::steady_clock::now() < end)
+            usleep(10000);
+        need(came >= all, std::to_string(came) + " events came");
+    }
+    fence();
+    std::lock_guard guard(lock);
+    int last = -1;
+    for (const Came& one : events) {
+        if (one.status != code) continue;
+        const int number = atoi(one.texts.at("test.text").c_str());
+        if (number <= last || (!bounded && number != last + 1))
+            complain("order at " + std::to_string(number));
+        last = number;
+    }
+}
+
 // A host that cannot pass events on: the reporter is told where that matters.
 void no_host() {
     const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 45;
@@ -348,8 +438,9 @@ void sets() {
 
 }  // namespace
 
-int main(int, char** argv) {
-    alarm(50);
+int main(int argc, char** argv) {
+    if (argc < 2) return 2;
+    alarm(argc > 2 ? 600 : 50);
     const pmix_status_t status = PMIx_Init(&self, nullptr, 0);
     if (status != PMIX_SUCCESS) return 2;
     const std::string what = argv[1];
@@ -357,6 +448,8 @@ int main(int, char** argv) {
     if (what == "forms") forms();
     if (what == "held") held();
     if (what == "no_host") no_host();
+    if (what == "flood") flood(argc > 2 ? atoi(argv[2]) : 2000, false);
+    if (what == "flood_bounded") flood(argc > 2 ? atoi(argv[2]) : 2000, true);
     if (what == "lost") lost();
     if (what == "sets") sets();
     is(PMIx_Finalize(nullptr, 0), PMIX_SUCCESS, "finalize");

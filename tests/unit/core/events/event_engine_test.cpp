@@ -109,7 +109,7 @@ class Engine : public testing::Test {
     EventLoop loop_{EventLoop::Drive::External};
     std::vector<pmix_status_t> gone_;
     std::unique_ptr<EventEngine> engine_ = std::make_unique<EventEngine>(
-        loop_, 4096,
+        loop_, 4096, 4096,
         [](const HandlerSpec& spec, const pmix_proc_t& source) {
             return spec.range != PMIX_RANGE_CUSTOM || among(spec.range_procs, source);
         },
@@ -309,6 +309,54 @@ TEST_F(Engine, completing_after_the_engine_has_gone_does_nothing) {
     seen[0].complete(PMIX_SUCCESS, nullptr, 0, nullptr, nullptr, seen[0].cbdata);
     on_loop([] {});
     EXPECT_EQ(seen.size(), 1u);
+}
+
+TEST_F(Engine, the_end_of_a_chain_brings_what_its_handlers_gave) {
+    const size_t early = add({kCode}, with(PMIX_EVENT_HDLR_NAME, "early"));
+    const size_t slow = add({kCode, kOther}, with(PMIX_EVENT_HDLR_NAME, "slow"));
+    behaviour[early] = [](const Seen& call) {
+        const Info given = with("test.given", 7);
+        call.complete(PMIX_SUCCESS, const_cast<pmix_info_t*>(given.data()), given.size(), nullptr, nullptr,
+                      call.cbdata);
+    };
+    behaviour[slow] = [](const Seen&) {};
+    size_t ended = 0;
+    const auto on_end = [&](const Info& results, bool answered) {
+        ++ended;
+        EXPECT_TRUE(answered);
+        EXPECT_TRUE(results.view().has("test.given"));
+        const pmix_value_t* status = results.view().value("slow");
+        ASSERT_NE(status, nullptr);
+        EXPECT_EQ(status->data.status, PMIX_EVENT_ACTION_COMPLETE);
+    };
+    on_loop([&] { engine_->deliver(event(), true, on_end); });
+    EXPECT_EQ(ended, 0u) << "before the slow handler has completed";
+    std::thread([&] {
+        seen[1].complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, seen[1].cbdata);
+    }).join();
+    on_loop([] {});
+    EXPECT_EQ(ended, 1u);
+    bool answered = true;
+    on_loop([&] {
+        engine_->deliver(event(kOther + 100), true, [&](const Info&, bool asked) { answered = asked; });
+    });
+    EXPECT_FALSE(answered) << "nobody handles this one";
+}
+
+TEST_F(Engine, handlers_that_do_not_complete_hold_up_a_bounded_number_of_events) {
+    const size_t slow = add({kCode});
+    behaviour[slow] = [](const Seen&) {};
+    for (int i = 0; i < 1000; ++i)
+        deliver(event());
+    const size_t taken = seen.size();
+    EXPECT_GE(taken, 1u);
+    EXPECT_LT(taken, 100u);
+    EXPECT_EQ(engine_->dropped(), 1000 - taken);
+    for (const Seen& one : std::vector(seen))
+        one.complete(PMIX_SUCCESS, nullptr, 0, nullptr, nullptr, one.cbdata);
+    on_loop([] {});
+    deliver(event());
+    EXPECT_EQ(seen.size(), taken + 1) << "there is room again";
 }
 
 TEST_F(Engine, EVT_46_directives_that_cannot_be_meant) {
