@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests, replies and what a process does through its server: see client.hpp. connect.cpp has the way
-// there.
+// Connections, requests and what a process does through its server: see client.hpp.
 #include "core/client/client.hpp"
 
-#include <unistd.h>
+#include <algorithm>
 
+#include "core/runtime/completion.hpp"
 #include "framework/base/compress.hpp"
 
 namespace muster {
@@ -18,12 +18,161 @@ Packer Client::packer(Command command) const {
     return packer;
 }
 
+// --- connections
+// ---------------------------------------------------------------------------------------------------
+
+std::shared_ptr<Connection> Client::find(const pmix_proc_t& server) const {
+    for (const auto& connection : connections_) {
+        if (nspace_is(connection->server().nspace, server.nspace) &&
+            (server.rank == PMIX_RANK_WILDCARD || connection->server().rank == server.rank))
+            return connection;
+    }
+    return nullptr;
+}
+
+std::vector<pmix_proc_t> Client::servers() const {
+    std::vector<pmix_proc_t> servers;
+    if (primary_) servers.push_back(primary_->server());
+    for (const auto& connection : connections_) {
+        if (connection != primary_) servers.push_back(connection->server());
+    }
+    return servers;
+}
+
+void Client::choose(std::shared_ptr<Connection> primary) {
+    primary_ = std::move(primary);
+    if (primary_) {
+        server_ = primary_->server();
+        server_version_.store(primary_->version(), std::memory_order_release);
+    }
+    connected_.store(primary_ != nullptr, std::memory_order_release);
+}
+
+Result<void> Client::add(Greeted greeted, bool primary) {
+    auto connection = std::make_shared<Connection>(runtime_, std::move(greeted), format_);
+    const pmix_status_t status = call_and_wait<pmix_status_t>(runtime_.loop(), PMIX_ERR_WOULD_BLOCK,
+                                                              [this, connection, primary](auto deliver) {
+                                                                  if (find(connection->server()))
+                                                                      return deliver(PMIX_ERR_EXISTS);
+                                                                  take(connection, primary);
+                                                                  deliver(PMIX_SUCCESS);
+                                                              });
+    if (status == PMIX_SUCCESS) return {};
+    return Error{status, status == PMIX_ERR_EXISTS
+                             ? "already connected to server " + proc_text(connection->server())
+                             : "connecting is not possible on the progress thread"};
+}
+
+void Client::take(std::shared_ptr<Connection> connection, bool primary) {
+    const bool first = connections_.empty();
+    connections_.push_back(connection);
+    const std::weak_ptr<Connection> weak = connection;
+    connection->start([this](Frame frame) { on_message_of(std::move(frame)); },
+                      [this, weak](const std::string&) {
+                          const auto gone = weak.lock();
+                          if (!gone) return;
+                          drop(gone);
+                          for (const auto& listener : lost_listeners_)
+                              listener(gone->server());
+                      });
+    if (first || primary) choose(std::move(connection));
+    if (!first && primary) {
+        for (const auto& listener : primary_listeners_)
+            listener();
+    }
+    for (const auto& listener : added_listeners_)
+        listener();
+}
+
+pmix_status_t Client::set_primary(const pmix_proc_t& server) {
+    if (primary_ && proc_is(primary_->server(), server)) return PMIX_SUCCESS;
+    auto connection = find(server);
+    if (!connection) return PMIX_ERR_NOT_FOUND;
+    if (connection == primary_) return PMIX_SUCCESS;
+    choose(std::move(connection));
+    for (const auto& listener : primary_listeners_)
+        listener();
+    return PMIX_SUCCESS;
+}
+
+void Client::drop(const std::shared_ptr<Connection>& connection) {
+    connections_.erase(std::remove(connections_.begin(), connections_.end(), connection), connections_.end());
+    if (connection == primary_) choose(nullptr);
+    // Its callbacks may be on the stack: it goes when they are done.
+    runtime_.loop().post([connection] {});
+}
+
+void Client::say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
+                         OnStatus done) {
+    struct State {
+        OnStatus done;
+        std::unique_ptr<Watch> watch;
+        void finish(pmix_status_t status) {
+            watch.reset();
+            if (auto callback = std::exchange(done, nullptr)) callback(status);
+        }
+    };
+    auto state = std::make_shared<State>();
+    state->done = std::move(done);
+    state->watch = runtime_.loop().after(limit, [weak = std::weak_ptr<State>(state)] {
+        if (const auto waiting = weak.lock()) waiting->finish(PMIX_ERR_TIMEOUT);
+    });
+    connection->request(packer(Command::Finalize), [state](Unpacker* reply) {
+        pmix_status_t status = PMIX_ERR_LOST_CONNECTION;
+        if (reply != nullptr && !reply->status(status)) status = reply->error();
+        state->finish(status);
+    });
+}
+
+void Client::disconnect(const pmix_proc_t& server, std::chrono::milliseconds limit, OnStatus done) {
+    const auto connection = find(server);
+    if (!connection) return done(PMIX_ERR_NOT_FOUND);
+    say_goodbye(connection, limit, [this, connection, done = std::move(done)](pmix_status_t status) {
+        drop(connection);
+        connection->close();
+        done(status);
+    });
+}
+
+void Client::finalize(std::chrono::milliseconds limit, OnStatus done) {
+    if (connections_.empty()) return done(PMIX_SUCCESS);
+    struct State {
+        size_t open;
+        pmix_status_t status = PMIX_SUCCESS;
+        OnStatus done;
+    };
+    auto state = std::make_shared<State>();
+    state->open = connections_.size();
+    state->done = std::move(done);
+    for (const auto& connection : std::vector(connections_)) {
+        say_goodbye(connection, limit, [state](pmix_status_t status) {
+            if (status != PMIX_SUCCESS) state->status = status;
+            if (--state->open == 0) state->done(state->status);
+        });
+    }
+}
+
+void Client::close() {
+    const auto connections = std::move(connections_);
+    connections_.clear();
+    choose(nullptr);
+    for (const auto& connection : connections) {
+        connection->close();
+        runtime_.loop().post([connection] {});
+    }
+}
+
+void Client::close_in_child() {
+    for (const auto& connection : connections_)
+        connection->close_in_child();
+}
+
+// --- requests
+// ------------------------------------------------------------------------------------------------------
+
 void Client::request(Packer&& message, OnReply done) {
-    if (!connected() || message.error() != PMIX_SUCCESS) return done(nullptr);
-    if (++next_tag_ < tag::kFirstDynamic) next_tag_ = tag::kFirstDynamic + 1;  // wrapped
-    const uint32_t number = next_tag_;
-    pending_.emplace(number, std::move(done));
-    channel_->send(peer_index_, number, message.take());
+    if (!primary_) return done(nullptr);
+    primary_->request(std::move(message), std::move(done));
 }
 
 void Client::request_status(Packer&& message, OnStatus done) {
@@ -37,58 +186,20 @@ void Client::request_status(Packer&& message, OnStatus done) {
 }
 
 void Client::send(Packer&& message) {
-    if (!connected() || message.error() != PMIX_SUCCESS) return;
-    if (++next_tag_ < tag::kFirstDynamic) next_tag_ = tag::kFirstDynamic + 1;
-    channel_->send(peer_index_, next_tag_, message.take());
+    if (primary_) primary_->send(std::move(message));
 }
 
 void Client::send_heartbeat() {
-    if (connected()) channel_->send(peer_index_, tag::kHeartbeat, {});
+    if (primary_) primary_->send_heartbeat();
 }
 
-void Client::on_frame(Frame frame) {
-    if (frame.tag < tag::kFirstDynamic) {
-        if (const auto handler = messages_.find(frame.tag); handler != messages_.end())
-            handler->second(std::move(frame));
-        return;
-    }
-    auto node = pending_.extract(frame.tag);
-    if (node.empty()) {
-        MUSTER_LOG(runtime_.log(), Error, "the server answered a request that was not made (tag %u)",
-                   frame.tag);
-        return;
-    }
-    if (frame.payload.empty())
-        return node.mapped()(nullptr);  // the protocol's word for a connection that is lost
-    Unpacker reply(format_, frame.payload.view());
-    node.mapped()(&reply);
+void Client::on_message_of(Frame frame) {
+    if (const auto handler = messages_.find(frame.tag); handler != messages_.end())
+        handler->second(std::move(frame));
 }
 
-void Client::on_closed(const std::string& reason) {
-    if (!connected_.exchange(false)) return;
-    MUSTER_LOG(runtime_.log(), Error, "lost the connection to server %s: %s", proc_text(server_).c_str(),
-               reason.c_str());
-    auto pending = std::move(pending_);
-    pending_.clear();
-    for (auto& [number, done] : pending)
-        done(nullptr);
-    for (const auto& listener : lost_listeners_)
-        listener();
-}
-
-void Client::close() {
-    connected_ = false;
-    auto pending = std::move(pending_);
-    pending_.clear();
-    for (auto& [number, done] : pending)
-        done(nullptr);
-    goodbye_limit_.reset();
-    if (channel_) channel_->close();
-}
-
-void Client::close_in_child() {
-    if (channel_ && channel_->is_open()) ::close(channel_->fd());
-}
+// --- posting and getting
+// -------------------------------------------------------------------------------------------
 
 pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_t& value) {
     // What a process has put is its own to read at once; others see it after commit.
@@ -109,7 +220,7 @@ void Client::commit(OnStatus done) {
         staged.swap(staged_);
     }
     if (!connected()) return done(PMIX_SUCCESS);  // nobody to tell
-    const bool ours = server_version_.muster != 0;
+    const bool ours = server_version().muster != 0;
     Packer local(format_), remote(format_), global(format_);
     for (const Staged& one : staged) {
         if (key_is(one.key.c_str(), PMIX_QUALIFIED_VALUE)) {
@@ -211,17 +322,6 @@ void Client::abort(pmix_status_t status, const char* message_text, std::vector<p
     Packer message = packer(Command::Abort);
     message.status(status).string(message_text).procs(procs.data(), procs.size());
     request_status(std::move(message), std::move(done));
-}
-
-void Client::finalize(std::chrono::milliseconds limit, OnStatus done) {
-    if (!connected()) return done(PMIX_SUCCESS);
-    auto shared = std::make_shared<OnStatus>(std::move(done));
-    const auto once = [this, shared](pmix_status_t status) {
-        goodbye_limit_.reset();
-        if (auto callback = std::exchange(*shared, nullptr)) callback(status);
-    };
-    goodbye_limit_ = runtime_.loop().after(limit, [once] { once(PMIX_ERR_TIMEOUT); });
-    request_status(packer(Command::Finalize), once);
 }
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client role: the conversation with our server, and what a process does through it. Requests and replies
-// belong to the loop; what other threads may call says so.
+// The client role: the conversation with our server, and what a process does through it. A tool may be
+// connected to several servers; one of them, the primary, is asked. Requests and replies belong to the loop;
+// what other threads may call says so.
 #pragma once
 
 #include <atomic>
@@ -8,12 +9,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "core/client/connection.hpp"
+#include "core/client/connector.hpp"
 #include "core/protocol/command.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/runtime/runtime.hpp"
@@ -23,28 +25,11 @@
 
 namespace muster {
 
-/// Where our server is and how it wants to be spoken to, as it left it in our environment.
-struct ServerContact {
-    std::string nspace;  ///< ours
-    pmix_rank_t rank = PMIX_RANK_UNDEF;
-    std::vector<std::string> uris;  ///< the server's, best first: "nspace.rank;transport"
-    std::string security;           ///< comma list
-    std::string stores;             ///< comma list
-    std::string version;            ///< the server's
-    BufferType buffer_type = BufferType::NonDescribed;
-
-    /// From the environment; nothing when we were not started by a server. An error when what is there is
-    /// broken.
-    static Result<std::optional<ServerContact>> from_environment();
-};
-
 class Client {
   public:
     using OnStatus = std::function<void(pmix_status_t)>;
-    /// The reply to a request; null when the connection was lost before it came.
-    using OnReply = std::function<void(Unpacker* reply)>;
-    /// A message without request, by its tag.
-    using OnMessage = std::function<void(Frame frame)>;
+    using OnReply = Connection::OnReply;
+    using OnMessage = Connection::OnMessage;
 
     explicit Client(Runtime& runtime);
     ~Client();
@@ -53,11 +38,40 @@ class Client {
     Result<void> connect(const ServerContact& contact);
     /// We have no server: fills the store with what a process alone knows of itself.
     void become_singleton();
+    /// Fills the store with that, unless it knows our namespace already.
+    void register_alone();
 
+    // --- connections ---
+
+    /// Takes over a connection that connect_to_server() has made, on the loop; blocks, so not from there. The
+    /// first one becomes the primary, another one where `primary` says so. PMIX_ERR_EXISTS where we are
+    /// connected to that server already.
+    Result<void> add(Greeted greeted, bool primary);
+    /// Asks the server for the job data of our own namespace, and what it has for us. Blocks. A tool's server
+    /// may have none.
+    Result<void> fetch_job_data();
+    /// The encoding in which we speak to all our servers. Before the first connection.
+    void set_format(WireFormat format) { format_ = format; }
+
+    /// Whether there is a primary server to ask. Any thread.
     bool connected() const { return connected_.load(std::memory_order_acquire); }
+    /// The primary server; the last one where its connection has ended.
     const pmix_proc_t& server() const { return server_; }
-    const PeerVersion& server_version() const { return server_version_; }
+    /// Its version. Any thread.
+    PeerVersion server_version() const { return server_version_.load(std::memory_order_acquire); }
     WireFormat format() const { return format_; }
+    /// All servers that we are connected to: the primary first, then as they came. Loop.
+    std::vector<pmix_proc_t> servers() const;
+    bool connected_to(const pmix_proc_t& server) const { return find(server) != nullptr; }
+    /// PMIX_ERR_NOT_FOUND where we are not connected to it. A rank of PMIX_RANK_WILDCARD is any. Loop.
+    pmix_status_t set_primary(const pmix_proc_t& server);
+    /// Says goodbye to one server and ends the connection. Loop.
+    void disconnect(const pmix_proc_t& server, std::chrono::milliseconds limit, OnStatus done);
+    /// Called on the loop when a connection is added, for those who wait for one.
+    void on_added(std::function<void()> listener) { added_listeners_.push_back(std::move(listener)); }
+    /// Called on the loop when another server has become the primary.
+    void on_primary(std::function<void()> listener) { primary_listeners_.push_back(std::move(listener)); }
+
     Packer packer(Command command) const;
 
     /// Sends a request; `done` runs on the loop. Loop.
@@ -69,8 +83,10 @@ class Client {
     void send_heartbeat();
     /// Who gets messages with this fixed tag (event, forwarded output). Before connect(), or on the loop.
     void on_message(uint32_t fixed_tag, OnMessage handler) { messages_[fixed_tag] = std::move(handler); }
-    /// Called on the loop when the connection is lost.
-    void on_lost(std::function<void()> listener) { lost_listeners_.push_back(std::move(listener)); }
+    /// Called on the loop when the connection to a server is lost.
+    void on_lost(std::function<void(const pmix_proc_t& server)> listener) {
+        lost_listeners_.push_back(std::move(listener));
+    }
 
     // --- posting and getting ---
 
@@ -85,31 +101,33 @@ class Client {
     void fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done);
     void abort(pmix_status_t status, const char* message, std::vector<pmix_proc_t> procs, OnStatus done);
     /// Says goodbye. `done` runs when the server has answered, or the limit is reached. Loop.
+    /// To all servers.
     void finalize(std::chrono::milliseconds limit, OnStatus done);
     void close();
     /// In a child of fork(): closes its copy of the connection, and does nothing else. Safe there.
     void close_in_child();
 
   private:
-    Result<Socket> open_connection(const ServerContact& contact, std::chrono::milliseconds limit);
-    Result<Bytes> handshake(Socket& socket, const ServerContact& contact, std::chrono::milliseconds limit);
-    Result<void> fetch_job_data();
+    std::shared_ptr<Connection> find(const pmix_proc_t& server) const;
+    void choose(std::shared_ptr<Connection> primary);
+    void take(std::shared_ptr<Connection> connection, bool primary);
+    void drop(const std::shared_ptr<Connection>& connection);
+    void say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
+                     OnStatus done);
     pmix_status_t take_in(Unpacker& reply);
-    void on_frame(Frame frame);
-    void on_closed(const std::string& reason);
+    void on_message_of(Frame frame);
 
     Runtime& runtime_;
-    pmix_proc_t server_{};
-    PeerVersion server_version_;
     WireFormat format_;
-    uint32_t peer_index_ = 0;
-    std::unique_ptr<Channel> channel_;
+    std::vector<std::shared_ptr<Connection>> connections_;  ///< as they came
+    std::shared_ptr<Connection> primary_;                   ///< null while there is none
+    pmix_proc_t server_{};
+    std::atomic<PeerVersion> server_version_{};
     std::atomic<bool> connected_{false};
-    uint32_t next_tag_ = tag::kFirstDynamic;
-    std::unordered_map<uint32_t, OnReply> pending_;
     std::unordered_map<uint32_t, OnMessage> messages_;
-    std::vector<std::function<void()>> lost_listeners_;
-    std::unique_ptr<Watch> goodbye_limit_;
+    std::vector<std::function<void(const pmix_proc_t&)>> lost_listeners_;
+    std::vector<std::function<void()>> added_listeners_;
+    std::vector<std::function<void()>> primary_listeners_;
 
     struct Staged {
         pmix_scope_t scope;

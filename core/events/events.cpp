@@ -64,7 +64,7 @@ Events::Events(Runtime& runtime)
 void Events::attach(Client& client) {
     client_ = &client;
     client.on_message(tag::kEvent, [this](const Frame& frame) { receive(frame); });
-    client.on_lost([this] { lost(); });
+    client.on_lost([this](const pmix_proc_t& server) { lost(server); });
 }
 
 void Events::observe(pmix_status_t code, Observer observer) {
@@ -205,10 +205,10 @@ void Events::receive(const Frame& frame) {
     raise(std::move(event));
 }
 
-void Events::lost() {
+void Events::lost(const pmix_proc_t& server) {
     auto event = std::make_shared<Event>();
     event->status = PMIX_ERR_LOST_CONNECTION;
-    event->source = client_->server();
+    event->source = server;
     event->range = PMIX_RANGE_PROC_LOCAL;
     event->cacheable = false;
     raise(std::move(event));

@@ -57,7 +57,7 @@ class Events {
   private:
     EventEngine::OnEnd observed(const EventPtr& event);
     void receive(const Frame& frame);
-    void lost();
+    void lost(const pmix_proc_t& server);
     void withdraw(const std::vector<pmix_status_t>& codes);
 
     Runtime& runtime_;

@@ -9,6 +9,7 @@
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"
 #include "core/server/server.hpp"
+#include "core/tool/tool.hpp"
 #include "framework/library_parameters.hpp"
 
 namespace muster {
@@ -59,7 +60,9 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     where.linked = linked_components();
     where.loop = runtime->loop_.get();
     runtime->registry_ = std::make_unique<Registry>(*runtime->parameters_, where);
-    runtime->log_ = &runtime->registry_->log(options.role == Role::Server ? "server" : "client");
+    runtime->log_ = &runtime->registry_->log(options.role == Role::Server ? "server"
+                                             : options.role == Role::Tool ? "tool"
+                                                                          : "client");
 
     const auto encodings = runtime->registry_->bfrops();
     if (encodings.empty()) {
@@ -85,6 +88,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
 
 Runtime::~Runtime() {
     stop();
+    tool_.reset();
     client_.reset();
     server_.reset();
 }
@@ -115,6 +119,9 @@ const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
 void Runtime::set_client(std::unique_ptr<Client> client) {
     client_ = std::move(client);
     events_->attach(*client_);
+}
+void Runtime::set_tool(std::unique_ptr<Tool> tool) {
+    tool_ = std::move(tool);
 }
 void Runtime::set_server(std::unique_ptr<Server> server) {
     server_ = std::move(server);

@@ -21,6 +21,7 @@ namespace muster {
 class Client;
 class Events;
 class Server;
+class Tool;
 
 /// Key of our own, of every process's own rank: the descriptor (PMIX_INT) that polls readable when a process
 /// that was initialised with PMIX_EXTERNAL_PROGRESS should call PMIx_Progress. Only there in such a process.
@@ -69,12 +70,14 @@ class Runtime {
     /// The roles; null where this process does not play them.
     Client* client() { return client_.get(); }
     Server* server() { return server_.get(); }
+    Tool* tool() { return tool_.get(); }
     /// The events of this process, whatever its roles.
     Events& events() { return *events_; }
     /// The groups that this process knows, whatever its roles.
     GroupTable& groups() { return groups_; }
     void set_client(std::unique_ptr<Client> client);
     void set_server(std::unique_ptr<Server> server);
+    void set_tool(std::unique_ptr<Tool> tool);
 
     /// What every process knows of itself, readable by PMIx_Get of its own rank where neither host nor
     /// process has said otherwise. Not among the values that a get without a key gives: hosts pack those, and
@@ -108,6 +111,7 @@ class Runtime {
     std::unique_ptr<Events> events_;
     std::unique_ptr<Server> server_;
     std::unique_ptr<Client> client_;
+    std::unique_ptr<Tool> tool_;
 };
 
 }  // namespace muster

@@ -70,6 +70,10 @@ SharedBytes packed_job_info(Server& server, const char* name, const Peer& peer) 
     }
     Packer reply = peer.packer();
     reply.string(nspace->name);
+    if (nspace->synthetic && !server.runtime().store().knows(name)) {
+        // A tool: there is nothing to say of its job.
+        return std::make_shared<const Bytes>(reply.take());
+    }
     const pmix_status_t status = server.runtime().store().pack_job(name, reply, compact);
     if (status != PMIX_SUCCESS || reply.error() != PMIX_SUCCESS) {
         MUSTER_LOG(server.log(), Error, "the job data of %s cannot be packed for %s: %s", name,
@@ -162,6 +166,9 @@ void handle::finalize(Server& server, const Request& request) {
         return peer->reply_status(request.tag, PMIX_SUCCESS);
     client->finalized = true;
     server.departed(peer->proc, false);
+    // The host knows of a tool that it has not registered by its connection alone.
+    if (server.namespaces().find(peer->proc.nspace)->synthetic)
+        return peer->reply_status(request.tag, PMIX_SUCCESS);
     server.host().client_finalized(
         peer->proc, client->server_object,
         [answer = answer_later(request)](const HostAnswer&) { answer(PMIX_SUCCESS); });

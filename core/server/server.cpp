@@ -9,6 +9,7 @@
 
 #include "core/collective/fence.hpp"
 #include "core/protocol/command.hpp"
+#include "core/server/admission.hpp"
 #include "core/server/handlers.hpp"
 #include "core/spawn/connect.hpp"
 #include "framework/base/status.hpp"
@@ -62,6 +63,7 @@ Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_serv
     options.directory = runtime.session_directory();
     options.remote = info.is_true(PMIX_SERVER_REMOTE_CONNECTIONS);
     if (auto opened = server->acceptor_->open(options); !opened) return opened.error();
+    if (auto opened = server->open_to_tools(info); !opened) return opened.error();
     return server;
 }
 
@@ -236,14 +238,6 @@ std::vector<std::pair<std::string, std::string>> Server::fork_environment(const 
 // --- admission
 // -----------------------------------------------------------------------------------------------------
 
-struct Server::Admission {
-    Socket socket;
-    ConnectRequest request;
-    Bytes early;
-    PeerPtr peer = std::make_shared<Peer>();
-    Info info;  ///< what the peer said of itself
-};
-
 void Server::refuse(const Socket& socket, const std::string& who, const std::string& why) {
     MUSTER_LOG(runtime_.registry().log("ptl"), Error, "refused %s, connected from %s: %s", who.c_str(),
                socket.peer.c_str(), why.c_str());
@@ -261,7 +255,7 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
     peer.proc = make_proc(wanted.nspace, wanted.rank);
     peer.format.bfrops = runtime_.find_bfrops(wanted.bfrops);
     peer.format.buffer_type = static_cast<BufferType>(wanted.buffer_type);
-    const std::string who = (is_tool(wanted.kind) ? "tool " : "client ") + proc_text(peer.proc);
+    const std::string who = admission->text();
 
     if (peer.format.bfrops == nullptr) {
         return refuse(admission->socket, who,
@@ -298,30 +292,18 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
             [this, admission](const HostAnswer& answer) { complete_admission(admission, answer.status); });
         return;
     }
-    refuse(admission->socket, who, "tools are not served here");
+    if (is_tool(wanted.kind)) return admit_tool(admission);
+    refuse(admission->socket, who, "processes that no server has started are not served here");
 }
 
 Result<void> Server::check_client(Admission& admission) {
-    const ConnectRequest& wanted = admission.request;
     const LocalClient* client = namespaces_.client(admission.peer->proc);
     if (client == nullptr) {
         return Error{PMIX_ERR_NOT_FOUND,
                      "no such process is registered here; is PMIX_NAMESPACE and PMIX_RANK of "
                      "another server in its environment?"};
     }
-    // Only among the modules that are active here: a peer's word never activates one.
-    Psec* module = nullptr;
-    for (Psec* active : runtime_.registry().psecs()) {
-        if (wanted.psec == active->name()) module = active;
-    }
-    if (module == nullptr) {
-        return Error{PMIX_ERR_INVALID_CRED,
-                     "it offers security module '" + wanted.psec + "', which is not active here"};
-    }
-    PsecClaim claim{client->uid, client->gid, admission.socket.credentials};
-    if (auto valid = module->validate_credential(wanted.credential.view(), claim); !valid) {
-        return valid.error();
-    }
+    if (auto valid = check_credential(admission, client->uid, client->gid); !valid) return valid;
     for (const char* key : {PMIX_USERID, PMIX_GRPID}) {
         const auto claimed = admission.info.view().number<uint32_t>(key);
         const uint32_t registered = key_is(key, PMIX_USERID) ? client->uid : client->gid;
@@ -335,11 +317,27 @@ Result<void> Server::check_client(Admission& admission) {
     return {};
 }
 
+Result<void> Server::check_credential(const Admission& admission, uint32_t uid, uint32_t gid) {
+    const ConnectRequest& wanted = admission.request;
+    // Only among the modules that are active here: a peer's word never activates one.
+    Psec* module = nullptr;
+    for (Psec* active : runtime_.registry().psecs()) {
+        if (wanted.psec == active->name()) module = active;
+    }
+    if (module == nullptr) {
+        return Error{PMIX_ERR_INVALID_CRED,
+                     "it offers security module '" + wanted.psec + "', which is not active here"};
+    }
+    PsecClaim claim{uid, gid, admission.socket.credentials};
+    return module->validate_credential(wanted.credential.view(), claim);
+}
+
 void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict) {
     const PeerPtr peer = admission->peer;
     LocalClient* client = namespaces_.client(peer->proc);  // it may have been deregistered meanwhile
     if (client == nullptr) verdict = PMIX_ERR_NOT_FOUND;
     if (verdict != PMIX_SUCCESS) {
+        if (is_tool(peer->kind)) return refuse_tool(*admission, verdict, "the host does not accept it");
         const Bytes reply = build_client_reply(verdict, 0);
         // The socket's buffer is empty, so these few bytes go in one piece; the peer may be gone, which is as
         // well.
@@ -348,12 +346,16 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
         return refuse(admission->socket, "client " + peer->text(), "the host does not accept it");
     }
     peer->index = next_index_++;
-    const Bytes reply = build_client_reply(PMIX_SUCCESS, peer->index);
+    ToolReply tool;
+    tool.server = runtime_.self();
+    if (needs_identity(peer->kind)) tool.assigned = peer->proc;
+    const Bytes reply =
+        is_tool(peer->kind) ? build_tool_reply(tool) : build_client_reply(PMIX_SUCCESS, peer->index);
     if (::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL) !=
         static_cast<ssize_t>(reply.size())) {
-        return refuse(admission->socket, "client " + peer->text(), "it did not wait for the answer");
+        return refuse(admission->socket, admission->text(), "it did not wait for the answer");
     }
-    MUSTER_LOG(log(), Debug, "client %s has connected, version %s", peer->text().c_str(),
+    MUSTER_LOG(log(), Debug, "%s has connected, version %s", admission->text().c_str(),
                admission->request.version.c_str());
     Channel::Limits limits;
     limits.max_payload = runtime_.parameters().size("server_base_max_payload");
@@ -429,11 +431,12 @@ void Server::lost(const PeerPtr& peer, const std::string& reason) {
         return;
     }
     client->peer.reset();
-    if (client->finalized) return;
-    MUSTER_LOG(log(), Error, "lost the connection to client %s: %s", keep->text().c_str(), reason.c_str());
+    if (client->finalized) return forget_tool(keep->proc);
+    MUSTER_LOG(log(), Error, "lost the connection to %s: %s", keep->text().c_str(), reason.c_str());
     client->lost = true;
     departed(keep->proc, true);
     events_.lost(keep->proc);
+    forget_tool(keep->proc);
 }
 
 void Server::departed(const pmix_proc_t& proc, bool lost) {

@@ -27,6 +27,7 @@
 #include "core/server/namespaces.hpp"
 #include "core/server/peer.hpp"
 #include "core/setup/application.hpp"
+#include "core/tool/rendezvous_file.hpp"
 
 namespace muster {
 
@@ -96,10 +97,22 @@ class Server {
 
     struct Admission;
     Result<void> check_client(Admission& admission);
+    /// Whether the credential proves that the peer is this user and group.
+    Result<void> check_credential(const Admission& admission, uint32_t uid, uint32_t gid);
     void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
     void on_frame(const PeerPtr& peer, Frame frame);
     void end_connections(LocalClient& client);
     void refuse(const Socket& socket, const std::string& who, const std::string& why);
+
+    // tool_admission.cpp
+    Result<void> open_to_tools(InfoView info);
+    Result<void> check_tool(Admission& admission);
+    void admit_tool(const std::shared_ptr<Admission>& admission);
+    void name_tool(const std::shared_ptr<Admission>& admission, pmix_status_t verdict,
+                   const pmix_proc_t& assigned);
+    void refuse_tool(const Admission& admission, pmix_status_t status, const std::string& why);
+    /// Nothing is kept of a tool that has gone, unless the host has registered it.
+    void forget_tool(const pmix_proc_t& proc);
 
     Runtime& runtime_;
     Host host_;
@@ -113,6 +126,15 @@ class Server {
     EventRouter events_;
     ProcessSets process_sets_{*this};
     std::unique_ptr<Acceptor> acceptor_;
+    /// What the host has said of tools.
+    struct ToolPolicy {
+        bool allowed = false;
+        bool system = false;
+        bool remote = false;
+        bool foreign = false;
+    };
+    ToolPolicy tools_;
+    std::unique_ptr<RendezvousFiles> rendezvous_files_;
     std::vector<PeerPtr> peers_;
     mutable std::mutex formats_lock_;               // guards formats_
     std::unordered_map<Proc, WireFormat> formats_;  ///< of peers that do not want the usual one

@@ -194,7 +194,7 @@ void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDo
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
     Packer message = client->packer(Command::Connect);
     message.procs(procs.data(), procs.size()).infos(info);
-    const PeerVersion& version = client->server_version();
+    const PeerVersion version = client->server_version();
     if (version.muster == 0 && version.at_least(6, 1)) {
         add_own_data(runtime, message);
         add_job_data(runtime, procs, message);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tools: PMIx_tool_init and its company (Standard: Tool-Specific APIs).
+#include <pmix_tool.h>
+
+#include <cstdlib>
+
+#include "core/api/instance.hpp"
+#include "core/api/topology.hpp"
+#include "core/client/client.hpp"
+#include "core/runtime/completion.hpp"
+#include "core/runtime/get_directives.hpp"
+#include "core/server/server.hpp"
+#include "core/tool/tool.hpp"
+
+// The headers route this name to the form that knows the module's size; here the plain function is meant.
+#undef PMIx_tool_set_server_module
+
+using namespace muster;
+
+namespace {
+
+constexpr std::chrono::seconds kGoodbye{2};
+
+struct InitContext {
+    InfoView info;
+    bool made = false;  ///< this call has made the runtime, and has tried to connect
+};
+
+Result<std::unique_ptr<Runtime>> make_tool(void* data) {
+    auto& context = *static_cast<InitContext*>(data);
+    auto identity = ToolIdentity::read(context.info);
+    if (!identity) return identity.error();
+    Runtime::Options options;
+    options.role = Runtime::Role::Tool;
+    options.info = context.info;
+    options.store_preference = "hash";
+    auto made = Runtime::create(options);
+    if (!made) return made;
+    Runtime& runtime = **made;
+    auto wanted = ToolDirectives::read(runtime, context.info);
+    if (!wanted) return wanted.error();
+    runtime.set_client(std::make_unique<Client>(runtime));
+    runtime.set_tool(std::make_unique<Tool>(runtime, std::move(*identity)));
+    runtime.start();
+    if (auto begun = runtime.tool()->begin(*wanted); !begun) {
+        MUSTER_LOG(runtime.log(), Error, "%s", begun.error().text.c_str());
+        runtime.stop();
+        return begun.error();
+    }
+    runtime.note_own_facts();
+    context.made = true;
+    return made;
+}
+
+void say_goodbye(Runtime& runtime, void* data) {
+    auto& outcome = *static_cast<pmix_status_t*>(data);
+    if (runtime.client() != nullptr) {
+        outcome = call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+            runtime.client()->finalize(kGoodbye, deliver);
+        });
+    }
+    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+        if (runtime.client() != nullptr) runtime.client()->close();
+        if (runtime.server() != nullptr) runtime.server()->close();
+        deliver(PMIX_SUCCESS);
+    });
+}
+
+/// Runs an attach of a tool that is there; logs why it failed.
+pmix_status_t attach(Runtime& runtime, InfoView info, bool primary, pmix_proc_t* server) {
+    if (runtime.tool() == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+    // Whoever waits on the loop itself would wait for ever.
+    if (runtime.loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;
+    auto wanted = ToolDirectives::read(runtime, info);
+    if (!wanted) {
+        MUSTER_LOG(runtime.log(), Error, "%s", wanted.error().text.c_str());
+        return wanted.status();
+    }
+    wanted->primary |= primary;
+    auto attached = runtime.tool()->attach(*wanted);
+    if (!attached) {
+        MUSTER_LOG(runtime.log(), Error, "%s", attached.error().text.c_str());
+        return wanted->optional ? PMIX_SUCCESS : attached.status();
+    }
+    if (server != nullptr) *server = *attached;
+    return PMIX_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
+    return guard([&]() -> pmix_status_t {
+        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+        InitContext context{{info, ninfo}};
+        pmix_status_t status = instance::initialize(make_tool, &context);
+        if (status != PMIX_SUCCESS) return status;
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (!context.made && use->tool() != nullptr && !use->client()->connected() &&
+            !context.info.is_true(PMIX_TOOL_DO_NOT_CONNECT)) {
+            // Another init of a tool that has no server (any more): it looks for one.
+            status = attach(*use, context.info, true, nullptr);
+        }
+        if (proc != nullptr) *proc = use->self();
+        return status;
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_tool_finalize(void) {
+    return guard([&]() -> pmix_status_t {
+        pmix_status_t goodbye = PMIX_SUCCESS;
+        const pmix_status_t status = instance::finalize(say_goodbye, &goodbye);
+        if (!instance::initialized()) api::forget_topology();
+        return status == PMIX_SUCCESS ? goodbye : status;
+    });
+}
+
+PMIX_EXPORT bool PMIx_tool_is_connected(void) {
+    const Use use;
+    return use && use->client() != nullptr && use->client()->connected();
+}
+
+PMIX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t* myproc, pmix_proc_t* server,
+                                                     pmix_info_t info[], size_t ninfo) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+        const pmix_status_t status = attach(*use, {info, ninfo}, false, server);
+        if (status == PMIX_SUCCESS && myproc != nullptr) *myproc = use->self();
+        return status;
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+        const pmix_status_t status = attach(*use, {info, ninfo}, true, nullptr);
+        if (status == PMIX_SUCCESS && proc != nullptr) *proc = use->self();
+        return status;
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (server == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (use->client() == nullptr) return PMIX_ERR_NOT_FOUND;
+        Client& client = *use->client();
+        return call_and_wait<pmix_status_t>(
+            use->loop(), PMIX_ERR_WOULD_BLOCK,
+            [&client, which = *server](auto deliver) { client.disconnect(which, kGoodbye, deliver); });
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* nservers) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (servers == nullptr || nservers == nullptr) return PMIX_ERR_BAD_PARAM;
+        *servers = nullptr;
+        *nservers = 0;
+        if (use->client() == nullptr) return PMIX_ERR_UNREACH;
+        auto all = std::make_shared<std::vector<pmix_proc_t>>();
+        const pmix_status_t status = call_and_wait<pmix_status_t>(
+            use->loop(), PMIX_ERR_WOULD_BLOCK, [all, client = use->client()](auto deliver) {
+                *all = client->servers();
+                deliver(all->empty() ? PMIX_ERR_UNREACH : PMIX_SUCCESS);
+            });
+        if (status != PMIX_SUCCESS) return status;
+        auto* array = static_cast<pmix_proc_t*>(std::calloc(all->size(), sizeof(pmix_proc_t)));
+        if (array == nullptr) return PMIX_ERR_NOMEM;
+        std::copy(all->begin(), all->end(), array);
+        *servers = array;
+        *nservers = all->size();
+        return PMIX_SUCCESS;
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_info_t info[], size_t ninfo) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (server == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
+        if (use->tool() == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+        const InfoView view{info, ninfo};
+        Tool& tool = *use->tool();
+        return call_and_wait<pmix_status_t>(
+            use->loop(), PMIX_ERR_WOULD_BLOCK,
+            [&tool, which = *server, wait = view.is_true(PMIX_WAIT_FOR_CONNECTION),
+             limit = read_timeout(view)](auto deliver) { tool.set_server(which, wait, limit, deliver); });
+    });
+}
+
+}  // extern "C"

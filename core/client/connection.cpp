@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests, replies and unasked messages of one connection: see connection.hpp.
+#include "core/client/connection.hpp"
+
+#include <unistd.h>
+
+#include "core/protocol/command.hpp"
+
+namespace muster {
+
+Connection::Connection(Runtime& runtime, Greeted greeted, WireFormat format)
+    : runtime_(runtime),
+      server_(greeted.server),
+      version_(greeted.version),
+      uri_(std::move(greeted.uri)),
+      format_(format),
+      peer_index_(greeted.peer_index),
+      channel_(std::make_unique<Channel>(runtime.loop(), std::move(greeted.socket), Channel::Limits())),
+      last_tag_(tag::kFirstDynamic) {}
+Connection::~Connection() = default;
+
+void Connection::start(OnMessage on_message, OnLost on_lost) {
+    on_message_ = std::move(on_message);
+    on_lost_ = std::move(on_lost);
+    channel_->start([this](Frame frame) { on_frame(std::move(frame)); },
+                    [this](const std::string& reason) { on_closed(reason); });
+}
+
+uint32_t Connection::next_tag() {
+    if (++last_tag_ < tag::kFirstDynamic) last_tag_ = tag::kFirstDynamic + 1;  // wrapped
+    return last_tag_;
+}
+
+void Connection::request(Packer&& message, OnReply done) {
+    if (!open_ || message.error() != PMIX_SUCCESS) return done(nullptr);
+    const uint32_t number = next_tag();
+    pending_.emplace(number, std::move(done));
+    channel_->send(peer_index_, number, message.take());
+}
+
+void Connection::send(Packer&& message) {
+    if (open_ && message.error() == PMIX_SUCCESS) channel_->send(peer_index_, next_tag(), message.take());
+}
+
+void Connection::send_heartbeat() {
+    if (open_) channel_->send(peer_index_, tag::kHeartbeat, {});
+}
+
+void Connection::on_frame(Frame frame) {
+    if (frame.tag < tag::kFirstDynamic) return on_message_(std::move(frame));
+    auto node = pending_.extract(frame.tag);
+    if (node.empty()) {
+        MUSTER_LOG(runtime_.log(), Error, "server %s answered a request that was not made (tag %u)",
+                   proc_text(server_).c_str(), frame.tag);
+        return;
+    }
+    if (frame.payload.empty())
+        return node.mapped()(nullptr);  // the protocol's word for a connection that is lost
+    Unpacker reply(format_, frame.payload.view());
+    node.mapped()(&reply);
+}
+
+void Connection::answer_pending() {
+    auto pending = std::move(pending_);
+    pending_.clear();
+    for (auto& [number, done] : pending)
+        done(nullptr);
+}
+
+void Connection::on_closed(const std::string& reason) {
+    if (!open_) return;
+    open_ = false;
+    MUSTER_LOG(runtime_.log(), Error, "lost the connection to server %s: %s", proc_text(server_).c_str(),
+               reason.c_str());
+    answer_pending();
+    if (on_lost_) on_lost_(reason);
+}
+
+void Connection::close() {
+    open_ = false;
+    answer_pending();
+    channel_->close();
+}
+
+void Connection::close_in_child() {
+    if (channel_->is_open()) ::close(channel_->fd());
+}
+
+}  // namespace muster

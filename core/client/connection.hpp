@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One connection to one server: requests and their replies, and the messages that come unasked. A client has
+// one, a tool as many as it attaches to. Belongs to the loop, except where noted.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "core/client/connector.hpp"
+#include "framework/packer.hpp"
+#include "framework/ptl/channel.hpp"
+
+namespace muster {
+
+class Connection {
+  public:
+    /// The reply to a request; null when the connection was lost before it came.
+    using OnReply = std::function<void(Unpacker* reply)>;
+    /// A message without request.
+    using OnMessage = std::function<void(Frame frame)>;
+    /// The server has gone; pending requests have been answered with null.
+    using OnLost = std::function<void(const std::string& reason)>;
+
+    Connection(Runtime& runtime, Greeted greeted, WireFormat format);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    /// Frames are read from now on.
+    void start(OnMessage on_message, OnLost on_lost);
+
+    const pmix_proc_t& server() const { return server_; }
+    const PeerVersion& version() const { return version_; }
+    const std::string& uri() const { return uri_; }
+    bool is_open() const { return open_; }
+
+    void request(Packer&& message, OnReply done);
+    /// A message that has no reply.
+    void send(Packer&& message);
+    void send_heartbeat();
+    /// Answers what is pending with null. No callback of start() comes afterwards.
+    void close();
+    /// In a child of fork(): closes its copy of the connection, and does nothing else. Safe there.
+    void close_in_child();
+
+  private:
+    uint32_t next_tag();
+    void on_frame(Frame frame);
+    void on_closed(const std::string& reason);
+    void answer_pending();
+
+    Runtime& runtime_;
+    const pmix_proc_t server_;
+    const PeerVersion version_;
+    const std::string uri_;
+    const WireFormat format_;
+    const uint32_t peer_index_;
+    std::unique_ptr<Channel> channel_;
+    bool open_ = true;
+    uint32_t last_tag_;
+    std::unordered_map<uint32_t, OnReply> pending_;
+    OnMessage on_message_;
+    OnLost on_lost_;
+};
+
+}  // namespace muster

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way to a server: see connector.hpp.
+#include "core/client/connector.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "framework/base/status.hpp"
+#include "framework/psec.hpp"
+
+namespace muster {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string environment(const char* name) {
+    const char* value = secure_getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+/// Waits until the socket is ready for `events`.
+Result<void> await(const Socket& socket, short events, Clock::time_point until) {
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+        if (left <= 0)
+            return Error{PMIX_ERR_TIMEOUT, "the server at " + socket.peer + " did not answer in time"};
+        pollfd entry{socket.fd.get(), events, 0};
+        const int ready = ::poll(&entry, 1, static_cast<int>(std::min<long>(left, 1 << 30)));
+        if (ready > 0) return {};
+        if (ready < 0 && errno != EINTR) return Error{PMIX_ERR_UNREACH, std::strerror(errno)};
+    }
+}
+
+Result<void> send_all(const Socket& socket, ByteView bytes, Clock::time_point until) {
+    while (!bytes.empty()) {
+        const ssize_t sent = ::send(socket.fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent > 0) {
+            bytes = bytes.subspan(static_cast<size_t>(sent));
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (auto ready = await(socket, POLLOUT, until); !ready) return ready;
+        } else if (errno != EINTR) {
+            return Error{PMIX_ERR_UNREACH,
+                         "writing to the server at " + socket.peer + ": " + std::strerror(errno)};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::optional<ServerContact>> ServerContact::from_environment() {
+    ServerContact contact;
+    contact.nspace = environment("PMIX_NAMESPACE");
+    if (contact.nspace.empty()) return std::optional<ServerContact>();
+    if (contact.nspace.size() > PMIX_MAX_NSLEN) {
+        return Error{PMIX_ERR_BAD_PARAM, "PMIX_NAMESPACE in the environment is too long"};
+    }
+    // Our own server's local transport first; then what every server offers, newest name first.
+    for (const char* name : {"PMIX_MUSTER_URI", "PMIX_SERVER_URI61", "PMIX_SERVER_URI51", "PMIX_SERVER_URI41",
+                             "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI21", "PMIX_SERVER_URI20",
+                             "PMIX_SERVER_URI2"}) {
+        std::string uri = environment(name);
+        if (uri.empty()) continue;
+        bool known = false;
+        for (const std::string& other : contact.uris)
+            known = known || other == uri;
+        if (!known) contact.uris.push_back(std::move(uri));
+    }
+    if (contact.uris.empty()) return std::optional<ServerContact>();
+    const std::string rank = environment("PMIX_RANK");
+    const auto parsed = std::from_chars(rank.data(), rank.data() + rank.size(), contact.rank);
+    if (parsed.ec != std::errc() || parsed.ptr != rank.data() + rank.size()) {
+        return Error{PMIX_ERR_DATA_VALUE_NOT_FOUND,
+                     "PMIX_RANK in the environment is not a number: '" + rank + "'"};
+    }
+    contact.security = environment("PMIX_SECURITY_MODE");
+    contact.stores = environment("PMIX_GDS_MODULE");
+    contact.version = environment("PMIX_VERSION");
+    if (contact.version.empty()) contact.version = "4.1.0";  // servers that say nothing are that old
+    if (environment("PMIX_BFROP_BUFFER_TYPE") == "PMIX_BFROP_BUFFER_FULLY_DESC") {
+        contact.buffer_type = BufferType::FullyDescribed;
+    }
+    return std::optional<ServerContact>(std::move(contact));
+}
+
+bool split_server_uri(const std::string& uri, pmix_proc_t& server, std::string& transport) {
+    const size_t semicolon = uri.find(';');
+    if (semicolon == std::string::npos) return false;
+    const size_t dot = uri.rfind('.', semicolon);
+    if (dot == std::string::npos || dot == 0 || dot > PMIX_MAX_NSLEN) return false;
+    uint32_t rank = 0;
+    const char* end = uri.data() + semicolon;
+    const auto parsed = std::from_chars(uri.data() + dot + 1, end, rank);
+    if (parsed.ec != std::errc() || parsed.ptr != end) return false;
+    server = make_proc(std::string_view(uri).substr(0, dot), rank);
+    transport = uri.substr(semicolon + 1);
+    return !transport.empty();
+}
+
+namespace {
+
+struct Reached {
+    Socket socket;
+    pmix_proc_t server{};
+    std::string uri;
+};
+
+Result<Reached> open_connection(Runtime& runtime, const std::vector<std::string>& uris,
+                                Clock::time_point until) {
+    std::string failures;
+    pmix_status_t status = PMIX_ERR_UNREACH;
+    for (const std::string& uri : uris) {
+        Reached reached;
+        std::string transport;
+        if (!split_server_uri(uri, reached.server, transport)) {
+            failures += "; '" + uri.substr(0, 256) + "' is no URI of a server";
+            continue;
+        }
+        bool known = false;
+        for (Ptl* ptl : runtime.registry().ptls()) {
+            if (!ptl->accepts(transport)) continue;
+            known = true;
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+            auto socket = ptl->connect(transport, std::max(left, std::chrono::milliseconds(1)));
+            if (socket) {
+                reached.socket = std::move(*socket);
+                reached.uri = uri;
+                return reached;
+            }
+            if (socket.status() == PMIX_ERR_TIMEOUT) status = PMIX_ERR_TIMEOUT;
+            failures += "; " + socket.error().text;
+        }
+        if (!known) failures += "; no transport here understands '" + transport.substr(0, 256) + "'";
+    }
+    return Error{status, "no server can be reached" + failures};
+}
+
+}  // namespace
+
+Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact, WireFormat format,
+                                  std::chrono::milliseconds limit, bool* answered) {
+    const auto until = Clock::now() + limit;
+    auto reached = open_connection(runtime, contact.uris, until);
+    if (answered != nullptr) *answered = reached.ok();
+    if (!reached) return reached.error();
+    const Socket& socket = reached->socket;
+    const std::string server = "server " + proc_text(reached->server) + " at " + socket.peer;
+    const std::string us =
+        contact.nspace.empty() ? "this tool" : contact.nspace + ":" + std::to_string(contact.rank);
+
+    ConnectRequest request;
+    const auto modules = runtime.registry().psecs(contact.security);
+    if (modules.empty()) {
+        return Error{PMIX_ERR_NOT_AVAILABLE, "the server asks for security module '" + contact.security +
+                                                 "', which is not active here"};
+    }
+    request.psec = modules.front()->name();
+    auto credential = modules.front()->create_credential({});
+    if (!credential) return credential.error();
+    request.credential = std::move(*credential);
+    request.kind = contact.kind;
+    request.euid = geteuid();
+    request.egid = getegid();
+    request.nspace = contact.nspace;
+    request.rank = contact.rank;
+    request.version = own_wire_version();
+    request.bfrops = format.bfrops->name();
+    request.buffer_type = static_cast<uint8_t>(format.buffer_type);
+    request.gds = runtime.store().name();
+    request.info_blob.append(contact.about_us.view());
+    if (auto sent = send_all(socket, build_connect_request(request).view(), until); !sent)
+        return sent.error();
+
+    ReplyParser parser;
+    parser.kind = contact.kind;
+    parser.tool_form = is_tool(contact.kind);
+    Bytes received;
+    for (;;) {
+        const size_t wanted = parser.wanted(received.view());
+        if (wanted == 0) break;
+        uint8_t chunk[1024];
+        const ssize_t got = ::recv(socket.fd.get(), chunk, std::min(wanted, sizeof chunk), 0);
+        if (got > 0) {
+            received.append(chunk, static_cast<size_t>(got));
+        } else if (got == 0) {
+            return Error{PMIX_ERR_UNREACH,
+                         server + " refused " + us + " (its log, ptl_base_verbose, says why)"};
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (auto ready = await(socket, POLLIN, until); !ready) return ready.error();
+        } else if (errno != EINTR) {
+            return Error{PMIX_ERR_UNREACH,
+                         "reading from the server at " + socket.peer + ": " + std::strerror(errno)};
+        }
+    }
+    const auto parsed = parser.parse(received.view());
+    if (!parsed) return parsed.error();
+    for (const pmix_status_t status : {parsed->tool.status, parsed->tool.credential_status}) {
+        if (status != PMIX_SUCCESS)
+            return Error{status, server + " does not accept " + us + ": " + status_text(status)};
+    }
+    Greeted greeted;
+    greeted.socket = std::move(reached->socket);
+    greeted.uri = std::move(reached->uri);
+    greeted.server = parser.tool_form ? parsed->tool.server : reached->server;
+    greeted.self = parsed->tool.assigned.value_or(make_proc(contact.nspace, contact.rank));
+    greeted.version = parse_version(contact.version);
+    greeted.peer_index = parsed->peer_index;
+    return greeted;
+}
+
+}  // namespace muster

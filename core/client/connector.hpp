@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way to a server: where it is and how it wants to be spoken to, the connection, and the handshake.
+// Blocks, so it runs on the caller's thread, never on the loop.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/runtime/runtime.hpp"
+#include "framework/base/bytes.hpp"
+#include "framework/packer.hpp"
+#include "framework/ptl.hpp"
+#include "framework/ptl/handshake.hpp"
+
+namespace muster {
+
+/// Where a server is, how it wants to be spoken to, and who we are to it.
+struct ServerContact {
+    PeerKind kind = PeerKind::Client;
+    std::string nspace;                  ///< ours; empty where the server is to name us
+    pmix_rank_t rank = PMIX_RANK_UNDEF;  ///< ours
+    std::vector<std::string> uris;       ///< the server's, best first: "nspace.rank;transport"
+    std::string security;                ///< comma list; empty: whatever is active here
+    std::string stores;                  ///< comma list
+    std::string version;                 ///< the server's
+    BufferType buffer_type = BufferType::NonDescribed;
+    Bytes about_us;  ///< packed `*INFO` for the server's host, in the encoding that we offer; may be empty
+
+    /// From the environment; nothing when we were not started by a server. An error when what is there is
+    /// broken.
+    static Result<std::optional<ServerContact>> from_environment();
+};
+
+/// Splits "nspace.rank;transport". The namespace ends at the last dot before the semicolon.
+bool split_server_uri(const std::string& uri, pmix_proc_t& server, std::string& transport);
+
+/// A server that has let us in.
+struct Greeted {
+    Socket socket;
+    pmix_proc_t server{};
+    pmix_proc_t self{};  ///< as the server calls us
+    std::string uri;     ///< the one that led there
+    PeerVersion version;
+    uint32_t peer_index = 0;
+};
+
+/// Connects to the first of the contact's URIs that answers, offers `format`, and is let in or refused.
+/// PMIX_ERR_UNREACH where no server is reached or it closes without a word, PMIX_ERR_TIMEOUT after `limit`;
+/// the server's own code where it refuses us. `answered`, where given, tells whether a server was there at
+/// all.
+Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact, WireFormat format,
+                                  std::chrono::milliseconds limit, bool* answered = nullptr);
+
+}  // namespace muster

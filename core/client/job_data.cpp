@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a process comes to know its job: it connects and asks, or makes do with what a process alone knows.
+#include <unistd.h>
+
+#include "core/client/client.hpp"
+#include "core/runtime/completion.hpp"
+#include "framework/base/status.hpp"
+
+namespace muster {
+
+Result<void> Client::connect(const ServerContact& contact) {
+    runtime_.set_self(make_proc(contact.nspace, contact.rank));
+    format_ = {runtime_.own_format().bfrops, contact.buffer_type};
+    runtime_.set_own_format(format_);
+    const auto limit = std::chrono::milliseconds(
+        static_cast<int64_t>(runtime_.parameters().seconds("client_base_connect_timeout") * 1000));
+    auto greeted = connect_to_server(runtime_, contact, format_, limit);
+    if (!greeted) return greeted.error();
+    if (auto added = add(std::move(*greeted), true); !added) return added;
+    return fetch_job_data();
+}
+
+Result<void> Client::fetch_job_data() {
+    auto complaint = std::make_shared<std::string>();
+    const pmix_status_t status =
+        call_and_wait<pmix_status_t>(runtime_.loop(), PMIX_ERR_WOULD_BLOCK, [this, complaint](auto deliver) {
+            request(packer(Command::JobInfo), [this, deliver, complaint](Unpacker* reply) {
+                if (reply == nullptr) return deliver(PMIX_ERR_LOST_CONNECTION);
+                std::string nspace;
+                if (!reply->string(nspace)) return deliver(reply->error());
+                if (nspace != runtime_.self().nspace) {
+                    *complaint = "the server sent job data of another namespace, '" + nspace + "'";
+                    return deliver(PMIX_ERR_INVALID_NAMESPACE);
+                }
+                auto taken = runtime_.store().unpack_job(runtime_.self().nspace, *reply);
+                if (!taken) *complaint = taken.error().text;
+                deliver(taken.status());
+            });
+        });
+    if (status == PMIX_SUCCESS) return {};
+    return Error{status, "job data of " + std::string(runtime_.self().nspace) + " from server " +
+                             proc_text(server_) + ": " +
+                             (complaint->empty() ? status_text(status) : *complaint)};
+}
+
+void Client::become_singleton() {
+    const std::string& host = runtime_.hostname();
+    std::string nspace = "singleton." + host + "." + std::to_string(getpid());
+    if (nspace.size() > PMIX_MAX_NSLEN) nspace = "singleton." + std::to_string(getpid());
+    runtime_.set_self(make_proc(nspace, 0));
+    format_ = runtime_.own_format();
+    register_alone();
+}
+
+void Client::register_alone() {
+    const pmix_proc_t& self = runtime_.self();
+    const std::string& host = runtime_.hostname();
+    if (runtime_.store().job_size(self.nspace)) return;
+    Info job;
+    for (const char* key : {PMIX_UNIV_SIZE, PMIX_JOB_SIZE, PMIX_MAX_PROCS, PMIX_LOCAL_SIZE, PMIX_NODE_SIZE,
+                            PMIX_NUM_NODES, PMIX_JOB_NUM_APPS}) {
+        job.add(key, uint32_t{1});
+    }
+    job.add(PMIX_JOBID, static_cast<const char*>(self.nspace));
+    job.add(PMIX_NODE_LIST, host.c_str());
+    Info node;
+    node.add(PMIX_HOSTNAME, host.c_str());
+    node.add(PMIX_NODEID, uint32_t{0});
+    node.add(PMIX_LOCAL_SIZE, uint32_t{1});
+    node.add(PMIX_LOCAL_PEERS, std::to_string(self.rank).c_str());
+    node.add(PMIX_LOCALLDR, Value::rank(self.rank));
+    job.add(PMIX_NODE_INFO_ARRAY, std::move(node).to_value());
+    Info proc;
+    proc.add(PMIX_RANK, Value::rank(self.rank));
+    for (const char* key : {PMIX_GLOBAL_RANK, PMIX_APP_RANK})
+        proc.add(key, Value::rank(0));
+    for (const char* key : {PMIX_LOCAL_RANK, PMIX_NODE_RANK})
+        proc.add(key, uint16_t{0});
+    proc.add(PMIX_APPNUM, uint32_t{0});
+    proc.add(PMIX_NODEID, uint32_t{0});
+    proc.add(PMIX_HOSTNAME, host.c_str());
+    job.add(PMIX_PROC_INFO_ARRAY, std::move(proc).to_value());
+    if (auto stored = runtime_.store().register_job(self.nspace, 1, job); !stored) {
+        MUSTER_LOG(runtime_.log(), Error, "%s", stored.error().text.c_str());
+    }
+}
+
+}  // namespace muster

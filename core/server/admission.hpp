@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process that has asked to be let in and waits for the decision.
+#pragma once
+
+#include "core/server/server.hpp"
+
+namespace muster {
+
+struct Server::Admission {
+    Socket socket;
+    ConnectRequest request;
+    Bytes early;
+    PeerPtr peer = std::make_shared<Peer>();
+    Info info;                ///< what the peer said of itself
+    bool registered = false;  ///< the host has registered it as a client
+
+    std::string text() const {
+        if (!is_tool(request.kind)) return "client " + peer->text();
+        return peer->proc.nspace[0] == '\0' ? "a tool" : "tool " + peer->text();
+    }
+};
+
+}  // namespace muster

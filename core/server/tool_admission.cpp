@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tools at a server: how they find it, and who of them is let in (Standard: Tools and Debuggers, Connection
+// Mechanisms).
+#include <sys/socket.h>
+
+#include <cstdlib>
+
+#include "core/server/admission.hpp"
+#include "core/service/exchange.hpp"
+#include "core/tool/rendezvous_search.hpp"
+#include "framework/base/status.hpp"
+#include "framework/psec.hpp"
+
+namespace muster {
+namespace {
+
+void on_tool_answer(pmix_status_t status, pmix_proc_t* proc, void* cbdata) {
+    HostAnswer answer;
+    answer.status = status;
+    if (proc != nullptr) answer.proc = *proc;
+    Host::answer(cbdata, std::move(answer));
+}
+
+}  // namespace
+
+Result<void> Server::open_to_tools(InfoView info) {
+    tools_.system = info.is_true(PMIX_SERVER_SYSTEM_SUPPORT);
+    const bool session = info.is_true(PMIX_SERVER_SESSION_SUPPORT);
+    const bool tools = info.is_true(PMIX_SERVER_TOOL_SUPPORT);
+    tools_.allowed = tools || session || tools_.system;
+    tools_.remote = info.is_true(PMIX_SERVER_REMOTE_CONNECTIONS);
+    tools_.foreign = info.is_true(PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
+
+    // The first URI is the one that all tools understand: of TCP, where that is listened on.
+    const std::string self =
+        std::string(runtime_.self().nspace) + "." + std::to_string(runtime_.self().rank) + ";";
+    std::vector<std::string> uris;
+    for (const std::string& uri : acceptor_->uris()) {
+        const bool plain = uri.compare(0, 3, "tcp") == 0;
+        uris.insert(plain ? uris.begin() : uris.end(), self + uri);
+    }
+    rendezvous_files_ = std::make_unique<RendezvousFiles>(
+        rendezvous_text(uris, own_wire_version()),
+        tools_.foreign ? RendezvousFiles::Reach::Everyone : RendezvousFiles::Reach::User);
+    const Value uri = Value::from(uris.front().c_str());
+    runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
+
+    Log& log = runtime_.registry().log("ptl");
+    // Those that a server of its own name or number needs; another living server's file stays and is left to
+    // it.
+    const auto offer = [&](const std::string& path) {
+        if (auto made = rendezvous_files_->add(path); !made)
+            MUSTER_LOG(log, Warning, "%s", made.error().text.c_str());
+    };
+    for (const std::string& host : rendezvous_hosts(runtime_.hostname())) {
+        const std::string& folder = runtime_.session_directory();
+        if (tools) {
+            offer(folder + "/" + session_rendezvous_name(host, std::to_string(getpid())));
+            if (std::string(runtime_.self().nspace).find('/') == std::string::npos)
+                offer(folder + "/" + session_rendezvous_name(host, runtime_.self().nspace));
+        }
+        if (session) offer(folder + "/" + session_rendezvous_name(host));
+        if (tools_.system) {
+            // There is one system server on a node.
+            auto made =
+                rendezvous_files_->add(runtime_.system_directory() + "/" + system_rendezvous_name(host));
+            if (!made) return made.error();
+        }
+    }
+    // Somebody waits for these.
+    const char* const named[] = {info.string(PMIX_LAUNCHER_RENDEZVOUS_FILE),
+                                 secure_getenv("PMIX_LAUNCHER_RNDZ_FILE")};
+    for (const char* given : named) {
+        if (given == nullptr || *given == '\0') continue;
+        tools_.allowed = true;
+        if (auto made = rendezvous_files_->add(given); !made) return made.error();
+    }
+    return {};
+}
+
+void Server::refuse_tool(const Admission& admission, pmix_status_t status, const std::string& why) {
+    ToolReply reply;
+    reply.status = status;
+    const Bytes bytes = build_tool_reply(reply);
+    // The socket's buffer is empty, so these few bytes go in one piece; the tool may be gone, which is as
+    // well.
+    [[maybe_unused]] const ssize_t sent =
+        ::send(admission.socket.fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    refuse(admission.socket, admission.text(), why);
+}
+
+Result<void> Server::check_tool(Admission& admission) {
+    const ConnectRequest& wanted = admission.request;
+    const pmix_proc_t& proc = admission.peer->proc;
+    if (wanted.kind == PeerKind::LegacyTool || wanted.kind == PeerKind::LegacyLauncher)
+        return Error{PMIX_ERR_NOT_SUPPORTED, "tools of version 2 are not spoken to"};
+    const LocalClient* client = carries_identity(wanted.kind) ? namespaces_.client(proc) : nullptr;
+    const Namespace* nspace = carries_identity(wanted.kind) ? namespaces_.find(proc.nspace) : nullptr;
+    const bool started_here = wanted.kind == PeerKind::ToolClient || wanted.kind == PeerKind::LauncherClient;
+    if (client != nullptr && started_here && !nspace->synthetic) {
+        admission.registered = true;
+        return check_client(admission);
+    }
+    if (!tools_.allowed) return Error{PMIX_ERR_NOT_SUPPORTED, "the host has not opened this server to tools"};
+    if (!admission.socket.local && !tools_.remote)
+        return Error{PMIX_ERR_NOT_SUPPORTED, "the host has not opened this server to tools on other nodes"};
+    if (auto valid = check_credential(admission, wanted.euid, wanted.egid); !valid) return valid;
+    if (wanted.euid != geteuid() && !tools_.foreign)
+        return Error{
+            PMIX_ERR_NO_PERMISSIONS,
+            "it runs as user " + std::to_string(wanted.euid) +
+                ", and the host lets in tools of its own user only (PMIX_SERVER_ALLOW_FOREIGN_TOOLS)"};
+    if (!carries_identity(wanted.kind)) return {};
+    if (nspace_is(proc.nspace, runtime_.self().nspace) && !started_here)
+        return Error{PMIX_ERR_EXISTS, "its namespace is the server's"};
+    if (proc.rank >= PMIX_RANK_VALID) return Error{PMIX_ERR_BAD_PARAM, "its rank is none"};
+    if (nspace == nullptr) return {};
+    if (!nspace->synthetic) return Error{PMIX_ERR_EXISTS, "its namespace is that of a job"};
+    if (client != nullptr) return Error{PMIX_ERR_EXISTS, "a process of this name is connected already"};
+    for (const auto& [rank, other] : nspace->clients) {
+        if (other.uid != wanted.euid || other.gid != wanted.egid)
+            return Error{PMIX_ERR_EXISTS, "its namespace is that of another user's tool"};
+    }
+    return {};
+}
+
+void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
+    const ConnectRequest& wanted = admission->request;
+    if (auto checked = check_tool(*admission); !checked)
+        return refuse_tool(*admission, checked.status(), checked.error().text);
+    const pmix_server_module_t& module = host_.module();
+    if (module.tool_connected == nullptr && module.tool_connected2 == nullptr) {
+        if (admission->registered) return complete_admission(admission, PMIX_SUCCESS);
+        return refuse_tool(*admission, PMIX_ERR_NOT_SUPPORTED,
+                           "the host has no upcall that decides on tools");
+    }
+    auto kept = std::make_shared<Info>(std::move(admission->info));
+    const Caller caller{admission->peer->proc, wanted.euid, wanted.egid, true};
+    Info about;
+    for (size_t i = 0; i < kept->size(); ++i) {
+        // What the connection itself says counts more than what the tool says.
+        const char* key = (*kept)[i].key;
+        if (!key_is(key, PMIX_NSPACE) && !key_is(key, PMIX_RANK) && !key_is(key, PMIX_VERSION_INFO))
+            about.add_move((*kept)[i]);
+    }
+    *kept = std::move(about);
+    kept->add(PMIX_VERSION_INFO, wanted.version.c_str());
+    caller.add_identity(*kept);
+    if (carries_identity(wanted.kind)) {
+        kept->add(PMIX_NSPACE, static_cast<const char*>(admission->peer->proc.nspace));
+        kept->add(PMIX_RANK, Value::rank(admission->peer->proc.rank));
+    }
+    host_.upcall(
+        "tool_connected", kept,
+        [this, admission](const HostAnswer& answer) { name_tool(admission, answer.status, answer.proc); },
+        [&](void* cbdata) -> pmix_status_t {
+            if (module.tool_connected2 != nullptr)
+                return module.tool_connected2(kept->data(), kept->size(), on_tool_answer, cbdata);
+            module.tool_connected(kept->data(), kept->size(), on_tool_answer, cbdata);
+            return PMIX_SUCCESS;
+        });
+}
+
+void Server::name_tool(const std::shared_ptr<Admission>& admission, pmix_status_t verdict,
+                       const pmix_proc_t& assigned) {
+    if (verdict != PMIX_SUCCESS)
+        return refuse_tool(*admission, verdict,
+                           std::string("the host does not accept it: ") + status_text(verdict));
+    const ConnectRequest& wanted = admission->request;
+    pmix_proc_t& proc = admission->peer->proc;
+    if (admission->registered) return complete_admission(admission, PMIX_SUCCESS);
+    if (needs_identity(wanted.kind)) {
+        proc = make_proc(nspace_view(assigned.nspace), assigned.rank);
+        if (proc.nspace[0] == '\0' || proc.rank >= PMIX_RANK_VALID)
+            return refuse_tool(*admission, PMIX_ERR_NOT_SUPPORTED, "the host has given it no name");
+    }
+    // The host took its time; others may have come meanwhile.
+    const Namespace* there = namespaces_.find(proc.nspace);
+    if (there != nullptr && (!there->synthetic || namespaces_.client(proc) != nullptr))
+        return refuse_tool(*admission, PMIX_ERR_EXISTS, "the name " + proc_text(proc) + " is taken");
+    Namespace& nspace = namespaces_.get_or_add(proc.nspace);
+    nspace.synthetic = nspace.registered = true;
+    LocalClient& client = nspace.clients[proc.rank];
+    client.proc = proc;
+    client.uid = admission->peer->uid = wanted.euid;
+    client.gid = admission->peer->gid = wanted.egid;
+    complete_admission(admission, PMIX_SUCCESS);
+    // It may have left while the host was thinking.
+    if (LocalClient* made = namespaces_.client(proc); made != nullptr && !made->connected) forget_tool(proc);
+}
+
+void Server::forget_tool(const pmix_proc_t& proc) {
+    Namespace* nspace = namespaces_.find(proc.nspace);
+    if (nspace == nullptr || !nspace->synthetic) return;
+    const pmix_proc_t gone = proc;  // may stand in what is erased
+    nspace->clients.erase(gone.rank);
+    if (!nspace->clients.empty()) return;
+    collectives_.deregistered(gone.nspace);
+    modex_.deregistered(gone.nspace);
+    events_.deregistered(gone.nspace);
+    namespaces_.remove(gone.nspace);
+    runtime_.store().deregister(gone.nspace);
+}
+
+}  // namespace muster

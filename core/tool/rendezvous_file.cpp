@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rendezvous files: see rendezvous_file.hpp. All is done by descriptor, so that nobody can put another file
+// in the place of the one that was looked at.
+#include "core/tool/rendezvous_file.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+
+#include "core/client/connector.hpp"
+
+namespace muster {
+namespace {
+
+constexpr size_t kMaxFile = 64 * 1024;
+/// Before each further URI, behind the lines that OpenPMIx's tools read.
+constexpr std::string_view kFurther = "muster-uri: ";
+
+Error refused(pmix_status_t status, const std::string& path, const std::string& why) {
+    return {status, "the rendezvous file " + path + " " + why};
+}
+
+std::string trimmed(std::string_view line) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' '))
+        line.remove_suffix(1);
+    return std::string(line);
+}
+
+bool is_printable(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; });
+}
+
+/// Start of the process, seconds since the epoch; 0 where it cannot be had.
+time_t start_of(pid_t pid) {
+    const auto read_all = [](const std::string& path) {
+        std::string text;
+        const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        char chunk[4096];
+        for (ssize_t got = 0;
+             fd && (got = ::read(fd.get(), chunk, sizeof chunk)) > 0 && text.size() < kMaxFile;)
+            text.append(chunk, static_cast<size_t>(got));
+        return text;
+    };
+    const auto number_at = [](const std::string& text, size_t at) {
+        unsigned long long value = 0;
+        if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
+        return value;
+    };
+    // The name of the program may hold anything; what counts begins behind its closing bracket.
+    const std::string stat = read_all("/proc/" + std::to_string(pid) + "/stat");
+    size_t at = stat.rfind(')');
+    for (int field = 2; field < 22 && at != std::string::npos; ++field)
+        at = stat.find(' ', at + 1);
+    if (at == std::string::npos) return 0;
+    const auto ticks = number_at(stat, at + 1);
+    const std::string kernel = read_all("/proc/stat");
+    const size_t boot = kernel.find("\nbtime ");
+    const long per_second = sysconf(_SC_CLK_TCK);
+    if (boot == std::string::npos || per_second <= 0) return 0;
+    return static_cast<time_t>(number_at(kernel, boot + 7) + ticks / static_cast<unsigned long>(per_second));
+}
+
+/// Makes a folder and those above it.
+Result<void> make_folder(const std::string& path) {
+    for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
+        const std::string part = path.substr(0, at);
+        if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST)
+            return Error{PMIX_ERR_NO_PERMISSIONS,
+                         "the folder " + part + " cannot be made: " + std::strerror(errno)};
+        if (at == std::string::npos) return {};
+    }
+}
+
+}  // namespace
+
+Result<Rendezvous> parse_rendezvous(const std::string& text, const std::string& path) {
+    std::vector<std::string> lines;
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = text.find('\n', begin);
+        if (end == std::string::npos) break;  // not ended: not written to its end
+        lines.push_back(trimmed(std::string_view(text).substr(begin, end - begin)));
+        begin = end + 1;
+    }
+    if (lines.size() < 2 || lines[0].empty())
+        return refused(PMIX_ERR_FILE_READ_FAILURE, path, "is cut short");
+    Rendezvous found;
+    const auto add_uri = [&](const std::string& uri) {
+        pmix_proc_t server{};
+        std::string transport;
+        if (!is_printable(uri) || !split_server_uri(uri, server, transport)) return false;
+        found.uris.push_back(uri);
+        return true;
+    };
+    if (!add_uri(lines[0]))
+        return refused(PMIX_ERR_BAD_PARAM, path, "does not begin with the URI of a server");
+    found.version = lines[1];
+    if (!found.version.empty() && found.version.front() == 'v') found.version.erase(0, 1);
+    if (found.version.empty() || found.version.front() < '0' || found.version.front() > '9' ||
+        found.version.size() > 64 || !is_printable(found.version))
+        return refused(PMIX_ERR_BAD_PARAM, path, "names no version in its second line");
+    if (lines.size() > 2) {
+        const std::string& pid = lines[2];
+        std::from_chars(pid.data(), pid.data() + pid.size(), found.pid);
+    }
+    // What this library's own tools prefer.
+    std::vector<std::string> plain = std::move(found.uris);
+    found.uris.clear();
+    for (size_t i = 3; i < lines.size() && found.uris.size() < 8; ++i) {
+        if (lines[i].compare(0, kFurther.size(), kFurther) == 0) add_uri(lines[i].substr(kFurther.size()));
+    }
+    found.uris.insert(found.uris.end(), plain.begin(), plain.end());
+    return found;
+}
+
+Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign) {
+    // Non-blocking: a FIFO in its place must not hold us.
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    if (!fd) {
+        if (errno == ENOENT || errno == ENOTDIR) return refused(PMIX_ERR_NOT_FOUND, path, "is not there");
+        if (errno == ELOOP)
+            return refused(PMIX_ERR_NO_PERMISSIONS, path, "is a symbolic link, and is not followed");
+        return refused(PMIX_ERR_NO_PERMISSIONS, path, std::string("cannot be read: ") + std::strerror(errno));
+    }
+    struct stat facts {};
+    if (::fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
+        return refused(PMIX_ERR_NO_PERMISSIONS, path, "is no regular file");
+    if (!foreign && facts.st_uid != geteuid() && facts.st_uid != 0)
+        return refused(PMIX_ERR_NO_PERMISSIONS, path,
+                       "belongs to user " + std::to_string(facts.st_uid) +
+                           ", who is neither root nor you (parameter tool_base_trust_foreign_files)");
+    if ((facts.st_mode & S_IWOTH) != 0)
+        return refused(PMIX_ERR_NO_PERMISSIONS, path, "can be written by all users");
+    if (facts.st_size > static_cast<off_t>(kMaxFile))
+        return refused(PMIX_ERR_BAD_PARAM, path,
+                       "is larger than any such file (" + std::to_string(facts.st_size) + " bytes)");
+    std::string text;
+    char chunk[4096];
+    for (;;) {
+        const ssize_t got = ::read(fd.get(), chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            return refused(PMIX_ERR_FILE_READ_FAILURE, path,
+                           std::string("cannot be read: ") + std::strerror(errno));
+        if (got == 0) break;
+        text.append(chunk, static_cast<size_t>(got));
+        if (text.size() > kMaxFile) return refused(PMIX_ERR_BAD_PARAM, path, "is larger than any such file");
+    }
+    auto found = parse_rendezvous(text, path);
+    if (found && found->pid > 0 && is_stale(found->pid, facts.st_mtime))
+        return refused(PMIX_ERR_UNREACH, path,
+                       "is of a server that has ended (process " + std::to_string(found->pid) + ")");
+    return found;
+}
+
+bool is_stale(pid_t pid, time_t written) {
+    if (pid <= 0) return false;
+    if (::kill(pid, 0) != 0 && errno == ESRCH) return true;
+    // The number may have been given to another process since. Two seconds for clocks that are read in steps.
+    return start_of(pid) > written + 2;
+}
+
+std::vector<std::string> rendezvous_hosts(const std::string& hostname) {
+    std::vector<std::string> hosts;
+    const auto add = [&](const std::string& name) {
+        if (!name.empty() && std::find(hosts.begin(), hosts.end(), name) == hosts.end())
+            hosts.push_back(name);
+    };
+    const size_t dot = hostname.find('.');
+    const bool is_address = hostname.find_first_not_of("0123456789.") == std::string::npos;
+    if (!is_address && dot != 0) add(hostname.substr(0, dot));
+    add(hostname);
+    return hosts;
+}
+
+std::string rendezvous_text(const std::vector<std::string>& uris, const std::string& version) {
+    char date[32] = "\n";
+    const time_t now = ::time(nullptr);
+    ::ctime_r(&now, date);  // ends in a newline
+    std::string text = uris.front() + "\n" + version + "\n" + std::to_string(getpid()) + "\n" +
+                       std::to_string(geteuid()) + ":" + std::to_string(getegid()) + "\n" + date + "\n";
+    for (size_t i = 1; i < uris.size(); ++i)
+        text += std::string(kFurther) + uris[i] + "\n";
+    return text;
+}
+
+Result<void> RendezvousFiles::add(const std::string& path) {
+    const size_t slash = path.rfind('/');
+    const std::string folder_path = slash == std::string::npos ? "."
+                                    : slash == 0               ? "/"
+                                                               : path.substr(0, slash);
+    Made made;
+    made.name = slash == std::string::npos ? path : path.substr(slash + 1);
+    if (made.name.empty() || made.name.size() > 255)
+        return Error{PMIX_ERR_BAD_PARAM, "'" + path + "' is no name for a rendezvous file"};
+    if (auto there = make_folder(folder_path); !there) return there;
+    made.folder.reset(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const auto failed = [&](const char* what) {
+        return Error{PMIX_ERR_FILE_WRITE_FAILURE,
+                     "the rendezvous file " + path + " cannot be " + what + ": " + std::strerror(errno)};
+    };
+    if (!made.folder) return failed("made");
+
+    // Written under a name of its own and linked when it is whole: no tool ever sees half of it.
+    const std::string draft = ".muster." + std::to_string(getpid()) + "." + std::to_string(made_.size());
+    ::unlinkat(made.folder.get(), draft.c_str(), 0);  // of a dead process of our number
+    const UniqueFd file(::openat(made.folder.get(), draft.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file) return failed("made");
+    Result<void> outcome;
+    for (size_t at = 0; at < text_.size() && outcome;) {
+        const ssize_t wrote = ::write(file.get(), text_.data() + at, text_.size() - at);
+        if (wrote > 0) at += static_cast<size_t>(wrote);
+        if (wrote < 0 && errno != EINTR) outcome = failed("written");
+    }
+    struct stat facts {};
+    if (outcome && (::fchmod(file.get(), reach_ == Reach::Everyone ? 0644 : 0600) != 0 ||
+                    ::fstat(file.get(), &facts) != 0))
+        outcome = failed("opened to those who may read it");
+    made.inode = facts.st_ino;
+    for (int attempt = 0; outcome; ++attempt) {
+        if (::linkat(made.folder.get(), draft.c_str(), made.folder.get(), made.name.c_str(), 0) == 0) break;
+        if (errno != EEXIST || attempt > 8) {
+            outcome = failed("made");
+            break;
+        }
+        // Somebody's file has the name. Foreign ones and those of living servers stay.
+        struct stat other {};
+        if (::fstatat(made.folder.get(), made.name.c_str(), &other, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        auto said = read_rendezvous_file(path, false);
+        const bool ours = said && said->pid == getpid();
+        const bool living = said && !ours && said->pid > 0;
+        if (living) {
+            outcome = Error{PMIX_ERR_EXISTS, "the rendezvous file " + path + " belongs to process " +
+                                                 std::to_string(said->pid) + ", which is alive"};
+        } else if (!said && said.status() == PMIX_ERR_NO_PERMISSIONS && other.st_uid != geteuid()) {
+            outcome = said.error();
+        } else if (::unlinkat(made.folder.get(), made.name.c_str(), 0) != 0 && errno != ENOENT) {
+            outcome = failed("put in the place of an old one");
+        }
+    }
+    ::unlinkat(made.folder.get(), draft.c_str(), 0);
+    if (outcome) made_.push_back(std::move(made));
+    return outcome;
+}
+
+RendezvousFiles::~RendezvousFiles() {
+    if (owner_ != ::getpid()) return;
+    for (const Made& made : made_) {
+        struct stat facts {};
+        if (::fstatat(made.folder.get(), made.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+            facts.st_ino == made.inode)
+            ::unlinkat(made.folder.get(), made.name.c_str(), 0);
+    }
+}
+
+}  // namespace muster

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rendezvous files, by which tools find servers: written by a server, read by a tool. The format is
+// OpenPMIx's (docs/wire.md, rendezvous files), so that its tools find our servers and ours its servers.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "framework/base/result.hpp"
+#include "framework/base/unique_fd.hpp"
+
+namespace muster {
+
+/// What such a file says of a server.
+struct Rendezvous {
+    std::vector<std::string> uris;  ///< best first: "nspace.rank;transport"
+    std::string version;            ///< without a leading v
+    pid_t pid = 0;                  ///< 0: not said
+};
+
+/// Reads one. The file has to be a regular one, not a link, owned by root or the user we run as (or anybody,
+/// where `foreign` says so), not writable by all, and small; the error's sentence says what was wrong with
+/// it. PMIX_ERR_NOT_FOUND: there is none. PMIX_ERR_NO_PERMISSIONS: it may not be read, or not be trusted.
+/// PMIX_ERR_FILE_READ_FAILURE: it is cut short (its writer may not be done). PMIX_ERR_BAD_PARAM: it is none.
+Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign);
+
+/// Reads the same from text, whatever it comes from.
+Result<Rendezvous> parse_rendezvous(const std::string& text, const std::string& path);
+
+/// Whether the process that the file of this modification time speaks of has ended.
+bool is_stale(pid_t pid, time_t written);
+
+/// Short and full name of a host, without repetition: OpenPMIx's files carry the short one, the Standard's
+/// the one that gethostname gives.
+std::vector<std::string> rendezvous_hosts(const std::string& hostname);
+
+/// The files of one server; removed with the object, as long as they are still its own.
+class RendezvousFiles {
+  public:
+    enum class Reach { User, Everyone };
+
+    RendezvousFiles(std::string text, Reach reach) : text_(std::move(text)), reach_(reach) {}
+    ~RendezvousFiles();
+    RendezvousFiles(const RendezvousFiles&) = delete;
+    RendezvousFiles& operator=(const RendezvousFiles&) = delete;
+
+    /// Makes one, whole or not at all, 0600 (0644 for everyone). Missing folders are made (0700). A file of a
+    /// server that has ended gives way; one of a living server stays: PMIX_ERR_EXISTS.
+    Result<void> add(const std::string& path);
+
+  private:
+    struct Made {
+        UniqueFd folder;
+        std::string name;
+        ino_t inode;
+    };
+    const std::string text_;
+    const Reach reach_;
+    const pid_t owner_ = ::getpid();
+    std::vector<Made> made_;
+};
+
+/// The text of such a file: the first URI is the one that any tool understands, the others are for tools of
+/// this library. Each "nspace.rank;transport".
+std::string rendezvous_text(const std::vector<std::string>& uris, const std::string& version);
+
+}  // namespace muster

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where rendezvous files are: the names that servers give them, and the search below a folder.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/tool/rendezvous_file.hpp"
+
+namespace muster {
+
+/// Names of the files, without folder. `host` is one of rendezvous_hosts().
+std::string system_rendezvous_name(const std::string& host);
+std::string session_rendezvous_name(const std::string& host);
+std::string session_rendezvous_name(const std::string& host, const std::string& nspace_or_pid);
+
+/// Paths below `folder`, at any depth up to a bound, of the regular files whose name `matches`: the newest
+/// first. Links are not followed, and folders that cannot be opened are passed over; the search ends after
+/// a large number of entries.
+std::vector<std::string> search_rendezvous(const std::string& folder,
+                                           const std::function<bool(const std::string& name)>& matches);
+
+}  // namespace muster

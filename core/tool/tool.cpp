@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The chain of ways to a server: see tool.hpp.
+#include "core/tool/tool.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "core/runtime/completion.hpp"
+#include "core/tool/rendezvous_search.hpp"
+#include "framework/base/status.hpp"
+
+namespace muster {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// What a server is taken for that only its URI is known of: the level of the protocol that we speak.
+constexpr const char* kAssumedVersion = "6.1.0";
+
+milliseconds left(Clock::time_point until) {
+    return std::max(std::chrono::duration_cast<milliseconds>(until - Clock::now()), milliseconds(0));
+}
+
+std::string own_command_line() {
+    std::string line;
+    const UniqueFd fd(::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
+    char chunk[4096];
+    if (const ssize_t got = fd ? ::read(fd.get(), chunk, sizeof chunk) : 0; got > 0)
+        line.assign(chunk, static_cast<size_t>(got));
+    while (!line.empty() && line.back() == '\0')
+        line.pop_back();
+    std::replace(line.begin(), line.end(), '\0', ' ');
+    return line;
+}
+
+/// Other failures of one way mean for the caller that the server cannot be reached.
+Error unreachable(Error error) {
+    if (error.code == PMIX_ERR_NOT_FOUND || error.code == PMIX_ERR_NO_PERMISSIONS ||
+        error.code == PMIX_ERR_FILE_READ_FAILURE)
+        error.code = PMIX_ERR_UNREACH;
+    return error;
+}
+
+}  // namespace
+
+/// A server that may be there.
+struct Tool::Candidate {
+    Rendezvous rendezvous;
+    std::string security;
+    pmix_proc_t server{};
+};
+
+Tool::Tool(Runtime& runtime, ToolIdentity identity) : runtime_(runtime), identity_(std::move(identity)) {
+    runtime_.client()->on_added([this] {
+        for (auto it = waiting_.begin(); it != waiting_.end();) {
+            if (runtime_.client()->set_primary(it->server) != PMIX_SUCCESS) {
+                ++it;
+                continue;
+            }
+            const auto done = std::move(it->done);
+            it = waiting_.erase(it);
+            done(PMIX_SUCCESS);
+        }
+    });
+}
+
+void Tool::set_server(const pmix_proc_t& server, bool wait, std::optional<milliseconds> limit,
+                      Client::OnStatus done) {
+    const pmix_status_t status = runtime_.client()->set_primary(server);
+    if (status == PMIX_SUCCESS || !wait) return done(status);
+    waiting_.push_back({server, std::move(done), nullptr});
+    if (!limit) return;
+    const auto entry = std::prev(waiting_.end());
+    entry->limit = runtime_.loop().after(*limit, [this, entry] {
+        const auto expired = std::move(entry->done);
+        const auto watch = std::move(entry->limit);  // ours: it goes when this has run
+        waiting_.erase(entry);
+        expired(PMIX_ERR_TIMEOUT);
+    });
+}
+
+Bytes Tool::about_us() const {
+    Info info;
+    info.add(PMIX_PROC_PID, Value::pid(getpid()));
+    info.add(PMIX_REALUID, uint32_t{getuid()});
+    info.add(PMIX_USERID, uint32_t{geteuid()});
+    info.add(PMIX_REALGID, uint32_t{getgid()});
+    info.add(PMIX_GRPID, uint32_t{getegid()});
+    info.add(PMIX_CMD_LINE, own_command_line().c_str());
+    Packer packer(runtime_.client()->format());
+    packer.infos(info);
+    return packer.error() == PMIX_SUCCESS ? packer.take() : Bytes();
+}
+
+std::vector<std::string> Tool::hosts(const ToolDirectives& wanted) const {
+    return rendezvous_hosts(wanted.host.empty() ? runtime_.hostname() : wanted.host);
+}
+
+Result<Tool::Candidate> Tool::read(const std::string& path) const {
+    auto found = read_rendezvous_file(path, runtime_.parameters().boolean("tool_base_trust_foreign_files"));
+    if (!found) return found.error();
+    Candidate candidate;
+    std::string transport;
+    split_server_uri(found->uris.back(), candidate.server, transport);
+    candidate.rendezvous = std::move(*found);
+    return candidate;
+}
+
+Result<Tool::Candidate> Tool::of_uri(const ToolDirectives& wanted) const {
+    constexpr std::string_view kFile = "file:";
+    if (wanted.uri.compare(0, kFile.size(), kFile) == 0) return read(wanted.uri.substr(kFile.size()));
+    Candidate candidate;
+    std::string transport;
+    if (!split_server_uri(wanted.uri, candidate.server, transport))
+        return Error{PMIX_ERR_BAD_PARAM, "'" + wanted.uri.substr(0, 256) + "' is no URI of a server"};
+    if (wanted.tcp_only && transport.compare(0, 3, "tcp") != 0)
+        return Error{PMIX_ERR_NOT_SUPPORTED, "'" + wanted.uri.substr(0, 256) + "' is no URI of TCP"};
+    candidate.rendezvous.uris = {wanted.uri};
+    candidate.rendezvous.version = kAssumedVersion;
+    return candidate;
+}
+
+Result<std::vector<Tool::Candidate>> Tool::of_system(const ToolDirectives& wanted) const {
+    Error last{PMIX_ERR_NOT_FOUND, "there is no system server"};
+    for (const std::string& host : hosts(wanted)) {
+        auto found = read(wanted.system_directory + "/" + system_rendezvous_name(host));
+        if (found) return std::vector<Candidate>{std::move(*found)};
+        last = found.error();
+        if (last.code != PMIX_ERR_NOT_FOUND) break;
+    }
+    return last;
+}
+
+Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
+                                                 const std::string& what) const {
+    // Where it is by rule; the search of everything below comes after.
+    std::vector<std::string> names, folders = {wanted.session_directory};
+    if (wanted.system_directory != wanted.session_directory) folders.push_back(wanted.system_directory);
+    for (const std::string& host : hosts(wanted))
+        names.push_back(session_rendezvous_name(host, what));
+    Error last{PMIX_ERR_NOT_FOUND,
+               "there is no rendezvous file " + names.front() + " below " + folders.front()};
+    for (const std::string& folder : folders) {
+        for (const std::string& name : names) {
+            auto found = read(folder + "/" + name);
+            if (found) return std::vector<Candidate>{std::move(*found)};
+            if (found.status() != PMIX_ERR_NOT_FOUND) last = found.error();
+        }
+    }
+    for (const std::string& folder : folders) {
+        for (const std::string& path : search_rendezvous(folder, [&](const std::string& name) {
+                 return std::find(names.begin(), names.end(), name) != names.end();
+             })) {
+            auto found = read(path);
+            if (found) return std::vector<Candidate>{std::move(*found)};
+            last = found.error();
+            MUSTER_LOG(log(), Error, "%s", last.text.c_str());
+        }
+    }
+    return last;
+}
+
+Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit, bool& answered) {
+    const auto known = call_and_wait<bool>(runtime_.loop(), false, [&](auto deliver) {
+        deliver(runtime_.client()->connected_to(candidate.server));
+    });
+    if (known) return Outcome{std::nullopt, candidate.server, {}};
+    ServerContact contact;
+    contact.kind = identity_.kind();
+    contact.nspace = identity_.nspace;
+    contact.rank = identity_.rank;
+    contact.uris = candidate.rendezvous.uris;
+    contact.version = candidate.rendezvous.version;
+    contact.security = candidate.security;
+    contact.about_us = about_us();
+    auto greeted = connect_to_server(runtime_, contact, runtime_.client()->format(), limit, &answered);
+    if (!greeted) return greeted.error();
+    const pmix_proc_t server = greeted->server;
+    return Outcome{std::move(*greeted), server, candidate.rendezvous.uris.back()};
+}
+
+Result<Tool::Outcome> Tool::retrying(const ToolDirectives& wanted,
+                                     const std::function<Result<std::vector<Candidate>>()>& find) {
+    const auto until = Clock::now() + wanted.limit;
+    for (uint32_t attempt = 1;; ++attempt) {
+        Error error;
+        bool answered = false;
+        if (auto found = find(); !found) {
+            error = found.error();
+            // Waiting changes neither the arguments nor whose file it is.
+            if (error.code == PMIX_ERR_BAD_PARAM || error.code == PMIX_ERR_NOT_SUPPORTED ||
+                error.code == PMIX_ERR_NO_PERMISSIONS)
+                return unreachable(error);
+        } else {
+            auto reached = reach(found->front(), left(until), answered);
+            if (reached) return reached;
+            error = reached.error();
+        }
+        if (answered || attempt >= wanted.attempts || left(until) <= wanted.delay) return unreachable(error);
+        MUSTER_LOG(log(), Info, "attempt %u of %u: %s", attempt, wanted.attempts, error.text.c_str());
+        std::this_thread::sleep_for(wanted.delay);
+    }
+}
+
+Result<Tool::Outcome> Tool::search(const ToolDirectives& wanted) {
+    const auto until = Clock::now() + wanted.limit;
+    const auto names = hosts(wanted);
+    const auto is_session_file = [&](const std::string& name) {
+        return std::any_of(names.begin(), names.end(), [&](const std::string& host) {
+            const std::string plain = session_rendezvous_name(host);
+            return name.compare(0, plain.size(), plain) == 0 &&
+                   (name.size() == plain.size() || name[plain.size()] == '.');
+        });
+    };
+    std::set<std::string> tried;  // a server has several files
+    std::vector<std::string> folders = {wanted.session_directory};
+    if (wanted.system_directory != wanted.session_directory) folders.push_back(wanted.system_directory);
+    Error last{PMIX_ERR_UNREACH, "there is no rendezvous file of a server below " + folders.front()};
+    for (const std::string& folder : folders) {
+        for (const std::string& path : search_rendezvous(folder, is_session_file)) {
+            auto candidate = read(path);
+            if (candidate) {
+                if (!tried.insert(candidate->rendezvous.uris.back()).second) continue;
+                bool answered = false;
+                auto reached = reach(*candidate, left(until), answered);
+                if (reached && reached->greeted) return reached;
+                if (reached) continue;  // we have it already
+                last = reached.error();
+            } else {
+                last = candidate.error();
+            }
+            MUSTER_LOG(log(), Error, "%s", last.text.c_str());
+            if (left(until) == milliseconds(0)) return Error{PMIX_ERR_TIMEOUT, last.text};
+        }
+    }
+    return Error{PMIX_ERR_UNREACH, last.text};
+}
+
+Result<Tool::Outcome> Tool::rendezvous(const ToolDirectives& wanted) {
+    const auto only = [](Result<Candidate> one) -> Result<std::vector<Candidate>> {
+        if (!one) return one.error();
+        return std::vector<Candidate>{std::move(*one)};
+    };
+    if (!wanted.attachment_file.empty())
+        return retrying(wanted, [&] { return only(read(wanted.attachment_file)); });
+    if (!wanted.uri.empty()) return retrying(wanted, [&] { return only(of_uri(wanted)); });
+    if (wanted.server_pid)
+        return retrying(wanted, [&] { return named(wanted, std::to_string(*wanted.server_pid)); });
+    if (!wanted.server_nspace.empty())
+        return retrying(wanted, [&] { return named(wanted, wanted.server_nspace); });
+    if (wanted.system_only) return retrying(wanted, [&] { return of_system(wanted); });
+    if (wanted.system_first) {
+        auto found = of_system(wanted);
+        if (found) {
+            bool answered = false;
+            auto reached = reach(found->front(), wanted.limit, answered);
+            if (reached && reached->greeted) return reached;
+            if (!reached) MUSTER_LOG(log(), Info, "%s", reached.error().text.c_str());
+        } else {
+            MUSTER_LOG(log(), Info, "%s", found.error().text.c_str());
+        }
+    }
+    if (identity_.from_environment) {
+        auto contact = ServerContact::from_environment();
+        if (contact && *contact) {
+            Candidate candidate;
+            std::string transport;
+            candidate.rendezvous.uris = (*contact)->uris;
+            candidate.rendezvous.version = (*contact)->version;
+            candidate.security = (*contact)->security;
+            split_server_uri((*contact)->uris.front(), candidate.server, transport);
+            bool answered = false;
+            auto reached = reach(candidate, wanted.limit, answered);
+            // The one that started us is the one that is meant, once.
+            if (!reached || reached->greeted) return reached;
+        }
+    }
+    return search(wanted);
+}
+
+void Tool::go_alone() {
+    if (identity_.nspace.empty()) {
+        // Unique on this machine now, and in the cluster as far as host names are.
+        identity_.nspace = runtime_.hostname() + ":" + std::to_string(getpid());
+        identity_.rank = 0;
+    }
+    runtime_.set_self(make_proc(identity_.nspace, identity_.rank));
+    runtime_.client()->register_alone();
+}
+
+Result<void> Tool::begin(const ToolDirectives& wanted) {
+    std::lock_guard lock(attaching_);
+    Client& client = *runtime_.client();
+    client.set_format(runtime_.own_format());
+    if (wanted.do_not_connect) {
+        go_alone();
+        return {};
+    }
+    auto reached = rendezvous(wanted);
+    if (!reached) {
+        if (!wanted.optional) return reached.error();
+        MUSTER_LOG(log(), Info, "going on without a server: %s", reached.error().text.c_str());
+        go_alone();
+        return {};
+    }
+    identity_.nspace = reached->greeted->self.nspace;
+    identity_.rank = reached->greeted->self.rank;
+    runtime_.set_self(reached->greeted->self);
+    note_uri(reached->server, reached->uri);
+    if (auto added = client.add(std::move(*reached->greeted), true); !added) return added;
+    if (auto fetched = client.fetch_job_data(); !fetched) return fetched;
+    client.register_alone();
+    return {};
+}
+
+Result<pmix_proc_t> Tool::attach(const ToolDirectives& wanted) {
+    std::lock_guard lock(attaching_);
+    Client& client = *runtime_.client();
+    auto reached = rendezvous(wanted);
+    if (!reached) return reached.error();
+    const pmix_proc_t server = reached->server;
+    if (!reached->greeted) return server;  // had already
+    note_uri(reached->server, reached->uri);
+    if (auto added = client.add(std::move(*reached->greeted), wanted.primary); !added) {
+        // Only its answer has told us its name.
+        if (added.status() == PMIX_ERR_EXISTS && wanted.names_server()) return server;
+        return Error{PMIX_ERR_UNREACH, added.error().text};
+    }
+    return server;
+}
+
+void Tool::note_uri(const pmix_proc_t& server, const std::string& text) {
+    const Value uri = Value::from(text.c_str());
+    // Under the server's name, and under ours for the first one, as other libraries have it.
+    runtime_.store().post(server, PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
+    if (!runtime_.client()->connected())
+        runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
+}
+
+}  // namespace muster

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tool role: how a process that no server has started finds servers, becomes known to them, and chooses
+// the one that it asks (Standard: Tools and Debuggers, Connection Mechanisms). What it then asks, it asks as
+// a client (core/client). Members block and run on the caller's thread, one at a time, except where noted.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/client/client.hpp"
+#include "core/tool/directives.hpp"
+#include "core/tool/rendezvous_file.hpp"
+
+namespace muster {
+
+class Tool {
+  public:
+    Tool(Runtime& runtime, ToolIdentity identity);
+
+    /// The first connection, along the chain of PMIx_tool_init; or, where it is not wanted or is optional and
+    /// cannot be had, life without a server. Afterwards the process has its identity. PMIX_ERR_UNREACH where
+    /// no server was found.
+    Result<void> begin(const ToolDirectives& wanted);
+    /// A further connection. The server is given back; one that was named and that we are connected to
+    /// already is a success. PMIX_ERR_UNREACH where there is no new one.
+    Result<pmix_proc_t> attach(const ToolDirectives& wanted);
+    /// Makes a server that we are connected to the primary one, now or, where `wait` says so, when it is
+    /// there: PMIX_ERR_NOT_FOUND, PMIX_ERR_TIMEOUT after the limit. On the loop.
+    void set_server(const pmix_proc_t& server, bool wait, std::optional<std::chrono::milliseconds> limit,
+                    Client::OnStatus done);
+
+  private:
+    struct Candidate;
+    /// A connection; or, without one, the named server that we have already.
+    struct Outcome {
+        std::optional<Greeted> greeted;
+        pmix_proc_t server{};
+        std::string uri;  ///< the one that tools of any library understand
+    };
+    Result<Outcome> rendezvous(const ToolDirectives& wanted);
+    Result<Outcome> retrying(const ToolDirectives& wanted,
+                             const std::function<Result<std::vector<Candidate>>()>& find);
+    Result<Outcome> search(const ToolDirectives& wanted);
+    Result<Outcome> reach(const Candidate& candidate, std::chrono::milliseconds limit, bool& answered);
+    Result<Candidate> read(const std::string& path) const;
+    Result<std::vector<Candidate>> named(const ToolDirectives& wanted, const std::string& what) const;
+    Result<std::vector<Candidate>> of_system(const ToolDirectives& wanted) const;
+    Result<Candidate> of_uri(const ToolDirectives& wanted) const;
+    std::vector<std::string> hosts(const ToolDirectives& wanted) const;
+    Bytes about_us() const;
+    void go_alone();
+    void note_uri(const pmix_proc_t& server, const std::string& text);
+    Log& log() const { return runtime_.registry().log("tool"); }
+
+    Runtime& runtime_;
+    ToolIdentity identity_;
+    std::mutex attaching_;  // one attempt at a time
+
+    /// A set_server() that waits for its server. Loop.
+    struct Waiting {
+        pmix_proc_t server;
+        Client::OnStatus done;
+        std::unique_ptr<Watch> limit;
+    };
+    std::list<Waiting> waiting_;
+};
+
+}  // namespace muster
