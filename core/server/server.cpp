@@ -432,7 +432,8 @@ void Server::lost(const PeerPtr& peer, const std::string& reason) {
     }
     client->peer.reset();
     if (client->finalized) return forget_tool(keep->proc);
-    MUSTER_LOG(log(), Error, "lost the connection to %s: %s", keep->text().c_str(), reason.c_str());
+    MUSTER_LOG(log(), Error, "lost the connection to %s %s: %s", is_tool(keep->kind) ? "tool" : "client",
+               keep->text().c_str(), reason.c_str());
     client->lost = true;
     departed(keep->proc, true);
     events_.lost(keep->proc);
