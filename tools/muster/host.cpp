@@ -14,6 +14,9 @@ pmix_server_module_t* host_module(Bridge& node) {
     std::memset(&module, 0, sizeof module);
     add_process_upcalls(module);
     add_modex_upcalls(module);
+    add_publish_upcalls(module);
+    add_connect_upcalls(module);
+    add_spawn_upcalls(module);
     return &module;
 }
 

@@ -91,7 +91,10 @@ Job make_job(const Options& options, const std::string& nspace, const std::vecto
     uint32_t size = 0;
     for (const AppSpec& spec : options.apps) {
         App app;
+        app.program = spec.program;
         app.argv = spec.argv;
+        app.session_wdir = spec.session_wdir;
+        app.index_argv = spec.index_argv;
         app.env = options.parameters;
         app.env.insert(app.env.end(), spec.env.begin(), spec.env.end());
         app.env_changes = spec.env_changes;
@@ -126,13 +129,26 @@ Job make_job(const Options& options, const std::string& nspace, const std::vecto
         for (uint32_t rank = app.first_rank; rank < app.first_rank + app.ranks; ++rank) {
             Place& place = job.places[rank];
             place.app = a;
-            place.node = numbers[node_of(rank, size, spread, options.map, per_node)];
+            if (options.apps[a].nodes.empty()) {
+                place.node = numbers[node_of(rank, size, spread, options.map, per_node)];
+            } else {
+                const std::vector<uint32_t>& own = options.apps[a].nodes;
+                const auto most = std::min(static_cast<uint32_t>(own.size()), app.ranks);
+                const uint32_t at = node_of(rank - app.first_rank, app.ranks, most, options.map, per_node);
+                if (at >= own.size()) throw JobError("the nodes named have too few places for all ranks");
+                place.node = own[at];
+            }
             place.local_rank = used[place.node]++;
             place.node_rank = place.local_rank;
             if (options.bind.level != Level::None) {
                 place.cpus = machine().place(place.local_rank, options.map, options.bind);
             }
         }
+    }
+    if (options.no_oversubscribe) {
+        const uint32_t cores = machine().count(Level::Core);
+        if (*std::max_element(used.begin(), used.end()) > cores)
+            throw JobError(fmt::format("there are more ranks than the {} cores of a node", cores));
     }
     return job;
 }

@@ -16,9 +16,12 @@ namespace muster {
 
 /// One program of a job; its ranks are `first_rank` and the `ranks` - 1 that follow.
 struct App {
+    std::string program;  ///< the file to execute; empty: argv[0]
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> env;  ///< set over the launcher's own
     std::string wdir;                                      ///< absolute
+    bool session_wdir = false;                             ///< the session's directory instead
+    bool index_argv = false;                               ///< "-<rank>" is appended to argv[0]
     std::vector<EnvChange> env_changes;                    ///< made last, in order
     std::string pset;                                      ///< empty: none
     uint32_t first_rank = 0;

@@ -146,7 +146,13 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs) {
     InfoList info;
     info.text(PMIX_NSPACE, job.nspace);
     info.text(PMIX_JOBID, job.nspace);
-    info.u32(PMIX_SESSION_ID, job.number);
+    info.u32(PMIX_SESSION_ID, 1);
+    info.flag(PMIX_SPAWNED, job.parent.has_value());
+    if (job.parent) {
+        pmix_proc_t parent;
+        PMIX_LOAD_PROCID(&parent, job.parent->nspace.c_str(), job.parent->rank);
+        info.add(PMIX_PARENT_ID, &parent, PMIX_PROC);
+    }
     info.u32(PMIX_JOB_SIZE, job.size());
     info.u32(PMIX_UNIV_SIZE, job.size());
     info.u32(PMIX_MAX_PROCS, job.size());

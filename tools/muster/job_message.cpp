@@ -5,21 +5,8 @@
 namespace muster {
 namespace {
 
-void write_strings(Writer& out, const std::vector<std::string>& list) {
-    out.u32(static_cast<uint32_t>(list.size()));
-    for (const std::string& text : list)
-        out.bytes(text);
-}
-
-std::vector<std::string> read_strings(Reader& in) {
-    std::vector<std::string> list;
-    for (uint32_t left = in.count(sizeof(uint64_t)); left > 0 && in.ok(); --left)
-        list.emplace_back(in.bytes());
-    return list;
-}
-
 void write_app(Writer& out, const App& app) {
-    write_strings(out, app.argv);
+    out.bytes(app.program).texts(app.argv);
     out.u32(static_cast<uint32_t>(app.env.size()));
     for (const auto& [name, value] : app.env)
         out.bytes(name).bytes(value);
@@ -28,12 +15,18 @@ void write_app(Writer& out, const App& app) {
         out.u32(static_cast<uint32_t>(change.kind)).bytes(change.name).bytes(change.value);
         out.u32(static_cast<unsigned char>(change.separator));
     }
-    out.bytes(app.wdir).bytes(app.pset).u32(app.first_rank).u32(app.ranks);
+    out.bytes(app.wdir)
+        .u32(app.session_wdir ? 1 : 0)
+        .u32(app.index_argv ? 1 : 0)
+        .bytes(app.pset)
+        .u32(app.first_rank)
+        .u32(app.ranks);
 }
 
 App read_app(Reader& in) {
     App app;
-    app.argv = read_strings(in);
+    app.program = in.bytes();
+    app.argv = in.texts();
     for (uint32_t left = in.count(2 * sizeof(uint64_t)); left > 0 && in.ok(); --left) {
         const std::string_view name = in.bytes();
         app.env.emplace_back(name, in.bytes());
@@ -47,6 +40,8 @@ App read_app(Reader& in) {
         app.env_changes.push_back(std::move(change));
     }
     app.wdir = in.bytes();
+    app.session_wdir = in.u32() != 0;
+    app.index_argv = in.u32() != 0;
     app.pset = in.bytes();
     app.first_rank = in.u32();
     app.ranks = in.u32();
@@ -57,7 +52,7 @@ App read_app(Reader& in) {
 
 void write_job(Writer& out, const Job& job) {
     out.u32(job.number).bytes(job.nspace);
-    write_strings(out, job.nodes);
+    out.texts(job.nodes);
     out.u32(static_cast<uint32_t>(job.apps.size()));
     for (const App& app : job.apps)
         write_app(out, app);
@@ -78,7 +73,7 @@ void write_job(Writer& out, const Job& job) {
 bool read_job(Reader& in, Job& job) {
     job.number = in.u32();
     job.nspace = in.bytes();
-    job.nodes = read_strings(in);
+    job.nodes = in.texts();
     for (uint32_t left = in.count(sizeof(uint32_t)); left > 0 && in.ok(); --left)
         job.apps.push_back(read_app(in));
     for (uint32_t left = in.count(5 * sizeof(uint32_t)); left > 0 && in.ok(); --left) {

@@ -28,6 +28,20 @@ struct RankState {
     int status = 0;  ///< as of waitpid, once it has ended
 };
 
+/// What a spawn asks for beyond the job itself.
+struct JobWishes {
+    bool notify_end = false;         ///< PMIX_EVENT_JOB_END
+    bool notify_events = false;      ///< its start, launch and end
+    bool notify_procs = false;       ///< the end of each process
+    bool notify_failures = false;    ///< the abnormal end of each process
+    bool silent = false;             ///< no event of a normal end
+    bool separate = false;           ///< lives on when the job of its parent fails
+    bool report_separately = false;  ///< its failure does not count for muster's exit status
+    bool recoverable = false;        ///< lives on when a process fails
+    bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
+    ProcName requestor;              ///< who is told
+};
+
 /// A job, as long as muster runs.
 struct JobRecord {
     enum class State {
@@ -40,13 +54,14 @@ struct JobRecord {
     Job job;
     State state = State::Registering;
     std::vector<RankState> ranks;
-    uint32_t ranks_left = 0;         ///< not ended
-    uint32_t ranks_to_start = 0;     ///< neither started nor given up
-    std::set<uint32_t> nodes_left;   ///< that have yet to register it
-    std::optional<int> failure;      ///< exit status of its first failure
-    int32_t term_status = 0;         ///< how it ended: a status of PMIx
-    bool separate = false;           ///< lives on when the job of its parent fails
-    std::multiset<uint32_t> linked;  ///< jobs connected to it: one fails with the other
+    uint32_t ranks_left = 0;        ///< not ended
+    uint32_t ranks_to_start = 0;    ///< neither started nor given up
+    std::set<uint32_t> nodes_left;  ///< that have yet to register it
+    std::optional<int> failure;     ///< exit status of its first failure
+    int32_t term_status = 0;        ///< how it ended: a status of PMIx
+    JobWishes wishes;
+    std::optional<uint32_t> failed_rank;  ///< the first that failed
+    std::multiset<uint32_t> linked;       ///< jobs connected to it: one fails with the other
 
     bool ended() const { return state == State::Ending || state == State::Ended; }
 };

@@ -133,12 +133,17 @@ void Launcher::rank_exited(ProcId proc, int status) {
     JobRecord& record = *jobs_.find(proc.job);
     rank->status = status;
     report_.rank_ended();
-    if (!rank->dismissed) {
+    const JobWishes& wishes = record.wishes;
+    if (!rank->dismissed && !record.failed_rank &&
+        (WIFSIGNALED(status) || WEXITSTATUS(status) != 0 || (rank->connected && !rank->finalized))) {
+        record.failed_rank = proc.rank;
+    }
+    if (!rank->dismissed && !wishes.recoverable) {
         const std::string who = describe(proc);
         if (WIFSIGNALED(status)) {
             fail_job(record, 128 + WTERMSIG(status), PMIX_ERR_JOB_ABORTED_BY_SIG,
                      fmt::format("{} was ended by {}", who, signal_text(WTERMSIG(status))));
-        } else if (WEXITSTATUS(status) != 0) {
+        } else if (WEXITSTATUS(status) != 0 && !wishes.nonzero_is_fine) {
             fail_job(record, WEXITSTATUS(status), PMIX_ERR_JOB_NON_ZERO_TERM,
                      fmt::format("{} exited with status {}{}", who, WEXITSTATUS(status),
                                  rank->connected ? "" : " before it called PMIx_Init"));
@@ -221,13 +226,14 @@ void Launcher::fail_job(JobRecord& record, int status, int32_t term_status, cons
     // Who spawned a job that could not be started is told so, and decides.
     const bool unborn = record.job.number > 1 && record.ranks_to_start > 0;
     if (!why.empty() && !unborn) say(why);
-    if (!failure_ && !unborn) failure_ = status;
+    if (!failure_ && !unborn && !record.wishes.report_separately) failure_ = status;
     end_ranks_of(record);
     // Its children go with it, and those that are connected to it.
     std::vector<JobRecord*> others;
     for (auto& [number, other] : jobs_.all()) {
         const bool child = other->job.parent && other->job.parent->nspace == record.job.nspace;
-        if ((child && !other->separate) || record.linked.contains(number)) others.push_back(other.get());
+        if ((child && !other->wishes.separate) || record.linked.contains(number))
+            others.push_back(other.get());
     }
     for (JobRecord* other : others)
         fail_job(*other, status, PMIX_ERR_JOB_ABORTED, {});

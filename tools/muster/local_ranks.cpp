@@ -32,6 +32,20 @@ bool done(pmix_status_t status) {
     return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED;
 }
 
+/// Takes a part out of a list.
+void remove_part(std::string& list, const std::string& part, char separator) {
+    std::string left;
+    for (size_t at = 0; at <= list.size();) {
+        const size_t end = std::min(list.find(separator, at), list.size());
+        if (list.compare(at, end - at, part) != 0) {
+            if (!left.empty()) left += separator;
+            left.append(list, at, end - at);
+        }
+        at = end + 1;
+    }
+    list = std::move(left);
+}
+
 void apply(const EnvChange& change, Environment& variables) {
     const auto found = variables.find(change.name);
     switch (change.kind) {
@@ -50,11 +64,14 @@ void apply(const EnvChange& change, Environment& variables) {
                 variables.erase(change.name);
             }
             break;
+        case EnvChange::Kind::First:
+            if (found != variables.end()) remove_part(found->second, change.value, change.separator);
+            [[fallthrough]];
         case EnvChange::Kind::Prepend:
         case EnvChange::Kind::Append:
-            if (found == variables.end()) {
+            if (found == variables.end() || found->second.empty()) {
                 variables[change.name] = change.value;
-            } else if (change.kind == EnvChange::Kind::Prepend) {
+            } else if (change.kind != EnvChange::Kind::Append) {
                 found->second = change.value + change.separator + found->second;
             } else {
                 found->second += change.separator + change.value;
@@ -64,8 +81,8 @@ void apply(const EnvChange& change, Environment& variables) {
 }
 
 /// The environment of a rank: defaults, the launcher's, what was asked for, and what the server adds.
-pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const Environment& defaults,
-                                 std::vector<std::string>& out) {
+pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const std::string& wdir,
+                                 const Environment& defaults, std::vector<std::string>& out) {
     Environment variables = defaults;
     for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string_view text(*variable);
@@ -73,7 +90,7 @@ pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const 
         if (equals != std::string_view::npos)
             variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
     }
-    variables["PWD"] = app.wdir;
+    variables["PWD"] = wdir;
     for (const auto& [name, value] : app.env)
         variables[name] = value;
     for (const EnvChange& change : app.env_changes)
@@ -207,8 +224,13 @@ bool LocalRanks::start_rank(LocalJob& local, Rank& rank, StartFailure& failure) 
         return false;
     }
     ProcessSpec spec;
+    spec.program = rank.app->program;
     spec.argv = rank.app->argv;
-    spec.wdir = rank.app->wdir;
+    if (rank.app->index_argv) {
+        if (spec.program.empty()) spec.program = spec.argv[0];
+        spec.argv[0] += fmt::format("-{}", rank.id.rank);
+    }
+    spec.wdir = rank.app->session_wdir ? local.dirs.session : rank.app->wdir;
     spec.cpus = job.places[rank.id.rank].cpus;
     spec.merge_stderr = job.merge_output;
     spec.with_stdin = job.input.target == InputPolicy::Target::All ||
@@ -221,7 +243,7 @@ bool LocalRanks::start_rank(LocalJob& local, Rank& rank, StartFailure& failure) 
         // machine pretends to be several nodes.
         defaults["OMPI_MCA_btl_vader_backing_directory"] = dir_;
     }
-    const pmix_status_t answer = server_environment(proc, *rank.app, defaults, spec.env);
+    const pmix_status_t answer = server_environment(proc, *rank.app, spec.wdir, defaults, spec.env);
     if (answer != PMIX_SUCCESS) {
         failure.text = fmt::format("the PMIx server gave no environment: {}", PMIx_Error_string(answer));
         return false;

@@ -72,4 +72,11 @@ std::vector<ProcName> Reader::names() {
     return procs;
 }
 
+std::vector<std::string> Reader::texts() {
+    std::vector<std::string> list;
+    for (uint32_t left = count(sizeof(uint64_t)); left > 0 && ok_; --left)
+        list.emplace_back(bytes());
+    return list;
+}
+
 }  // namespace muster

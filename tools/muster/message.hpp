@@ -93,6 +93,12 @@ class Writer {
             name(proc);
         return *this;
     }
+    Writer& texts(const std::vector<std::string>& list) {
+        u32(static_cast<uint32_t>(list.size()));
+        for (const std::string& text : list)
+            bytes(text);
+        return *this;
+    }
     /// Appends all of another body.
     Writer& raw(const Writer& other) { return raw(other.body_.data(), other.body_.size()); }
     const std::string& body() const { return body_; }
@@ -117,6 +123,7 @@ class Reader {
     std::string_view bytes();
     ProcName name();
     std::vector<ProcName> names();
+    std::vector<std::string> texts();
     /// A count of items that take at least `item_size` bytes each; 0 and not ok() when they cannot all be
     /// there.
     uint32_t count(size_t item_size);

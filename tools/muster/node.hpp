@@ -43,6 +43,7 @@ class Node final : private Bridge {
 
     Loop& loop() override { return loop_; }
     uint32_t number() const override { return plan_.number; }
+    bool is_server(const ProcName& proc) const override { return proc.nspace == plan_.server_nspace; }
     const Job* job_of(std::string_view nspace) const override { return ranks_->job_of(nspace); }
     void ask(Topic topic, const Writer& body, Done done) override;
     void tell(Topic topic, const Writer& body) override;

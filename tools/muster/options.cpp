@@ -385,6 +385,14 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
+MapPolicy read_map_policy(const std::string& text) {
+    return map_policy(text);
+}
+
+BindPolicy read_bind_policy(const std::string& text) {
+    return bind_policy(text);
+}
+
 CommandLine read_command_line(const std::vector<std::string>& arguments) {
     try {
         return read_parts(arguments);

@@ -2,6 +2,7 @@
 // The command line of muster, understood as mpirun's and prun's is.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,7 +45,8 @@ struct InputPolicy {
 
 /// A change of one environment variable that a spawn may ask for.
 struct EnvChange {
-    enum class Kind : unsigned { Set, Add, Unset, Prepend, Append };  ///< Add: only where it is not set
+    /// Add: only where it is not set. First: in front, and nowhere else.
+    enum class Kind : unsigned { Set, Add, Unset, Prepend, Append, First };
     Kind kind = Kind::Set;
     std::string name, value;
     char separator = ':';
@@ -53,11 +55,17 @@ struct EnvChange {
 /// One program with its arguments, between two ":".
 struct AppSpec {
     std::optional<unsigned> ranks;
+    std::string program;  ///< the file to execute; empty: argv[0]
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> env;
     std::vector<EnvChange> env_changes;
     std::string wdir;
     std::string pset;
+    // Only spawns ask for these.
+    bool session_wdir = false, index_argv = false;
+    std::vector<std::string> hosts;  ///< names of the nodes to use; empty: all
+    std::string hostfile;            ///< a file of such names
+    std::vector<uint32_t> nodes;     ///< the numbers of these nodes, once they are known
 };
 
 struct Options {
@@ -69,9 +77,15 @@ struct Options {
     double timeout = 0;  ///< seconds; 0: none
     unsigned nodes = 1;
     bool report = false;
+    bool no_oversubscribe = false;  ///< at most one rank a core of a node
     /// Environment variables that carry parameters (PMIX_MCA_..., OMPI_MCA_...), for servers and ranks.
     std::vector<std::pair<std::string, std::string>> parameters;
 };
+
+/// The policies as the command line writes them ("core:PE=2", "ppr:2:node", "none"). Throw
+/// std::runtime_error with a sentence.
+MapPolicy read_map_policy(const std::string& text);
+BindPolicy read_bind_policy(const std::string& text);
 
 /// What came of a command line: options; or a text to print, on standard error when the status is not 0.
 struct CommandLine {

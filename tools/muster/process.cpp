@@ -34,9 +34,13 @@ struct Failure {
     int error;
 };
 
-/// Files that argv[0] may mean, in the order in which they are tried.
+const std::string& program_of(const ProcessSpec& spec) {
+    return spec.program.empty() ? spec.argv[0] : spec.program;
+}
+
+/// Files that the program's name may mean, in the order in which they are tried.
 std::vector<std::string> candidates(const ProcessSpec& spec) {
-    const std::string& name = spec.argv[0];
+    const std::string& name = program_of(spec);
     if (name.find('/') != std::string::npos) return {name};
     std::vector<std::string> files;
     std::string path = "/usr/local/bin:/usr/bin:/bin";
@@ -111,7 +115,7 @@ struct Child {
 
 StartFailure describe(const ProcessSpec& spec, const Failure& failure) {
     const char* reason = strerror(failure.error);
-    const std::string& name = spec.argv[0];
+    const std::string& name = program_of(spec);
     switch (failure.stage) {
         case Stage::Directory:
             return {1, PMIX_ERR_JOB_WDIR_NOT_FOUND,

@@ -11,8 +11,9 @@
 namespace muster {
 
 struct ProcessSpec {
-    std::vector<std::string> argv;  ///< argv[0] without a slash is looked up in env's PATH, then in wdir
-    std::vector<std::string> env;   ///< "NAME=VALUE"
+    std::string program;  ///< without a slash it is looked up in env's PATH, then in wdir; empty: argv[0]
+    std::vector<std::string> argv;
+    std::vector<std::string> env;  ///< "NAME=VALUE"
     std::string wdir;
     std::vector<unsigned> cpus;  ///< empty: not bound
     bool with_stdin = false;     ///< a pipe; else /dev/null

@@ -108,6 +108,12 @@ std::optional<uint32_t> timeout_of(const pmix_info_t info[], size_t count) {
     return static_cast<uint32_t>(*value);
 }
 
+Bridge::Done done_op(pmix_op_cbfunc_t callback, void* data) {
+    return [callback, data](pmix_status_t status, std::string_view) {
+        if (callback != nullptr) callback(status, data);
+    };
+}
+
 std::string packed(const void* elements, size_t count, pmix_data_type_t type) {
     std::string text;
     if (count == 0 || elements == nullptr) return text;

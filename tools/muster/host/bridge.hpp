@@ -28,6 +28,8 @@ class Bridge {
     virtual Loop& loop() = 0;
     /// This node's number.
     virtual uint32_t number() const = 0;
+    /// Whether this is one of the servers themselves.
+    virtual bool is_server(const ProcName& proc) const = 0;
     /// The job of a namespace, or null when this node does not know it.
     virtual const Job* job_of(std::string_view nspace) const = 0;
     /// Asks the launcher's service for `topic`; `done` is called once, with PMIX_ERR_LOST_CONNECTION when no
@@ -97,6 +99,9 @@ class UnpackedInfo {
     size_t size_ = 0;
     bool ok_ = false;
 };
+
+/// An answer that has only a status, for a callback of the library; null callbacks are left out.
+Bridge::Done done_op(pmix_op_cbfunc_t callback, void* data);
 
 /// Posts `work` to the node's loop. For upcalls, on the library's thread.
 inline void on_loop(Loop::Task work) {

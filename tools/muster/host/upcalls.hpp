@@ -9,5 +9,8 @@ namespace muster {
 
 void add_process_upcalls(pmix_server_module_t& module);
 void add_modex_upcalls(pmix_server_module_t& module);
+void add_publish_upcalls(pmix_server_module_t& module);
+void add_connect_upcalls(pmix_server_module_t& module);
+void add_spawn_upcalls(pmix_server_module_t& module);
 
 }  // namespace muster

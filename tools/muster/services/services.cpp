@@ -2,10 +2,17 @@
 // The list of services.
 #include "tools/muster/services/services.hpp"
 
+#include "tools/muster/services/connections.hpp"
+#include "tools/muster/services/directory.hpp"
+#include "tools/muster/services/spawner.hpp"
+
 namespace muster {
 
-std::map<Topic, std::unique_ptr<Service>> make_services(Hub&) {
+std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub) {
     std::map<Topic, std::unique_ptr<Service>> services;
+    services[Topic::Publish] = std::make_unique<Directory>(hub);
+    services[Topic::Connect] = std::make_unique<Connections>(hub);
+    services[Topic::Spawn] = std::make_unique<Spawner>(hub);
     return services;
 }
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The upcalls publish, lookup and unpublish.
+#include <pmix.h>
+
+#include <cstring>
+
+#include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/services/directory.hpp"
+
+namespace muster {
+namespace {
+
+/// What directs the operation rather than being data.
+bool is_directive(const pmix_info_t& info) {
+    for (const char* key :
+         {PMIX_USERID, PMIX_GRPID, PMIX_RANGE, PMIX_PERSISTENCE, PMIX_ACCESS_PERMISSIONS, PMIX_TIMEOUT,
+          PMIX_WAIT, PMIX_EVENT_CUSTOM_RANGE, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT}) {
+        if (PMIX_CHECK_KEY(&info, key)) return true;
+    }
+    return false;
+}
+
+/// The range that is asked for; false when it makes no sense.
+bool range_of(const pmix_info_t info[], size_t count, std::optional<PublishRange>& range) {
+    const pmix_info_t* given = find_info(info, count, PMIX_RANGE);
+    if (given == nullptr) return true;
+    const std::optional<int64_t> value = integer_of(given->value);
+    if (!value || *value <= PMIX_RANGE_UNDEF || *value > PMIX_RANGE_PROC_LOCAL) return false;
+    range = PublishRange{static_cast<uint32_t>(*value), {}};
+    if (*value != PMIX_RANGE_CUSTOM) return true;
+    const pmix_info_t* who = find_info(info, count, PMIX_EVENT_CUSTOM_RANGE);
+    if (who == nullptr) return false;
+    const pmix_value_t& procs = who->value;
+    if (procs.type == PMIX_PROC && procs.data.proc != nullptr) {
+        range->procs.push_back(name_of(*procs.data.proc));
+    } else if (procs.type == PMIX_DATA_ARRAY && procs.data.darray != nullptr &&
+               procs.data.darray->type == PMIX_PROC) {
+        range->procs =
+            names_of(static_cast<const pmix_proc_t*>(procs.data.darray->array), procs.data.darray->size);
+    }
+    return !range->procs.empty();
+}
+
+void write_party(Writer& out, Directory::Request request, const pmix_proc_t& proc, const pmix_info_t info[],
+                 size_t count) {
+    auto id = [&](const char* key) {
+        const pmix_info_t* found = find_info(info, count, key);
+        return static_cast<uint32_t>(found != nullptr ? integer_of(found->value).value_or(-1) : -1);
+    };
+    const ProcName name = name_of(proc);
+    out.u32(static_cast<uint32_t>(request)).name(name).u32(id(PMIX_USERID)).u32(id(PMIX_GRPID));
+    out.u32(bridge().is_server(name) ? 1 : 0);
+}
+
+/// The user or group numbers of a permission; false when it is malformed.
+bool write_ids(Writer& out, const pmix_info_t permissions[], size_t count, const char* key) {
+    const pmix_info_t* found = find_info(permissions, count, key);
+    out.u32(found != nullptr ? 1 : 0);
+    if (found == nullptr) return true;
+    const pmix_data_array_t* ids = found->value.type == PMIX_DATA_ARRAY ? found->value.data.darray : nullptr;
+    if (ids == nullptr || (ids->type != PMIX_UINT32 && ids->size > 0)) return false;
+    out.u32(static_cast<uint32_t>(ids->size));
+    for (size_t i = 0; i < ids->size; ++i)
+        out.u32(static_cast<const uint32_t*>(ids->array)[i]);
+    return true;
+}
+
+pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t info[], size_t count,
+                      pmix_op_cbfunc_t callback, void* data) {
+    return guarded([&]() -> pmix_status_t {
+        std::optional<PublishRange> range;
+        if (!range_of(info, count, range) || !timeout_of(info, count)) return PMIX_ERR_BAD_PARAM;
+        uint32_t persistence = PMIX_PERSIST_APP;
+        if (const pmix_info_t* given = find_info(info, count, PMIX_PERSISTENCE)) {
+            const std::optional<int64_t> value = integer_of(given->value);
+            if (!value || *value < PMIX_PERSIST_INDEF || *value > PMIX_PERSIST_SESSION)
+                return PMIX_ERR_BAD_PARAM;
+            persistence = static_cast<uint32_t>(*value);
+        }
+        Writer body;
+        write_party(body, Directory::Request::Publish, *proc, info, count);
+        write_range(body, range.value_or(PublishRange{PMIX_RANGE_SESSION, {}}));
+        body.u32(persistence);
+        const pmix_info_t* access = find_info(info, count, PMIX_ACCESS_PERMISSIONS);
+        const pmix_info_t* permissions = nullptr;
+        size_t permission_count = 0;
+        if (access != nullptr) {
+            const pmix_data_array_t* array =
+                access->value.type == PMIX_DATA_ARRAY ? access->value.data.darray : nullptr;
+            if (array == nullptr || array->type != PMIX_INFO) return PMIX_ERR_BAD_PARAM;
+            permissions = static_cast<const pmix_info_t*>(array->array);
+            permission_count = array->size;
+        }
+        if (!write_ids(body, permissions, permission_count, PMIX_ACCESS_USERIDS) ||
+            !write_ids(body, permissions, permission_count, PMIX_ACCESS_GRPIDS))
+            return PMIX_ERR_BAD_PARAM;
+        uint32_t items = 0;
+        Writer values;
+        for (size_t i = 0; i < count; ++i) {
+            if (is_directive(info[i])) continue;
+            values.bytes({info[i].key, strnlen(info[i].key, PMIX_MAX_KEYLEN)});
+            values.bytes(packed(&info[i], 1, PMIX_INFO));
+            ++items;
+        }
+        if (items == 0) return PMIX_ERR_BAD_PARAM;
+        body.u32(items).raw(values);
+        on_loop([body = std::move(body), done = done_op(callback, data)] {
+            bridge().ask(Topic::Publish, body, done);
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+void write_keys(Writer& out, char** keys) {
+    uint32_t count = 0;
+    while (keys != nullptr && keys[count] != nullptr)
+        ++count;
+    out.u32(count);
+    for (uint32_t i = 0; i < count; ++i)
+        out.bytes(keys[i]);
+}
+
+/// Gives the values that were found to who looked them up.
+void give(pmix_lookup_cbfunc_t callback, void* data, pmix_status_t status, std::string_view bytes) {
+    Reader in(bytes);
+    std::vector<pmix_pdata_t> found;
+    const bool some = status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS;
+    for (uint32_t left = some ? in.count(1) : 0; left > 0; --left) {
+        const ProcName owner = in.name();
+        const std::string key(in.bytes());
+        UnpackedInfo value(in.bytes());
+        if (!in.ok() || value.size() != 1) break;
+        pmix_pdata_t& entry = found.emplace_back();
+        PMIX_PDATA_CONSTRUCT(&entry);
+        entry.proc = to_pmix(owner);
+        PMIX_LOAD_KEY(entry.key, key.c_str());
+        entry.value = value.data()[0].value;  // moved
+        PMIX_VALUE_CONSTRUCT(&value.data()[0].value);
+    }
+    if (callback != nullptr) callback(status, found.empty() ? nullptr : found.data(), found.size(), data);
+    for (pmix_pdata_t& entry : found)
+        PMIX_PDATA_DESTRUCT(&entry);
+}
+
+pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t info[], size_t count,
+                     pmix_lookup_cbfunc_t callback, void* data) {
+    return guarded([&]() -> pmix_status_t {
+        std::optional<PublishRange> range;
+        const std::optional<uint32_t> seconds = timeout_of(info, count);
+        if (!range_of(info, count, range) || !seconds) return PMIX_ERR_BAD_PARAM;
+        const pmix_info_t* wait = find_info(info, count, PMIX_WAIT);
+        // The number of values to wait for; 0, and a flag, mean all.
+        const int64_t wanted =
+            wait != nullptr && wait->value.type != PMIX_BOOL ? integer_of(wait->value).value_or(0) : 0;
+        if (wanted < 0 || wanted > UINT32_MAX) return PMIX_ERR_BAD_PARAM;
+        const bool waits = wait != nullptr && (wait->value.type != PMIX_BOOL || wait->value.data.flag);
+        Writer body;
+        write_party(body, Directory::Request::Lookup, *proc, info, count);
+        body.u32(range ? 1 : 0);
+        if (range) write_range(body, *range);
+        body.u32(waits ? 1 : 0).u32(static_cast<uint32_t>(wanted)).u32(*seconds);
+        write_keys(body, keys);
+        on_loop([body = std::move(body), callback, data] {
+            bridge().ask(Topic::Publish, body,
+                         [callback, data](pmix_status_t status, std::string_view found) {
+                             give(callback, data, status, found);
+                         });
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+pmix_status_t unpublish(const pmix_proc_t* proc, char** keys, const pmix_info_t info[], size_t count,
+                        pmix_op_cbfunc_t callback, void* data) {
+    return guarded([&]() -> pmix_status_t {
+        std::optional<PublishRange> range;
+        if (!range_of(info, count, range)) return PMIX_ERR_BAD_PARAM;
+        Writer body;
+        write_party(body, Directory::Request::Unpublish, *proc, info, count);
+        body.u32(range ? 1 : 0);
+        if (range) write_range(body, *range);
+        write_keys(body, keys);
+        on_loop([body = std::move(body), done = done_op(callback, data)] {
+            bridge().ask(Topic::Publish, body, done);
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+}  // namespace
+
+void add_publish_upcalls(pmix_server_module_t& module) {
+    module.publish = publish;
+    module.lookup = lookup;
+    module.unpublish = unpublish;
+}
+
+}  // namespace muster

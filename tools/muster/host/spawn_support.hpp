@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What spawn understands, for those who query it.
+#pragma once
+
+#include <vector>
+
+namespace muster {
+
+/// The attributes that a spawn through muster honours.
+const std::vector<const char*>& spawn_attributes();
+
+}  // namespace muster

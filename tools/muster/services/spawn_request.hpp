@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a spawn asks for, in words of muster: a node translates the attributes, the launcher acts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/muster/job_table.hpp"
+#include "tools/muster/message.hpp"
+#include "tools/muster/options.hpp"
+
+namespace muster {
+
+struct SpawnRequest {
+    ProcName parent;
+    std::vector<AppSpec> apps;
+    std::string map_by, bind_to;  ///< empty: as usual
+    uint32_t cpus_per_proc = 0;   ///< 0: as usual
+    bool no_oversubscribe = false;
+    bool not_on_head = false;
+    InputPolicy input;
+    OutputPolicy output;
+    uint32_t spawn_seconds = 0;  ///< 0: no limit
+    uint32_t job_seconds = 0;    ///< 0: no limit
+    JobWishes wishes;
+    std::string attributes;  ///< packed, for the job's data
+};
+
+void write_spawn(Writer& out, const SpawnRequest& request);
+/// False when it is damaged.
+bool read_spawn(Reader& in, SpawnRequest& request);
+
+}  // namespace muster
