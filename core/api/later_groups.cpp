@@ -7,14 +7,6 @@
 
 extern "C" {
 
-PMIX_EXPORT pmix_status_t PMIx_Group_construct(const char[], const pmix_proc_t[], size_t, const pmix_info_t[],
-                                               size_t, pmix_info_t**, size_t*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char[], const pmix_proc_t[], size_t,
-                                                  const pmix_info_t[], size_t, pmix_info_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
 PMIX_EXPORT pmix_status_t PMIx_Group_invite(const char[], const pmix_proc_t[], size_t, const pmix_info_t[],
                                             size_t, pmix_info_t**, size_t*) {
     return PMIX_ERR_NOT_SUPPORTED;
@@ -36,13 +28,6 @@ PMIX_EXPORT pmix_status_t PMIx_Group_leave(const char[], const pmix_info_t[], si
 }
 PMIX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char[], const pmix_info_t[], size_t, pmix_op_cbfunc_t,
                                               void*) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Group_destruct(const char[], const pmix_info_t[], size_t) {
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-PMIX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char[], const pmix_info_t[], size_t, pmix_op_cbfunc_t,
-                                                 void*) {
     return PMIX_ERR_NOT_SUPPORTED;
 }
 

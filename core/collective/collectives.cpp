@@ -124,6 +124,18 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     }
     if (!includes(participants, arrival.proc)) return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
 
+    if (!id.empty()) {
+        if (const auto named = find(kind, id)) {
+            const bool in_already =
+                named->handed_over_ ||
+                std::any_of(named->arrivals_.begin(), named->arrivals_.end(),
+                            [&](const Arrival& other) { return proc_is(other.proc, arrival.proc); });
+            if (in_already) return arrival.reply({PMIX_ERR_EXISTS, {}, 0});
+            if (!same_participants(named->participants_, participants))
+                return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
+        }
+    }
+
     std::shared_ptr<Collective> collective;
     for (const auto& active : active_) {
         if (active->kind_ != kind || active->handed_over_ || active->id_ != id ||
@@ -179,16 +191,41 @@ void Collectives::check(const std::shared_ptr<Collective>& collective) {
         if (operation.tolerates_departure(*collective, proc)) continue;
         MUSTER_LOG(server_.log(), Info, "%s fails: %s has gone without taking part",
                    collective_name(collective->kind_), proc_text(proc).c_str());
-        finish(collective, {PMIX_ERR_LOST_CONNECTION, {}, 0});
+        finish(collective, {operation.departure_status(), {}, 0});
         return;
     }
+    while (collective->noticed_ < collective->departed_.size())
+        operation.goes_on_without(*collective, collective->departed_[collective->noticed_++]);
     if (!collective->departed_.empty()) collective->local_status_ = PMIX_ERR_PARTIAL_SUCCESS;
     if (collective->arrivals_.size() + collective->departed_.size() < collective->expected_) return;
+    proceed(collective);
+}
+
+void Collectives::proceed(const std::shared_ptr<Collective>& collective) {
     collective->handed_over_ = true;
-    operation.all_local_in(collective);
+    operations_[static_cast<size_t>(collective->kind_)]->all_local_in(collective);
+}
+
+void Collectives::extend(const std::shared_ptr<Collective>& collective, std::chrono::milliseconds time) {
+    collective->extended_ = true;
+    collective->time_limit_ = server_.runtime().loop().after(time, [this, ref = CollectiveRef(collective)] {
+        if (const auto expired = ref.lock()) expire(expired);
+    });
+}
+
+bool Collectives::is_active(const std::shared_ptr<Collective>& collective) const {
+    return std::find(active_.begin(), active_.end(), collective) != active_.end();
+}
+
+std::shared_ptr<Collective> Collectives::find(CollectiveKind kind, const std::string& id) const {
+    const auto found = std::find_if(active_.begin(), active_.end(), [&](const auto& active) {
+        return active->kind_ == kind && active->id_ == id;
+    });
+    return found == active_.end() ? nullptr : *found;
 }
 
 void Collectives::expire(const std::shared_ptr<Collective>& collective) {
+    if (operations_[static_cast<size_t>(collective->kind_)]->expired(collective)) return;
     if (server_.log().enabled(LogLevel::Error)) {
         size_t unnamed = 0;
         std::string names;
@@ -225,7 +262,15 @@ void Collectives::departed(const pmix_proc_t& proc) {
         if (collective->handed_over_ || !includes(collective->participants_, proc)) continue;
         const bool called = std::any_of(collective->arrivals_.begin(), collective->arrivals_.end(),
                                         [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
-        if (called) continue;
+        if (called) {
+            if (!operations_[static_cast<size_t>(collective->kind_)]->forgets_departed()) continue;
+            std::erase_if(collective->arrivals_,
+                          [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+            if (collective->arrivals_.empty()) {
+                finish(collective, {});  // whoever calls from now on begins anew
+                continue;
+            }
+        }
         collective->departed_.push_back(proc);
         check(collective);
     }

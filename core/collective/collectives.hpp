@@ -34,7 +34,8 @@ struct Outcome {
 /// One local participant's call.
 struct Arrival {
     pmix_proc_t proc{};
-    Info info;  ///< directives, as the participant gave them
+    Info info;                       ///< directives, as the participant gave them
+    std::vector<pmix_proc_t> order;  ///< groups: the members in the order of their ranks, as it sees them
     /// Answers the participant; called once. Other participants get the same outcome.
     std::function<void(const Outcome&)> reply;
 };
@@ -58,6 +59,10 @@ class Collective {
     std::vector<pmix_proc_t> missing(size_t* unnamed = nullptr) const;
     /// Status of the local part, to be passed to the host (PMIX_LOCAL_COLLECTIVE_STATUS).
     pmix_status_t local_status() const { return local_status_; }
+    /// Whether the operation has been told that all local participants are in.
+    bool handed_over() const { return handed_over_; }
+    /// Whether its time limit was extended.
+    bool extended() const { return extended_; }
 
   private:
     friend class Collectives;
@@ -66,9 +71,11 @@ class Collective {
     std::vector<pmix_proc_t> participants_;
     std::vector<Arrival> arrivals_;
     std::vector<pmix_proc_t> departed_;  ///< expected here and gone without calling
+    size_t noticed_ = 0;                 ///< how many of these the operation was told of
     size_t expected_ = 0;
     bool all_local_ = false;
-    bool handed_over_ = false;  ///< the operation has been told that all local participants are in
+    bool handed_over_ = false;
+    bool extended_ = false;
     pmix_status_t local_status_ = PMIX_SUCCESS;
     std::unique_ptr<Watch> time_limit_;
     Server* server_ = nullptr;
@@ -84,8 +91,16 @@ class CollectiveOperation {
     /// Collectives::finish(), now or after the host's answer.
     virtual void all_local_in(const std::shared_ptr<Collective>& collective) = 0;
     /// A local participant has gone before it called. True: the collective goes on without it; false: it
-    /// fails for all with PMIX_ERR_LOST_CONNECTION.
+    /// fails for all with departure_status().
     virtual bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) = 0;
+    /// A departure is tolerated; called once for each, before all_local_in().
+    virtual void goes_on_without(const Collective&, const pmix_proc_t&) {}
+    /// What the others get when a departure is not tolerated.
+    virtual pmix_status_t departure_status() const { return PMIX_ERR_LOST_CONNECTION; }
+    /// Whether the call of a process that goes before all local participants are in counts as none.
+    virtual bool forgets_departed() const { return false; }
+    /// The time limit is over. True: the operation has dealt with it; false: all get PMIX_ERR_TIMEOUT.
+    virtual bool expired(const std::shared_ptr<Collective>&) { return false; }
 };
 
 class Collectives {
@@ -95,13 +110,22 @@ class Collectives {
 
     void set_operation(CollectiveKind kind, std::unique_ptr<CollectiveOperation> operation);
 
-    /// A local participant calls. `id` tells collectives over the same participants apart where the operation
-    /// has names (groups). Errors are answered through the arrival's reply.
+    /// A local participant calls. `id` is the name of the collective where the operation has names (groups):
+    /// all who use it must name the same participants (PMIX_ERR_BAD_PARAM), and nobody may use it twice at a
+    /// time (PMIX_ERR_EXISTS). Errors are answered through the arrival's reply.
     void arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants,
                 Arrival arrival);
 
     /// Ends a collective: every local participant that has called is answered.
     void finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome);
+    /// Goes on with those who are in, as if all were.
+    void proceed(const std::shared_ptr<Collective>& collective);
+    /// Gives a collective that has reached its time limit more time.
+    void extend(const std::shared_ptr<Collective>& collective, std::chrono::milliseconds time);
+    /// Whether it has not ended yet.
+    bool is_active(const std::shared_ptr<Collective>& collective) const;
+    /// The one of this kind and name, or null.
+    std::shared_ptr<Collective> find(CollectiveKind kind, const std::string& id) const;
 
     /// A process of this node has gone.
     void departed(const pmix_proc_t& proc);

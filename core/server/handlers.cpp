@@ -40,6 +40,8 @@ constexpr Handler kHandlers[] = {
     {Command::FabricRegister, handle::fabric_register},
     {Command::FabricUpdate, handle::fabric_update},
     {Command::Monitor, handle::monitor},
+    {Command::GroupConstruct, handle::group_construct},
+    {Command::GroupDestruct, handle::group_destruct},
 };
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.
@@ -126,6 +128,8 @@ void handle::fence(Server& server, const Request& request) {
     Arrival arrival;
     if (!request.in.procs(procs) || !request.in.infos(arrival.info)) return request.malformed();
     if (procs.empty()) procs.push_back(make_proc(request.peer->proc.nspace, PMIX_RANK_WILDCARD));
+    if (!server.runtime().groups().expand(procs))
+        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
     arrival.proc = request.peer->proc;
     arrival.reply = [answer = answer_later(request)](const Outcome& outcome) { answer(outcome.status); };
     server.collectives().arrive(CollectiveKind::Fence, "", std::move(procs), std::move(arrival));

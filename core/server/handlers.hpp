@@ -63,6 +63,8 @@ void validate_credential(Server& server, const Request& request);
 void fabric_register(Server& server, const Request& request);
 void fabric_update(Server& server, const Request& request);
 void monitor(Server& server, const Request& request);
+void group_construct(Server& server, const Request& request);
+void group_destruct(Server& server, const Request& request);
 }  // namespace handle
 
 }  // namespace muster

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/collective/fence.hpp"
+#include "core/groups/construct.hpp"
 #include "core/protocol/command.hpp"
 #include "core/server/admission.hpp"
 #include "core/server/handlers.hpp"
@@ -32,6 +33,8 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
                                std::make_unique<ConnectOperation>(*this, connections));
     collectives_.set_operation(CollectiveKind::Disconnect,
                                std::make_unique<DisconnectOperation>(*this, connections));
+    collectives_.set_operation(CollectiveKind::GroupConstruct, std::make_unique<GroupConstruct>(*this));
+    collectives_.set_operation(CollectiveKind::GroupDestruct, std::make_unique<GroupDestruct>(*this));
     on_departure([this](const pmix_proc_t& proc, bool lost) {
         // One that has said goodbye may use its files until the host says that it has ended.
         if (lost) cleanups_.ended(proc);

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Construction and destruction of groups by a server: see construct.hpp. The requests of clients are in
+// handlers.cpp.
+#include "core/groups/construct.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+
+#include "core/events/events.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// What the host's answer gets once our own time limit is over: it has the same limit, and is on its way.
+constexpr std::chrono::seconds kGrace{2};
+
+bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
+    return Proc(a) < Proc(b);
+}
+
+using ProcSet = std::unordered_set<Proc>;
+
+ProcSet set_of(const std::vector<pmix_proc_t>& procs) {
+    ProcSet set;
+    for (const pmix_proc_t& proc : procs)
+        set.emplace(proc);
+    return set;
+}
+
+/// What a member contributes, rather than what all have to agree upon.
+bool is_contribution(const pmix_info_t& info) {
+    return key_is(info.key, PMIX_GROUP_INFO) || key_is(info.key, PMIX_GROUP_LOCAL_CID) ||
+           key_is(info.key, PMIX_PROC_DATA) || key_is(info.key, PMIX_GROUP_LEADER);
+}
+
+/// What one member tells the others, as one PMIX_GROUP_INFO that names it first, whatever it wrote there.
+void add_group_info(const Arrival& arrival, Info& out) {
+    Info told;
+    for (const pmix_info_t& info : arrival.info) {
+        if (key_is(info.key, PMIX_GROUP_LOCAL_CID)) {
+            told.add_copy(info);
+        } else if (key_is(info.key, PMIX_GROUP_INFO)) {
+            for (const pmix_info_t& one : value_as_infos(&info.value)) {
+                if (!key_is(one.key, PMIX_PROCID)) told.add_copy(one);
+            }
+        }
+    }
+    if (told.empty()) return;
+    Info whole;
+    whole.add(PMIX_PROCID, arrival.proc);
+    for (size_t i = 0; i < told.size(); ++i)
+        whole.add_move(told[i]);
+    out.add(PMIX_GROUP_INFO, std::move(whole).to_value());
+}
+
+/// The directives for the host: those of the first participant, and what others add to them.
+Info directives_for_host(const Collective& collective) {
+    Info info;
+    for (const Arrival& arrival : collective.arrivals()) {
+        add_group_info(arrival, info);
+        for (const pmix_info_t& one : arrival.info) {
+            if (key_is(one.key, PMIX_PROC_DATA)) {
+                info.add_copy(one);
+            } else if (!is_contribution(one) && !info.view().has(one.key)) {
+                info.add_copy(one);
+            }
+        }
+    }
+    for (const char* key : {PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_GROUP_OPTIONAL, PMIX_GROUP_NOTIFY_TERMINATION,
+                            PMIX_GROUP_FT_COLLECTIVE}) {
+        if (!collective.any_true(key) || info.view().is_true(key)) continue;
+        Info kept;
+        for (size_t i = 0; i < info.size(); ++i) {
+            if (!key_is(info[i].key, key)) kept.add_move(info[i]);
+        }
+        kept.add(key, true);
+        info = std::move(kept);
+    }
+    if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS))
+        info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective.local_status()));
+    return info;
+}
+
+/// Processes of a PMIX_DATA_ARRAY of PMIX_PROC; none for anything else.
+std::vector<pmix_proc_t> procs_of(const pmix_value_t* value) {
+    std::vector<pmix_proc_t> procs;
+    if (value != nullptr) append_procs(*value, procs);
+    return procs;
+}
+
+/// What the members posted, from a host that carries PMIX_PROC_DATA of OpenPMIx's clients.
+void store_posted(Server& server, const pmix_info_t& info) {
+    const InfoView posted = value_as_infos(&info.value);
+    const pmix_proc_t* owner = posted.proc(PMIX_PROCID);
+    if (owner == nullptr || server.namespaces().is_local(*owner)) return;
+    for (const pmix_info_t& one : posted) {
+        if (!key_is_reserved(one.key)) server.runtime().store().post(*owner, PMIX_REMOTE, one.key, one.value);
+    }
+}
+
+void store_job(Server& server, const Bytes& bytes) {
+    Unpacker job(server.runtime().own_format(), bytes.view());
+    std::string nspace;
+    if (!job.string(nspace)) return;
+    if (server.namespaces().find(nspace.c_str()) != nullptr || server.runtime().store().knows(nspace.c_str()))
+        return;
+    if (const auto stored = server.runtime().store().unpack_job(nspace.c_str(), job); !stored)
+        MUSTER_LOG(server.log(), Error, "job data of %s: %s", nspace.c_str(), stored.error().text.c_str());
+}
+
+}  // namespace
+
+void store_group_info(Gds& store, const pmix_info_t& info, std::optional<size_t> context_id) {
+    const InfoView told = value_as_infos(&info.value);
+    const pmix_proc_t* owner = told.proc(PMIX_PROCID);
+    if (owner == nullptr) return;
+    for (const pmix_info_t& one : told) {
+        if (key_is(one.key, PMIX_PROCID)) continue;
+        if (context_id) {
+            Info qualified;
+            qualified.add_copy(one);
+            qualified.add(PMIX_GROUP_CONTEXT_ID, *context_id);
+            qualified[1].flags |= PMIX_INFO_QUALIFIER;
+            const Value value = std::move(qualified).to_value();
+            store.post(*owner, PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, *value);
+        }
+        // What the host says of a process is not the process's to change.
+        if (!key_is_reserved(one.key) || key_is(one.key, PMIX_GROUP_LOCAL_CID))
+            store.post(*owner, PMIX_GLOBAL, one.key, one.value);
+    }
+}
+
+void ask_host_for_group(Server& server, pmix_group_operation_t operation, const std::string& id,
+                        std::vector<pmix_proc_t> procs, Info info, HostDone done) {
+    const auto upcall = server.host().module().group;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    struct Arguments {
+        std::string id;
+        std::vector<pmix_proc_t> procs;
+        Info info;
+    };
+    const auto kept = std::make_shared<Arguments>(Arguments{id, std::move(procs), std::move(info)});
+    server.host().upcall("group", kept, std::move(done), [&](void* cbdata) {
+        return upcall(operation, kept->id.data(), kept->procs.empty() ? nullptr : kept->procs.data(),
+                      kept->procs.size(), kept->info.data(), kept->info.size(), Host::on_info, cbdata);
+    });
+}
+
+// --- construct ---
+
+GroupPart GroupConstruct::local_part(const Collective& collective) const {
+    GroupPart part;
+    part.notify_termination = collective.any_true(PMIX_GROUP_NOTIFY_TERMINATION);
+    for (const Arrival& arrival : collective.arrivals()) {
+        part.present.push_back(arrival.proc);
+        if (arrival.info.view().is_true(PMIX_GROUP_LEADER)) part.leaders.push_back(arrival.proc);
+        add_group_info(arrival, part.infos);
+    }
+    // Members that see another order are in the wrong; the word of the first by name counts everywhere.
+    const auto first =
+        std::min_element(collective.arrivals().begin(), collective.arrivals().end(),
+                         [](const Arrival& a, const Arrival& b) { return proc_less(a.proc, b.proc); });
+    part.order = first->order;
+    return part;
+}
+
+bool GroupConstruct::tolerates_departure(const Collective& collective, const pmix_proc_t&) {
+    return collective.any_true(PMIX_GROUP_OPTIONAL) || collective.any_true(PMIX_GROUP_FT_COLLECTIVE) ||
+           collective.any_true(PMIX_GROUP_NOTIFY_TERMINATION);
+}
+
+void GroupConstruct::goes_on_without(const Collective& collective, const pmix_proc_t& proc) {
+    if (!collective.any_true(PMIX_GROUP_NOTIFY_TERMINATION) || collective.any_true(PMIX_GROUP_OPTIONAL))
+        return;
+    auto event = std::make_shared<Event>();
+    event->status = PMIX_GROUP_MEMBER_FAILED;
+    event->source = server_.runtime().self();
+    event->range = PMIX_RANGE_CUSTOM;
+    std::vector<pmix_proc_t> hearers;
+    for (const Arrival& arrival : collective.arrivals()) {
+        if (arrival.info.view().is_true(PMIX_GROUP_LEADER)) hearers.push_back(arrival.proc);
+    }
+    if (hearers.empty()) hearers = collective.participants();
+    event->info.add(PMIX_GROUP_ID, collective.id().c_str());
+    event->info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+    event->info.add(PMIX_EVENT_CUSTOM_RANGE, Value::array(hearers.data(), hearers.size(), PMIX_PROC));
+    event->info.add(PMIX_EVENT_NON_DEFAULT, true);
+    if (event->read_directives() != PMIX_SUCCESS) return;
+    server_.events().from_client(std::move(event), [](pmix_status_t) {});
+}
+
+bool GroupConstruct::expired(const std::shared_ptr<Collective>& collective) {
+    Collectives& collectives = server_.collectives();
+    if (collective->handed_over()) {
+        if (collective->extended()) return false;
+        collectives.extend(collective, kGrace);
+        return true;
+    }
+    if (!collective->any_true(PMIX_GROUP_OPTIONAL)) return false;
+    collectives.extend(collective, kGrace);
+    collectives.proceed(collective);
+    return true;
+}
+
+namespace {
+
+/// The members in the order of their ranks: who of `order` is in, then who else the host added.
+std::vector<pmix_proc_t> final_members(const Collective& collective, const std::vector<GroupPart>& parts,
+                                       const std::vector<pmix_proc_t>& by_host, bool tolerant) {
+    const GroupPart* first = nullptr;
+    const pmix_proc_t* lowest = nullptr;
+    ProcSet present;
+    for (const GroupPart& part : parts) {
+        for (const pmix_proc_t& proc : part.present) {
+            present.emplace(proc);
+            if (lowest != nullptr && !proc_less(proc, *lowest)) continue;
+            lowest = &proc;
+            first = &part;
+        }
+    }
+    std::vector<pmix_proc_t> order;
+    if (first != nullptr && !first->order.empty()) {
+        order = first->order;
+    } else {
+        order = collective.arrivals().front().order;
+        std::sort(order.begin(), order.end(), proc_less);
+    }
+    const ProcSet asked = set_of(order);
+    if (tolerant && (parts.size() > 1 || collective.all_local())) {
+        std::erase_if(order, [&](const pmix_proc_t& proc) { return present.count(Proc(proc)) == 0; });
+    } else if (tolerant) {
+        // A host that does not bring the others' parts: what it says, and what is known here.
+        const ProcSet named = set_of(by_host);
+        const ProcSet missing = set_of(collective.missing());
+        std::erase_if(order, [&](const pmix_proc_t& proc) {
+            return (!named.empty() && named.count(Proc(proc)) == 0) || missing.count(Proc(proc)) != 0;
+        });
+    }
+    for (const pmix_proc_t& proc : by_host) {
+        if (asked.count(Proc(proc)) == 0) order.push_back(proc);
+    }
+    return order;
+}
+
+/// The parts of all servers, as the host brought them; `own` alone where it did not, or brought something
+/// else.
+std::vector<GroupPart> parts_of(Server& server, const std::string& id, const HostAnswer& answer,
+                                GroupPart own) {
+    std::vector<GroupPart> parts;
+    for (const pmix_info_t& one : answer.info) {
+        if (!key_is(one.key, PMIX_GROUP_ENDPT_DATA) || one.value.type != PMIX_BYTE_OBJECT) continue;
+        const pmix_byte_object_t& object = one.value.data.bo;
+        const ByteView bytes(reinterpret_cast<const uint8_t*>(object.bytes), object.size);
+        if (unpack_group_parts(server.runtime().own_format(), bytes, parts) == PMIX_SUCCESS) continue;
+        MUSTER_LOG(server.log(), Error,
+                   "the data of group %s that the host brought cannot be read (%zu bytes); do all servers of "
+                   "the job run this library?",
+                   id.c_str(), object.size);
+        parts.clear();
+        break;
+    }
+    if (parts.empty()) parts.push_back(std::move(own));
+    return parts;
+}
+
+/// Takes in what all said, and enters the group into the table. What the members get.
+Outcome enter(Server& server, Group group, size_t wanted, const HostAnswer& answer,
+              std::vector<GroupPart> parts) {
+    Gds& store = server.runtime().store();
+    Outcome outcome;
+    outcome.status = group.members.size() < wanted ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
+    group.context_id = answer.info.view().number<size_t>(PMIX_GROUP_CONTEXT_ID);
+    bool told = false;
+    for (GroupPart& part : parts) {
+        group.notify_termination |= part.notify_termination;
+        if (!group.leader && !part.leaders.empty()) group.leader = part.leaders.front();
+        for (const Bytes& job : part.jobs)
+            store_job(server, job);
+        if (!part.posted.empty()) server.modex().accept_contributions(part.posted.view());
+        if (parts.size() > 1 || !answer.info.view().has(PMIX_GROUP_INFO)) {
+            for (size_t i = 0; i < part.infos.size(); ++i)
+                outcome.info.add_move(part.infos[i]);
+            told = true;
+        }
+    }
+    for (const pmix_info_t& one : answer.info) {
+        if (key_is(one.key, PMIX_PROC_DATA)) store_posted(server, one);
+        // A host that carries these instead of our own parts.
+        if (!told && key_is(one.key, PMIX_GROUP_INFO)) outcome.info.add_copy(one);
+        if (parts.size() == 1 && key_is(one.key, PMIX_GROUP_INFO_ARRAY)) {
+            for (const pmix_info_t& nested : value_as_infos(&one.value))
+                outcome.info.add_copy(PMIX_GROUP_INFO, nested.value);
+        }
+    }
+    for (const pmix_info_t& info : outcome.info)
+        store_group_info(store, info, group.context_id);
+    outcome.info.add(PMIX_GROUP_MEMBERSHIP, group.membership());
+    if (group.context_id) outcome.info.add(PMIX_GROUP_CONTEXT_ID, *group.context_id);
+    if (group.leader) outcome.info.add(PMIX_GROUP_LEADER, *group.leader);
+    if (group.notify_termination) outcome.info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
+    server.runtime().groups().add(std::move(group));
+    return outcome;
+}
+
+bool is_good(const HostAnswer& answer) {
+    return answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
+}
+
+pmix_status_t add_part(Server& server, const GroupPart& part, Info& info) {
+    Bytes packed;
+    const pmix_status_t status = pack_group_part(server.runtime().own_format(), part, packed);
+    if (status != PMIX_SUCCESS) return status;
+    const pmix_byte_object_t object{reinterpret_cast<char*>(packed.data()), packed.size()};
+    info.add(PMIX_GROUP_ENDPT_DATA, Value::from(object));
+    return PMIX_SUCCESS;
+}
+
+}  // namespace
+
+void GroupConstruct::all_local_in(const std::shared_ptr<Collective>& collective) {
+    const bool wants_id = collective->any_true(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    const bool local_only = collective->all_local();
+    if (!local_only && collective->any_true(PMIX_GROUP_LOCAL_ONLY))
+        return server_.collectives().finish(collective, {PMIX_ERR_BAD_PARAM, {}, 0});
+    GroupPart part = local_part(*collective);
+    if (local_only && !wants_id) {
+        std::vector<GroupPart> parts;
+        parts.push_back(std::move(part));
+        return complete(collective, {}, std::move(parts));
+    }
+
+    Info info = directives_for_host(*collective);
+    if (!local_only) {
+        part.posted = server_.modex().contribution(part.present);
+        // Who has a job's data gives it to those who have not.
+        const char* nspace = collective->participants().front().nspace;
+        const bool several =
+            std::any_of(collective->participants().begin(), collective->participants().end(),
+                        [&](const pmix_proc_t& proc) { return !nspace_is(proc.nspace, nspace); });
+        ProcSet told;
+        for (const pmix_proc_t& proc : part.present) {
+            if (!several || !told.emplace(proc.nspace, PMIX_RANK_WILDCARD).second) continue;
+            Packer job(server_.runtime().own_format());
+            job.string(proc.nspace);
+            if (server_.runtime().store().pack_job(proc.nspace, job, false) == PMIX_SUCCESS &&
+                job.error() == PMIX_SUCCESS) {
+                part.jobs.push_back(job.take());
+            }
+        }
+        // What all see alike needs no words.
+        if (std::is_sorted(part.order.begin(), part.order.end(), proc_less)) part.order.clear();
+        if (const pmix_status_t status = add_part(server_, part, info); status != PMIX_SUCCESS)
+            return server_.collectives().finish(collective, {status, {}, 0});
+    }
+    auto own = std::make_shared<GroupPart>(std::move(part));
+    ask_host_for_group(server_, PMIX_GROUP_CONSTRUCT, collective->id(), collective->participants(),
+                       std::move(info), [this, collective, own](const HostAnswer& answer) {
+                           auto parts = parts_of(server_, collective->id(), answer, std::move(*own));
+                           complete(collective, answer, std::move(parts));
+                       });
+}
+
+void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, const HostAnswer& answer,
+                              std::vector<GroupPart> parts) {
+    Collectives& collectives = server_.collectives();
+    if (!collectives.is_active(collective)) return;  // its time limit was over
+    if (!is_good(answer)) return collectives.finish(collective, {answer.status, {}, 0});
+    std::vector<pmix_proc_t> by_host = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
+    if (!expand_wildcards(server_.runtime().store(), by_host)) by_host.clear();
+    const bool tolerant = tolerates_departure(*collective, {}) || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
+    Group group;
+    group.id = collective->id();
+    group.set_members(final_members(*collective, parts, by_host, tolerant));
+    const size_t wanted = collective->arrivals().front().order.size();
+    collectives.finish(collective, enter(server_, std::move(group), wanted, answer, std::move(parts)));
+}
+
+void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_proc_t> procs, Arrival arrival) {
+    const bool others = std::any_of(procs.begin(), procs.end(),
+                                    [&](const pmix_proc_t& proc) { return !proc_is(proc, arrival.proc); });
+    if (others) return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
+    GroupPart part;
+    part.present.push_back(arrival.proc);
+    part.notify_termination = arrival.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
+    if (!procs.empty()) part.leaders.push_back(arrival.proc);
+    add_group_info(arrival, part.infos);
+    part.posted = server.modex().contribution(part.present);
+    Info info;
+    info.add_copies(part.infos);
+    for (const pmix_info_t& one : arrival.info) {
+        if (!key_is(one.key, PMIX_GROUP_INFO) && !key_is(one.key, PMIX_GROUP_LOCAL_CID)) info.add_copy(one);
+    }
+    info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(PMIX_SUCCESS));
+    if (const pmix_status_t status = add_part(server, part, info); status != PMIX_SUCCESS)
+        return arrival.reply({status, {}, 0});
+    Caller caller;
+    caller.proc = arrival.proc;
+    auto own = std::make_shared<GroupPart>(std::move(part));
+    HostDone done = bounded(server, "construction of a group", caller, arrival.info,
+                            [&server, id, own, reply = arrival.reply](const HostAnswer& answer) {
+                                if (!is_good(answer)) return reply({answer.status, {}, 0});
+                                std::vector<GroupPart> parts = parts_of(server, id, answer, std::move(*own));
+                                std::vector<pmix_proc_t> members =
+                                    procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
+                                if (!expand_wildcards(server.runtime().store(), members) || members.empty()) {
+                                    for (const GroupPart& one : parts)
+                                        members.insert(members.end(), one.present.begin(), one.present.end());
+                                    std::sort(members.begin(), members.end(), proc_less);
+                                }
+                                Group group;
+                                group.id = id;
+                                group.set_members(members);
+                                reply(enter(server, std::move(group), 0, answer, std::move(parts)));
+                            });
+    ask_host_for_group(server, PMIX_GROUP_CONSTRUCT, id, std::move(procs), std::move(info), std::move(done));
+}
+
+// --- destruct ---
+
+bool GroupDestruct::tolerates_departure(const Collective& collective, const pmix_proc_t&) {
+    const Group* group = server_.runtime().groups().find(collective.id());
+    return (group != nullptr && group->notify_termination) || collective.any_true(PMIX_GROUP_FT_COLLECTIVE);
+}
+
+void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) {
+    if (collective->all_local()) {
+        server_.runtime().groups().remove(collective->id());
+        return server_.collectives().finish(collective, {});
+    }
+    Info info;
+    info.add_copies(collective->directives());
+    if (tolerates_departure(*collective, {}) && !info.view().has(PMIX_GROUP_NOTIFY_TERMINATION))
+        info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
+    if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS))
+        info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
+    ask_host_for_group(server_, PMIX_GROUP_DESTRUCT, collective->id(), collective->participants(),
+                       std::move(info), [this, collective](const HostAnswer& answer) {
+                           if (!server_.collectives().is_active(collective)) return;
+                           if (answer.status == PMIX_SUCCESS || answer.status == PMIX_GROUP_MEMBER_FAILED)
+                               server_.runtime().groups().remove(collective->id());
+                           server_.collectives().finish(collective, {answer.status, {}, 0});
+                       });
+}
+
+}  // namespace muster

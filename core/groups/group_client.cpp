@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups from the side of a client: see group_client.hpp. Requests and replies have a form for each family of
+// servers (docs/wire.md, commands 24 and 28).
+#include "core/groups/group_client.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/client/client.hpp"
+#include "core/groups/construct.hpp"
+#include "core/groups/group_table.hpp"
+
+namespace muster {
+namespace {
+
+bool knows_members(const PeerVersion& version) {
+    return version.muster != 0 || version.at_least(4, 3) ||
+           (version.major == 4 && version.minor == 2 && version.release >= 4);
+}
+
+/// What a server of OpenPMIx 6.1 wants with the request: the sender named first in its group info, and what
+/// it posted for other nodes.
+Info prepare_for_6_1(Runtime& runtime, Info info) {
+    Info prepared;
+    for (size_t i = 0; i < info.size(); ++i) {
+        const InfoView told = value_as_infos(&info[i].value);
+        if (!key_is(info[i].key, PMIX_GROUP_INFO) || told.empty() || key_is(told[0].key, PMIX_PROCID)) {
+            prepared.add_move(info[i]);
+            continue;
+        }
+        Info named;
+        named.add(PMIX_PROCID, runtime.self());
+        named.add_copies(told);
+        prepared.add(PMIX_GROUP_INFO, std::move(named).to_value());
+    }
+    Info posted;
+    const pmix_scope_t scope = PMIX_REMOTE;
+    posted.add(PMIX_PROCID, runtime.self());
+    posted.add(PMIX_DATA_SCOPE, &scope, PMIX_SCOPE);
+    runtime.store().find_posted(runtime.self(), View::Remote, [&](const Found& found) {
+        if (!key_is_reserved(found.key)) posted.add_copy(found.key, found.value);
+    });
+    if (posted.size() > 2) prepared.add(PMIX_PROC_DATA, std::move(posted).to_value());
+    return prepared;
+}
+
+struct Reply {
+    std::vector<pmix_proc_t> members;
+    std::optional<size_t> context_id;
+    Info told;  ///< PMIX_GROUP_INFO of the members
+    Info more;  ///< what a server of this library adds
+};
+
+bool read_infos_one_by_one(Unpacker& in, Info& out) {
+    size_t count = 0;
+    if (!in.size(count)) return false;
+    for (size_t i = 0; i < count; ++i) {
+        if (!in.info(out)) return false;
+    }
+    return true;
+}
+
+/// What follows the status of a good reply. Servers of other libraries may end it anywhere between items.
+bool read_reply(Runtime& runtime, const PeerVersion& version, Unpacker& in, Reply& reply) {
+    size_t number = 0;
+    if (in.at_end()) return true;
+    if (!knows_members(version)) {
+        if (!in.size(number)) return false;
+        if (number != 0) reply.context_id = number;
+        return true;
+    }
+    if (!in.procs(reply.members)) return false;
+    if (in.at_end()) return true;
+    if (version.muster == 0 && !version.at_least(6, 0)) {
+        if (!in.size(number)) return false;
+        // These servers say so in two ways when there is none.
+        if (number != 0 && number != SIZE_MAX) reply.context_id = number;
+        return true;
+    }
+    bool assigned = false;
+    if (!in.boolean(assigned) || (assigned && !in.size(number))) return false;
+    if (assigned) reply.context_id = number;
+    if (!in.at_end() && !read_infos_one_by_one(in, reply.told)) return false;
+    if (version.muster == 0) return true;
+    if (!in.infos(reply.more)) return false;
+    while (!in.at_end()) {
+        ByteView bytes;
+        std::string nspace;
+        if (!in.bytes(bytes)) return false;
+        Unpacker job(in.format(), bytes);
+        if (!job.string(nspace)) return false;
+        if (const auto stored = runtime.store().unpack_job(nspace.c_str(), job); !stored) {
+            MUSTER_LOG(runtime.log(), Error, "job data of %s: %s", nspace.c_str(),
+                       stored.error().text.c_str());
+            return false;
+        }
+    }
+    return true;
+}
+
+void store_told(Runtime& runtime, const Reply& reply) {
+    for (const pmix_info_t& one : reply.told) {
+        if (key_is(one.key, PMIX_GROUP_INFO)) store_group_info(runtime.store(), one, reply.context_id);
+        if (!key_is(one.key, PMIX_GROUP_INFO_ARRAY)) continue;
+        for (const pmix_info_t& nested : value_as_infos(&one.value))
+            store_group_info(runtime.store(), nested, reply.context_id);
+    }
+}
+
+/// The members by rank. Our own servers give them so; others give them in an order of their own, or not at
+/// all.
+std::vector<pmix_proc_t> by_rank(Runtime& runtime, const PeerVersion& version,
+                                 std::vector<pmix_proc_t> members, std::vector<pmix_proc_t> asked) {
+    if (version.muster != 0) return members;
+    if (!expand_wildcards(runtime.store(), asked)) asked.clear();
+    if (members.empty()) return asked;
+    if (!expand_wildcards(runtime.store(), members)) return asked;
+    std::unordered_set<Proc> in;
+    for (const pmix_proc_t& proc : members)
+        in.emplace(proc);
+    std::erase_if(asked, [&](const pmix_proc_t& proc) { return in.erase(Proc(proc)) == 0; });
+    for (const pmix_proc_t& proc : members) {
+        if (in.erase(Proc(proc)) != 0) asked.push_back(proc);
+    }
+    return asked;
+}
+
+}  // namespace
+
+void group_construct(Runtime& runtime, const std::string& id, std::vector<pmix_proc_t> procs, Info info,
+                     HostDone done) {
+    Client* client = connected_client(runtime);
+    if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
+    const PeerVersion version = client->server_version();
+    const bool notify = info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
+    const bool leads = info.view().is_true(PMIX_GROUP_LEADER);
+    if (version.muster == 0) {
+        if (!runtime.groups().expand(procs)) return done(answer_of(PMIX_ERR_BAD_PARAM));
+        if (version.at_least(6, 1)) info = prepare_for_6_1(runtime, std::move(info));
+    }
+    Packer message = client->packer(Command::GroupConstruct);
+    message.string(id).procs(procs.data(), procs.size()).infos(info);
+    auto reply = std::make_shared<Reply>();
+    ask(
+        *client, std::move(message),
+        [&runtime, version, reply](Unpacker& in, HostAnswer& answer) {
+            if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS) return;
+            if (!read_reply(runtime, version, in, *reply) && !in.failed())
+                answer.status = PMIX_ERR_UNPACK_FAILURE;
+        },
+        [&runtime, version, reply, id, notify, leads, asked = std::move(procs),
+         done = std::move(done)](HostAnswer answer) mutable {
+            if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS)
+                return done(std::move(answer));
+            store_told(runtime, *reply);
+            Group group;
+            group.id = id;
+            group.set_members(by_rank(runtime, version, std::move(reply->members), std::move(asked)));
+            group.context_id = reply->context_id;
+            group.notify_termination = notify || reply->more.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
+            if (const pmix_proc_t* leader = reply->more.view().proc(PMIX_GROUP_LEADER)) {
+                group.leader = *leader;
+            } else if (leads) {
+                group.leader = runtime.self();
+            }
+            answer.info.add(PMIX_GROUP_ID, id.c_str());
+            answer.info.add(PMIX_GROUP_MEMBERSHIP, group.membership());
+            if (group.context_id) answer.info.add(PMIX_GROUP_CONTEXT_ID, *group.context_id);
+            runtime.groups().add(std::move(group));
+            done(std::move(answer));
+        });
+}
+
+void group_destruct(Runtime& runtime, const std::string& id, Info info, HostDone done) {
+    Client* client = connected_client(runtime);
+    if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
+    const PeerVersion& version = client->server_version();
+    const Group* group = runtime.groups().find(id);
+    // Our own servers know the members better than we do.
+    if (group == nullptr && version.muster == 0) return done(answer_of(PMIX_ERR_NOT_FOUND));
+    Packer message = client->packer(Command::GroupDestruct);
+    message.string(id);
+    if (knows_members(version)) {
+        const auto members = group == nullptr ? std::vector<pmix_proc_t>() : group->procs();
+        message.procs(members.data(), members.size());
+    }
+    message.infos(info);
+    ask(*client, std::move(message), {}, [&runtime, id, done = std::move(done)](HostAnswer answer) {
+        if (answer.status == PMIX_SUCCESS || answer.status == PMIX_GROUP_MEMBER_FAILED ||
+            answer.status == PMIX_ERR_NOT_FOUND) {
+            runtime.groups().remove(id);
+        }
+        done(std::move(answer));
+    });
+}
+
+}  // namespace muster

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Construction and destruction of groups, as a client asks its server for them. On the loop.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/service/exchange.hpp"
+
+namespace muster {
+
+/// PMIx_Group_construct. No `procs`: the caller is added by the leaders of a bootstrap. The answer's infos
+/// are the results: PMIX_GROUP_ID, PMIX_GROUP_MEMBERSHIP and, where one was assigned, PMIX_GROUP_CONTEXT_ID;
+/// none after a failure.
+void group_construct(Runtime& runtime, const std::string& id, std::vector<pmix_proc_t> procs, Info info,
+                     HostDone done);
+
+/// PMIx_Group_destruct.
+void group_destruct(Runtime& runtime, const std::string& id, Info info, HostDone done);
+
+}  // namespace muster

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests of clients that construct and destruct groups (docs/wire.md, commands 24 and 28; the replies have
+// a form for each family of libraries).
+#include "core/server/handlers.hpp"
+
+#include <algorithm>
+
+#include "core/events/event.hpp"
+#include "core/groups/construct.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// OpenPMIx before 4.2.4 neither sends nor expects members.
+bool knows_members(const PeerVersion& version) {
+    return version.muster != 0 || version.at_least(4, 3) ||
+           (version.major == 4 && version.minor == 2 && version.release >= 4);
+}
+
+/// The job data of namespaces that are new to this peer (only our own clients look for it).
+void add_jobs(Server& server, const Peer& peer, const std::vector<pmix_proc_t>& members, Packer& reply) {
+    std::vector<std::string> told{std::string(nspace_view(peer.proc.nspace))};
+    for (const pmix_proc_t& member : members) {
+        const std::string name(nspace_view(member.nspace));
+        if (std::find(told.begin(), told.end(), name) != told.end()) continue;
+        told.push_back(name);
+        if (const SharedBytes job = packed_job_info(server, name.c_str(), peer)) {
+            reply.bytes(job->view());
+            continue;
+        }
+        Packer job = peer.packer();
+        job.string(name);
+        if (server.runtime().store().pack_job(name.c_str(), job, false) == PMIX_SUCCESS)
+            reply.bytes(job.view());
+    }
+}
+
+void write_construct(Server& server, const Peer& peer, const Outcome& outcome, Packer& reply) {
+    const InfoView info = outcome.info;
+    std::vector<pmix_proc_t> members;
+    if (const pmix_value_t* value = info.value(PMIX_GROUP_MEMBERSHIP)) append_procs(*value, members);
+    const auto context_id = info.number<size_t>(PMIX_GROUP_CONTEXT_ID);
+    const PeerVersion& version = peer.version;
+    if (!knows_members(version)) {
+        reply.size(context_id.value_or(0));
+        return;
+    }
+    reply.procs(members.data(), members.size());
+    if (version.muster == 0 && !version.at_least(6, 0)) {
+        if (context_id) reply.size(*context_id);
+        return;
+    }
+    reply.boolean(context_id.has_value());
+    if (context_id) reply.size(*context_id);
+    std::vector<const pmix_info_t*> told;
+    for (const pmix_info_t& one : info) {
+        if (key_is(one.key, PMIX_GROUP_INFO)) told.push_back(&one);
+    }
+    reply.size(told.size());
+    for (const pmix_info_t* one : told)
+        reply.info(*one);
+    if (version.muster == 0) return;
+    Info more;
+    for (const char* key : {PMIX_GROUP_LEADER, PMIX_GROUP_NOTIFY_TERMINATION}) {
+        if (const pmix_info_t* one = info.find(key)) more.add_copy(*one);
+    }
+    reply.infos(more);
+    add_jobs(server, peer, members, reply);
+}
+
+std::function<void(const Outcome&)> construct_reply(Server& server, const Request& request) {
+    return [&server, ref = PeerRef(request.peer), tag = request.tag](const Outcome& outcome) {
+        const PeerPtr peer = ref.lock();
+        if (!peer) return;
+        Packer reply = peer->packer();
+        reply.status(outcome.status);
+        if (outcome.status == PMIX_SUCCESS || outcome.status == PMIX_ERR_PARTIAL_SUCCESS)
+            write_construct(server, *peer, outcome, reply);
+        peer->reply(tag, std::move(reply));
+    };
+}
+
+/// Whether a group of this name can be made here.
+pmix_status_t check_new_id(Server& server, const std::string& id) {
+    if (!valid_group_id(id.c_str()) || server.namespaces().find(id.c_str()) != nullptr ||
+        server.runtime().store().knows(id.c_str())) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return server.runtime().groups().find(id) != nullptr ? PMIX_ERR_EXISTS : PMIX_SUCCESS;
+}
+
+/// The members in the order that a directive of the newest headers gives: those that it names first.
+void apply_order(InfoView info, std::vector<pmix_proc_t>& order) {
+    const pmix_value_t* value = info.value(PMIX_GROUP_FINAL_MEMBERSHIP_ORDER);
+    std::vector<pmix_proc_t> wanted;
+    if (value == nullptr || !append_procs(*value, wanted)) return;
+    std::unordered_map<Proc, size_t> place;
+    for (const pmix_proc_t& proc : wanted)
+        place.emplace(proc, place.size());
+    const auto key = [&](const pmix_proc_t& proc) {
+        const auto found = place.find(Proc(proc));
+        return found == place.end() ? place.size() : found->second;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const pmix_proc_t& a, const pmix_proc_t& b) { return key(a) < key(b); });
+}
+
+}  // namespace
+
+void handle::group_construct(Server& server, const Request& request) {
+    std::string id;
+    std::vector<pmix_proc_t> procs;
+    Arrival arrival;
+    if (!request.in.string(id) || !request.in.procs(procs) || !request.in.infos(arrival.info))
+        return request.malformed();
+    arrival.proc = request.peer->proc;
+    arrival.reply = construct_reply(server, request);
+    pmix_status_t status = check_new_id(server, id);
+    if (status == PMIX_SUCCESS && !server.runtime().groups().expand(procs)) status = PMIX_ERR_BAD_PARAM;
+    if (status != PMIX_SUCCESS) return arrival.reply({status, {}, 0});
+    if (procs.empty() || arrival.info.view().has(PMIX_GROUP_BOOTSTRAP))
+        return bootstrap_group(server, id, std::move(procs), std::move(arrival));
+    arrival.order = procs;
+    if (!expand_wildcards(server.runtime().store(), arrival.order))
+        return arrival.reply({PMIX_ERR_INVALID_NAMESPACE, {}, 0});
+    apply_order(arrival.info, arrival.order);
+    server.collectives().arrive(CollectiveKind::GroupConstruct, id, std::move(procs), std::move(arrival));
+}
+
+void handle::group_destruct(Server& server, const Request& request) {
+    std::string id;
+    std::vector<pmix_proc_t> procs;
+    Arrival arrival;
+    if (!request.in.string(id)) return request.malformed();
+    if (knows_members(request.peer->version) && !request.in.procs(procs)) return request.malformed();
+    if (!request.in.infos(arrival.info)) return request.malformed();
+    const PeerPtr& peer = request.peer;
+    const Group* group = server.runtime().groups().find(id);
+    if (group == nullptr) return peer->reply_status(request.tag, PMIX_ERR_NOT_FOUND);
+    if (!group->has(peer->proc)) return peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
+    if (server.collectives().find(CollectiveKind::GroupDestruct, id) == nullptr)
+        server.runtime().groups().change(id, [](Group& one) { one.state = GroupState::Destructing; });
+    arrival.proc = peer->proc;
+    arrival.reply = [ref = PeerRef(peer), tag = request.tag](const Outcome& outcome) {
+        const PeerPtr caller = ref.lock();
+        if (!caller) return;
+        Packer reply = caller->packer();
+        reply.status(outcome.status);
+        // Its readers use one function for both replies.
+        if (!knows_members(caller->version)) reply.size(0);
+        caller->reply(tag, std::move(reply));
+    };
+    server.collectives().arrive(CollectiveKind::GroupDestruct, id, group->procs(), std::move(arrival));
+}
+
+}  // namespace muster
