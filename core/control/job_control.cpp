@@ -72,6 +72,8 @@ void handle::job_control(Server& server, const Request& request) {
     std::vector<pmix_proc_t> targets;
     Info directives;
     if (!request.in.procs(targets) || !request.in.infos(directives)) return request.malformed();
+    if (!server.runtime().groups().expand(targets))
+        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
     control_by_host(server, Caller::of(*request.peer), std::move(targets), std::move(directives),
                     reply_to(request, write_infos));
 }

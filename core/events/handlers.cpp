@@ -41,6 +41,8 @@ void handle::notify(Server& server, const Request& request) {
     if (!request.in.status(event->status) || !request.in.item(&event->range, PMIX_DATA_RANGE) ||
         !request.in.infos(event->info))
         return request.malformed();
+    if (!server.runtime().groups().expand(event->info))
+        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
     if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS)
         return request.peer->reply_status(request.tag, read);
     server.events().from_client(std::move(event), [&request](pmix_status_t status) {

@@ -7,6 +7,7 @@
 #include <shared_mutex>
 #include <unordered_set>
 
+#include "core/events/event.hpp"
 #include "framework/gds.hpp"
 
 namespace muster {
@@ -158,6 +159,32 @@ bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
         if (!known) return false;
     }
     procs = std::move(result);
+    return true;
+}
+
+bool GroupTable::expand(Info& directives) const {
+    for (size_t i = 0; i < directives.size(); ++i) {
+        pmix_info_t& one = directives[i];
+        const bool list = key_is(one.key, PMIX_EVENT_CUSTOM_RANGE) ||
+                          key_is(one.key, PMIX_EVENT_AFFECTED_PROC) ||
+                          key_is(one.key, PMIX_EVENT_AFFECTED_PROCS);
+        std::vector<pmix_proc_t> procs;
+        if ((!list && !key_is(one.key, PMIX_PROCID)) || !append_procs(one.value, procs)) continue;
+        if (std::none_of(procs.begin(), procs.end(),
+                         [&](const pmix_proc_t& proc) { return is_group(proc.nspace); })) {
+            continue;
+        }
+        if (!list && procs.front().rank == PMIX_RANK_WILDCARD) continue;  // the group itself is meant
+        if (!expand(procs)) return false;
+        const bool several = procs.size() != 1 || one.value.type == PMIX_DATA_ARRAY;
+        value_destruct(&one.value);
+        if (!several) {
+            one.value = Value::from(procs.front()).release();
+            continue;
+        }
+        one.value = Value::array(procs.data(), procs.size(), PMIX_PROC).release();
+        if (key_is(one.key, PMIX_EVENT_AFFECTED_PROC)) key_load(one.key, PMIX_EVENT_AFFECTED_PROCS);
+    }
     return true;
 }
 

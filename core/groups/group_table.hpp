@@ -94,6 +94,9 @@ class GroupTable {
     /// Replaces each entry of a group by its members, {group, WILDCARD} by all of them in the order of their
     /// ranks. False for a rank that a group does not have; `procs` is unchanged then.
     bool expand(std::vector<pmix_proc_t>& procs) const;
+    /// The same within directives that name processes: PMIX_EVENT_CUSTOM_RANGE, PMIX_EVENT_AFFECTED_PROC(S),
+    /// PMIX_PROCID. False as for expand(); some may be translated then.
+    bool expand(Info& directives) const;
     /// The value of PMIX_GROUP_NAMES; UNDEF when the process is in none.
     Value names_value(const pmix_proc_t& proc) const;
 

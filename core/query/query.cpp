@@ -182,6 +182,7 @@ bool answer_by_server(Server& server, const char* key, InfoView qualifiers, Info
     if (answer_without_init(key, found)) return true;
     if (answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
     if (server.process_sets().answer(key, qualifiers, found)) return true;
+    if (server.runtime().groups().answer(key, qualifiers, found)) return true;
     if (answer_attribute_support(key, qualifiers,
                                  {PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
                                  &server.host_attributes(), found))
@@ -255,7 +256,10 @@ void ask_server(Runtime& runtime, Client& client, Queries queries, HostDone done
     const size_t wanted = queries.keys();
     Info found;
     queries.answer([&](const char* key, InfoView qualifiers) {
-        return answer_without_init(key, found) || answer_from_store(runtime.store(), key, qualifiers, found);
+        if (answer_without_init(key, found) || answer_from_store(runtime.store(), key, qualifiers, found))
+            return true;
+        // Servers of other libraries do not all know the groups that they made.
+        return client.server_version().muster == 0 && runtime.groups().answer(key, qualifiers, found);
     });
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
@@ -278,7 +282,24 @@ void ask_server(Runtime& runtime, Client& client, Queries queries, HostDone done
 
 }  // namespace
 
+namespace {
+
+/// Processes that are named by a group and a rank in it. False where a group has no such rank.
+bool translate(const GroupTable& groups, Queries& queries) {
+    bool good = true;
+    for (size_t i = 0; i < queries.size(); ++i) {
+        pmix_query_t& query = queries.data()[i];
+        Info qualifiers = Info::adopt(query.qualifiers, query.nqual);
+        good = groups.expand(qualifiers) && good;
+        std::tie(query.qualifiers, query.nqual) = qualifiers.release();
+    }
+    return good;
+}
+
+}  // namespace
+
 void query(Runtime& runtime, Queries queries, HostDone done) {
+    if (!translate(runtime.groups(), queries)) return done(answer_of(PMIX_ERR_BAD_PARAM));
     if (Client* client = connected_client(runtime)) {
         ask_server(runtime, *client, std::move(queries), std::move(done));
     } else if (Server* server = runtime.server()) {
@@ -301,6 +322,8 @@ void handle::query(Server& server, const Request& request) {
     Queries queries;
     const pmix_status_t status = Queries::read(request.in, queries);
     if (status != PMIX_SUCCESS) return request.peer->reply_status(request.tag, status);
+    if (!translate(server.runtime().groups(), queries))
+        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
     query_by_host(server, Caller::of(*request.peer), std::move(queries), reply_to(request, write_infos));
 }
 

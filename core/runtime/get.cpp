@@ -10,6 +10,14 @@
 #include "core/server/server.hpp"
 
 namespace muster {
+namespace {
+
+/// Keys whose values change by themselves.
+bool names_memberships(const char* key) {
+    return key_is(key, PMIX_PSET_NAMES) || key_is(key, PMIX_GROUP_NAMES);
+}
+
+}  // namespace
 
 pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info) {
     if (key != nullptr && (*key == '\0' || strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN)) {
@@ -18,6 +26,7 @@ pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const 
     if (info.size > 0 && info.data == nullptr) return PMIX_ERR_BAD_PARAM;
     runtime_ = &runtime;
     target_ = proc == nullptr ? runtime.self() : *proc;
+    if (!runtime.groups().translate(target_)) return PMIX_ERR_NOT_FOUND;
     if (target_.nspace[0] == '\0') nspace_load(target_.nspace, nspace_view(runtime.self().nspace));
     key_ = key;
     info_ = info;
@@ -29,8 +38,8 @@ pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const 
 
 pmix_status_t GetCall::read_directives() {
     const pmix_status_t status = read_get_directives(info_, lookup_, directives_);
-    // Sets come and go, and only the server is told of it.
-    if (key_ != nullptr && key_is(key_, PMIX_PSET_NAMES) && !directives_.optional) {
+    // Sets and groups come and go, and only the server is told of it.
+    if (key_ != nullptr && names_memberships(key_) && !directives_.optional) {
         const Client* client = runtime_->client();
         directives_.refresh |= runtime_->server() != nullptr || (client != nullptr && client->connected() &&
                                                                  client->server_version().muster != 0);
@@ -68,6 +77,14 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
     if (status != PMIX_SUCCESS && key_ != nullptr && proc_is(target_, runtime_->self())) {
         if (const pmix_info_t* fact = runtime_->own_facts().find(key_)) {
             visit(Found{key_, fact->value, true});
+            status = PMIX_SUCCESS;
+        }
+    }
+    if (status != PMIX_SUCCESS && key_ != nullptr && key_is(key_, PMIX_GROUP_NAMES)) {
+        // A server of another library does not say; what we are in ourselves we know.
+        const Value names = runtime_->groups().names_value(target_);
+        if (names.type() != PMIX_UNDEF) {
+            visit(Found{key_, *names, false});
             status = PMIX_SUCCESS;
         }
     }
@@ -122,7 +139,7 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
     const auto again = [call, done](pmix_status_t status) {
         pmix_value_t* value = nullptr;
         if (status == PMIX_SUCCESS) {
-            const bool sets = call->key_ != nullptr && key_is(call->key_, PMIX_PSET_NAMES);
+            const bool sets = call->key_ != nullptr && names_memberships(call->key_);
             // What the server said stands with the process; what the host said of the job, with the
             // application.
             if (sets) call->lookup_.realm = Lookup::Realm::Proc;
@@ -142,8 +159,9 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
     }
     Server* server = self.runtime_->server();
     if (server == nullptr) return done(PMIX_ERR_NOT_FOUND, nullptr);
-    if (self.key_ != nullptr && key_is(self.key_, PMIX_PSET_NAMES)) {
-        Value names = server->process_sets().names_value(self.target_);
+    if (self.key_ != nullptr && names_memberships(self.key_)) {
+        Value names = key_is(self.key_, PMIX_PSET_NAMES) ? server->process_sets().names_value(self.target_)
+                                                         : self.runtime_->groups().names_value(self.target_);
         if (names.type() == PMIX_UNDEF) return again(PMIX_SUCCESS);
         auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
         if (holder == nullptr) return done(PMIX_ERR_NOMEM, nullptr);

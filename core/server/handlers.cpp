@@ -113,6 +113,8 @@ void handle::abort(Server& server, const Request& request) {
     std::vector<pmix_proc_t> procs;
     if (!request.in.status(status) || !request.in.string(message) || !request.in.procs(procs))
         return request.malformed();
+    if (!server.runtime().groups().expand(procs))
+        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
     const LocalClient* client = server.namespaces().client(request.peer->proc);
     server.host().abort(request.peer->proc, client == nullptr ? nullptr : client->server_object, status,
                         std::move(message), std::move(procs),

@@ -78,12 +78,14 @@ std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
 }
 
 std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
-    if (request.key && key_is(request.key->c_str(), PMIX_PSET_NAMES)) {
-        const Value names = server_.process_sets().names_value(request.target);
+    const bool sets = request.key && key_is(request.key->c_str(), PMIX_PSET_NAMES);
+    if (sets || (request.key && key_is(request.key->c_str(), PMIX_GROUP_NAMES))) {
+        const Value names = sets ? server_.process_sets().names_value(request.target)
+                                 : server_.runtime().groups().names_value(request.target);
         if (names.type() != PMIX_UNDEF) {
             Packer out(request.format);
             Packer values(request.format);
-            values.kval(PMIX_PSET_NAMES, *names);
+            values.kval(request.key->c_str(), *names);
             pack_object(out, request.target, values);
             return out.take();
         }

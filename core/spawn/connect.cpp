@@ -158,7 +158,8 @@ void arrive(Server& server, const Request& request, CollectiveKind kind) {
     while (!request.in.at_end()) {
         if (!request.in.info(arrival.info)) return request.malformed();
     }
-    if (procs.empty()) return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
+    if (procs.empty() || !server.runtime().groups().expand(procs))
+        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
     arrival.proc = request.peer->proc;
     arrival.reply = [&server, kind, ref = PeerRef(request.peer), tag = request.tag,
                      others = other_nspaces(procs, request.peer->proc.nspace)](const Outcome& outcome) {
@@ -192,6 +193,8 @@ void handle::disconnect(Server& server, const Request& request) {
 void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
     Client* client = connected_client(runtime);
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
+    if (client->server_version().muster == 0 && !runtime.groups().expand(procs))
+        return done(answer_of(PMIX_ERR_BAD_PARAM));
     Packer message = client->packer(Command::Connect);
     message.procs(procs.data(), procs.size()).infos(info);
     const PeerVersion version = client->server_version();
@@ -221,6 +224,8 @@ void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDo
 void disconnect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
     Client* client = connected_client(runtime);
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
+    if (client->server_version().muster == 0 && !runtime.groups().expand(procs))
+        return done(answer_of(PMIX_ERR_BAD_PARAM));
     Packer message = client->packer(Command::Disconnect);
     message.procs(procs.data(), procs.size()).infos(info);
     ask(*client, std::move(message), {}, std::move(done));
