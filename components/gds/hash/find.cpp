@@ -221,7 +221,7 @@ bool Finder::find_reserved(const KeyInfo& info) {
         case Realm::Job:
             return find_job(info);
         case Realm::App:
-            return find_app(info);
+            return find_app(info) || (valid_rank() && job_ != nullptr && find_posted());
         case Realm::Node: {
             // The name and id of a process's node count as the process's own.
             const bool of_proc = info.fact == Fact::Hostname || info.fact == Fact::NodeId;
@@ -229,9 +229,11 @@ bool Finder::find_reserved(const KeyInfo& info) {
             if (valid_rank() && !node_named && job_ != nullptr) {
                 const auto table = job_->procs.find(lookup_->rank);
                 if (table != job_->procs.end() && give_stored(table->second, key_)) return true;
-                if (of_proc && job_->map->node_of(lookup_->rank) == JobMap::kNone) return false;
+                // Of another job's process a server answers single keys, without a map.
+                if (of_proc && job_->map->node_of(lookup_->rank) == JobMap::kNone) return find_posted();
             }
-            return find_node(info, of_proc);
+            return find_node(info, of_proc) ||
+                   (valid_rank() && !node_named && job_ != nullptr && find_posted());
         }
         case Realm::Proc:
             return find_proc(info);

@@ -118,6 +118,24 @@ TEST_F(Lookups, QualifiedValuesAreKeptBesideTheOthers) {
     EXPECT_EQ(get("k", {.rank = 5, .qualifiers = two}), "sproc");
 }
 
+TEST_F(Lookups, FactsOfAForeignProcessAreFoundWhereNoMapPlacesIt) {
+    // What a tool has been told of a process of a job, key by key.
+    const pmix_proc_t proc = make_proc("foreign", 3);
+    const Value host = Value::from("beta");
+    const Value app = Value::from(uint32_t{2});
+    ASSERT_EQ(store_->post(proc, PMIX_GLOBAL, PMIX_HOSTNAME, *host), PMIX_SUCCESS);
+    ASSERT_EQ(store_->post(proc, PMIX_GLOBAL, PMIX_APP_SIZE, *app), PMIX_SUCCESS);
+    for (const char* key : {PMIX_HOSTNAME, PMIX_APP_SIZE}) {
+        Lookup lookup;
+        lookup.nspace = "foreign";
+        lookup.rank = 3;
+        lookup.key = key;
+        EXPECT_EQ(store_->find(lookup, [](const Found&) {}), PMIX_SUCCESS) << key;
+        lookup.rank = 4;
+        EXPECT_NE(store_->find(lookup, [](const Found&) {}), PMIX_SUCCESS) << key;
+    }
+}
+
 TEST_F(Lookups, PostRefusesWhatIsNoProcessOrKey) {
     const Value value = Value::from("x");
     EXPECT_EQ(store_->post(make_proc("", 0), PMIX_GLOBAL, "k", *value.get()), PMIX_ERR_BAD_PARAM);
