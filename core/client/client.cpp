@@ -313,7 +313,7 @@ void Client::fetch(const pmix_proc_t& target, const char* key, InfoView info, On
 
 void Client::fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done) {
     // Our own servers translate groups themselves, as all members on a node must mean the same by one.
-    if (server_version_.muster == 0 && !runtime_.groups().expand(procs)) return done(PMIX_ERR_BAD_PARAM);
+    if (server_version().muster == 0 && !runtime_.groups().expand(procs)) return done(PMIX_ERR_BAD_PARAM);
     Packer message = packer(Command::Fence);
     message.procs(procs.data(), procs.size()).infos(info);
     request_status(std::move(message), std::move(done));
