@@ -390,8 +390,13 @@ void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_pro
     Info info;
     info.add_copies(part.infos);
     for (const pmix_info_t& one : arrival.info) {
-        if (!key_is(one.key, PMIX_GROUP_INFO) && !key_is(one.key, PMIX_GROUP_LOCAL_CID)) info.add_copy(one);
+        if (!key_is(one.key, PMIX_GROUP_INFO) && !key_is(one.key, PMIX_GROUP_LOCAL_CID) &&
+            !key_is(one.key, PMIX_PROCID)) {
+            info.add_copy(one);
+        }
     }
+    // Of one that is added nothing else says who it is.
+    info.add(PMIX_PROCID, arrival.proc);
     info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(PMIX_SUCCESS));
     if (const pmix_status_t status = add_part(server, part, info); status != PMIX_SUCCESS)
         return arrival.reply({status, {}, 0});

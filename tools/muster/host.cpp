@@ -17,6 +17,7 @@ pmix_server_module_t* host_module(Bridge& node) {
     add_publish_upcalls(module);
     add_connect_upcalls(module);
     add_spawn_upcalls(module);
+    add_group_upcalls(module);
     return &module;
 }
 

@@ -12,5 +12,6 @@ void add_modex_upcalls(pmix_server_module_t& module);
 void add_publish_upcalls(pmix_server_module_t& module);
 void add_connect_upcalls(pmix_server_module_t& module);
 void add_spawn_upcalls(pmix_server_module_t& module);
+void add_group_upcalls(pmix_server_module_t& module);
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 
 #include "tools/muster/services/connections.hpp"
 #include "tools/muster/services/directory.hpp"
+#include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/spawner.hpp"
 
 namespace muster {
@@ -12,6 +13,7 @@ std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub) {
     std::map<Topic, std::unique_ptr<Service>> services;
     services[Topic::Publish] = std::make_unique<Directory>(hub);
     services[Topic::Connect] = std::make_unique<Connections>(hub);
+    services[Topic::Group] = std::make_unique<Groups>(hub);
     services[Topic::Spawn] = std::make_unique<Spawner>(hub);
     return services;
 }

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups over the nodes.
+#include "tools/muster/services/groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster {
+namespace {
+
+/// The servers have the same time limit; what they do when it is over still counts.
+constexpr std::chrono::seconds kServersTime{1};
+
+}  // namespace
+
+void GroupRequest::write(Writer& out) const {
+    out.u32(static_cast<uint32_t>(operation)).bytes(id).names(procs).u32(flags).u32(seconds).u32(leaders);
+    out.names(added).bytes(data);
+}
+
+bool GroupRequest::read(Reader& in) {
+    const uint32_t kind = in.u32();
+    operation = kind == 0 ? Operation::Construct : Operation::Destruct;
+    id = in.bytes();
+    procs = in.names();
+    flags = in.u32();
+    seconds = in.u32();
+    leaders = in.u32();
+    added = in.names();
+    data = in.bytes();
+    return in.ok() && kind <= 1;
+}
+
+void GroupAnswer::write(Writer& out) const {
+    out.u64(context_id).names(members).bytes(data);
+}
+
+bool GroupAnswer::read(Reader& in) {
+    context_id = in.u64();
+    members = in.names();
+    data = in.bytes();
+    return in.ok();
+}
+
+int32_t Groups::expand(const std::vector<ProcName>& names, std::set<ProcName>& procs) const {
+    for (const ProcName& name : names) {
+        const JobRecord* record = hub_.jobs().find(name.nspace);
+        if (record == nullptr) return PMIX_ERR_INVALID_NAMESPACE;
+        if (name.rank < record->job.size()) {
+            procs.insert(name);
+        } else if (name.rank == PMIX_RANK_WILDCARD) {
+            for (uint32_t rank = 0; rank < record->job.size(); ++rank)
+                procs.insert({name.nspace, rank});
+        } else {
+            return PMIX_ERR_BAD_PARAM;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+bool Groups::ended(const ProcName& proc) const {
+    const RankState* state = hub_.jobs().find(proc);
+    return state == nullptr || state->ended || gone_.contains(node_of(proc));
+}
+
+uint32_t Groups::node_of(const ProcName& proc) const {
+    const JobRecord* record = hub_.jobs().find(proc.nspace);
+    return record == nullptr ? UINT32_MAX : record->job.places[proc.rank].node;
+}
+
+void Groups::asked(Asker asker, Reader& in) {
+    GroupRequest request;
+    int32_t status = PMIX_ERR_BAD_PARAM;
+    if (request.read(in)) {
+        const bool bootstrap = (request.flags & (GroupRequest::Bootstrap | GroupRequest::Added)) != 0;
+        status = bootstrap ? add_bootstrap(asker, request) : add(asker, request);
+    }
+    if (status != PMIX_SUCCESS) hub_.answer(asker, status);
+}
+
+Groups::Place Groups::start(GroupRequest& request) {
+    auto found = std::find_if(operations_.begin(), operations_.end(), [&](const Operation& one) {
+        return one.kind == request.operation && one.id == request.id;
+    });
+    if (found == operations_.end()) {
+        found = operations_.emplace(operations_.end());
+        found->kind = request.operation;
+        found->id = request.id;
+    }
+    if (request.seconds > 0 && !found->timer) {
+        found->timer = hub_.loop().after(std::chrono::seconds(request.seconds) + kServersTime,
+                                         [this, found] { expire(found); });
+    }
+    return found;
+}
+
+int32_t Groups::add(Asker asker, GroupRequest& request) {
+    std::set<ProcName> procs;
+    if (const int32_t status = expand(request.procs, procs); status != PMIX_SUCCESS) return status;
+    if (procs.empty()) return PMIX_ERR_BAD_PARAM;
+    const bool construct = request.operation == GroupRequest::Operation::Construct;
+    if (const auto missed = missed_.find(request.id); missed != missed_.end()) {
+        if (construct && missed->second.contains(asker.node)) return PMIX_ERR_EXISTS;
+        if (!construct) missed_.erase(missed);
+    }
+    const Place place = start(request);
+    Operation& operation = *place;
+    if (operation.nodes_in.contains(asker.node)) return PMIX_ERR_EXISTS;
+    operation.parts.emplace_back(asker, std::move(request.data));
+    operation.nodes_in.insert(asker.node);
+    operation.flags |= request.flags;
+    if (operation.parts.size() == 1) {
+        operation.procs = std::move(procs);
+    } else if (operation.procs != procs) {
+        if (construct || operation.leaders != 0) {
+            finish(place, PMIX_ERR_BAD_PARAM);
+            return PMIX_SUCCESS;  // and so answered
+        }
+        // Who has left is known at some nodes before others.
+        std::erase_if(operation.procs, [&](const ProcName& proc) { return !procs.contains(proc); });
+    }
+    check(place);
+    return PMIX_SUCCESS;
+}
+
+void Groups::check(Place place) {
+    const Operation& operation = *place;
+    bool waiting = false;
+    for (const ProcName& proc : operation.procs) {
+        if (operation.nodes_in.contains(node_of(proc))) continue;
+        if (!ended(proc)) {
+            waiting = true;
+        } else if ((operation.flags & GroupRequest::Tolerant) == 0) {
+            return finish(place, PMIX_GROUP_MEMBER_FAILED);
+        }
+    }
+    if (!waiting) finish(place, PMIX_SUCCESS);
+}
+
+int32_t Groups::add_bootstrap(Asker asker, GroupRequest& request) {
+    std::set<ProcName> self, added;
+    if (const int32_t status = expand(request.procs, self); status != PMIX_SUCCESS) return status;
+    if (const int32_t status = expand(request.added, added); status != PMIX_SUCCESS) return status;
+    if (self.size() != 1 || request.operation != GroupRequest::Operation::Construct)
+        return PMIX_ERR_BAD_PARAM;
+    const bool leads = (request.flags & GroupRequest::Bootstrap) != 0;
+    if (leads && request.leaders == 0) return PMIX_ERR_BAD_PARAM;
+    const Place place = start(request);
+    Operation& operation = *place;
+    const ProcName& who = *self.begin();
+    const bool conflict =
+        (!operation.parts.empty() && operation.leaders == 0 && operation.added_in.empty()) ||
+        (leads && operation.leaders != 0 && operation.leaders != request.leaders);
+    if (operation.lead.contains(who) || operation.added_in.contains(who)) return PMIX_ERR_EXISTS;
+    operation.parts.emplace_back(asker, std::move(request.data));
+    operation.flags |= request.flags;
+    if (conflict) {
+        finish(place, PMIX_ERR_BAD_PARAM);
+        return PMIX_SUCCESS;
+    }
+    if (leads) {
+        operation.leaders = request.leaders;
+        operation.lead.insert(who);
+        operation.added.merge(added);
+    } else {
+        operation.added_in.insert(who);
+    }
+    check_bootstrap(place);
+    return PMIX_SUCCESS;
+}
+
+void Groups::check_bootstrap(Place place) {
+    Operation& operation = *place;
+    const bool tolerant = (operation.flags & GroupRequest::Tolerant) != 0;
+    operation.procs = operation.lead;
+    bool waiting = operation.leaders == 0 || operation.lead.size() < operation.leaders;
+    for (const ProcName& proc : operation.added) {
+        if (operation.lead.contains(proc)) continue;
+        if (operation.added_in.contains(proc)) {
+            operation.procs.insert(proc);
+        } else if (!ended(proc)) {
+            waiting = true;
+        } else if (!tolerant) {
+            return finish(place, PMIX_GROUP_MEMBER_FAILED);
+        }
+    }
+    if (waiting) return;
+    // One that nobody adds cannot belong to it.
+    const bool stranger = std::any_of(operation.added_in.begin(), operation.added_in.end(),
+                                      [&](const ProcName& proc) { return !operation.added.contains(proc); });
+    finish(place, stranger ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS);
+}
+
+void Groups::expire(Place place) {
+    if ((place->flags & GroupRequest::Optional) == 0 || place->leaders != 0 || !place->added_in.empty())
+        return finish(place, PMIX_ERR_TIMEOUT);
+    std::set<uint32_t>& missed = missed_[place->id];
+    for (const ProcName& proc : place->procs) {
+        if (!place->nodes_in.contains(node_of(proc))) missed.insert(node_of(proc));
+    }
+    finish(place, PMIX_SUCCESS);
+}
+
+void Groups::finish(Place place, int32_t status) {
+    std::list<Operation> finished;
+    finished.splice(finished.end(), operations_, place);
+    const Operation& operation = finished.front();
+    std::string text;
+    if (status == PMIX_SUCCESS && operation.kind == GroupRequest::Operation::Construct) {
+        GroupAnswer answer;
+        if ((operation.flags & GroupRequest::AssignId) != 0) answer.context_id = next_context_id_++;
+        for (const ProcName& proc : operation.procs) {
+            const bool bootstrap = operation.leaders != 0;
+            if (bootstrap || operation.nodes_in.contains(node_of(proc))) answer.members.push_back(proc);
+        }
+        for (const auto& [asker, data] : operation.parts)
+            answer.data += data;
+        Writer body;
+        answer.write(body);
+        text = body.body();
+    }
+    for (const auto& [asker, data] : operation.parts)
+        hub_.answer(asker, status, text);
+}
+
+void Groups::check_all() {
+    for (auto operation = operations_.begin(); operation != operations_.end();) {
+        const auto next = std::next(operation);
+        if (operation->leaders != 0 || !operation->added_in.empty()) {
+            check_bootstrap(operation);
+        } else {
+            check(operation);
+        }
+        operation = next;
+    }
+}
+
+void Groups::proc_ended(JobRecord&, uint32_t) {
+    check_all();
+}
+
+void Groups::node_gone(uint32_t node) {
+    gone_.insert(node);
+    check_all();
+}
+
+}  // namespace muster

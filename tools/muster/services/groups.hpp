@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Construction and destruction of process groups over the nodes: gathers what the servers say, decides who is
+// awaited when processes end, and gives context ids, which are unique in all jobs of this launcher.
+#pragma once
+
+#include <list>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/muster/services/service.hpp"
+
+namespace muster {
+
+/// What a server asks for, as it travels to the launcher.
+struct GroupRequest {
+    enum class Operation : uint32_t { Construct, Destruct };
+    enum Flag : uint32_t {
+        AssignId = 1,   ///< a context id is wanted
+        Tolerant = 2,   ///< go on without processes that have ended
+        Optional = 4,   ///< at the time limit, go on with those who are in
+        Bootstrap = 8,  ///< from a leader who knows only itself, and whom it adds
+        Added = 16,     ///< from a process that a leader adds
+    };
+    Operation operation = Operation::Construct;
+    std::string id;
+    std::vector<ProcName> procs;  ///< members; of a bootstrap: who asks
+    uint32_t flags = 0;
+    uint32_t seconds = 0;         ///< time limit; 0: none
+    uint32_t leaders = 0;         ///< of a bootstrap: how many
+    std::vector<ProcName> added;  ///< of a bootstrap: members that this leader adds
+    std::string data;             ///< the server's, for the others
+
+    void write(Writer& out) const;
+    bool read(Reader& in);
+};
+
+/// What all that took part get.
+struct GroupAnswer {
+    uint64_t context_id = 0;  ///< 0: none was wanted
+    std::vector<ProcName> members;
+    std::string data;  ///< all that the servers said, one after the other
+
+    void write(Writer& out) const;
+    bool read(Reader& in);
+};
+
+class Groups final : public Service {
+  public:
+    explicit Groups(Hub& hub) : hub_(hub) {}
+    void asked(Asker asker, Reader& in) override;
+    void proc_ended(JobRecord& job, uint32_t rank) override;
+    void node_gone(uint32_t node) override;
+
+  private:
+    struct Operation {
+        GroupRequest::Operation kind{};
+        std::string id;
+        std::set<ProcName> procs;  ///< without wildcards
+        uint32_t flags = 0;
+        std::vector<std::pair<Asker, std::string>> parts;
+        std::set<uint32_t> nodes_in;
+        uint32_t leaders = 0;         ///< of a bootstrap: how many are expected
+        std::set<ProcName> lead;      ///< and who has asked
+        std::set<ProcName> added;     ///< and whom they add
+        std::set<ProcName> added_in;  ///< and who of these has asked
+        Watch timer;
+    };
+    using Place = std::list<Operation>::iterator;
+
+    int32_t expand(const std::vector<ProcName>& names, std::set<ProcName>& procs) const;
+    bool ended(const ProcName& proc) const;
+    uint32_t node_of(const ProcName& proc) const;
+    int32_t add(Asker asker, GroupRequest& request);
+    int32_t add_bootstrap(Asker asker, GroupRequest& request);
+    Place start(GroupRequest& request);
+    void check(Place operation);
+    void check_bootstrap(Place operation);
+    void expire(Place operation);
+    void finish(Place operation, int32_t status);
+    void check_all();
+
+    Hub& hub_;
+    std::list<Operation> operations_;
+    std::set<uint32_t> gone_;  ///< nodes
+    /// Groups that were completed without some nodes: these come too late.
+    std::map<std::string, std::set<uint32_t>> missed_;
+    uint64_t next_context_id_ = 1;
+};
+
+}  // namespace muster
