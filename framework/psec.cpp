@@ -44,6 +44,17 @@ class PsecAdapter : public Psec {
         return {};
     }
 
+    Result<PsecOwner> identify_credential(ByteView credential) override {
+        if (!MUSTER_HAS(operations_, identify_credential)) return unsupported(name_, "identify_credential");
+        muster_psec_owner_t owner{};
+        owner.struct_size = sizeof owner;
+        Reason reason;
+        const pmix_status_t status = operations_->identify_credential(operations_->context, credential.data(),
+                                                                      credential.size(), &owner, reason.text);
+        if (status != PMIX_SUCCESS) return failed("psec", name_, status, reason);
+        return PsecOwner{owner.uid, owner.gid};
+    }
+
   private:
     const muster_psec_t* operations_;
     std::string name_;

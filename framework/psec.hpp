@@ -22,6 +22,12 @@ struct PsecClaim {
     std::optional<PeerCredentials> kernel;
 };
 
+/// Whom a credential names.
+struct PsecOwner {
+    uint32_t uid = 0;
+    uint32_t gid = 0;
+};
+
 class Psec {
   public:
     virtual ~Psec() = default;
@@ -30,6 +36,8 @@ class Psec {
     virtual Result<Bytes> create_credential(InfoView directives) = 0;
     /// Whether the bytes prove the claim; the error's sentence says what did not fit.
     virtual Result<void> validate_credential(ByteView credential, const PsecClaim& claim) = 0;
+    /// Whose the credential is, where it proves that by itself; PMIX_ERR_NOT_SUPPORTED where it does not.
+    virtual Result<PsecOwner> identify_credential(ByteView credential) = 0;
 };
 
 /// The facade over a component's table, which lives as long as the result. Any thread.

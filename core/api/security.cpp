@@ -29,6 +29,7 @@ auto validating(const pmix_byte_object_t* credential, const pmix_info_t info[], 
             return PMIX_ERR_BAD_PARAM;
         const auto bytes = std::make_shared<Bytes>();
         bytes->append(credential->bytes, credential->size);
+        start.alone = true;
         start.run = [bytes, kept](Runtime& runtime, HostDone done) {
             validate_credential(runtime, std::move(*bytes), std::move(*kept), std::move(done));
         };

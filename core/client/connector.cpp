@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "framework/base/status.hpp"
 #include "framework/psec.hpp"
@@ -158,13 +159,22 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     ConnectRequest request;
     const auto modules = runtime.registry().psecs(contact.security);
     if (modules.empty()) {
-        return Error{PMIX_ERR_NOT_AVAILABLE, "the server asks for security module '" + contact.security +
-                                                 "', which is not active here"};
+        return Error{PMIX_ERR_NOT_AVAILABLE, runtime.registry().why_none("psec", contact.security)};
     }
-    request.psec = modules.front()->name();
-    auto credential = modules.front()->create_credential({});
-    if (!credential) return credential.error();
-    request.credential = std::move(*credential);
+    // The server's order. All of them satisfy it, so one that fails here and now gives way to the next.
+    std::optional<Error> failure;
+    for (Psec* module : modules) {
+        auto credential = module->create_credential({});
+        if (!credential) {
+            MUSTER_LOG(runtime.registry().log("psec"), Warning, "%s", credential.error().text.c_str());
+            if (!failure) failure = credential.error();
+            continue;
+        }
+        request.psec = module->name();
+        request.credential = std::move(*credential);
+        break;
+    }
+    if (request.psec.empty()) return *failure;
     request.kind = contact.kind;
     request.euid = geteuid();
     request.egid = getegid();

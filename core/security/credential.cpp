@@ -86,6 +86,43 @@ HostAnswer own_credential(Runtime& runtime, InfoView directives) {
     return answer_of(PMIX_ERR_NOT_SUPPORTED);
 }
 
+/// Whose a credential is, by the first component that can tell from the bytes alone, of the kinds that
+/// PMIX_CRED_TYPE names (all, where it names none).
+HostAnswer identify_here(Runtime& runtime, ByteView credential, InfoView directives) {
+    const char* types = directives.string(PMIX_CRED_TYPE);
+    HostAnswer answer = answer_of(PMIX_ERR_NOT_SUPPORTED);
+    for (Psec* module : runtime.registry().psecs(types == nullptr ? "" : types)) {
+        const auto owner = module->identify_credential(credential);
+        if (owner) {
+            answer = answer_of(PMIX_SUCCESS);
+            answer.info.add(PMIX_CRED_TYPE, module->name());
+            answer.info.add(PMIX_USERID, owner->uid);
+            answer.info.add(PMIX_GRPID, owner->gid);
+            break;
+        }
+        if (owner.status() == PMIX_ERR_NOT_SUPPORTED) continue;
+        MUSTER_LOG(runtime.registry().log("psec"), Warning, "%s", owner.error().text.c_str());
+        if (answer.status == PMIX_ERR_NOT_SUPPORTED) answer.status = owner.status();
+    }
+    return answer;
+}
+
+/// `done`, after this process has had its own look at a credential that nobody else judges.
+HostDone else_here(Runtime& runtime, const Bytes& credential, InfoView directives, HostDone done) {
+    struct Question {
+        Bytes credential;
+        Info types;
+    };
+    const auto kept = std::make_shared<Question>();
+    kept->credential.append(credential.view());
+    if (const char* types = directives.string(PMIX_CRED_TYPE)) kept->types.add(PMIX_CRED_TYPE, types);
+    return [&runtime, kept, done = std::move(done)](HostAnswer answer) {
+        if (answer.status == PMIX_ERR_NOT_SUPPORTED)
+            answer = identify_here(runtime, kept->credential.view(), kept->types);
+        done(std::move(answer));
+    };
+}
+
 }  // namespace
 
 void get_credential(Runtime& runtime, Info directives, HostDone done) {
@@ -115,6 +152,7 @@ void get_credential(Runtime& runtime, Info directives, HostDone done) {
 }
 
 void validate_credential(Runtime& runtime, Bytes credential, Info directives, HostDone done) {
+    done = else_here(runtime, credential, directives, std::move(done));
     if (Client* client = connected_client(runtime)) {
         Packer message = client->packer(Command::ValidateCredential);
         message.bytes(credential.view()).infos(directives);
@@ -123,7 +161,7 @@ void validate_credential(Runtime& runtime, Bytes credential, Info directives, Ho
         validate_by_host(*server, Caller::host(runtime), std::move(credential), std::move(directives),
                          std::move(done));
     } else {
-        done(answer_of(PMIX_ERR_UNREACH));
+        done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     }
 }
 
@@ -140,8 +178,10 @@ void handle::validate_credential(Server& server, const Request& request) {
     ByteView credential;
     Info directives;
     if (!request.in.bytes(credential) || !request.in.infos(directives)) return request.malformed();
-    validate_by_host(server, Caller::of(*request.peer), Bytes(credential), std::move(directives),
-                     reply_to(request, write_infos));
+    Bytes bytes(credential);
+    HostDone done = else_here(server.runtime(), bytes, directives, reply_to(request, write_infos));
+    validate_by_host(server, Caller::of(*request.peer), std::move(bytes), std::move(directives),
+                     std::move(done));
 }
 
 }  // namespace muster

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Credentials (Standard: Security): made and judged by the host. A kind that the host does not make and that
 // the caller names, a process makes for itself through psec; a server never makes one in the name of another
-// process. On the loop.
+// process. What the host does not judge, the server does, and at last the process itself, where the kind of
+// credential (MUNGE's) can be judged by its bytes alone. On the loop.
 #pragma once
 
 #include "core/service/exchange.hpp"

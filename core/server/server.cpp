@@ -57,6 +57,10 @@ Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_serv
     }
     runtime.set_self(make_proc(own_name, info.number<uint32_t>(PMIX_SERVER_RANK).value_or(0)));
 
+    // Without one, no client could ever prove itself.
+    if (runtime.registry().psecs().empty())
+        return Error{PMIX_ERR_NOT_AVAILABLE, runtime.registry().why_none("psec")};
+
     std::unique_ptr<Server> server(new Server(runtime, module, size));
     server->acceptor_ = std::make_unique<Acceptor>(
         runtime, [self = server.get()](Socket socket, ConnectRequest request, Bytes early) {

@@ -18,6 +18,8 @@
 //   psec       Buffer create_credential(std::span<const pmix_info_t> directives);
 //              void validate_credential(std::span<const uint8_t> credential, const muster_psec_claim_t&
 //              claim);
+//              void identify_credential(std::span<const uint8_t> credential, muster_psec_owner_t& owner);
+//                                                                              may be missing
 //   pcompress  std::optional<Buffer> compress(std::span<const uint8_t> in);      nothing: would not be
 //   smaller
 //              Buffer decompress(std::span<const uint8_t> in, size_t limit);
@@ -213,6 +215,17 @@ void fill_psec(muster_psec_t& table) {
                 std::span(static_cast<const uint8_t*>(credential), length), *claim);
         });
     };
+    if constexpr (requires(T component, muster_psec_owner_t owner) {
+                      component.identify_credential(std::span<const uint8_t>(), owner);
+                  }) {
+        table.identify_credential = [](void* context, const void* credential, size_t length,
+                                       muster_psec_owner_t* owner, char* reason) {
+            return guarded(reason, [&] {
+                static_cast<T*>(context)->identify_credential(
+                    std::span(static_cast<const uint8_t*>(credential), length), *owner);
+            });
+        };
+    }
 }
 
 /// The descriptor of a psec component that is made of T.

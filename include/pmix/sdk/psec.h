@@ -26,6 +26,13 @@ typedef struct muster_psec_claim {
     int64_t kernel_pid;  /* 0: not known */
 } muster_psec_claim_t;
 
+/* Whose a credential is, by what it says itself. Filled in by the component. */
+typedef struct muster_psec_owner {
+    size_t struct_size; /* set by the host */
+    uint32_t uid;
+    uint32_t gid;
+} muster_psec_owner_t;
+
 /* The operations. The component's; valid until `destroy`. Called on any thread, several at once.
  * `reason` is an array of 256 characters of the host's for one sentence, used on failure. */
 typedef struct muster_psec {
@@ -40,6 +47,10 @@ typedef struct muster_psec {
      * PMIX_ERR_INVALID_CRED or another code. */
     pmix_status_t (*validate_credential)(void* context, const void* credential, size_t length,
                                          const muster_psec_claim_t* claim, char* reason);
+    /* Since 1.1; may be NULL. Whose the credential is, when it proves that by itself, whoever brought it: for
+     * PMIx_Validate_credential. NULL where a credential means nothing without its connection. */
+    pmix_status_t (*identify_credential)(void* context, const void* credential, size_t length,
+                                         muster_psec_owner_t* owner, char* reason);
 } muster_psec_t;
 
 #ifdef __cplusplus

@@ -31,14 +31,14 @@ class LoaderTest : public ::testing::Test {
         return open_component_file({name, module(framework, name)}, framework, false);
     }
     /// The sentence must name the file and hold the words.
-    static void expect_refused(const std::string& name, std::initializer_list<const char*> words,
+    static void expect_refused(const std::string& name, std::initializer_list<std::string> words,
                                const std::string& framework = "plog") {
         const auto result = open(name, framework);
         ASSERT_FALSE(result.ok()) << name;
         const std::string& text = result.error().text;
         EXPECT_EQ(text.rfind(module(framework, name), 0), 0U) << text;
         EXPECT_EQ(text.find('\n'), std::string::npos) << text;
-        for (const char* word : words)
+        for (const std::string& word : words)
             EXPECT_NE(text.find(word), std::string::npos) << text << "\n lacks " << word;
     }
 
@@ -55,9 +55,14 @@ TEST_F(LoaderTest, AGoodComponentIsOpened) {
 }
 
 TEST_F(LoaderTest, AnotherVersionOfTheInterfaceIsRefused) {
-    expect_refused("newmajor", {"2.0", "1.0", "update the library"});
-    expect_refused("newminor", {"1.1", "1.0", "update the library"});
-    expect_refused("oldmajor", {"0.0", "1.0", "rebuild the component"});
+    const auto version = [](int major, int minor) {
+        return std::to_string(major) + "." + std::to_string(minor);
+    };
+    const std::string ours = version(MUSTER_SDK_MAJOR, MUSTER_SDK_MINOR);
+    expect_refused("newmajor", {version(MUSTER_SDK_MAJOR + 1, MUSTER_SDK_MINOR), ours, "update the library"});
+    expect_refused("newminor", {version(MUSTER_SDK_MAJOR, MUSTER_SDK_MINOR + 1), ours, "update the library"});
+    expect_refused("oldmajor",
+                   {version(MUSTER_SDK_MAJOR - 1, MUSTER_SDK_MINOR), ours, "rebuild the component"});
     expect_refused("oldtable", {"version 2 of the plog interface", "has 1", "rebuild"});
     expect_refused("oldrelease", {"0.0.7", MUSTER_VERSION, "install both together"}, "gds");
 }
