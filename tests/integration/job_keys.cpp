@@ -110,10 +110,10 @@ int main(int argc, char** argv) {
     group("SRV-09", true, job, {PMIX_NSPACE, PMIX_JOBID, PMIX_NODE_LIST, PMIX_UNIV_SIZE, PMIX_JOB_SIZE});
     group("SRV-10", true, job, {PMIX_MAX_PROCS, PMIX_NUM_NODES, PMIX_NODE_MAP_RAW, PMIX_PROC_MAP_RAW});
     group("SRV-11", true, job, {PMIX_LOCAL_SIZE, PMIX_LOCAL_PEERS, PMIX_LOCAL_CPUSETS});
-    group("SRV-14", false, job, {PMIX_SERVER_NSPACE, PMIX_SERVER_RANK, PMIX_NPROC_OFFSET, PMIX_SESSION_ID});
+    group("SRV-14", true, job, {PMIX_SERVER_NSPACE, PMIX_SERVER_RANK, PMIX_NPROC_OFFSET, PMIX_SESSION_ID});
     group("SRV-15", false, job,
           {PMIX_ALLOCATED_NODELIST, PMIX_JOB_NUM_APPS, PMIX_MAPBY, PMIX_RANKBY, PMIX_BINDTO});
-    group("SRV-17", false, job,
+    group("SRV-17", true, job,
           {PMIX_AVAIL_PHYS_MEMORY, PMIX_HWLOC_XML_V2, PMIX_LOCALLDR, PMIX_NODE_SIZE, PMIX_LOCAL_PROCS});
     for (pmix_rank_t rank = 0; rank < size; ++rank) {
         group("SRV-12", true, rank, {PMIX_RANK, PMIX_LOCAL_RANK, PMIX_NODE_RANK, PMIX_NODEID});

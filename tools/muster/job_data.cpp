@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -35,6 +36,24 @@ std::vector<unsigned> own_cpus() {
         if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
     }
     return cpus;
+}
+
+/// Bytes of memory of this machine; 0 where that is not known.
+uint64_t physical_memory() {
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
+}
+
+void add_procs(InfoList& info, const char* key, const std::string& nspace,
+               const std::vector<uint32_t>& ranks) {
+    std::vector<pmix_proc_t> procs(ranks.size());
+    for (size_t i = 0; i < ranks.size(); ++i)
+        PMIX_LOAD_PROCID(&procs[i], nspace.c_str(), ranks[i]);
+    pmix_data_array_t array;
+    array.type = PMIX_PROC;
+    array.size = procs.size();
+    array.array = procs.data();
+    info.add(key, &array, PMIX_DATA_ARRAY);
 }
 
 /// The processors of a bound rank in the library's own words: cpuset and locality string.
@@ -132,7 +151,7 @@ InfoList& InfoList::array(const char* key, const InfoList& elements) {
     return add(key, &array, PMIX_DATA_ARRAY);
 }
 
-InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs) {
+InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std::string& server_nspace) {
     std::string names, ranks, peers;
     const std::vector<uint32_t> nodes = job.used_nodes();
     for (uint32_t n : nodes) {
@@ -144,6 +163,8 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs) {
     const std::vector<uint32_t> local = job.ranks_on(node);
 
     InfoList info;
+    info.text(PMIX_SERVER_NSPACE, server_nspace);
+    info.rank(PMIX_SERVER_RANK, node);
     info.text(PMIX_NSPACE, job.nspace);
     info.text(PMIX_JOBID, job.nspace);
     info.u32(PMIX_SESSION_ID, 1);
@@ -178,6 +199,8 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs) {
         cpusets += (rank == local.front() ? "" : ":") + (cpus.empty() ? unbound : cpu_text(cpus));
     }
     info.text(PMIX_LOCAL_CPUSETS, cpusets);
+    add_procs(info, PMIX_LOCAL_PROCS, job.nspace, local);
+    if (const uint64_t memory = physical_memory(); memory != 0) info.u64(PMIX_AVAIL_PHYS_MEMORY, memory);
     info.text(PMIX_TMPDIR, dirs.session);
     info.text(PMIX_NSDIR, dirs.job);
     info.flag(PMIX_TDIR_RMCLEAN, true);

@@ -25,6 +25,7 @@ class InfoList {
     InfoList& u16(const char* key, uint32_t value);
     InfoList& u32(const char* key, uint32_t value) { return add(key, &value, PMIX_UINT32); }
     InfoList& rank(const char* key, uint32_t value) { return add(key, &value, PMIX_PROC_RANK); }
+    InfoList& u64(const char* key, uint64_t value) { return add(key, &value, PMIX_UINT64); }
     InfoList& flag(const char* key, bool value) { return add(key, &value, PMIX_BOOL); }
     InfoList& add(const char* key, const void* value, pmix_data_type_t type);
     InfoList& array(const char* key, const InfoList& elements);
@@ -42,8 +43,8 @@ struct JobDirs {
     std::string of_rank(uint32_t rank) const { return job + "/" + std::to_string(rank); }
 };
 
-/// All that is known of `job`, as the server of node `node` is told.
-InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs);
+/// All that is known of `job`, as the server of node `node`, which is a process of `server_nspace`, is told.
+InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std::string& server_nspace);
 
 /// "0,2-3" of a processor list.
 std::string cpu_text(const std::vector<unsigned>& cpus);

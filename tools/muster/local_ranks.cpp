@@ -112,9 +112,14 @@ pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const 
 
 }  // namespace
 
-LocalRanks::LocalRanks(Loop& loop, Link& link, uint32_t node, std::string dir,
+LocalRanks::LocalRanks(Loop& loop, Link& link, uint32_t node, std::string dir, std::string server_nspace,
                        std::function<void(const ProcName&)> on_ended)
-    : loop_(loop), link_(link), node_(node), dir_(std::move(dir)), on_ended_(std::move(on_ended)) {}
+    : loop_(loop),
+      link_(link),
+      node_(node),
+      dir_(std::move(dir)),
+      server_nspace_(std::move(server_nspace)),
+      on_ended_(std::move(on_ended)) {}
 
 std::string LocalRanks::add(Job added) {
     const uint32_t number = added.number;
@@ -126,7 +131,7 @@ std::string LocalRanks::add(Job added) {
     if (!make_dir(local.dirs.job))
         return fmt::format("cannot make the directory '{}': {}", local.dirs.job, strerror(errno));
     const std::vector<uint32_t> here = job.ranks_on(node_);
-    InfoList info = job_data(job, node_, local.dirs);
+    InfoList info = job_data(job, node_, local.dirs, server_nspace_);
     pmix_status_t status = PMIx_server_register_nspace(job.nspace.c_str(), static_cast<int>(here.size()),
                                                        info.data(), info.size(), nullptr, nullptr);
     if (!done(status))

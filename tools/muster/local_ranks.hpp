@@ -38,8 +38,9 @@ class LocalRanks {
         bool input_ended = false;
     };
 
-    /// `dir`: the node's own directory. `on_ended(name)`: this process has ended, after what it did before.
-    LocalRanks(Loop& loop, Link& link, uint32_t node, std::string dir,
+    /// `dir`: the node's own directory. `server_nspace`: the namespace of the nodes' servers.
+    /// `on_ended(name)`: this process has ended, after what it did before.
+    LocalRanks(Loop& loop, Link& link, uint32_t node, std::string dir, std::string server_nspace,
                std::function<void(const ProcName& name)> on_ended);
 
     /// Makes a job and its local ranks known to the server; the reason when that fails.
@@ -88,6 +89,7 @@ class LocalRanks {
     Link& link_;
     const uint32_t node_;
     const std::string dir_;
+    const std::string server_nspace_;
     std::function<void(const ProcName&)> on_ended_;
     std::map<uint32_t, LocalJob> jobs_;
     uint64_t output_in_flight_ = 0;

@@ -44,7 +44,7 @@ Node::Node(NodePlan plan)
             status_ = 1;
             loop_.quit();
         });
-    ranks_ = std::make_unique<LocalRanks>(loop_, *link_, plan_.number, dir_,
+    ranks_ = std::make_unique<LocalRanks>(loop_, *link_, plan_.number, dir_, plan_.server_nspace,
                                           [this](const ProcName& name) { rank_ended(name); });
 }
 
@@ -90,6 +90,7 @@ bool Node::start_server(std::string& error) {
     info.text(PMIX_SYSTEM_TMPDIR, dir_);
     info.text(PMIX_HOSTNAME, plan_.name);
     info.u32(PMIX_NODEID, plan_.number);
+    info.flag(PMIX_SERVER_SHARE_TOPOLOGY, true);
     const pmix_status_t status = PMIx_server_init(host_module(*this), info.data(), info.size());
     if (status != PMIX_SUCCESS) {
         error = fmt::format("the PMIx server did not start: {}", PMIx_Error_string(status));
