@@ -161,7 +161,7 @@ bool Launcher::fork_nodes() {
             close(signal_fd_);
             NodePlan plan;
             plan.number = n;
-            plan.name = node_names_[n];
+            plan.names = node_names_;
             plan.server_nspace = server_nspace_;
             plan.session_dir = session_dir_;
             plan.launcher_fd = pair[1];

@@ -92,8 +92,10 @@ class Launcher final : private Hub {
     JobRecord& launch(Job job, const OutputPolicy& output, Launched launched) override;
     std::string next_nspace() const override;
     void signal(int number, const std::vector<ProcId>& procs) override;
-    void end_job(JobRecord& job, int32_t term_status) override;
-    void end_ranks(const std::vector<ProcId>& procs) override;
+    void end_job(JobRecord& job, int32_t term_status, bool at_once) override;
+    void end_ranks(const std::vector<ProcId>& procs, bool at_once) override;
+    void show(bool error, std::string_view text) override;
+    ProcName launcher() const override;
 
     const Options options_;
     Report report_;

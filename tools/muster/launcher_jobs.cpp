@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The life of the jobs: launched, running, failed or ended by command, over.
 #include <fmt/format.h>
-#include <pmix_common.h>
+#include <pmix.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -102,7 +102,11 @@ void Launcher::rank_not_started(ProcId proc, int status, int32_t code, const std
 /// One rank more is started or given up.
 void Launcher::start_settled(JobRecord& record) {
     if (record.ranks_to_start == 0 || --record.ranks_to_start > 0) return;
-    if (record.state == JobRecord::State::Starting) record.state = JobRecord::State::Running;
+    if (record.state == JobRecord::State::Starting) {
+        record.state = JobRecord::State::Running;
+        for (auto& [topic, service] : services_)
+            service->job_started(record);
+    }
     launched(record, record.ended() ? PMIX_ERR_JOB_CANCELED : PMIX_SUCCESS, {});
 }
 
@@ -258,18 +262,24 @@ void Launcher::end_ranks_of(JobRecord& record) {
     });
 }
 
-void Launcher::end_job(JobRecord& record, int32_t term_status) {
+void Launcher::end_job(JobRecord& record, int32_t term_status, bool at_once) {
     if (record.ended()) return;
     record.term_status = term_status;
     for (RankState& rank : record.ranks)
         rank.dismissed = true;
+    if (record.job.number == 1 && !failure_) {
+        failure_ = 128 + (at_once ? SIGKILL : SIGTERM);
+        say(fmt::format("the job was ended on request: {}", PMIx_Error_string(term_status)));
+    }
     end_ranks_of(record);
+    if (at_once) send_signal(SIGKILL, {{record.job.number, kAllRanks}}, true);
 }
 
-void Launcher::end_ranks(const std::vector<ProcId>& procs) {
+void Launcher::end_ranks(const std::vector<ProcId>& procs, bool at_once) {
     for (const ProcId& proc : procs) {
         if (RankState* rank = jobs_.find(proc)) rank->dismissed = true;
     }
+    if (at_once) return send_signal(SIGKILL, procs, false);
     send_signal(SIGTERM, procs, false);
     send_signal(SIGCONT, procs, false);
     auto force = std::make_shared<Watch>();
@@ -277,6 +287,14 @@ void Launcher::end_ranks(const std::vector<ProcId>& procs) {
         send_signal(SIGKILL, procs, false);
         force->cancel();
     });
+}
+
+void Launcher::show(bool error, std::string_view text) {
+    output_->show_text(error, text);
+}
+
+ProcName Launcher::launcher() const {
+    return {server_nspace_, PMIX_RANK_WILDCARD};
 }
 
 void Launcher::signal(int number, const std::vector<ProcId>& procs) {

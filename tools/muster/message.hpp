@@ -38,7 +38,7 @@ enum class Topic : uint32_t {
     Event,
     Group,
     Forward,
-    Last = Forward,
+    Log,
 };
 
 enum class Kind : uint32_t {

@@ -88,7 +88,7 @@ bool Node::start_server(std::string& error) {
     info.rank(PMIX_SERVER_RANK, plan_.number);
     info.text(PMIX_SERVER_TMPDIR, dir_);
     info.text(PMIX_SYSTEM_TMPDIR, dir_);
-    info.text(PMIX_HOSTNAME, plan_.name);
+    info.text(PMIX_HOSTNAME, plan_.names[plan_.number]);
     info.u32(PMIX_NODEID, plan_.number);
     info.flag(PMIX_SERVER_SHARE_TOPOLOGY, true);
     const pmix_status_t status = PMIx_server_init(host_module(*this), info.data(), info.size());
@@ -222,6 +222,10 @@ void Node::tell(Topic topic, const Writer& body) {
 
 void Node::on_tell(Topic topic, OnTell handler) {
     told_[topic] = std::move(handler);
+}
+
+ProcName Node::name_of_tool() {
+    return {fmt::format("{}.tool{}.{}", plan_.server_nspace, plan_.number, next_tool_++), 0};
 }
 
 void Node::client_connected(const ProcName& proc) {

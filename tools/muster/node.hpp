@@ -19,7 +19,7 @@ namespace muster {
 /// What a node is told when it is forked.
 struct NodePlan {
     uint32_t number = 0;
-    std::string name;  ///< the host's
+    std::vector<std::string> names;  ///< of all nodes
     std::string server_nspace;
     std::string session_dir;  ///< of the run; the node makes its own below
     int launcher_fd = -1;
@@ -43,7 +43,9 @@ class Node final : private Bridge {
 
     Loop& loop() override { return loop_; }
     uint32_t number() const override { return plan_.number; }
+    const std::vector<std::string>& node_names() const override { return plan_.names; }
     bool is_server(const ProcName& proc) const override { return proc.nspace == plan_.server_nspace; }
+    ProcName name_of_tool() override;
     const Job* job_of(std::string_view nspace) const override { return ranks_->job_of(nspace); }
     void ask(Topic topic, const Writer& body, Done done) override;
     void tell(Topic topic, const Writer& body) override;
@@ -68,6 +70,7 @@ class Node final : private Bridge {
     bool launcher_gone_ = false;
     int status_ = 0;
     uint64_t next_id_ = 1;
+    uint32_t next_tool_ = 1;
     std::map<uint64_t, Done> answers_;    ///< what the launcher is to answer
     std::map<uint64_t, ProcName> asked_;  ///< modexes asked of our own ranks, by the launcher's id
     std::vector<Watch> asked_timers_;

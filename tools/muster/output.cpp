@@ -125,6 +125,12 @@ void Output::show(ProcId proc, bool error, Source& source, std::string_view text
     flush(stream);
 }
 
+void Output::show_text(bool error, std::string_view text) {
+    Stream& stream = streams_[error ? 1 : 0];
+    stream.queue += text;
+    flush(stream);
+}
+
 void Output::into_file(ProcId proc, bool error, Source& source, std::string_view bytes) {
     JobOutput& job = jobs_[proc.job];
     const OutputPolicy& policy = job.policy;

@@ -28,6 +28,8 @@ class Output {
     void add_job(uint32_t job, const OutputPolicy& policy, uint32_t ranks);
     /// Output of a rank of node `node`.
     void write(uint32_t node, ProcId proc, bool error, std::string_view bytes);
+    /// Shows words that are no rank's, as they are.
+    void show_text(bool error, std::string_view text);
     /// Writes out all that is held back. `patience`: how long to wait for a reader that does not read;
     /// negative: for ever.
     void finish(std::chrono::milliseconds patience);

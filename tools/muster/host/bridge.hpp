@@ -28,6 +28,8 @@ class Bridge {
     virtual Loop& loop() = 0;
     /// This node's number.
     virtual uint32_t number() const = 0;
+    /// The hosts' names, by number.
+    virtual const std::vector<std::string>& node_names() const = 0;
     /// Whether this is one of the servers themselves.
     virtual bool is_server(const ProcName& proc) const = 0;
     /// The job of a namespace, or null when this node does not know it.
@@ -39,6 +41,9 @@ class Bridge {
     virtual void tell(Topic topic, const Writer& body) = 0;
     /// What to do with what the service tells this node.
     virtual void on_tell(Topic topic, OnTell handler) = 0;
+
+    /// A name for a tool that has none, unique among all nodes.
+    virtual ProcName name_of_tool() = 0;
 
     // Of the node's own processes.
     virtual void client_connected(const ProcName& proc) = 0;

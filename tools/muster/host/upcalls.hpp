@@ -13,5 +13,10 @@ void add_publish_upcalls(pmix_server_module_t& module);
 void add_connect_upcalls(pmix_server_module_t& module);
 void add_spawn_upcalls(pmix_server_module_t& module);
 void add_group_upcalls(pmix_server_module_t& module);
+void add_event_upcalls(pmix_server_module_t& module);
+void add_query_upcalls(pmix_server_module_t& module);
+void add_control_upcalls(pmix_server_module_t& module);
+void add_log_upcalls(pmix_server_module_t& module);
+void add_tool_upcalls(pmix_server_module_t& module);
 
 }  // namespace muster

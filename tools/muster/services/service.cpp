@@ -5,6 +5,7 @@
 namespace muster {
 
 void Service::told(uint32_t, Reader&) {}
+void Service::job_started(JobRecord&) {}
 void Service::proc_ended(JobRecord&, uint32_t) {}
 void Service::job_ended(JobRecord&) {}
 void Service::node_gone(uint32_t) {}

@@ -29,6 +29,8 @@ class Hub {
     virtual ~Hub() = default;
     virtual Loop& loop() = 0;
     virtual JobTable& jobs() = 0;
+    /// The name that the launcher's own events come from.
+    virtual ProcName launcher() const = 0;
     /// Host names of the nodes, by number.
     virtual const std::vector<std::string>& nodes() const = 0;
     /// Answers a question; to be called once for each.
@@ -47,10 +49,12 @@ class Hub {
     virtual std::string next_nspace() const = 0;
     /// Sends a signal; rank kAllRanks names a whole job.
     virtual void signal(int number, const std::vector<ProcId>& procs) = 0;
-    /// Ends a whole job by command; `term_status` says how it ended.
-    virtual void end_job(JobRecord& job, int32_t term_status) = 0;
+    /// Ends a whole job by command, at once or politely; `term_status` says how it ended.
+    virtual void end_job(JobRecord& job, int32_t term_status, bool at_once) = 0;
     /// Ends some ranks; their job goes on.
-    virtual void end_ranks(const std::vector<ProcId>& procs) = 0;
+    virtual void end_ranks(const std::vector<ProcId>& procs, bool at_once) = 0;
+    /// Writes to muster's own standard output or error.
+    virtual void show(bool error, std::string_view text) = 0;
 };
 
 class Service {
@@ -60,6 +64,8 @@ class Service {
     virtual void asked(Asker asker, Reader& in) = 0;
     /// A node says something.
     virtual void told(uint32_t node, Reader& in);
+    /// All processes of a job have been started.
+    virtual void job_started(JobRecord& job);
     /// A process has ended; its job's record says how.
     virtual void proc_ended(JobRecord& job, uint32_t rank);
     /// All processes of a job have ended; its record stays.

@@ -2,9 +2,13 @@
 // The list of services.
 #include "tools/muster/services/services.hpp"
 
+#include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/connections.hpp"
+#include "tools/muster/services/control.hpp"
 #include "tools/muster/services/directory.hpp"
 #include "tools/muster/services/groups.hpp"
+#include "tools/muster/services/job_status.hpp"
+#include "tools/muster/services/log_writer.hpp"
 #include "tools/muster/services/spawner.hpp"
 
 namespace muster {
@@ -15,6 +19,10 @@ std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub) {
     services[Topic::Connect] = std::make_unique<Connections>(hub);
     services[Topic::Group] = std::make_unique<Groups>(hub);
     services[Topic::Spawn] = std::make_unique<Spawner>(hub);
+    services[Topic::Event] = std::make_unique<Announcer>(hub);
+    services[Topic::Query] = std::make_unique<JobStatusService>(hub);
+    services[Topic::Control] = std::make_unique<Control>(hub);
+    services[Topic::Log] = std::make_unique<LogWriter>(hub);
     return services;
 }
 

@@ -102,7 +102,7 @@ void Spawner::asked(Asker asker, Reader& in) {
     record.wishes = request.wishes;
     auto end_later = [this, number](uint32_t seconds, int32_t status) {
         return hub_.loop().after(std::chrono::seconds(seconds), [this, number, status] {
-            if (JobRecord* late = hub_.jobs().find(number)) hub_.end_job(*late, status);
+            if (JobRecord* late = hub_.jobs().find(number)) hub_.end_job(*late, status, false);
         });
     };
     if (request.spawn_seconds > 0) spawn_limits_[number] = end_later(request.spawn_seconds, PMIX_ERR_TIMEOUT);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The upcalls about events, and the events that come from elsewhere.
+#include <pmix.h>
+
+#include <memory>
+
+#include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/job_data.hpp"
+#include "tools/muster/services/announcer.hpp"
+
+namespace muster {
+namespace {
+
+/// All that muster may raise is raised anyhow; whose handlers they are for is the library's to know.
+pmix_status_t register_events(pmix_status_t*, size_t, const pmix_info_t[], size_t, pmix_op_cbfunc_t, void*) {
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+pmix_status_t deregister_events(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*) {
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t range,
+                           pmix_info_t info[], size_t count, pmix_op_cbfunc_t callback, void* data) {
+    return guarded([&]() -> pmix_status_t {
+        Notice notice;
+        notice.code = code;
+        notice.source = name_of(*source);
+        notice.range = range;
+        if (const pmix_info_t* custom = find_info(info, count, PMIX_EVENT_CUSTOM_RANGE)) {
+            if (custom->value.type == PMIX_PROC && custom->value.data.proc != nullptr) {
+                notice.targets = {name_of(*custom->value.data.proc)};
+            } else if (custom->value.type == PMIX_DATA_ARRAY && custom->value.data.darray != nullptr &&
+                       custom->value.data.darray->type == PMIX_PROC) {
+                notice.targets = names_of(static_cast<const pmix_proc_t*>(custom->value.data.darray->array),
+                                          custom->value.data.darray->size);
+            }
+        }
+        notice.info = packed(info, count, PMIX_INFO);
+        Writer body;
+        write_notice(body, notice);
+        on_loop([body = std::move(body), done = done_op(callback, data)] {
+            bridge().ask(Topic::Event, body, done);
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+/// The attributes of an event, alive until the library has passed it on.
+struct Announced {
+    pmix_proc_t source{};
+    std::unique_ptr<UnpackedInfo> given;
+    InfoList made;
+};
+
+void add_facts(InfoList& info, const Notice& notice) {
+    if (!notice.targets.empty()) {
+        std::vector<pmix_proc_t> procs;
+        for (const ProcName& target : notice.targets)
+            procs.push_back(to_pmix(target));
+        pmix_data_array_t array{PMIX_PROC, procs.size(), procs.data()};
+        info.add(PMIX_EVENT_CUSTOM_RANGE, &array, PMIX_DATA_ARRAY);
+    }
+    if (notice.non_default) info.flag(PMIX_EVENT_NON_DEFAULT, true);
+    if (notice.affected) {
+        const pmix_proc_t proc = to_pmix(*notice.affected);
+        info.add(PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
+        if (notice.affected->rank != PMIX_RANK_WILDCARD) info.add(PMIX_PROCID, &proc, PMIX_PROC);
+    }
+    if (!notice.nspace.empty()) info.text(PMIX_NSPACE, notice.nspace);
+    if (notice.exit_code) info.add(PMIX_EXIT_CODE, &*notice.exit_code, PMIX_INT);
+    if (notice.job_status) info.add(PMIX_JOB_TERM_STATUS, &*notice.job_status, PMIX_STATUS);
+    const auto time = static_cast<time_t>(notice.time);
+    info.add(PMIX_EVENT_TIMESTAMP, &time, PMIX_TIME);
+}
+
+/// An event of another node, or of the launcher.
+void on_notice(Reader& in) {
+    const Notice notice = read_notice(in);
+    if (!in.ok()) return;
+    auto kept = std::make_unique<Announced>();
+    kept->source = to_pmix(notice.source);
+    pmix_info_t* info = nullptr;
+    size_t count = 0;
+    if (notice.time == 0) {
+        kept->given = std::make_unique<UnpackedInfo>(notice.info);
+        if (!kept->given->ok()) return;
+        info = kept->given->data();
+        count = kept->given->size();
+    } else {
+        add_facts(kept->made, notice);
+        info = kept->made.data();
+        count = kept->made.size();
+    }
+    const pmix_status_t status = PMIx_Notify_event(
+        notice.code, &kept->source, static_cast<pmix_data_range_t>(notice.range), info, count,
+        [](pmix_status_t, void* data) { delete static_cast<Announced*>(data); }, kept.get());
+    if (status == PMIX_SUCCESS) (void)kept.release();  // the callback has it
+}
+
+}  // namespace
+
+void add_event_upcalls(pmix_server_module_t& module) {
+    module.register_events = register_events;
+    module.deregister_events = deregister_events;
+    module.notify_event = notify_event;
+    bridge().on_tell(Topic::Event, on_notice);
+}
+
+}  // namespace muster

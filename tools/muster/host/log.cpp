@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The upcall log2: a node has no terminal, so what is for standard output or error goes to the launcher's.
+// Everything else the library's own channels write.
+#include <pmix.h>
+
+#include <ctime>
+
+#include "tools/muster/host/upcalls.hpp"
+
+namespace muster {
+namespace {
+
+/// Marks each line as the directives ask for it.
+std::string marked(const std::string& text, const pmix_proc_t& source, const pmix_info_t directives[],
+                   size_t count) {
+    std::string mark;
+    const pmix_info_t* stamp = find_info(directives, count, PMIX_LOG_TIMESTAMP_OUTPUT);
+    if (stamp != nullptr && is_true(*stamp)) {
+        time_t when = time(nullptr);
+        const pmix_info_t* given = find_info(directives, count, PMIX_LOG_TIMESTAMP);
+        if (given != nullptr && given->value.type == PMIX_TIME) when = given->value.data.time;
+        struct tm parts {};
+        localtime_r(&when, &parts);
+        char words[32];
+        strftime(words, sizeof words, "%Y-%m-%dT%H:%M:%S ", &parts);
+        mark += words;
+    }
+    const pmix_info_t* tag = find_info(directives, count, PMIX_LOG_TAG_OUTPUT);
+    if (tag != nullptr && is_true(*tag)) {
+        const ProcName name = name_of(source);
+        mark += "[" + name.nspace + "," + std::to_string(name.rank) + "]: ";
+    }
+    std::string out;
+    for (size_t at = 0; at < text.size();) {
+        const size_t end = text.find('\n', at);
+        const size_t next = end == std::string::npos ? text.size() : end + 1;
+        out += mark + text.substr(at, next - at);
+        at = next;
+    }
+    // Others write into the same stream.
+    if (!out.ends_with('\n')) out += '\n';
+    return out;
+}
+
+pmix_status_t log2(const pmix_proc_t* client, const pmix_info_t entries[], size_t count,
+                   const pmix_info_t directives[], size_t directive_count, pmix_op_cbfunc_t callback,
+                   void* data) {
+    return guarded([&]() -> pmix_status_t {
+        for (size_t i = 0; i < count; ++i) {
+            const bool ours =
+                PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDOUT) || PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDERR);
+            if (!ours) return PMIX_ERR_NOT_SUPPORTED;
+            if (entries[i].value.type != PMIX_STRING) return PMIX_ERR_BAD_PARAM;
+        }
+        const pmix_info_t* once = find_info(directives, directive_count, PMIX_LOG_ONCE);
+        const size_t last = once != nullptr && is_true(*once) ? 1 : count;
+        std::string texts[2];
+        for (size_t i = 0; i < last; ++i) {
+            texts[PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDERR) ? 1 : 0] +=
+                marked(text_of(entries[i].value), *client, directives, directive_count);
+        }
+        on_loop([out = texts[0], err = texts[1], done = done_op(callback, data)] {
+            const bool both = !out.empty() && !err.empty();
+            // Asked in order, answered in order: the last answer is for both.
+            if (both)
+                bridge().ask(Topic::Log, Writer().u32(0).bytes(out), [](pmix_status_t, std::string_view) {});
+            const bool to_error = !err.empty();
+            bridge().ask(Topic::Log, Writer().u32(to_error ? 1 : 0).bytes(to_error ? err : out), done);
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+}  // namespace
+
+void add_log_upcalls(pmix_server_module_t& module) {
+    module.log2 = log2;
+}
+
+}  // namespace muster

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The upcall query: what the launcher knows of the jobs, in PMIx's words. The library has answered before
+// what it knows itself (process sets, groups, attributes).
+#include <pmix.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "tools/muster/host/spawn_support.hpp"
+#include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/job_data.hpp"
+#include "tools/muster/services/job_status.hpp"
+
+namespace muster {
+namespace {
+
+/// One key that is asked for, with its qualifiers.
+struct Question {
+    std::string key;
+    std::string nspace;            ///< "" where none is named
+    std::optional<uint32_t> rank;  ///< of PMIX_RANK, PMIX_PROCID
+    std::string hostname;
+    std::optional<uint32_t> node;
+    bool average = false, extremes = false;
+    std::string lacking;  ///< a qualifier that is required and not known here
+};
+
+constexpr std::array kKeys = {
+    PMIX_QUERY_NAMESPACES,       PMIX_QUERY_NAMESPACE_INFO, PMIX_QUERY_JOB_STATUS,    PMIX_QUERY_PROC_TABLE,
+    PMIX_QUERY_LOCAL_PROC_TABLE, PMIX_QUERY_SPAWN_SUPPORT,  PMIX_QUERY_DEBUG_SUPPORT, PMIX_QUERY_MEMORY_USAGE,
+    PMIX_QUERY_SUPPORTED_KEYS,   PMIX_QUERY_AUTHORIZATIONS};
+
+Question question_of(const char* key, const pmix_query_t& query) {
+    Question question;
+    question.key = key;
+    for (size_t i = 0; i < query.nqual; ++i) {
+        const pmix_info_t& info = query.qualifiers[i];
+        if (PMIX_CHECK_KEY(&info, PMIX_NSPACE)) {
+            question.nspace = text_of(info.value);
+        } else if (PMIX_CHECK_KEY(&info, PMIX_RANK)) {
+            if (const auto rank = integer_of(info.value)) question.rank = static_cast<uint32_t>(*rank);
+        } else if (PMIX_CHECK_KEY(&info, PMIX_PROCID) && info.value.type == PMIX_PROC &&
+                   info.value.data.proc != nullptr) {
+            const ProcName name = name_of(*info.value.data.proc);
+            question.nspace = name.nspace;
+            question.rank = name.rank;
+        } else if (PMIX_CHECK_KEY(&info, PMIX_HOSTNAME)) {
+            question.hostname = text_of(info.value);
+        } else if (PMIX_CHECK_KEY(&info, PMIX_NODEID)) {
+            if (const auto node = integer_of(info.value)) question.node = static_cast<uint32_t>(*node);
+        } else if (PMIX_CHECK_KEY(&info, PMIX_QUERY_REPORT_AVG)) {
+            question.average = is_true(info);
+        } else if (PMIX_CHECK_KEY(&info, PMIX_QUERY_REPORT_MINMAX)) {
+            question.extremes = is_true(info);
+        } else if (PMIX_INFO_IS_REQUIRED(&info) && !PMIX_CHECK_KEY(&info, PMIX_USERID) &&
+                   !PMIX_CHECK_KEY(&info, PMIX_GRPID)) {
+            question.lacking = info.key;
+        }
+    }
+    return question;
+}
+
+template <size_t N>
+std::string joined(const std::array<const char*, N>& keys) {
+    std::string text;
+    for (const char* key : keys)
+        text += (text.empty() ? "" : ",") + std::string(key);
+    return text;
+}
+
+bool on_node(const Question& question, uint32_t node) {
+    if (question.node && *question.node != node) return false;
+    return question.hostname.empty() || bridge().node_names()[node] == question.hostname;
+}
+
+/// The resident memory of a process, in MB.
+float memory_of(int64_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
+    uint64_t size = 0, resident = 0;
+    if (!(file >> size >> resident)) return 0;
+    return static_cast<float>(static_cast<double>(resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE))) /
+                              1e6);
+}
+
+/// Answers all questions of one upcall from what the launcher said.
+class Answers {
+  public:
+    Answers(std::vector<JobStatus> jobs) : jobs_(std::move(jobs)) {}
+
+    /// False where there is nothing to say.
+    bool add(const Question& question);
+    InfoList take() { return std::move(infos_); }
+
+  private:
+    const JobStatus* job(const Question& question) const {
+        for (const JobStatus& job : jobs_) {
+            if (job.nspace == question.nspace) return &job;
+        }
+        return nullptr;
+    }
+    bool proc_table(const Question& question, bool local);
+    bool namespace_info(const Question& question);
+    bool memory(const Question& question);
+
+    std::vector<JobStatus> jobs_;
+    InfoList infos_;
+};
+
+bool Answers::add(const Question& question) {
+    const std::string& key = question.key;
+    if (!question.lacking.empty()) return false;
+    if (key == PMIX_QUERY_NAMESPACES) {
+        std::string names;
+        for (const JobStatus& one : jobs_) {
+            if (!one.ended) names += (names.empty() ? "" : ",") + one.nspace;
+        }
+        infos_.text(PMIX_QUERY_NAMESPACES, names);
+    } else if (key == PMIX_QUERY_NAMESPACE_INFO) {
+        return namespace_info(question);
+    } else if (key == PMIX_QUERY_JOB_STATUS) {
+        const JobStatus* one = job(question);
+        if (one == nullptr) return false;
+        infos_.add(PMIX_QUERY_JOB_STATUS, &one->status, PMIX_STATUS);
+    } else if (key == PMIX_QUERY_PROC_TABLE || key == PMIX_QUERY_LOCAL_PROC_TABLE) {
+        return proc_table(question, key == PMIX_QUERY_LOCAL_PROC_TABLE);
+    } else if (key == PMIX_QUERY_SPAWN_SUPPORT) {
+        std::string text;
+        for (const char* attribute : spawn_attributes())
+            text += (text.empty() ? "" : ",") + std::string(attribute);
+        infos_.text(PMIX_QUERY_SPAWN_SUPPORT, text);
+    } else if (key == PMIX_QUERY_DEBUG_SUPPORT) {
+        infos_.text(PMIX_QUERY_DEBUG_SUPPORT, "");
+    } else if (key == PMIX_QUERY_AUTHORIZATIONS) {
+        // Only the user's own processes and tools get here, and they may do all.
+        infos_.text(PMIX_QUERY_AUTHORIZATIONS,
+                    joined(std::array{"spawn", "query", "jobctrl", "log", "event"}));
+    } else if (key == PMIX_QUERY_SUPPORTED_KEYS) {
+        infos_.text(PMIX_QUERY_SUPPORTED_KEYS, joined(kKeys));
+    } else if (key == PMIX_QUERY_MEMORY_USAGE) {
+        return memory(question);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool Answers::proc_table(const Question& question, bool local) {
+    const JobStatus* one = job(question);
+    if (one == nullptr) return false;
+    const std::vector<std::string>& names = bridge().node_names();
+    std::vector<pmix_proc_info_t> table;
+    for (uint32_t rank = 0; rank < one->procs.size(); ++rank) {
+        const ProcStatus& proc = one->procs[rank];
+        if (local && proc.node != bridge().number()) continue;
+        if (question.rank && *question.rank != PMIX_RANK_WILDCARD && *question.rank != rank) continue;
+        if (!on_node(question, proc.node)) continue;
+        pmix_proc_info_t& entry = table.emplace_back();
+        std::memset(&entry, 0, sizeof entry);
+        entry.proc = to_pmix({one->nspace, rank});
+        entry.hostname = const_cast<char*>(names[proc.node].c_str());  // copied below
+        entry.executable_name = const_cast<char*>(one->programs[rank].c_str());
+        entry.pid = static_cast<pid_t>(proc.pid);
+        entry.exit_code = proc.exit_code;
+        entry.state = static_cast<pmix_proc_state_t>(proc.state);
+    }
+    pmix_data_array_t array{PMIX_PROC_INFO, table.size(), table.data()};
+    infos_.add(question.key.c_str(), &array, PMIX_DATA_ARRAY);
+    return true;
+}
+
+bool Answers::namespace_info(const Question& question) {
+    InfoList jobs;
+    for (const JobStatus& one : jobs_) {
+        if (question.nspace.empty() ? one.ended : one.nspace != question.nspace) continue;
+        InfoList facts;
+        facts.text(PMIX_NSPACE, one.nspace).text(PMIX_CMD_LINE, one.command);
+        facts.u32(PMIX_JOB_SIZE, static_cast<uint32_t>(one.procs.size()));
+        jobs.array(PMIX_JOB_INFO_ARRAY, facts);
+    }
+    if (jobs.size() == 0) return false;
+    infos_.array(PMIX_QUERY_NAMESPACE_INFO, jobs);
+    return true;
+}
+
+/// Of each node: its server, and the mean of the processes that are meant.
+bool Answers::memory(const Question& question) {
+    const std::vector<std::string>& names = bridge().node_names();
+    std::map<uint32_t, std::vector<float>> samples;
+    for (const JobStatus& one : jobs_) {
+        if (!question.nspace.empty() && one.nspace != question.nspace) continue;
+        for (uint32_t rank = 0; rank < one.procs.size(); ++rank) {
+            const ProcStatus& proc = one.procs[rank];
+            if (question.rank && *question.rank != PMIX_RANK_WILDCARD && *question.rank != rank) continue;
+            if (!on_node(question, proc.node)) continue;
+            if (proc.pid > 0 && proc.state < PMIX_PROC_STATE_UNTERMINATED)
+                samples[proc.node].push_back(memory_of(proc.pid));
+        }
+    }
+    if (samples.empty()) return false;
+    InfoList nodes;
+    for (const auto& [node, values] : samples) {
+        InfoList facts;
+        facts.text(PMIX_HOSTNAME, names[node]).u32(PMIX_NODEID, node);
+        if (node == bridge().number()) {
+            const float own = memory_of(getpid());
+            facts.add(PMIX_DAEMON_MEMORY, &own, PMIX_FLOAT);
+        }
+        float sum = 0;
+        for (float value : values)
+            sum += value;
+        const float mean = sum / static_cast<float>(values.size());
+        facts.add(PMIX_CLIENT_AVG_MEMORY, &mean, PMIX_FLOAT);
+        if (question.extremes) {
+            const auto [least, most] = std::minmax_element(values.begin(), values.end());
+            facts.add(PMIX_MIN_VALUE, &*least, PMIX_FLOAT).add(PMIX_MAX_VALUE, &*most, PMIX_FLOAT);
+        }
+        nodes.array(PMIX_NODE_INFO_ARRAY, facts);
+    }
+    infos_.array(PMIX_QUERY_MEMORY_USAGE, nodes);
+    return true;
+}
+
+void answer(const std::vector<Question>& questions, std::string_view bytes, pmix_info_cbfunc_t callback,
+            void* data) {
+    Reader in(bytes);
+    std::vector<JobStatus> jobs;
+    for (uint32_t left = in.count(1); left > 0 && in.ok(); --left)
+        jobs.push_back(read_job_status(in));
+    Answers answers(std::move(jobs));
+    size_t found = 0;
+    for (const Question& question : questions)
+        found += answers.add(question) ? 1 : 0;
+    auto* kept = new InfoList(answers.take());
+    pmix_status_t status = found == questions.size() ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+    if (found == 0) status = PMIX_ERR_NOT_FOUND;
+    callback(
+        status, kept->size() > 0 ? kept->data() : nullptr, kept->size(), data,
+        [](void* owned) { delete static_cast<InfoList*>(owned); }, kept);
+}
+
+pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info_cbfunc_t callback,
+                    void* data) {
+    return guarded([&]() -> pmix_status_t {
+        std::vector<Question> questions;
+        for (size_t i = 0; i < count; ++i) {
+            for (char** key = queries[i].keys; key != nullptr && *key != nullptr; ++key)
+                questions.push_back(question_of(*key, queries[i]));
+        }
+        if (questions.empty()) return PMIX_ERR_BAD_PARAM;
+        if (std::none_of(questions.begin(), questions.end(), [](const Question& question) {
+                return std::find(kKeys.begin(), kKeys.end(), question.key) != kKeys.end();
+            })) {
+            return PMIX_ERR_NOT_SUPPORTED;
+        }
+        // One job's word is enough where all ask about it.
+        std::string nspace = questions[0].nspace;
+        for (const Question& question : questions) {
+            if (question.nspace != nspace || question.key == PMIX_QUERY_NAMESPACES) nspace.clear();
+        }
+        on_loop([questions = std::move(questions), nspace, callback, data] {
+            bridge().ask(Topic::Query, Writer().bytes(nspace),
+                         [questions, callback, data](pmix_status_t status, std::string_view bytes) {
+                             if (status == PMIX_SUCCESS) return answer(questions, bytes, callback, data);
+                             callback(status, nullptr, 0, data, nullptr, nullptr);
+                         });
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+}  // namespace
+
+void add_query_upcalls(pmix_server_module_t& module) {
+    module.query = query;
+}
+
+}  // namespace muster

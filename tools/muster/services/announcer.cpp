@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Events in the launcher.
+#include "tools/muster/services/announcer.hpp"
+
+#include <sys/wait.h>
+
+#include <ctime>
+#include <set>
+
+namespace muster {
+namespace {
+
+template <typename Value, typename Write>
+void write_optional(Writer& out, const std::optional<Value>& value, Write write) {
+    out.u32(value ? 1 : 0);
+    if (value) write(*value);
+}
+
+}  // namespace
+
+void write_notice(Writer& out, const Notice& notice) {
+    out.i32(notice.code).name(notice.source).u32(notice.range).names(notice.targets);
+    out.u32(notice.non_default ? 1 : 0).bytes(notice.info);
+    write_optional(out, notice.affected, [&](const ProcName& proc) { out.name(proc); });
+    write_optional(out, notice.exit_code, [&](int32_t code) { out.i32(code); });
+    write_optional(out, notice.job_status, [&](int32_t status) { out.i32(status); });
+    out.bytes(notice.nspace).u64(notice.time);
+}
+
+Notice read_notice(Reader& in) {
+    Notice notice;
+    notice.code = in.i32();
+    notice.source = in.name();
+    notice.range = in.u32();
+    notice.targets = in.names();
+    notice.non_default = in.u32() != 0;
+    notice.info = in.bytes();
+    if (in.u32() != 0) notice.affected = in.name();
+    if (in.u32() != 0) notice.exit_code = in.i32();
+    if (in.u32() != 0) notice.job_status = in.i32();
+    notice.nspace = in.bytes();
+    notice.time = in.u64();
+    return notice;
+}
+
+int32_t exit_code_of(const RankState& rank) {
+    if (!rank.started) return 0;
+    return WIFSIGNALED(rank.status) ? 128 + WTERMSIG(rank.status) : WEXITSTATUS(rank.status);
+}
+
+int32_t end_code(const RankState& rank) {
+    if (!rank.started) return PMIX_ERR_PROC_FAILED_TO_START;
+    if (rank.aborted) return PMIX_ERR_PROC_REQUESTED_ABORT;
+    if (rank.dismissed && WIFSIGNALED(rank.status)) return PMIX_ERR_PROC_KILLED_BY_CMD;
+    if (WIFSIGNALED(rank.status)) return PMIX_ERR_PROC_ABORTED_BY_SIG;
+    if (WEXITSTATUS(rank.status) != 0) return PMIX_ERR_EXIT_NONZERO_TERM;
+    if (rank.connected && !rank.finalized) return PMIX_ERR_PROC_TERM_WO_SYNC;
+    return PMIX_SUCCESS;
+}
+
+void Announcer::asked(Asker asker, Reader& in) {
+    const Notice notice = read_notice(in);
+    if (!in.ok()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    // The node of the source has told its own processes.
+    announce(notice, asker.node);
+    hub_.answer(asker, PMIX_SUCCESS);
+}
+
+/// Tells the nodes that have, or may have, somebody in range.
+void Announcer::announce(const Notice& notice, std::optional<uint32_t> but_not) {
+    std::set<uint32_t> nodes;
+    bool all = false;
+    auto add = [&](const ProcName& proc) {
+        const JobRecord* record = hub_.jobs().find(proc.nspace);
+        if (record == nullptr) {
+            all = true;  // a tool's, perhaps
+        } else if (proc.rank < record->job.size()) {
+            nodes.insert(record->job.places[proc.rank].node);
+        } else {
+            for (uint32_t node : record->job.used_nodes())
+                nodes.insert(node);
+        }
+    };
+    switch (notice.range) {
+        case PMIX_RANGE_LOCAL:
+        case PMIX_RANGE_PROC_LOCAL:
+        case PMIX_RANGE_RM:
+            return;
+        case PMIX_RANGE_NAMESPACE:
+            add({notice.source.nspace, PMIX_RANK_WILDCARD});
+            break;
+        case PMIX_RANGE_CUSTOM:
+            for (const ProcName& target : notice.targets)
+                add(target);
+            break;
+        default:
+            all = true;
+    }
+    Writer body;
+    write_notice(body, notice);
+    for (uint32_t node = 0; node < hub_.nodes().size(); ++node) {
+        if (node != but_not && (all || nodes.contains(node))) hub_.tell(node, Topic::Event, body);
+    }
+}
+
+/// The begin of an event of the launcher's own.
+Notice Announcer::about(const JobRecord& job, int32_t code) const {
+    Notice notice;
+    notice.code = code;
+    notice.source = hub_.launcher();
+    notice.targets = {job.wishes.requestor};
+    notice.non_default = true;
+    notice.nspace = job.job.nspace;
+    notice.time = static_cast<uint64_t>(time(nullptr));
+    return notice;
+}
+
+void Announcer::job_started(JobRecord& job) {
+    if (!job.wishes.notify_events) return;
+    announce(about(job, PMIX_EVENT_JOB_START));
+    announce(about(job, PMIX_LAUNCH_COMPLETE));
+}
+
+void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
+    const RankState& state = job.ranks[rank];
+    const int32_t code = end_code(state);
+    const JobWishes& wishes = job.wishes;
+    const ProcName name{job.job.nspace, rank};
+    if (state.started && (wishes.notify_procs || (wishes.notify_failures && code != PMIX_SUCCESS))) {
+        Notice notice = about(job, PMIX_EVENT_PROC_TERMINATED);
+        notice.affected = name;
+        notice.exit_code = exit_code_of(state);
+        announce(notice);
+    }
+    // The first failure is told to those who live on: the spawner, who is connected, and the job itself if it
+    // goes on. What follows from it is not.
+    if (code == PMIX_SUCCESS || !state.started || (job.failed_rank != rank && !wishes.recoverable)) return;
+    Notice notice = about(job, code);
+    notice.affected = name;
+    notice.exit_code = exit_code_of(state);
+    notice.targets.clear();
+    if (job.job.parent) notice.targets.push_back(*job.job.parent);
+    if (wishes.recoverable) notice.targets.push_back({job.job.nspace, PMIX_RANK_WILDCARD});
+    if (!notice.targets.empty()) announce(notice);
+    notice.targets.clear();
+    // Default handlers of those that it is connected with are asked, too.
+    notice.non_default = false;
+    for (uint32_t other : std::set<uint32_t>(job.linked.begin(), job.linked.end())) {
+        if (const JobRecord* record = hub_.jobs().find(other); record != nullptr && !record->ended())
+            notice.targets.push_back({record->job.nspace, PMIX_RANK_WILDCARD});
+    }
+    if (!notice.targets.empty()) announce(notice);
+}
+
+void Announcer::job_ended(JobRecord& job) {
+    const JobWishes& wishes = job.wishes;
+    if (!wishes.notify_end && !wishes.notify_events) return;
+    if (wishes.silent && job.term_status == PMIX_SUCCESS) return;
+    Notice notice = about(job, PMIX_EVENT_JOB_END);
+    notice.job_status = job.term_status;
+    notice.exit_code = 0;
+    notice.affected = ProcName{job.job.nspace, PMIX_RANK_WILDCARD};
+    if (job.failed_rank) {
+        notice.affected = ProcName{job.job.nspace, *job.failed_rank};
+        notice.exit_code = exit_code_of(job.ranks[*job.failed_rank]);
+    }
+    announce(notice);
+}
+
+}  // namespace muster

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Events: passes those of processes on to the other nodes that have somebody in range, and raises those of
+// the launcher, about jobs and processes that start and end (Standard 5.0, 12.2.4 and 8.2).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/muster/services/service.hpp"
+
+namespace muster {
+
+/// One event as nodes are told of it: first what is fixed, then attributes.
+struct Notice {
+    int32_t code = 0;
+    ProcName source;
+    uint32_t range = PMIX_RANGE_CUSTOM;
+    std::vector<ProcName> targets;  ///< of PMIX_RANGE_CUSTOM
+    bool non_default = false;
+    std::string info;  ///< packed attributes; of a process's event these are all
+    // Of the launcher's own events.
+    std::optional<ProcName> affected;
+    std::optional<int32_t> exit_code;
+    std::optional<int32_t> job_status;
+    std::string nspace;
+    uint64_t time = 0;  ///< seconds since 1970; 0: not said
+};
+
+void write_notice(Writer& out, const Notice& notice);
+Notice read_notice(Reader& in);
+
+class Announcer final : public Service {
+  public:
+    explicit Announcer(Hub& hub) : hub_(hub) {}
+    void asked(Asker asker, Reader& in) override;
+    void proc_ended(JobRecord& job, uint32_t rank) override;
+    void job_started(JobRecord& job) override;
+    void job_ended(JobRecord& job) override;
+
+  private:
+    void announce(const Notice& notice, std::optional<uint32_t> but_not = std::nullopt);
+    Notice about(const JobRecord& job, int32_t code) const;
+
+    Hub& hub_;
+};
+
+/// How a process ended: a status of PMIX_ERR_..., PMIX_SUCCESS for a normal end.
+int32_t end_code(const RankState& rank);
+/// Its exit code as a shell would give it.
+int32_t exit_code_of(const RankState& rank);
+
+}  // namespace muster

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Control of jobs in the launcher.
+#include "tools/muster/services/control.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <set>
+
+namespace muster {
+
+void Control::asked(Asker asker, Reader& in) {
+    const std::vector<ProcName> targets = in.names();
+    std::vector<Step> steps;
+    for (uint32_t left = in.count(2 * sizeof(uint32_t)); left > 0 && in.ok(); --left) {
+        Step step{};
+        step.action = static_cast<Action>(in.u32());
+        step.number = in.i32();
+        step.text = in.bytes();
+        steps.push_back(std::move(step));
+    }
+    if (!in.ok() || targets.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    for (const ProcName& target : targets) {
+        const JobRecord* record = hub_.jobs().find(target.nspace);
+        const bool known =
+            record != nullptr && (target.rank < record->job.size() || target.rank == PMIX_RANK_WILDCARD);
+        if (!known) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
+    }
+    int32_t status = PMIX_SUCCESS;
+    for (const Step& step : steps) {
+        status = act(step, targets);
+        if (status != PMIX_SUCCESS) break;
+    }
+    hub_.answer(asker, status);
+}
+
+int32_t Control::act(const Step& step, const std::vector<ProcName>& targets) {
+    std::vector<ProcId> procs;
+    for (const ProcName& target : targets) {
+        const JobRecord& record = *hub_.jobs().find(target.nspace);
+        const bool all = target.rank == PMIX_RANK_WILDCARD;
+        procs.push_back({record.job.number, all ? kAllRanks : target.rank});
+    }
+    switch (step.action) {
+        case Action::Signal:
+            if (step.number <= 0 || step.number >= NSIG) return PMIX_ERR_BAD_PARAM;
+            hub_.signal(step.number, procs);
+            return PMIX_SUCCESS;
+        case Action::Pause:
+            hub_.signal(SIGSTOP, procs);
+            return PMIX_SUCCESS;
+        case Action::Resume:
+            hub_.signal(SIGCONT, procs);
+            return PMIX_SUCCESS;
+        case Action::Terminate:
+            return end(targets, false);
+        case Action::Kill:
+            return end(targets, true);
+        case Action::DefineSet: {
+            std::vector<ProcName> members;
+            for (const ProcName& target : targets) {
+                const JobRecord& record = *hub_.jobs().find(target.nspace);
+                for (uint32_t rank = 0; rank < record.job.size(); ++rank) {
+                    if (target.rank == rank || target.rank == PMIX_RANK_WILDCARD)
+                        members.push_back({target.nspace, rank});
+                }
+            }
+            hub_.tell_all(Topic::Control, Writer().bytes(step.text).names(members));
+            return PMIX_SUCCESS;
+        }
+    }
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
+/// Ends jobs as a whole where all of their ranks are meant, else single ranks.
+int32_t Control::end(const std::vector<ProcName>& targets, bool at_once) {
+    std::map<JobRecord*, std::set<uint32_t>> ranks;
+    for (const ProcName& target : targets) {
+        JobRecord* record = hub_.jobs().find(target.nspace);
+        for (uint32_t rank = 0; rank < record->job.size(); ++rank) {
+            if (target.rank == rank || target.rank == PMIX_RANK_WILDCARD) ranks[record].insert(rank);
+        }
+    }
+    for (const auto& [record, meant] : ranks) {
+        if (meant.size() == record->job.size()) {
+            hub_.end_job(*record, PMIX_ERR_JOB_KILLED_BY_CMD, at_once);
+            continue;
+        }
+        std::vector<ProcId> procs;
+        for (uint32_t rank : meant)
+            procs.push_back({record->job.number, rank});
+        hub_.end_ranks(procs, at_once);
+    }
+    return PMIX_SUCCESS;
+}
+
+}  // namespace muster

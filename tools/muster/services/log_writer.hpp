@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is logged to standard output and error: muster's own, whatever node it comes from.
+#pragma once
+
+#include "tools/muster/services/service.hpp"
+
+namespace muster {
+
+/// Topic::Log. The request: whether it is for standard error, and the text.
+class LogWriter final : public Service {
+  public:
+    explicit LogWriter(Hub& hub) : hub_(hub) {}
+    void asked(Asker asker, Reader& in) override;
+
+  private:
+    Hub& hub_;
+};
+
+}  // namespace muster
