@@ -148,6 +148,18 @@ void ask_host_for_group(Server& server, pmix_group_operation_t operation, const 
     });
 }
 
+namespace {
+
+/// The time limit is over while the host has the operation: its word on that has to come first, so that all
+/// nodes hear the same. True: it gets the time; false: it had it.
+bool wait_for_host(Collectives& collectives, const std::shared_ptr<Collective>& collective) {
+    if (collective->extended()) return false;
+    collectives.extend(collective, kGrace);
+    return true;
+}
+
+}  // namespace
+
 // --- construct ---
 
 GroupPart GroupConstruct::local_part(const Collective& collective) const {
@@ -193,11 +205,7 @@ void GroupConstruct::goes_on_without(const Collective& collective, const pmix_pr
 
 bool GroupConstruct::expired(const std::shared_ptr<Collective>& collective) {
     Collectives& collectives = server_.collectives();
-    if (collective->handed_over()) {
-        if (collective->extended()) return false;
-        collectives.extend(collective, kGrace);
-        return true;
-    }
+    if (collective->handed_over()) return wait_for_host(collectives, collective);
     if (!collective->any_true(PMIX_GROUP_OPTIONAL)) return false;
     collectives.extend(collective, kGrace);
     collectives.proceed(collective);
@@ -429,11 +437,12 @@ bool GroupDestruct::tolerates_departure(const Collective& collective, const pmix
     return (group != nullptr && group->notify_termination) || collective.any_true(PMIX_GROUP_FT_COLLECTIVE);
 }
 
+bool GroupDestruct::expired(const std::shared_ptr<Collective>& collective) {
+    return collective->handed_over() && wait_for_host(server_.collectives(), collective);
+}
+
 void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) {
-    if (collective->all_local()) {
-        server_.runtime().groups().remove(collective->id());
-        return server_.collectives().finish(collective, {});
-    }
+    if (collective->all_local()) return server_.collectives().finish(collective, {});
     Info info;
     info.add_copies(collective->directives());
     if (tolerates_departure(*collective, {}) && !info.view().has(PMIX_GROUP_NOTIFY_TERMINATION))
@@ -442,9 +451,6 @@ void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) 
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
     ask_host_for_group(server_, PMIX_GROUP_DESTRUCT, collective->id(), collective->participants(),
                        std::move(info), [this, collective](const HostAnswer& answer) {
-                           if (!server_.collectives().is_active(collective)) return;
-                           if (answer.status == PMIX_SUCCESS || answer.status == PMIX_GROUP_MEMBER_FAILED)
-                               server_.runtime().groups().remove(collective->id());
                            server_.collectives().finish(collective, {answer.status, {}, 0});
                        });
 }

@@ -38,6 +38,7 @@ class GroupDestruct : public CollectiveOperation {
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
     bool forgets_departed() const override { return true; }
+    bool expired(const std::shared_ptr<Collective>& collective) override;
 
   private:
     Server& server_;

@@ -142,7 +142,13 @@ void handle::group_destruct(Server& server, const Request& request) {
     if (server.collectives().find(CollectiveKind::GroupDestruct, id) == nullptr)
         server.runtime().groups().change(id, [](Group& one) { one.state = GroupState::Destructing; });
     arrival.proc = peer->proc;
-    arrival.reply = [ref = PeerRef(peer), tag = request.tag](const Outcome& outcome) {
+    arrival.reply = [&server, id, ref = PeerRef(peer), tag = request.tag](const Outcome& outcome) {
+        // A group that cannot be ended in order, as a member has failed, is over all the same.
+        if (outcome.status == PMIX_SUCCESS || outcome.status == PMIX_GROUP_MEMBER_FAILED) {
+            server.runtime().groups().remove(id);
+        } else {
+            server.runtime().groups().change(id, [](Group& one) { one.state = GroupState::Ready; });
+        }
         const PeerPtr caller = ref.lock();
         if (!caller) return;
         Packer reply = caller->packer();

@@ -1,0 +1,647 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each process of a job does in the tests of groups: the first word says what is tested. Exits with 0
+// when all went as it should; says what did not.
+#include <pmix.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr auto kLimit = std::chrono::seconds(30);
+
+pmix_proc_t self;
+uint32_t size;
+bool failed = false;
+
+void complain(const std::string& what) {
+    printf("BAD rank %u: %s\n", self.rank, what.c_str());
+    fflush(stdout);
+    failed = true;
+}
+void need(bool good, const std::string& what) {
+    if (!good) complain(what);
+}
+void is(pmix_status_t status, pmix_status_t wanted, const std::string& what) {
+    if (status != wanted)
+        complain(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
+}
+
+pmix_proc_t proc(const char* nspace, pmix_rank_t rank) {
+    pmix_proc_t result;
+    PMIX_LOAD_PROCID(&result, nspace, rank);
+    return result;
+}
+pmix_proc_t rank(pmix_rank_t number) {
+    return proc(self.nspace, number);
+}
+std::vector<pmix_proc_t> everybody() {
+    std::vector<pmix_proc_t> all;
+    for (uint32_t r = 0; r < size; ++r)
+        all.push_back(rank(r));
+    return all;
+}
+void fence(bool collect = false) {
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+    is(PMIx_Fence(nullptr, 0, &info, 1), PMIX_SUCCESS, "fence");
+}
+
+class Directives {
+  public:
+    ~Directives() {
+        for (pmix_info_t& info : infos_)
+            PMIX_INFO_DESTRUCT(&info);
+    }
+    Directives& flag(const char* key) {
+        const bool yes = true;
+        return load(key, &yes, PMIX_BOOL);
+    }
+    Directives& load(const char* key, const void* value, pmix_data_type_t type) {
+        infos_.emplace_back();
+        PMIX_INFO_LOAD(&infos_.back(), key, value, type);
+        return *this;
+    }
+    Directives& seconds(int limit) { return load(PMIX_TIMEOUT, &limit, PMIX_INT); }
+    const pmix_info_t* data() const { return infos_.data(); }
+    size_t count() const { return infos_.size(); }
+
+  private:
+    std::vector<pmix_info_t> infos_;
+};
+
+struct Results {
+    std::string id;
+    std::vector<pmix_proc_t> members;
+    bool has_context_id = false;
+    size_t context_id = 0;
+    size_t count = 0;
+    bool untouched = false;
+
+    void read(const pmix_info_t* infos, size_t n) {
+        count = n;
+        for (size_t i = 0; i < n; ++i) {
+            const pmix_value_t& value = infos[i].value;
+            if (PMIX_CHECK_KEY(&infos[i], PMIX_GROUP_ID)) id = value.data.string;
+            if (PMIX_CHECK_KEY(&infos[i], PMIX_GROUP_CONTEXT_ID)) {
+                has_context_id = value.type == PMIX_SIZE;
+                context_id = value.data.size;
+            }
+            if (PMIX_CHECK_KEY(&infos[i], PMIX_GROUP_MEMBERSHIP)) {
+                const auto* first = static_cast<const pmix_proc_t*>(value.data.darray->array);
+                members.assign(first, first + value.data.darray->size);
+            }
+        }
+    }
+};
+
+pmix_status_t construct(const char* id, const std::vector<pmix_proc_t>& procs, Results& results,
+                        const Directives& directives = {}) {
+    auto* infos = reinterpret_cast<pmix_info_t*>(&results);  // not to be left as it is
+    size_t count = 77;
+    const pmix_status_t status =
+        PMIx_Group_construct(id, procs.empty() ? nullptr : procs.data(), procs.size(), directives.data(),
+                             directives.count(), &infos, &count);
+    results = Results();
+    if (status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS) {
+        results.read(infos, count);
+        PMIX_INFO_FREE(infos, count);
+    } else {
+        need(infos == nullptr && count == 0, std::string("results of a failed construct of ") + id);
+    }
+    return status;
+}
+void made(const char* id, const std::vector<pmix_proc_t>& procs, const Directives& directives = {}) {
+    Results results;
+    is(construct(id, procs, results, directives), PMIX_SUCCESS, std::string("construct ") + id);
+}
+void gone(const char* id, pmix_status_t wanted = PMIX_SUCCESS, const Directives& directives = {}) {
+    is(PMIx_Group_destruct(id, directives.data(), directives.count()), wanted, std::string("destruct ") + id);
+}
+
+// --- what comes later ---
+
+std::mutex lock;  // guards what follows
+std::condition_variable changed;
+struct Came {
+    pmix_status_t status;
+    std::string group;
+    pmix_proc_t affected;
+};
+std::vector<Came> events;
+
+void on_event(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t info[], size_t ninfo,
+              pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
+    Came came{status, "", {}};
+    for (size_t i = 0; i < ninfo; ++i) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_ID)) came.group = info[i].value.data.string;
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)) came.affected = *info[i].value.data.proc;
+    }
+    {
+        std::lock_guard guard(lock);
+        events.push_back(came);
+        changed.notify_all();
+    }
+    complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
+}
+void listen(pmix_status_t code) {
+    const pmix_status_t id = PMIx_Register_event_handler(&code, 1, nullptr, 0, on_event, nullptr, nullptr);
+    need(id >= 0, "registration");
+}
+bool wait_until(const std::function<bool()>& condition) {
+    std::unique_lock guard(lock);
+    return changed.wait_for(guard, kLimit, condition);
+}
+
+struct Answer {
+    bool came = false;
+    pmix_status_t status = PMIX_ERROR;
+    Results results;
+};
+void on_results(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* cbdata,
+                pmix_release_cbfunc_t release, void* release_data) {
+    auto* answer = static_cast<Answer*>(cbdata);
+    {
+        std::lock_guard guard(lock);
+        answer->came = true;
+        answer->status = status;
+        answer->results.read(info, ninfo);
+        changed.notify_all();
+    }
+    if (release != nullptr) release(release_data);
+}
+void on_status(pmix_status_t status, void* cbdata) {
+    auto* answer = static_cast<Answer*>(cbdata);
+    std::lock_guard guard(lock);
+    answer->came = true;
+    answer->status = status;
+    changed.notify_all();
+}
+
+// --- queries ---
+
+pmix_status_t ask(const char* key, const char* group, const std::function<void(const pmix_value_t&)>& read) {
+    pmix_query_t query;
+    PMIX_QUERY_CONSTRUCT(&query);
+    PMIx_Argv_append_nosize(&query.keys, key);
+    if (group != nullptr) {
+        PMIX_QUERY_QUALIFIERS_CREATE(&query, 1);
+        PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_GROUP_ID, group, PMIX_STRING);
+    }
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    const pmix_status_t status = PMIx_Query_info(&query, 1, &results, &count);
+    for (size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_KEY(&results[i], key)) read(results[i].value);
+    }
+    PMIX_INFO_FREE(results, count);
+    PMIX_QUERY_DESTRUCT(&query);
+    return status;
+}
+size_t number_of_groups() {
+    size_t number = 77;
+    is(ask(PMIX_QUERY_NUM_GROUPS, nullptr, [&](const pmix_value_t& value) { number = value.data.size; }),
+       PMIX_SUCCESS, "query of the number");
+    return number;
+}
+std::set<std::string> strings(const pmix_value_t& value) {
+    std::set<std::string> texts;
+    if (value.type != PMIX_DATA_ARRAY || value.data.darray->type != PMIX_STRING) return texts;
+    auto** first = static_cast<char**>(value.data.darray->array);
+    for (size_t i = 0; i < value.data.darray->size; ++i)
+        texts.insert(first[i]);
+    return texts;
+}
+std::set<std::string> groups_of(const pmix_proc_t& who) {
+    pmix_value_t* value = nullptr;
+    std::set<std::string> names;
+    if (PMIx_Get(&who, PMIX_GROUP_NAMES, nullptr, 0, &value) != PMIX_SUCCESS) return names;
+    names = strings(*value);
+    PMIX_VALUE_RELEASE(value);
+    return names;
+}
+
+void put(const char* key, const std::string& text) {
+    pmix_value_t value;
+    PMIX_VALUE_LOAD(&value, text.c_str(), PMIX_STRING);
+    is(PMIx_Put(PMIX_GLOBAL, key, &value), PMIX_SUCCESS, "put");
+    is(PMIx_Commit(), PMIX_SUCCESS, "commit");
+    PMIX_VALUE_DESTRUCT(&value);
+}
+void want(const pmix_proc_t& who, const char* key, const std::string& text,
+          const Directives& directives = {}) {
+    pmix_value_t* value = nullptr;
+    const std::string what = std::string(key) + " of " + who.nspace + ":" + std::to_string(who.rank);
+    const pmix_status_t status = PMIx_Get(&who, key, directives.data(), directives.count(), &value);
+    if (status != PMIX_SUCCESS) return is(status, PMIX_SUCCESS, what);
+    need(value->type == PMIX_STRING && text == value->data.string, what + " is another");
+    PMIX_VALUE_RELEASE(value);
+}
+
+// --- the tests ---
+
+/// Members in an order of their own: ranks, names, queries, data, fences, and their end.
+void basic() {
+    put("t.key", "value " + std::to_string(self.rank));
+    std::vector<pmix_proc_t> members;
+    for (uint32_t r = 0; r < size; ++r)
+        members.push_back(rank(size - 1 - r));
+    Results results;
+    is(construct("t-basic", members, results), PMIX_SUCCESS, "construct");
+    need(results.id == "t-basic", "the id in the results");
+    need(results.members.size() == size && !results.has_context_id, "the membership in the results");
+    for (uint32_t r = 0; r < results.members.size(); ++r)
+        need(PMIX_CHECK_PROCID(&results.members[r], &members[r]), "the order of the members");
+    for (uint32_t r = 0; r < size; ++r)
+        want(proc("t-basic", r), "t.key", "value " + std::to_string(size - 1 - r));
+    pmix_value_t* value = nullptr;
+    const pmix_proc_t beyond = proc("t-basic", size);
+    need(PMIx_Get(&beyond, "t.key", nullptr, 0, &value) != PMIX_SUCCESS, "get of a rank beyond the group");
+
+    const pmix_proc_t all = proc("t-basic", PMIX_RANK_WILDCARD);
+    is(PMIx_Fence(&all, 1, nullptr, 0), PMIX_SUCCESS, "fence over the group");
+    const pmix_proc_t two[2] = {proc("t-basic", 0), proc("t-basic", 1)};
+    if (self.rank + 2 >= size) is(PMIx_Fence(two, 2, nullptr, 0), PMIX_SUCCESS, "fence over two group ranks");
+    is(PMIx_Fence(&beyond, 1, nullptr, 0), PMIX_ERR_BAD_PARAM, "fence over a rank beyond the group");
+
+    need(number_of_groups() == 1, "number of groups");
+    std::set<std::string> names;
+    is(ask(PMIX_QUERY_GROUP_NAMES, nullptr, [&](const pmix_value_t& found) { names = strings(found); }),
+       PMIX_SUCCESS, "query of the names");
+    need(names == std::set<std::string>{"t-basic"}, "names of groups");
+    size_t asked = 0;
+    is(ask(PMIX_QUERY_GROUP_MEMBERSHIP, "t-basic",
+           [&](const pmix_value_t& found) { asked = found.data.darray->size; }),
+       PMIX_SUCCESS, "query of the members");
+    need(asked == size, "members by query");
+    need(groups_of(self) == names, "groups of this process");
+    need(groups_of(rank((self.rank + 1) % size)) == names, "groups of another process");
+    fence();
+    gone("t-basic");
+    need(groups_of(self).empty(), "groups of this process after destruct");
+    fence();
+    need(number_of_groups() == 0, "number of groups after destruct");
+    is(PMIx_Fence(two, 2, nullptr, 0), PMIX_ERR_BAD_PARAM, "fence over a group that is no more");
+    gone("t-basic", PMIX_ERR_NOT_FOUND);
+    // Its id is free again, and all of a namespace can be named at once.
+    made("t-basic", {rank(PMIX_RANK_WILDCARD)});
+    want(proc("t-basic", 1), "t.key", "value 1");
+    gone("t-basic");
+    fence();
+}
+
+/// Several at a time, among them two whose calls come in different order.
+void several() {
+    constexpr size_t kGroups = 8;
+    Answer constructed[kGroups], destructed[kGroups];
+    std::vector<std::string> ids;
+    for (size_t g = 0; g < kGroups; ++g)
+        ids.push_back("t-several-" + std::to_string(g));
+    const auto everyone = everybody();
+    for (size_t i = 0; i < kGroups; ++i) {
+        const size_t g = self.rank % 2 == 0 ? i : kGroups - 1 - i;
+        is(PMIx_Group_construct_nb(ids[g].c_str(), everyone.data(), everyone.size(), nullptr, 0, on_results,
+                                   &constructed[g]),
+           PMIX_SUCCESS, "construct_nb");
+    }
+    fence();  // over the same processes, while these go on
+    const auto all_came = [](const Answer(&answers)[kGroups]) {
+        return wait_until([&] {
+            for (const Answer& answer : answers)
+                if (!answer.came) return false;
+            return true;
+        });
+    };
+    need(all_came(constructed), "the constructs did not end");
+    for (size_t g = 0; g < kGroups; ++g) {
+        is(constructed[g].status, PMIX_SUCCESS, "callback of construct_nb");
+        need(constructed[g].results.id == ids[g] && constructed[g].results.members.size() == size,
+             "results of construct_nb");
+    }
+    for (size_t i = 0; i < kGroups; ++i) {
+        const size_t g = self.rank % 2 == 0 ? i : kGroups - 1 - i;
+        is(PMIx_Group_destruct_nb(ids[g].c_str(), nullptr, 0, on_status, &destructed[g]), PMIX_SUCCESS,
+           "destruct_nb");
+    }
+    fence();
+    need(all_came(destructed), "the destructs did not end");
+    for (const Answer& answer : destructed)
+        is(answer.status, PMIX_SUCCESS, "callback of destruct_nb");
+}
+
+/// Context ids: the same for all, another for each group, none where none is wanted.
+void context() {
+    Directives wish;
+    wish.flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    const pmix_data_range_t range = PMIX_RANGE_SESSION;
+    wish.load(PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    std::vector<pmix_proc_t> half;
+    for (uint32_t r = self.rank % 2; r < size; r += 2)
+        half.push_back(rank(r));
+    Results mine, all;
+    // One wish is enough.
+    is(construct(self.rank % 2 == 0 ? "t-even" : "t-odd", half, mine, self.rank < 2 ? wish : Directives()),
+       PMIX_SUCCESS, "construct of half");
+    is(construct("t-all", everybody(), all, wish), PMIX_SUCCESS, "construct of all");
+    need(mine.has_context_id && all.has_context_id && mine.context_id != all.context_id, "context ids");
+    put("t.ctx", std::to_string(mine.context_id) + " " + std::to_string(all.context_id));
+    fence(true);
+    for (uint32_t r = 0; r < size; ++r) {
+        if (r % 2 == self.rank % 2) {
+            want(rank(r), "t.ctx", std::to_string(mine.context_id) + " " + std::to_string(all.context_id));
+            continue;
+        }
+        pmix_value_t* value = nullptr;
+        const pmix_proc_t other = rank(r);
+        is(PMIx_Get(&other, "t.ctx", nullptr, 0, &value), PMIX_SUCCESS, "get");
+        if (value == nullptr) continue;
+        size_t half_id = 0, all_id = 0;
+        sscanf(value->data.string, "%zu %zu", &half_id, &all_id);
+        need(all_id == all.context_id && half_id != mine.context_id, "ids of the other half");
+        PMIX_VALUE_RELEASE(value);
+    }
+    gone("t-all");
+    gone(self.rank % 2 == 0 ? "t-even" : "t-odd");
+    fence();
+}
+
+/// What members tell each other at construction; and what they have posted before is there without a fence.
+void data() {
+    const std::string own = "info of " + std::to_string(self.rank);
+    put("t.posted", own);
+    pmix_info_t told;
+    PMIX_INFO_LOAD(&told, "t.told", own.c_str(), PMIX_STRING);
+    pmix_data_array_t array{PMIX_INFO, 1, &told};
+    const size_t local_id = 100 + self.rank;
+    Directives directives;
+    directives.load(PMIX_GROUP_INFO, &array, PMIX_DATA_ARRAY)
+        .load(PMIX_GROUP_LOCAL_CID, &local_id, PMIX_SIZE)
+        .flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    PMIX_INFO_DESTRUCT(&told);
+    Results results;
+    is(construct("t-data", everybody(), results, directives), PMIX_SUCCESS, "construct");
+    Directives here;
+    here.flag(PMIX_OPTIONAL);
+    Directives in_group;
+    in_group.flag(PMIX_OPTIONAL).load(PMIX_GROUP_CONTEXT_ID, &results.context_id, PMIX_SIZE);
+    const_cast<pmix_info_t*>(in_group.data())[1].flags |= PMIX_INFO_QUALIFIER;
+    for (uint32_t r = 0; r < size; ++r) {
+        const std::string text = "info of " + std::to_string(r);
+        want(proc("t-data", r), "t.told", text, here);
+        want(rank(r), "t.told", text, in_group);
+        want(rank(r), "t.posted", text);
+        pmix_value_t* value = nullptr;
+        const pmix_proc_t other = rank(r);
+        is(PMIx_Get(&other, PMIX_GROUP_LOCAL_CID, here.data(), here.count(), &value), PMIX_SUCCESS,
+           "get of the local context id");
+        if (value == nullptr) continue;
+        need(value->type == PMIX_SIZE && value->data.size == 100 + r, "local context id");
+        PMIX_VALUE_RELEASE(value);
+    }
+    gone("t-data");
+    fence();
+}
+
+/// Groups of groups, events to a group, and a set of the same name.
+void nested() {
+    std::vector<pmix_proc_t> half;
+    for (uint32_t r = self.rank % 2; r < size; r += 2)
+        half.push_back(rank(r));
+    const char* own = self.rank % 2 == 0 ? "t-even" : "t-odd";
+    made(own, half);
+    fence();
+    if (self.rank % 2 == 0) {
+        Results results;
+        is(construct("t-of-group", {proc("t-even", PMIX_RANK_WILDCARD)}, results), PMIX_SUCCESS, "construct");
+        need(results.members.size() == half.size(), "members of a group of a group");
+        const pmix_proc_t first = proc("t-of-group", 0);
+        pmix_value_t* value = nullptr;
+        is(PMIx_Get(&first, PMIX_LOCAL_RANK, nullptr, 0, &value), PMIX_SUCCESS, "get by nested group rank");
+        if (value != nullptr) PMIX_VALUE_RELEASE(value);
+        gone("t-of-group");
+    }
+    constexpr pmix_status_t kCode = PMIX_EXTERNAL_ERR_BASE - 60;
+    listen(kCode);
+    fence();
+    if (self.rank < 2) {
+        const pmix_proc_t all = proc(own, PMIX_RANK_WILDCARD);
+        pmix_data_array_t array{PMIX_PROC, 1, const_cast<pmix_proc_t*>(&all)};
+        Directives range;
+        range.load(PMIX_EVENT_CUSTOM_RANGE, &array, PMIX_DATA_ARRAY).load(PMIX_GROUP_ID, own, PMIX_STRING);
+        is(PMIx_Notify_event(kCode, &self, PMIX_RANGE_CUSTOM, range.data(), range.count(), nullptr, nullptr),
+           PMIX_SUCCESS, "event to the group");
+    }
+    need(wait_until([] { return !events.empty(); }), "no event");
+    fence();
+    need(events.size() == 1 && events[0].group == own, "an event of another group");
+    gone(own);
+    fence();
+}
+
+/// What makes no sense is refused at once, and leaves nothing behind.
+void bad() {
+    const auto all = everybody();
+    Results results;
+    Answer answer;
+    const std::string longest(PMIX_MAX_NSLEN, 'x');
+    for (const std::string& id : {std::string(), longest + "x"}) {
+        is(construct(id.c_str(), all, results), PMIX_ERR_BAD_PARAM, "construct with a bad id");
+        is(PMIx_Group_construct_nb(id.c_str(), all.data(), all.size(), nullptr, 0, on_results, &answer),
+           PMIX_ERR_BAD_PARAM, "construct_nb with a bad id");
+        is(PMIx_Group_destruct_nb(id.c_str(), nullptr, 0, on_status, &answer), PMIX_ERR_BAD_PARAM,
+           "destruct_nb with a bad id");
+    }
+    is(PMIx_Group_construct(nullptr, all.data(), all.size(), nullptr, 0, nullptr, nullptr),
+       PMIX_ERR_BAD_PARAM, "construct without an id");
+    is(construct(self.nspace, all, results), PMIX_ERR_BAD_PARAM, "construct with the id of a namespace");
+    is(PMIx_Group_construct("t-bad", all.data(), 0, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM,
+       "construct with an array of no members");
+    is(PMIx_Group_construct("t-bad", nullptr, 3, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM,
+       "construct with members that are not there");
+    is(PMIx_Group_construct("t-bad", all.data(), all.size(), nullptr, 2, nullptr, nullptr),
+       PMIX_ERR_BAD_PARAM, "construct with directives that are not there");
+    is(construct("t-bad", {rank((self.rank + 1) % size)}, results), PMIX_ERR_BAD_PARAM,
+       "construct of others");
+    is(construct("t-bad", {self, proc("t-no-such-namespace", PMIX_RANK_WILDCARD)}, results),
+       PMIX_ERR_INVALID_NAMESPACE, "construct with a namespace that is unknown");
+    gone("t-bad", PMIX_ERR_NOT_FOUND);
+    need(!answer.came, "a callback of a call that failed");
+    fence();
+    // The longest id; members named twice; and its id is not free while it lives.
+    std::vector<pmix_proc_t> twice = all;
+    twice.insert(twice.end(), all.begin(), all.end());
+    is(construct(longest.c_str(), twice, results), PMIX_SUCCESS, "construct with the longest id");
+    need(results.members.size() == size, "members named twice");
+    is(construct(longest.c_str(), all, results), PMIX_ERR_EXISTS, "construct of what is there");
+    fence();
+    gone(longest.c_str());
+    fence();
+    need(number_of_groups() == 0, "something is left");
+}
+
+/// A member that never calls.
+void timeout() {
+    Directives limit;
+    limit.seconds(1);
+    Results results;
+    const pmix_proc_t last = rank(size - 1);
+    if (self.rank != last.rank) {
+        is(construct("t-late", everybody(), results, limit), PMIX_ERR_TIMEOUT, "construct without one");
+        need(groups_of(self).empty(), "a group that was not made");
+    }
+    fence();
+    // With PMIX_GROUP_OPTIONAL those who came make the group, and who comes later is told so.
+    limit.flag(PMIX_GROUP_OPTIONAL);
+    if (self.rank != last.rank) {
+        is(construct("t-part", everybody(), results, limit), PMIX_ERR_PARTIAL_SUCCESS, "construct of a part");
+        need(results.members.size() == size - 1, "members of a part");
+        const pmix_proc_t all = proc("t-part", PMIX_RANK_WILDCARD);
+        is(PMIx_Fence(&all, 1, nullptr, 0), PMIX_SUCCESS, "fence over the part");
+    }
+    fence();
+    if (self.rank == last.rank)
+        is(construct("t-part", everybody(), results, limit), PMIX_ERR_EXISTS, "construct too late");
+    fence();
+    if (self.rank != last.rank) gone("t-part");
+    fence();
+    made("t-whole", everybody(), limit);
+    fence();
+    Directives short_limit;
+    short_limit.seconds(1);
+    if (self.rank != last.rank) gone("t-whole", PMIX_ERR_TIMEOUT, short_limit);
+    fence();
+    gone("t-whole");  // it is still there
+    fence();
+}
+
+/// A member has ended before it called. `how`: which directive is given, and what is due.
+void departed(const std::string& how) {
+    listen(PMIX_GROUP_MEMBER_FAILED);
+    std::vector<pmix_proc_t> all = everybody();
+    const bool destruct = how == "destruct" || how == "destruct_notify";
+    Directives directives;
+    if (how == "notify" || how == "leader" || how == "destruct_notify")
+        directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
+    if (how == "leader" && self.rank == 0) directives.flag(PMIX_GROUP_LEADER);
+    if (how == "optional") directives.flag(PMIX_GROUP_OPTIONAL);
+    if (how == "ft") directives.flag(PMIX_GROUP_FT_COLLECTIVE);
+    if (destruct) made("t-gone", all, directives);
+    fence();
+    if (self.rank == size - 1) return;  // it ends now
+    Results results;
+    const pmix_status_t status =
+        destruct ? PMIx_Group_destruct("t-gone", nullptr, 0) : construct("t-gone", all, results, directives);
+    if (how == "none" || how == "destruct") {
+        is(status, PMIX_GROUP_MEMBER_FAILED, how);
+        need(groups_of(self).empty(), "a group that is none");
+        return;
+    }
+    if (how == "destruct_notify") {
+        is(status, PMIX_SUCCESS, how);
+        return;
+    }
+    is(status, PMIX_ERR_PARTIAL_SUCCESS, how);
+    need(results.members.size() == size - 1, "the final membership");
+    if (how == "notify") {
+        need(wait_until([] { return !events.empty(); }), "no event of the member that failed");
+        need(events[0].group == "t-gone" && events[0].affected.rank == size - 1, "what the event says");
+    }
+    const pmix_proc_t group = proc("t-gone", PMIX_RANK_WILDCARD);
+    is(PMIx_Fence(&group, 1, nullptr, 0), PMIX_SUCCESS, "fence over the rest");
+    if (how == "leader" && self.rank == 0)
+        need(wait_until([] { return !events.empty(); }), "no event for the leader");
+    is(PMIx_Fence(&group, 1, nullptr, 0), PMIX_SUCCESS, "fence over the rest");
+    if (how == "optional" || how == "ft" || (how == "leader" && self.rank != 0)) {
+        std::lock_guard guard(lock);
+        need(events.empty(), "an event that is not due");
+    }
+    gone("t-gone");
+}
+
+/// Leaders that know only themselves, and those whom they add.
+void bootstrap() {
+    const size_t leaders = 2;
+    Directives directives;
+    std::vector<pmix_proc_t> own, added;
+    if (self.rank < leaders) {
+        own.push_back(self);
+        for (uint32_t r = self.rank; r < size; r += leaders)
+            added.push_back(rank(r));
+        pmix_data_array_t array{PMIX_PROC, added.size(), added.data()};
+        directives.load(PMIX_GROUP_BOOTSTRAP, &leaders, PMIX_SIZE)
+            .load(PMIX_GROUP_ADD_MEMBERS, &array, PMIX_DATA_ARRAY);
+    }
+    directives.flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    put("t.boot", "rank " + std::to_string(self.rank));
+    Results results;
+    is(construct("t-boot", own, results, directives), PMIX_SUCCESS, "construct");
+    need(results.members.size() == size && results.has_context_id, "members");
+    for (uint32_t r = 0; r < results.members.size(); ++r)
+        want(proc("t-boot", r), "t.boot", "rank " + std::to_string(results.members[r].rank));
+    const pmix_proc_t all = proc("t-boot", PMIX_RANK_WILDCARD);
+    is(PMIx_Fence(&all, 1, nullptr, 0), PMIX_SUCCESS, "fence over the group");
+    gone("t-boot");
+    fence();
+}
+
+/// Members of one node need no host; those of several do.
+void no_host(bool one_node) {
+    Results results;
+    Directives local;
+    local.flag(PMIX_GROUP_LOCAL_ONLY);
+    const std::string own = "t-local-" + std::to_string(self.rank);
+    is(construct(own.c_str(), {self}, results, local), PMIX_SUCCESS, "construct of oneself");
+    gone(own.c_str());
+    fence();
+    Directives id;
+    id.flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    is(construct(own.c_str(), {self}, results, id), PMIX_ERR_NOT_SUPPORTED, "a context id without a host");
+    fence();
+    const pmix_status_t wanted = one_node ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
+    is(construct("t-no-host", everybody(), results), wanted, "construct of all");
+    fence();
+    if (one_node) {
+        gone("t-no-host");
+        made("t-local", everybody(), local);
+        gone("t-local");
+        fence();
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 2 || PMIx_Init(&self, nullptr, 0) != PMIX_SUCCESS) return 2;
+    const pmix_proc_t job = rank(PMIX_RANK_WILDCARD);
+    pmix_value_t* value = nullptr;
+    if (PMIx_Get(&job, PMIX_JOB_SIZE, nullptr, 0, &value) != PMIX_SUCCESS) return 2;
+    size = value->data.uint32;
+    PMIX_VALUE_RELEASE(value);
+    const std::map<std::string, std::function<void()>> tests{
+        {"basic", basic},
+        {"several", several},
+        {"context", context},
+        {"data", data},
+        {"nested", nested},
+        {"bad", bad},
+        {"timeout", timeout},
+        {"bootstrap", bootstrap},
+        {"departed", [&] { departed(argc > 2 ? argv[2] : "none"); }},
+        {"no_host", [&] { no_host(argc > 2 && strcmp(argv[2], "1") == 0); }},
+    };
+    const auto test = tests.find(argv[1]);
+    if (test == tests.end()) return 2;
+    test->second();
+    is(PMIx_Finalize(nullptr, 0), PMIX_SUCCESS, "finalize");
+    if (!failed) printf("GOOD rank %u\n", self.rank);
+    return failed ? 1 : 0;
+}
