@@ -5,6 +5,8 @@
 set -uo pipefail
 case_name=$1 muster=$2 examples=$3 client=$4 libdir=$5 mpi=${6:-}
 
+services=$(dirname "$client")/launcher_services
+
 work=$(mktemp -d)
 export TMPDIR=$work/tmp MUSTER_TEST_MARK=$work
 mkdir "$TMPDIR"
@@ -278,6 +280,46 @@ report)
     run 0 -n 4 --nodes 2 --report "$examples/ring"
     for row in servers spawn init finalize end fence; do err_has "^  $row +[0-9]"; done
     ;;
+services_round) # spawn, connect, publish and lookup, again and again; MUSTER_ROUNDS says how often
+    rounds=${MUSTER_ROUNDS:-10}
+    for ((i = 0; i < rounds && bad == 0; i++)); do run 0 -n 8 --nodes 4 "$services" round; done
+    echo "COVERS SRV-21 SRV-25"
+    ;;
+services_attributes)
+    export SVC_ADD=already SVC_GONE=1
+    run 0 -n 2 --nodes 2 "$services" attributes
+    for rank in 0 1; do
+        out_has "^\[2,$rank\]<stdout>: child $rank set=one add=already list=c:a:b:d gone=1 app=mine cwd=/ argv0=shown-$rank\$"
+    done
+    lines out 2
+    echo "COVERS TOOL-60"
+    ;;
+services_log)
+    run 0 -n 4 --nodes 2 "$services" log
+    lines out 2
+    out_has '^\[.*@1,3\]: to the output$'
+    out_has '^to the output$'
+    err_has '^\[.*@1,3\]: to the errors$'
+    lines err 1
+    ;;
+services_linked) # who is connected with a job that fails goes with it
+    run 9 -n 4 --nodes 2 "$services" linked
+    err_has '^muster: rank 1 of job 2 .* exited with status 9'
+    lines err 1
+    ;;
+services_*)
+    for nodes in 2 1; do
+        [ "$case_name" = services_ranges ] && [ $nodes = 1 ] && continue
+        run 0 -n 4 --nodes $nodes "$services" "${case_name#services_}"
+        [ "$bad" = 0 ] || cat err
+    done
+    case $case_name in
+    services_ranges) echo "COVERS SRV-76 SRV-78 SRV-81" ;;
+    services_access) echo "COVERS SRV-79" ;;
+    services_persistence) echo "COVERS SRV-77" ;;
+    services_events) echo "COVERS EVT-32 EVT-49 TOOL-62 TOOL-63 TOOL-109 TOOL-110 TOOL-111 TOOL-112 TOOL-113 TOOL-115" ;;
+    esac
+    ;;
 mpi_*) # mpi_PROGRAM_LIBRARY
     IFS=_ read -r _ program library <<<"$case_name"
     if [ "$library" = own ]; then
@@ -288,8 +330,10 @@ mpi_*) # mpi_PROGRAM_LIBRARY
     fi
     for nodes in 1 2; do
         # Between nodes TCP, also where there is no network but the loopback.
-        run 0 -n 4 --nodes $nodes -x OMPI_MCA_btl_tcp_if_include=lo "$mpi" "$program"
+        run 0 -n 4 --nodes $nodes -x OMPI_MCA_btl_tcp_if_include=lo \
+            -x OMPI_MCA_mpi_yield_when_idle=1 "$mpi" "$program"
         out_has "^$program of 4 ranks: right"
+        [ "$program" != spawn ] || out_has "^child 2 of 3"
         [ "$(sed -n 's/^library //p' out)" = "$expected" ] || wrong "another library: $(grep ^library out)"
     done
     ;;

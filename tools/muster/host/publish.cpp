@@ -3,6 +3,7 @@
 #include <pmix.h>
 
 #include <cstring>
+#include <utility>
 
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/directory.hpp"
@@ -70,7 +71,7 @@ pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t info[], size_t 
     return guarded([&]() -> pmix_status_t {
         std::optional<PublishRange> range;
         if (!range_of(info, count, range) || !timeout_of(info, count)) return PMIX_ERR_BAD_PARAM;
-        uint32_t persistence = PMIX_PERSIST_APP;
+        uint32_t persistence = PMIX_PERSIST_SESSION;  // what the host is expected to take
         if (const pmix_info_t* given = find_info(info, count, PMIX_PERSISTENCE)) {
             const std::optional<int64_t> value = integer_of(given->value);
             if (!value || *value < PMIX_PERSIST_INDEF || *value > PMIX_PERSIST_SESSION)
@@ -111,17 +112,36 @@ pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t info[], size_t 
     });
 }
 
-void write_keys(Writer& out, char** keys) {
-    uint32_t count = 0;
-    while (keys != nullptr && keys[count] != nullptr)
-        ++count;
-    out.u32(count);
-    for (uint32_t i = 0; i < count; ++i)
-        out.bytes(keys[i]);
+std::vector<std::string> keys_of(char** keys) {
+    std::vector<std::string> list;
+    for (; keys != nullptr && *keys != nullptr; ++keys)
+        list.emplace_back(*keys);
+    return list;
 }
 
+/// Takes a key out of a list; whether it was there.
+bool take(std::vector<std::string>& keys, const char* key) {
+    return std::erase(keys, key) > 0;
+}
+
+/// Says whose data it is: the number of the user or of the group.
+void add_id(std::vector<pmix_pdata_t>& found, const char* key, const pmix_proc_t& owner, uint32_t id) {
+    pmix_pdata_t& entry = found.emplace_back();
+    PMIX_PDATA_CONSTRUCT(&entry);
+    entry.proc = owner;
+    PMIX_LOAD_KEY(entry.key, key);
+    entry.value.type = PMIX_UINT32;
+    entry.value.data.uint32 = id;
+}
+
+/// What a lookup is told besides the values: by the publisher's user and group, where it asks for them.
+struct Wanted {
+    bool user = false, group = false;
+};
+
 /// Gives the values that were found to who looked them up.
-void give(pmix_lookup_cbfunc_t callback, void* data, pmix_status_t status, std::string_view bytes) {
+void give(pmix_lookup_cbfunc_t callback, void* data, Wanted wanted, pmix_status_t status,
+          std::string_view bytes) {
     Reader in(bytes);
     std::vector<pmix_pdata_t> found;
     const bool some = status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS;
@@ -129,7 +149,10 @@ void give(pmix_lookup_cbfunc_t callback, void* data, pmix_status_t status, std::
         const ProcName owner = in.name();
         const std::string key(in.bytes());
         UnpackedInfo value(in.bytes());
+        const uint32_t uid = in.u32(), gid = in.u32();
         if (!in.ok() || value.size() != 1) break;
+        if (std::exchange(wanted.user, false)) add_id(found, PMIX_USERID, to_pmix(owner), uid);
+        if (std::exchange(wanted.group, false)) add_id(found, PMIX_GRPID, to_pmix(owner), gid);
         pmix_pdata_t& entry = found.emplace_back();
         PMIX_PDATA_CONSTRUCT(&entry);
         entry.proc = to_pmix(owner);
@@ -159,11 +182,13 @@ pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t inf
         body.u32(range ? 1 : 0);
         if (range) write_range(body, *range);
         body.u32(waits ? 1 : 0).u32(static_cast<uint32_t>(wanted)).u32(*seconds);
-        write_keys(body, keys);
-        on_loop([body = std::move(body), callback, data] {
+        std::vector<std::string> names = keys_of(keys);
+        const Wanted ids{take(names, PMIX_USERID), take(names, PMIX_GRPID)};
+        body.texts(names);
+        on_loop([body = std::move(body), ids, callback, data] {
             bridge().ask(Topic::Publish, body,
-                         [callback, data](pmix_status_t status, std::string_view found) {
-                             give(callback, data, status, found);
+                         [ids, callback, data](pmix_status_t status, std::string_view found) {
+                             give(callback, data, ids, status, found);
                          });
         });
         return PMIX_SUCCESS;
@@ -179,7 +204,7 @@ pmix_status_t unpublish(const pmix_proc_t* proc, char** keys, const pmix_info_t 
         write_party(body, Directory::Request::Unpublish, *proc, info, count);
         body.u32(range ? 1 : 0);
         if (range) write_range(body, *range);
-        write_keys(body, keys);
+        body.texts(keys_of(keys));
         on_loop([body = std::move(body), done = done_op(callback, data)] {
             bridge().ask(Topic::Publish, body, done);
         });

@@ -110,6 +110,7 @@ Notice Announcer::about(const JobRecord& job, int32_t code) const {
     notice.source = hub_.launcher();
     notice.targets = {job.wishes.requestor};
     notice.non_default = true;
+    notice.affected = ProcName{job.job.nspace, PMIX_RANK_WILDCARD};
     notice.nspace = job.job.nspace;
     notice.time = static_cast<uint64_t>(time(nullptr));
     return notice;
@@ -159,7 +160,6 @@ void Announcer::job_ended(JobRecord& job) {
     Notice notice = about(job, PMIX_EVENT_JOB_END);
     notice.job_status = job.term_status;
     notice.exit_code = 0;
-    notice.affected = ProcName{job.job.nspace, PMIX_RANK_WILDCARD};
     if (job.failed_rank) {
         notice.affected = ProcName{job.job.nspace, *job.failed_rank};
         notice.exit_code = exit_code_of(job.ranks[*job.failed_rank]);

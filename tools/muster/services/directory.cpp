@@ -181,7 +181,11 @@ bool Directory::answer(Lookup& lookup, bool at_once) {
     Writer body;
     body.u32(static_cast<uint32_t>(found.size()));
     for (const auto& entry : found)
-        body.name(entry->owner.proc).bytes(entry->key).bytes(entry->value);
+        body.name(entry->owner.proc)
+            .bytes(entry->key)
+            .bytes(entry->value)
+            .u32(entry->owner.uid)
+            .u32(entry->owner.gid);
     hub_.answer(lookup.asker, status, body.body());
     // A key may have been asked for twice.
     std::set<const Entry*> read;
