@@ -25,6 +25,15 @@ void define_library_parameters(Parameters& parameters) {
              "Largest message that is accepted from a peer; a peer that sends a larger one is disconnected."},
         {.framework = "server",
          .component = "base",
+         .name = "max_queued",
+         .type = ParameterType::Size,
+         .default_value = "512m",
+         .unit = "bytes",
+         .help =
+             "How much may wait to be sent to one peer; a peer that does not read, so that more would wait, "
+             "is disconnected. A single message is always sent, however long it is."},
+        {.framework = "server",
+         .component = "base",
          .name = "handshake_timeout",
          .type = ParameterType::Seconds,
          .default_value = "30",

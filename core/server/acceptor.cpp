@@ -15,6 +15,8 @@ namespace {
 /// Connections that may be in their handshake at once. Past it the oldest goes: an honest peer needs
 /// microseconds.
 constexpr size_t kMaxPending = 1024;
+/// How long nobody is let in after the process had no descriptor (or memory) left for one more.
+constexpr std::chrono::milliseconds kPause{200};
 }  // namespace
 
 struct Acceptor::Pending {
@@ -42,12 +44,10 @@ Result<void> Acceptor::open(const ListenOptions& options) {
                         listener.error().text;
             continue;
         }
-        Open open;
+        Open& open = open_.emplace_back();
         open.listener = std::move(*listener);
-        Listener& known = *open.listener;
         open.watch =
-            runtime_.loop().watch(known.fd(), [this, &known](EventLoop::Ready) { accept_all(known); });
-        open_.push_back(std::move(open));
+            runtime_.loop().watch(open.listener->fd(), [this, &open](EventLoop::Ready) { accept_all(open); });
     }
     if (open_.empty()) {
         return Error{PMIX_ERR_NOT_AVAILABLE,
@@ -63,15 +63,18 @@ std::vector<std::string> Acceptor::uris() const {
     return uris;
 }
 
-void Acceptor::accept_all(Listener& listener) {
+void Acceptor::accept_all(Open& open) {
     // Bounded, so that a storm of connections does not keep the loop from everything else.
     for (int i = 0; i < 64; ++i) {
-        auto socket = listener.accept();
+        auto socket = open.listener->accept();
         if (!socket) {
             if (socket.status() == PMIX_ERR_NOT_FOUND) return;
             MUSTER_LOG(runtime_.registry().log("ptl"), Error, "%s", socket.error().text.c_str());
-            if (socket.status() == PMIX_ERR_OUT_OF_RESOURCE) return;
-            continue;
+            if (socket.status() != PMIX_ERR_OUT_OF_RESOURCE) continue;
+            // Who wants in goes on waiting in the kernel; asking again at once would only keep the loop busy.
+            open.watch->want_read(false);
+            open.resume = runtime_.loop().after(kPause, [&open] { open.watch->want_read(true); });
+            return;
         }
         if (pending_.size() >= kMaxPending) drop(*pending_.front(), "too many others wait");
         pending_.push_back(std::make_unique<Pending>());

@@ -30,17 +30,18 @@ class Acceptor {
 
   private:
     struct Pending;
-    void accept_all(Listener& listener);
+    struct Open {
+        std::unique_ptr<Listener> listener;
+        std::unique_ptr<Watch> watch;
+        std::unique_ptr<Watch> resume;  ///< of accepting, after a pause
+    };
+    void accept_all(Open& open);
     void read(Pending& pending);
     void drop(Pending& pending, const std::string& reason);
 
     Runtime& runtime_;
     OnRequest on_request_;
-    struct Open {
-        std::unique_ptr<Listener> listener;
-        std::unique_ptr<Watch> watch;
-    };
-    std::vector<Open> open_;
+    std::list<Open> open_;  ///< the watches point at the elements
     std::list<std::unique_ptr<Pending>> pending_;
 };
 

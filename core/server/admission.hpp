@@ -11,8 +11,10 @@ struct Server::Admission {
     ConnectRequest request;
     Bytes early;
     PeerPtr peer = std::make_shared<Peer>();
-    Info info;                ///< what the peer said of itself
-    bool registered = false;  ///< the host has registered it as a client
+    Info info;                      ///< what the peer said of itself
+    bool registered = false;        ///< the host has registered it as a client
+    Proc held_as;                   ///< under which name it is counted in held_, while the host decides
+    std::unique_ptr<Watch> leaves;  ///< while the host decides: whether the peer goes away
 
     std::string text() const {
         if (!is_tool(request.kind)) return "client " + peer->text();

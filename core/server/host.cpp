@@ -226,7 +226,10 @@ void Host::direct_modex(const pmix_proc_t& proc, Info info, HostDone done) {
     };
     auto kept = std::make_shared<Arguments>(Arguments{proc, std::move(info)});
     upcall("direct_modex", kept, std::move(done), [&](void* cbdata) {
-        return module_.direct_modex(&kept->proc, kept->info.data(), kept->info.size(), on_modex, cbdata);
+        const pmix_status_t status =
+            module_.direct_modex(&kept->proc, kept->info.data(), kept->info.size(), on_modex, cbdata);
+        // Done, and no callback that could bring data.
+        return status == PMIX_OPERATION_SUCCEEDED ? PMIX_ERR_NOT_FOUND : status;
     });
 }
 

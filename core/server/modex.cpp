@@ -9,6 +9,11 @@
 namespace muster {
 namespace {
 
+/// Between two questions to the host for what a process of another node has not posted yet: at first, and at
+/// most.
+constexpr std::chrono::milliseconds kFirstPause{20};
+constexpr std::chrono::milliseconds kLongestPause{1000};
+
 /// One BYTE_OBJECT of a GET reply: the process, then its values.
 void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values) {
     Packer object(out.format());
@@ -45,12 +50,7 @@ pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
     if (LocalClient* client = server_.namespaces().client(proc)) ++client->commits;
     const Proc target(proc);
     retry(target, false);
-    if (auto found = requested_.find(target); found != requested_.end()) {
-        auto callers = std::move(found->second);
-        requested_.erase(found);
-        for (OnRequested& done : callers)
-            requested(proc, std::move(done));
-    }
+    request_again([&](const Proc& other) { return other == target; });
     return PMIX_SUCCESS;
 }
 
@@ -177,11 +177,17 @@ void Modex::wait(GetRequest request, OnGet done, bool bounded) {
     waiting.request = std::move(request);
     waiting.done = std::move(done);
     if (timeout) {
+        waiting.patient = true;
         arm(waiting, *timeout, PMIX_ERR_TIMEOUT);
     } else if (bounded) {
-        const double seconds = server_.runtime().parameters().seconds("server_base_max_wait");
-        arm(waiting, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)), PMIX_ERR_NOT_FOUND);
+        bound(waiting);
     }
+}
+
+/// The process may or may not post more: waiting for it has an end.
+void Modex::bound(Waiting& waiting) {
+    const double seconds = server_.runtime().parameters().seconds("server_base_max_wait");
+    arm(waiting, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)), PMIX_ERR_NOT_FOUND);
 }
 
 void Modex::arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t verdict) {
@@ -238,24 +244,45 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
             if (stored != PMIX_SUCCESS) break;
         }
     }
-    // Those that asked before this answer are done with it; those that came meanwhile are asked for again.
+    // Those that asked before this answer are done with it, unless they have said how long they wait; those
+    // that came meanwhile are asked for again.
     const auto found = waiting_.find(key);
     if (found == waiting_.end()) return;
     WaitingList list = std::move(found->second);
     waiting_.erase(found);
     WaitingList later;
+    bool fresh = false;
     for (auto& waiting : list) {
         if (auto blob = try_answer(waiting->request)) {
             waiting->done(PMIX_SUCCESS, std::move(*blob));
-        } else if (waiting->asked) {
-            waiting->done(status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status, {});
-        } else {
+        } else if (!waiting->asked) {
+            fresh = true;
             later.push_back(std::move(waiting));
+        } else if (status == PMIX_SUCCESS && waiting->patient) {
+            later.push_back(std::move(waiting));
+        } else {
+            waiting->done(status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status, {});
         }
     }
-    if (later.empty()) return;
+    if (later.empty()) {
+        again_.erase(key);
+        return;
+    }
     waiting_[key].splice(waiting_[key].end(), later);
-    ask_host(target);
+    fresh ? ask_host(target) : ask_again_later(target);
+}
+
+void Modex::ask_again_later(const pmix_proc_t& target) {
+    Again& again = again_.try_emplace(Proc(target), Again{kFirstPause, nullptr}).first->second;
+    again.timer = server_.runtime().loop().after(again.pause, [this, target] {
+        const Proc key(target);
+        if (waiting_.count(key) == 0) {
+            again_.erase(key);  // with it this timer
+        } else {
+            ask_host(target);
+        }
+    });
+    again.pause = std::min(2 * again.pause, kLongestPause);
 }
 
 void Modex::retry(const Proc& target, bool final_answer) {
@@ -271,11 +298,7 @@ void Modex::retry(const Proc& target, bool final_answer) {
             waiting->done(PMIX_ERR_NOT_FOUND, {});
         } else {
             // It has committed without that key: from now on waiting is bounded.
-            if (!waiting->time_limit) {
-                const double seconds = server_.runtime().parameters().seconds("server_base_max_wait");
-                arm(*waiting, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)),
-                    PMIX_ERR_NOT_FOUND);
-            }
+            if (!waiting->time_limit) bound(*waiting);
             later.push_back(std::move(waiting));
         }
     }
@@ -376,42 +399,53 @@ pmix_status_t Modex::accept_contributions(ByteView data) {
 }
 
 void Modex::registered(const char* nspace) {
-    std::vector<std::unique_ptr<Waiting>> again;
+    const auto of_nspace = [nspace](const Proc& proc) { return proc.nspace() == nspace; };
+    for (auto& waiting :
+         take_waiting([&](const Proc& proc) { return of_nspace(proc) && in_flight_.count(proc) == 0; })) {
+        get(std::move(waiting->request), std::move(waiting->done));
+    }
+    request_again(of_nspace);
+}
+
+/// Takes out those that wait for one of the processes.
+Modex::WaitingList Modex::take_waiting(const Concerned& concerned) {
+    WaitingList taken;
     for (auto it = waiting_.begin(); it != waiting_.end();) {
-        if (it->first.nspace() != nspace || in_flight_.count(it->first) != 0) {
+        if (!concerned(it->first)) {
             ++it;
             continue;
         }
-        for (auto& waiting : it->second)
-            again.push_back(std::move(waiting));
+        taken.splice(taken.end(), it->second);
         it = waiting_.erase(it);
     }
-    for (auto& waiting : again)
-        get(std::move(waiting->request), std::move(waiting->done));
-    std::vector<std::pair<Proc, std::vector<OnRequested>>> callers;
+    return taken;
+}
+
+/// Takes out the host's requests for one of the processes.
+std::vector<std::pair<Proc, Modex::OnRequested>> Modex::take_requested(const Concerned& concerned) {
+    std::vector<std::pair<Proc, OnRequested>> taken;
     for (auto it = requested_.begin(); it != requested_.end();) {
-        if (it->first.nspace() == nspace) {
-            callers.emplace_back(it->first, std::move(it->second));
-            it = requested_.erase(it);
-        } else {
+        if (!concerned(it->first)) {
             ++it;
+            continue;
         }
+        for (OnRequested& done : it->second)
+            taken.emplace_back(it->first, std::move(done));
+        it = requested_.erase(it);
     }
-    for (auto& [proc, list] : callers) {
-        for (OnRequested& done : list)
-            requested(proc.to_c(), std::move(done));
-    }
+    return taken;
+}
+
+/// Something has changed that may answer the host's requests for these.
+void Modex::request_again(const Concerned& concerned) {
+    for (auto& [proc, done] : take_requested(concerned))
+        requested(proc.to_c(), std::move(done));
 }
 
 void Modex::departed(const pmix_proc_t& proc) {
     const Proc target(proc);
     retry(target, true);
-    if (auto found = requested_.find(target); found != requested_.end()) {
-        auto callers = std::move(found->second);
-        requested_.erase(found);
-        for (OnRequested& done : callers)
-            requested(proc, std::move(done));
-    }
+    request_again([&](const Proc& other) { return other == target; });
 }
 
 void Modex::deregistered(const char* nspace) {
@@ -423,32 +457,15 @@ void Modex::close() {
     end_all([](const Proc&) { return true; }, PMIX_ERR_LOST_CONNECTION);
 }
 
-void Modex::end_all(const std::function<bool(const Proc&)>& concerned, pmix_status_t verdict) {
+void Modex::end_all(const Concerned& concerned, pmix_status_t verdict) {
     std::erase_if(in_flight_, [&](const auto& entry) { return concerned(entry.first); });
-    std::vector<std::unique_ptr<Waiting>> ended;
-    for (auto it = waiting_.begin(); it != waiting_.end();) {
-        if (!concerned(it->first)) {
-            ++it;
-            continue;
-        }
-        for (auto& waiting : it->second)
-            ended.push_back(std::move(waiting));
-        it = waiting_.erase(it);
-    }
-    std::vector<OnRequested> callers;
-    for (auto it = requested_.begin(); it != requested_.end();) {
-        if (!concerned(it->first)) {
-            ++it;
-            continue;
-        }
-        for (OnRequested& done : it->second)
-            callers.push_back(std::move(done));
-        it = requested_.erase(it);
-    }
+    std::erase_if(again_, [&](const auto& entry) { return concerned(entry.first); });
     // Those who are answered may ask again.
+    auto ended = take_waiting(concerned);
+    auto callers = take_requested(concerned);
     for (auto& waiting : ended)
         waiting->done(verdict, {});
-    for (OnRequested& done : callers)
+    for (auto& [proc, done] : callers)
         done(verdict, {});
 }
 

@@ -64,7 +64,13 @@ class Modex {
         GetRequest request;
         OnGet done;
         std::unique_ptr<Watch> time_limit;
-        bool asked = false;  ///< the host was asked after this request came
+        bool asked = false;    ///< the host was asked after this request came
+        bool patient = false;  ///< the requester gave a time limit: until then what is missing may still come
+    };
+    /// Asking the host again for a process whose answer lacked a key that somebody waits for patiently.
+    struct Again {
+        std::chrono::milliseconds pause;
+        std::unique_ptr<Watch> timer;
     };
     using WaitingList = std::list<std::unique_ptr<Waiting>>;
 
@@ -73,14 +79,21 @@ class Modex {
     void wait(GetRequest request, OnGet done, bool bounded);
     void ask_host(const pmix_proc_t& target);
     void host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data);
+    void ask_again_later(const pmix_proc_t& target);
     void retry(const Proc& target, bool final_answer);
-    void end_all(const std::function<bool(const Proc&)>& concerned, pmix_status_t verdict);
+    using Concerned = std::function<bool(const Proc&)>;
+    WaitingList take_waiting(const Concerned& concerned);
+    std::vector<std::pair<Proc, OnRequested>> take_requested(const Concerned& concerned);
+    void request_again(const Concerned& concerned);
+    void end_all(const Concerned& concerned, pmix_status_t verdict);
+    void bound(Waiting& waiting);
     void arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t verdict);
 
     Server& server_;
     bool closed_ = false;
     std::unordered_map<Proc, WaitingList> waiting_;
     std::unordered_map<Proc, bool> in_flight_;  ///< direct modex under way
+    std::unordered_map<Proc, Again> again_;
     std::unordered_map<Proc, std::vector<OnRequested>> requested_;
 };
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "core/collective/fence.hpp"
 #include "core/groups/construct.hpp"
@@ -18,6 +19,11 @@
 #include "framework/psec.hpp"
 
 namespace muster {
+
+namespace {
+/// Connections of one process (or of tools without a name) that may wait for the host's decision at once.
+constexpr size_t kMaxHeld = 64;
+}  // namespace
 
 Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size)
     : runtime_(runtime),
@@ -293,10 +299,12 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
         if (auto checked = check_client(*admission); !checked) {
             return refuse(admission->socket, who, checked.error().text);
         }
+        if (!hold(admission)) return;
         LocalClient* client = namespaces_.client(peer.proc);
-        host_.client_connected(
-            peer.proc, client->server_object, std::move(admission->info),
-            [this, admission](const HostAnswer& answer) { complete_admission(admission, answer.status); });
+        host_.client_connected(peer.proc, client->server_object, std::move(admission->info),
+                               [this, admission](const HostAnswer& answer) {
+                                   if (release(*admission)) complete_admission(admission, answer.status);
+                               });
         return;
     }
     if (is_tool(wanted.kind)) return admit_tool(admission);
@@ -339,6 +347,38 @@ Result<void> Server::check_credential(const Admission& admission, uint32_t uid, 
     return module->validate_credential(wanted.credential.view(), claim);
 }
 
+bool Server::hold(const std::shared_ptr<Admission>& admission) {
+    const Proc name(admission->peer->proc);
+    if (held_[name] >= kMaxHeld) {
+        refuse(admission->socket, admission->text(),
+               "too many connections of this name wait for the host's decision");
+        return false;
+    }
+    ++held_[name];
+    admission->held_as = name;
+    const std::weak_ptr<Admission> weak = admission;
+    admission->leaves = runtime_.loop().watch(admission->socket.fd.get(), [this, weak](EventLoop::Ready) {
+        const auto waiting = weak.lock();
+        if (!waiting) return;
+        char byte = 0;
+        const ssize_t got = ::recv(waiting->socket.fd.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (got > 0) return waiting->leaves->want_read(false);  // it talks before its turn, but is there
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        refuse(waiting->socket, waiting->text(), "it left before the host decided");
+        release(*waiting);
+        waiting->socket.fd.reset();
+    });
+    return true;
+}
+
+bool Server::release(Admission& admission) {
+    if (!admission.leaves) return false;
+    admission.leaves.reset();
+    const auto held = held_.find(admission.held_as);
+    if (--held->second == 0) held_.erase(held);
+    return true;
+}
+
 void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict) {
     const PeerPtr peer = admission->peer;
     LocalClient* client = namespaces_.client(peer->proc);  // it may have been deregistered meanwhile
@@ -366,6 +406,8 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
                admission->request.version.c_str());
     Channel::Limits limits;
     limits.max_payload = runtime_.parameters().size("server_base_max_payload");
+    limits.max_queued = runtime_.parameters().size("server_base_max_queued");
+    limits.close_when_full = true;
     peer->channel = std::make_unique<Channel>(runtime_.loop(), std::move(admission->socket), limits);
     peers_.push_back(peer);
     if (peer->format.bfrops != runtime_.own_format().bfrops ||

@@ -99,6 +99,10 @@ class Server {
     Result<void> check_client(Admission& admission);
     /// Whether the credential proves that the peer is this user and group.
     Result<void> check_credential(const Admission& admission, uint32_t uid, uint32_t gid);
+    /// The host is about to be asked: bounds what waits for it. False when the peer was refused.
+    bool hold(const std::shared_ptr<Admission>& admission);
+    /// The host has decided (or will not be heard). False when the peer has left meanwhile.
+    bool release(Admission& admission);
     void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
     void on_frame(const PeerPtr& peer, Frame frame);
     void end_connections(LocalClient& client);
@@ -139,6 +143,7 @@ class Server {
     mutable std::mutex formats_lock_;               // guards formats_
     std::unordered_map<Proc, WireFormat> formats_;  ///< of peers that do not want the usual one
     uint32_t next_index_ = 1;
+    std::unordered_map<Proc, size_t> held_;  ///< connections that wait for the host's decision, by process
     std::vector<std::function<void(const pmix_proc_t&, bool)>> departure_listeners_;
 };
 

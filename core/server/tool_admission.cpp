@@ -134,6 +134,7 @@ void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
         return refuse_tool(*admission, PMIX_ERR_NOT_SUPPORTED,
                            "the host has no upcall that decides on tools");
     }
+    if (!hold(admission)) return;
     auto kept = std::make_shared<Info>(std::move(admission->info));
     const Caller caller{admission->peer->proc, wanted.euid, wanted.egid, true};
     Info about;
@@ -152,7 +153,9 @@ void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
     }
     host_.upcall(
         "tool_connected", kept,
-        [this, admission](const HostAnswer& answer) { name_tool(admission, answer.status, answer.proc); },
+        [this, admission](const HostAnswer& answer) {
+            if (release(*admission)) name_tool(admission, answer.status, answer.proc);
+        },
         [&](void* cbdata) -> pmix_status_t {
             if (module.tool_connected2 != nullptr)
                 return module.tool_connected2(kept->data(), kept->size(), on_tool_answer, cbdata);

@@ -68,6 +68,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (payload_size > UINT32_MAX) return false;
         if (waiting != 0 &&
             (waiting >= limits_.max_queued || kHeaderSize + payload_size > limits_.max_queued - waiting)) {
+            if (limits_.close_when_full) give_up(&Impl::report_full);
             return false;
         }
         OutFrame& frame = queue_.emplace_back();
@@ -202,11 +203,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
                 return;
             } else if (errno != EINTR) {
                 write_error_ = errno;
-                write_failed_ = true;
-                queue_.clear();
-                queued_ = front_sent_ = 0;
-                drained_.clear();
-                later(&Impl::report_write_failure);
+                give_up(&Impl::report_write_failure);
             }
         }
     }
@@ -218,6 +215,20 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             front_sent_ -= queue_.front().size();
             queue_.pop_front();
         }
+    }
+
+    /// Nothing more can be sent; `report` says so from the loop.
+    void give_up(void (Impl::*report)()) {
+        write_failed_ = true;
+        queue_.clear();
+        queued_ = front_sent_ = 0;
+        drained_.clear();
+        later(report);
+    }
+
+    void report_full() {
+        auto self = shared_from_this();
+        fail("does not read: more than " + std::to_string(limits_.max_queued) + " bytes wait for it");
     }
 
     void report_write_failure() {

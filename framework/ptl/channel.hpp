@@ -42,6 +42,8 @@ class Channel {
         /// Bytes waiting to be sent, headers included; a frame that would go past it is refused. An empty
         /// queue takes any frame, so that one frame can always go out.
         size_t max_queued = SIZE_MAX;
+        /// What is refused so ends the conversation: the peer does not read, and could not be told again.
+        bool close_when_full = false;
     };
 
     /// Takes the socket over, which must be non-blocking.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
 #include <pmix.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -223,6 +224,28 @@ TEST_F(BadInput, SilenceIsDroppedInTimeAndHoldsUpNobody) {
     for (RawPeer& raw : silent)
         EXPECT_TRUE(raw.dropped());
     EXPECT_EQ(lines_with(log(), "it said nothing in time"), silent.size());
+}
+
+TEST_F(BadInput, WithoutADescriptorLeftTheLoopRestsAndGoesOnLater) {
+    rlimit limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const auto environment = host_->environment(job_, 0);
+    // One descriptor is left, which the peer's side takes: none for the server's.
+    const int free = dup(STDERR_FILENO);
+    ASSERT_GE(free, 0);
+    close(free);
+    rlimit tight = limit;
+    tight.rlim_cur = static_cast<rlim_t>(free) + 1;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    RawPeer waits(environment);
+    usleep(500000);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT_TRUE(waits.connected());
+    expect_health();
+    const std::string text = log();
+    const size_t lines = lines_with(text, "Too many open files");
+    EXPECT_GE(lines, 1U) << text;
+    EXPECT_LT(lines, 10U);
 }
 
 TEST_F(BadInput, GarbageIsDropped) {

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
@@ -224,6 +225,27 @@ TEST(Manners, SRV_57_a_client_that_gives_up_before_the_host_answers_harms_nobody
     EXPECT_EQ(again.line(), "INIT");
     again.go_on();
     EXPECT_EQ(again.wait(), 0);
+}
+
+TEST(Manners, SRV_57_a_client_that_left_holds_no_descriptor_though_the_host_never_answers) {
+    const auto descriptors = [] {
+        const auto all = std::filesystem::directory_iterator("/proc/self/fd");
+        return std::distance(begin(all), end(all));
+    };
+    Host host;
+    host.hold("connected");
+    const auto job = host.start_job(2);
+    const auto before = descriptors();
+    for (size_t i = 1; i <= 5; ++i) {
+        auto gives_up = host.start(job, 0, {"init"});
+        ASSERT_TRUE(host.wait_for("connected", i));
+        gives_up.signal(SIGKILL);
+        EXPECT_EQ(gives_up.wait(), 128 + SIGKILL);
+    }
+    for (int i = 0; descriptors() > before && i < 1000; ++i)
+        usleep(10000);
+    EXPECT_LE(descriptors(), before);
+    host.release("connected");
 }
 
 TEST(Manners, SRV_55_the_module_and_infos_may_go_at_once) {

@@ -424,6 +424,27 @@ TEST(Modex, SRV_73__SRV_39_asks_the_host_once_and_passes_the_directives_on) {
     EXPECT_EQ(poster.wait(), 0);
 }
 
+TEST(Modex, SRV_39_a_get_with_a_time_limit_asks_again_for_what_is_posted_later) {
+    Host host;
+    const auto job = host.start_job(1, 1);
+    auto poster = host.start(job, 0, {"post"});
+    EXPECT_EQ(poster.line(), "INIT");
+    poster.go_on();
+    EXPECT_EQ(poster.line(), "POSTED");
+    ModexRequest blob(job, 0);
+    ASSERT_TRUE(blob.done(20));
+    // At first the process elsewhere has committed something else only.
+    host.answer_modex(PMIX_SUCCESS, "");
+    auto client = host.start(job, 0, {"get", "1", "test.posted", "1"});
+    EXPECT_EQ(client.line(), "INIT");
+    ASSERT_TRUE(host.wait_for("modex", 2)) << "the host is not asked again";
+    host.answer_modex(PMIX_SUCCESS, blob.data());
+    EXPECT_EQ(client.line(), "GOT everywhere");
+    EXPECT_EQ(client.wait(), 0);
+    poster.go_on();
+    EXPECT_EQ(poster.wait(), 0);
+}
+
 TEST(Modex, SRV_74_an_error_of_the_host_is_the_callers_error) {
     Host host;
     const auto job = host.start_job(1, 1);

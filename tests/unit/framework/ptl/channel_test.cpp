@@ -434,6 +434,19 @@ TEST_F(ChannelTest, RefusesWhatGoesPastTheQueueLimit) {
     EXPECT_TRUE(got == wire_frame(0, 101, pattern(3 << 20)) + wire_frame(0, 103, "y"));
 }
 
+TEST_F(ChannelTest, EndsWithAPeerThatDoesNotReadWhereItShall) {
+    make_and_start({.max_queued = 1 << 20, .close_when_full = true});
+    // A single frame may be of any length.
+    ASSERT_TRUE(channel_->send(0, 101, bytes_of(pattern(3 << 20))));
+    ASSERT_GT(channel_->queued(), size_t{1} << 20);
+    EXPECT_FALSE(channel_->send(0, 102, bytes_of("x")));
+    EXPECT_EQ(closed_, 0) << "inside send()";
+    EXPECT_EQ(channel_->queued(), 0U) << "its memory is kept";
+    ASSERT_TRUE(runs_until([&] { return closed_ == 1; }));
+    EXPECT_NE(reason_.find("does not read"), std::string::npos) << reason_;
+    EXPECT_FALSE(channel_->is_open());
+}
+
 TEST_F(ChannelTest, WritesQueuedFramesInOrder) {
     make_and_start();
     std::string want;
