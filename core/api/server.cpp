@@ -7,6 +7,7 @@
 
 #include "core/api/instance.hpp"
 #include "core/api/topology.hpp"
+#include "core/client/client.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/argv.hpp"
@@ -83,8 +84,16 @@ pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
 /// Calls that wait on other threads end, and so do those that wait for the host.
 void end_waits(Runtime& runtime, void*) {
     Server* server = runtime.server();
+    Client* client = runtime.client();
+    if (client != nullptr) {
+        // A server that has attached to others as a tool takes its leave there.
+        call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [client](auto deliver) {
+            client->finalize(std::chrono::seconds(2), deliver);
+        });
+    }
     if (server == nullptr) return;
-    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [server](auto deliver) {
+    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [server, client](auto deliver) {
+        if (client != nullptr) client->close();
         server->close();
         deliver(PMIX_SUCCESS);
     });

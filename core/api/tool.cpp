@@ -2,6 +2,7 @@
 // Tools: PMIx_tool_init and its company (Standard: Tool-Specific APIs).
 #include <pmix_tool.h>
 
+#include <cstddef>
 #include <cstdlib>
 
 #include "core/api/instance.hpp"
@@ -21,15 +22,33 @@ namespace {
 
 constexpr std::chrono::seconds kGoodbye{2};
 
+/// What a host compiled against the oldest headers surely has (docs/decisions/0001-server-module-size.md).
+constexpr size_t kOldestModuleSize = offsetof(pmix_server_module_t, client_connected2) + sizeof(void*);
+
 struct InitContext {
     InfoView info;
     bool made = false;  ///< this call has made the runtime, and has tried to connect
 };
 
+void say_goodbye(Runtime& runtime, void* data) {
+    auto& outcome = *static_cast<pmix_status_t*>(data);
+    if (runtime.client() != nullptr) {
+        outcome = call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+            runtime.client()->finalize(kGoodbye, deliver);
+        });
+    }
+    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+        if (runtime.client() != nullptr) runtime.client()->close();
+        if (runtime.server() != nullptr) runtime.server()->close();
+        deliver(PMIX_SUCCESS);
+    });
+}
+
 Result<std::unique_ptr<Runtime>> make_tool(void* data) {
     auto& context = *static_cast<InitContext*>(data);
     auto identity = ToolIdentity::read(context.info);
     if (!identity) return identity.error();
+    const bool launcher = identity->launcher || identity->scheduler;
     Runtime::Options options;
     options.role = Runtime::Role::Tool;
     options.info = context.info;
@@ -47,43 +66,61 @@ Result<std::unique_ptr<Runtime>> make_tool(void* data) {
         runtime.stop();
         return begun.error();
     }
+    const auto then = [&]() -> Result<void> {
+        if (launcher) {
+            if (auto served = runtime.tool()->become_server(context.info); !served) return served;
+        }
+        return runtime.tool()->obey_parent();
+    };
+    if (auto ready = then(); !ready) {
+        MUSTER_LOG(runtime.log(), Error, "%s", ready.error().text.c_str());
+        pmix_status_t ignored = PMIX_SUCCESS;
+        say_goodbye(runtime, &ignored);
+        runtime.stop();
+        return ready.error();
+    }
     runtime.note_own_facts();
     context.made = true;
     return made;
 }
 
-void say_goodbye(Runtime& runtime, void* data) {
-    auto& outcome = *static_cast<pmix_status_t*>(data);
-    if (runtime.client() != nullptr) {
-        outcome = call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-            runtime.client()->finalize(kGoodbye, deliver);
-        });
-    }
-    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-        if (runtime.client() != nullptr) runtime.client()->close();
-        if (runtime.server() != nullptr) runtime.server()->close();
-        deliver(PMIX_SUCCESS);
-    });
-}
-
 /// Runs an attach of a tool that is there; logs why it failed.
 pmix_status_t attach(Runtime& runtime, InfoView info, bool primary, pmix_proc_t* server) {
-    if (runtime.tool() == nullptr) return PMIX_ERR_NOT_SUPPORTED;
     // Whoever waits on the loop itself would wait for ever.
     if (runtime.loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;
+    auto tool = Tool::of(runtime);
+    if (!tool) return tool.status();
     auto wanted = ToolDirectives::read(runtime, info);
     if (!wanted) {
         MUSTER_LOG(runtime.log(), Error, "%s", wanted.error().text.c_str());
         return wanted.status();
     }
     wanted->primary |= primary;
-    auto attached = runtime.tool()->attach(*wanted);
+    auto attached = (*tool)->attach(*wanted);
     if (!attached) {
         MUSTER_LOG(runtime.log(), Error, "%s", attached.error().text.c_str());
         return wanted->optional ? PMIX_SUCCESS : attached.status();
     }
     if (server != nullptr) *server = *attached;
     return PMIX_SUCCESS;
+}
+
+pmix_status_t set_module(const pmix_server_module_t* module, size_t size) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (module == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (use->server() == nullptr) return PMIX_ERR_NOT_SUPPORTED;  // no launcher
+        Host& host = use->server()->host();
+        if (use->loop().on_loop()) {
+            host.set_module(module, size);
+            return PMIX_SUCCESS;
+        }
+        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+            host.set_module(module, size);
+            deliver(PMIX_SUCCESS);
+        });
+    });
 }
 
 }  // namespace
@@ -195,6 +232,15 @@ PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_i
             [&tool, which = *server, wait = view.is_true(PMIX_WAIT_FOR_CONNECTION),
              limit = read_timeout(view)](auto deliver) { tool.set_server(which, wait, limit, deliver); });
     });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t* module) {
+    return set_module(module, kOldestModuleSize);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_tool_set_server_module_sized(pmix_server_module_t* module,
+                                                            size_t module_size) {
+    return set_module(module, module_size);
 }
 
 }  // extern "C"

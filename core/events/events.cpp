@@ -65,6 +65,30 @@ void Events::attach(Client& client) {
     client_ = &client;
     client.on_message(tag::kEvent, [this](const Frame& frame) { receive(frame); });
     client.on_lost([this](const pmix_proc_t& server) { lost(server); });
+    client.on_primary([this] { tell_primary(); });
+}
+
+Client* Events::upstream() const {
+    return client_ != nullptr && client_->connected() ? client_ : nullptr;
+}
+
+void Events::tell_primary() {
+    std::vector<pmix_status_t> codes;
+    for (const auto& [code, count] : wanted_)
+        codes.push_back(code);
+    const auto tell = [this](const std::vector<pmix_status_t>& some) {
+        Packer message = client_->packer(Command::RegisterEvents);
+        message.counted(some.data(), some.size(), PMIX_STATUS).infos({});
+        client_->request_status(std::move(message), [this](pmix_status_t status) {
+            if (status != PMIX_SUCCESS) {
+                MUSTER_LOG(runtime_.log(), Error, "server %s does not take our event handlers over: %s",
+                           proc_text(client_->server()).c_str(), status_text(status));
+            }
+        });
+    };
+    if (upstream() == nullptr) return;
+    if (!codes.empty()) tell(codes);
+    if (wanted_defaults_ > 0) tell({});
 }
 
 void Events::observe(pmix_status_t code, Observer observer) {
@@ -90,7 +114,7 @@ void Events::listen(const std::vector<pmix_status_t>& codes) {
         if (listened_.insert(code).second && wanted_[code]++ == 0) fresh.push_back(code);
     }
     // A server sees all that passes.
-    if (fresh.empty() || runtime_.server() != nullptr || client_ == nullptr || !client_->connected()) return;
+    if (fresh.empty() || upstream() == nullptr) return;
     Packer message = client_->packer(Command::RegisterEvents);
     message.counted(fresh.data(), fresh.size(), PMIX_STATUS).infos({});
     client_->request_status(std::move(message), [this, n = fresh.size()](pmix_status_t status) {
@@ -125,10 +149,15 @@ void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
         done(PMIX_SUCCESS, id);
         engine_.activate(id);
     };
-    if (Server* server = runtime_.server()) {
-        return server->events().want_environment(fresh, std::move(directives), std::move(finish));
+    if (Server* server = runtime_.server(); server != nullptr && upstream() == nullptr) {
+        // A tool with clients of its own has no environment behind it.
+        const bool tool = runtime_.role() == Runtime::Role::Tool;
+        return server->events().want_environment(
+            fresh, std::move(directives), [tool, finish = std::move(finish)](pmix_status_t status) {
+                finish(tool && status == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS : status);
+            });
     }
-    if (client_ == nullptr || !client_->connected() || !ask) return finish(PMIX_SUCCESS);
+    if (upstream() == nullptr || !ask) return finish(PMIX_SUCCESS);
     Packer message = client_->packer(Command::RegisterEvents);
     message.counted(fresh.data(), fresh.size(), PMIX_STATUS).infos(directives);
     client_->request_status(std::move(message), [finish = std::move(finish)](pmix_status_t status) {
@@ -147,8 +176,8 @@ void Events::withdraw(const std::vector<pmix_status_t>& codes) {
     }
     const bool last_default = codes.empty() && wanted_defaults_ > 0 && --wanted_defaults_ == 0;
     if (unwanted.empty() && !last_default) return;
-    if (Server* server = runtime_.server()) return server->events().forget_environment(unwanted);
-    if (client_ == nullptr || !client_->connected()) return;
+    if (Server* server = runtime_.server()) server->events().forget_environment(unwanted);
+    if (upstream() == nullptr) return;
     Packer message = client_->packer(Command::DeregisterEvents);
     for (const pmix_status_t code : unwanted)
         message.status(code);
@@ -162,12 +191,15 @@ void Events::deregister_handler(size_t id, const OnStatus& done) {
 }
 
 void Events::notify(EventPtr event, const OnStatus& done) {
-    if (Server* server = runtime_.server()) return server->events().from_host(std::move(event), done);
+    if (Server* server = runtime_.server()) {
+        if (upstream() == nullptr) return server->events().from_host(std::move(event), done);
+        server->events().to_clients(event);
+    }
     if (event->range == PMIX_RANGE_PROC_LOCAL) {
         done(PMIX_SUCCESS);
         return raise(std::move(event));
     }
-    if (client_ == nullptr || !client_->connected()) return done(PMIX_ERR_UNREACH);
+    if (upstream() == nullptr) return done(PMIX_ERR_UNREACH);
     Packer message = client_->packer(Command::Notify);
     message.status(event->status).items(&event->range, 1, PMIX_DATA_RANGE).infos(event->info);
     client_->request_status(std::move(message), done);

@@ -56,6 +56,10 @@ class Events {
 
   private:
     EventEngine::OnEnd observed(const EventPtr& event);
+    /// The client role where it has a server to ask.
+    Client* upstream() const;
+    /// Another server is the primary one: it is told what our handlers want.
+    void tell_primary();
     void receive(const Frame& frame);
     void lost(const pmix_proc_t& server);
     void withdraw(const std::vector<pmix_status_t>& codes);

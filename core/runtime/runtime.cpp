@@ -88,9 +88,9 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
 
 Runtime::~Runtime() {
     stop();
-    tool_.reset();
-    client_.reset();
-    server_.reset();
+    delete tool_.exchange(nullptr);
+    delete client_.exchange(nullptr);
+    delete server_.exchange(nullptr);
 }
 
 void Runtime::note_own_facts() {
@@ -117,14 +117,14 @@ const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
 }
 
 void Runtime::set_client(std::unique_ptr<Client> client) {
-    client_ = std::move(client);
-    events_->attach(*client_);
+    events_->attach(*client);
+    client_.store(client.release(), std::memory_order_release);
 }
 void Runtime::set_tool(std::unique_ptr<Tool> tool) {
-    tool_ = std::move(tool);
+    tool_.store(tool.release(), std::memory_order_release);
 }
 void Runtime::set_server(std::unique_ptr<Server> server) {
-    server_ = std::move(server);
+    server_.store(server.release(), std::memory_order_release);
 }
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 
 #include <pmix_server.h>
 
+#include <atomic>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -67,14 +68,16 @@ class Runtime {
     /// The encoding of that name on the wire ("v41", "v51" ...), or nullptr.
     const Bfrops* find_bfrops(std::string_view wire_name);
 
-    /// The roles; null where this process does not play them.
-    Client* client() { return client_.get(); }
-    Server* server() { return server_.get(); }
-    Tool* tool() { return tool_.get(); }
+    /// The roles; null where this process does not play them (yet: a server may become a tool, and a tool a
+    /// server). They stay until the end. Any thread.
+    Client* client() { return client_.load(std::memory_order_acquire); }
+    Server* server() { return server_.load(std::memory_order_acquire); }
+    Tool* tool() { return tool_.load(std::memory_order_acquire); }
     /// The events of this process, whatever its roles.
     Events& events() { return *events_; }
     /// The groups that this process knows, whatever its roles.
     GroupTable& groups() { return groups_; }
+    /// Each once; on the loop, or before start().
     void set_client(std::unique_ptr<Client> client);
     void set_server(std::unique_ptr<Server> server);
     void set_tool(std::unique_ptr<Tool> tool);
@@ -109,9 +112,10 @@ class Runtime {
     Log* log_ = nullptr;    // the registry's
     GroupTable groups_;
     std::unique_ptr<Events> events_;
-    std::unique_ptr<Server> server_;
-    std::unique_ptr<Client> client_;
-    std::unique_ptr<Tool> tool_;
+    // Owned; atomic for those who look from other threads.
+    std::atomic<Server*> server_{nullptr};
+    std::atomic<Client*> client_{nullptr};
+    std::atomic<Tool*> tool_{nullptr};
 };
 
 }  // namespace muster

@@ -36,10 +36,15 @@ OpenUpcalls& open_upcalls() {
 
 Host::Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size)
     : loop_(loop), log_(log) {
-    if (module != nullptr) std::memcpy(static_cast<void*>(&module_), module, std::min(size, sizeof module_));
+    set_module(module, size);
     OpenUpcalls& open = open_upcalls();
     std::lock_guard lock(open.lock);
     owner_ = open.next_owner++;
+}
+
+void Host::set_module(const pmix_server_module_t* module, size_t size) {
+    module_ = {};
+    if (module != nullptr) std::memcpy(static_cast<void*>(&module_), module, std::min(size, sizeof module_));
 }
 
 Host::~Host() {

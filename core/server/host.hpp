@@ -34,6 +34,8 @@ class Host {
   public:
     /// Copies `size` bytes of the host's module and not one more; what lies beyond counts as absent.
     Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size);
+    /// Another table in the place of the first; upcalls that are open are answered as before. On the loop.
+    void set_module(const pmix_server_module_t* module, size_t size);
     /// Answers that come later find nobody.
     ~Host();
     Host(const Host&) = delete;

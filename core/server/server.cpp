@@ -55,13 +55,17 @@ Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_server_module_t* module,
                                                size_t size, InfoView info) {
-    const char* nspace = info.string(PMIX_SERVER_NSPACE);
-    const std::string own_name = nspace != nullptr ? nspace : "pmix-server-" + std::to_string(getpid());
-    if (own_name.size() > PMIX_MAX_NSLEN) {
-        return Error{PMIX_ERR_BAD_PARAM,
-                     "PMIX_SERVER_NSPACE is longer than " + std::to_string(PMIX_MAX_NSLEN)};
+    // A tool that is a server too has its name already; to it that attribute means the server that it looks
+    // for.
+    if (runtime.role() == Runtime::Role::Server) {
+        const char* nspace = info.string(PMIX_SERVER_NSPACE);
+        const std::string own_name = nspace != nullptr ? nspace : "pmix-server-" + std::to_string(getpid());
+        if (own_name.size() > PMIX_MAX_NSLEN) {
+            return Error{PMIX_ERR_BAD_PARAM,
+                         "PMIX_SERVER_NSPACE is longer than " + std::to_string(PMIX_MAX_NSLEN)};
+        }
+        runtime.set_self(make_proc(own_name, info.number<uint32_t>(PMIX_SERVER_RANK).value_or(0)));
     }
-    runtime.set_self(make_proc(own_name, info.number<uint32_t>(PMIX_SERVER_RANK).value_or(0)));
 
     // Without one, no client could ever prove itself.
     if (runtime.registry().psecs().empty())

@@ -26,7 +26,8 @@ void on_tool_answer(pmix_status_t status, pmix_proc_t* proc, void* cbdata) {
 Result<void> Server::open_to_tools(InfoView info) {
     tools_.system = info.is_true(PMIX_SERVER_SYSTEM_SUPPORT);
     const bool session = info.is_true(PMIX_SERVER_SESSION_SUPPORT);
-    const bool tools = info.is_true(PMIX_SERVER_TOOL_SUPPORT);
+    // A launcher is there for others to connect to.
+    const bool tools = info.is_true(PMIX_SERVER_TOOL_SUPPORT) || runtime_.role() == Runtime::Role::Tool;
     tools_.allowed = tools || session || tools_.system;
     tools_.remote = info.is_true(PMIX_SERVER_REMOTE_CONNECTIONS);
     tools_.foreign = info.is_true(PMIX_SERVER_ALLOW_FOREIGN_TOOLS);

@@ -6,11 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <thread>
 
+#include "core/events/events.hpp"
 #include "core/runtime/completion.hpp"
+#include "core/server/server.hpp"
 #include "core/tool/rendezvous_search.hpp"
 #include "framework/base/status.hpp"
 
@@ -266,6 +271,12 @@ Result<Tool::Outcome> Tool::rendezvous(const ToolDirectives& wanted) {
             MUSTER_LOG(log(), Info, "%s", found.error().text.c_str());
         }
     }
+    // A tool that started us may have left a file of its own there; where there is none it waits for ours.
+    if (const char* path = secure_getenv("PMIX_LAUNCHER_RNDZ_FILE"); path != nullptr && *path != '\0') {
+        auto found = read(path);
+        if (found || found.status() != PMIX_ERR_NOT_FOUND)
+            return retrying(wanted, [&] { return only(read(path)); });
+    }
     if (identity_.from_environment) {
         auto contact = ServerContact::from_environment();
         if (contact && *contact) {
@@ -341,6 +352,102 @@ void Tool::note_uri(const pmix_proc_t& server, const std::string& text) {
     runtime_.store().post(server, PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
     if (!runtime_.client()->connected())
         runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
+}
+
+Result<Tool*> Tool::of(Runtime& runtime) {
+    if (runtime.tool() != nullptr) return runtime.tool();
+    if (runtime.server() == nullptr)
+        return Error{PMIX_ERR_NOT_SUPPORTED, "a client has one server, the one that started it"};
+    const pmix_status_t status =
+        call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&runtime](auto deliver) {
+            if (runtime.client() == nullptr) {
+                auto client = std::make_unique<Client>(runtime);
+                client->set_format(runtime.own_format());
+                runtime.set_client(std::move(client));
+            }
+            if (runtime.tool() == nullptr) {
+                ToolIdentity identity;
+                identity.launcher = true;
+                identity.nspace = runtime.self().nspace;
+                identity.rank = runtime.self().rank;
+                runtime.set_tool(std::make_unique<Tool>(runtime, std::move(identity)));
+            }
+            deliver(PMIX_SUCCESS);
+        });
+    if (status != PMIX_SUCCESS) return Error{status, "connecting is not possible on the progress thread"};
+    return runtime.tool();
+}
+
+Result<void> Tool::become_server(InfoView info) {
+    std::string complaint;
+    const pmix_status_t status = call_and_wait<pmix_status_t>(
+        runtime_.loop(), PMIX_ERR_WOULD_BLOCK, [this, info, &complaint](auto deliver) {
+            auto server = Server::create(runtime_, nullptr, 0, info);
+            if (!server) {
+                complaint = server.error().text;
+                return deliver(server.status());
+            }
+            runtime_.set_server(std::move(*server));
+            deliver(PMIX_SUCCESS);
+        });
+    if (status == PMIX_SUCCESS) return {};
+    return Error{status, complaint};
+}
+
+void Tool::watch_parent(int fd) {
+    if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return;  // no descriptor of ours
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+    parent_pipe_.reset(fd);
+    parent_watch_ = runtime_.loop().watch(fd, [this](EventLoop::Ready) {
+        char rest[256];
+        ssize_t got = 0;
+        while ((got = ::read(parent_pipe_.get(), rest, sizeof rest)) > 0) {
+        }
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        parent_watch_.reset();
+        auto event = std::make_shared<Event>();
+        event->status = PMIX_EVENT_JOB_END;
+        event->source = parent_.nspace[0] == '\0' ? runtime_.self() : parent_;
+        event->range = PMIX_RANGE_PROC_LOCAL;
+        runtime_.events().raise(std::move(event));
+    });
+}
+
+Result<void> Tool::obey_parent() {
+    // Removed, so that what we start does not think itself meant.
+    const auto take = [](const char* name) {
+        const char* value = secure_getenv(name);
+        std::string text = value == nullptr ? "" : value;
+        ::unsetenv(name);
+        return text;
+    };
+    const std::string uri = take("PMIX_LAUNCHER_RNDZ_URI");
+    const std::string pipe = take("PMIX_KEEPALIVE_PIPE");
+    take("PMIX_LAUNCHER_RNDZ_FILE");
+    if (!pipe.empty()) {
+        int fd = -1;
+        const auto parsed = std::from_chars(pipe.data(), pipe.data() + pipe.size(), fd);
+        if (parsed.ec == std::errc() && parsed.ptr == pipe.data() + pipe.size() && fd >= 0) {
+            call_and_wait<bool>(runtime_.loop(), false, [this, fd](auto deliver) {
+                watch_parent(fd);
+                deliver(true);
+            });
+        }
+    }
+    if (uri.empty()) return {};
+    Info directives;
+    directives.add(PMIX_SERVER_URI, uri.c_str());
+    auto wanted = ToolDirectives::read(runtime_, directives);
+    if (!wanted) return wanted.error();
+    auto attached = attach(*wanted);
+    if (!attached)
+        return Error{PMIX_ERR_UNREACH,
+                     "the tool that started this one cannot be reached: " + attached.error().text};
+    parent_ = *attached;
+    return runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_PARENT_ID, *Value::from(parent_)) ==
+                   PMIX_SUCCESS
+               ? Result<void>()
+               : Error{PMIX_ERR_NOMEM, "no memory"};
 }
 
 }  // namespace muster

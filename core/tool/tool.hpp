@@ -20,7 +20,16 @@ namespace muster {
 
 class Tool {
   public:
+    /// The runtime has its client role already. On the loop, or before it runs.
     Tool(Runtime& runtime, ToolIdentity identity);
+
+    /// Makes a server that is running a tool as well, or a tool what it is already. Blocks.
+    static Result<Tool*> of(Runtime& runtime);
+    /// Makes the tool a server too, with upcalls yet to come (PMIX_LAUNCHER). Blocks.
+    Result<void> become_server(InfoView info);
+    /// What a tool that started us has left in the environment: where to call back, and what to watch. The
+    /// variables are removed. Blocks; before init returns.
+    Result<void> obey_parent();
 
     /// The first connection, along the chain of PMIx_tool_init; or, where it is not wanted or is optional and
     /// cannot be had, life without a server. Afterwards the process has its identity. PMIX_ERR_UNREACH where
@@ -54,6 +63,7 @@ class Tool {
     std::vector<std::string> hosts(const ToolDirectives& wanted) const;
     Bytes about_us() const;
     void go_alone();
+    void watch_parent(int fd);
     void note_uri(const pmix_proc_t& server, const std::string& text);
     Log& log() const { return runtime_.registry().log("tool"); }
 
@@ -68,6 +78,9 @@ class Tool {
         std::unique_ptr<Watch> limit;
     };
     std::list<Waiting> waiting_;
+    pmix_proc_t parent_{};
+    UniqueFd parent_pipe_;
+    std::unique_ptr<Watch> parent_watch_;
 };
 
 }  // namespace muster
