@@ -99,12 +99,12 @@ Result<Rendezvous> parse_rendezvous(const std::string& text, const std::string& 
         return true;
     };
     if (!add_uri(lines[0]))
-        return refused(PMIX_ERR_BAD_PARAM, path, "does not begin with the URI of a server");
+        return refused(PMIX_ERR_NO_PERMISSIONS, path, "does not begin with the URI of a server");
     found.version = lines[1];
     if (!found.version.empty() && found.version.front() == 'v') found.version.erase(0, 1);
     if (found.version.empty() || found.version.front() < '0' || found.version.front() > '9' ||
         found.version.size() > 64 || !is_printable(found.version))
-        return refused(PMIX_ERR_BAD_PARAM, path, "names no version in its second line");
+        return refused(PMIX_ERR_NO_PERMISSIONS, path, "names no version in its second line");
     if (lines.size() > 2) {
         const std::string& pid = lines[2];
         std::from_chars(pid.data(), pid.data() + pid.size(), found.pid);
@@ -138,7 +138,7 @@ Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign) {
     if ((facts.st_mode & S_IWOTH) != 0)
         return refused(PMIX_ERR_NO_PERMISSIONS, path, "can be written by all users");
     if (facts.st_size > static_cast<off_t>(kMaxFile))
-        return refused(PMIX_ERR_BAD_PARAM, path,
+        return refused(PMIX_ERR_NO_PERMISSIONS, path,
                        "is larger than any such file (" + std::to_string(facts.st_size) + " bytes)");
     std::string text;
     char chunk[4096];
@@ -150,7 +150,8 @@ Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign) {
                            std::string("cannot be read: ") + std::strerror(errno));
         if (got == 0) break;
         text.append(chunk, static_cast<size_t>(got));
-        if (text.size() > kMaxFile) return refused(PMIX_ERR_BAD_PARAM, path, "is larger than any such file");
+        if (text.size() > kMaxFile)
+            return refused(PMIX_ERR_NO_PERMISSIONS, path, "is larger than any such file");
     }
     auto found = parse_rendezvous(text, path);
     if (found && found->pid > 0 && is_stale(found->pid, facts.st_mtime))

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process for the tests of tools: a server, or a tool that takes steps and says how each went, one line a
+// step.
+//   integration_tool serve NSPACE key=value...   prints "READY pid", serves until its input ends
+//   integration_tool run STEP...                 a step is word[:key=value,...]
+// Public API only.
+#include <pmix_server.h>
+#include <pmix_tool.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+pmix_proc_t self;
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    for (size_t begin = 0; begin <= text.size();) {
+        const size_t end = std::min(text.find(separator, begin), text.size());
+        parts.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts;
+}
+
+struct Attribute {
+    const char* word;
+    const char* key;
+    pmix_data_type_t type;
+};
+constexpr Attribute kAttributes[] = {
+    {"uri", PMIX_SERVER_URI, PMIX_STRING},
+    {"tcp", PMIX_TCP_URI, PMIX_STRING},
+    {"pid", PMIX_SERVER_PIDINFO, PMIX_PID},
+    {"nspace", PMIX_SERVER_NSPACE, PMIX_STRING},
+    {"system", PMIX_CONNECT_TO_SYSTEM, PMIX_BOOL},
+    {"first", PMIX_CONNECT_SYSTEM_FIRST, PMIX_BOOL},
+    {"file", PMIX_TOOL_ATTACHMENT_FILE, PMIX_STRING},
+    {"optional", PMIX_TOOL_CONNECT_OPTIONAL, PMIX_BOOL},
+    {"none", PMIX_TOOL_DO_NOT_CONNECT, PMIX_BOOL},
+    {"retries", PMIX_CONNECT_MAX_RETRIES, PMIX_UINT32},
+    {"delay", PMIX_CONNECT_RETRY_DELAY, PMIX_UINT32},
+    {"timeout", PMIX_TIMEOUT, PMIX_INT},
+    {"primary", PMIX_PRIMARY_SERVER, PMIX_BOOL},
+    {"name", PMIX_TOOL_NSPACE, PMIX_STRING},
+    {"rank", PMIX_TOOL_RANK, PMIX_UINT32},
+    {"tmpdir", PMIX_SERVER_TMPDIR, PMIX_STRING},
+    {"systemdir", PMIX_SYSTEM_TMPDIR, PMIX_STRING},
+    {"launcher", PMIX_LAUNCHER, PMIX_BOOL},
+    {"wait", PMIX_WAIT_FOR_CONNECTION, PMIX_BOOL},
+    {"tools", PMIX_SERVER_TOOL_SUPPORT, PMIX_BOOL},
+    {"syssupport", PMIX_SERVER_SYSTEM_SUPPORT, PMIX_BOOL},
+    {"session", PMIX_SERVER_SESSION_SUPPORT, PMIX_BOOL},
+    {"foreign", PMIX_SERVER_ALLOW_FOREIGN_TOOLS, PMIX_BOOL},
+    {"rendezvous", PMIX_LAUNCHER_RENDEZVOUS_FILE, PMIX_STRING},
+};
+
+/// "key=value,..." as attributes; what it does not know is left in `others`.
+std::vector<pmix_info_t> attributes(const std::vector<std::string>& words,
+                                    std::vector<std::string>* others = nullptr) {
+    std::vector<pmix_info_t> infos;
+    for (const std::string& word : words) {
+        const size_t at = word.find('=');
+        const std::string key = word.substr(0, at),
+                          value = at == std::string::npos ? "1" : word.substr(at + 1);
+        bool known = false;
+        for (const Attribute& attribute : kAttributes) {
+            if (key != attribute.word) continue;
+            known = true;
+            const long number = std::atol(value.c_str());
+            const bool yes = number != 0;
+            const auto unsigned_number = static_cast<uint32_t>(number);
+            const int signed_number = static_cast<int>(number);
+            const auto pid = static_cast<pid_t>(number);
+            const void* data = attribute.type == PMIX_STRING   ? static_cast<const void*>(value.c_str())
+                               : attribute.type == PMIX_BOOL   ? static_cast<const void*>(&yes)
+                               : attribute.type == PMIX_UINT32 ? static_cast<const void*>(&unsigned_number)
+                               : attribute.type == PMIX_PID    ? static_cast<const void*>(&pid)
+                                                               : static_cast<const void*>(&signed_number);
+            pmix_info_t info;
+            std::memset(&info, 0, sizeof info);
+            PMIx_Info_load(&info, attribute.key, data, attribute.type);
+            infos.push_back(info);
+        }
+        if (!known && others != nullptr) others->push_back(word);
+    }
+    return infos;
+}
+
+void say(const std::string& line) {
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+}
+
+std::string named(const pmix_proc_t& proc) {
+    return std::string(proc.nspace) + ":" + std::to_string(proc.rank);
+}
+
+void wait_for_line() {
+    char line[64];
+    if (std::fgets(line, sizeof line, stdin) == nullptr) clearerr(stdin);
+}
+
+// --- the server ---
+
+std::string policy;  // "" lets all in
+std::atomic<int> tools_seen{0};
+
+void tool_connected(pmix_info_t* info, size_t ninfo, pmix_tool_connection_cbfunc_t answer, void* cbdata) {
+    std::string about;
+    pmix_proc_t proc;
+    PMIx_Load_procid(&proc, "", PMIX_RANK_UNDEF);
+    for (size_t i = 0; i < ninfo; ++i) {
+        const pmix_value_t& value = info[i].value;
+        about += (i == 0 ? "" : " ") + std::string(info[i].key);
+        if (value.type == PMIX_UINT32) about += "=" + std::to_string(value.data.uint32);
+        if (PMIx_Check_key(info[i].key, PMIX_NSPACE)) {
+            PMIx_Load_nspace(proc.nspace, value.data.string);
+            about += "=" + std::string(value.data.string);
+        }
+        if (PMIx_Check_key(info[i].key, PMIX_RANK)) proc.rank = value.data.rank;
+    }
+    say("TOOL " + about);
+    if (policy == "silent") return;
+    if (proc.nspace[0] == '\0') {
+        const std::string name =
+            policy == "twins" ? "twin"
+                              : "tool-" + std::to_string(getpid()) + "-" + std::to_string(++tools_seen);
+        PMIx_Load_procid(&proc, name.c_str(), 0);
+        if (policy == "nameless") PMIx_Load_procid(&proc, "", PMIX_RANK_UNDEF);
+    }
+    answer(policy == "refuse" ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS, &proc, cbdata);
+}
+
+pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t, pmix_info_cbfunc_t answer, void* cbdata) {
+    static pmix_info_t info;
+    PMIx_Info_load(&info, queries[0].keys[0], "of the host", PMIX_STRING);
+    answer(PMIX_SUCCESS, &info, 1, cbdata, nullptr, nullptr);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t refuse_nothing(const pmix_proc_t*, void*, pmix_op_cbfunc_t, void*) {
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+int serve(const std::string& nspace, const std::vector<std::string>& words) {
+    std::vector<std::string> others;
+    std::vector<pmix_info_t> infos = attributes(words, &others);
+    pmix_server_module_t module;
+    std::memset(&module, 0, sizeof module);
+    module.client_finalized = refuse_nothing;
+    module.query = query;
+    module.tool_connected = tool_connected;
+    for (const std::string& other : others) {
+        if (other == "hookless") module.tool_connected = nullptr;
+        if (other.compare(0, 7, "policy=") == 0) policy = other.substr(7);
+    }
+    pmix_info_t name;
+    std::memset(&name, 0, sizeof name);
+    PMIx_Info_load(&name, PMIX_SERVER_NSPACE, nspace.c_str(), PMIX_STRING);
+    infos.push_back(name);
+    const pmix_status_t status = PMIx_server_init(&module, infos.data(), infos.size());
+    for (pmix_info_t& info : infos)
+        PMIx_Info_destruct(&info);
+    if (status != PMIX_SUCCESS) {
+        say(std::string("INIT ") + PMIx_Error_string(status));
+        return 1;
+    }
+    // A job to look at.
+    void* list = PMIx_Info_list_start();
+    const uint32_t size = 7;
+    PMIx_Info_list_add(list, PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    pmix_data_array_t array;
+    PMIx_Info_list_convert(list, &array);
+    PMIx_Info_list_release(list);
+    PMIx_server_register_nspace(("job-of-" + nspace).c_str(), 0, static_cast<pmix_info_t*>(array.array),
+                                array.size, nullptr, nullptr);
+    PMIx_Data_array_destruct(&array);
+    say("READY " + std::to_string(getpid()));
+    for (char line[64]; std::fgets(line, sizeof line, stdin) != nullptr;) {
+    }
+    return PMIx_server_finalize() == PMIX_SUCCESS ? 0 : 1;
+}
+
+// --- the tool ---
+
+std::atomic<int> lost{0};
+
+void on_lost(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t*, size_t, pmix_info_t*, size_t,
+             pmix_event_notification_cbfunc_fn_t done, void* cbdata) {
+    say("LOST " + named(*source));
+    ++lost;
+    if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
+}
+
+void step(const std::string& word, const std::vector<std::string>& arguments) {
+    std::vector<pmix_info_t> infos = attributes(arguments);
+    pmix_info_t* data = infos.empty() ? nullptr : infos.data();
+    const auto report = [&](pmix_status_t status, const std::string& more = {}) {
+        say(word + " " + PMIx_Error_string(status) + (more.empty() ? "" : " " + more));
+    };
+    pmix_proc_t proc, server;
+    PMIx_Load_procid(&server, "", PMIX_RANK_UNDEF);
+    if (!arguments.empty()) PMIx_Load_procid(&proc, arguments[0].c_str(), PMIX_RANK_WILDCARD);
+    if (word == "init") {
+        const pmix_status_t status = PMIx_tool_init(&self, data, infos.size());
+        report(status, status == PMIX_SUCCESS ? named(self) : "");
+    } else if (word == "attach") {
+        const pmix_status_t status = PMIx_tool_attach_to_server(&self, &server, data, infos.size());
+        report(status, status == PMIX_SUCCESS ? named(self) + " " + named(server) : "");
+    } else if (word == "servers") {
+        pmix_proc_t* servers = nullptr;
+        size_t count = 0;
+        const pmix_status_t status = PMIx_tool_get_servers(&servers, &count);
+        std::string list;
+        for (size_t i = 0; i < count; ++i)
+            list += (i == 0 ? "" : " ") + named(servers[i]);
+        std::free(servers);
+        report(status, list);
+    } else if (word == "set") {
+        report(PMIx_tool_set_server(&proc, data, infos.size()));
+    } else if (word == "disconnect") {
+        report(PMIx_tool_disconnect(&proc));
+    } else if (word == "connected") {
+        say(std::string("connected ") + (PMIx_tool_is_connected() ? "yes" : "no"));
+    } else if (word == "finalize") {
+        report(PMIx_tool_finalize());
+    } else if (word == "size") {
+        pmix_value_t* value = nullptr;
+        const pmix_status_t status = PMIx_Get(&proc, PMIX_JOB_SIZE, nullptr, 0, &value);
+        report(status, status == PMIX_SUCCESS ? std::to_string(value->data.uint32) : "");
+        if (value != nullptr) PMIx_Value_free(value, 1);
+    } else if (word == "query") {
+        pmix_query_t query;
+        std::memset(&query, 0, sizeof query);
+        PMIx_Argv_append_nosize(&query.keys, arguments[0].c_str());
+        pmix_info_t* results = nullptr;
+        size_t count = 0;
+        const pmix_status_t status = PMIx_Query_info(&query, 1, &results, &count);
+        report(status,
+               count == 1 && results[0].value.type == PMIX_STRING ? results[0].value.data.string : "");
+        PMIx_Info_free(results, count);
+        PMIx_Query_destruct(&query);
+    } else if (word == "fence") {
+        report(PMIx_Fence(nullptr, 0, nullptr, 0));
+    } else if (word == "uri" || word == "parent") {
+        pmix_value_t* value = nullptr;
+        const pmix_status_t status =
+            PMIx_Get(&self, word == "uri" ? PMIX_SERVER_URI : PMIX_PARENT_ID, nullptr, 0, &value);
+        report(status, status != PMIX_SUCCESS ? ""
+                       : word == "uri"        ? value->data.string
+                                              : named(*value->data.proc));
+        if (value != nullptr) PMIx_Value_free(value, 1);
+    } else if (word == "environment") {
+        const char* value = std::getenv(arguments[0].c_str());
+        say("environment " + std::string(value == nullptr ? "-" : value));
+    } else if (word == "module") {
+        pmix_server_module_t module;
+        std::memset(&module, 0, sizeof module);
+        module.tool_connected = tool_connected;
+        report(PMIx_tool_set_server_module(&module));
+    } else if (word == "listen") {
+        pmix_status_t codes[] = {PMIX_ERR_LOST_CONNECTION, PMIX_EVENT_JOB_END};
+        const pmix_status_t id = PMIx_Register_event_handler(codes, 2, nullptr, 0, on_lost, nullptr, nullptr);
+        say(id >= 0 ? "listen PMIX_SUCCESS" : "listen failed");
+    } else if (word == "lost") {
+        while (lost == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        lost = 0;
+    } else if (word == "wait") {
+        say("wait");
+        wait_for_line();
+    } else if (word == "many") {
+        // Attach and detach, many times.
+        pmix_status_t status = PMIX_SUCCESS;
+        for (int i = std::atoi(arguments[0].c_str()); i > 0 && status == PMIX_SUCCESS; --i) {
+            std::vector<pmix_info_t> how = attributes({arguments[1]});
+            status = PMIx_tool_attach_to_server(nullptr, &server, how.data(), how.size());
+            PMIx_Info_destruct(how.data());
+            if (status == PMIX_SUCCESS) status = PMIx_tool_disconnect(&server);
+        }
+        report(status);
+    } else {
+        say("unknown step " + word);
+    }
+    for (pmix_info_t& info : infos)
+        PMIx_Info_destruct(&info);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.size() >= 2 && words[0] == "serve") return serve(words[1], {words.begin() + 2, words.end()});
+    if (words.empty() || words[0] != "run") return 2;
+    for (size_t i = 1; i < words.size(); ++i) {
+        const size_t colon = words[i].find(':');
+        step(words[i].substr(0, colon), colon == std::string::npos ? std::vector<std::string>()
+                                                                   : split(words[i].substr(colon + 1), ','));
+    }
+    return 0;
+}

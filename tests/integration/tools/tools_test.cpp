@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tools and the servers that they find (Standard: Tools and Debuggers, Connection Mechanisms): tool.cpp plays
+// both.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pmix_common.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Generous: machines are loaded, and sanitizers slow.
+constexpr double kPatience = 60;
+
+class Process {
+  public:
+    Process(const std::vector<std::string>& words, const std::vector<std::string>& variables = {}) {
+        int in[2], out[2];
+        EXPECT_EQ(pipe2(in, O_CLOEXEC), 0);
+        EXPECT_EQ(pipe2(out, O_CLOEXEC), 0);
+        std::vector<char*> arguments = {const_cast<char*>(INTEGRATION_TOOL)};
+        for (const std::string& word : words)
+            arguments.push_back(const_cast<char*>(word.c_str()));
+        arguments.push_back(nullptr);
+        pid_ = fork();
+        if (pid_ == 0) {
+            dup2(in[0], 0);
+            dup2(out[1], 1);
+            for (const std::string& variable : variables)
+                putenv(const_cast<char*>(variable.c_str()));
+            execv(arguments[0], arguments.data());
+            _exit(127);
+        }
+        close(in[0]);
+        close(out[1]);
+        input_ = in[1];
+        output_ = out[0];
+    }
+    Process(const Process&) = delete;
+    ~Process() {
+        if (pid_ > 0 && wait(0) == -1) {
+            kill(pid_, SIGKILL);
+            waitpid(pid_, nullptr, 0);
+        }
+        end_input();
+        close(output_);
+    }
+    pid_t pid() const { return pid_; }
+    std::string line(double seconds = kPatience) {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+        for (;;) {
+            if (const size_t end = buffer_.find('\n'); end != std::string::npos) {
+                std::string line = buffer_.substr(0, end);
+                buffer_.erase(0, end + 1);
+                return line;
+            }
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                  until - std::chrono::steady_clock::now())
+                                  .count();
+            pollfd entry{output_, POLLIN, 0};
+            if (left <= 0 || poll(&entry, 1, static_cast<int>(left)) <= 0) return "(silence)";
+            char chunk[512];
+            const ssize_t got = read(output_, chunk, sizeof chunk);
+            if (got <= 0) return "(end)";
+            buffer_.append(chunk, static_cast<size_t>(got));
+        }
+    }
+    void go_on() { EXPECT_EQ(write(input_, "\n", 1), 1); }
+    void end_input() {
+        if (input_ >= 0) close(input_);
+        input_ = -1;
+    }
+    /// Its exit status, or -1 while it runs.
+    int wait(double seconds = kPatience) {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+        for (;;) {
+            int status = 0;
+            if (waitpid(pid_, &status, WNOHANG) == pid_) {
+                pid_ = -1;
+                return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+            }
+            if (std::chrono::steady_clock::now() >= until) return -1;
+            usleep(1000);
+        }
+    }
+    void kill_it() {
+        kill(pid_, SIGKILL);
+        wait();
+    }
+
+  private:
+    pid_t pid_ = -1;
+    int input_ = -1;
+    int output_ = -1;
+    std::string buffer_;
+};
+
+std::string host_name() {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+class Tools : public testing::Test {
+  protected:
+    Tools() {
+        char name[] = "/tmp/muster-tools-XXXXXX";
+        const char* tmp = getenv("TMPDIR");
+        std::string pattern = tmp == nullptr ? name : std::string(tmp) + "/muster-tools-XXXXXX";
+        EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+        dir_ = pattern;
+    }
+    ~Tools() override { fs::remove_all(dir_); }
+
+    /// A server that is ready, its files below the test's folder.
+    std::unique_ptr<Process> server(const std::string& nspace, std::vector<std::string> words = {"tools"}) {
+        std::vector<std::string> all = {"serve", nspace, "tmpdir=" + dir_, "systemdir=" + dir_};
+        all.insert(all.end(), words.begin(), words.end());
+        auto process = std::make_unique<Process>(all, environment());
+        EXPECT_EQ(process->line(), "READY " + std::to_string(process->pid()));
+        return process;
+    }
+    std::unique_ptr<Process> tool(std::vector<std::string> steps, std::vector<std::string> more = {}) {
+        steps.insert(steps.begin(), "run");
+        std::vector<std::string> variables = environment();
+        variables.insert(variables.end(), more.begin(), more.end());
+        return std::make_unique<Process>(steps, variables);
+    }
+    /// What a tool says of one step, and whether it ends well.
+    std::string outcome(const std::string& step, std::vector<std::string> more = {}) {
+        auto process = tool({step}, std::move(more));
+        std::string line = process->line();
+        EXPECT_EQ(process->wait(), 0);
+        return line;
+    }
+    std::vector<std::string> environment() const {
+        return {"TMPDIR=" + dir_, "PMIX_SERVER_TMPDIR=" + dir_, "PMIX_SYSTEM_TMPDIR=" + dir_};
+    }
+    std::string session_file(const std::string& what = {}) const {
+        return dir_ + "/pmix." + short_host() + ".tool" + (what.empty() ? "" : "." + what);
+    }
+    std::string system_file() const { return dir_ + "/pmix.sys." + short_host(); }
+    static std::string short_host() { return host_name().substr(0, host_name().find('.')); }
+    static std::string text_of(const std::string& path) {
+        std::ifstream file(path);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    void write_file(const std::string& path, const std::string& text, mode_t mode = 0600) {
+        std::ofstream(path) << text;
+        chmod(path.c_str(), mode);
+    }
+
+    std::string dir_;
+};
+
+bool begins(const std::string& text, const std::string& with) {
+    return text.compare(0, with.size(), with) == 0;
+}
+
+// --- the files of a server ---
+
+TEST_F(Tools, TOOL_08__TOOL_13__TOOL_14__TOOL_16__TOOL_19_a_server_writes_its_files_and_takes_them_back) {
+    auto one = server("one", {"tools", "session"});
+    const std::string by_pid = session_file(std::to_string(one->pid()));
+    const std::string text = text_of(by_pid);
+    EXPECT_TRUE(begins(text, "one.0;tcp4://127.0.0.1:")) << text;
+    EXPECT_NE(text.find("\n" + std::to_string(one->pid()) + "\n" + std::to_string(geteuid()) + ":" +
+                        std::to_string(getegid()) + "\n"),
+              std::string::npos);
+    for (const std::string& path : {by_pid, session_file("one"), session_file()}) {
+        EXPECT_EQ(text_of(path), text) << path;
+        struct stat facts {};
+        ASSERT_EQ(stat(path.c_str(), &facts), 0) << path;
+        EXPECT_EQ(facts.st_mode & 07777, 0600U) << path;
+        EXPECT_EQ(facts.st_uid, geteuid());
+    }
+    EXPECT_FALSE(fs::exists(system_file()));
+    one->end_input();
+    EXPECT_EQ(one->wait(), 0);
+    for (const auto& entry : fs::recursive_directory_iterator(dir_))
+        ADD_FAILURE() << entry.path() << " was left behind";
+}
+
+TEST_F(Tools, TOOL_15_a_file_of_a_living_server_stays_its_own) {
+    auto one = server("one", {"tools", "session"});
+    auto two = server("two", {"tools", "session"});
+    EXPECT_TRUE(begins(text_of(session_file()), "one.0;"));
+    two->end_input();
+    EXPECT_EQ(two->wait(), 0);
+    EXPECT_TRUE(begins(text_of(session_file()), "one.0;"));
+}
+
+TEST_F(Tools, TOOL_09__TOOL_10__TOOL_11__TOOL_33_one_system_server_and_the_tools_that_ask_for_it) {
+    EXPECT_EQ(outcome("init:system"), "init PMIX_ERR_UNREACH");
+    auto one = server("one", {"syssupport"});
+    EXPECT_TRUE(begins(text_of(system_file()), "one.0;"));
+    Process another({"serve", "two", "syssupport"}, environment());
+    EXPECT_TRUE(begins(another.line(), "INIT PMIX_ERR")) << "a second system server on the node";
+    EXPECT_EQ(another.wait(), 1);
+    EXPECT_TRUE(begins(outcome("init:system"), "init PMIX_SUCCESS tool-"));
+    one->kill_it();
+    EXPECT_EQ(outcome("init:system"), "init PMIX_ERR_UNREACH");
+    auto next = server("next", {"syssupport"});  // in the place of the dead one
+    EXPECT_TRUE(begins(outcome("init:system"), "init PMIX_SUCCESS tool-"));
+}
+
+TEST_F(Tools, TOOL_17__TOOL_18__TOOL_29__TOOL_40_files_at_a_given_path) {
+    const std::string given = dir_ + "/a/b/given", by_variable = dir_ + "/by-variable";
+    EXPECT_EQ(outcome("init:file=" + given + ",retries=1"), "init PMIX_ERR_UNREACH");
+    Process one({"serve", "one", "rendezvous=" + given},
+                {"TMPDIR=" + dir_, "PMIX_LAUNCHER_RNDZ_FILE=" + by_variable});
+    EXPECT_TRUE(begins(one.line(), "READY"));
+    EXPECT_EQ(text_of(given), text_of(by_variable));
+    for (const std::string& path : {given, by_variable})
+        EXPECT_TRUE(begins(outcome("init:file=" + path), "init PMIX_SUCCESS tool-"));
+    EXPECT_TRUE(begins(outcome("init:uri=file:" + given), "init PMIX_SUCCESS tool-"));
+}
+
+// --- the chain ---
+
+TEST_F(
+    Tools,
+    TOOL_01__TOOL_07__TOOL_30__TOOL_31__TOOL_32__TOOL_35__TOOL_39__TLO_01__TLO_02__TLO_05__TLO_06_ways_to_a_server) {
+    auto one = server("one");
+    auto two = server("two");
+    const std::string uri = text_of(session_file("two")).substr(0, text_of(session_file("two")).find('\n'));
+    const std::string by_pid = "pid=" + std::to_string(two->pid());
+    for (const std::string& way : {std::string("nspace=two"), by_pid, "uri=" + uri, "tcp=" + uri}) {
+        auto process = tool({"init:" + way, "servers", "size:job-of-two", "query:of.us", "finalize"});
+        EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS tool-")) << way;
+        EXPECT_EQ(process->line(), "servers PMIX_SUCCESS two:0") << way;
+        EXPECT_EQ(process->line(), "size PMIX_SUCCESS 7");
+        EXPECT_EQ(process->line(), "query PMIX_SUCCESS of the host");
+        EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+        EXPECT_EQ(process->wait(), 0);
+    }
+    EXPECT_TRUE(begins(outcome("init"), "init PMIX_SUCCESS tool-"));  // any of them
+    EXPECT_EQ(outcome("init:uri=" + uri + ",tcp=" + uri), "init PMIX_ERR_BAD_PARAM");
+    EXPECT_EQ(outcome("init:tcp=two.0;usock:///nowhere"), "init PMIX_ERR_NOT_SUPPORTED");
+}
+
+TEST_F(Tools, TOOL_36__TOOL_31__TOOL_32__TLO_03_a_way_that_was_chosen_is_the_only_one) {
+    auto one = server("one");
+    for (const char* way :
+         {"nspace=none", "pid=1", "system", "file=/nonexistent", "uri=x.0;tcp4://127.0.0.1:1"})
+        EXPECT_EQ(outcome(std::string("init:retries=1,") + way), "init PMIX_ERR_UNREACH") << way;
+}
+
+TEST_F(Tools, TOOL_34__TLO_04_the_system_server_first_if_there_is_one) {
+    auto one = server("one");
+    auto process = tool({"init:first", "servers"});
+    process->line();
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0");
+    auto system = server("system", {"syssupport"});
+    process = tool({"init:first", "servers"});
+    process->line();
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS system:0");
+}
+
+TEST_F(Tools, TOOL_34_a_system_server_that_refuses_is_passed_over) {
+    auto one = server("one");
+    auto system = server("system", {"syssupport", "policy=refuse"});
+    auto process = tool({"init:first", "servers"});
+    process->line();
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0");
+}
+
+TEST_F(Tools, TOOL_37__TOOL_49_waits_for_a_server_that_comes_late) {
+    auto process = tool({"wait", "init:nspace=late,retries=60,delay=1"});
+    EXPECT_EQ(process->line(), "wait");
+    process->go_on();
+    usleep(50 * 1000);  // it looks at least once in vain; if it does not, the test proves less, and passes
+    auto late = server("late");
+    EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
+}
+
+TEST_F(Tools, TOOL_49_gives_up_in_time) {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(outcome("init:nspace=none,retries=1000,delay=1,timeout=1"), "init PMIX_ERR_UNREACH");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+TEST_F(Tools, TOOL_24__TOOL_27__TOOL_50__TOOL_51__TOOL_20_life_without_a_server) {
+    const std::string own = "init PMIX_SUCCESS " + host_name() + ":";
+    auto process = tool({"init:none", "connected", "servers", "query:of.us", "size:elsewhere", "finalize"});
+    EXPECT_TRUE(begins(process->line(), own));
+    EXPECT_EQ(process->line(), "connected no");
+    EXPECT_EQ(process->line(), "servers PMIX_ERR_UNREACH");
+    EXPECT_EQ(process->line(), "query PMIX_ERR_NOT_FOUND");
+    EXPECT_EQ(process->line(), "size PMIX_ERR_NOT_FOUND");
+    EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+    EXPECT_TRUE(begins(outcome("init:optional"), own));
+    EXPECT_EQ(outcome("init"), "init PMIX_ERR_UNREACH");
+}
+
+// --- who a tool is, and who decides ---
+
+TEST_F(Tools, TOOL_22__TOOL_23__TOOL_42_names_of_tools) {
+    auto one = server("one");
+    EXPECT_EQ(outcome("init:name=mine"), "init PMIX_SUCCESS mine:0");
+    EXPECT_EQ(outcome("init:name=mine,rank=4"), "init PMIX_SUCCESS mine:4");
+    EXPECT_EQ(outcome("init"), "init PMIX_SUCCESS tool-" + std::to_string(one->pid()) + "-1:0");
+    EXPECT_EQ(outcome("init:rank=4"), "init PMIX_ERR_BAD_PARAM");
+}
+
+TEST_F(Tools, TOOL_26_names_are_given_once) {
+    auto one = server("one", {"tools", "policy=twins"});
+    auto first = tool({"init", "wait"});
+    EXPECT_EQ(first->line(), "init PMIX_SUCCESS twin:0");
+    EXPECT_EQ(outcome("init:nspace=one"), "init PMIX_ERR_EXISTS");
+    EXPECT_EQ(outcome("init:name=twin,nspace=one"), "init PMIX_ERR_EXISTS");
+    EXPECT_EQ(outcome("init:name=one,nspace=one"), "init PMIX_ERR_EXISTS");
+    EXPECT_EQ(outcome("init:name=job-of-one,nspace=one"), "init PMIX_ERR_EXISTS");
+    EXPECT_EQ(outcome("init:name=twin,rank=1"), "init PMIX_SUCCESS twin:1");
+    first->go_on();
+    EXPECT_EQ(first->wait(), 0);
+    // Nothing is kept of it.
+    for (int tries = 0;; ++tries) {
+        const std::string line = outcome("init");
+        if (line == "init PMIX_SUCCESS twin:0") break;
+        ASSERT_LT(tries, 100) << line;
+    }
+}
+
+TEST_F(Tools, TOOL_03__TOOL_05__TOOL_06_the_host_decides) {
+    auto hookless = server("hookless", {"tools", "hookless"});
+    auto refusing = server("refusing", {"tools", "policy=refuse"});
+    auto nameless = server("nameless", {"tools", "policy=nameless"});
+    EXPECT_EQ(outcome("init:nspace=hookless"), "init PMIX_ERR_NOT_SUPPORTED");
+    EXPECT_EQ(outcome("init:nspace=hookless,name=own"), "init PMIX_ERR_NOT_SUPPORTED");
+    EXPECT_EQ(outcome("init:nspace=refusing"), "init PMIX_ERR_UNREACH");
+    EXPECT_EQ(outcome("init:nspace=nameless"), "init PMIX_ERR_NOT_SUPPORTED");
+    const std::string asked = refusing->line();
+    for (const char* key : {PMIX_VERSION_INFO, PMIX_CMD_LINE, PMIX_PROC_PID})
+        EXPECT_NE(asked.find(key), std::string::npos) << key << " in " << asked;
+    EXPECT_NE(asked.find(PMIX_USERID "=" + std::to_string(geteuid())), std::string::npos) << asked;
+}
+
+// --- several servers ---
+
+TEST_F(Tools, TOOL_20__TOOL_21__TOOL_25__TOOL_28__TOOL_53__TOOL_47__TLO_14_several_servers) {
+    auto one = server("one");
+    auto two = server("two");
+    auto process =
+        tool({"init:nspace=one", "attach:nspace=two", "servers",           "size:job-of-one",
+              "set:two",         "servers",           "size:job-of-two",   "attach:nspace=one",
+              "attach",          "disconnect:one",    "servers",           "attach:nspace=one,primary",
+              "servers",         "disconnect:one",    "connected",         "query:of.us",
+              "set:two",         "query:of.us",       "disconnect:nobody", "set:nobody",
+              "finalize"});
+    const std::string me = process->line();
+    ASSERT_TRUE(begins(me, "init PMIX_SUCCESS tool-"));
+    const std::string name = me.substr(std::strlen("init PMIX_SUCCESS "));
+    EXPECT_EQ(process->line(), "attach PMIX_SUCCESS " + name + " two:0");
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0 two:0");
+    EXPECT_EQ(process->line(), "size PMIX_SUCCESS 7");
+    EXPECT_EQ(process->line(), "set PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS two:0 one:0");
+    EXPECT_EQ(process->line(), "size PMIX_SUCCESS 7");
+    EXPECT_EQ(process->line(), "attach PMIX_SUCCESS " + name + " one:0");  // had already
+    EXPECT_EQ(process->line(), "attach PMIX_ERR_UNREACH");                 // no new one
+    EXPECT_EQ(process->line(), "disconnect PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS two:0");
+    EXPECT_EQ(process->line(), "attach PMIX_SUCCESS " + name + " one:0");
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0 two:0");
+    EXPECT_EQ(process->line(), "disconnect PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "connected no");
+    EXPECT_EQ(process->line(), "query PMIX_ERR_NOT_FOUND");
+    EXPECT_EQ(process->line(), "set PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "query PMIX_SUCCESS of the host");
+    EXPECT_EQ(process->line(), "disconnect PMIX_ERR_NOT_FOUND");
+    EXPECT_EQ(process->line(), "set PMIX_ERR_NOT_FOUND");
+    EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+    EXPECT_EQ(process->wait(), 0);
+}
+
+TEST_F(Tools, TOOL_54_waiting_for_a_server_that_does_not_come_ends_in_time) {
+    auto one = server("one");
+    auto process = tool({"init", "set:two,wait,timeout=1"});
+    process->line();
+    EXPECT_EQ(process->line(), "set PMIX_ERR_TIMEOUT");
+}
+
+TEST_F(Tools, a_lost_server_is_an_event_and_the_tool_goes_on) {
+    auto one = server("one");
+    auto two = server("two");
+    auto process =
+        tool({"init:nspace=one", "attach:nspace=two", "listen", "wait", "lost", "connected", "servers",
+              "query:of.us", "set:two", "query:of.us", "init", "servers", "finalize", "finalize"});
+    process->line();
+    process->line();
+    EXPECT_EQ(process->line(), "listen PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "wait");
+    one->kill_it();
+    process->go_on();
+    EXPECT_EQ(process->line(), "LOST one:0");
+    EXPECT_EQ(process->line(), "connected no");
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS two:0");
+    EXPECT_EQ(process->line(), "query PMIX_ERR_NOT_FOUND");
+    EXPECT_EQ(process->line(), "set PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "query PMIX_SUCCESS of the host");
+    EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));  // counted
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS two:0");
+    EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+}
+
+// --- files that are not to be trusted ---
+
+TEST_F(Tools, files_that_are_not_to_be_trusted_are_refused_with_the_reason) {
+    auto one = server("one");
+    const std::string good = text_of(session_file("one"));
+    struct Case {
+        const char* name;
+        std::string text;
+        mode_t mode;
+    };
+    const Case cases[] = {
+        {"writable", good, 0666},
+        {"truncated", good.substr(0, good.find('\n')), 0600},
+        {"empty", "", 0600},
+        {"huge", good + std::string(1 << 20, 'x'), 0600},
+        {"rubbish", std::string(64, '\1') + "\n\2\n\3\n", 0600},
+        {"no-uri", "nothing\n6.1.0\n1\n", 0600},
+        {"dead", "x.0;tcp4://127.0.0.1:1\n6.1.0\n" + std::to_string(1 << 22) + "\n0:0\n\n\n", 0600}};
+    for (const Case& each : cases) {
+        const std::string path = dir_ + "/" + each.name;
+        write_file(path, each.text, each.mode);
+        EXPECT_EQ(outcome("init:retries=1,file=" + path), "init PMIX_ERR_UNREACH") << each.name;
+    }
+    const std::string link = dir_ + "/link", fifo = dir_ + "/fifo";
+    ASSERT_EQ(symlink(session_file("one").c_str(), link.c_str()), 0);
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+    for (const std::string& path : {link, fifo, dir_})
+        EXPECT_EQ(outcome("init:retries=1,file=" + path), "init PMIX_ERR_UNREACH") << path;
+    if (geteuid() == 0) {
+        const std::string foreign = dir_ + "/foreign";
+        write_file(foreign, good);
+        ASSERT_EQ(chown(foreign.c_str(), 12345, 12345), 0);
+        EXPECT_EQ(outcome("init:retries=1,file=" + foreign), "init PMIX_ERR_UNREACH");
+        EXPECT_TRUE(
+            begins(outcome("init:retries=1,file=" + foreign, {"PMIX_MCA_tool_base_trust_foreign_files=1"}),
+                   "init PMIX_SUCCESS"));
+    }
+    // The search passes over what it cannot use.
+    for (const Case& each : cases)
+        write_file(session_file(std::string("a-") + each.name), each.text, each.mode);
+    EXPECT_TRUE(begins(outcome("init"), "init PMIX_SUCCESS"));
+}
+
+// --- launchers ---
+
+TEST_F(Tools, TOOL_02__TLO_12__TLO_13_a_launcher_is_a_server_too) {
+    auto one = server("one");
+    auto launcher = tool({"init:launcher,name=starter,nspace=one", "module", "wait", "servers", "finalize"});
+    EXPECT_EQ(launcher->line(), "init PMIX_SUCCESS starter:0");
+    EXPECT_EQ(launcher->line(), "module PMIX_SUCCESS");
+    EXPECT_EQ(launcher->line(), "wait");
+    EXPECT_TRUE(begins(text_of(session_file("starter")), "starter.0;tcp4://"));
+    auto guest = tool({"init:nspace=starter", "servers", "finalize"});
+    EXPECT_TRUE(begins(guest->line(), "init PMIX_SUCCESS tool-"));
+    EXPECT_EQ(guest->line(), "servers PMIX_SUCCESS starter:0");
+    EXPECT_EQ(guest->line(), "finalize PMIX_SUCCESS");
+    EXPECT_TRUE(begins(launcher->line(), "TOOL "));
+    launcher->go_on();
+    EXPECT_EQ(launcher->line(), "servers PMIX_SUCCESS one:0");
+    EXPECT_EQ(launcher->line(), "finalize PMIX_SUCCESS");
+    EXPECT_EQ(launcher->wait(), 0);
+    EXPECT_FALSE(fs::exists(session_file("starter")));
+}
+
+TEST_F(Tools, TOOL_43__TOOL_45__TOOL_46__TOOL_68__TOOL_69__TOOL_70_a_tool_calls_the_one_that_started_it) {
+    auto one = server("one");
+    auto starter = tool({"init:launcher,name=starter,none", "module", "wait"});
+    starter->line();
+    starter->line();
+    EXPECT_EQ(starter->line(), "wait");
+    const std::string text = text_of(session_file("starter"));
+    int keep_alive[2];
+    ASSERT_EQ(pipe(keep_alive), 0);
+    ASSERT_EQ(fcntl(keep_alive[1], F_SETFD, FD_CLOEXEC), 0);
+    auto started =
+        tool({"init:nspace=one,launcher", "servers", "parent", "environment:PMIX_LAUNCHER_RNDZ_URI",
+              "environment:PMIX_KEEPALIVE_PIPE", "listen", "wait", "lost", "finalize"},
+             {"PMIX_LAUNCHER_RNDZ_URI=" + text.substr(0, text.find('\n')),
+              "PMIX_KEEPALIVE_PIPE=" + std::to_string(keep_alive[0])});
+    close(keep_alive[0]);
+    EXPECT_TRUE(begins(started->line(), "init PMIX_SUCCESS tool-"));
+    EXPECT_EQ(started->line(), "servers PMIX_SUCCESS one:0 starter:0");
+    EXPECT_EQ(started->line(), "parent PMIX_SUCCESS starter:0");
+    EXPECT_EQ(started->line(), "environment -");
+    EXPECT_EQ(started->line(), "environment -");
+    EXPECT_EQ(started->line(), "listen PMIX_SUCCESS");
+    EXPECT_EQ(started->line(), "wait");
+    close(keep_alive[1]);
+    started->go_on();
+    EXPECT_EQ(started->line(), "LOST starter:0");
+    EXPECT_EQ(started->line(), "finalize PMIX_SUCCESS");
+}
+
+TEST_F(Tools, TOOL_44_the_file_that_a_parent_names) {
+    auto one = server("one", {"rendezvous=" + dir_ + "/there"});
+    auto joined = tool({"init", "servers"}, {"PMIX_LAUNCHER_RNDZ_FILE=" + dir_ + "/there"});
+    joined->line();
+    EXPECT_EQ(joined->line(), "servers PMIX_SUCCESS one:0");
+    auto stores = tool({"init:launcher,none,name=starter", "wait", "finalize"},
+                       {"PMIX_LAUNCHER_RNDZ_FILE=" + dir_ + "/absent"});
+    stores->line();
+    EXPECT_EQ(stores->line(), "wait");
+    EXPECT_TRUE(begins(text_of(dir_ + "/absent"), "starter.0;"));
+    stores->go_on();
+    EXPECT_EQ(stores->line(), "finalize PMIX_SUCCESS");
+}
+
+// --- nothing grows ---
+
+long memory_of(pid_t pid) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(status, line);) {
+        if (begins(line, "VmRSS:")) return std::atol(line.c_str() + 6);
+    }
+    return 0;
+}
+size_t descriptors_of(pid_t pid) {
+    size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd"))
+        ++count;
+    return count;
+}
+
+TEST_F(Tools, attaching_and_detaching_again_and_again_grows_nothing) {
+    // MUSTER_TOOL_ROUNDS=10000 is the long form.
+    const char* given = getenv("MUSTER_TOOL_ROUNDS");
+    const std::string rounds = given == nullptr ? "300" : given;
+    auto one = server("one", {"tools", "policy="});
+    const std::string many = "many:" + rounds + ",nspace=one";
+    auto process = tool({"init:none", many, "wait", many, "wait", "finalize"});
+    process->line();
+    EXPECT_EQ(process->line(), "many PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "wait");
+    const auto drain = [&] {
+        for (int i = 0; i < std::atoi(rounds.c_str()); ++i)
+            ASSERT_TRUE(begins(one->line(), "TOOL "));
+    };
+    drain();
+    const long tool_memory = memory_of(process->pid()), server_memory = memory_of(one->pid());
+    const size_t tool_files = descriptors_of(process->pid()), server_files = descriptors_of(one->pid());
+    process->go_on();
+    EXPECT_EQ(process->line(), "many PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "wait");
+    drain();
+    EXPECT_EQ(descriptors_of(process->pid()), tool_files);
+    EXPECT_LE(descriptors_of(one->pid()), server_files + 1);  // the last one may not be seen closed yet
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    // Half a KiB a round would be a leak; noise is less.
+    const long slack = 512 + std::atol(rounds.c_str()) / 2;
+    EXPECT_LE(memory_of(process->pid()), tool_memory + slack);
+    EXPECT_LE(memory_of(one->pid()), server_memory + slack);
+#else
+    (void)tool_memory;
+    (void)server_memory;
+#endif
+    process->go_on();
+    EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+}
+
+TEST_F(Tools, tools_that_die_while_the_host_thinks_leave_nothing) {
+    auto one = server("one", {"tools", "policy=silent"});
+    const size_t before = descriptors_of(one->pid());
+    for (int i = 0; i < 5; ++i) {
+        auto process = tool({"init"});
+        EXPECT_TRUE(begins(one->line(), "TOOL "));
+        process->kill_it();
+    }
+    // The host still holds these; the server itself must answer others.
+    one->end_input();
+    EXPECT_EQ(one->wait(), 0) << "with " << before << " descriptors at the start";
+}
+
+}  // namespace
