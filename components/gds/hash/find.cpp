@@ -221,7 +221,7 @@ bool Finder::find_reserved(const KeyInfo& info) {
         case Realm::Job:
             return find_job(info);
         case Realm::App:
-            return find_app(info) || (valid_rank() && job_ != nullptr && find_posted());
+            return find_app(info);
         case Realm::Node: {
             // The name and id of a process's node count as the process's own.
             const bool of_proc = info.fact == Fact::Hostname || info.fact == Fact::NodeId;

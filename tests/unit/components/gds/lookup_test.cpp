@@ -122,10 +122,10 @@ TEST_F(Lookups, FactsOfAForeignProcessAreFoundWhereNoMapPlacesIt) {
     // What a tool has been told of a process of a job, key by key.
     const pmix_proc_t proc = make_proc("foreign", 3);
     const Value host = Value::from("beta");
-    const Value app = Value::from(uint32_t{2});
+    const Value size = Value::from(uint32_t{2});
     ASSERT_EQ(store_->post(proc, PMIX_GLOBAL, PMIX_HOSTNAME, *host), PMIX_SUCCESS);
-    ASSERT_EQ(store_->post(proc, PMIX_GLOBAL, PMIX_APP_SIZE, *app), PMIX_SUCCESS);
-    for (const char* key : {PMIX_HOSTNAME, PMIX_APP_SIZE}) {
+    ASSERT_EQ(store_->post(proc, PMIX_GLOBAL, PMIX_LOCAL_SIZE, *size), PMIX_SUCCESS);
+    for (const char* key : {PMIX_HOSTNAME, PMIX_LOCAL_SIZE}) {
         Lookup lookup;
         lookup.nspace = "foreign";
         lookup.rank = 3;
