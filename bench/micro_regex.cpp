@@ -22,6 +22,15 @@ std::string node_names(int64_t count) {
     return list;
 }
 
+std::string rack_names(int64_t count) {
+    std::string list;
+    for (int64_t i = 0; i < count; ++i) {
+        if (i != 0) list += ',';
+        list += "rack" + std::to_string(i / 32) + "node" + std::to_string(i % 32);
+    }
+    return list;
+}
+
 std::string block_ranks(int64_t nodes, int64_t each) {
     std::string list;
     for (int64_t i = 0; i < nodes; ++i) {
@@ -41,8 +50,8 @@ std::string cyclic_ranks(int64_t nodes, int64_t each) {
     return list;
 }
 
-void generate_regex(benchmark::State& state) {
-    const std::string list = node_names(state.range(0));
+void generate_regex(benchmark::State& state, std::string (*names)(int64_t)) {
+    const std::string list = names(state.range(0));
     std::string out;
     for (auto _ : state) {
         out.clear();
@@ -94,7 +103,14 @@ void build_map(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0) * 100);
 }
 
-BENCHMARK(generate_regex)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(generate_regex, nodes, node_names)
+    ->RangeMultiplier(10)
+    ->Range(1000, 1000000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(generate_regex, racks, rack_names)
+    ->RangeMultiplier(10)
+    ->Range(1000, 1000000)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(generate_ppn)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(parse_regex)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(build_map)->RangeMultiplier(10)->Range(10, 10000)->Unit(benchmark::kMillisecond);

@@ -69,6 +69,11 @@ class Splitter {
         return true;
     }
 
+    /// What next() has not given yet.
+    std::string_view rest() const { return text_.substr(std::min(at_, text_.size())); }
+    /// Passes over an item of this length, which has no brackets.
+    void skip(size_t length) { at_ += length + 1; }
+
   private:
     std::string_view text_;
     size_t last_close_;
@@ -183,94 +188,48 @@ struct Pattern {
     }
 };
 
-/// Neighbours in the list that differ in one number only.
-class Group {
+/// Ranges under construction: "007-012,020".
+class RangeList {
   public:
-    explicit Group(std::string& out) : out_(out) {}
-
-    bool add(const Pattern& name) {
-        if (size_ != 0 && joins(name)) return append(name);
-        flush();
-        first_ = name;
-        active_ = name.bracket;
-        size_ = 1;
-        ranges_.clear();
+    void clear() {
+        text_.clear();
         open_ = false;
-        if (active_ != Pattern::kMaxFields) return append(name);
-        return true;
     }
 
-    void flush() {
-        if (size_ == 0) return;
-        if (any_) out_ += ',';
-        any_ = true;
-        if (size_ == 1 && first_.bracket == Pattern::kMaxFields) {
-            out_.append(first_.name);
-        } else {
-            close_range();
-            const Pattern::Field field = first_.fields[active_];
-            out_.append(first_.name.substr(0, field.begin));
-            out_ += '[';
-            out_.append(ranges_);
-            out_ += ']';
-            out_.append(first_.name.substr(field.begin + field.length));
-        }
-        size_ = 0;
-    }
-
-  private:
-    /// Whether `name` is the group's first one but for one number, the one in which all of the group differ.
-    bool joins(const Pattern& name) {
-        if (name.count != first_.count || name.count == 0) return false;
-        size_t differing = name.bracket;
-        size_t end_a = 0, end_b = 0;
-        for (size_t i = 0; i < name.count; ++i) {
-            const Pattern::Field &a = first_.fields[i], &b = name.fields[i];
-            if (first_.name.substr(end_a, a.begin - end_a) != name.name.substr(end_b, b.begin - end_b))
-                return false;
-            if (first_.text(i) != name.text(i) && i != active_) {
-                if (differing != Pattern::kMaxFields && differing != i) return false;
-                differing = i;
-            }
-            end_a = a.begin + a.length;
-            end_b = b.begin + b.length;
-        }
-        if (first_.name.substr(end_a) != name.name.substr(end_b)) return false;
-        if (active_ != Pattern::kMaxFields) return differing == Pattern::kMaxFields || differing == active_;
-        active_ = differing != Pattern::kMaxFields ? differing : name.count - 1;
-        return append_text(first_.text(active_));
-    }
-
-    bool append(const Pattern& name) {
-        ++size_;
-        return append_text(name.text(active_));
-    }
-
-    bool append_text(std::string_view text) {
-        if (!take(text, '[')) return append_range(text);
-        text.remove_suffix(1);
+    /// Digits, or a bracket with ranges. False for ranges whose ends do not show how they are padded.
+    bool add(std::string_view text) {
         Range range;
+        if (!take(text, '[')) return take_range(text, range) && add(range);
+        text.remove_suffix(1);
         do {
             if (!take_range(text, range)) return false;
             if (!same_number_text(range.last_text, range.last, range.width)) return false;
-            if (!add_range(range)) return false;
+            add(range);
         } while (take(text, ','));
         return true;
     }
 
-    bool append_range(std::string_view digits) {
-        Range range;
-        return take_range(digits, range) && add_range(range);
+    /// One more number, which follows the last range as it would be written.
+    void grow() { ++current_.last; }
+
+    /// The number that would make the last range grow; its digits have the width of that range.
+    uint64_t next() const { return current_.last + 1; }
+    size_t width() const { return current_.width; }
+
+    const std::string& text() {
+        close();
+        return text_;
     }
 
-    bool add_range(const Range& range) {
+  private:
+    bool add(const Range& range) {
         // Going on where the last range ended, with the digits that it would give.
         if (open_ && range.first == current_.last + 1 &&
             std::max(width_of(range.first), current_.width) == std::max(width_of(range.first), range.width)) {
             current_.last = range.last;
             return true;
         }
-        close_range();
+        close();
         current_ = range;
         open_ = true;
         return true;
@@ -285,25 +244,206 @@ class Group {
         return width;
     }
 
-    void close_range() {
+    void close() {
         if (!open_) return;
-        if (!ranges_.empty()) ranges_ += ',';
-        append_number(ranges_, current_.first, current_.width);
+        if (!text_.empty()) text_ += ',';
+        append_number(text_, current_.first, current_.width);
         if (current_.last != current_.first) {
-            ranges_ += '-';
-            append_number(ranges_, current_.last, current_.width);
+            text_ += '-';
+            append_number(text_, current_.last, current_.width);
         }
         open_ = false;
     }
 
+    std::string text_;  ///< finished ranges
+    Range current_;     ///< the range that may still grow
+    bool open_ = false;
+};
+
+/// Whether two names are the same but for the texts of their fields `one` and `other`.
+bool alike_but_for(const Pattern& a, const Pattern& b, size_t one, size_t other) {
+    if (a.count != b.count) return false;
+    size_t end_a = 0, end_b = 0;
+    for (size_t i = 0; i < a.count; ++i) {
+        if (a.name.substr(end_a, a.fields[i].begin - end_a) !=
+            b.name.substr(end_b, b.fields[i].begin - end_b)) {
+            return false;
+        }
+        if (i != one && i != other && a.text(i) != b.text(i)) return false;
+        end_a = a.fields[i].begin + a.fields[i].length;
+        end_b = b.fields[i].begin + b.fields[i].length;
+    }
+    return a.name.substr(end_a) == b.name.substr(end_b);
+}
+
+/// Entries of the shortened list with one bracket each; those that follow each other and differ in one number
+/// before that bracket become one with two ("rack[0-3]node[0-15]").
+class Entries {
+  public:
+    explicit Entries(std::string& out) : out_(out) {}
+
+    void plain(std::string_view name) {
+        flush();
+        separate();
+        out_.append(name);
+    }
+
+    /// `name` with `ranges` in the place of its field `active`. False when it cannot be written.
+    bool add(const Pattern& name, size_t active, const std::string& ranges) {
+        if (waiting_ && joins(name, active, ranges)) return outer_ranges_.add(name.text(outer_));
+        flush();
+        first_ = name;
+        active_ = active;
+        outer_ = Pattern::kMaxFields;
+        ranges_ = ranges;
+        outer_ranges_.clear();
+        waiting_ = true;
+        return true;
+    }
+
+    void flush() {
+        if (!waiting_) return;
+        waiting_ = false;
+        separate();
+        size_t end = 0;
+        const auto field = [&](size_t index, const std::string& ranges) {
+            out_.append(first_.name.substr(end, first_.fields[index].begin - end));
+            out_ += '[';
+            out_.append(ranges);
+            out_ += ']';
+            end = first_.fields[index].begin + first_.fields[index].length;
+        };
+        if (outer_ != Pattern::kMaxFields) field(outer_, outer_ranges_.text());
+        field(active_, ranges_);
+        out_.append(first_.name.substr(end));
+    }
+
+  private:
+    bool joins(const Pattern& name, size_t active, const std::string& ranges) {
+        if (active != active_ || ranges != ranges_ || name.count != first_.count) return false;
+        size_t outer = outer_;
+        if (outer == Pattern::kMaxFields) {
+            // The bracket behind changes faster when the names are written out: the other one is before it.
+            for (outer = 0; outer < active && name.text(outer) == first_.text(outer);)
+                ++outer;
+            if (outer == active) return false;
+        }
+        if (!alike_but_for(first_, name, active, outer)) return false;
+        if (outer_ != Pattern::kMaxFields) return true;
+        outer_ = outer;
+        return outer_ranges_.add(first_.text(outer));
+    }
+
+    void separate() {
+        if (any_) out_ += ',';
+        any_ = true;
+    }
+
     std::string& out_;
+    Pattern first_;
+    size_t active_ = 0;
+    size_t outer_ = Pattern::kMaxFields;  ///< kMaxFields: none yet
+    std::string ranges_;
+    RangeList outer_ranges_;
+    bool waiting_ = false;
+    bool any_ = false;  ///< something was written
+};
+
+/// Neighbours in the list that differ in one number only.
+class Group {
+  public:
+    explicit Group(std::string& out) : entries_(out) {}
+
+    bool add(const Pattern& name) {
+        expected_.clear();
+        if (size_ != 0 && joins(name)) return append(name);
+        if (!flush_group()) return false;
+        first_ = name;
+        active_ = name.bracket;
+        size_ = 1;
+        ranges_.clear();
+        if (active_ != Pattern::kMaxFields) return append(name);
+        return true;
+    }
+
+    /// Takes the front of `list`, up to a comma or its end, if it is the name that follows the last one. Most
+    /// names of most lists are.
+    bool take_next(std::string_view list, size_t& length) {
+        if (size_ < 2) return false;
+        if (expected_.empty()) expect();
+        if (number_end_ - number_begin_ > kMaxDigits || !list.starts_with(expected_)) return false;
+        if (list.size() > expected_.size() && list[expected_.size()] != ',') return false;
+        length = expected_.size();
+        ranges_.grow();
+        ++size_;
+        // The next number: as long as the digits suffice, in place.
+        size_t digit = number_end_;
+        while (digit > number_begin_ && expected_[digit - 1] == '9')
+            expected_[--digit] = '0';
+        if (digit == number_begin_) {
+            expected_.clear();
+        } else {
+            ++expected_[digit - 1];
+        }
+        return true;
+    }
+
+    bool flush() {
+        if (!flush_group()) return false;
+        entries_.flush();
+        return true;
+    }
+
+  private:
+    bool flush_group() {
+        if (size_ == 0) return true;
+        const bool alone = size_ == 1 && first_.bracket == Pattern::kMaxFields;
+        size_ = 0;
+        if (!alone) return entries_.add(first_, active_, ranges_.text());
+        entries_.plain(first_.name);
+        return true;
+    }
+
+    /// Whether `name` is the group's first one but for one number, the one in which all of the group differ.
+    bool joins(const Pattern& name) {
+        if (name.count != first_.count || name.count == 0) return false;
+        size_t differing = name.bracket;
+        for (size_t i = 0; i < name.count; ++i) {
+            if (i == active_ || first_.text(i) == name.text(i)) continue;
+            if (differing != Pattern::kMaxFields && differing != i) return false;
+            differing = i;
+        }
+        if (active_ != Pattern::kMaxFields) {
+            return (differing == Pattern::kMaxFields || differing == active_) &&
+                   alike_but_for(first_, name, active_, active_);
+        }
+        const size_t active = differing != Pattern::kMaxFields ? differing : name.count - 1;
+        if (!alike_but_for(first_, name, active, active)) return false;
+        active_ = active;
+        return ranges_.add(first_.text(active_));
+    }
+
+    bool append(const Pattern& name) {
+        ++size_;
+        return ranges_.add(name.text(active_));
+    }
+
+    void expect() {
+        const Pattern::Field field = first_.fields[active_];
+        expected_ = first_.name.substr(0, field.begin);
+        number_begin_ = expected_.size();
+        append_number(expected_, ranges_.next(), ranges_.width());
+        number_end_ = expected_.size();
+        expected_.append(first_.name.substr(field.begin + field.length));
+    }
+
+    Entries entries_;
     Pattern first_;
     size_t active_ = Pattern::kMaxFields;
     size_t size_ = 0;
-    std::string ranges_;  ///< finished ranges
-    Range current_;       ///< the range that may still grow
-    bool open_ = false;
-    bool any_ = false;  ///< something was written
+    RangeList ranges_;
+    std::string expected_;  ///< the name that follows the last one; empty: not made yet
+    size_t number_begin_ = 0, number_end_ = 0;
 };
 
 }  // namespace
@@ -349,11 +489,13 @@ bool shorten_names(std::string_view list, std::string& out) {
     Group group(out);
     Splitter splitter(list);
     Pattern pattern;
-    for (std::string_view item; splitter.next(item);) {
+    for (std::string_view item;;) {
+        size_t length = 0;
+        while (group.take_next(splitter.rest(), length))
+            splitter.skip(length);
+        if (!splitter.next(item)) return group.flush();
         if (item.empty() || !pattern.read(item) || !group.add(pattern)) return false;
     }
-    group.flush();
-    return true;
 }
 
 }  // namespace muster::preg

@@ -30,7 +30,8 @@ pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg
 pmix_status_t parse_names_with_digits(std::string_view text, size_t limit,
                                       const muster_preg_name_sink_t& sink);
 
-/// Appends the shortened list: neighbours that differ in one number become one entry. Order is kept.
+/// Appends the shortened list: neighbours that differ in one number become one entry, and such entries that
+/// differ in one more number before it too ("rack[0-3]node[00-15]"). Order is kept.
 /// @return false when the list cannot be written so (`out` is unspecified then).
 bool shorten_names(std::string_view list, std::string& out);
 

@@ -21,11 +21,13 @@ void skip_spaces(std::string_view& text) {
 }
 
 bool take_rank(std::string_view& text, uint32_t& rank) {
-    const std::string_view digits = take_digits(text);
-    if (digits.empty() || digits.size() > kMaxDigits) return false;
-    const uint64_t value = value_of(digits);
-    if (value >= PMIX_RANK_VALID) return false;
+    uint64_t value = 0;
+    size_t n = 0;
+    for (; n < text.size() && n <= kMaxDigits && is_digit(text[n]); ++n)
+        value = value * 10 + static_cast<uint64_t>(text[n] - '0');
+    if (n == 0 || n > kMaxDigits || value >= PMIX_RANK_VALID) return false;
     rank = static_cast<uint32_t>(value);
+    text.remove_prefix(n);
     return true;
 }
 
