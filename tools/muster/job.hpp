@@ -48,6 +48,7 @@ struct Job {
     bool merge_output = false;
     uint32_t offset = 0;             ///< processes of the jobs before this one
     std::optional<ProcName> parent;  ///< who spawned it
+    std::string setup;               ///< what the first node's server gathered for all (packed)
     std::string attributes;          ///< more job data (packed pmix_info_t), as the spawner gave it
 
     uint32_t size() const { return static_cast<uint32_t>(places.size()); }

@@ -67,7 +67,7 @@ void write_job(Writer& out, const Job& job) {
     out.u32(job.input.rank).u32(job.merge_output ? 1 : 0).u32(job.offset);
     out.u32(job.parent ? 1 : 0);
     if (job.parent) out.name(*job.parent);
-    out.bytes(job.attributes);
+    out.bytes(job.setup).bytes(job.attributes);
 }
 
 bool read_job(Reader& in, Job& job) {
@@ -94,6 +94,7 @@ bool read_job(Reader& in, Job& job) {
     job.merge_output = in.u32() != 0;
     job.offset = in.u32();
     if (in.u32() != 0) job.parent = in.name();
+    job.setup = in.bytes();
     job.attributes = in.bytes();
     return in.ok();
 }

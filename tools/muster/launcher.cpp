@@ -60,12 +60,14 @@ int Launcher::run() {
     node_names_ = node_names(options_.nodes, hostname_);
     Job job;
     try {
-        job = make_job(options_, next_nspace(), node_names_);
+        if (!options_.serve) job = make_job(options_, next_nspace(), node_names_);
         session_dir_ = make_session_dir();
     } catch (const JobError& error) {
         say(error.what());
         return 1;
     }
+    const std::string parent = session_dir_.substr(0, session_dir_.rfind('/'));
+    rendezvous_ = fmt::format("{}/pmix.{}.tool.{}", parent, hostname_, getpid());
     adopt_orphans();
     watch_signals();
     if (!fork_nodes()) {
@@ -75,12 +77,15 @@ int Launcher::run() {
     }
     const uint32_t size = job.size();
     make_parts();
-    launch(std::move(job), options_.output, [](JobRecord&, int32_t, const std::string&) {});
+    if (!options_.serve)
+        launch(std::move(job), options_.output, [](JobRecord&, int32_t, const std::string&) {});
     loop_->run();
 
     output_->finish(failure_ ? kPatience : std::chrono::milliseconds(-1));
     end_children(true);
     remove_session_dir(session_dir_);
+    unlink(rendezvous_.c_str());  // where the node could not
+    if (!options_.report_uri.empty() && options_.report_uri != "-") unlink(options_.report_uri.c_str());
     if (options_.report) {
         const std::string table = report_.text(size, node_names_.size());
         [[maybe_unused]] ssize_t written = write(STDERR_FILENO, table.data(), table.size());
@@ -163,6 +168,7 @@ bool Launcher::fork_nodes() {
             plan.number = n;
             plan.names = node_names_;
             plan.server_nspace = server_nspace_;
+            if (n == 0) plan.rendezvous = rendezvous_;
             plan.session_dir = session_dir_;
             plan.launcher_fd = pair[1];
             int status = 1;
@@ -202,8 +208,13 @@ void Launcher::on_message(uint32_t node, Kind kind, uint64_t id, std::string_vie
     Reader in(body);
     switch (kind) {
         case Kind::Ready:
-            node_ready(node);
+            node_ready(node, std::string(in.bytes()));
             break;
+        case Kind::SetUp: {
+            const uint32_t job = in.u32();
+            job_set_up(job, in.bytes());
+            break;
+        }
         case Kind::Failed:
             fail(1, fmt::format("node {}: {}", node_names_[node], in.bytes()));
             break;
@@ -253,10 +264,10 @@ void Launcher::on_message(uint32_t node, Kind kind, uint64_t id, std::string_vie
             break;
         }
         case Kind::InputTaken:
-            input_->taken(in.u64());
+            if (input_) input_->taken(in.u64());
             break;
         case Kind::InputRefused:
-            if (const ProcId proc = in.proc(); proc.job == 1) input_->refused(proc.rank);
+            if (const ProcId proc = in.proc(); proc.job == 1 && input_) input_->refused(proc.rank);
             break;
         case Kind::Ask:
         case Kind::Tell: {
@@ -276,10 +287,28 @@ void Launcher::on_message(uint32_t node, Kind kind, uint64_t id, std::string_vie
     }
 }
 
-void Launcher::node_ready(uint32_t node) {
+void Launcher::node_ready(uint32_t node, const std::string& uri) {
     nodes_[node].ready = true;
-    if (std::all_of(nodes_.begin(), nodes_.end(), [](const NodeState& n) { return n.ready; }))
-        report_.servers_ready();
+    if (node == 0) uri_ = uri;
+    if (!std::all_of(nodes_.begin(), nodes_.end(), [](const NodeState& n) { return n.ready; })) return;
+    report_.servers_ready();
+    if (state_ == State::Starting && options_.serve) state_ = State::Running;
+    say_uri();
+}
+
+/// Tells how tools reach us, where that was asked for.
+void Launcher::say_uri() {
+    if (options_.serve) say(fmt::format("ready for tools and jobs, as process {}", getpid()));
+    if (options_.report_uri.empty()) return;
+    const std::string line = uri_ + "\n";
+    if (options_.report_uri == "-") return output_->show_text(false, line);
+    // Whole or not at all: somebody may be waiting for it.
+    const std::string unfinished = options_.report_uri + ".new";
+    FILE* file = fopen(unfinished.c_str(), "we");
+    const bool written = file != nullptr && fputs(line.c_str(), file) >= 0;
+    const bool closed = file != nullptr && fclose(file) == 0;
+    if (!written || !closed || rename(unfinished.c_str(), options_.report_uri.c_str()) != 0)
+        fail(1, fmt::format("'{}' cannot be written: {}", options_.report_uri, strerror(errno)));
 }
 
 void Launcher::on_node_gone(uint32_t node) {
@@ -313,6 +342,8 @@ void Launcher::on_signal(int number) {
         case SIGQUIT:
             if (++interrupts_ > 1) {
                 send_signal(SIGKILL, {}, true);
+            } else if (options_.serve) {
+                end_all();  // as it is meant to end
             } else {
                 fail(128 + number, fmt::format("the job is ended by {}", signal_text(number)));
             }
@@ -325,7 +356,7 @@ void Launcher::on_signal(int number) {
             break;
         case SIGCONT:
             send_signal(SIGCONT, {}, false);
-            input_->resume();
+            if (input_) input_->resume();
             break;
         case SIGUSR1:
         case SIGUSR2:
@@ -341,11 +372,15 @@ void Launcher::fail(int status, const std::string& why) {
     failed_ = true;
     if (!failure_) failure_ = status;
     say(why);
+    end_all();
+}
+
+void Launcher::end_all() {
     if (ending()) return;
     state_ = State::Ending;
     timeout_.cancel();
     for (auto& [number, record] : jobs_.all())
-        fail_job(*record, status, PMIX_ERR_JOB_ABORTED_BY_SYS_EVENT, {});
+        fail_job(*record, failure_.value_or(0), PMIX_ERR_JOB_ABORTED_BY_SYS_EVENT, {});
     if (jobs_.all_ended()) quit_nodes();
 }
 

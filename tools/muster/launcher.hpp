@@ -58,7 +58,9 @@ class Launcher final : private Hub {
     void on_signals();
     void on_signal(int number);
     void on_timeout();
-    void node_ready(uint32_t node);
+    void node_ready(uint32_t node, const std::string& uri);
+    void say_uri();
+    void end_all();
     bool send(uint32_t node, Kind kind, uint64_t id, const Writer& body);
     /// What ends everything: says why (the first time), remembers the status, ends all jobs.
     void fail(int status, const std::string& why);
@@ -68,6 +70,7 @@ class Launcher final : private Hub {
     bool ending() const { return state_ == State::Ending || state_ == State::Quitting; }
 
     // The jobs.
+    void job_set_up(uint32_t number, std::string_view setup);
     void job_registered(uint32_t node, uint32_t number, const std::string& error);
     void rank_started(ProcId proc, pid_t pid);
     void rank_not_started(ProcId proc, int status, int32_t code, const std::string& why);
@@ -102,6 +105,8 @@ class Launcher final : private Hub {
     std::string hostname_;
     std::string server_nspace_;
     std::string session_dir_;
+    std::string rendezvous_;  ///< the file by which tools find us by our process ID
+    std::string uri_;         ///< of node 0's server
     std::vector<std::string> node_names_;
     JobTable jobs_;
     std::map<uint32_t, Progress> progress_;

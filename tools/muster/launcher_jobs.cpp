@@ -38,7 +38,7 @@ JobRecord& Launcher::launch(Job job, const OutputPolicy& output, Launched launch
     const uint32_t number = record.job.number;
     progress_[number].launched = std::move(launched);
     output_->add_job(number, output, record.job.size());
-    if (number == 1) {
+    if (number == 1 && !options_.serve) {
         // muster's own standard input is for the first job.
         input_ = std::make_unique<Input>(*loop_, readers_of(record.job),
                                          [this, &record](uint32_t rank, std::string_view bytes) {
@@ -53,11 +53,20 @@ JobRecord& Launcher::launch(Job job, const OutputPolicy& output, Launched launch
     }
     Writer body;
     write_job(body, record.job);
+    send(0, Kind::Setup, 0, body);
+    return record;
+}
+
+void Launcher::job_set_up(uint32_t number, std::string_view setup) {
+    JobRecord* record = jobs_.find(number);
+    if (record == nullptr || record->state != JobRecord::State::Registering) return;
+    record->job.setup = setup;
+    Writer body;
+    write_job(body, record->job);
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
-        record.nodes_left.insert(node);
+        record->nodes_left.insert(node);
         send(node, Kind::Register, 0, body);
     }
-    return record;
 }
 
 void Launcher::job_registered(uint32_t node, uint32_t number, const std::string& error) {
@@ -74,7 +83,7 @@ void Launcher::job_registered(uint32_t node, uint32_t number, const std::string&
     if (state_ == State::Starting) state_ = State::Running;
     for (uint32_t other = 0; other < nodes_.size(); ++other)
         send(other, Kind::Start, 0, Writer().u32(number));
-    if (number == 1) input_->start();
+    if (number == 1 && input_) input_->start();
 }
 
 void Launcher::rank_started(ProcId proc, pid_t pid) {
@@ -216,9 +225,9 @@ void Launcher::job_over(JobRecord& record) {
     for (auto& [topic, service] : services_)
         service->job_ended(record);
     progress_.erase(record.job.number);
-    if (jobs_.all_ended()) return quit_nodes();
+    if (jobs_.all_ended() && (!options_.serve || ending())) return quit_nodes();
     // The first job's data stays for those that were spawned by it.
-    if (record.job.number == 1) return;
+    if (record.job.number == 1 && !options_.serve) return;
     for (uint32_t node = 0; node < nodes_.size(); ++node)
         send(node, Kind::Forget, 0, Writer().u32(record.job.number));
 }
@@ -230,7 +239,7 @@ void Launcher::fail_job(JobRecord& record, int status, int32_t term_status, cons
     // Who spawned a job that could not be started is told so, and decides.
     const bool unborn = record.job.number > 1 && record.ranks_to_start > 0;
     if (!why.empty() && !unborn) say(why);
-    if (!failure_ && !unborn && !record.wishes.report_separately) failure_ = status;
+    if (!failure_ && !unborn && !options_.serve && !record.wishes.report_separately) failure_ = status;
     end_ranks_of(record);
     // Its children go with it, and those that are connected to it.
     std::vector<JobRecord*> others;
@@ -267,7 +276,7 @@ void Launcher::end_job(JobRecord& record, int32_t term_status, bool at_once) {
     record.term_status = term_status;
     for (RankState& rank : record.ranks)
         rank.dismissed = true;
-    if (record.job.number == 1 && !failure_) {
+    if (record.job.number == 1 && !failure_ && !options_.serve) {
         failure_ = 128 + (at_once ? SIGKILL : SIGTERM);
         say(fmt::format("the job was ended on request: {}", PMIx_Error_string(term_status)));
     }

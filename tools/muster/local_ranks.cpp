@@ -137,6 +137,11 @@ std::string LocalRanks::add(Job added) {
     if (!done(status))
         return fmt::format("the PMIx server refused the job's data: {}", PMIx_Error_string(status));
     local.registered = true;
+    UnpackedInfo setup(job.setup);
+    status =
+        PMIx_server_setup_local_support(job.nspace.c_str(), setup.data(), setup.size(), nullptr, nullptr);
+    if (!setup.ok() || !done(status))
+        return fmt::format("the PMIx server refused the job's set-up: {}", PMIx_Error_string(status));
     for (const App& app : job.apps) {
         if (app.pset.empty()) continue;
         std::vector<pmix_proc_t> members;

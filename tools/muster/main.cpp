@@ -11,6 +11,7 @@
 
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/process.hpp"
+#include "tools/muster/tool_commands.hpp"
 
 namespace {
 
@@ -32,6 +33,7 @@ void forget_outer_server() {
 int main(int argc, char** argv) {
     muster::remember_signals();
     try {
+        if (const auto status = muster::run_tool_command({argv + 1, argv + argc})) return *status;
         muster::CommandLine line = muster::read_command_line({argv + 1, argv + argc});
         if (!line.options) {
             fputs(line.text.c_str(), line.status == 0 ? stdout : stderr);

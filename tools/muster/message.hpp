@@ -43,7 +43,7 @@ enum class Topic : uint32_t {
 
 enum class Kind : uint32_t {
     // From a node to the launcher.
-    Ready = 1,     ///< the server runs
+    Ready = 1,     ///< the server's URI: it runs
     Failed,        ///< text: this node cannot go on
     Registered,    ///< number of the job, text: empty, or why it could not be registered
     Started,       ///< proc, pid
@@ -58,7 +58,9 @@ enum class Kind : uint32_t {
     Fence,         ///< id; processes, time limit in seconds (0: none), bytes
     Modex,         ///< id; process whose data is wanted, time limit in seconds
     Ask,           ///< id; topic, body of that service
+    SetUp,         ///< number of the job, what its nodes are to be given (packed)
     // From the launcher to a node.
+    Setup,        ///< a job: gather what its nodes are to be given
     Register,     ///< a job (job_message.hpp)
     Start,        ///< number of the job: start your processes of it
     Forget,       ///< number of the job: it has ended, the server need not know it any more

@@ -71,7 +71,7 @@ int Node::run() {
     sigaddset(&wanted, SIGTERM);
     signal_fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     signals_ = loop_.on_readable(signal_fd_, [this] { on_signal(); });
-    link_->send(Kind::Ready);
+    link_->send(Kind::Ready, Writer().bytes(uri()));
     loop_.run();
     end();
     return status_;
@@ -91,6 +91,8 @@ bool Node::start_server(std::string& error) {
     info.text(PMIX_HOSTNAME, plan_.names[plan_.number]);
     info.u32(PMIX_NODEID, plan_.number);
     info.flag(PMIX_SERVER_SHARE_TOPOLOGY, true);
+    info.flag(PMIX_SERVER_TOOL_SUPPORT, true);
+    if (!plan_.rendezvous.empty()) info.text(PMIX_LAUNCHER_RENDEZVOUS_FILE, plan_.rendezvous);
     const pmix_status_t status = PMIx_server_init(host_module(*this), info.data(), info.size());
     if (status != PMIX_SUCCESS) {
         error = fmt::format("the PMIx server did not start: {}", PMIx_Error_string(status));
@@ -98,6 +100,44 @@ bool Node::start_server(std::string& error) {
     }
     server_runs_ = true;
     return true;
+}
+
+/// Where tools reach the server.
+std::string Node::uri() const {
+    const pmix_proc_t self = to_pmix({plan_.server_nspace, plan_.number});
+    pmix_value_t* value = nullptr;
+    if (PMIx_Get(&self, PMIX_SERVER_URI, nullptr, 0, &value) != PMIX_SUCCESS) return {};
+    std::string text = text_of(*value);
+    PMIX_VALUE_RELEASE(value);
+    return text;
+}
+
+/// Gathers what the job's nodes are to be given: of this one node, for all.
+void Node::set_up(const Job& job) {
+    struct Question {
+        Node* node;
+        uint32_t job;
+    };
+    InfoList info;
+    info.flag(PMIX_SETUP_APP_ALL, true);
+    auto question = std::make_unique<Question>(Question{this, job.number});
+    const pmix_status_t status = PMIx_server_setup_application(
+        job.nspace.c_str(), info.data(), info.size(),
+        [](pmix_status_t, pmix_info_t* found, size_t count, void* data, pmix_op_cbfunc_t release,
+           void* release_data) {
+            const std::unique_ptr<Question> asked(static_cast<Question*>(data));
+            asked->node->loop_.post(
+                [node = asked->node, body = Writer().u32(asked->job).bytes(packed(found, count, PMIX_INFO))] {
+                    node->link_->send(Kind::SetUp, body);
+                });
+            if (release != nullptr) release(PMIX_SUCCESS, release_data);
+        },
+        question.get());
+    if (status == PMIX_SUCCESS) {
+        (void)question.release();  // the callback has it
+    } else {
+        link_->send(Kind::SetUp, Writer().u32(job.number).bytes({}));
+    }
 }
 
 void Node::on_signal() {
@@ -131,6 +171,11 @@ void Node::answered(uint64_t id, pmix_status_t status, std::string_view bytes) {
 void Node::on_message(Kind kind, uint64_t id, std::string_view body) {
     Reader in(body);
     switch (kind) {
+        case Kind::Setup: {
+            Job job;
+            if (read_job(in, job)) set_up(job);
+            break;
+        }
         case Kind::Register: {
             Job job;
             const bool readable = read_job(in, job);

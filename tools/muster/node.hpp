@@ -21,6 +21,7 @@ struct NodePlan {
     uint32_t number = 0;
     std::vector<std::string> names;  ///< of all nodes
     std::string server_nspace;
+    std::string rendezvous;   ///< a file by which tools find this node; empty: none
     std::string session_dir;  ///< of the run; the node makes its own below
     int launcher_fd = -1;
 };
@@ -37,6 +38,8 @@ class Node final : private Bridge {
     bool start_server(std::string& error);
     void on_message(Kind kind, uint64_t id, std::string_view body);
     void on_signal();
+    void set_up(const Job& job);
+    std::string uri() const;
     void rank_ended(const ProcName& name);
     void answered(uint64_t id, pmix_status_t status, std::string_view bytes);
     void end();

@@ -199,14 +199,17 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 struct HelpFormat : CLI::Formatter {
     HelpFormat() { column_width(34); }
     std::string make_usage(const CLI::App*, std::string) const override {
-        return "Usage: muster [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM2 [ARGUMENTS]]...\n";
+        return "Usage: muster [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM2 [ARGUMENTS]]...\n"
+               "       muster serve [OPTIONS]\n"
+               "       muster ps [SERVER]\n"
+               "       muster kill [-s SIGNAL] SERVER [JOB]...\n";
     }
 };
 
 /// Everything that one part of the command line may carry, and the parser for it.
 struct Part {
     CLI::App parser{"Starts a parallel program: its processes find each other through PMIx.", "muster"};
-    std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes;
+    std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri;
     std::vector<std::string> env, outputs;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
     bool report = false, tag = false, timestamps = false, merge = false, accepted = false, version = false;
@@ -255,6 +258,11 @@ struct Part {
             ->type_name("WHO");
         parser.add_option("--timeout", timeout, "(job) End the job after this many seconds")
             ->type_name("SECONDS");
+        parser
+            .add_option(
+                "--report-uri", report_uri,
+                "(job) Write the URI at which tools reach the server into this file; - is standard output")
+            ->type_name("FILE");
         parser.add_flag("--report", report, "(job) Print a table of times at the end");
         parser
             .add_option("--pmixmca,--gpmixmca", pmix_parameters,
@@ -321,6 +329,7 @@ struct Part {
         options.output.merge |= merge;
         options.report |= report;
         if (!input.empty()) options.input = input_policy(input);
+        if (!report_uri.empty()) options.report_uri = report_uri;
         if (!timeout.empty()) {
             char* end = nullptr;
             options.timeout = strtod(timeout.c_str(), &end);
@@ -353,7 +362,9 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
     Options options;
     // What -x of the first part says counts for all, as with mpirun.
     std::vector<std::pair<std::string, std::string>> common;
-    const std::vector<std::vector<std::string>> parts = parts_of(arguments);
+    options.serve = !arguments.empty() && arguments[0] == "serve";
+    const std::vector<std::vector<std::string>> parts =
+        parts_of({arguments.begin() + (options.serve ? 1 : 0), arguments.end()});
     for (size_t i = 0; i < parts.size(); ++i) {
         Part part;
         AppSpec app;
@@ -365,6 +376,11 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
             throw UsageError(error.what());
         }
         if (part.version) return {std::nullopt, 0, "muster (Muster) " MUSTER_VERSION "\n"};
+        if (options.serve) {
+            if (!app.argv.empty()) throw UsageError("serve starts no program; tools do that");
+            part.into(options);
+            return {std::move(options), 0, ""};
+        }
         if (app.argv.empty()) {
             throw UsageError(parts.size() == 1
                                  ? "no program is given: muster -n 4 PROGRAM (see muster --help)"

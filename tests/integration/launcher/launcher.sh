@@ -280,6 +280,30 @@ report)
     run 0 -n 4 --nodes 2 --report "$examples/ring"
     for row in servers spawn init finalize end fence; do err_has "^  $row +[0-9]"; done
     ;;
+serve) # servers without a job: tools come, look, start jobs and end them
+    start serve --nodes 2 --report-uri uri
+    until_true '[ -s uri ]'
+    # Neither a name of its own nor what other servers told us is needed.
+    timeout 60 "$services" tool "$background" >tool.out 2>tool.err || wrong "the tool failed: $(cat tool.err)"
+    timeout 60 "$muster" ps "$(cat uri)" >ps.out || wrong "muster ps failed"
+    lines ps.out 3
+    [ "$(grep -cE '@1 +[01] node[01] +[0-9]+ .*launcher_services$' ps.out)" = 2 ] || wrong "$(cat ps.out)"
+    timeout 60 "$muster" kill "$background" || wrong "muster kill failed"
+    until_true '[ "$(timeout 60 "$muster" ps "$background" | wc -l)" = 1 ]'
+    timeout 60 "$muster" kill "$background" nobody 2>tool.err && wrong "a job that is not there was killed"
+    timeout 60 "$services" tool "$background" || wrong "the second tool failed"
+    kill -TERM "$background"
+    ended_with 0
+    [ ! -e uri ] || wrong "the file of the URI is left"
+    timeout 60 "$muster" ps 1 2>tool.err && wrong "ps found a server that is not there"
+    echo "COVERS TOOL-23"
+    ;;
+tool_late) # a tool at a muster that runs a program
+    start -n 2 "$services" tool_host
+    until_true 'timeout 60 "$muster" ps "$background" >ps.out 2>/dev/null && [ "$(wc -l <ps.out)" = 3 ]'
+    timeout 60 "$muster" kill -s 9 "$background" || wrong "muster kill failed"
+    ended_with 137
+    ;;
 services_round) # spawn, connect, publish and lookup, again and again; MUSTER_ROUNDS says how often
     rounds=${MUSTER_ROUNDS:-10}
     for ((i = 0; i < rounds && bad == 0; i++)); do run 0 -n 8 --nodes 4 "$services" round; done

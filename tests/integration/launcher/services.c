@@ -2,6 +2,7 @@
 // A client of the host's services in muster: publish, spawn, connect, events, queries, job control. It does
 // what its first argument says, and exits 0 when all was well.
 #include <pmix.h>
+#include <pmix_tool.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -639,20 +640,48 @@ static void linked_child(void) {
     sleep(60);
 }
 
+// A tool of a muster that serves: starts a job, and leaves.
+static int tool(pid_t server) {
+    pmix_info_t info;
+    char nspace[PMIX_MAX_NSLEN + 1];
+    PMIX_INFO_LOAD(&info, PMIX_SERVER_PIDINFO, &server, PMIX_PID);
+    OKAY(PMIx_tool_init(&me, &info, 1));
+    if (wrong) return wrong;
+    EXPECT(me.nspace[0] != '\0');
+    start_child("sleeping_child", 2, NULL, 0, nspace);
+    EXPECT(strcmp(nspace, me.nspace) != 0);
+    OKAY(PMIx_tool_finalize());
+    return wrong;
+}
+
+static void sleep_on(void) {
+    sleep(60);
+}
+
 int main(int argc, char** argv) {
     const char* mode = argc > 1 ? argv[1] : "round";
     static const struct {
         const char* name;
         void (*run)(void);
-    } kModes[] = {{"ranges", ranges},           {"access", access_rights},
-                  {"persistence", persistence}, {"persist_child", persist_child},
-                  {"waiting", waiting},         {"round", round_parent},
-                  {"round_child", round_child}, {"attributes", attributes},
-                  {"show_child", show_child},   {"events", events},
-                  {"queries", queries},         {"waiting_child", waiting_child},
-                  {"control", job_control},     {"log", log_lines},
-                  {"linked", linked},           {"linked_child", linked_child}};
+    } kModes[] = {{"ranges", ranges},
+                  {"access", access_rights},
+                  {"persistence", persistence},
+                  {"persist_child", persist_child},
+                  {"waiting", waiting},
+                  {"round", round_parent},
+                  {"round_child", round_child},
+                  {"attributes", attributes},
+                  {"show_child", show_child},
+                  {"events", events},
+                  {"queries", queries},
+                  {"waiting_child", waiting_child},
+                  {"control", job_control},
+                  {"log", log_lines},
+                  {"tool_host", sleep_on},
+                  {"linked", linked},
+                  {"linked_child", linked_child}};
     self = argv[0];
+    if (strcmp(mode, "tool") == 0) return tool((pid_t)atoi(argv[2]));
     // These are no clients at all.
     if (strcmp(mode, "sleeping_child") == 0) return (int)sleep(60);
     init();
