@@ -90,6 +90,21 @@ void define_library_parameters(Parameters& parameters) {
              "Room for events that wait to be taken by one process: what a server has still to send to it, "
              "and what its handlers have not completed; events beyond are given up and counted."},
         {.framework = "pmix",
+         .component = "iof",
+         .name = "cache_size",
+         .type = ParameterType::Size,
+         .default_value = "1m",
+         .unit = "bytes",
+         .help = "Room for forwarded output of each channel of a job that nobody has asked for yet; the "
+                 "oldest gives "
+                 "way. 0 keeps none."},
+        {.framework = "pmix",
+         .component = "iof",
+         .name = "max_registrations",
+         .type = ParameterType::Size,
+         .default_value = "1024",
+         .help = "How many requests for output one process may have open at a server."},
+        {.framework = "pmix",
          .component = "hwloc",
          .name = "topo_file",
          .help = "File in hwloc's XML that describes this node, instead of looking at the machine."},

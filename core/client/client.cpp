@@ -193,6 +193,17 @@ void Client::send_heartbeat() {
     if (primary_) primary_->send_heartbeat();
 }
 
+void Client::request_to(const pmix_proc_t& server, Packer&& message, OnReply done) {
+    const auto connection = find(server);
+    if (!connection) return done(nullptr);
+    connection->request(std::move(message), std::move(done));
+}
+
+void Client::pause(bool on) {
+    for (const auto& connection : connections_)
+        connection->pause(on);
+}
+
 void Client::on_message_of(Frame frame) {
     if (const auto handler = messages_.find(frame.tag); handler != messages_.end())
         handler->second(std::move(frame));

@@ -81,6 +81,10 @@ class Client {
     /// A message that has no reply. Loop.
     void send(Packer&& message);
     void send_heartbeat();
+    /// As request(), to one of the servers; `done` gets null where we are not connected to it. Loop.
+    void request_to(const pmix_proc_t& server, Packer&& message, OnReply done);
+    /// Reads nothing more from any server for a while, replies included: back-pressure. Loop.
+    void pause(bool on);
     /// Who gets messages with this fixed tag (event, forwarded output). Before connect(), or on the loop.
     void on_message(uint32_t fixed_tag, OnMessage handler) { messages_[fixed_tag] = std::move(handler); }
     /// Called on the loop when the connection to a server is lost.

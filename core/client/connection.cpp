@@ -46,6 +46,10 @@ void Connection::send_heartbeat() {
     if (open_) channel_->send(peer_index_, tag::kHeartbeat, {});
 }
 
+void Connection::pause(bool on) {
+    if (channel_) channel_->pause(on);
+}
+
 void Connection::on_frame(Frame frame) {
     if (frame.tag < tag::kFirstDynamic) return on_message_(std::move(frame));
     auto node = pending_.extract(frame.tag);

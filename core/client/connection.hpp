@@ -40,6 +40,8 @@ class Connection {
     /// A message that has no reply.
     void send(Packer&& message);
     void send_heartbeat();
+    /// Stops (or resumes) reading, for back-pressure.
+    void pause(bool on);
     /// Answers what is pending with null. No callback of start() comes afterwards.
     void close();
     /// In a child of fork(): closes its copy of the connection, and does nothing else. Safe there.

@@ -191,6 +191,10 @@ bool answer_by_server(Server& server, const char* key, InfoView qualifiers, Info
         found.add(key, server.runtime().events().dropped());
         return true;
     }
+    if (key_is(key, kDroppedOutputKey)) {
+        found.add(key, static_cast<size_t>(server.forwarder().dropped()));
+        return true;
+    }
     if (server.host().module().query == nullptr && key_is(key, PMIX_QUERY_NAMESPACES)) {
         std::string list;
         for (const auto& [name, nspace] : server.namespaces()) {

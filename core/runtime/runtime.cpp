@@ -8,6 +8,7 @@
 
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"
+#include "core/iof/forwarding.hpp"
 #include "core/server/server.hpp"
 #include "core/tool/tool.hpp"
 #include "framework/library_parameters.hpp"
@@ -81,6 +82,8 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     if (options.role != Role::Client) context.pregs = runtime->registry_->pregs();
     runtime->store_->set_context(std::move(context));
     runtime->events_ = std::make_unique<Events>(*runtime);
+    runtime->forwarding_ = std::make_unique<Forwarding>(*runtime);
+    if (options.role != Role::Server) runtime->forwarding_->puller().set_style(options.info);
     // Clients have their server's environment; a job of many would say the same many times.
     if (options.role != Role::Client) runtime->registry_->warn_unknown_parameters();
     return runtime;
@@ -106,7 +109,10 @@ void Runtime::start() {
 }
 
 void Runtime::stop() {
-    if (loop_) loop_->stop();
+    if (!loop_) return;
+    // What readers have not been given yet they get before nothing runs any more.
+    if (forwarding_) loop_->post([this] { forwarding_->finish(); });
+    loop_->stop();
 }
 
 const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
@@ -118,6 +124,7 @@ const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
 
 void Runtime::set_client(std::unique_ptr<Client> client) {
     events_->attach(*client);
+    forwarding_->attach(*client);
     client_.store(client.release(), std::memory_order_release);
 }
 void Runtime::set_tool(std::unique_ptr<Tool> tool) {

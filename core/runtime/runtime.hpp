@@ -21,6 +21,7 @@ namespace muster {
 
 class Client;
 class Events;
+class Forwarding;
 class Server;
 class Tool;
 
@@ -75,6 +76,8 @@ class Runtime {
     Tool* tool() { return tool_.load(std::memory_order_acquire); }
     /// The events of this process, whatever its roles.
     Events& events() { return *events_; }
+    /// Its forwarded input and output.
+    Forwarding& forwarding() { return *forwarding_; }
     /// The groups that this process knows, whatever its roles.
     GroupTable& groups() { return groups_; }
     /// Each once; on the loop, or before start().
@@ -112,6 +115,7 @@ class Runtime {
     Log* log_ = nullptr;    // the registry's
     GroupTable groups_;
     std::unique_ptr<Events> events_;
+    std::unique_ptr<Forwarding> forwarding_;
     // Owned; atomic for those who look from other threads.
     std::atomic<Server*> server_{nullptr};
     std::atomic<Client*> client_{nullptr};

@@ -42,6 +42,9 @@ constexpr Handler kHandlers[] = {
     {Command::Monitor, handle::monitor},
     {Command::GroupConstruct, handle::group_construct},
     {Command::GroupDestruct, handle::group_destruct},
+    {Command::IofPull, handle::iof_pull},
+    {Command::IofPush, handle::iof_push},
+    {Command::IofDeregister, handle::iof_deregister},
 };
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.
@@ -168,6 +171,7 @@ void handle::finalize(Server& server, const Request& request) {
     LocalClient* client = server.namespaces().client(peer->proc);
     const bool again = peer->finalized;
     peer->finalized = true;
+    server.forwarder().forget(peer);
     if (again || client == nullptr || client->peer != peer)
         return peer->reply_status(request.tag, PMIX_SUCCESS);
     client->finalized = true;

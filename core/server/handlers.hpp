@@ -65,6 +65,9 @@ void fabric_update(Server& server, const Request& request);
 void monitor(Server& server, const Request& request);
 void group_construct(Server& server, const Request& request);
 void group_destruct(Server& server, const Request& request);
+void iof_pull(Server& server, const Request& request);
+void iof_push(Server& server, const Request& request);
+void iof_deregister(Server& server, const Request& request);
 }  // namespace handle
 
 }  // namespace muster

@@ -72,6 +72,10 @@ Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_serv
         return Error{PMIX_ERR_NOT_AVAILABLE, runtime.registry().why_none("psec")};
 
     std::unique_ptr<Server> server(new Server(runtime, module, size));
+    if (server->forwarder_.set_style(info) != PMIX_SUCCESS) {
+        return Error{PMIX_ERR_BAD_PARAM,
+                     "a directive about output (PMIX_IOF_...) has a value of the wrong type"};
+    }
     server->acceptor_ = std::make_unique<Acceptor>(
         runtime, [self = server.get()](Socket socket, ConnectRequest request, Bytes early) {
             self->admit(std::move(socket), std::move(request), std::move(early));
@@ -103,6 +107,7 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
     nspace.mapped_ranks = runtime_.store().local_ranks(name);
     nspace.registered = true;
     nspace.packed_job.clear();
+    forwarder_.registered(name, info);
     auto waiting = std::move(nspace.waiting);
     nspace.waiting.clear();
     for (const auto& task : waiting)
@@ -131,6 +136,7 @@ void Server::deregister_nspace(const char* name) {
             task();
     }
     cleanups_.ended(name);
+    forwarder_.deregistered(name);
     job_environments_.forget(name);
     runtime_.store().deregister(name);
 }
@@ -173,6 +179,7 @@ void Server::end_connections(LocalClient& client) {
 void Server::close() {
     modex_.close();
     collectives_.close();
+    forwarder_.close();
     host_.close();
     // After the answers to all that is posted by now.
     runtime_.loop().post([this] {
@@ -513,6 +520,7 @@ void Server::drop(const PeerPtr& peer) {
         std::lock_guard lock(formats_lock_);
         formats_.erase(Proc(keep->proc));
     }
+    forwarder_.forget(keep);
     peers_.erase(std::remove(peers_.begin(), peers_.end(), keep), peers_.end());
     if (keep->channel) keep->channel->close();
     // Frames of this peer may be on the stack: the channel goes when they are done.

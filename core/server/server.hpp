@@ -19,6 +19,7 @@
 #include "core/control/monitor.hpp"
 #include "core/events/event_router.hpp"
 #include "core/groups/process_sets.hpp"
+#include "core/iof/forwarder.hpp"
 #include "core/query/attribute_support.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/server/acceptor.hpp"
@@ -51,6 +52,7 @@ class Server {
     JobEnvironments& job_environments() { return job_environments_; }
     HostAttributes& host_attributes() { return host_attributes_; }
     EventRouter& events() { return events_; }
+    Forwarder& forwarder() { return forwarder_; }
     ProcessSets& process_sets() { return process_sets_; }
     Log& log() { return runtime_.log(); }
 
@@ -129,6 +131,7 @@ class Server {
     HostAttributes host_attributes_;
     EventRouter events_;
     ProcessSets process_sets_{*this};
+    Forwarder forwarder_{*this};
     std::unique_ptr<Acceptor> acceptor_;
     /// What the host has said of tools.
     struct ToolPolicy {

@@ -111,11 +111,14 @@ void handle::spawn(Server& server, const Request& request) {
     Info job_info;
     Apps apps;
     if (!request.in.infos(job_info) || !Apps::read(request.in, apps)) return request.malformed();
+    auto directives = std::make_shared<Info>();
+    directives->add_copies(job_info);
     spawn_by_host(
         server, Caller::of(*request.peer), std::move(job_info), std::move(apps),
-        [&server, ref = PeerRef(request.peer), tag = request.tag](const HostAnswer& answer) {
+        [&server, ref = PeerRef(request.peer), tag = request.tag, directives](const HostAnswer& answer) {
             const PeerPtr peer = ref.lock();
             if (!peer) return;
+            if (answer.status == PMIX_SUCCESS) server.forwarder().spawned(peer, answer.nspace, *directives);
             Packer reply = peer->packer();
             reply.status(answer.status);
             reply.string(answer.status == PMIX_SUCCESS ? answer.nspace.c_str() : nullptr);

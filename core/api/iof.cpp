@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// I/O forwarding (Standard: Tools and Debuggers, IO Forwarding; Server-Specific Interfaces).
+#include <pmix_server.h>
+#include <pmix_tool.h>
+
+#include "core/api/call.hpp"
+#include "core/iof/forwarder.hpp"
+#include "core/iof/forwarding.hpp"
+#include "core/server/server.hpp"
+
+using namespace muster;
+
+namespace {
+
+bool valid_procs(const pmix_proc_t procs[], size_t nprocs) {
+    return nprocs > 0 && procs != nullptr && std::all_of(procs, procs + nprocs, [](const pmix_proc_t& proc) {
+               return !nspace_view(proc.nspace).empty();
+           });
+}
+
+/// What PMIx_IOF_push is to do, once its arguments were checked.
+struct Push {
+    enum class What : uint8_t { Bytes, StartStdin, StopStdin };
+    What what = What::Bytes;
+    std::vector<pmix_proc_t> targets;
+    std::shared_ptr<Info> directives;
+    ByteView bytes;
+
+    void run(Runtime& runtime, HostDone done) const {
+        Pusher& pusher = runtime.forwarding().pusher();
+        if (what == What::StopStdin && pusher.reading_stdin()) return pusher.stop_stdin(std::move(done));
+        if (targets.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
+        if (what == What::StartStdin) return pusher.start_stdin(targets, std::move(*directives), done);
+        pusher.push(targets, std::move(*directives), bytes, std::move(done));
+    }
+};
+
+pmix_status_t prepare(const pmix_proc_t targets[], size_t ntargets, const pmix_byte_object_t* bo,
+                      const pmix_info_t info[], size_t ninfo, Push& push) {
+    if (ntargets > 0 && !valid_procs(targets, ntargets)) return PMIX_ERR_BAD_PARAM;
+    if (bo != nullptr && bo->size > 0 && bo->bytes == nullptr) return PMIX_ERR_BAD_PARAM;
+    push.directives = api::keep_infos(info, ninfo);
+    if (!push.directives) return PMIX_ERR_BAD_PARAM;
+    const InfoView directives = *push.directives;
+    if (ntargets > 0) push.targets.assign(targets, targets + ntargets);
+    if (bo != nullptr) {
+        push.bytes = {reinterpret_cast<const uint8_t*>(bo->bytes), bo->size};
+    } else if (directives.is_true(PMIX_IOF_COMPLETE)) {
+        push.what = Push::What::StopStdin;
+    } else if (directives.is_true(PMIX_IOF_PUSH_STDIN)) {
+        push.what = Push::What::StartStdin;
+    } else {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    return PMIX_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
+                                        const pmix_info_t directives[], size_t ndirs,
+                                        pmix_iof_channel_t channel, pmix_iof_cbfunc_t cbfunc,
+                                        pmix_hdlr_reg_cbfunc_t regcbfunc, void* regcbdata) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        if (!valid_procs(procs, nprocs)) return PMIX_ERR_BAD_PARAM;
+        if (const auto channels = readable_channels(channel); !channels) return channels.status();
+        const auto kept = api::keep_infos(directives, ndirs);
+        if (!kept) return PMIX_ERR_BAD_PARAM;
+        if (!has_server(*use)) return PMIX_ERR_UNREACH;
+        Puller& puller = use->forwarding().puller();
+        const auto start = [&puller, from = std::vector<pmix_proc_t>(procs, procs + nprocs), kept, channel,
+                            cbfunc](Puller::OnPulled done) {
+            const pmix_status_t status = guard([&]() -> pmix_status_t {
+                puller.pull(from, std::move(*kept), channel, cbfunc, done);
+                return PMIX_SUCCESS;
+            });
+            if (status != PMIX_SUCCESS) done(status, 0);
+        };
+        if (regcbfunc != nullptr) {
+            use->loop().post([start, regcbfunc, regcbdata] {
+                start([regcbfunc, regcbdata](pmix_status_t status, size_t id) {
+                    regcbfunc(status, id, regcbdata);
+                });
+            });
+            return PMIX_SUCCESS;
+        }
+        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [start](auto deliver) {
+            start([deliver](pmix_status_t status, size_t id) {
+                deliver(status == PMIX_SUCCESS ? static_cast<pmix_status_t>(id) : status);
+            });
+        });
+    });
+}
+
+PMIX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[], size_t ndirs,
+                                              pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    const auto prepare = [&](Runtime&, api::Start& start) -> pmix_status_t {
+        const auto kept = api::keep_infos(directives, ndirs);
+        if (!kept) return PMIX_ERR_BAD_PARAM;
+        // Without a server there is still what was buffered.
+        start.alone = true;
+        start.run = [iofhdlr, kept](Runtime& runtime, HostDone done) {
+            runtime.forwarding().puller().deregister(iofhdlr, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+    if (cbfunc != nullptr) return api::launch(api::to_callback(cbfunc, cbdata), prepare);
+    HostAnswer answer;
+    return api::call(answer, prepare);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_byte_object_t* bo,
+                                        const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
+                                        void* cbdata) {
+    const auto prepare_push = [&](Runtime&, api::Start& start) -> pmix_status_t {
+        Push push;
+        const pmix_status_t status = prepare(targets, ntargets, bo, directives, ndirs, push);
+        start.run = [push](Runtime& runtime, HostDone done) { push.run(runtime, std::move(done)); };
+        return status;
+    };
+    if (cbfunc != nullptr) return api::launch(api::to_callback(cbfunc, cbdata), prepare_push);
+    HostAnswer answer;
+    return api::call(answer, prepare_push);
+}
+
+PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmix_iof_channel_t channel,
+                                                  const pmix_byte_object_t* bo, const pmix_info_t info[],
+                                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+        if (source == nullptr || nspace_view(source->nspace).empty() || bo == nullptr ||
+            (bo->size > 0 && bo->bytes == nullptr) || (ninfo > 0 && info == nullptr))
+            return PMIX_ERR_BAD_PARAM;
+        if ((channel & kOutputChannels) == 0 || (channel & ~kOutputChannels) != 0) return PMIX_ERR_BAD_PARAM;
+        Forwarder* forwarder = &use->server()->forwarder();
+        auto piece = std::make_shared<OutputPiece>();
+        piece->source = *source;
+        piece->channel = channel;
+        // The host keeps these until it is called back, or this call returns.
+        piece->info = {info, ninfo};
+        piece->bytes = {reinterpret_cast<const uint8_t*>(bo->bytes), bo->size};
+        if (cbfunc != nullptr) {
+            piece->released = [cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); };
+            use->loop().post([forwarder, piece]() mutable {
+                const PiecePtr delivered = std::move(piece);
+                forwarder->deliver(delivered);
+            });
+            return PMIX_SUCCESS;
+        }
+        const pmix_status_t status =
+            call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+                piece->released = [deliver] { deliver(PMIX_SUCCESS); };
+                forwarder->deliver(std::move(piece));
+            });
+        return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
+    });
+}
+
+}  // extern "C"

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Marked lines: see format.hpp. The marks have the form that OpenPMIx's tools print:
+// "[time][nspace,rank]<stdout>: text", and in XML "<stdout nspace="" rank="" timestamp="">text</stdout>".
+#include "core/iof/format.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "core/iof/piece.hpp"
+
+namespace muster {
+namespace {
+
+/// A line that is longer is shown in parts.
+constexpr size_t kLongestLine = size_t{64} << 10;
+
+std::string rank_text(pmix_rank_t rank) {
+    return rank == PMIX_RANK_WILDCARD ? "*" : fmt::format("{}", rank);
+}
+
+/// A name as a part of a path that is one step and goes down.
+std::string path_step(std::string_view name) {
+    std::string step(name);
+    for (char& c : step) {
+        if (c == '/') c = '_';
+    }
+    return step == "." || step == ".." || step.empty() ? "_" : step;
+}
+
+/// How many bytes of a UTF-8 character stand at the begin; 0 where there is none.
+size_t utf8_length(std::string_view text) {
+    const auto at = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+    const auto follows = [&](size_t i) { return i < text.size() && (at(i) & 0xC0) == 0x80; };
+    const uint8_t first = at(0);
+    if (first < 0x80) return 1;
+    if (first >= 0xC2 && first < 0xE0) return follows(1) ? 2 : 0;
+    if (first >= 0xE0 && first < 0xF0) {
+        if (!follows(1) || !follows(2)) return 0;
+        const unsigned code = (first & 0x0FU) << 12 | (at(1) & 0x3FU) << 6 | (at(2) & 0x3FU);
+        const bool character = code >= 0x800 && (code < 0xD800 || code > 0xDFFF) && code < 0xFFFE;
+        return character ? 3 : 0;
+    }
+    if (first >= 0xF0 && first < 0xF5) {
+        if (!follows(1) || !follows(2) || !follows(3)) return 0;
+        const unsigned code = (first & 0x07U) << 18 | (at(1) & 0x3FU) << 12;
+        return code >= 0x10000 && code < 0x110000 ? 4 : 0;
+    }
+    return 0;
+}
+
+}  // namespace
+
+void append_xml(std::string_view text, std::string& out) {
+    while (!text.empty()) {
+        const size_t length = utf8_length(text);
+        const char c = text[0];
+        if (length > 1) {
+            out += text.substr(0, length);
+        } else if (length == 0) {
+            out += "&#65533;";
+        } else if (c == '&') {
+            out += "&amp;";
+        } else if (c == '<') {
+            out += "&lt;";
+        } else if (c == '>') {
+            out += "&gt;";
+        } else if (c == '"') {
+            out += "&quot;";
+        } else if (c == '\n' || c == '\t' || c == '\r') {
+            out += fmt::format("&#{:03};", static_cast<int>(c));
+        } else if (static_cast<uint8_t>(c) < 0x20) {
+            out += "&#65533;";
+        } else {
+            out += c;
+        }
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+}
+
+pmix_status_t OutputStyle::read(InfoView directives) {
+    const auto is = [](const pmix_info_t& info, std::initializer_list<const char*> keys) {
+        for (const char* key : keys) {
+            if (key_is(info.key, key)) return true;
+        }
+        return false;
+    };
+    struct Flag {
+        std::initializer_list<const char*> keys;
+        bool* value;
+    };
+    const Flag flags[] = {
+        {{PMIX_IOF_TAG_OUTPUT, PMIX_TAG_OUTPUT}, &tag},
+        {{PMIX_IOF_TAG_FULLNAME_OUTPUT}, &full_name},
+        {{PMIX_IOF_TAG_DETAILED_OUTPUT}, &detailed},
+        {{PMIX_IOF_RANK_OUTPUT}, &rank},
+        {{PMIX_IOF_TIMESTAMP_OUTPUT, PMIX_TIMESTAMP_OUTPUT}, &timestamp},
+        {{PMIX_IOF_XML_OUTPUT}, &xml},
+        {{PMIX_IOF_OUTPUT_RAW}, &raw},
+        {{PMIX_IOF_MERGE_STDERR_STDOUT, PMIX_MERGE_STDERR_STDOUT}, &merge},
+        {{PMIX_IOF_FILE_PATTERN}, &pattern},
+        {{PMIX_IOF_FILE_ONLY, PMIX_OUTPUT_NOCOPY}, &file_only},
+    };
+    for (const pmix_info_t& info : directives) {
+        for (const Flag& flag : flags) {
+            if (!is(info, flag.keys)) continue;
+            const auto value = value_as_bool(&info.value);
+            if (!value) return PMIX_ERR_BAD_PARAM;
+            *flag.value = *value;
+        }
+        if (key_is(info.key, PMIX_IOF_LOCAL_OUTPUT)) {
+            local = value_as_bool(&info.value);
+            if (!local) return PMIX_ERR_BAD_PARAM;
+        }
+        const bool is_file = is(info, {PMIX_IOF_OUTPUT_TO_FILE, PMIX_OUTPUT_TO_FILE});
+        if (!is_file && !is(info, {PMIX_IOF_OUTPUT_TO_DIRECTORY, PMIX_OUTPUT_TO_DIRECTORY})) continue;
+        const char* path = value_as_string(&info.value);
+        if (path == nullptr || *path == '\0') return PMIX_ERR_BAD_PARAM;
+        (is_file ? file : directory) = path;
+    }
+    return PMIX_SUCCESS;
+}
+
+std::string OutputStyle::path_for(const pmix_proc_t& source, pmix_iof_channel_t channel) const {
+    const std::string nspace = path_step(nspace_view(source.nspace));
+    const std::string rank_name = rank_text(source.rank);
+    const char* name = channel_name(channel);
+    if (!directory.empty()) return fmt::format("{}/{}/rank.{}/{}", directory, nspace, rank_name, name);
+    if (!pattern) return fmt::format("{}.{}.{}.{}", file, nspace, rank_name, name);
+    std::string path;
+    for (size_t i = 0; i < file.size(); ++i) {
+        const char next = file[i] == '%' && i + 1 < file.size() ? file[i + 1] : '\0';
+        if (next == 'n' || next == 'r' || next == '%') {
+            path += next == 'n' ? nspace : next == 'r' ? rank_name : "%";
+            ++i;
+        } else {
+            path += file[i];
+        }
+    }
+    return path + "." + name;
+}
+
+LineFormatter::LineFormatter(const OutputStyle& style, const pmix_proc_t& source, pmix_iof_channel_t channel,
+                             const FindFacts& find_facts)
+    : style_(style), channel_(channel_name(channel)) {
+    if (!style.marks()) return;
+    const std::string_view nspace = nspace_view(source.nspace);
+    SourceFacts facts;
+    if (style.detailed && find_facts) facts = find_facts(source);
+    if (style.xml) {
+        mark_ = fmt::format("<{}", channel_);
+        const auto attribute = [this](const char* name, std::string_view value) {
+            mark_ += fmt::format(" {}=\"", name);
+            append_xml(value, mark_);
+            mark_ += '"';
+        };
+        if (style.tag || style.full_name || style.detailed) attribute("nspace", nspace);
+        attribute("rank", rank_text(source.rank));
+        if (style.detailed) {
+            attribute("host", facts.host);
+            attribute("pid", facts.pid);
+        }
+        return;
+    }
+    if (style.detailed) {
+        mark_ = fmt::format("[{},{}][{}:{}]", nspace, rank_text(source.rank), facts.host, facts.pid);
+    } else if (style.tag || style.full_name) {
+        mark_ = fmt::format("[{},{}]", nspace, rank_text(source.rank));
+    } else if (style.rank) {
+        mark_ = fmt::format("[{}]", rank_text(source.rank));
+    }
+    mark_ += fmt::format("<{}>: ", channel_);
+}
+
+void LineFormatter::feed(std::string_view bytes, std::string& out) {
+    if (style_.xml && style_.raw) return emit_xml(bytes, out);
+    if (!style_.marks()) {
+        const size_t end = style_.raw ? bytes.size() : bytes.rfind('\n') + 1;  // npos + 1 is 0
+        if (end > 0) {
+            out += held_;
+            held_.clear();
+            out += bytes.substr(0, end);
+            bytes.remove_prefix(end);
+        }
+    }
+    while (!bytes.empty()) {
+        const size_t end = bytes.find('\n');
+        const bool ended = end != std::string_view::npos;
+        std::string_view line = bytes.substr(0, ended ? end + 1 : bytes.size());
+        bytes.remove_prefix(line.size());
+        // A line without end goes out in parts, all of one length, however it came.
+        while (held_.size() + line.size() > kLongestLine) {
+            const size_t part = kLongestLine - held_.size();
+            held_ += line.substr(0, part);
+            line.remove_prefix(part);
+            emit(std::exchange(held_, {}), line.empty() && ended, out);
+        }
+        if (line.empty()) continue;
+        if (!ended && !style_.raw) {
+            held_ += line;
+        } else if (held_.empty()) {
+            emit(line, ended, out);
+        } else {
+            held_ += line;
+            emit(std::exchange(held_, {}), ended, out);
+        }
+    }
+}
+
+void LineFormatter::finish(std::string& out) {
+    if (!held_.empty()) emit(std::exchange(held_, {}), false, out);
+    if (begun_ && style_.marks() && !style_.xml) out += '\n';
+    begun_ = false;
+}
+
+void LineFormatter::emit(std::string_view text, bool ended, std::string& out) {
+    if (style_.xml) return emit_xml(text, out);
+    if (!begun_ && style_.marks()) {
+        if (style_.timestamp) out += "[" + now() + "]";
+        out += mark_;
+    }
+    out += text;
+    begun_ = !ended;
+}
+
+void LineFormatter::emit_xml(std::string_view text, std::string& out) const {
+    out += mark_;
+    if (style_.timestamp) out += " timestamp=\"" + now() + "\"";
+    out += '>';
+    append_xml(text, out);
+    out += fmt::format("</{}>\n", channel_);
+}
+
+std::string LineFormatter::now() const {
+    const auto time =
+        std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    const auto millis = time.time_since_epoch().count() % 1000;
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}",
+                       fmt::localtime(std::chrono::system_clock::to_time_t(time)), millis);
+}
+
+}  // namespace muster

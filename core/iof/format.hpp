@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How output is shown: what the PMIX_IOF_* directives ask for, and the bytes of one channel of one process
+// turned into marked lines (Standard: IO Forwarding attributes). Knows of no descriptor.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "framework/base/info.hpp"
+
+namespace muster {
+
+struct OutputStyle {
+    bool tag = false;        ///< namespace, rank and channel
+    bool full_name = false;  ///< the same, asked for by another name
+    bool detailed = false;   ///< and the node and the pid
+    bool rank = false;       ///< rank and channel
+    bool timestamp = false;  ///< time of receipt
+    bool xml = false;
+    bool raw = false;           ///< do not wait for the end of a line
+    bool merge = false;         ///< stderr goes with stdout
+    bool pattern = false;       ///< `file` has %n and %r
+    bool file_only = false;     ///< nothing besides the files
+    std::optional<bool> local;  ///< write to this process's own stdout and stderr
+    std::string file;
+    std::string directory;
+
+    /// Takes over what the directives say, former names of the attributes included. PMIX_ERR_BAD_PARAM for a
+    /// value of the wrong type.
+    pmix_status_t read(InfoView directives);
+    /// Whether anything is added to the bytes.
+    bool marks() const { return tag || full_name || detailed || rank || timestamp || xml; }
+    bool to_files() const { return !file.empty() || !directory.empty(); }
+    /// The path for one channel of one process; a namespace cannot lead out of the directory.
+    std::string path_for(const pmix_proc_t& source, pmix_iof_channel_t channel) const;
+    /// The channel that one is shown on.
+    pmix_iof_channel_t shown_on(pmix_iof_channel_t channel) const {
+        return merge ? PMIX_FWD_STDOUT_CHANNEL : channel;
+    }
+};
+
+/// Where a process runs, for detailed tags; what is not known is "unknown".
+struct SourceFacts {
+    std::string host = "unknown";
+    std::string pid = "unknown";
+};
+using FindFacts = std::function<SourceFacts(const pmix_proc_t&)>;
+
+/// One channel of one process.
+class LineFormatter {
+  public:
+    /// `style` must outlive it. `find_facts` may be null.
+    LineFormatter(const OutputStyle& style, const pmix_proc_t& source, pmix_iof_channel_t channel,
+                  const FindFacts& find_facts);
+
+    /// Appends what can be shown now to `out`: whole lines, unless the style is raw.
+    void feed(std::string_view bytes, std::string& out);
+    /// Appends what was held back. A marked line is ended; nothing is added to bytes without marks.
+    void finish(std::string& out);
+
+  private:
+    void emit(std::string_view text, bool ended, std::string& out);
+    void emit_xml(std::string_view text, std::string& out) const;
+    std::string now() const;
+
+    const OutputStyle& style_;
+    const char* channel_;
+    std::string mark_;    ///< without the time
+    std::string held_;    ///< the begin of a line
+    bool begun_ = false;  ///< the begin of this line was shown
+};
+
+/// Appends `text` so that it is well-formed character data; what is no character of XML becomes U+FFFD.
+void append_xml(std::string_view text, std::string& out);
+
+}  // namespace muster

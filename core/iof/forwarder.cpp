@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Forwarded output of a server: see forwarder.hpp.
+#include "core/iof/forwarder.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/iof/forwarding.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// Bytes that may wait in a peer's channel: enough to keep the socket busy.
+constexpr size_t kWindow = size_t{1} << 20;
+/// Single processes that the registrations of one peer may name together.
+constexpr size_t kMostRanks = size_t{1} << 20;
+/// Input of one peer that the host has not taken yet: beyond that we do not read on.
+constexpr size_t kMostPushed = size_t{8} << 20;
+/// What is kept for nobody in particular, in all jobs together, in multiples of what one channel may have.
+constexpr size_t kEarlyShares = 64;
+
+}  // namespace
+
+struct Forwarder::Registration {
+    explicit Registration(OverflowPolicy policy) : queue(policy) {}
+
+    size_t id = 0;
+    Caller caller;
+    // A connected process ...
+    PeerRef peer;
+    uint32_t index = 0;
+    size_t reference = 0;  ///< its own number
+    // ... or a function here.
+    OnPiece on_piece;
+
+    struct Ranks {
+        bool all = false;
+        std::vector<pmix_rank_t> some;  ///< sorted
+        bool has(pmix_rank_t rank) const { return all || std::binary_search(some.begin(), some.end(), rank); }
+    };
+    std::unordered_map<std::string, Ranks, NameHash, std::equal_to<>> sources;
+    size_t ranks = 0;                ///< how many single ones they are
+    std::vector<pmix_proc_t> procs;  ///< as they were asked for
+    pmix_iof_channel_t channels = 0;
+    bool copy = false;
+    bool active = false;  ///< the host has agreed
+    bool gone = false;
+
+    PieceQueue queue;
+    bool waits = false;               ///< for its channel to drain
+    std::vector<PiecePtr> unwritten;  ///< in the channel, and not yet in the socket
+    uint64_t told = 0;                ///< of what was dropped
+
+    bool wants(const OutputPiece& piece) const {
+        if (!active || (channels & piece.channel) == 0) return false;
+        const auto found = sources.find(nspace_view(piece.source.nspace));
+        return found != sources.end() && found->second.has(piece.source.rank);
+    }
+};
+
+Forwarder::Forwarder(Server& server)
+    : server_(server),
+      early_limit_(server.runtime().parameters().size("pmix_iof_cache_size")),
+      most_registrations_(server.runtime().parameters().size("pmix_iof_max_registrations")) {}
+
+Forwarder::~Forwarder() = default;
+
+// --- showing it here
+
+std::unique_ptr<OutputSink> Forwarder::make_sink(const OutputStyle& style) {
+    Forwarding& forwarding = server_.runtime().forwarding();
+    return std::make_unique<OutputSink>(style, style.local.value_or(false) ? &forwarding.console() : nullptr,
+                                        forwarding.find_facts(), forwarding.on_failure());
+}
+
+pmix_status_t Forwarder::set_style(InfoView directives) {
+    if (const pmix_status_t status = style_.read(directives); status != PMIX_SUCCESS) return status;
+    if (style_.local.value_or(false) || style_.to_files()) sink_ = make_sink(style_);
+    return PMIX_SUCCESS;
+}
+
+void Forwarder::registered(const std::string& nspace, InfoView info) {
+    OutputStyle style;
+    if (style.read(info) != PMIX_SUCCESS) {
+        MUSTER_LOG(server_.log(), Error,
+                   "namespace %s: a directive about its output has a value of the wrong type; its output is "
+                   "shown as usual",
+                   nspace.c_str());
+        return;
+    }
+    if (!style.marks() && !style.raw && !style.merge && !style.to_files() && !style.local) return;
+    // What the job does not say, the server's directives do.
+    style = style_;
+    style.read(info);
+    Job& job = jobs_[nspace];
+    const bool shown = style.local.value_or(false) || style.to_files();
+    job.sink = shown ? make_sink(style) : nullptr;
+    job.quiet = !shown;
+}
+
+void Forwarder::deregistered(const std::string& nspace) {
+    if (sink_) sink_->forget(nspace);
+    const auto found = jobs_.find(nspace);
+    if (found == jobs_.end()) return;
+    Job& job = found->second;
+    if (job.sink) job.sink->finish();
+    job.sink.reset();
+    job.quiet = false;
+    if (job.early) {
+        early_bytes_ -= job.early->bytes();
+        dropped_before_ += job.early->dropped() + job.early->bytes();
+    }
+    job.early.reset();
+    if (job.idle()) jobs_.erase(found);
+}
+
+void Forwarder::show(Job* job, const PiecePtr& piece) {
+    OutputSink* sink = job != nullptr && job->sink ? job->sink.get() : sink_.get();
+    if (sink == nullptr || (job != nullptr && job->quiet)) return;
+    sink->write(*piece);
+    Console& console = server_.runtime().forwarding().console();
+    if (!console.full()) return;
+    // The host's callback waits until somebody has read.
+    if (shown_late_.empty()) {
+        console.on_room([this] { const auto shown = std::exchange(shown_late_, {}); });
+    }
+    shown_late_.push_back(piece);
+}
+
+// --- registrations
+
+pmix_status_t Forwarder::check(const Registration& registration, const PullRequest& request) const {
+    if (request.procs.empty()) return PMIX_ERR_BAD_PARAM;
+    for (const pmix_proc_t& proc : request.procs) {
+        if (nspace_view(proc.nspace).empty()) return PMIX_ERR_BAD_PARAM;
+    }
+    for (const auto& [nspace, ranks] : registration.sources) {
+        const pmix_rank_t first = ranks.all ? PMIX_RANK_WILDCARD : ranks.some.front();
+        if (!may_see(registration, make_proc(nspace, first))) return PMIX_ERR_NO_PERMISSIONS;
+    }
+    if (server_.host().module().iof_pull == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+    if (registration.on_piece) return PMIX_SUCCESS;
+    const auto found = shares_.find(registration.index);
+    const Share share = found == shares_.end() ? Share{} : found->second;
+    if (share.registrations >= most_registrations_ || registration.ranks > kMostRanks - share.ranks)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    return PMIX_SUCCESS;
+}
+
+void Forwarder::read_sources(Registration& registration, const std::vector<pmix_proc_t>& procs) const {
+    for (const pmix_proc_t& proc : procs) {
+        const std::string name(nspace_view(proc.nspace));
+        const ProcessSet* set = server_.process_sets().find(name);
+        if (set != nullptr && server_.namespaces().find(name.c_str()) == nullptr) {
+            // Rank r of a set or group is its member r.
+            const auto& members = set->members;
+            for (size_t i = 0; i < members.size(); ++i) {
+                if (proc.rank != PMIX_RANK_WILDCARD && proc.rank != i) continue;
+                auto& ranks = registration.sources[std::string(nspace_view(members[i].nspace))];
+                if (members[i].rank == PMIX_RANK_WILDCARD) ranks.all = true;
+                ranks.some.push_back(members[i].rank);
+            }
+            continue;
+        }
+        auto& ranks = registration.sources[name];
+        if (proc.rank == PMIX_RANK_WILDCARD) ranks.all = true;
+        ranks.some.push_back(proc.rank);
+    }
+    for (auto& [nspace, ranks] : registration.sources) {
+        if (ranks.all) ranks.some.clear();
+        std::sort(ranks.some.begin(), ranks.some.end());
+        registration.ranks += 1 + ranks.some.size();
+    }
+}
+
+void Forwarder::pull(const PeerPtr& peer, PullRequest request, OnPulled done) {
+    OverflowPolicy policy;
+    if (const pmix_status_t status = policy.read(request.directives, early_limit_); status != PMIX_SUCCESS)
+        return done(status, 0);
+    auto registration = std::make_shared<Registration>(policy);
+    registration->caller = Caller::of(*peer);
+    registration->peer = peer;
+    registration->index = peer->index;
+    registration->reference = request.reference;
+    add(registration, std::move(request), std::move(done));
+}
+
+void Forwarder::pull(PullRequest request, OnPiece on_piece, OnPulled done) {
+    auto registration = std::make_shared<Registration>(OverflowPolicy{});
+    registration->caller = Caller::host(server_.runtime());
+    registration->on_piece = std::move(on_piece);
+    add(registration, std::move(request), std::move(done));
+}
+
+void Forwarder::add(const RegistrationPtr& registration, PullRequest request, OnPulled done) {
+    const auto channels = readable_channels(request.channels);
+    if (!channels) return done(channels.status(), 0);
+    registration->channels = *channels;
+    read_sources(*registration, request.procs);
+    if (const pmix_status_t status = check(*registration, request); status != PMIX_SUCCESS)
+        return done(status, 0);
+    registration->id = next_id_++;
+    registration->procs = std::move(request.procs);
+    const InfoView directives = request.directives;
+    registration->copy = directives.is_true(PMIX_IOF_COPY) && !directives.is_true(PMIX_IOF_REDIRECT);
+    by_id_[registration->id] = registration;
+    if (!registration->on_piece) {
+        Share& share = shares_[registration->index];
+        ++share.registrations;
+        share.ranks += registration->ranks;
+    }
+    for (const auto& [nspace, ranks] : registration->sources)
+        jobs_[nspace].readers.push_back(registration);
+    upcall_pull(std::move(request.directives), registration->caller, *registration,
+                [this, registration, done = std::move(done)](const HostAnswer& answer) {
+                    if (registration->gone) return done(PMIX_ERR_LOST_CONNECTION, 0);
+                    if (answer.status != PMIX_SUCCESS) {
+                        remove(registration);
+                        return done(answer.status, 0);
+                    }
+                    done(PMIX_SUCCESS, registration->id);
+                    activate(registration);
+                });
+}
+
+void Forwarder::activate(const RegistrationPtr& registration) {
+    registration->active = true;
+    for (const auto& [nspace, ranks] : registration->sources) {
+        const auto found = jobs_.find(nspace);
+        if (found == jobs_.end() || !found->second.early) continue;
+        // What others may still ask for stays; the order does, too.
+        auto kept =
+            std::make_unique<PieceQueue>(OverflowPolicy{OverflowPolicy::When::DropOldest, early_limit_});
+        dropped_before_ += found->second.early->dropped();
+        early_bytes_ -= found->second.early->bytes();
+        while (const PiecePtr piece = found->second.early->pop()) {
+            if (registration->wants(*piece) && may_see(*registration, piece->source)) {
+                give(registration, piece);
+            } else {
+                kept->push(piece);
+            }
+        }
+        early_bytes_ += kept->bytes();
+        if (kept->empty()) kept.reset();
+        found->second.early = std::move(kept);
+    }
+}
+
+void Forwarder::remove(const RegistrationPtr& registration) {
+    if (std::exchange(registration->gone, true)) return;
+    registration->active = false;
+    by_id_.erase(registration->id);
+    for (const auto& [nspace, ranks] : registration->sources) {
+        const auto found = jobs_.find(nspace);
+        if (found == jobs_.end()) continue;
+        auto& readers = found->second.readers;
+        readers.erase(std::remove(readers.begin(), readers.end(), registration), readers.end());
+        if (found->second.idle()) jobs_.erase(found);
+    }
+    if (!registration->on_piece) {
+        Share& share = shares_[registration->index];
+        --share.registrations;
+        share.ranks -= registration->ranks;
+    }
+    dropped_before_ += registration->queue.dropped();
+    // Host callbacks run when these go; nothing is touched afterwards.
+    const auto unwritten = std::exchange(registration->unwritten, {});
+    const PieceQueue queued = std::exchange(registration->queue, PieceQueue(OverflowPolicy{}));
+}
+
+void Forwarder::stop(const PeerPtr& peer, size_t id, Info directives, const HostDone& done) {
+    const auto found = by_id_.find(id);
+    const RegistrationPtr registration = found == by_id_.end() ? nullptr : found->second;
+    if (registration == nullptr || registration->peer.lock() != peer ||
+        (peer == nullptr) != static_cast<bool>(registration->on_piece)) {
+        return done(answer_of(PMIX_ERR_NOT_FOUND));
+    }
+    remove(registration);
+    stop_host(*registration, std::move(directives));
+    done({});
+}
+
+void Forwarder::forget(const PeerPtr& peer) {
+    std::vector<RegistrationPtr> ended;
+    for (const auto& [id, registration] : by_id_) {
+        if (!registration->on_piece && registration->index == peer->index) ended.push_back(registration);
+    }
+    for (const RegistrationPtr& registration : ended) {
+        remove(registration);
+        stop_host(*registration, {});
+    }
+    shares_.erase(peer->index);
+}
+
+bool Forwarder::may_see(const Registration& registration, const pmix_proc_t& source) const {
+    return registration.on_piece != nullptr || may_use(registration.caller.uid, source);
+}
+
+bool Forwarder::may_use(uint32_t uid, const pmix_proc_t& proc) const {
+    if (uid == 0 || uid == geteuid()) return true;
+    Namespace* nspace = server_.namespaces().find(proc.nspace);
+    // Of what runs elsewhere only the host knows the owner, and it is told who asks.
+    if (nspace == nullptr || nspace->clients.empty()) return true;
+    const LocalClient* client = nspace->client(proc.rank);
+    return (client != nullptr ? client->uid : nspace->clients.begin()->second.uid) == uid;
+}
+
+// --- the host
+
+void Forwarder::upcall_pull(Info directives, const Caller& caller, const Registration& registration,
+                            HostDone done) {
+    const auto upcall = server_.host().module().iof_pull;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    struct Arguments {
+        std::vector<pmix_proc_t> procs;
+        Info directives;
+    };
+    auto kept = std::make_shared<Arguments>(Arguments{registration.procs, std::move(directives)});
+    caller.add_identity(kept->directives);
+    done = bounded(server_, "a request for output", caller, kept->directives, std::move(done));
+    const pmix_iof_channel_t channels = registration.channels;
+    server_.host().upcall("iof_pull", kept, std::move(done), [&](void* cbdata) {
+        return upcall(kept->procs.data(), kept->procs.size(), kept->directives.data(),
+                      kept->directives.size(), channels, Host::on_op, cbdata);
+    });
+}
+
+void Forwarder::stop_host(const Registration& registration, Info directives) {
+    if (registration.procs.empty()) return;  // the host was not asked
+    directives.add(PMIX_IOF_STOP, true);
+    upcall_pull(std::move(directives), registration.caller, registration, [this](const HostAnswer& answer) {
+        if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_LOST_CONNECTION)
+            MUSTER_LOG(server_.log(), Info, "the host did not stop to forward output, status %d",
+                       answer.status);
+    });
+}
+
+void Forwarder::upcall_push(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives,
+                            Bytes bytes, HostDone done) {
+    const auto upcall = server_.host().module().push_stdin;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    struct Arguments {
+        pmix_proc_t source;
+        std::vector<pmix_proc_t> targets;
+        Info directives;
+        Bytes bytes;
+        pmix_byte_object_t object;
+    };
+    auto kept = std::make_shared<Arguments>(
+        Arguments{caller.proc, std::move(targets), std::move(directives), std::move(bytes), {}});
+    caller.add_identity(kept->directives);
+    kept->object = {reinterpret_cast<char*>(kept->bytes.data()), kept->bytes.size()};
+    done = bounded(server_, "input", caller, kept->directives, std::move(done));
+    server_.host().upcall("push_stdin", kept, std::move(done), [&](void* cbdata) {
+        return upcall(&kept->source, kept->targets.data(), kept->targets.size(), kept->directives.data(),
+                      kept->directives.size(), &kept->object, Host::on_op, cbdata);
+    });
+}
+
+void Forwarder::push(const PeerPtr& peer, PushRequest request, HostDone done) {
+    if (request.targets.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
+    for (const pmix_proc_t& target : request.targets) {
+        if (nspace_view(target.nspace).empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
+        if (!may_use(peer->uid, target)) return done(answer_of(PMIX_ERR_NO_PERMISSIONS));
+    }
+    const size_t size = request.bytes.size();
+    Share& share = shares_[peer->index];
+    share.pushed += size;
+    if (share.pushed > kMostPushed && !share.paused) {
+        share.paused = true;
+        peer->channel->pause(true);
+    }
+    upcall_push(Caller::of(*peer), std::move(request.targets), std::move(request.directives),
+                Bytes(request.bytes),
+                [this, ref = PeerRef(peer), size, done = std::move(done)](HostAnswer answer) {
+                    done(std::move(answer));
+                    const PeerPtr sender = ref.lock();
+                    const auto found = sender ? shares_.find(sender->index) : shares_.end();
+                    if (found == shares_.end()) return;
+                    found->second.pushed -= size;
+                    if (!found->second.paused || found->second.pushed > kMostPushed / 2) return;
+                    found->second.paused = false;
+                    if (sender->channel) sender->channel->pause(false);
+                });
+}
+
+void Forwarder::push_by_host(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes,
+                             HostDone done) {
+    upcall_push(Caller::host(server_.runtime()), std::move(targets), std::move(directives), Bytes(bytes),
+                std::move(done));
+}
+
+// --- the way of a piece
+
+void Forwarder::deliver(const PiecePtr& piece) {
+    if (closed_) return;
+    const auto found = jobs_.find(nspace_view(piece->source.nspace));
+    Job* job = found == jobs_.end() ? nullptr : &found->second;
+    bool wanted = false, redirected = false;
+    if (job != nullptr) {
+        // A reader of this process may change the list.
+        std::vector<RegistrationPtr> readers;
+        for (const RegistrationPtr& registration : job->readers) {
+            if (!registration->wants(*piece) || !may_see(*registration, piece->source)) continue;
+            redirected = redirected || !registration->copy;
+            readers.push_back(registration);
+        }
+        wanted = !readers.empty();
+        if (!redirected) show(job, piece);
+        for (const RegistrationPtr& registration : readers)
+            give(registration, piece);
+    } else {
+        show(nullptr, piece);
+    }
+    if (proc_is(piece->source, server_.runtime().self())) return give_to_tools(*piece);
+    if (!wanted) keep_early(piece);
+}
+
+void Forwarder::keep_early(const PiecePtr& piece) {
+    if (early_limit_ == 0) return;
+    if (early_bytes_ + piece->bytes.size() > kEarlyShares * early_limit_) {
+        dropped_before_ += piece->bytes.size();
+        return;
+    }
+    auto& early = jobs_[std::string(nspace_view(piece->source.nspace))].early;
+    if (!early)
+        early = std::make_unique<PieceQueue>(OverflowPolicy{OverflowPolicy::When::DropOldest, early_limit_});
+    early_bytes_ -= early->bytes();
+    early->push(piece);
+    early_bytes_ += early->bytes();
+}
+
+/// A tool hears what this server itself writes without asking, under its reference 0.
+void Forwarder::give_to_tools(const OutputPiece& piece) {
+    for (const PeerPtr& peer : server_.peers()) {
+        if (!is_tool(peer->kind) || peer->finalized || !peer->channel) continue;
+        if (peer->channel->queued() > kWindow) {
+            dropped_before_ += piece.bytes.size();
+            continue;
+        }
+        Packer message = peer->packer();
+        write_output(message, piece, 0, {});
+        if (message.error() == PMIX_SUCCESS) peer->send(tag::kIof, message.take());
+    }
+}
+
+void Forwarder::give(const RegistrationPtr& registration, const PiecePtr& piece) {
+    if (registration->on_piece) return registration->on_piece(*piece);
+    const PeerPtr peer = registration->peer.lock();
+    if (!peer || !peer->channel || peer->finalized) return;
+    if (registration->queue.empty() && peer->channel->queued() <= kWindow) {
+        send(registration, *peer, piece);
+    } else {
+        registration->queue.push(piece);
+        pump(registration);
+    }
+}
+
+void Forwarder::pump(const RegistrationPtr& registration) {
+    const PeerPtr peer = registration->peer.lock();
+    if (!peer || !peer->channel || registration->gone) return;
+    std::vector<PiecePtr> done;  // host callbacks run when these go, at the end
+    while (peer->channel->queued() <= kWindow) {
+        PiecePtr piece = registration->queue.pop();
+        if (!piece) break;
+        send(registration, *peer, piece);
+        done.push_back(std::move(piece));
+    }
+    if (!registration->queue.empty()) wait_for_room(registration, *peer);
+}
+
+void Forwarder::send(const RegistrationPtr& registration, Peer& peer, const PiecePtr& piece) {
+    Info note;
+    if (const uint64_t dropped = registration->queue.dropped(); dropped > registration->told)
+        note.add(kDroppedOutputKey, static_cast<size_t>(dropped - registration->told));
+    registration->told = registration->queue.dropped();
+    Packer message = peer.packer();
+    write_output(message, *piece, registration->reference, note);
+    if (message.error() != PMIX_SUCCESS) {
+        MUSTER_LOG(server_.log(), Error, "output of %s for %s cannot be packed: status %d",
+                   proc_text(piece->source).c_str(), peer.text().c_str(), message.error());
+        return;
+    }
+    peer.send(tag::kIof, message.take());
+    // The host may take it as gone only when it is in the socket, unless it shall not wait.
+    if (registration->queue.policy().when != OverflowPolicy::When::Wait || peer.channel->queued() == 0)
+        return;
+    registration->unwritten.push_back(piece);
+    wait_for_room(registration, peer);
+}
+
+void Forwarder::wait_for_room(const RegistrationPtr& registration, Peer& peer) {
+    if (std::exchange(registration->waits, true)) return;
+    peer.channel->on_drained([this, weak = std::weak_ptr<Registration>(registration)] {
+        const RegistrationPtr waiting = weak.lock();
+        if (!waiting) return;
+        waiting->waits = false;
+        const auto written = std::exchange(waiting->unwritten, {});
+        pump(waiting);
+    });
+}
+
+uint64_t Forwarder::dropped() const {
+    uint64_t sum = dropped_before_;
+    for (const auto& [id, registration] : by_id_)
+        sum += registration->queue.dropped();
+    for (const auto& [nspace, job] : jobs_)
+        sum += job.early ? job.early->dropped() : 0;
+    return sum;
+}
+
+void Forwarder::spawned(const PeerPtr& peer, const std::string& nspace, InfoView directives) {
+    if (peer->version.muster != 0 || !is_tool(peer->kind) || nspace.empty()) return;
+    auto registration = std::make_shared<Registration>(OverflowPolicy{});
+    const auto add_channel = [&](const char* key, pmix_iof_channel_t channel, bool otherwise) {
+        if (directives.has(key) ? directives.is_true(key) : otherwise) registration->channels |= channel;
+    };
+    add_channel(PMIX_FWD_STDOUT, PMIX_FWD_STDOUT_CHANNEL, true);
+    add_channel(PMIX_FWD_STDERR, PMIX_FWD_STDERR_CHANNEL, true);
+    add_channel(PMIX_FWD_STDDIAG, PMIX_FWD_STDDIAG_CHANNEL, true);
+    Share& share = shares_[peer->index];
+    if (registration->channels == 0 || share.registrations >= most_registrations_) return;
+    registration->id = next_id_++;
+    registration->caller = Caller::of(*peer);
+    registration->peer = peer;
+    registration->index = peer->index;
+    read_sources(*registration, {make_proc(nspace, PMIX_RANK_WILDCARD)});
+    ++share.registrations;
+    share.ranks += registration->ranks;
+    by_id_[registration->id] = registration;
+    jobs_[nspace].readers.push_back(registration);
+    activate(registration);
+}
+
+void Forwarder::close() {
+    closed_ = true;
+    if (sink_) sink_->finish();
+    for (const auto& [nspace, job] : jobs_) {
+        if (job.sink) job.sink->finish();
+    }
+    std::vector<RegistrationPtr> all;
+    for (const auto& [id, registration] : by_id_)
+        all.push_back(registration);
+    for (const RegistrationPtr& registration : all)
+        remove(registration);
+    const auto shown = std::exchange(shown_late_, {});
+}
+
+Result<pmix_iof_channel_t> readable_channels(pmix_iof_channel_t channels) {
+    // "All available": the one that cannot be read is not.
+    if (channels == PMIX_FWD_ALL_CHANNELS) return kOutputChannels;
+    if ((channels & PMIX_FWD_STDIN_CHANNEL) != 0)
+        return Error{PMIX_ERR_NOT_SUPPORTED, "standard input is pushed, it cannot be pulled"};
+    if (channels == 0 || (channels & ~kOutputChannels) != 0)
+        return Error{PMIX_ERR_BAD_PARAM, "there is no such channel"};
+    return channels;
+}
+
+}  // namespace muster

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Forwarded output of a server: who wants what, what came before anybody wanted it, and the way of each piece
+// to its readers, no faster than they read (Standard: IO Forwarding). Belongs to the loop.
+//
+// A piece is the host's until all who wait for it have it, which is how a slow reader slows the writer: the
+// host's callback comes late. A reader that asked for a cache with a limit has its own copies instead.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/iof/messages.hpp"
+#include "core/iof/piece_queue.hpp"
+#include "core/iof/sink.hpp"
+#include "core/server/handlers.hpp"
+#include "core/service/exchange.hpp"
+
+namespace muster {
+
+class Server;
+
+/// The channels that a request means; PMIX_ERR_NOT_SUPPORTED where it names stdin, PMIX_ERR_BAD_PARAM for
+/// none and for unknown ones.
+Result<pmix_iof_channel_t> readable_channels(pmix_iof_channel_t channels);
+
+class Forwarder {
+  public:
+    /// A reader in this process itself.
+    using OnPiece = std::function<void(const OutputPiece& piece)>;
+    using OnPulled = std::function<void(pmix_status_t status, size_t id)>;
+
+    explicit Forwarder(Server& server);
+    ~Forwarder();
+
+    /// The directives of PMIx_server_init: how this server shows what the host delivers, where it does.
+    pmix_status_t set_style(InfoView directives);
+    /// The directives of one job (PMIx_server_register_nspace).
+    void registered(const std::string& nspace, InfoView info);
+    void deregistered(const std::string& nspace);
+
+    /// A connected process asks for output. `done` runs once the host has agreed; what was kept for the
+    /// process follows afterwards.
+    void pull(const PeerPtr& peer, PullRequest request, OnPulled done);
+    /// The host asks for output itself.
+    void pull(PullRequest request, OnPiece on_piece, OnPulled done);
+    /// The other end of pull(), by the number that it gave. `peer`: null for the host.
+    void stop(const PeerPtr& peer, size_t id, Info directives, const HostDone& done);
+    /// The connection of a process has ended.
+    void forget(const PeerPtr& peer);
+    /// A process passes on input to others.
+    void push(const PeerPtr& peer, PushRequest request, HostDone done);
+    /// The host does.
+    void push_by_host(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done);
+
+    /// A tool has started a job. Those of OpenPMIx expect its output without asking, under reference 0.
+    void spawned(const PeerPtr& peer, const std::string& nspace, InfoView directives);
+
+    /// PMIx_server_IOF_deliver.
+    void deliver(const PiecePtr& piece);
+
+    /// Bytes that were given up, of readers that have gone, too.
+    uint64_t dropped() const;
+    /// The server ends: nobody waits any more.
+    void close();
+
+  private:
+    struct Registration;
+    using RegistrationPtr = std::shared_ptr<Registration>;
+    struct Job {
+        std::vector<RegistrationPtr> readers;
+        std::unique_ptr<OutputSink> sink;   ///< null: shown as the server's directives say
+        bool quiet = false;                 ///< not shown by us
+        std::unique_ptr<PieceQueue> early;  ///< what nobody has asked for yet
+        bool idle() const { return readers.empty() && !sink && !quiet && !early; }
+    };
+    struct NameHash {
+        using is_transparent = void;
+        size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+    };
+
+    void add(const RegistrationPtr& registration, PullRequest request, OnPulled done);
+    pmix_status_t check(const Registration& registration, const PullRequest& request) const;
+    void read_sources(Registration& registration, const std::vector<pmix_proc_t>& procs) const;
+    void activate(const RegistrationPtr& registration);
+    void remove(const RegistrationPtr& registration);
+    void stop_host(const Registration& registration, Info directives);
+    void upcall_pull(Info directives, const Caller& caller, const Registration& registration, HostDone done);
+    void upcall_push(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives, Bytes bytes,
+                     HostDone done);
+    bool may_see(const Registration& registration, const pmix_proc_t& source) const;
+    void show(Job* job, const PiecePtr& piece);
+    void keep_early(const PiecePtr& piece);
+    void give(const RegistrationPtr& registration, const PiecePtr& piece);
+    void give_to_tools(const OutputPiece& piece);
+    void pump(const RegistrationPtr& registration);
+    void send(const RegistrationPtr& registration, Peer& peer, const PiecePtr& piece);
+    void wait_for_room(const RegistrationPtr& registration, Peer& peer);
+    bool may_use(uint32_t uid, const pmix_proc_t& proc) const;
+    std::unique_ptr<OutputSink> make_sink(const OutputStyle& style);
+
+    Server& server_;
+    const size_t early_limit_;         ///< bytes for each channel of each job
+    const size_t most_registrations_;  ///< of one process
+    OutputStyle style_;
+    std::unique_ptr<OutputSink> sink_;  ///< null: nothing is shown by us, unless a job says otherwise
+    std::unordered_map<size_t, RegistrationPtr> by_id_;
+    std::unordered_map<std::string, Job, NameHash, std::equal_to<>> jobs_;
+    /// Who has registrations: how many, and how many single processes they name.
+    struct Share {
+        size_t registrations = 0;
+        size_t ranks = 0;
+        size_t pushed = 0;  ///< bytes of input that the host has not taken yet
+        bool paused = false;
+    };
+    std::unordered_map<uint32_t, Share> shares_;  ///< by the peer's index
+    std::deque<PiecePtr> shown_late_;             ///< kept from the host until the console has room
+    size_t next_id_ = 1;
+    size_t early_bytes_ = 0;
+    uint64_t dropped_before_ = 0;  ///< by readers that have gone
+    bool closed_ = false;
+};
+
+}  // namespace muster

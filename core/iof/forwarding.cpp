@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// I/O forwarding of a process: see forwarding.hpp.
+#include "core/iof/forwarding.hpp"
+
+#include "core/events/events.hpp"
+#include "core/runtime/runtime.hpp"
+#include "framework/gds.hpp"
+
+namespace muster {
+
+Forwarding::Forwarding(Runtime& runtime)
+    : runtime_(runtime),
+      console_(runtime.loop(),
+               [this](pmix_iof_channel_t channel) { raise(PMIX_ERR_IOF_FAILURE, runtime_.self(), channel); }),
+      puller_(runtime),
+      pusher_(runtime) {}
+
+Forwarding::~Forwarding() = default;
+
+void Forwarding::attach(Client& client) {
+    puller_.attach(client);
+}
+
+FindFacts Forwarding::find_facts() {
+    return [this](const pmix_proc_t& source) {
+        SourceFacts facts;
+        const auto look_up = [&](const char* key, const auto& take) {
+            Lookup lookup;
+            lookup.nspace = source.nspace;
+            lookup.rank = source.rank;
+            lookup.key = key;
+            runtime_.store().find(lookup, [&](const Found& found) { take(found.value); });
+        };
+        look_up(PMIX_HOSTNAME, [&](const pmix_value_t& value) {
+            if (const char* host = value_as_string(&value)) facts.host = host;
+        });
+        look_up(PMIX_PROC_PID, [&](const pmix_value_t& value) {
+            if (const auto pid = value_as_number<int64_t>(&value)) facts.pid = std::to_string(*pid);
+        });
+        return facts;
+    };
+}
+
+OutputSink::OnFailure Forwarding::on_failure() {
+    return [this](const pmix_proc_t& source, pmix_iof_channel_t channel) {
+        raise(PMIX_ERR_IOF_FAILURE, source, channel);
+    };
+}
+
+void Forwarding::raise(pmix_status_t code, const pmix_proc_t& affected, pmix_iof_channel_t channel) {
+    auto event = std::make_shared<Event>();
+    event->status = code;
+    event->source = runtime_.self();
+    event->range = PMIX_RANGE_PROC_LOCAL;
+    event->info.add(PMIX_EVENT_AFFECTED_PROC, affected);
+    event->info.add(kIofChannelKey, static_cast<uint16_t>(channel));
+    [[maybe_unused]] const pmix_status_t read = event->read_directives();
+    // Handlers may do anything; whoever reports is in the middle of something.
+    runtime_.loop().post([this, event] { runtime_.events().raise(event); });
+}
+
+void Forwarding::finish() {
+    puller_.finish();
+    pusher_.finish();
+}
+
+}  // namespace muster

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// I/O forwarding of a process, whatever its roles: its readers (Puller), what it passes on (Pusher), and its
+// own stdout and stderr. What a server does for others is the Forwarder's. Belongs to the loop.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/iof/puller.hpp"
+#include "core/iof/pusher.hpp"
+#include "core/iof/sink.hpp"
+
+namespace muster {
+
+class Client;
+class Runtime;
+
+class Forwarding {
+  public:
+    explicit Forwarding(Runtime& runtime);
+    ~Forwarding();
+
+    /// From now on output that `client` receives has its readers here. Before it connects.
+    void attach(Client& client);
+
+    Puller& puller() { return puller_; }
+    Pusher& pusher() { return pusher_; }
+    Console& console() { return console_; }
+    /// Where a process runs, by what is in the store.
+    FindFacts find_facts();
+    /// Reports PMIX_ERR_IOF_FAILURE, an event of this process.
+    OutputSink::OnFailure on_failure();
+    /// Reports an event about one channel of a process.
+    void raise(pmix_status_t code, const pmix_proc_t& affected, pmix_iof_channel_t channel);
+    /// Bytes of input that were given up.
+    uint64_t dropped() const { return pusher_.dropped(); }
+    /// The process ends: what is buffered is delivered and shown.
+    void finish();
+
+  private:
+    Runtime& runtime_;
+    Console console_;
+    Puller puller_;
+    Pusher pusher_;
+};
+
+}  // namespace muster

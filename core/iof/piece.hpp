@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One piece of forwarded output: the bytes that one process wrote to one channel, as they came. Shared by all
+// who still have to do something with it. Belongs to the loop.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <functional>
+#include <memory>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/info.hpp"
+#include "framework/base/proc.hpp"
+
+namespace muster {
+
+/// Key of a query of ours: how many bytes of forwarded output (or of pushed input) were given up for lack of
+/// room, since the server (or process) began (PMIX_SIZE). Also the key of an info with a piece: bytes that
+/// the same registration lost directly before it.
+inline constexpr const char* kDroppedOutputKey = "muster.iof.dropped";
+/// Key of an info of the events PMIX_ERR_IOF_FAILURE and PMIX_ERR_IOF_COMPLETE: the channel (PMIX_UINT16).
+inline constexpr const char* kIofChannelKey = "muster.iof.channel";
+
+/// The channels that output can come on.
+inline constexpr pmix_iof_channel_t kOutputChannels =
+    PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL | PMIX_FWD_STDDIAG_CHANNEL;
+
+/// "stdout", "stderr" or "stddiag" of the lowest bit that is set.
+inline const char* channel_name(pmix_iof_channel_t channel) {
+    if ((channel & PMIX_FWD_STDOUT_CHANNEL) != 0) return "stdout";
+    return (channel & PMIX_FWD_STDERR_CHANNEL) != 0 ? "stderr" : "stddiag";
+}
+
+struct OutputPiece {
+    OutputPiece() = default;
+    OutputPiece(const OutputPiece&) = delete;
+    OutputPiece& operator=(const OutputPiece&) = delete;
+    ~OutputPiece() {
+        if (released) released();
+    }
+
+    pmix_proc_t source{};
+    pmix_iof_channel_t channel = 0;
+    InfoView info;
+    ByteView bytes;  ///< none: the source has closed the channel
+
+    // What the views look at, where the piece owns it.
+    Info own_info;
+    Bytes own_bytes;
+    /// Called when nobody needs the piece any more. On the loop.
+    std::function<void()> released;
+
+    /// Whether nothing follows on this channel.
+    bool completes() const { return bytes.empty() || info.is_true(PMIX_IOF_COMPLETE); }
+};
+
+using PiecePtr = std::shared_ptr<const OutputPiece>;
+
+/// A piece that owns the part of `piece` from `begin` on, at most `size` bytes.
+std::shared_ptr<OutputPiece> copy_piece(const OutputPiece& piece, size_t begin, size_t size);
+
+}  // namespace muster

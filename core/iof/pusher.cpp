@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Input for others: see pusher.hpp.
+#include "core/iof/pusher.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/client/client.hpp"
+#include "core/iof/forwarding.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// Bytes on the way to the host that it has not answered.
+constexpr size_t kWindow = size_t{256} << 10;
+constexpr size_t kMostUnanswered = 256;
+constexpr size_t kReadSize = size_t{64} << 10;
+constexpr std::chrono::seconds kTerminalCheck{1};
+
+}  // namespace
+
+/// Our own stdin while it is passed on.
+struct Pusher::Stdin {
+    std::vector<pmix_proc_t> targets;
+    Info directives;
+    size_t size = 1;                  ///< bytes that are collected before they go
+    std::chrono::seconds longest{0};  ///< and how long that may take
+    bool always_ready = false;        ///< a file, which cannot be watched
+    bool ended = false;
+    bool busy = false;  ///< what was read is on the way
+    std::shared_ptr<Bytes> collected = std::make_shared<Bytes>();
+    std::unique_ptr<Watch> readable;
+    std::unique_ptr<Watch> timer;
+    std::unique_ptr<Watch> later;
+    HostDone stopped;
+};
+
+Pusher::Pusher(Runtime& runtime) : runtime_(runtime) {}
+Pusher::~Pusher() = default;
+
+void Pusher::push(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done) {
+    OverflowPolicy policy;
+    if (const pmix_status_t status = policy.read(directives, kWindow); status != PMIX_SUCCESS)
+        return done(answer_of(status));
+    if (policy.when != OverflowPolicy::When::Wait && !bytes.empty() && !queue_.empty() &&
+        !make_room(policy, bytes))
+        return done({});
+    queued_ += bytes.size();
+    queue_.push_back({std::move(targets), std::move(directives), policy, bytes, std::move(done)});
+    pump();
+}
+
+/// For a push with a limit, where others wait: drops what the directives say. False when nothing is left of
+/// the new bytes.
+bool Pusher::make_room(const OverflowPolicy& policy, ByteView& bytes) {
+    const size_t keep = std::min(bytes.size(), policy.limit);
+    if (policy.when == OverflowPolicy::When::DropOldest) {
+        dropped_ += bytes.size() - keep;
+        bytes = bytes.last(keep);
+        std::vector<HostDone> given_up;
+        for (auto item = queue_.begin(); item != queue_.end() && queued_ + keep > policy.limit;) {
+            // Only what may be dropped; the end of an input is not.
+            if (item->policy.when == OverflowPolicy::When::Wait || item->bytes.empty()) {
+                ++item;
+                continue;
+            }
+            const size_t excess = queued_ + keep - policy.limit;
+            const size_t gone = std::min(item->bytes.size(), excess);
+            item->bytes = item->bytes.subspan(gone);
+            queued_ -= gone;
+            dropped_ += gone;
+            if (!item->bytes.empty()) break;
+            given_up.push_back(std::move(item->done));
+            item = queue_.erase(item);
+        }
+        for (const HostDone& done : given_up)
+            done({});
+    } else {
+        const size_t free = policy.limit - std::min(queued_, policy.limit);
+        const size_t taken = std::min(free, bytes.size());
+        dropped_ += bytes.size() - taken;
+        bytes = bytes.first(taken);
+    }
+    return !bytes.empty();
+}
+
+void Pusher::pump() {
+    while (!queue_.empty() && unanswered_ < kMostUnanswered &&
+           (on_the_way_ == 0 || on_the_way_ + queue_.front().bytes.size() <= kWindow)) {
+        Item item = std::move(queue_.front());
+        queue_.pop_front();
+        queued_ -= item.bytes.size();
+        send(std::move(item));
+    }
+}
+
+void Pusher::send(Item item) {
+    const size_t size = item.bytes.size();
+    on_the_way_ += size;
+    ++unanswered_;
+    HostDone answered = [this, size, done = std::move(item.done)](HostAnswer answer) {
+        on_the_way_ -= size;
+        --unanswered_;
+        done(std::move(answer));
+        pump();
+    };
+    if (Client* client = connected_client(runtime_)) {
+        Packer message = client->packer(Command::IofPush);
+        message.procs(item.targets.data(), item.targets.size()).infos(item.directives).bytes(item.bytes);
+        ask(*client, std::move(message), {}, std::move(answered));
+    } else if (Server* server = runtime_.server()) {
+        server->forwarder().push_by_host(std::move(item.targets), std::move(item.directives), item.bytes,
+                                         std::move(answered));
+    } else {
+        answered(answer_of(PMIX_ERR_UNREACH));
+    }
+}
+
+// --- our own stdin
+
+void Pusher::start_stdin(std::vector<pmix_proc_t> targets, Info directives, const HostDone& done) {
+    if (stdin_) return done(answer_of(PMIX_ERR_EXISTS));
+    auto started = std::make_unique<Stdin>();
+    const InfoView view = directives;
+    const auto size = view.number<uint32_t>(PMIX_IOF_BUFFERING_SIZE);
+    const auto time = view.number<uint32_t>(PMIX_IOF_BUFFERING_TIME);
+    if ((view.has(PMIX_IOF_BUFFERING_SIZE) && !size) || (view.has(PMIX_IOF_BUFFERING_TIME) && !time))
+        return done(answer_of(PMIX_ERR_BAD_PARAM));
+    struct stat info {};
+    if (fstat(STDIN_FILENO, &info) != 0) return done(answer_of(PMIX_ERR_NOT_AVAILABLE));
+    started->targets = std::move(targets);
+    // What the host is told is about bytes, not about how we come by them.
+    for (pmix_info_t& directive : std::span(directives.data(), directives.size())) {
+        if (!key_is(directive.key, PMIX_IOF_PUSH_STDIN)) started->directives.add_move(directive);
+    }
+    started->size = std::max<size_t>(1, size.value_or(time ? kReadSize : 1));
+    started->longest = std::chrono::seconds(time.value_or(0));
+    started->always_ready = S_ISREG(info.st_mode) || S_ISDIR(info.st_mode) || S_ISBLK(info.st_mode);
+    stdin_ = std::move(started);
+    done({});
+    watch_stdin();
+}
+
+/// Waits for something to read, unless enough was read already.
+void Pusher::watch_stdin() {
+    if (!stdin_ || stdin_->ended || stdin_->busy) return;
+    // A program in the background that reads from its terminal is stopped.
+    if (isatty(STDIN_FILENO) != 0 && tcgetpgrp(STDIN_FILENO) != getpgrp()) {
+        stdin_->readable.reset();
+        stdin_->later = runtime_.loop().after(kTerminalCheck, [this] { watch_stdin(); });
+        return;
+    }
+    if (stdin_->always_ready) {
+        stdin_->later = runtime_.loop().after(std::chrono::milliseconds(0), [this] { read_stdin(); });
+    } else if (!stdin_->readable) {
+        stdin_->readable = runtime_.loop().watch(STDIN_FILENO, [this](EventLoop::Ready) { read_stdin(); });
+    } else {
+        stdin_->readable->want_read(true);
+    }
+}
+
+void Pusher::read_stdin() {
+    Bytes& collected = *stdin_->collected;
+    const size_t before = collected.size();
+    const ssize_t got = ::read(STDIN_FILENO, collected.extend(kReadSize), kReadSize);
+    const int error = errno;
+    collected.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && (error == EINTR || error == EAGAIN)) return watch_stdin();
+    if (got <= 0) stdin_->ended = true;
+    if (got < 0) runtime_.forwarding().raise(PMIX_ERR_IOF_FAILURE, runtime_.self(), PMIX_FWD_STDIN_CHANNEL);
+    if (stdin_->ended || collected.size() >= stdin_->size) return pass_on_stdin();
+    if (stdin_->longest.count() > 0 && !stdin_->timer)
+        stdin_->timer = runtime_.loop().after(stdin_->longest, [this] { pass_on_stdin(); });
+    watch_stdin();
+}
+
+/// Sends what was collected. Nothing more is read before the host has taken it, so that a slow target slows
+/// whoever writes to our stdin.
+void Pusher::pass_on_stdin() {
+    stdin_->timer.reset();
+    stdin_->later.reset();
+    if (stdin_->readable) stdin_->readable->want_read(false);
+    if (stdin_->busy) return;
+    const auto bytes = std::exchange(stdin_->collected, std::make_shared<Bytes>());
+    if (bytes->empty() && stdin_->ended) return end_stdin(PMIX_SUCCESS);
+    stdin_->busy = true;
+    Info directives;
+    directives.add_copies(stdin_->directives);
+    push(stdin_->targets, std::move(directives), bytes->view(), [this, bytes](const HostAnswer& answer) {
+        if (!stdin_) return;
+        stdin_->busy = false;
+        if (answer.status != PMIX_SUCCESS) return end_stdin(answer.status);
+        if (stdin_->ended) return pass_on_stdin();
+        watch_stdin();
+    });
+}
+
+/// The input is over, or (with an error) nobody takes it.
+void Pusher::end_stdin(pmix_status_t status) {
+    const std::unique_ptr<Stdin> ended = std::move(stdin_);
+    const HostDone stopped = std::move(ended->stopped);
+    if (status != PMIX_SUCCESS) {
+        runtime_.forwarding().raise(PMIX_ERR_IOF_FAILURE, runtime_.self(), PMIX_FWD_STDIN_CHANNEL);
+        if (stopped) stopped(answer_of(status));
+        return;
+    }
+    Info directives = std::move(ended->directives);
+    if (!directives.view().has(PMIX_IOF_COMPLETE)) directives.add(PMIX_IOF_COMPLETE, true);
+    push(std::move(ended->targets), std::move(directives), {}, [this, stopped](const HostAnswer& answer) {
+        const pmix_status_t code =
+            answer.status == PMIX_SUCCESS ? PMIX_ERR_IOF_COMPLETE : PMIX_ERR_IOF_FAILURE;
+        runtime_.forwarding().raise(code, runtime_.self(), PMIX_FWD_STDIN_CHANNEL);
+        if (stopped) stopped(answer_of(answer.status));
+    });
+}
+
+void Pusher::stop_stdin(HostDone done) {
+    if (!stdin_ || stdin_->stopped) return done(answer_of(PMIX_ERR_NOT_FOUND));
+    stdin_->stopped = std::move(done);
+    stdin_->ended = true;
+    pass_on_stdin();
+}
+
+void Pusher::finish() {
+    stdin_.reset();
+    for (Item& item : std::exchange(queue_, {}))
+        item.done(answer_of(PMIX_ERR_LOST_CONNECTION));
+    queued_ = 0;
+}
+
+}  // namespace muster

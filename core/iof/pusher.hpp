@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Input that this process passes on to others (PMIx_IOF_push): what the program hands over, and its own stdin
+// where it asked us to read that (PMIX_IOF_PUSH_STDIN). Belongs to the loop.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "core/iof/piece_queue.hpp"
+#include "core/service/exchange.hpp"
+#include "framework/base/loop.hpp"
+
+namespace muster {
+
+class Runtime;
+
+class Pusher {
+  public:
+    explicit Pusher(Runtime& runtime);
+    ~Pusher();
+
+    /// Passes on bytes (none: the end of the input), which stay the caller's until `done`. In order; no more
+    /// than a window of them is on the way, and the directives say what becomes of the others.
+    void push(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done);
+    /// Starts to pass on our own stdin. PMIX_ERR_EXISTS while that is done already.
+    void start_stdin(std::vector<pmix_proc_t> targets, Info directives, const HostDone& done);
+    bool reading_stdin() const { return stdin_ != nullptr; }
+    /// Stops it: the targets hear that the input has ended; `done` follows what was read.
+    void stop_stdin(HostDone done);
+    /// Bytes that were given up.
+    uint64_t dropped() const { return dropped_; }
+    /// The process ends: nothing more is read.
+    void finish();
+
+  private:
+    struct Item {
+        std::vector<pmix_proc_t> targets;
+        Info directives;
+        OverflowPolicy policy;
+        ByteView bytes;
+        HostDone done;
+    };
+    struct Stdin;
+
+    void pump();
+    void send(Item item);
+    bool make_room(const OverflowPolicy& policy, ByteView& bytes);
+    void watch_stdin();
+    void read_stdin();
+    void pass_on_stdin();
+    void end_stdin(pmix_status_t status);
+
+    Runtime& runtime_;
+    std::deque<Item> queue_;
+    size_t queued_ = 0;      ///< bytes of queue_
+    size_t on_the_way_ = 0;  ///< bytes without answer yet
+    size_t unanswered_ = 0;
+    uint64_t dropped_ = 0;
+    std::unique_ptr<Stdin> stdin_;
+};
+
+}  // namespace muster

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writing out: see sink.hpp.
+#include "core/iof/sink.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <filesystem>
+
+namespace muster {
+namespace {
+
+constexpr size_t kRoom = size_t{1} << 20;
+/// How long the end waits for a reader that does not read.
+constexpr int kPatienceMs = 5000;
+
+/// A write to a pipe that nobody reads raises a signal that would end the program; here it fails only.
+ssize_t write_quietly(int fd, const char* data, size_t size) {
+    sigset_t pipe_signal, before;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    const ssize_t written = ::write(fd, data, size);
+    const int error = errno;
+    if (written < 0 && error == EPIPE && sigismember(&before, SIGPIPE) == 0) {
+        const timespec at_once{};
+        sigtimedwait(&pipe_signal, nullptr, &at_once);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = error;
+    return written;
+}
+
+size_t stream_index(pmix_iof_channel_t channel) {
+    if ((channel & PMIX_FWD_STDOUT_CHANNEL) != 0) return 0;
+    return (channel & PMIX_FWD_STDERR_CHANNEL) != 0 ? 1 : 2;
+}
+
+}  // namespace
+
+Console::Console(EventLoop& loop, std::function<void(pmix_iof_channel_t)> on_broken)
+    : loop_(loop), on_broken_(std::move(on_broken)) {
+    for (size_t i = 0; i < streams_.size(); ++i) {
+        streams_[i].fd = static_cast<int>(i) + 1;
+        struct stat info {};
+        streams_[i].regular = fstat(streams_[i].fd, &info) == 0 && S_ISREG(info.st_mode);
+    }
+}
+
+Console::~Console() {
+    on_broken_ = nullptr;
+    for (Stream& stream : streams_) {
+        stream.writable.reset();
+        drain(stream);
+    }
+}
+
+bool Console::full() const {
+    return std::any_of(streams_.begin(), streams_.end(),
+                       [](const Stream& stream) { return stream.queue.size() - stream.done > kRoom; });
+}
+
+void Console::write(pmix_iof_channel_t channel, std::string_view text) {
+    Stream& stream = streams_[(channel & PMIX_FWD_STDOUT_CHANNEL) != 0 ? 0 : 1];
+    if (stream.broken) return;
+    const bool waiting = stream.done < stream.queue.size();
+    stream.queue += text;
+    if (!waiting) flush(stream);
+}
+
+bool Console::write_once(Stream& stream) {
+    const size_t left = stream.queue.size() - stream.done;
+    if (left == 0 || stream.broken) return false;
+    // A pipe that is ready takes so much without blocking.
+    pollfd ready{stream.fd, POLLOUT, 0};
+    if (!stream.regular && poll(&ready, 1, 0) <= 0) return false;
+    const size_t size = stream.regular ? left : std::min<size_t>(left, PIPE_BUF);
+    const ssize_t written = write_quietly(stream.fd, stream.queue.data() + stream.done, size);
+    if (written < 0) {
+        if (errno == EINTR) return true;
+        if (errno == EAGAIN) return false;
+        stream.broken = true;
+        stream.done = stream.queue.size();
+        if (on_broken_) on_broken_(stream.fd == 1 ? PMIX_FWD_STDOUT_CHANNEL : PMIX_FWD_STDERR_CHANNEL);
+        return false;
+    }
+    stream.done += static_cast<size_t>(written);
+    return true;
+}
+
+void Console::flush(Stream& stream) {
+    while (write_once(stream)) {
+    }
+    if (stream.done == stream.queue.size()) {
+        stream.queue.clear();
+        stream.done = 0;
+        if (stream.writable) stream.writable->want_write(false);
+    } else if (stream.writable) {
+        stream.writable->want_write(true);
+    } else {
+        stream.writable = loop_.watch(stream.fd, [this, &stream](EventLoop::Ready) { flush(stream); });
+        stream.writable->want_read(false);
+        stream.writable->want_write(true);
+    }
+    if (stream.done > kRoom) {
+        stream.queue.erase(0, stream.done);
+        stream.done = 0;
+    }
+    if (room_.empty() || full()) return;
+    for (const auto& callback : std::exchange(room_, {}))
+        callback();
+}
+
+void Console::drain(Stream& stream) {
+    while (!stream.broken && stream.done < stream.queue.size()) {
+        pollfd ready{stream.fd, POLLOUT, 0};
+        if (!stream.regular && poll(&ready, 1, kPatienceMs) == 0) return;
+        write_once(stream);
+    }
+}
+
+OutputFiles::File::~File() {
+    if (fd >= 0) ::close(fd);
+}
+
+bool OutputFiles::write(const std::string& path, std::string_view text) {
+    const auto known = by_path_.find(path);
+    if (known != by_path_.end() && known->second != open_.end()) {
+        open_.splice(open_.begin(), open_, known->second);
+    } else {
+        const bool first = known == by_path_.end();
+        if (first) {
+            std::error_code failed;
+            const auto folder = std::filesystem::path(path).parent_path();
+            if (!folder.empty()) std::filesystem::create_directories(folder, failed);
+        }
+        const int fd =
+            ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (first ? O_TRUNC : 0), 0644);
+        if (fd < 0) return false;
+        if (open_.size() >= kMostOpen) {
+            by_path_[open_.back().path] = open_.end();
+            open_.pop_back();
+        }
+        open_.emplace_front(path, fd);
+        by_path_[path] = open_.begin();
+    }
+    while (!text.empty()) {
+        const ssize_t written = write_quietly(open_.front().fd, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        text.remove_prefix(static_cast<size_t>(written));
+    }
+    return true;
+}
+
+OutputSink::OutputSink(OutputStyle style, Console* console, FindFacts find_facts, OnFailure on_failure)
+    : style_(std::move(style)),
+      console_(style_.file_only && style_.to_files() ? nullptr : console),
+      find_facts_(std::move(find_facts)),
+      on_failure_(std::move(on_failure)) {}
+
+OutputSink::Stream& OutputSink::stream_of(const pmix_proc_t& source, pmix_iof_channel_t channel) {
+    auto& stream = streams_[Proc(source)][stream_index(channel)];
+    if (!stream) {
+        stream = std::make_unique<Stream>();
+        stream->source = source;
+        stream->channel = channel;
+        stream->formatter = std::make_unique<LineFormatter>(style_, source, channel, find_facts_);
+        if (style_.to_files()) stream->path = style_.path_for(source, style_.shown_on(channel));
+    }
+    return *stream;
+}
+
+void OutputSink::show(Stream& stream, std::string_view text) {
+    if (text.empty()) return;
+    if (!stream.path.empty() && !files_.write(stream.path, text)) {
+        stream.path.clear();
+        if (on_failure_) on_failure_(stream.source, stream.channel);
+    }
+    if (console_ != nullptr) console_->write(style_.shown_on(stream.channel), text);
+}
+
+void OutputSink::write(const OutputPiece& piece) {
+    Stream& stream = stream_of(piece.source, piece.channel);
+    shown_.clear();
+    stream.formatter->feed({reinterpret_cast<const char*>(piece.bytes.data()), piece.bytes.size()}, shown_);
+    if (piece.completes()) stream.formatter->finish(shown_);
+    show(stream, shown_);
+}
+
+void OutputSink::finish() {
+    for (const auto& [source, streams] : streams_)
+        finish(streams);
+}
+
+void OutputSink::forget(std::string_view nspace) {
+    std::erase_if(streams_, [&](const auto& entry) {
+        if (entry.first.nspace() != nspace) return false;
+        finish(entry.second);
+        return true;
+    });
+}
+
+void OutputSink::finish(const Streams& streams) {
+    for (const auto& stream : streams) {
+        if (!stream) continue;
+        shown_.clear();
+        stream->formatter->finish(shown_);
+        show(*stream, shown_);
+    }
+}
+
+}  // namespace muster

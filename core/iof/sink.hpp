@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where shown output goes: this process's own stdout and stderr, and files. Belongs to the loop; created and
+// destroyed also while no loop runs.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/iof/format.hpp"
+#include "core/iof/piece.hpp"
+#include "framework/base/loop.hpp"
+
+namespace muster {
+
+/// stdout and stderr of this process. Does not block for a slow reader, and does not make the descriptors,
+/// which other programs may share, non-blocking.
+class Console {
+  public:
+    /// `on_broken`: a descriptor takes nothing more; what was for it is thrown away.
+    Console(EventLoop& loop, std::function<void(pmix_iof_channel_t channel)> on_broken);
+    /// Writes what is left to a reader that reads.
+    ~Console();
+
+    void write(pmix_iof_channel_t channel, std::string_view text);
+    /// More than a little waits for the reader: who brings more should wait for on_room().
+    bool full() const;
+    /// Called once, when there is room again.
+    void on_room(std::function<void()> callback) { room_.push_back(std::move(callback)); }
+
+  private:
+    struct Stream {
+        int fd = -1;
+        bool regular = false;
+        bool broken = false;
+        std::string queue;
+        size_t done = 0;
+        std::unique_ptr<Watch> writable;
+    };
+    bool write_once(Stream& stream);
+    void flush(Stream& stream);
+    void drain(Stream& stream);
+
+    EventLoop& loop_;
+    std::function<void(pmix_iof_channel_t)> on_broken_;
+    std::array<Stream, 2> streams_;
+    std::vector<std::function<void()>> room_;
+};
+
+/// The files of many processes; only so many are open at a time.
+class OutputFiles {
+  public:
+    /// Appends to the file, which is emptied when it is met the first time, with the folders that lead to it.
+    /// False, with errno, where that fails.
+    bool write(const std::string& path, std::string_view text);
+
+  private:
+    static constexpr size_t kMostOpen = 128;
+    struct File {
+        std::string path;
+        int fd = -1;
+        File(std::string name, int descriptor) : path(std::move(name)), fd(descriptor) {}
+        File(const File&) = delete;
+        File& operator=(const File&) = delete;
+        ~File();
+    };
+    std::list<File> open_;                                                ///< the one used last in front
+    std::unordered_map<std::string, std::list<File>::iterator> by_path_;  ///< open_.end(): not open now
+};
+
+/// Output shown in one style.
+class OutputSink {
+  public:
+    using OnFailure = std::function<void(const pmix_proc_t& source, pmix_iof_channel_t channel)>;
+
+    /// `console`: null for files only. `on_failure`: a file cannot be written; said once for each.
+    OutputSink(OutputStyle style, Console* console, FindFacts find_facts, OnFailure on_failure);
+
+    void write(const OutputPiece& piece);
+    /// Shows what is held back of all channels.
+    void finish();
+    /// The namespace has ended: shows what is held back of it and keeps nothing.
+    void forget(std::string_view nspace);
+
+  private:
+    struct Stream {
+        pmix_proc_t source{};
+        pmix_iof_channel_t channel = 0;
+        std::unique_ptr<LineFormatter> formatter;
+        std::string path;  ///< empty: no file
+    };
+    using Streams = std::array<std::unique_ptr<Stream>, 3>;  ///< stdout, stderr, stddiag
+    Stream& stream_of(const pmix_proc_t& source, pmix_iof_channel_t channel);
+    void show(Stream& stream, std::string_view text);
+    void finish(const Streams& streams);
+
+    const OutputStyle style_;
+    Console* console_;
+    FindFacts find_facts_;
+    OnFailure on_failure_;
+    OutputFiles files_;
+    std::unordered_map<Proc, Streams> streams_;
+    std::string shown_;  ///< storage that is used again
+};
+
+}  // namespace muster

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a reader that does not read costs, what is dropped and counted, that nothing else is lost or doubled,
+// and what peers that mean harm can do.
+#include <csignal>
+#include <cstdlib>
+
+#include "tests/integration/iof/iof_host.hpp"
+
+namespace {
+
+using namespace integration;
+
+constexpr pmix_iof_channel_t kOut = PMIX_FWD_STDOUT_CHANNEL;
+
+uint64_t hash_more(uint64_t hash, const std::string& text) {
+    for (const char c : text)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    return hash;
+}
+
+class IofLimits : public ::testing::Test {
+  protected:
+    IofLimits() : host_(IofUpcalls::into), job_(host_.start_job(2)), other_(host_.start_job(2)) {}
+    Process pull(const std::vector<std::string>& directives) {
+        std::vector<std::string> words{"pull", other_.nspace, "*", "oe"};
+        words.insert(words.end(), directives.begin(), directives.end());
+        auto client = host_.start_program(job_, 0, IOF_CLIENT, words);
+        EXPECT_EQ(client.line(), "PULLED SUCCESS");
+        return client;
+    }
+    IofUpcalls upcalls_;
+    Host host_;
+    Host::Job job_, other_;
+};
+
+TEST_F(IofLimits, nothing_is_lost_and_nothing_comes_twice) {
+    // Long form: MUSTER_IOF_BYTES=1073741824 (tests/README.md).
+    const char* asked = std::getenv("MUSTER_IOF_BYTES");
+    const size_t total = asked != nullptr ? std::strtoull(asked, nullptr, 10) : size_t{16} << 20;
+    auto client = pull({"sum"});
+    uint64_t hashes[2] = {14695981039346656037U, 14695981039346656037U};
+    uint64_t bytes[2] = {};
+    Deliveries deliveries;
+    uint32_t state = 1;
+    for (size_t sent = 0; sent < total;) {
+        state = state * 1664525U + 1013904223U;
+        const size_t size = 1 + (state >> 8) % 60000;
+        const pmix_rank_t rank = state >> 31;
+        std::string text(size, '\0');
+        for (size_t i = 0; i < size; i += 64)
+            text[i] = static_cast<char>((state >> (i % 23)) + i);
+        hashes[rank] = hash_more(hashes[rank], text);
+        bytes[rank] += size;
+        sent += size;
+        deliveries.send(other_, rank, kOut, std::move(text));
+        if (deliveries.sent() <= 200) continue;
+        ASSERT_TRUE(deliveries.wait(deliveries.sent() - 200));
+    }
+    for (const pmix_rank_t rank : {0U, 1U}) {
+        deliver(other_, rank, kOut, "");
+        EXPECT_EQ(client.line(60), "SUM " + std::to_string(rank) + " 2 " + std::to_string(bytes[rank]) + " " +
+                                       std::to_string(hashes[rank]));
+    }
+    client.go_on();
+    client.go_on();
+    EXPECT_EQ(client.line(), "DROPPED 0");
+}
+
+TEST_F(IofLimits, a_slow_reader_slows_the_writer) {
+    auto client = pull({"sum", "stall"});
+    Deliveries deliveries;
+    const std::string block(size_t{64} << 10, 'x');
+    for (int i = 0; i < 200; ++i)
+        deliveries.send(other_, 0, kOut, block);
+    // The window and the sockets take some; the host keeps the rest.
+    EXPECT_FALSE(deliveries.wait(200, 0.3));
+    const size_t taken = deliveries.done();
+    EXPECT_LT(taken, 100u);
+    client.go_on();
+    EXPECT_TRUE(deliveries.wait(200));
+    deliver(other_, 0, kOut, "");
+    EXPECT_EQ(client.line().rfind("SUM 0 2 " + std::to_string(200 * block.size()) + " ", 0), 0u);
+}
+
+TEST_F(IofLimits, IOF_20__IOF_21__IOF_22__TLO_26_a_reader_with_a_cache_loses_what_it_said) {
+    for (const std::string way : {"oldest", "newest"}) {
+        auto client = pull({"sum", "stall", "cache=100000", way});
+        const std::string block(size_t{64} << 10, 'x');
+        // The writer never waits.
+        for (int i = 0; i < 300; ++i)
+            EXPECT_EQ(deliver(other_, 0, kOut, block), PMIX_OPERATION_SUCCEEDED);
+        deliver(other_, 0, kOut, "");
+        client.go_on();
+        const std::string line = client.line();
+        ASSERT_EQ(line.rfind("SUM 0 2 ", 0), 0u) << line;
+        const size_t got = std::strtoull(line.c_str() + 8, nullptr, 10);
+        EXPECT_LT(got, 200 * block.size());
+        EXPECT_GE(got, 100000u);
+        client.go_on();
+        const std::string dropped = client.line();
+        ASSERT_EQ(dropped.rfind("DROPPED ", 0), 0u) << dropped;
+        EXPECT_GE(std::strtoull(dropped.c_str() + 8, nullptr, 10), 300 * block.size() - got);
+        EXPECT_EQ(client.line(), "DEREGISTERED SUCCESS");
+        EXPECT_EQ(client.wait(), 0);
+    }
+}
+
+TEST_F(IofLimits, a_reader_that_dies_frees_the_writer) {
+    auto client = pull({"sum", "stall"});
+    Deliveries deliveries;
+    for (int i = 0; i < 200; ++i)
+        deliveries.send(other_, 0, kOut, std::string(size_t{64} << 10, 'x'));
+    EXPECT_FALSE(deliveries.wait(200, 0.1));
+    client.signal(SIGKILL);
+    EXPECT_TRUE(deliveries.wait(200));
+}
+
+TEST_F(IofLimits, requests_are_bounded) {
+    auto client = host_.start_program(job_, 0, IOF_CLIENT, {"often", other_.nspace, "0", "o"});
+    EXPECT_EQ(client.line(60), "PULLS 1024");
+    EXPECT_EQ(client.wait(60), 0);
+    // They went with the process.
+    auto second = host_.start_program(job_, 1, IOF_CLIENT, {"pull", other_.nspace, "0", "o"});
+    EXPECT_EQ(second.line(), "PULLED SUCCESS");
+}
+
+}  // namespace

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Forwarded output and input between a host and its clients: who gets what, in which form, and what the host
+// is asked (Standard: IO Forwarding).
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/integration/iof/iof_host.hpp"
+
+namespace {
+
+using namespace integration;
+
+constexpr pmix_iof_channel_t kOut = PMIX_FWD_STDOUT_CHANNEL;
+constexpr pmix_iof_channel_t kErr = PMIX_FWD_STDERR_CHANNEL;
+
+class Iof : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        upcalls_ = std::make_unique<IofUpcalls>();
+        host_ = std::make_unique<Host>(IofUpcalls::into);
+        job_ = host_->start_job(2);
+        other_ = host_->start_job(3);
+    }
+    void TearDown() override {
+        host_.reset();
+        upcalls_.reset();
+    }
+    /// A client that asks for output of `other_`; its first line is checked.
+    Process pull(const std::string& rank, const std::string& channels,
+                 const std::vector<std::string>& directives = {}, const std::string& what = "pull",
+                 const std::string& expected = "PULLED SUCCESS") {
+        std::vector<std::string> words{what, other_.nspace, rank, channels};
+        words.insert(words.end(), directives.begin(), directives.end());
+        auto client = host_->start_program(job_, 0, IOF_CLIENT, words);
+        EXPECT_EQ(client.line(), expected);
+        return client;
+    }
+    static void end(Process& client) {
+        client.go_on();
+        client.go_on();
+        EXPECT_EQ(client.line().rfind("DROPPED ", 0), 0u);
+        EXPECT_EQ(client.line(), "DEREGISTERED SUCCESS");
+        EXPECT_EQ(client.wait(), 0);
+    }
+
+    std::unique_ptr<IofUpcalls> upcalls_;
+    std::unique_ptr<Host> host_;
+    Host::Job job_, other_;
+};
+
+TEST_F(Iof, IOF_01__IOF_02__TLO_19__TLO_24_a_client_gets_what_it_asked_for_and_no_more) {
+    auto client = pull("1", "o");
+    EXPECT_EQ(deliver(other_, 0, kOut, "not this rank\n"), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(deliver(other_, 1, kErr, "not this channel\n"), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(deliver(job_, 1, kOut, "not this job\n"), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(deliver(other_, 1, kOut, "this\n"), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(deliver(other_, 1, kOut, std::string("\0x", 2)), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(client.line(), "GOT 1 2 1 [this\\n]");
+    EXPECT_EQ(client.line(), "GOT 1 2 1 [?x]");
+    const auto pulls = upcalls_->pulls();
+    ASSERT_EQ(pulls.size(), 1u);
+    EXPECT_EQ(pulls[0].nspace, other_.nspace);
+    EXPECT_EQ(pulls[0].rank, 1u);
+    EXPECT_EQ(pulls[0].nprocs, 1u);
+    EXPECT_EQ(pulls[0].channels, kOut);
+    EXPECT_EQ(pulls[0].uid, geteuid());
+    EXPECT_TRUE(pulls[0].has(PMIX_GRPID));
+    end(client);
+    // The host is told to stop, for the same processes.
+    ASSERT_TRUE(upcalls_->wait_for_pulls(2));
+    EXPECT_TRUE(upcalls_->pulls()[1].has(PMIX_IOF_STOP));
+    EXPECT_EQ(upcalls_->pulls()[1].rank, 1u);
+}
+
+TEST_F(Iof, TLO_28_wildcard_rank_and_all_channels) {
+    auto client = pull("*", "all");
+    deliver(other_, 0, kOut, "a");
+    deliver(other_, 2, kErr, "b");
+    deliver(other_, 1, PMIX_FWD_STDDIAG_CHANNEL, "c");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [a]");
+    EXPECT_EQ(client.line(), "GOT 1 4 2 [b]");
+    EXPECT_EQ(client.line(), "GOT 1 8 1 [c]");
+    EXPECT_EQ(upcalls_->pulls()[0].channels, kOut | kErr | PMIX_FWD_STDDIAG_CHANNEL);
+    end(client);
+}
+
+TEST_F(Iof, IOF_03_a_host_that_cannot_forward_this_job_refuses) {
+    upcalls_->answer = PMIX_ERR_NOT_FOUND;
+    auto client = pull("*", "oe", {}, "pull", "PULLED NOT_FOUND");
+    client.go_on();
+    client.go_on();
+    client.line();
+    EXPECT_EQ(client.line(), "DEREGISTERED BAD_PARAM");
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST_F(Iof, a_host_that_answers_later) {
+    upcalls_->answer = PMIX_SUCCESS;
+    auto client = pull("*", "o");
+    deliver(other_, 0, kOut, "a");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [a]");
+    end(client);
+}
+
+TEST_F(Iof, TLO_25_what_makes_no_sense_is_refused_without_asking_the_host) {
+    pull("*", "i", {}, "pull", "PULLED NOT_SUPPORTED").signal(SIGKILL);
+    pull("*", "oi", {}, "pull", "PULLED NOT_SUPPORTED").signal(SIGKILL);
+    pull("*", "x", {}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
+    pull("*", "-", {}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
+    pull("*", "o", {"wrong"}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
+    pull("*", "o", {"oldest", "newest"}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
+    EXPECT_TRUE(upcalls_->pulls().empty());
+}
+
+TEST_F(Iof, IOF_26_the_end_of_a_channel_is_told_once) {
+    auto client = pull("*", "oe");
+    deliver(other_, 0, kOut, "a");
+    deliver(other_, 0, kOut, "");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [a]");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [] complete");
+    pmix_info_t complete{};
+    PMIx_Info_load(&complete, PMIX_IOF_COMPLETE, nullptr, PMIX_BOOL);
+    deliver(other_, 0, kErr, "last", &complete, 1);
+    PMIx_Info_destruct(&complete);
+    EXPECT_EQ(client.line(), "GOT 1 4 0 [last] complete");
+    end(client);
+}
+
+TEST_F(Iof, IOF_02__TLO_20_what_came_before_anybody_asked_is_kept) {
+    deliver(other_, 0, kOut, "early 1\n");
+    deliver(other_, 1, kErr, "other\n");
+    deliver(other_, 0, kOut, "early 2\n");
+    auto client = pull("0", "oe");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [early 1\\n]");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [early 2\\n]");
+    deliver(other_, 0, kOut, "late\n");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [late\\n]");
+    end(client);
+    // What is for others was left for them, and is not given twice.
+    auto second = pull("*", "oe");
+    EXPECT_EQ(second.line(), "GOT 1 4 1 [other\\n]");
+    deliver(other_, 2, kOut, "end");
+    EXPECT_EQ(second.line(), "GOT 1 2 2 [end]");
+    end(second);
+}
+
+TEST_F(Iof, IOF_23__TLO_27_bytes_are_collected_up_to_a_size_and_flushed_at_the_end) {
+    auto client = pull("*", "o", {"bsize=10"});
+    for (const char* text : {"aaaa", "bbbb", "cccc", "dddd"})
+        deliver(other_, 0, kOut, text);
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [aaaabbbbcccc]");
+    client.go_on();
+    client.go_on();
+    client.line();  // DROPPED
+    // TLO-31: deregistration flushes.
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [dddd]");
+    EXPECT_EQ(client.line(), "DEREGISTERED SUCCESS");
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST_F(Iof, IOF_24_bytes_are_not_held_longer_than_asked) {
+    auto client = pull("*", "o", {"bsize=1000", "btime=1"});
+    deliver(other_, 0, kOut, "aa");
+    deliver(other_, 0, kOut, "bb");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [aabb]");
+    end(client);
+}
+
+TEST_F(Iof, TLO_30__TLO_31_nothing_comes_after_deregistration) {
+    auto client = pull("*", "o", {"bsize=1000"});
+    deliver(other_, 0, kOut, "held");
+    client.go_on();
+    client.go_on();
+    client.line();
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [held]");
+    EXPECT_EQ(client.line(), "DEREGISTERED SUCCESS");
+    deliver(other_, 0, kOut, "too late");
+    EXPECT_EQ(client.line(1), "");
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST_F(Iof, IOF_06__IOF_27__IOF_29__TLO_22__TLO_23_the_client_marks_lines) {
+    auto client = pull("*", "oe", {"tag"});
+    deliver(other_, 0, kOut, "begin");
+    deliver(other_, 1, kErr, "whole\nnext");
+    EXPECT_EQ(client.line(), "GOT 1 4 1 [[" + other_.nspace + ",1]<stderr>: whole\\n]");
+    deliver(other_, 0, kOut, " end\n");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [[" + other_.nspace + ",0]<stdout>: begin end\\n]");
+    deliver(other_, 1, kErr, "");
+    EXPECT_EQ(client.line(), "GOT 1 4 1 [[" + other_.nspace + ",1]<stderr>: next\\n]");
+    EXPECT_EQ(client.line(), "GOT 1 4 1 [] complete");
+    end(client);
+    auto ranks = pull("*", "oe", {"rank", "merge"});
+    deliver(other_, 2, kErr, "x\n");
+    EXPECT_EQ(ranks.line(), "GOT 1 2 2 [[2]<stderr>: x\\n]");
+    end(ranks);
+}
+
+TEST_F(Iof, TLO_28_without_a_function_output_goes_to_stdout) {
+    auto client = pull("*", "oe", {"merge"}, "show");
+    deliver(other_, 0, kOut, "one ");
+    deliver(other_, 1, kErr, "error\n");
+    deliver(other_, 0, kOut, "line\n");
+    EXPECT_EQ(client.line(), "error");
+    EXPECT_EQ(client.line(), "one line");
+    deliver(other_, 0, kOut, "no end");
+    client.go_on();
+    client.go_on();
+    client.line();
+    // What is held back is shown at the latest when nobody asks any more, without a line's end of ours.
+    EXPECT_EQ(client.line(), "no endDEREGISTERED SUCCESS");
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST_F(Iof, IOF_25_raw_output_is_not_assembled) {
+    auto client = pull("*", "o", {"raw"}, "show");
+    deliver(other_, 0, kOut, "a");
+    deliver(other_, 1, kOut, "b");
+    deliver(other_, 0, kOut, "c\n");
+    EXPECT_EQ(client.line(), "abc");
+    end(client);
+}
+
+TEST_F(Iof, IOF_31__IOF_34_files_and_nothing_else) {
+    char folder[] = "/tmp/muster-iof-XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    const std::string base = folder;
+    auto client = pull("*", "oe", {"file=" + base + "/out", "fonly"});
+    deliver(other_, 0, kOut, "to file\n");
+    deliver(other_, 0, kErr, "error\n");
+    end(client);
+    EXPECT_EQ(slurp(base + "/out." + other_.nspace + ".0.stdout"), "to file\n");
+    EXPECT_EQ(slurp(base + "/out." + other_.nspace + ".0.stderr"), "error\n");
+    std::filesystem::remove_all(base);
+}
+
+TEST_F(Iof, IOF_15_a_file_that_cannot_be_written_is_an_event) {
+    auto client = pull("*", "o", {"file=/proc/nowhere/out"});
+    deliver(other_, 0, kOut, "x\n");
+    const std::string first = client.line(), second = client.line();
+    EXPECT_EQ(std::min(first, second), "EVENT IOF_FAILURE 2");
+    EXPECT_EQ(std::max(first, second), "GOT 1 2 0 [x\\n]");
+    end(client);
+}
+
+TEST_F(Iof, the_payload_is_the_callbacks_to_take) {
+    auto client = pull("*", "o", {"take"});
+    deliver(other_, 0, kOut, "mine");
+    EXPECT_EQ(client.line(), "GOT 1 2 0 [mine]");
+    end(client);
+}
+
+TEST_F(Iof, IOF_04__IOF_05__TLO_21_redirected_output_is_shown_again_when_the_reader_has_gone) {
+    // The default destination of this host is a file that its server writes.
+    char folder[] = "/tmp/muster-iof-XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    const std::string base = folder;
+    Host::Job shown = host_->start_job(1, 0, [&](void* list) {
+        PMIx_Info_list_add(list, PMIX_IOF_OUTPUT_TO_DIRECTORY, base.c_str(), PMIX_STRING);
+    });
+    other_ = shown;
+    const std::string path = base + "/" + shown.nspace + "/rank.0/stdout";
+    deliver(shown, 0, kOut, "before\n");
+    {
+        auto copying = pull("0", "o", {"copy"});
+        deliver(shown, 0, kOut, "copied\n");
+        EXPECT_EQ(copying.line(), "GOT 1 2 0 [before\\n]");
+        EXPECT_EQ(copying.line(), "GOT 1 2 0 [copied\\n]");
+        EXPECT_EQ(slurp(path), "before\ncopied\n");
+        end(copying);
+    }
+    {
+        auto redirecting = pull("0", "o");
+        EXPECT_FALSE(upcalls_->pulls().back().has(PMIX_IOF_COPY));
+        deliver(shown, 0, kOut, "taken\n");
+        EXPECT_EQ(redirecting.line(), "GOT 1 2 0 [taken\\n]");
+        redirecting.signal(SIGKILL);
+        EXPECT_EQ(redirecting.wait(), 128 + SIGKILL);
+    }
+    // The host hears of it.
+    ASSERT_TRUE(upcalls_->wait_for_pulls(4));
+    EXPECT_TRUE(upcalls_->pulls()[3].has(PMIX_IOF_STOP));
+    deliver(shown, 0, kOut, "after\n");
+    EXPECT_EQ(slurp(path), "before\ncopied\nafter\n");
+    std::filesystem::remove_all(base);
+}
+
+// --- input
+
+TEST_F(Iof, IOF_09__IOF_10__TLO_35__TLO_39_input_is_handed_to_the_host) {
+    for (const char* rank : {"2", "*"}) {
+        auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push", other_.nspace, rank, "hello"});
+        EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+        EXPECT_EQ(client.wait(), 0);
+    }
+    const auto pushes = upcalls_->pushes();
+    ASSERT_EQ(pushes.size(), 2u);
+    EXPECT_EQ(pushes[0].bytes, "hello");
+    EXPECT_EQ(pushes[0].nspace, other_.nspace);
+    EXPECT_EQ(pushes[0].rank, 2u);
+    EXPECT_EQ(pushes[0].uid, geteuid());
+    EXPECT_EQ(pushes[1].rank, PMIX_RANK_WILDCARD);
+}
+
+TEST_F(Iof, an_empty_push_ends_the_input) {
+    auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push", other_.nspace, "0", "", "complete"});
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(client.wait(), 0);
+    ASSERT_EQ(upcalls_->pushes().size(), 1u);
+    EXPECT_TRUE(upcalls_->pushes()[0].null);
+    EXPECT_TRUE(upcalls_->pushes()[0].has(PMIX_IOF_COMPLETE));
+}
+
+TEST_F(Iof, IOF_07__IOF_08__IOF_16__TLO_32_the_library_passes_on_stdin_to_its_end) {
+    auto client = host_->start_program(
+        job_, 0, "/bin/sh",
+        {"-c", "(printf 'line 1\\n'; printf 'line 2\\n') | exec " IOF_CLIENT " push_stdin " + other_.nspace +
+                   " '*' - stdin"});
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(client.line(), "EVENT IOF_COMPLETE 1");
+    std::string all;
+    const auto pushes = upcalls_->pushes();
+    for (const Forwarded& push : pushes) {
+        all += push.bytes;
+        EXPECT_EQ(push.nspace, other_.nspace);
+        EXPECT_FALSE(push.has(PMIX_IOF_PUSH_STDIN));
+    }
+    EXPECT_EQ(all, "line 1\nline 2\n");
+    EXPECT_TRUE(pushes.back().null);
+    EXPECT_TRUE(pushes.back().has(PMIX_IOF_COMPLETE));
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST_F(Iof, IOF_07_a_file_as_stdin) {
+    auto client = host_->start_program(
+        job_, 0, "/bin/sh",
+        {"-c", "exec " IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin </proc/self/status"});
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(client.line(), "EVENT IOF_COMPLETE 1");
+    EXPECT_NE(upcalls_->pushes()[0].bytes.find("Name:"), std::string::npos);
+    EXPECT_EQ(client.wait(), 0);
+}
+
+TEST_F(Iof, IOF_08_passing_on_stdin_is_stopped_by_a_push) {
+    auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push_stop", other_.nspace, "0", "-", "stdin"});
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(client.wait(), 0);
+    ASSERT_EQ(upcalls_->pushes().size(), 1u);
+    EXPECT_TRUE(upcalls_->pushes()[0].null);
+}
+
+TEST(IofHost, IOF_11__TLO_33_a_host_without_forwarding) {
+    Host host;
+    const auto job = host.start_job(1);
+    auto pulling = host.start_program(job, 0, IOF_CLIENT, {"pull", job.nspace, "0", "o"});
+    EXPECT_EQ(pulling.line(), "PULLED NOT_SUPPORTED");
+    pulling.go_on();
+    pulling.go_on();
+    EXPECT_EQ(pulling.wait(), 0);
+    auto pushing = host.start_program(job, 0, IOF_CLIENT, {"push", job.nspace, "0", "x"});
+    EXPECT_EQ(pushing.line(), "PUSHED NOT_SUPPORTED");
+    EXPECT_EQ(pushing.wait(), 0);
+}
+
+}  // namespace
