@@ -344,6 +344,11 @@ services_*)
     services_events) echo "COVERS EVT-32 EVT-49 TOOL-62 TOOL-63 TOOL-109 TOOL-110 TOOL-111 TOOL-112 TOOL-113 TOOL-115" ;;
     esac
     ;;
+probe_*) # an acceptance probe, which counts its ranks by the lines "GOOD"
+    probe=${case_name#probe_}
+    run 0 -n 4 --nodes 2 "$(dirname "$client")/launcher_probe" "$probe"
+    [ "$(grep -c "GOOD $probe\$" out)" = 4 ] || wrong "not all ranks are good: $(grep -v PROOF out)"
+    ;;
 mpi_*) # mpi_PROGRAM_LIBRARY
     IFS=_ read -r _ program library <<<"$case_name"
     if [ "$library" = own ]; then
