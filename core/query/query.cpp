@@ -183,6 +183,7 @@ bool answer_by_server(Server& server, const char* key, InfoView qualifiers, Info
     if (answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
     if (server.process_sets().answer(key, qualifiers, found)) return true;
     if (server.runtime().groups().answer(key, qualifiers, found)) return true;
+    if (server.invitation_watch().answer(key, qualifiers, found)) return true;
     if (answer_attribute_support(key, qualifiers,
                                  {PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
                                  &server.host_attributes(), found))

@@ -9,6 +9,7 @@
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"
 #include "core/iof/forwarding.hpp"
+#include "core/groups/invitation.hpp"
 #include "core/server/server.hpp"
 #include "core/tool/tool.hpp"
 #include "framework/library_parameters.hpp"
@@ -84,6 +85,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     runtime->events_ = std::make_unique<Events>(*runtime);
     runtime->forwarding_ = std::make_unique<Forwarding>(*runtime);
     if (options.role != Role::Server) runtime->forwarding_->puller().set_style(options.info);
+    runtime->invitations_ = std::make_unique<Invitations>(*runtime);
     // Clients have their server's environment; a job of many would say the same many times.
     if (options.role != Role::Client) runtime->registry_->warn_unknown_parameters();
     return runtime;

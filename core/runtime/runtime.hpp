@@ -22,6 +22,7 @@ namespace muster {
 class Client;
 class Events;
 class Forwarding;
+class Invitations;
 class Server;
 class Tool;
 
@@ -80,6 +81,8 @@ class Runtime {
     Forwarding& forwarding() { return *forwarding_; }
     /// The groups that this process knows, whatever its roles.
     GroupTable& groups() { return groups_; }
+    /// What it takes part in to make groups by invitation.
+    Invitations& invitations() { return *invitations_; }
     /// Each once; on the loop, or before start().
     void set_client(std::unique_ptr<Client> client);
     void set_server(std::unique_ptr<Server> server);
@@ -116,6 +119,7 @@ class Runtime {
     GroupTable groups_;
     std::unique_ptr<Events> events_;
     std::unique_ptr<Forwarding> forwarding_;
+    std::unique_ptr<Invitations> invitations_;
     // Owned; atomic for those who look from other threads.
     std::atomic<Server*> server_{nullptr};
     std::atomic<Client*> client_{nullptr};

@@ -45,6 +45,8 @@ constexpr Handler kHandlers[] = {
     {Command::IofPull, handle::iof_pull},
     {Command::IofPush, handle::iof_push},
     {Command::IofDeregister, handle::iof_deregister},
+    {Command::GroupInvite, handle::group_invite},
+    {Command::GroupLeave, handle::group_leave},
 };
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.

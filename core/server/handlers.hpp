@@ -68,6 +68,8 @@ void group_destruct(Server& server, const Request& request);
 void iof_pull(Server& server, const Request& request);
 void iof_push(Server& server, const Request& request);
 void iof_deregister(Server& server, const Request& request);
+void group_invite(Server& server, const Request& request);
+void group_leave(Server& server, const Request& request);
 }  // namespace handle
 
 }  // namespace muster

@@ -47,6 +47,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
         monitors_.departed(proc);
         modex_.departed(proc);
         collectives_.departed(proc);
+        invitation_watch_.departed(proc);
         events_.departed();
     });
 }
@@ -121,6 +122,7 @@ void Server::deregister_nspace(const char* name) {
     if (Namespace* nspace = namespaces_.find(name)) {
         collectives_.deregistered(name);
         modex_.deregistered(name);
+        invitation_watch_.deregistered(name);
         events_.deregistered(name);
         auto waiting = std::move(nspace->waiting);
         // Those that have said goodbye may still wait for our answer to it, and close by themselves.

@@ -18,6 +18,7 @@
 #include "core/control/cleanup.hpp"
 #include "core/control/monitor.hpp"
 #include "core/events/event_router.hpp"
+#include "core/groups/invitation_watch.hpp"
 #include "core/groups/process_sets.hpp"
 #include "core/iof/forwarder.hpp"
 #include "core/query/attribute_support.hpp"
@@ -54,6 +55,7 @@ class Server {
     EventRouter& events() { return events_; }
     Forwarder& forwarder() { return forwarder_; }
     ProcessSets& process_sets() { return process_sets_; }
+    InvitationWatch& invitation_watch() { return invitation_watch_; }
     Log& log() { return runtime_.log(); }
 
     // --- calls of the host ---
@@ -132,6 +134,7 @@ class Server {
     EventRouter events_;
     ProcessSets process_sets_{*this};
     Forwarder forwarder_{*this};
+    InvitationWatch invitation_watch_{*this};
     std::unique_ptr<Acceptor> acceptor_;
     /// What the host has said of tools.
     struct ToolPolicy {

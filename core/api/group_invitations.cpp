@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups that one process invites others to, and leaving groups (Standard: Process Sets and Groups).
+#include <pmix.h>
+
+#include "core/api/call.hpp"
+#include "core/groups/group_table.hpp"
+#include "core/groups/invitation.hpp"
+#include "core/groups/leave.hpp"
+
+using namespace muster;
+using namespace muster::api;
+
+namespace {
+
+auto inviting(const char* grp, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t directives[],
+              size_t ndirs) {
+    return [=](Runtime& runtime, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(directives, ndirs);
+        if (!valid_group_id(grp) || procs == nullptr || nprocs == 0 || !kept) return PMIX_ERR_BAD_PARAM;
+        // A group's name stands where a namespace's does.
+        if (nspace_is(grp, runtime.self().nspace)) return PMIX_ERR_BAD_PARAM;
+        std::vector<pmix_proc_t> all(procs, procs + nprocs);
+        for (const pmix_proc_t& proc : all) {
+            if (nspace_view(proc.nspace).empty() || nspace_is(proc.nspace, grp)) return PMIX_ERR_BAD_PARAM;
+        }
+        start.run = [id = std::string(grp), all = std::move(all), kept](Runtime& on_loop, HostDone done) {
+            on_loop.invitations().invite(id, all, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto joining(const char* grp, const pmix_proc_t* leader, pmix_group_opt_t opt, const pmix_info_t directives[],
+             size_t ndirs) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(directives, ndirs);
+        if (!valid_group_id(grp) || (opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE) || !kept)
+            return PMIX_ERR_BAD_PARAM;
+        std::optional<pmix_proc_t> who;
+        if (leader != nullptr) who = *leader;
+        if (who && (nspace_view(who->nspace).empty() || !PMIX_RANK_IS_VALID(who->rank)))
+            return PMIX_ERR_BAD_PARAM;
+        start.run = [id = std::string(grp), who, accept = opt == PMIX_GROUP_ACCEPT, kept](Runtime& runtime,
+                                                                                          HostDone done) {
+            runtime.invitations().join(id, who, accept, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+auto leaving(const char* grp, const pmix_info_t directives[], size_t ndirs) {
+    return [=](Runtime&, Start& start) -> pmix_status_t {
+        if (!valid_group_id(grp) || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
+        start.run = [id = std::string(grp)](Runtime& runtime, HostDone done) {
+            leave_group(runtime, id, std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
+
+void clear(pmix_info_t** results, size_t* nresults) {
+    if (results != nullptr) *results = nullptr;
+    if (nresults != nullptr) *nresults = 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMIX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[], size_t nprocs,
+                                            const pmix_info_t directives[], size_t ndirs,
+                                            pmix_info_t** results, size_t* nresults) {
+    clear(results, nresults);
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, inviting(grp, procs, nprocs, directives, ndirs));
+    give_results(answer, results, nresults);
+    return status;
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], size_t nprocs,
+                                               const pmix_info_t directives[], size_t ndirs,
+                                               pmix_info_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), inviting(grp, procs, nprocs, directives, ndirs));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t* leader, pmix_group_opt_t opt,
+                                          const pmix_info_t directives[], size_t ndirs, pmix_info_t** results,
+                                          size_t* nresults) {
+    clear(results, nresults);
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, joining(grp, leader, opt, directives, ndirs));
+    give_results(answer, results, nresults);
+    return status;
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t* leader,
+                                             pmix_group_opt_t opt, const pmix_info_t directives[],
+                                             size_t ndirs, pmix_info_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), joining(grp, leader, opt, directives, ndirs));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t directives[], size_t ndirs) {
+    HostAnswer answer;
+    return call(answer, leaving(grp, directives, ndirs));
+}
+
+PMIX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t directives[], size_t ndirs,
+                                              pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return launch(to_callback(cbfunc, cbdata), leaving(grp, directives, ndirs));
+}
+
+}  // extern "C"

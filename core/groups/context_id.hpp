@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The number that a host gives to a group which one process makes by itself (PMIX_GROUP_ASSIGN_CONTEXT_ID of
+// PMIx_Group_invite). On the loop.
+#pragma once
+
+#include <string>
+
+#include "core/service/exchange.hpp"
+
+namespace muster {
+
+/// Asks the host, through our server where we have one. The answer's infos hold PMIX_GROUP_CONTEXT_ID;
+/// PMIX_ERR_NOT_SUPPORTED where server or host cannot.
+void assign_context_id(Runtime& runtime, const std::string& id, InfoView terms, HostDone done);
+
+}  // namespace muster

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Events of the group protocol: see group_event.hpp.
+#include "core/groups/group_event.hpp"
+
+#include "core/groups/group_table.hpp"
+#include "framework/base/proc.hpp"
+
+namespace muster {
+
+std::optional<GroupEvent> GroupEvent::read(const Event& event) {
+    const InfoView info = event.info;
+    const char* id = info.string(PMIX_GROUP_ID);
+    if (!valid_group_id(id)) return std::nullopt;
+    GroupEvent read;
+    read.id = id;
+    read.round = info.number<uint64_t>(kRoundKey);
+    read.context_id = info.number<size_t>(PMIX_GROUP_CONTEXT_ID);
+    if (!event.affected.empty()) read.affected = event.affected.front();
+    if (const auto vote = info.number<uint8_t>(kVoteKey); vote && *vote <= 2)
+        read.vote = static_cast<LeaderVote>(*vote);
+    if (const pmix_value_t* members = info.value(PMIX_GROUP_MEMBERSHIP)) append_procs(*members, read.members);
+    return read;
+}
+
+Value procs_value(const std::vector<pmix_proc_t>& procs) {
+    return Value::array(procs.data(), procs.size(), PMIX_PROC);
+}
+
+std::shared_ptr<Event> make_group_event(pmix_status_t code, const pmix_proc_t& source,
+                                        const std::vector<pmix_proc_t>& targets, const std::string& id,
+                                        Info info) {
+    auto event = std::make_shared<Event>();
+    event->status = code;
+    event->source = source;
+    event->range = PMIX_RANGE_CUSTOM;
+    event->info = std::move(info);
+    event->info.add(PMIX_GROUP_ID, id.c_str());
+    event->info.add(PMIX_EVENT_CUSTOM_RANGE, procs_value(targets));
+    event->info.add(PMIX_EVENT_NON_DEFAULT, true);
+    [[maybe_unused]] const pmix_status_t read = event->read_directives();
+    return event;
+}
+
+GroupDecision GroupDecision::of(InfoView results) {
+    GroupDecision decision;
+    for (const pmix_info_t& one : results) {
+        if (one.value.type == PMIX_STATUS) {
+            // A handler's status, under its name.
+            const pmix_status_t status = one.value.data.status;
+            decision.abort |= status == PMIX_GROUP_CONSTRUCT_ABORT;
+            decision.handled |= status == PMIX_SUCCESS || status == PMIX_EVENT_ACTION_COMPLETE ||
+                                status == PMIX_EVENT_ACTION_DEFERRED ||
+                                status == PMIX_EVENT_PARTIAL_ACTION_TAKEN;
+        } else if (key_is(one.key, PMIX_GROUP_LEADER)) {
+            decision.lead |= value_as_bool(&one.value).value_or(false);
+        } else if (key_is(one.key, PMIX_GROUP_ADD_MEMBERS) || key_is(one.key, PMIX_GROUP_MEMBERSHIP)) {
+            append_procs(one.value, decision.replacements);
+        }
+    }
+    return decision;
+}
+
+}  // namespace muster

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The events by which groups are made by invitation and left (docs/groups.md): how they are written, and what
+// is read out of those of others, whose libraries say less.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/events/event.hpp"
+
+namespace muster {
+
+/// Keys of our own. Two invitations to one name by one process, one after the other, are told apart by their
+/// round (PMIX_UINT64); libraries that do not know it leave it out.
+inline constexpr const char* kRoundKey = "muster.grp.round";
+/// What a participant whose leader failed wants (PMIX_UINT8, a LeaderVote), for the server of the one that
+/// failed.
+inline constexpr const char* kVoteKey = "muster.grp.vote";
+
+enum class LeaderVote : uint8_t { NotMe = 0, Me = 1, Abort = 2 };
+
+/// What an event of the protocol says.
+struct GroupEvent {
+    std::string id;
+    std::optional<uint64_t> round;
+    std::optional<pmix_proc_t> affected;
+    std::optional<LeaderVote> vote;
+    std::vector<pmix_proc_t> members;  ///< PMIX_GROUP_MEMBERSHIP
+    std::optional<size_t> context_id;
+
+    /// Nothing where it names no group.
+    static std::optional<GroupEvent> read(const Event& event);
+    /// Whether both belong to one invitation, as far as they say.
+    bool same_round(uint64_t other) const { return !round || *round == other; }
+};
+
+/// An event for `targets` (not empty), not for default handlers. `info` is what it carries beside the group's
+/// name.
+std::shared_ptr<Event> make_group_event(pmix_status_t code, const pmix_proc_t& source,
+                                        const std::vector<pmix_proc_t>& targets, const std::string& id,
+                                        Info info);
+
+/// The value of PMIX_GROUP_MEMBERSHIP.
+Value procs_value(const std::vector<pmix_proc_t>& procs);
+
+/// What handlers of an event about an invitation decided (Standard: PMIx_Group_invite).
+struct GroupDecision {
+    bool abort = false;                     ///< some handler returned PMIX_GROUP_CONSTRUCT_ABORT
+    bool handled = false;                   ///< some handler took action
+    bool lead = false;                      ///< PMIX_GROUP_LEADER among the results
+    std::vector<pmix_proc_t> replacements;  ///< PMIX_GROUP_ADD_MEMBERS or PMIX_GROUP_MEMBERSHIP among them
+
+    static GroupDecision of(InfoView results);
+};
+
+}  // namespace muster

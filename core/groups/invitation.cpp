@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups by invitation, the part of the one who is invited, and what both parts share: see invitation.hpp;
+// the leader's part is in invitation_leader.cpp.
+#include "core/groups/invitation.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/client/client.hpp"
+#include "core/events/events.hpp"
+#include "core/runtime/get_directives.hpp"
+#include "core/runtime/runtime.hpp"
+
+namespace muster {
+namespace {
+
+/// Invitations that are remembered until they are answered.
+constexpr size_t kMaxReceived = 256;
+
+}  // namespace
+
+Invitations::Invitations(Runtime& runtime) : runtime_(runtime) {
+    // Not the same as another process's, nor as an earlier one's of this name.
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    next_round_ = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 40);
+    for (const pmix_status_t code :
+         {PMIX_GROUP_INVITED, PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
+          PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_CONSTRUCT_COMPLETE,
+          PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_LEADER_FAILED, PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_LEFT})
+        runtime.events().observe(code, [this](const EventPtr& event) { return on_event(event); });
+    for (const pmix_status_t code : {PMIX_PROC_TERMINATED, PMIX_EVENT_PROC_TERMINATED, PMIX_ERR_PROC_ABORTED,
+                                     PMIX_ERR_PROC_TERM_WO_SYNC}) {
+        runtime.events().observe(code, [this](const EventPtr& event) {
+            some_process_ended(*event);
+            return EventEngine::OnEnd();
+        });
+    }
+    runtime.events().observe(PMIX_ERR_LOST_CONNECTION, [this](const EventPtr&) {
+        if (runtime_.server() == nullptr) lost();
+        return EventEngine::OnEnd();
+    });
+}
+
+Invitations::~Invitations() = default;
+
+EventEngine::OnEnd Invitations::on_event(const EventPtr& event) {
+    const auto read = GroupEvent::read(*event);
+    if (!read) return nullptr;
+    const GroupEvent& said = *read;
+    const bool from_self = proc_is(event->source, runtime_.self());
+    // A server sees those of its clients, too.
+    const bool for_us = event->range != PMIX_RANGE_CUSTOM || among(event->targets, runtime_.self());
+    switch (event->status) {
+        case PMIX_GROUP_INVITED:
+            if (for_us && !from_self) invited(*event, said);
+            return nullptr;
+        case PMIX_GROUP_INVITE_ACCEPTED:
+        case PMIX_GROUP_INVITE_DECLINED:
+            return for_us && !from_self ? answered(*event, said) : nullptr;
+        case PMIX_GROUP_INVITE_FAILED:
+        case PMIX_GROUP_MEMBER_FAILED:
+            return said.affected && for_us ? member_gone(*said.affected, said) : nullptr;
+        case PMIX_GROUP_CONSTRUCT_COMPLETE:
+            if (for_us && !from_self) completed(*event, said);
+            return nullptr;
+        case PMIX_GROUP_CONSTRUCT_ABORT:
+            aborted(*event, said);
+            return nullptr;
+        case PMIX_GROUP_LEADER_FAILED:
+            return for_us ? leader_failed(*event, said) : nullptr;
+        case PMIX_GROUP_LEADER_SELECTED:
+            if (for_us && !said.vote) leader_selected(*event, said);
+            return nullptr;
+        case PMIX_GROUP_LEFT:
+            // In a server the watch sees to it.
+            if (runtime_.server() == nullptr) runtime_.groups().remove_member(said.id, event->source);
+            return nullptr;
+        default:
+            return nullptr;
+    }
+}
+
+// --- what both parts share ---
+
+void Invitations::send(std::shared_ptr<Event> event, HostDone done) {
+    runtime_.events().notify(std::move(event), [done = std::move(done)](pmix_status_t status) {
+        if (done) done(answer_of(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status));
+    });
+}
+
+Info Invitations::round_info(uint64_t round) const {
+    Info info;
+    info.add(kRoundKey, Value::uint64(round));
+    return info;
+}
+
+void Invitations::add_group(const std::string& id, const std::vector<pmix_proc_t>& members,
+                            const pmix_proc_t& leader, std::optional<size_t> context_id,
+                            bool notify_termination) {
+    // In a server the watch has done it, for its clients as well.
+    if (runtime_.server() != nullptr) return;
+    Group group;
+    group.id = id;
+    group.set_members(members);
+    group.leader = leader;
+    group.context_id = context_id;
+    group.notify_termination = notify_termination;
+    runtime_.groups().add(std::move(group));
+    runtime_.events().listen({PMIX_GROUP_LEFT});
+}
+
+bool Invitations::under_way(const std::string& id) const {
+    return leading(id) != nullptr ||
+           std::any_of(received_.begin(), received_.end(),
+                       [&](const Received& one) { return one.joining && one.id == id; });
+}
+
+void Invitations::lost() {
+    while (!leading_.empty())
+        end(leading_.front(), answer_of(PMIX_ERR_LOST_CONNECTION));
+    std::list<Received> all = std::move(received_);
+    received_.clear();
+    for (Received& one : all) {
+        if (one.done) std::exchange(one.done, nullptr)(answer_of(PMIX_ERR_LOST_CONNECTION));
+    }
+}
+
+// --- being invited ---
+
+Invitations::Received* Invitations::received(const GroupEvent& said, const pmix_proc_t& leader) {
+    const auto found = std::find_if(received_.begin(), received_.end(), [&](const Received& one) {
+        return one.id == said.id && (!one.round || said.same_round(*one.round)) &&
+               (proc_is(one.leader, leader) || proc_is(one.inviter, leader));
+    });
+    return found == received_.end() ? nullptr : &*found;
+}
+
+Invitations::Received* Invitations::received(const std::string& id,
+                                             const std::optional<pmix_proc_t>& inviter) {
+    const auto found = std::find_if(received_.begin(), received_.end(), [&](const Received& one) {
+        return one.id == id && (!inviter || proc_is(one.inviter, *inviter) || proc_is(one.leader, *inviter));
+    });
+    return found == received_.end() ? nullptr : &*found;
+}
+
+Invitations::Received& Invitations::note(Received received) {
+    received_.push_front(std::move(received));
+    if (received_.size() > kMaxReceived) {
+        for (auto oldest = std::prev(received_.end()); oldest != received_.begin(); --oldest) {
+            if (oldest->joining) continue;
+            received_.erase(oldest);
+            break;
+        }
+    }
+    return received_.front();
+}
+
+void Invitations::invited(const Event& event, const GroupEvent& said) {
+    Received* known = received(said, event.source);
+    // Others may have been invited since, or the program has joined before the invitation came.
+    if (known != nullptr && !known->outcome && (known->joining || known->round == said.round)) {
+        known->round = said.round;
+        if (!said.members.empty()) known->members = said.members;
+        return;
+    }
+    Received fresh;
+    fresh.id = said.id;
+    fresh.round = said.round;
+    fresh.inviter = fresh.leader = event.source;
+    fresh.members = said.members.empty() ? event.targets : said.members;
+    for (const pmix_info_t& one : event.info) {
+        for (const char* term : {PMIX_GROUP_OPTIONAL, PMIX_GROUP_FT_COLLECTIVE, PMIX_GROUP_NOTIFY_TERMINATION,
+                                 PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_TIMEOUT}) {
+            if (key_is(one.key, term)) fresh.terms.add_copy(one);
+        }
+    }
+    note(std::move(fresh));
+}
+
+void Invitations::join(const std::string& id, const std::optional<pmix_proc_t>& leader, bool accept,
+                       Info directives, HostDone done) {
+    if (leader && proc_is(*leader, runtime_.self()) && !received(id, leader))
+        return done(answer_of(PMIX_ERR_BAD_PARAM));
+    const auto limit = read_timeout(directives);
+    Received* found = received(id, leader);
+    if (found == nullptr) {
+        if (!leader) return done(answer_of(PMIX_ERR_NOT_FOUND));
+        // The invitation may be on its way.
+        Received fresh;
+        fresh.id = id;
+        fresh.inviter = fresh.leader = *leader;
+        found = &note(std::move(fresh));
+    }
+    if (found->joining) return done(answer_of(PMIX_ERR_EXISTS));
+    if (found->outcome) {
+        HostAnswer outcome = std::move(*found->outcome);
+        received_.remove_if([&](const Received& one) { return &one == found; });
+        return done(std::move(outcome));
+    }
+    runtime_.events().listen({PMIX_GROUP_INVITED, PMIX_GROUP_CONSTRUCT_COMPLETE, PMIX_GROUP_CONSTRUCT_ABORT,
+                              PMIX_GROUP_LEADER_FAILED, PMIX_GROUP_LEADER_SELECTED});
+    const bool we_lead = proc_is(found->leader, runtime_.self());
+    if (!accept) {
+        if (const InvitationPtr invitation = we_lead ? leading(id) : nullptr) {
+            give_up(invitation, PMIX_GROUP_CONSTRUCT_ABORT);
+            done(answer_of(PMIX_SUCCESS));
+        } else {
+            answer_leader(*found, PMIX_GROUP_INVITE_DECLINED, std::move(done));
+        }
+        received_.remove_if([&](const Received& one) { return &one == found; });
+        return;
+    }
+    found->joining = true;
+    found->done = std::move(done);
+    if (limit) {
+        // The timer goes with the entry.
+        found->time_limit = runtime_.loop().after(*limit, [this, found] {
+            if (!proc_is(found->leader, runtime_.self()))
+                answer_leader(*found, PMIX_GROUP_INVITE_DECLINED, nullptr);
+            conclude(*found, answer_of(PMIX_ERR_TIMEOUT));
+        });
+    }
+    if (we_lead) return;
+    answer_leader(*found, PMIX_GROUP_INVITE_ACCEPTED,
+                  [this, id, inviter = found->inviter](const HostAnswer& answer) {
+                      if (answer.status == PMIX_SUCCESS) return;
+                      Received* waiting = received(id, inviter);
+                      if (waiting != nullptr && waiting->joining)
+                          conclude(*waiting, answer_of(answer.status));
+                  });
+}
+
+void Invitations::answer_leader(const Received& received, pmix_status_t code, HostDone done) {
+    Info info;
+    if (received.round) info = round_info(*received.round);
+    // It is told whether it registers or not; nobody else ever wants this one.
+    if (code == PMIX_GROUP_INVITE_ACCEPTED) info.add(PMIX_EVENT_DO_NOT_CACHE, true);
+    send(make_group_event(code, runtime_.self(), {received.leader}, received.id, std::move(info)),
+         std::move(done));
+}
+
+void Invitations::conclude(Received& received, HostAnswer answer) {
+    if (!received.joining) {
+        received.outcome = std::move(answer);
+        return;
+    }
+    const HostDone done = std::move(received.done);
+    received_.remove_if([&](const Received& one) { return &one == &received; });
+    if (done) done(std::move(answer));
+}
+
+void Invitations::completed(const Event& event, const GroupEvent& said) {
+    Received* const ours = received(said, event.source);
+    if (ours == nullptr || !proc_is(ours->leader, event.source)) return;
+    if (!among(said.members, runtime_.self())) {
+        // They have gone on without us.
+        return conclude(*ours, answer_of(PMIX_GROUP_CONSTRUCT_ABORT));
+    }
+    add_group(said.id, said.members, event.source, said.context_id,
+              event.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION));
+    HostAnswer answer;
+    answer.info.add(PMIX_GROUP_ID, said.id.c_str());
+    answer.info.add(PMIX_GROUP_MEMBERSHIP, procs_value(said.members));
+    if (said.context_id) answer.info.add(PMIX_GROUP_CONTEXT_ID, *said.context_id);
+    conclude(*ours, std::move(answer));
+}
+
+void Invitations::aborted(const Event& event, const GroupEvent& said) {
+    if (proc_is(event.source, runtime_.self())) {
+        // Our own say the round; the program's do not, and mean the group that we lead.
+        const InvitationPtr invitation = said.round ? nullptr : leading(said.id);
+        if (!invitation) return;
+        std::vector<pmix_proc_t> told = event.targets;
+        const bool all_told = event.range == PMIX_RANGE_NAMESPACE || event.range == PMIX_RANGE_SESSION ||
+                              event.range == PMIX_RANGE_GLOBAL;
+        if (all_told) {
+            for (const Invitee& one : invitation->members)
+                told.push_back(one.proc);
+        }
+        return give_up(invitation, PMIX_GROUP_CONSTRUCT_ABORT, told);
+    }
+    for (Received& one : received_) {
+        if (one.id != said.id || (one.round && !said.same_round(*one.round))) continue;
+        if (!said.round && !proc_is(one.leader, event.source)) continue;
+        return conclude(one, answer_of(PMIX_GROUP_CONSTRUCT_ABORT));
+    }
+}
+
+// --- when the leader fails ---
+
+EventEngine::OnEnd Invitations::leader_failed(const Event&, const GroupEvent& said) {
+    Received* const ours = said.affected ? received(said, *said.affected) : nullptr;
+    if (ours == nullptr || ours->outcome || !proc_is(ours->leader, *said.affected)) return nullptr;
+    if (!ours->round) ours->round = said.round;
+    if (ours->members.empty()) ours->members = said.members;
+    // Whoever wants to lead says so; the server of the one that failed decides.
+    return [this, said](const Info& results, bool) {
+        Received* const now = received(said, *said.affected);
+        if (now == nullptr || !proc_is(now->leader, *said.affected)) return;
+        const GroupDecision decision = GroupDecision::of(results);
+        LeaderVote vote = LeaderVote::NotMe;
+        if (decision.lead) vote = LeaderVote::Me;
+        if (decision.abort) vote = LeaderVote::Abort;
+        if (vote == LeaderVote::Me) {
+            now->claimed = true;
+            runtime_.events().listen({PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
+                                      PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED,
+                                      PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_LEADER_SELECTED});
+        }
+        Info info;
+        if (now->round) info = round_info(*now->round);
+        info.add(kVoteKey, Value::from(static_cast<uint8_t>(vote)));
+        info.add(PMIX_EVENT_DO_NOT_CACHE, true);
+        send(make_group_event(PMIX_GROUP_LEADER_SELECTED, runtime_.self(), {now->leader}, now->id,
+                              std::move(info)));
+    };
+}
+
+void Invitations::leader_selected(const Event&, const GroupEvent& said) {
+    const auto found = std::find_if(received_.begin(), received_.end(), [&](const Received& one) {
+        return one.id == said.id && (!one.round || said.same_round(*one.round));
+    });
+    if (found == received_.end()) return;
+    Received& ours = *found;
+    if (!said.affected) return conclude(ours, answer_of(PMIX_GROUP_LEADER_FAILED));
+    ours.leader = *said.affected;
+    if (!said.members.empty()) ours.members = said.members;
+    if (!proc_is(ours.leader, runtime_.self())) {
+        if (ours.joining) answer_leader(ours, PMIX_GROUP_INVITE_ACCEPTED, nullptr);
+        return;
+    }
+    auto invitation = std::make_shared<Invitation>();
+    invitation->id = ours.id;
+    invitation->round = ours.round.value_or(next_round_++);
+    // Whom we took over from is missing, and perhaps others.
+    invitation->partial = true;
+    for (const pmix_proc_t& proc : ours.members)
+        invitation->members.push_back({proc, among(ours.early, proc) ? State::Accepted : State::Invited});
+    if (auto terms = Info::copy_of(ours.terms)) invitation->terms = std::move(*terms);
+    invitation->done = [this, round = invitation->round, id = ours.id](HostAnswer answer) {
+        GroupEvent about;
+        about.id = id;
+        about.round = round;
+        if (Received* mine = received(about, runtime_.self())) {
+            // Our own call gets what those of the others get.
+            if (answer.status == PMIX_ERR_PARTIAL_SUCCESS) answer.status = PMIX_SUCCESS;
+            conclude(*mine, std::move(answer));
+        }
+    };
+    ours.early.clear();
+    begin(invitation);
+}
+
+}  // namespace muster

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups by invitation, the part of the leader: see invitation.hpp.
+#include <algorithm>
+
+#include "core/client/client.hpp"
+#include "core/events/events.hpp"
+#include "core/groups/context_id.hpp"
+#include "core/groups/invitation.hpp"
+#include "core/runtime/get_directives.hpp"
+#include "core/runtime/runtime.hpp"
+
+namespace muster {
+namespace {
+
+/// Invitations given up lately, of which we know who was told.
+constexpr size_t kMaxGivenUp = 64;
+
+}  // namespace
+
+Invitations::InvitationPtr Invitations::leading(const std::string& id) const {
+    const auto found = std::find_if(leading_.begin(), leading_.end(),
+                                    [&](const InvitationPtr& one) { return one->id == id; });
+    return found == leading_.end() ? nullptr : *found;
+}
+
+Invitations::Invitee* Invitations::invitee(Invitation& invitation, const pmix_proc_t& proc) {
+    const auto found = std::find_if(invitation.members.begin(), invitation.members.end(),
+                                    [&](const Invitee& one) { return proc_is(one.proc, proc); });
+    return found == invitation.members.end() ? nullptr : &*found;
+}
+
+void Invitations::invite(const std::string& id, std::vector<pmix_proc_t> procs, Info directives,
+                         HostDone done) {
+    if (!runtime_.groups().expand(procs) || !expand_wildcards(runtime_.store(), procs))
+        return done(answer_of(PMIX_ERR_BAD_PARAM));
+    if (leading(id) != nullptr || runtime_.groups().find(id) != nullptr)
+        return done(answer_of(PMIX_ERR_EXISTS));
+    const auto self = std::find_if(procs.begin(), procs.end(),
+                                   [&](const pmix_proc_t& proc) { return proc_is(proc, runtime_.self()); });
+    if (self == procs.end()) procs.insert(procs.begin(), runtime_.self());
+    auto invitation = std::make_shared<Invitation>();
+    invitation->id = id;
+    invitation->round = next_round_++;
+    for (const pmix_proc_t& proc : procs)
+        invitation->members.push_back({proc, State::Invited});
+    for (const pmix_info_t& one : directives) {
+        for (const char* term : {PMIX_GROUP_OPTIONAL, PMIX_GROUP_FT_COLLECTIVE, PMIX_GROUP_NOTIFY_TERMINATION,
+                                 PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_RANGE, PMIX_TIMEOUT}) {
+            if (key_is(one.key, term)) invitation->terms.add_copy(one);
+        }
+    }
+    invitation->done = std::move(done);
+    begin(invitation);
+    send_invitations(invitation, procs);
+}
+
+void Invitations::begin(const InvitationPtr& invitation) {
+    const InfoView terms = invitation->terms;
+    invitation->optional = terms.is_true(PMIX_GROUP_OPTIONAL) || terms.is_true(PMIX_GROUP_FT_COLLECTIVE);
+    invitation->wants_context_id = terms.is_true(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    if (Invitee* self = invitee(*invitation, runtime_.self())) self->state = State::Accepted;
+    leading_.push_back(invitation);
+    if (const auto limit = read_timeout(terms)) {
+        invitation->time_limit = runtime_.loop().after(*limit, [this, ref = InvitationRef(invitation)] {
+            if (const InvitationPtr late = ref.lock()) time_is_over(late);
+        });
+    }
+    std::vector<pmix_status_t> codes = {PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
+                                        PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED};
+    const Client* client = runtime_.client();
+    if (client != nullptr && client->server_version().muster == 0) {
+        // Such a server does not watch invitations; what its host says of ended processes has to do.
+        codes.insert(codes.end(), {PMIX_PROC_TERMINATED, PMIX_EVENT_PROC_TERMINATED, PMIX_ERR_PROC_ABORTED,
+                                   PMIX_ERR_PROC_TERM_WO_SYNC});
+    }
+    runtime_.events().listen(codes);
+    check(invitation);
+}
+
+void Invitations::send_invitations(const InvitationPtr& invitation, const std::vector<pmix_proc_t>& to) {
+    std::vector<pmix_proc_t> targets;
+    for (const pmix_proc_t& proc : to) {
+        if (!proc_is(proc, runtime_.self())) targets.push_back(proc);
+    }
+    if (targets.empty()) return;
+    std::vector<pmix_proc_t> members;
+    for (const Invitee& one : invitation->members) {
+        if (one.state == State::Invited || one.state == State::Accepted) members.push_back(one.proc);
+    }
+    Info info = round_info(invitation->round);
+    info.add(PMIX_GROUP_MEMBERSHIP, procs_value(members));
+    info.add_copies(invitation->terms);
+    send(make_group_event(PMIX_GROUP_INVITED, runtime_.self(), targets, invitation->id, std::move(info)),
+         [this, ref = InvitationRef(invitation)](const HostAnswer& answer) {
+             const InvitationPtr sent = ref.lock();
+             if (sent && answer.status != PMIX_SUCCESS) give_up(sent, answer.status);
+         });
+}
+
+EventEngine::OnEnd Invitations::answered(const Event& event, const GroupEvent& said) {
+    const bool accepted = event.status == PMIX_GROUP_INVITE_ACCEPTED;
+    const InvitationPtr invitation = leading(said.id);
+    Invitee* const one = invitation && said.same_round(invitation->round) && !invitation->finishing
+                             ? invitee(*invitation, event.source)
+                             : nullptr;
+    if (one != nullptr && (one->state == State::Invited || one->state == State::Accepted)) {
+        if (accepted && one->state == State::Accepted) return nullptr;
+        one->state = accepted ? State::Accepted : State::Declined;
+        return decide_later(invitation, accepted ? std::nullopt : std::optional(event.source), !accepted);
+    }
+    if (!accepted) return nullptr;
+    for (Received& other : received_) {
+        if (other.id == said.id && other.claimed && (!other.round || said.same_round(*other.round))) {
+            other.early.push_back(event.source);
+            return nullptr;
+        }
+    }
+    for (const GivenUp& ended : given_up_) {
+        if (said.round == ended.round && among(ended.told, event.source)) return nullptr;
+    }
+    // Too late, or never asked: whoever waits there must not wait for ever.
+    if (event.range == PMIX_RANGE_CUSTOM) {
+        send(make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, runtime_.self(), {event.source}, said.id,
+                              said.round ? round_info(*said.round) : Info()));
+    }
+    return nullptr;
+}
+
+EventEngine::OnEnd Invitations::member_gone(const pmix_proc_t& proc, const GroupEvent& said) {
+    const InvitationPtr invitation = leading(said.id);
+    if (!invitation || !said.same_round(invitation->round) || invitation->finishing) return nullptr;
+    Invitee* const one = invitee(*invitation, proc);
+    if (one == nullptr || (one->state != State::Invited && one->state != State::Accepted)) return nullptr;
+    one->state = State::Failed;
+    return decide_later(invitation, proc, false);
+}
+
+void Invitations::some_process_ended(const Event& event) {
+    for (const pmix_proc_t& proc : event.affected) {
+        const std::list<InvitationPtr> all = leading_;
+        for (const InvitationPtr& invitation : all) {
+            const Invitee* one = invitee(*invitation, proc);
+            if (one == nullptr || (one->state != State::Invited && one->state != State::Accepted)) continue;
+            Info info = round_info(invitation->round);
+            info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+            const bool answered = one->state == State::Accepted;
+            const auto failed =
+                make_group_event(answered ? PMIX_GROUP_MEMBER_FAILED : PMIX_GROUP_INVITE_FAILED,
+                                 runtime_.self(), {runtime_.self()}, invitation->id, std::move(info));
+            // Posted: another event is being delivered.
+            runtime_.loop().post([this, failed] { runtime_.events().raise(failed); });
+        }
+    }
+}
+
+EventEngine::OnEnd Invitations::decide_later(const InvitationPtr& invitation,
+                                             std::optional<pmix_proc_t> missing, bool declined) {
+    ++invitation->undecided;
+    return [this, ref = InvitationRef(invitation), missing, declined](const Info& results, bool) {
+        const InvitationPtr still = ref.lock();
+        if (!still || still->finishing) return;
+        --still->undecided;
+        decide(still, missing, declined, GroupDecision::of(results));
+    };
+}
+
+void Invitations::decide(const InvitationPtr& invitation, const std::optional<pmix_proc_t>& missing,
+                         bool declined, const GroupDecision& decision) {
+    if (decision.abort) return give_up(invitation, PMIX_GROUP_CONSTRUCT_ABORT);
+    if (missing) {
+        std::vector<pmix_proc_t> replacements = decision.replacements;
+        std::erase_if(replacements, [&](const pmix_proc_t& proc) {
+            return proc.rank == PMIX_RANK_WILDCARD || invitee(*invitation, proc) != nullptr;
+        });
+        if (!replacements.empty()) {
+            // The first takes the place, and so the rank, of the one who does not come.
+            auto place = std::find_if(invitation->members.begin(), invitation->members.end(),
+                                      [&](const Invitee& one) { return proc_is(one.proc, *missing); });
+            for (const pmix_proc_t& proc : replacements)
+                place = invitation->members.insert(place, {proc, State::Invited}) + 1;
+            return send_invitations(invitation, replacements);
+        }
+        if (!declined && !invitation->optional && !decision.handled)
+            return give_up(invitation, PMIX_ERR_PROC_TERM_WO_SYNC);
+        invitation->partial = true;
+    }
+    check(invitation);
+}
+
+void Invitations::check(const InvitationPtr& invitation) {
+    const bool waiting = std::any_of(invitation->members.begin(), invitation->members.end(),
+                                     [](const Invitee& one) { return one.state == State::Invited; });
+    if (!waiting && invitation->undecided == 0 && !invitation->finishing) finish(invitation);
+}
+
+void Invitations::time_is_over(const InvitationPtr& invitation) {
+    if (!invitation->optional || invitation->finishing) return give_up(invitation, PMIX_ERR_TIMEOUT);
+    for (Invitee& one : invitation->members) {
+        if (one.state != State::Invited) continue;
+        one.state = State::Dropped;
+        invitation->partial = true;
+    }
+    finish(invitation);
+}
+
+void Invitations::finish(const InvitationPtr& invitation) {
+    invitation->finishing = true;
+    if (!invitation->wants_context_id) return announce(invitation, std::nullopt);
+    assign_context_id(runtime_, invitation->id, invitation->terms,
+                      [this, ref = InvitationRef(invitation)](const HostAnswer& answer) {
+                          const InvitationPtr still = ref.lock();
+                          if (!still) return;
+                          const auto id = answer.info.view().number<size_t>(PMIX_GROUP_CONTEXT_ID);
+                          if (answer.status == PMIX_SUCCESS && id) return announce(still, id);
+                          give_up(still,
+                                  answer.status == PMIX_SUCCESS ? PMIX_ERR_NOT_SUPPORTED : answer.status);
+                      });
+}
+
+void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t> context_id) {
+    std::vector<pmix_proc_t> members;
+    std::vector<pmix_proc_t> others;
+    for (const Invitee& one : invitation->members) {
+        if (one.state != State::Accepted) continue;
+        members.push_back(one.proc);
+        if (!proc_is(one.proc, runtime_.self())) others.push_back(one.proc);
+    }
+    // Servers learn of the group by this event, so there is one even for nobody else.
+    if (others.empty()) others.push_back(runtime_.self());
+    if (context_id) {
+        Info info = round_info(invitation->round);
+        info.add(PMIX_GROUP_CONTEXT_ID, *context_id);
+        send(make_group_event(PMIX_GROUP_CONTEXT_ID_ASSIGNED, runtime_.self(), others, invitation->id,
+                              std::move(info)));
+    }
+    Info info = round_info(invitation->round);
+    info.add(PMIX_GROUP_MEMBERSHIP, procs_value(members));
+    if (context_id) info.add(PMIX_GROUP_CONTEXT_ID, *context_id);
+    const bool notify = invitation->terms.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
+    if (notify) info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
+    add_group(invitation->id, members, runtime_.self(), context_id, notify);
+    send(make_group_event(PMIX_GROUP_CONSTRUCT_COMPLETE, runtime_.self(), others, invitation->id,
+                          std::move(info)),
+         [this, ref = InvitationRef(invitation), members, context_id](const HostAnswer& sent) {
+             const InvitationPtr complete = ref.lock();
+             if (!complete) return;
+             if (sent.status != PMIX_SUCCESS) return end(complete, answer_of(sent.status));
+             HostAnswer answer = answer_of(complete->partial ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
+             answer.info.add(PMIX_GROUP_ID, complete->id.c_str());
+             answer.info.add(PMIX_GROUP_MEMBERSHIP, procs_value(members));
+             if (context_id) answer.info.add(PMIX_GROUP_CONTEXT_ID, *context_id);
+             end(complete, std::move(answer));
+         });
+}
+
+void Invitations::give_up(const InvitationPtr& invitation, pmix_status_t status,
+                          const std::vector<pmix_proc_t>& told) {
+    std::vector<pmix_proc_t> targets;
+    given_up_.push_back({invitation->round, told});
+    for (const Invitee& one : invitation->members) {
+        const bool waits = one.state == State::Invited || one.state == State::Accepted;
+        if (!waits || proc_is(one.proc, runtime_.self()) || among(told, one.proc)) continue;
+        targets.push_back(one.proc);
+        given_up_.back().told.push_back(one.proc);
+    }
+    if (given_up_.size() > kMaxGivenUp) given_up_.pop_front();
+    const std::string id = invitation->id;
+    const uint64_t round = invitation->round;
+    end(invitation, answer_of(status));
+    if (!targets.empty()) {
+        send(make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, runtime_.self(), targets, id, round_info(round)));
+    }
+}
+
+void Invitations::end(const InvitationPtr& invitation, HostAnswer answer) {
+    const InvitationPtr kept = invitation;  // the argument may be an element of the list
+    leading_.remove(kept);
+    kept->finishing = true;
+    kept->time_limit.reset();
+    if (const HostDone done = std::exchange(kept->done, nullptr)) done(std::move(answer));
+}
+
+}  // namespace muster

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A server's watch over groups by invitation: see invitation_watch.hpp.
+#include "core/groups/invitation_watch.hpp"
+
+#include <algorithm>
+
+#include "core/events/events.hpp"
+#include "core/groups/group_table.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// Invitations under way that a server watches; of more the oldest are watched no longer.
+constexpr size_t kMaxWatched = 4096;
+/// How long those who have not answered their invitation may still offer to lead, when nobody who waits does.
+constexpr std::chrono::milliseconds kClaimTime{2000};
+
+}  // namespace
+
+InvitationWatch::Participant* InvitationWatch::Watched::find(const pmix_proc_t& proc) {
+    const auto found = std::find_if(others.begin(), others.end(),
+                                    [&](const Participant& one) { return proc_is(one.proc, proc); });
+    return found == others.end() ? nullptr : &*found;
+}
+
+std::vector<pmix_proc_t> InvitationWatch::Watched::alive() const {
+    std::vector<pmix_proc_t> procs;
+    for (const Participant& one : others) {
+        if (one.state != State::Gone) procs.push_back(one.proc);
+    }
+    return procs;
+}
+
+InvitationWatch::InvitationWatch(Server& server) : server_(server) {
+    for (const pmix_status_t code :
+         {PMIX_GROUP_INVITED, PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
+          PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_CONSTRUCT_COMPLETE,
+          PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_LEFT}) {
+        server.runtime().events().observe(code, [this](const EventPtr& event) {
+            on_event(*event);
+            forget_the_empty();
+            return EventEngine::OnEnd();
+        });
+    }
+}
+
+InvitationWatch::~InvitationWatch() = default;
+
+void InvitationWatch::on_event(const Event& event) {
+    const auto read = GroupEvent::read(event);
+    if (!read) return;
+    const GroupEvent& said = *read;
+    switch (event.status) {
+        case PMIX_GROUP_INVITED:
+            return invited(event, said);
+        case PMIX_GROUP_INVITE_ACCEPTED:
+        case PMIX_GROUP_INVITE_DECLINED:
+            return answered(event, said);
+        case PMIX_GROUP_INVITE_FAILED:
+        case PMIX_GROUP_MEMBER_FAILED:
+            if (said.affected) gone(*said.affected, said);
+            return;
+        case PMIX_GROUP_CONSTRUCT_COMPLETE:
+            return completed(event, said);
+        case PMIX_GROUP_CONSTRUCT_ABORT:
+            return aborted(event, said);
+        case PMIX_GROUP_LEADER_SELECTED:
+            return said.vote ? voted(event, said) : leader_selected(said);
+        case PMIX_GROUP_LEFT:
+            return left(event, said);
+        default:
+            return;
+    }
+}
+
+InvitationWatch::Watched* InvitationWatch::find(const GroupEvent& said, const pmix_proc_t& leader) {
+    const auto found = std::find_if(watched_.begin(), watched_.end(), [&](const Watched& one) {
+        return one.id == said.id && said.same_round(one.round) && proc_is(one.leader, leader);
+    });
+    return found == watched_.end() ? nullptr : &*found;
+}
+
+bool InvitationWatch::has_gone(const pmix_proc_t& proc) const {
+    Namespace* const nspace = server_.namespaces().find(proc.nspace);
+    if (nspace == nullptr) return false;
+    const LocalClient* client = nspace->client(proc.rank);
+    return nspace->removed.contains(proc.rank) || (client != nullptr && client->gone());
+}
+
+void InvitationWatch::forget_the_empty() {
+    watched_.remove_if([](const Watched& one) { return one.alive().empty(); });
+}
+
+void InvitationWatch::tell(pmix_status_t code, const std::vector<pmix_proc_t>& targets, const std::string& id,
+                           Info info) {
+    if (targets.empty()) return;
+    auto event = make_group_event(code, server_.runtime().self(), targets, id, std::move(info));
+    // Posted: it may be an event that leads to this one.
+    server_.runtime().loop().post([this, event] { server_.events().from_host(event, [](pmix_status_t) {}); });
+}
+
+void InvitationWatch::abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets) {
+    Info info;
+    info.add(kRoundKey, Value::uint64(round));
+    tell(PMIX_GROUP_CONSTRUCT_ABORT, targets, id, std::move(info));
+}
+
+// --- an invitation and its answers ---
+
+void InvitationWatch::invited(const Event& event, const GroupEvent& said) {
+    Watched* watched = find(said, event.source);
+    if (watched == nullptr) {
+        Watched fresh;
+        fresh.id = said.id;
+        fresh.round = said.round.value_or(0);
+        fresh.leader = event.source;
+        watched_.push_front(std::move(fresh));
+        if (watched_.size() > kMaxWatched) watched_.pop_back();
+        watched = &watched_.front();
+    }
+    for (const pmix_proc_t& proc : event.targets) {
+        if (proc.rank == PMIX_RANK_WILDCARD || proc_is(proc, watched->leader)) continue;
+        if (watched->find(proc) == nullptr) watched->others.push_back({proc, State::Invited, false});
+        // It will never answer.
+        if (has_gone(proc)) member_lost(*watched, proc);
+    }
+}
+
+void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
+    if (event.targets.size() != 1) return;
+    const pmix_proc_t& leader = event.targets.front();
+    const bool accepted = event.status == PMIX_GROUP_INVITE_ACCEPTED;
+    if (Watched* watched = find(said, leader)) {
+        if (Participant* one = watched->find(event.source))
+            one->state = accepted ? State::Accepted : State::Gone;
+        if (watched->leader_lost) count_votes(*watched);
+        return;
+    }
+    // Nobody is there any more who could complete it.
+    if (accepted && has_gone(leader)) abort(said.id, said.round.value_or(0), {event.source});
+}
+
+void InvitationWatch::gone(const pmix_proc_t& proc, const GroupEvent& said) {
+    for (Watched& watched : watched_) {
+        if (watched.id != said.id || !said.same_round(watched.round)) continue;
+        if (Participant* one = watched.find(proc)) one->state = State::Gone;
+        if (watched.leader_lost) return count_votes(watched);
+    }
+}
+
+void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
+    watched_.remove_if([&](const Watched& one) {
+        return one.id == said.id && said.same_round(one.round) && proc_is(one.leader, event.source);
+    });
+    const bool has_local =
+        std::any_of(said.members.begin(), said.members.end(),
+                    [&](const pmix_proc_t& proc) { return server_.namespaces().is_local(proc); });
+    // Only members can say so, and not of a group that is there.
+    GroupTable& groups = server_.runtime().groups();
+    if (!has_local || !among(said.members, event.source) || groups.find(said.id) != nullptr) return;
+    Group group;
+    group.id = said.id;
+    group.set_members(said.members);
+    group.leader = event.source;
+    group.context_id = said.context_id;
+    group.notify_termination = event.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
+    groups.add(std::move(group));
+}
+
+void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
+    for (Watched& watched : watched_) {
+        if (watched.id != said.id || !said.same_round(watched.round)) continue;
+        const bool by_leader = proc_is(watched.leader, event.source);
+        if (!said.round && !by_leader) continue;
+        // A single one is told so that was late, too.
+        for (Participant& one : watched.others) {
+            const bool told = event.range == PMIX_RANGE_CUSTOM ? among(event.targets, one.proc) : by_leader;
+            if (told) one.state = State::Gone;
+        }
+    }
+}
+
+void InvitationWatch::left(const Event& event, const GroupEvent& said) {
+    GroupTable& groups = server_.runtime().groups();
+    if (!groups.remove_member(said.id, event.source)) return;
+    const Group* group = groups.find(said.id);
+    if (group == nullptr) return;
+    std::vector<pmix_proc_t> local;
+    for (const pmix_proc_t& proc : group->procs()) {
+        if (server_.namespaces().is_local(proc)) local.push_back(proc);
+    }
+    // Each server tells its own.
+    if (local.empty()) {
+        groups.remove(said.id);
+        return;
+    }
+    Info info;
+    info.add(PMIX_GROUP_MEMBERSHIP, group->membership());
+    info.add(PMIX_EVENT_STAYS_LOCAL, true);
+    tell(PMIX_GROUP_MEMBERSHIP_UPDATE, local, said.id, std::move(info));
+}
+
+// --- deaths ---
+
+void InvitationWatch::departed(const pmix_proc_t& proc) {
+    for (Watched& watched : watched_) {
+        if (proc_is(watched.leader, proc)) {
+            leader_lost(watched);
+        } else if (const Participant* one = watched.find(proc); one != nullptr && one->state != State::Gone) {
+            member_lost(watched, proc);
+        }
+    }
+    forget_the_empty();
+}
+
+void InvitationWatch::deregistered(const char* nspace) {
+    watched_.remove_if([&](const Watched& one) {
+        return nspace_is(one.leader.nspace, nspace) ||
+               std::all_of(one.others.begin(), one.others.end(),
+                           [&](const Participant& other) { return nspace_is(other.proc.nspace, nspace); });
+    });
+}
+
+void InvitationWatch::member_lost(Watched& watched, const pmix_proc_t& proc) {
+    Participant* one = watched.find(proc);
+    Info info;
+    info.add(kRoundKey, Value::uint64(watched.round));
+    info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+    const bool answered = one->state == State::Accepted;
+    one->state = State::Gone;
+    // Where the leader has failed, its server hears it, and counts on without this one.
+    tell(answered ? PMIX_GROUP_MEMBER_FAILED : PMIX_GROUP_INVITE_FAILED, {watched.leader}, watched.id,
+         std::move(info));
+}
+
+void InvitationWatch::leader_lost(Watched& watched) {
+    watched.leader_lost = true;
+    watched.decided = false;
+    const std::vector<pmix_proc_t> participants = watched.alive();
+    Info info;
+    info.add(kRoundKey, Value::uint64(watched.round));
+    info.add(PMIX_EVENT_AFFECTED_PROC, watched.leader);
+    info.add(PMIX_GROUP_MEMBERSHIP, procs_value(participants));
+    tell(PMIX_GROUP_LEADER_FAILED, participants, watched.id, std::move(info));
+}
+
+// --- who leads now ---
+
+void InvitationWatch::voted(const Event& event, const GroupEvent& said) {
+    Watched* watched = event.targets.empty() ? nullptr : find(said, event.targets.front());
+    if (watched == nullptr || !watched->leader_lost || watched->decided) return;
+    Participant* const voter = watched->find(event.source);
+    if (voter == nullptr || voter->state == State::Gone) return;
+    switch (*said.vote) {
+        case LeaderVote::Me:
+            return select(*watched, &event.source);
+        case LeaderVote::Abort: {
+            watched->decided = true;
+            return abort(watched->id, watched->round, watched->alive());
+        }
+        case LeaderVote::NotMe:
+            voter->voted = true;
+            return count_votes(*watched);
+    }
+}
+
+void InvitationWatch::count_votes(Watched& watched) {
+    if (watched.decided) return;
+    bool anybody_waits = false;
+    bool all_voted = true;
+    for (const Participant& one : watched.others) {
+        if (one.state == State::Gone) continue;
+        anybody_waits |= one.state == State::Accepted;
+        // Those who wait are asked for certain; the others perhaps never look.
+        if (one.state == State::Accepted && !one.voted) return;
+        all_voted &= one.voted;
+    }
+    if (!anybody_waits) return;
+    if (all_voted) return select(watched, nullptr);
+    if (watched.last_claim) return;
+    watched.last_claim = server_.runtime().loop().after(kClaimTime, [this, &watched] {
+        // The timer goes with what it is about.
+        if (!watched.decided) select(watched, nullptr);
+    });
+}
+
+void InvitationWatch::select(Watched& watched, const pmix_proc_t* leader) {
+    watched.decided = true;
+    const std::vector<pmix_proc_t> participants = watched.alive();
+    Info info;
+    info.add(kRoundKey, Value::uint64(watched.round));
+    if (leader != nullptr) {
+        info.add(PMIX_EVENT_AFFECTED_PROC, *leader);
+        info.add(PMIX_GROUP_MEMBERSHIP, procs_value(participants));
+    }
+    info.add(PMIX_GROUP_LEADER, leader != nullptr);
+    tell(PMIX_GROUP_LEADER_SELECTED, participants, watched.id, std::move(info));
+}
+
+void InvitationWatch::leader_selected(const GroupEvent& said) {
+    if (!said.affected) {
+        watched_.remove_if(
+            [&](const Watched& one) { return one.id == said.id && said.same_round(one.round); });
+        return;
+    }
+    for (Watched& watched : watched_) {
+        if (watched.id != said.id || !said.same_round(watched.round)) continue;
+        watched.leader = *said.affected;
+        watched.leader_lost = false;
+        watched.last_claim.reset();
+        std::erase_if(watched.others, [&](const Participant& one) {
+            return proc_is(one.proc, watched.leader) || !among(said.members, one.proc);
+        });
+        // All answer once more, to the new one.
+        for (Participant& one : watched.others) {
+            one.state = State::Invited;
+            one.voted = false;
+            if (has_gone(one.proc)) member_lost(watched, one.proc);
+        }
+        if (has_gone(watched.leader)) leader_lost(watched);
+        return;
+    }
+}
+
+bool InvitationWatch::answer(const char* key, InfoView qualifiers, Info& found) const {
+    if (!key_is(key, kInvitedKey)) return false;
+    const char* id = qualifiers.string(PMIX_GROUP_ID);
+    std::vector<pmix_proc_t> awaited;
+    for (const Watched& watched : watched_) {
+        if (id == nullptr || watched.id != id) continue;
+        for (const Participant& one : watched.others) {
+            if (one.state == State::Invited) awaited.push_back(one.proc);
+        }
+    }
+    if (awaited.empty()) return false;
+    found.add(key, procs_value(awaited));
+    return true;
+}
+
+}  // namespace muster

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a server does for groups by invitation: it watches the events between the processes pass, so that it
+// can tell of deaths, decides who leads when a leader of its node has failed, and knows the groups that have
+// come about and who has left them (docs/groups.md). Belongs to the loop.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/events/event_engine.hpp"
+#include "core/groups/group_event.hpp"
+#include "framework/base/info.hpp"
+#include "framework/base/loop.hpp"
+
+namespace muster {
+
+class Server;
+
+/// Key of a query of ours, with the qualifier PMIX_GROUP_ID: the processes whose answer to an invitation is
+/// awaited (array of pmix_proc_t).
+inline constexpr const char* kInvitedKey = "muster.groups.invited";
+
+class InvitationWatch {
+  public:
+    explicit InvitationWatch(Server& server);
+    ~InvitationWatch();
+
+    /// A process of this node has finalized or was lost.
+    void departed(const pmix_proc_t& proc);
+    void deregistered(const char* nspace);
+
+    /// Adds to `found` (kInvitedKey) who has not answered an invitation yet. False for other keys and where
+    /// there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
+    bool answer(const char* key, InfoView qualifiers, Info& found) const;
+
+  private:
+    enum class State : uint8_t { Invited, Accepted, Gone };
+    struct Participant {
+        pmix_proc_t proc{};
+        State state = State::Invited;
+        bool voted = false;  ///< does not want to lead
+    };
+    struct Watched {
+        std::string id;
+        uint64_t round = 0;
+        pmix_proc_t leader{};
+        std::vector<Participant> others;
+        bool leader_lost = false;           ///< and it was of this node: we decide
+        bool decided = false;               ///< who leads, or that nobody does
+        std::unique_ptr<Watch> last_claim;  ///< until when somebody may still want to lead
+
+        Participant* find(const pmix_proc_t& proc);
+        std::vector<pmix_proc_t> alive() const;
+    };
+
+    void on_event(const Event& event);
+    void invited(const Event& event, const GroupEvent& said);
+    void answered(const Event& event, const GroupEvent& said);
+    void gone(const pmix_proc_t& proc, const GroupEvent& said);
+    void completed(const Event& event, const GroupEvent& said);
+    void aborted(const Event& event, const GroupEvent& said);
+    void leader_selected(const GroupEvent& said);
+    void voted(const Event& event, const GroupEvent& said);
+    void left(const Event& event, const GroupEvent& said);
+
+    void leader_lost(Watched& watched);
+    void member_lost(Watched& watched, const pmix_proc_t& proc);
+    void count_votes(Watched& watched);
+    void select(Watched& watched, const pmix_proc_t* leader);
+    void abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets);
+    void tell(pmix_status_t code, const std::vector<pmix_proc_t>& targets, const std::string& id, Info info);
+    Watched* find(const GroupEvent& said, const pmix_proc_t& leader);
+    bool has_gone(const pmix_proc_t& proc) const;
+    void forget_the_empty();
+
+    Server& server_;
+    std::list<Watched> watched_;  ///< the latest first; bounded
+};
+
+}  // namespace muster

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Leaving groups: see leave.hpp.
+#include "core/groups/leave.hpp"
+
+#include "core/events/events.hpp"
+#include "core/groups/group_event.hpp"
+#include "core/groups/invitation.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// The event for the other members; null where there are none.
+std::shared_ptr<Event> departure(const Group& group, const pmix_proc_t& proc) {
+    std::vector<pmix_proc_t> others = group.procs();
+    std::erase_if(others, [&](const pmix_proc_t& one) { return proc_is(one, proc); });
+    // Servers learn of it by this event, so there is one even for nobody else.
+    if (others.empty()) others.push_back(proc);
+    Info info;
+    info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+    return make_group_event(PMIX_GROUP_LEFT, proc, others, group.id, std::move(info));
+}
+
+pmix_status_t can_leave(const Group* group, const pmix_proc_t& proc) {
+    if (group == nullptr || !group->has(proc)) return PMIX_ERR_NOT_FOUND;
+    return group->state == GroupState::Ready ? PMIX_SUCCESS : PMIX_ERR_INVALID_OPERATION;
+}
+
+}  // namespace
+
+void leave_group(Runtime& runtime, const std::string& id, HostDone done) {
+    if (runtime.invitations().under_way(id)) return done(answer_of(PMIX_ERR_INVALID_OPERATION));
+    const Group* group = runtime.groups().find(id);
+    if (const pmix_status_t can = can_leave(group, runtime.self()); can != PMIX_SUCCESS)
+        return done(answer_of(can));
+    const auto event = departure(*group, runtime.self());
+    if (runtime.server() == nullptr) runtime.groups().remove(id);
+    runtime.events().notify(event,
+                            [done = std::move(done)](pmix_status_t status) { done(answer_of(status)); });
+}
+
+void handle::group_leave(Server& server, const Request& request) {
+    // What other libraries' clients ask; ours report the event themselves.
+    std::string id;
+    Info info;
+    if (!request.in.string(id) || !request.in.infos(info)) return request.malformed();
+    const Group* group = server.runtime().groups().find(id);
+    if (const pmix_status_t can = can_leave(group, request.peer->proc); can != PMIX_SUCCESS)
+        return request.peer->reply_status(request.tag, can);
+    server.events().from_client(departure(*group, request.peer->proc), [&request](pmix_status_t status) {
+        request.peer->reply_status(request.tag, status);
+    });
+}
+
+}  // namespace muster

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PMIx_Group_leave: one process leaves a group by itself, and all others are told. On the loop.
+#pragma once
+
+#include <string>
+
+#include "core/service/exchange.hpp"
+
+namespace muster {
+
+/// `done` gets PMIX_SUCCESS once the event is on its way (not when the others have it); PMIX_ERR_NOT_FOUND
+/// where this process knows no such group or is not in it; PMIX_ERR_INVALID_OPERATION while the group is
+/// being made.
+void leave_group(Runtime& runtime, const std::string& id, HostDone done);
+
+}  // namespace muster
