@@ -60,6 +60,7 @@ void InvitationWatch::on_event(const Event& event) {
         case PMIX_GROUP_INVITE_FAILED:
         case PMIX_GROUP_MEMBER_FAILED:
             if (said.affected) gone(*said.affected, said);
+            if (event.status == PMIX_GROUP_MEMBER_FAILED) member_failed(event, said);
             return;
         case PMIX_GROUP_CONSTRUCT_COMPLETE:
             return completed(event, said);
@@ -182,23 +183,35 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
 }
 
 void InvitationWatch::left(const Event& event, const GroupEvent& said) {
+    shrink(said.id, event.source);
+}
+
+void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) {
+    const Group* group = server_.runtime().groups().find(said.id);
+    // During construction and destruction the collective sees to it. Servers tell of deaths, members do not.
+    if (!said.affected || group == nullptr || group->state != GroupState::Ready || group->has(event.source))
+        return;
+    shrink(said.id, *said.affected);
+}
+
+void InvitationWatch::shrink(const std::string& id, const pmix_proc_t& proc) {
     GroupTable& groups = server_.runtime().groups();
-    if (!groups.remove_member(said.id, event.source)) return;
-    const Group* group = groups.find(said.id);
+    if (!groups.remove_member(id, proc)) return;
+    const Group* group = groups.find(id);
     if (group == nullptr) return;
     std::vector<pmix_proc_t> local;
-    for (const pmix_proc_t& proc : group->procs()) {
-        if (server_.namespaces().is_local(proc)) local.push_back(proc);
+    for (const pmix_proc_t& member : group->procs()) {
+        if (server_.namespaces().is_local(member)) local.push_back(member);
     }
     // Each server tells its own.
     if (local.empty()) {
-        groups.remove(said.id);
+        groups.remove(id);
         return;
     }
     Info info;
     info.add(PMIX_GROUP_MEMBERSHIP, group->membership());
     info.add(PMIX_EVENT_STAYS_LOCAL, true);
-    tell(PMIX_GROUP_MEMBERSHIP_UPDATE, local, said.id, std::move(info));
+    tell(PMIX_GROUP_MEMBERSHIP_UPDATE, local, id, std::move(info));
 }
 
 // --- deaths ---
@@ -212,6 +225,14 @@ void InvitationWatch::departed(const pmix_proc_t& proc) {
         }
     }
     forget_the_empty();
+    for (const auto& [id, group] : server_.runtime().groups().all()) {
+        if (!group.notify_termination || group.state != GroupState::Ready || !group.has(proc)) continue;
+        std::vector<pmix_proc_t> others = group.procs();
+        std::erase_if(others, [&](const pmix_proc_t& one) { return proc_is(one, proc); });
+        Info info;
+        info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+        tell(PMIX_GROUP_MEMBER_FAILED, others, id, std::move(info));
+    }
 }
 
 void InvitationWatch::deregistered(const char* nspace) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a server does for groups by invitation: it watches the events between the processes pass, so that it
 // can tell of deaths, decides who leads when a leader of its node has failed, and knows the groups that have
-// come about and who has left them (docs/groups.md). Belongs to the loop.
+// come about. And for all groups: who has left them, and who has ended (docs/groups.md). Belongs to the loop.
 #pragma once
 
 #include <list>
@@ -64,6 +64,8 @@ class InvitationWatch {
     void leader_selected(const GroupEvent& said);
     void voted(const Event& event, const GroupEvent& said);
     void left(const Event& event, const GroupEvent& said);
+    void member_failed(const Event& event, const GroupEvent& said);
+    void shrink(const std::string& id, const pmix_proc_t& proc);
 
     void leader_lost(Watched& watched);
     void member_lost(Watched& watched, const pmix_proc_t& proc);
