@@ -216,7 +216,7 @@ void InvitationWatch::shrink(const std::string& id, const pmix_proc_t& proc) {
 
 // --- deaths ---
 
-void InvitationWatch::departed(const pmix_proc_t& proc) {
+void InvitationWatch::departed(const pmix_proc_t& proc, bool lost) {
     for (Watched& watched : watched_) {
         if (proc_is(watched.leader, proc)) {
             leader_lost(watched);
@@ -225,6 +225,8 @@ void InvitationWatch::departed(const pmix_proc_t& proc) {
         }
     }
     forget_the_empty();
+    // Who finalizes has not failed.
+    if (!lost) return;
     for (const auto& [id, group] : server_.runtime().groups().all()) {
         if (!group.notify_termination || group.state != GroupState::Ready || !group.has(proc)) continue;
         std::vector<pmix_proc_t> others = group.procs();

@@ -27,8 +27,8 @@ class InvitationWatch {
     explicit InvitationWatch(Server& server);
     ~InvitationWatch();
 
-    /// A process of this node has finalized or was lost.
-    void departed(const pmix_proc_t& proc);
+    /// A process of this node has finalized, or was lost.
+    void departed(const pmix_proc_t& proc, bool lost);
     void deregistered(const char* nspace);
 
     /// Adds to `found` (kInvitedKey) who has not answered an invitation yet. False for other keys and where

@@ -47,7 +47,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
         monitors_.departed(proc);
         modex_.departed(proc);
         collectives_.departed(proc);
-        invitation_watch_.departed(proc);
+        invitation_watch_.departed(proc, lost);
         events_.departed();
     });
 }
