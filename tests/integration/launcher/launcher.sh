@@ -296,7 +296,7 @@ serve) # servers without a job: tools come, look, start jobs and end them
     ended_with 0
     [ ! -e uri ] || wrong "the file of the URI is left"
     timeout 60 "$muster" ps 1 2>tool.err && wrong "ps found a server that is not there"
-    echo "COVERS TOOL-23"
+    echo "COVERS TOOL-23 TOOL-81"
     ;;
 tool_late) # a tool at a muster that runs a program
     start -n 2 "$services" tool_host
@@ -312,11 +312,13 @@ services_round) # spawn, connect, publish and lookup, again and again; MUSTER_RO
 services_attributes)
     export SVC_ADD=already SVC_GONE=1
     run 0 -n 2 --nodes 2 "$services" attributes
+    set_by_all="set=one add=already list=c:a:b:d gone=1"
     for rank in 0 1; do
-        out_has "^\[2,$rank\]<stdout>: child $rank set=one add=already list=c:a:b:d gone=1 app=mine cwd=/ argv0=shown-$rank\$"
+        out_has "^\[2,$rank\]<stdout>: child $rank $set_by_all app=first cwd=/ argv0=shown-$rank\$"
     done
-    lines out 2
-    echo "COVERS TOOL-60"
+    out_has "^\[2,2\]<stdout>: child 2 $set_by_all app=second cwd=/usr argv0=shown-2\$"
+    lines out 3
+    echo "COVERS TOOL-60 TOOL-87 TOOL-89 TOOL-104"
     ;;
 services_log)
     run 0 -n 4 --nodes 2 "$services" log

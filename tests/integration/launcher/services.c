@@ -353,7 +353,7 @@ static void attributes(void) {
     size_t count = 0;
     bool yes = true;
     char nspace[PMIX_MAX_NSLEN + 1];
-    pmix_app_t app;
+    pmix_app_t apps[2], app;
     if (me.rank != 0) return;
     info[count++] = envar(PMIX_SET_ENVAR, "SVC_SET", "one", ':');
     info[count++] = envar(PMIX_ADD_ENVAR, "SVC_ADD", "kept", ':');
@@ -366,13 +366,25 @@ static void attributes(void) {
     PMIX_INFO_LOAD(&info[count++], PMIX_IOF_TAG_OUTPUT, &yes, PMIX_BOOL);
     PMIX_INFO_LOAD(&info[count++], PMIX_HOST, "node1", PMIX_STRING);
     PMIX_INFO_LOAD(&info[count++], PMIX_INDEX_ARGV, &yes, PMIX_BOOL);
+    for (int i = 0; i < 2; ++i) {
+        PMIX_APP_CONSTRUCT(&apps[i]);
+        apps[i].cmd = strdup(self);
+        PMIx_Argv_append_nosize(&apps[i].argv, "shown");
+        PMIx_Argv_append_nosize(&apps[i].argv, "show_child");
+        PMIx_Argv_append_nosize(&apps[i].env, i == 0 ? "SVC_APP=first" : "SVC_APP=second");
+        apps[i].maxprocs = i == 0 ? 2 : 1;
+    }
+    // What is said of one program counts for it more than what is said of all.
+    PMIX_INFO_CREATE(apps[1].info, 1);
+    apps[1].ninfo = 1;
+    PMIX_INFO_LOAD(&apps[1].info[0], PMIX_WDIR, "/usr", PMIX_STRING);
+    OKAY(PMIx_Spawn(info, count, apps, 2, nspace));
+    PMIX_APP_DESTRUCT(&apps[0]);
+    PMIX_APP_DESTRUCT(&apps[1]);
     PMIX_APP_CONSTRUCT(&app);
     app.cmd = strdup(self);
-    PMIx_Argv_append_nosize(&app.argv, "shown");
-    PMIx_Argv_append_nosize(&app.argv, "show_child");
-    PMIx_Argv_append_nosize(&app.env, "SVC_APP=mine");
-    app.maxprocs = 2;
-    OKAY(PMIx_Spawn(info, count, &app, 1, nspace));
+    PMIx_Argv_append_nosize(&app.argv, self);
+    app.maxprocs = 1;
     // All of it is on node1.
     pmix_query_t query;
     pmix_info_t* results = NULL;
@@ -384,8 +396,8 @@ static void attributes(void) {
     OKAY(PMIx_Query_info(&query, 1, &results, &found));
     if (found == 1) {
         const pmix_proc_info_t* table = results[0].value.data.darray->array;
-        EXPECT(results[0].value.data.darray->size == 2);
-        EXPECT(strcmp(table[0].hostname, "node1") == 0 && strcmp(table[1].hostname, "node1") == 0);
+        EXPECT(results[0].value.data.darray->size == 3);
+        EXPECT(strcmp(table[0].hostname, "node1") == 0 && strcmp(table[2].hostname, "node1") == 0);
     }
     PMIX_INFO_FREE(results, found);
     PMIX_QUERY_DESTRUCT(&query);
@@ -396,6 +408,11 @@ static void attributes(void) {
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_CONTINUOUS, &yes, PMIX_BOOL);
     PMIX_INFO_REQUIRED(&info[0]);
     IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_NOT_SUPPORTED);
+    const char* stops[] = {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUG_STOP_IN_APP, PMIX_FORKEXEC_AGENT};
+    for (int i = 0; i < 3; ++i) {
+        PMIX_INFO_LOAD(&info[0], stops[i], &yes, PMIX_BOOL);
+        IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_NOT_SUPPORTED);
+    }
     PMIX_INFO_LOAD(&info[0], PMIX_WDIR, "/no/such/directory", PMIX_STRING);
     IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_JOB_WDIR_NOT_FOUND);
     free(app.cmd);
@@ -643,12 +660,14 @@ static void linked_child(void) {
 // A tool of a muster that serves: starts a job, and leaves.
 static int tool(pid_t server) {
     pmix_info_t info;
+    bool yes = true;
     char nspace[PMIX_MAX_NSLEN + 1];
     PMIX_INFO_LOAD(&info, PMIX_SERVER_PIDINFO, &server, PMIX_PID);
     OKAY(PMIx_tool_init(&me, &info, 1));
     if (wrong) return wrong;
     EXPECT(me.nspace[0] != '\0');
-    start_child("sleeping_child", 2, NULL, 0, nspace);
+    PMIX_INFO_LOAD(&info, PMIX_NOHUP, &yes, PMIX_BOOL);
+    start_child("sleeping_child", 2, &info, 1, nspace);
     EXPECT(strcmp(nspace, me.nspace) != 0);
     OKAY(PMIx_tool_finalize());
     return wrong;

@@ -181,11 +181,22 @@ pmix_status_t read_job_info(const pmix_info_t& info, SpawnRequest& request) {
 
 /// Who asks, and what is the same for every job; nothing to do about it.
 bool is_remark(const pmix_info_t& info) {
-    for (const char* key :
-         {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
-          PMIX_PERSONALITY, PMIX_RANKBY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDOUT,
-          PMIX_FWD_STDERR, PMIX_FWD_STDDIAG, PMIX_FWD_STDIN, PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL}) {
+    for (const char* key : {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL,
+                            PMIX_REQUESTOR_IS_CLIENT, PMIX_PERSONALITY, PMIX_RANKBY, PMIX_ENVARS_HARVESTED,
+                            PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_FWD_STDDIAG,
+                            PMIX_FWD_STDIN, PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NOHUP}) {
         if (PMIX_CHECK_KEY(&info, key)) return true;
+    }
+    return false;
+}
+
+/// What would be wrong to leave out silently: the job would run on where it should wait, or at once where an
+/// agent should start it.
+bool cannot_do(const pmix_info_t& info) {
+    for (const char* key :
+         {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP, PMIX_DEBUGGER_DAEMONS,
+          PMIX_COSPAWN_APP, PMIX_FORKEXEC_AGENT, PMIX_EXEC_AGENT, PMIX_DO_NOT_LAUNCH}) {
+        if (PMIX_CHECK_KEY(&info, key) && is_true(info)) return true;
     }
     return false;
 }
@@ -218,6 +229,7 @@ pmix_status_t read_app(const pmix_app_t& given, const AppSpec& common, SpawnRequ
     if (given.maxprocs > 0) app.ranks = static_cast<unsigned>(given.maxprocs);
     for (size_t i = 0; i < given.ninfo; ++i) {
         const pmix_info_t& info = given.info[i];
+        if (cannot_do(info)) return PMIX_ERR_NOT_SUPPORTED;
         if (read_app_info(info, app) || (is_remark(info) && can_do(info))) continue;
         const pmix_status_t status = read_job_info(info, request);
         if (status == PMIX_ERR_NOT_FOUND && PMIX_INFO_IS_REQUIRED(&info)) return PMIX_ERR_NOT_SUPPORTED;
@@ -234,6 +246,7 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
     request.input.target = InputPolicy::Target::None;
     AppSpec common;
     for (size_t i = 0; i < count; ++i) {
+        if (cannot_do(info[i])) return PMIX_ERR_NOT_SUPPORTED;
         if (read_app_info(info[i], common) || (is_remark(info[i]) && can_do(info[i]))) continue;
         const pmix_status_t status = read_job_info(info[i], request);
         if (status == PMIX_ERR_NOT_FOUND) {
@@ -321,7 +334,8 @@ const std::vector<const char*>& spawn_attributes() {
                                                    PMIX_SPAWN_CHILD_SEP,
                                                    PMIX_REPORT_CHILD_SEP,
                                                    PMIX_JOB_RECOVERABLE,
-                                                   PMIX_ABORT_NON_ZERO_TERM};
+                                                   PMIX_ABORT_NON_ZERO_TERM,
+                                                   PMIX_NOHUP};
     return kKeys;
 }
 
