@@ -22,6 +22,7 @@ pmix_server_module_t* host_module(Bridge& node) {
     add_query_upcalls(module);
     add_control_upcalls(module);
     add_log_upcalls(module);
+    add_forward_upcalls(module);
     add_tool_upcalls(module);
     return &module;
 }

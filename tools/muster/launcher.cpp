@@ -18,6 +18,7 @@
 #include "tools/muster/job_data.hpp"
 #include "tools/muster/node.hpp"
 #include "tools/muster/process.hpp"
+#include "tools/muster/services/forwards.hpp"
 #include "tools/muster/services/services.hpp"
 #include "tools/muster/session_dir.hpp"
 
@@ -25,6 +26,8 @@ namespace muster {
 namespace {
 
 constexpr int kTimeoutStatus = 124;  // as timeout(1)
+/// No node: output whose sender hears from others that it was taken.
+constexpr uint32_t kNobody = UINT32_MAX;
 /// How long the last output waits for a reader when the job has failed.
 constexpr std::chrono::milliseconds kPatience{2000};
 /// A node that does not end by then is killed.
@@ -103,7 +106,9 @@ void Launcher::make_parts() {
                                        });
     output_ = std::make_unique<Output>(
         *loop_,
-        [this](uint32_t node, uint64_t bytes) { send(node, Kind::OutputTaken, 0, Writer().u64(bytes)); },
+        [this](uint32_t node, uint64_t bytes) {
+            if (node != kNobody) output_taken(node, bytes);
+        },
         [this](const std::string& what) { fail(128 + SIGPIPE, what + "; the job is ended"); });
     services_ = make_services(*this);
     for (uint32_t n = 0; n < nodes_.size(); ++n) {
@@ -258,13 +263,19 @@ void Launcher::on_message(uint32_t node, Kind kind, uint64_t id, std::string_vie
         }
         case Kind::Output: {
             const ProcId proc = in.proc();
-            const bool error = in.u32() == PMIX_FWD_STDERR_CHANNEL;
+            const uint32_t channel = in.u32();
             const std::string_view bytes = in.bytes();
-            if (jobs_.find(proc) != nullptr && in.ok()) output_->write(node, proc, error, bytes);
+            if (jobs_.find(proc) == nullptr || !in.ok()) break;
+            const Forwards::Shown shown = forwards().output(node, proc, channel, bytes);
+            // A copy is taken when the tool has it.
+            if (shown != Forwards::Shown::Taken)
+                output_->write(shown == Forwards::Shown::Here ? node : kNobody, proc,
+                               channel == PMIX_FWD_STDERR_CHANNEL, bytes);
             break;
         }
         case Kind::InputTaken:
-            if (input_) input_->taken(in.u64());
+            if (const uint64_t taken = forwards().input_taken(in.u64()); taken > 0 && input_)
+                input_->taken(taken);
             break;
         case Kind::InputRefused:
             if (const ProcId proc = in.proc(); proc.job == 1 && input_) input_->refused(proc.rank);

@@ -23,6 +23,8 @@
 
 namespace muster {
 
+class Forwards;
+
 class Launcher final : private Hub {
   public:
     explicit Launcher(Options options);
@@ -97,7 +99,10 @@ class Launcher final : private Hub {
     void signal(int number, const std::vector<ProcId>& procs) override;
     void end_job(JobRecord& job, int32_t term_status, bool at_once) override;
     void end_ranks(const std::vector<ProcId>& procs, bool at_once) override;
+    void output_taken(uint32_t node, uint64_t bytes) override;
+    void give_input(ProcId proc, std::string_view bytes) override;
     void show(bool error, std::string_view text) override;
+    Forwards& forwards();
     ProcName launcher() const override;
 
     const Options options_;

@@ -11,6 +11,7 @@
 #include "tools/muster/job_message.hpp"
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/process.hpp"
+#include "tools/muster/services/forwards.hpp"
 
 namespace muster {
 namespace {
@@ -42,13 +43,7 @@ JobRecord& Launcher::launch(Job job, const OutputPolicy& output, Launched launch
         // muster's own standard input is for the first job.
         input_ = std::make_unique<Input>(*loop_, readers_of(record.job),
                                          [this, &record](uint32_t rank, std::string_view bytes) {
-                                             const Writer target = Writer().proc({record.job.number, rank});
-                                             const uint32_t node = record.job.places[rank].node;
-                                             if (bytes.empty()) {
-                                                 send(node, Kind::InputEnd, 0, target);
-                                             } else {
-                                                 send(node, Kind::Input, 0, Writer(target).bytes(bytes));
-                                             }
+                                             give_input({record.job.number, rank}, bytes);
                                          });
     }
     Writer body;
@@ -296,6 +291,26 @@ void Launcher::end_ranks(const std::vector<ProcId>& procs, bool at_once) {
         send_signal(SIGKILL, procs, false);
         force->cancel();
     });
+}
+
+void Launcher::output_taken(uint32_t node, uint64_t bytes) {
+    send(node, Kind::OutputTaken, 0, Writer().u64(bytes));
+}
+
+void Launcher::give_input(ProcId proc, std::string_view bytes) {
+    const JobRecord* record = jobs_.find(proc.job);
+    if (record == nullptr || proc.rank >= record->job.places.size()) return;
+    const Writer target = Writer().proc(proc);
+    const uint32_t node = record->job.places[proc.rank].node;
+    if (bytes.empty()) {
+        send(node, Kind::InputEnd, 0, target);
+    } else {
+        send(node, Kind::Input, 0, Writer(target).bytes(bytes));
+    }
+}
+
+Forwards& Launcher::forwards() {
+    return static_cast<Forwards&>(*services_.at(Topic::Forward));
 }
 
 void Launcher::show(bool error, std::string_view text) {

@@ -17,6 +17,7 @@ void add_event_upcalls(pmix_server_module_t& module);
 void add_query_upcalls(pmix_server_module_t& module);
 void add_control_upcalls(pmix_server_module_t& module);
 void add_log_upcalls(pmix_server_module_t& module);
+void add_forward_upcalls(pmix_server_module_t& module);
 void add_tool_upcalls(pmix_server_module_t& module);
 
 }  // namespace muster

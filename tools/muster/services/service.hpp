@@ -53,6 +53,10 @@ class Hub {
     virtual void end_job(JobRecord& job, int32_t term_status, bool at_once) = 0;
     /// Ends some ranks; their job goes on.
     virtual void end_ranks(const std::vector<ProcId>& procs, bool at_once) = 0;
+    /// So much of the output that this node sent has been taken: it may send more.
+    virtual void output_taken(uint32_t node, uint64_t bytes) = 0;
+    /// Input for a process; none: its end.
+    virtual void give_input(ProcId proc, std::string_view bytes) = 0;
     /// Writes to muster's own standard output or error.
     virtual void show(bool error, std::string_view text) = 0;
 };

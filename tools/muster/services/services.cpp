@@ -6,6 +6,7 @@
 #include "tools/muster/services/connections.hpp"
 #include "tools/muster/services/control.hpp"
 #include "tools/muster/services/directory.hpp"
+#include "tools/muster/services/forwards.hpp"
 #include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/job_status.hpp"
 #include "tools/muster/services/log_writer.hpp"
@@ -22,6 +23,7 @@ std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub) {
     services[Topic::Event] = std::make_unique<Announcer>(hub);
     services[Topic::Query] = std::make_unique<JobStatusService>(hub);
     services[Topic::Control] = std::make_unique<Control>(hub);
+    services[Topic::Forward] = std::make_unique<Forwards>(hub);
     services[Topic::Log] = std::make_unique<LogWriter>(hub);
     return services;
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The upcalls iof_pull and push_stdin: a process that is connected to this node's server wants the output of
+// others, or has input for them. The launcher sends the output here, and the library gives it to who asked.
+#include <pmix.h>
+
+#include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/services/forwards.hpp"
+
+namespace muster {
+namespace {
+
+pmix_status_t iof_pull(const pmix_proc_t procs[], size_t count, const pmix_info_t directives[],
+                       size_t directive_count, pmix_iof_channel_t channels, pmix_op_cbfunc_t callback,
+                       void* data) {
+    return guarded([&]() -> pmix_status_t {
+        const auto has = [&](const char* key) {
+            const pmix_info_t* found = find_info(directives, directive_count, key);
+            return found != nullptr && is_true(*found);
+        };
+        const Forwards::Request request =
+            has(PMIX_IOF_STOP) ? Forwards::Request::Stop : Forwards::Request::Pull;
+        on_loop([request, names = names_of(procs, count), channels, copy = has(PMIX_IOF_COPY),
+                 done = done_op(callback, data)] {
+            bridge().ask(
+                Topic::Forward,
+                Writer().u32(static_cast<uint32_t>(request)).names(names).u32(channels).u32(copy ? 1 : 0),
+                done);
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+pmix_status_t push_stdin(const pmix_proc_t*, const pmix_proc_t targets[], size_t count,
+                         const pmix_info_t directives[], size_t directive_count,
+                         const pmix_byte_object_t* object, pmix_op_cbfunc_t callback, void* data) {
+    return guarded([&]() -> pmix_status_t {
+        std::string bytes;
+        if (object != nullptr && object->bytes != nullptr) bytes.assign(object->bytes, object->size);
+        const pmix_info_t* complete = find_info(directives, directive_count, PMIX_IOF_COMPLETE);
+        const bool last = bytes.empty() || (complete != nullptr && is_true(*complete));
+        on_loop([names = names_of(targets, count), bytes = std::move(bytes), last,
+                 done = done_op(callback, data)] {
+            bridge().ask(Topic::Forward,
+                         Writer()
+                             .u32(static_cast<uint32_t>(Forwards::Request::Push))
+                             .names(names)
+                             .u32(last ? 1 : 0)
+                             .bytes(bytes),
+                         done);
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+/// A piece of output while the library has it.
+struct Piece {
+    pmix_proc_t source;
+    std::string bytes;
+    pmix_byte_object_t object;
+    uint64_t number;
+};
+
+/// The launcher sends output that somebody here has asked for.
+void deliver(Reader& in) {
+    auto piece = std::make_unique<Piece>();
+    piece->number = in.u64();
+    piece->source = to_pmix(in.name());
+    const auto channel = static_cast<pmix_iof_channel_t>(in.u32());
+    piece->bytes = in.bytes();
+    if (!in.ok()) return;
+    piece->object = {piece->bytes.data(), piece->bytes.size()};
+    const uint64_t number = piece->number;
+    const pmix_status_t status = PMIx_server_IOF_deliver(
+        &piece->source, channel, &piece->object, nullptr, 0,
+        [](pmix_status_t, void* data) {
+            const std::unique_ptr<Piece> taken(static_cast<Piece*>(data));
+            // Only now may more come: a tool that does not read slows the ranks.
+            on_loop([id = taken->number] { bridge().tell(Topic::Forward, Writer().u64(id)); });
+        },
+        piece.get());
+    if (status == PMIX_SUCCESS) {
+        (void)piece.release();  // the callback has it
+    } else {
+        bridge().tell(Topic::Forward, Writer().u64(number));
+    }
+}
+
+}  // namespace
+
+void add_forward_upcalls(pmix_server_module_t& module) {
+    module.iof_pull = iof_pull;
+    module.push_stdin = push_stdin;
+    bridge().on_tell(Topic::Forward, deliver);
+}
+
+}  // namespace muster

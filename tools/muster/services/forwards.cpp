@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Forwarding in the launcher: see forwards.hpp.
+#include "tools/muster/services/forwards.hpp"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+/// Input that may wait for slow ranks before those who push it do.
+constexpr uint64_t kInputWindow = 1 << 20;
+
+}  // namespace
+
+bool Forwards::Pull::wants(const ProcName& proc, uint32_t channel) const {
+    return (channels & channel) != 0 && std::any_of(procs.begin(), procs.end(), [&](const ProcName& one) {
+               return one.nspace == proc.nspace && (one.rank == PMIX_RANK_WILDCARD || one.rank == proc.rank);
+           });
+}
+
+void Forwards::asked(Asker asker, Reader& in) {
+    switch (static_cast<Request>(in.u32())) {
+        case Request::Pull:
+            return pull(asker, in, false);
+        case Request::Stop:
+            return pull(asker, in, true);
+        case Request::Push:
+            return push(asker, in);
+    }
+    hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+}
+
+void Forwards::pull(Asker asker, Reader& in, bool stop) {
+    Pull wanted;
+    wanted.node = asker.node;
+    wanted.procs = in.names();
+    wanted.channels = in.u32();
+    wanted.copy = in.u32() != 0;
+    if (!in.ok()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    if (stop) {
+        const auto found = std::find_if(pulls_.begin(), pulls_.end(), [&](const Pull& pull) {
+            return pull.node == wanted.node && pull.procs == wanted.procs && pull.channels == wanted.channels;
+        });
+        if (found == pulls_.end()) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
+        pulls_.erase(found);
+        return hub_.answer(asker, PMIX_SUCCESS);
+    }
+    for (const ProcName& proc : wanted.procs) {
+        const bool known = proc.rank == PMIX_RANK_WILDCARD ? hub_.jobs().find(proc.nspace) != nullptr
+                                                           : hub_.jobs().find(proc) != nullptr;
+        if (!known) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
+    }
+    pulls_.push_back(std::move(wanted));
+    hub_.answer(asker, PMIX_SUCCESS);
+}
+
+Forwards::Shown Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes) {
+    const JobRecord* record = pulls_.empty() ? nullptr : hub_.jobs().find(proc.job);
+    if (record == nullptr) return Shown::Here;
+    const ProcName name{record->job.nspace, proc.rank};
+    Piece piece{node, bytes.size(), {}};
+    bool taken_away = false;
+    for (const Pull& pull : pulls_) {
+        if (!pull.wants(name, channel)) continue;
+        taken_away = taken_away || !pull.copy;
+        // The library there gives it to each who asked.
+        if (std::find(piece.nodes.begin(), piece.nodes.end(), pull.node) == piece.nodes.end())
+            piece.nodes.push_back(pull.node);
+    }
+    if (piece.nodes.empty()) return Shown::Here;
+    const uint64_t number = next_piece_++;
+    const auto nodes = piece.nodes;
+    pieces_.emplace(number, std::move(piece));
+    for (const uint32_t reader : nodes)
+        hub_.tell(reader, Topic::Forward, Writer().u64(number).name(name).u32(channel).bytes(bytes));
+    return taken_away ? Shown::Taken : Shown::Copied;
+}
+
+void Forwards::told(uint32_t node, Reader& in) {
+    const uint64_t number = in.u64();
+    if (in.ok()) taken(number, node);
+}
+
+void Forwards::taken(uint64_t number, uint32_t node) {
+    const auto found = pieces_.find(number);
+    if (found == pieces_.end()) return;
+    Piece& piece = found->second;
+    std::erase(piece.nodes, node);
+    if (!piece.nodes.empty()) return;
+    if (piece.size > 0) hub_.output_taken(piece.source, piece.size);
+    pieces_.erase(found);
+}
+
+void Forwards::proc_ended(JobRecord& job, uint32_t rank) {
+    // After all that it wrote: the node tells of the end last.
+    for (const uint32_t channel : {PMIX_FWD_STDOUT_CHANNEL, PMIX_FWD_STDERR_CHANNEL})
+        output(job.job.places[rank].node, {job.job.number, rank}, channel, {});
+}
+
+void Forwards::node_gone(uint32_t node) {
+    std::erase_if(pulls_, [node](const Pull& pull) { return pull.node == node; });
+    std::erase_if(waiting_, [node](const Asker& asker) { return asker.node == node; });
+    std::vector<uint64_t> numbers;
+    for (const auto& [number, piece] : pieces_)
+        numbers.push_back(number);
+    for (const uint64_t number : numbers)
+        taken(number, node);
+}
+
+void Forwards::push(Asker asker, Reader& in) {
+    const std::vector<ProcName> targets = in.names();
+    const bool last = in.u32() != 0;
+    const std::string_view bytes = in.bytes();
+    if (!in.ok() || targets.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    std::vector<ProcId> ranks;
+    for (const ProcName& target : targets) {
+        const JobRecord* record = hub_.jobs().find(target.nspace);
+        if (record == nullptr) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
+        const InputPolicy& input = record->job.input;
+        bool any = false;
+        for (uint32_t rank = 0; rank < record->ranks.size(); ++rank) {
+            const bool open = input.target == InputPolicy::Target::All ||
+                              (input.target == InputPolicy::Target::One && input.rank == rank);
+            if (!open || (target.rank != PMIX_RANK_WILDCARD && target.rank != rank)) continue;
+            any = true;
+            if (!record->ranks[rank].ended) ranks.push_back({record->job.number, rank});
+        }
+        // It was started without a way in (Standard: PMIX_FWD_STDIN).
+        if (!any) return hub_.answer(asker, PMIX_ERR_NOT_SUPPORTED);
+    }
+    for (const ProcId& rank : ranks) {
+        if (!bytes.empty()) {
+            pushed_ += bytes.size();
+            hub_.give_input(rank, bytes);
+        }
+        if (last) hub_.give_input(rank, {});
+    }
+    waiting_.push_back(asker);
+    answer_pushes();
+}
+
+uint64_t Forwards::input_taken(uint64_t bytes) {
+    const uint64_t ours = std::min(bytes, pushed_);
+    pushed_ -= ours;
+    answer_pushes();
+    return bytes - ours;
+}
+
+void Forwards::answer_pushes() {
+    while (!waiting_.empty() && pushed_ <= kInputWindow) {
+        const Asker asker = waiting_.front();
+        waiting_.pop_front();
+        hub_.answer(asker, PMIX_SUCCESS);
+    }
+}
+
+}  // namespace muster

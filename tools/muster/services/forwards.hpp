@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Output that tools have asked for, on its way from the ranks' nodes to the tools', and input of tools on its
+// way to the ranks. What a tool takes (and did not ask a copy of) does not come out of muster itself.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "tools/muster/services/service.hpp"
+
+namespace muster {
+
+/// Topic::Forward. A node asks, by Request; a piece of output is told to a node with a number, which it tells
+/// back when the piece has been taken.
+class Forwards final : public Service {
+  public:
+    enum class Request : uint32_t {
+        Pull = 1,  ///< processes, channels, whether a copy is enough
+        Stop,      ///< the same again: no more
+        Push,      ///< processes, whether this is the end of their input, bytes
+    };
+
+    explicit Forwards(Hub& hub) : hub_(hub) {}
+    void asked(Asker asker, Reader& in) override;
+    void told(uint32_t node, Reader& in) override;
+    void proc_ended(JobRecord& job, uint32_t rank) override;
+    void node_gone(uint32_t node) override;
+
+    /// What becomes of output besides.
+    enum class Shown {
+        Here,    ///< nobody asked for it: muster shows it and says so to the node
+        Copied,  ///< muster shows it; the node is told when the tools have it, too
+        Taken,   ///< muster does not show it
+    };
+    /// Output of a process; sent on to who asked for it.
+    Shown output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes);
+    /// Ranks have taken (or dropped) input. How many of these bytes were not ours.
+    uint64_t input_taken(uint64_t bytes);
+
+  private:
+    struct Pull {
+        uint32_t node = 0;  ///< where the tool is connected
+        std::vector<ProcName> procs;
+        uint32_t channels = 0;
+        bool copy = false;
+        bool wants(const ProcName& proc, uint32_t channel) const;
+    };
+    /// A piece that the tools' nodes have not all taken.
+    struct Piece {
+        uint32_t source = 0;  ///< the node that waits
+        uint64_t size = 0;
+        std::vector<uint32_t> nodes;
+    };
+    void pull(Asker asker, Reader& in, bool stop);
+    void push(Asker asker, Reader& in);
+    void taken(uint64_t number, uint32_t node);
+    void answer_pushes();
+
+    Hub& hub_;
+    std::vector<Pull> pulls_;
+    std::map<uint64_t, Piece> pieces_;
+    uint64_t next_piece_ = 1;
+    uint64_t pushed_ = 0;        ///< bytes of input that the ranks have not taken
+    std::deque<Asker> waiting_;  ///< who has pushed more than they take
+};
+
+}  // namespace muster
