@@ -54,7 +54,13 @@ class FakeHub final : public Hub {
     }
     void end_job(JobRecord& job, int32_t, bool) override { job.state = JobRecord::State::Ended; }
     void end_ranks(const std::vector<ProcId>&, bool) override {}
+    void output_taken(uint32_t node, uint64_t bytes) override { taken[node] += bytes; }
+    void give_input(ProcId proc, std::string_view bytes) override {
+        input[proc] += bytes.empty() ? std::string("<end>") : std::string(bytes);
+    }
     void show(bool, std::string_view) override {}
+    std::map<uint32_t, uint64_t> taken;
+    std::map<ProcId, std::string> input;
 
   private:
     Loop loop_;
