@@ -252,6 +252,7 @@ void Collectives::finish(const std::shared_ptr<Collective>& collective, const Ou
     const auto keep = collective;        // the reference given may be the one in the list
     active_.erase(found);
     keep->time_limit_.reset();
+    operations_[static_cast<size_t>(keep->kind_)]->ended(*keep, outcome);
     for (const Arrival& arrival : keep->arrivals_)
         arrival.reply(outcome);
 }
@@ -264,8 +265,11 @@ void Collectives::departed(const pmix_proc_t& proc) {
                                         [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
         if (called) {
             if (!operations_[static_cast<size_t>(collective->kind_)]->forgets_departed()) continue;
-            std::erase_if(collective->arrivals_,
-                          [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+            const auto withdrawn =
+                std::find_if(collective->arrivals_.begin(), collective->arrivals_.end(),
+                             [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+            collective->withdrawn_.push_back(std::move(*withdrawn));
+            collective->arrivals_.erase(withdrawn);
             if (collective->arrivals_.empty()) {
                 finish(collective, {});  // whoever calls from now on begins anew
                 continue;

@@ -48,6 +48,8 @@ class Collective {
     /// The participants, sorted and without repetition; WILDCARD entries stay.
     const std::vector<pmix_proc_t>& participants() const { return participants_; }
     const std::vector<Arrival>& arrivals() const { return arrivals_; }
+    /// Those who called and have gone before all were in (see forgets_departed()).
+    const std::vector<Arrival>& withdrawn() const { return withdrawn_; }
     /// The first participant's directives; those that all must agree upon are taken from here.
     InfoView directives() const { return arrivals_.front().info; }
     /// Whether any participant gave a directive that means true.
@@ -70,6 +72,7 @@ class Collective {
     std::string id_;
     std::vector<pmix_proc_t> participants_;
     std::vector<Arrival> arrivals_;
+    std::vector<Arrival> withdrawn_;
     std::vector<pmix_proc_t> departed_;  ///< expected here and gone without calling
     size_t noticed_ = 0;                 ///< how many of these the operation was told of
     size_t expected_ = 0;
@@ -101,6 +104,8 @@ class CollectiveOperation {
     virtual bool forgets_departed() const { return false; }
     /// The time limit is over. True: the operation has dealt with it; false: all get PMIX_ERR_TIMEOUT.
     virtual bool expired(const std::shared_ptr<Collective>&) { return false; }
+    /// It has ended; those who called are being answered.
+    virtual void ended(const Collective&, const Outcome&) {}
 };
 
 class Collectives {

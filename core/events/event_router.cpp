@@ -120,6 +120,13 @@ void EventRouter::deregister_codes(const PeerPtr& peer, const std::vector<pmix_s
     }
 }
 
+bool EventRouter::wants(const Peer& peer, pmix_status_t code) const {
+    const auto found = by_peer_.find(peer.index);
+    if (found == by_peer_.end()) return false;
+    const auto span = found->second->codes.find(code);
+    return span != found->second->codes.end() && span->second.active();
+}
+
 void EventRouter::forget(const RegistrationPtr& registration) {
     for (const auto& [code, span] : registration->codes) {
         if (!span.active()) continue;

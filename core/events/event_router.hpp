@@ -39,6 +39,9 @@ class EventRouter {
     void want_environment(const std::vector<pmix_status_t>& codes, Info info, OnStatus done);
     void forget_environment(const std::vector<pmix_status_t>& codes);
 
+    /// Whether a client has registered this code (default handlers do not count).
+    bool wants(const Peer& peer, pmix_status_t code) const;
+
     /// An event that a client of ours reports.
     void from_client(EventPtr event, const OnStatus& done);
     /// An event that the host passes down, or reports itself.

@@ -150,6 +150,32 @@ void ask_host_for_group(Server& server, pmix_group_operation_t operation, const 
 
 namespace {
 
+/// Those who have not called yet, and those on other nodes, shall not wait.
+void tell_abort(Server& server, const Collective& collective) {
+    auto event = std::make_shared<Event>();
+    event->status = PMIX_GROUP_CONSTRUCT_ABORT;
+    event->source = server.runtime().self();
+    event->range = PMIX_RANGE_CUSTOM;
+    const std::vector<pmix_proc_t>& all = collective.participants();
+    event->info.add(PMIX_GROUP_ID, collective.id().c_str());
+    event->info.add(PMIX_EVENT_CUSTOM_RANGE, Value::array(all.data(), all.size(), PMIX_PROC));
+    event->info.add(PMIX_EVENT_NON_DEFAULT, true);
+    if (event->read_directives() == PMIX_SUCCESS)
+        server.events().from_client(std::move(event), [](pmix_status_t) {});
+}
+
+/// What fails on one node fails on all (PMIX_LOCAL_COLLECTIVE_STATUS).
+void tell_host_of_failure(Server& server, pmix_group_operation_t operation, const Collective& collective,
+                          pmix_status_t status) {
+    if (collective.all_local() || server.host().module().group == nullptr) return;
+    // What the host has ended itself.
+    if (status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_INVALID_NAMESPACE) return;
+    Info info;
+    info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(status));
+    ask_host_for_group(server, operation, collective.id(), collective.participants(), std::move(info),
+                       [](const HostAnswer&) {});
+}
+
 /// The time limit is over while the host has the operation: its word on that has to come first, so that all
 /// nodes hear the same. True: it gets the time; false: it had it.
 bool wait_for_host(Collectives& collectives, const std::shared_ptr<Collective>& collective) {
@@ -161,6 +187,21 @@ bool wait_for_host(Collectives& collectives, const std::shared_ptr<Collective>& 
 }  // namespace
 
 // --- construct ---
+
+GroupConstruct::GroupConstruct(Server& server) : server_(server) {
+    server.runtime().events().observe(
+        PMIX_GROUP_CONSTRUCT_ABORT, [this](const EventPtr& event) -> EventEngine::OnEnd {
+            const char* id = event->info.view().string(PMIX_GROUP_ID);
+            const auto collective =
+                id == nullptr ? nullptr : server_.collectives().find(CollectiveKind::GroupConstruct, id);
+            if (!collective) return nullptr;
+            // A participant, or the server of one.
+            const bool entitled = among(collective->participants(), event->source) ||
+                                  server_.namespaces().find(event->source.nspace) == nullptr;
+            if (entitled) server_.collectives().finish(collective, {PMIX_GROUP_CONSTRUCT_ABORT, {}, 0});
+            return nullptr;
+        });
+}
 
 GroupPart GroupConstruct::local_part(const Collective& collective) const {
     GroupPart part;
@@ -184,23 +225,120 @@ bool GroupConstruct::tolerates_departure(const Collective& collective, const pmi
 }
 
 void GroupConstruct::goes_on_without(const Collective& collective, const pmix_proc_t& proc) {
+    State& state = states_[collective.id()];
     if (!collective.any_true(PMIX_GROUP_NOTIFY_TERMINATION) || collective.any_true(PMIX_GROUP_OPTIONAL))
         return;
-    auto event = std::make_shared<Event>();
-    event->status = PMIX_GROUP_MEMBER_FAILED;
-    event->source = server_.runtime().self();
-    event->range = PMIX_RANGE_CUSTOM;
+    const auto called = std::find_if(collective.withdrawn().begin(), collective.withdrawn().end(),
+                                     [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+    Loss loss;
+    loss.proc = proc;
+    loss.led = called != collective.withdrawn().end() && called->info.view().is_true(PMIX_GROUP_LEADER);
+    state.losses.push_back(std::move(loss));
+    const bool leader_is_here =
+        std::any_of(collective.arrivals().begin(), collective.arrivals().end(),
+                    [](const Arrival& arrival) { return arrival.info.view().is_true(PMIX_GROUP_LEADER); });
+    // Else who is to hear it shows when all have called.
+    if (leader_is_here || state.losses.back().led) tell(collective, state.losses.back());
+}
+
+void GroupConstruct::tell(const Collective& collective, Loss& loss) {
+    loss.told = true;
     std::vector<pmix_proc_t> hearers;
     for (const Arrival& arrival : collective.arrivals()) {
-        if (arrival.info.view().is_true(PMIX_GROUP_LEADER)) hearers.push_back(arrival.proc);
+        if (!loss.led && arrival.info.view().is_true(PMIX_GROUP_LEADER)) hearers.push_back(arrival.proc);
     }
     if (hearers.empty()) hearers = collective.participants();
+    auto event = std::make_shared<Event>();
+    event->status = loss.led ? PMIX_GROUP_LEADER_FAILED : PMIX_GROUP_MEMBER_FAILED;
+    event->source = server_.runtime().self();
+    event->range = PMIX_RANGE_CUSTOM;
     event->info.add(PMIX_GROUP_ID, collective.id().c_str());
-    event->info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+    event->info.add(PMIX_EVENT_AFFECTED_PROC, loss.proc);
     event->info.add(PMIX_EVENT_CUSTOM_RANGE, Value::array(hearers.data(), hearers.size(), PMIX_PROC));
     event->info.add(PMIX_EVENT_NON_DEFAULT, true);
+    event->info.add(kConstructKey, true);
     if (event->read_directives() != PMIX_SUCCESS) return;
+    // Those of other libraries do not tell what they decided, and those on other nodes tell their own
+    // servers.
+    for (const PeerPtr& peer : server_.peers()) {
+        if (peer->version.muster != 0 && !peer->finalized && among(hearers, peer->proc) &&
+            !among(loss.undecided, peer->proc) && server_.events().wants(*peer, event->status)) {
+            loss.undecided.push_back(peer->proc);
+        }
+    }
     server_.events().from_client(std::move(event), [](pmix_status_t) {});
+}
+
+void GroupConstruct::announce_leader(const Collective& collective, const std::optional<pmix_proc_t>& leader) {
+    auto event = std::make_shared<Event>();
+    event->status = PMIX_GROUP_LEADER_SELECTED;
+    event->source = server_.runtime().self();
+    event->range = PMIX_RANGE_CUSTOM;
+    const std::vector<pmix_proc_t>& all = collective.participants();
+    event->info.add(PMIX_GROUP_ID, collective.id().c_str());
+    if (leader) {
+        event->info.add(PMIX_GROUP_LEADER, *leader);
+        event->info.add(PMIX_EVENT_AFFECTED_PROC, *leader);
+    } else {
+        event->info.add(PMIX_JOB_TERM_STATUS, Value::status(PMIX_ERR_NOT_FOUND));
+    }
+    event->info.add(PMIX_EVENT_CUSTOM_RANGE, Value::array(all.data(), all.size(), PMIX_PROC));
+    event->info.add(PMIX_EVENT_NON_DEFAULT, true);
+    if (event->read_directives() == PMIX_SUCCESS)
+        server_.events().from_client(std::move(event), [](pmix_status_t) {});
+}
+
+void GroupConstruct::decided(const std::string& id, const pmix_proc_t& by, const pmix_proc_t& gone,
+                             bool abort, bool lead) {
+    const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
+    if (!collective) return;
+    if (!among(collective->participants(), by)) return;
+    if (abort) {
+        server_.collectives().finish(collective, {PMIX_GROUP_CONSTRUCT_ABORT, {}, 0});
+        return tell_abort(server_, *collective);
+    }
+    State& state = states_[id];
+    for (Loss& loss : state.losses) {
+        if (!proc_is(loss.proc, gone)) continue;
+        // Only one can lead.
+        if (lead && loss.led && !state.new_leader && among(loss.undecided, by)) state.new_leader = by;
+        answered(*collective, loss, by);
+    }
+    go_on(collective);
+}
+
+void GroupConstruct::answered(const Collective& collective, Loss& loss, const pmix_proc_t& by) {
+    const size_t before = loss.undecided.size();
+    std::erase_if(loss.undecided, [&](const pmix_proc_t& one) { return proc_is(one, by); });
+    if (loss.led && before > 0 && loss.undecided.empty())
+        announce_leader(collective, states_[collective.id()].new_leader);
+}
+
+void GroupConstruct::departed(const pmix_proc_t& proc) {
+    const auto active = server_.collectives().active();  // going on changes the list
+    for (const auto& collective : active) {
+        const auto state = states_.find(collective->id());
+        if (collective->kind() != CollectiveKind::GroupConstruct || state == states_.end()) continue;
+        for (Loss& loss : state->second.losses)
+            answered(*collective, loss, proc);
+        go_on(collective);
+    }
+}
+
+void GroupConstruct::go_on(const std::shared_ptr<Collective>& collective) {
+    const auto state = states_.find(collective->id());
+    if (state == states_.end() || !state->second.local_in) return;
+    const bool waiting = std::any_of(state->second.losses.begin(), state->second.losses.end(),
+                                     [](const Loss& loss) { return !loss.undecided.empty(); });
+    if (!waiting) hand_over(collective);
+}
+
+void GroupConstruct::ended(const Collective& collective, const Outcome& outcome) {
+    const State state = states_[collective.id()];
+    states_.erase(collective.id());
+    const bool good = outcome.status == PMIX_SUCCESS || outcome.status == PMIX_ERR_PARTIAL_SUCCESS;
+    if (!good && !state.settled)
+        tell_host_of_failure(server_, PMIX_GROUP_CONSTRUCT, collective, outcome.status);
 }
 
 bool GroupConstruct::expired(const std::shared_ptr<Collective>& collective) {
@@ -328,11 +466,24 @@ pmix_status_t add_part(Server& server, const GroupPart& part, Info& info) {
 }  // namespace
 
 void GroupConstruct::all_local_in(const std::shared_ptr<Collective>& collective) {
+    State& state = states_[collective->id()];
+    state.local_in = true;
+    for (Loss& loss : state.losses) {
+        if (!loss.told) tell(*collective, loss);
+    }
+    go_on(collective);
+}
+
+void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
+    State& state = states_[collective->id()];
+    if (state.asked) return;
+    state.asked = true;
     const bool wants_id = collective->any_true(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     const bool local_only = collective->all_local();
     if (!local_only && collective->any_true(PMIX_GROUP_LOCAL_ONLY))
         return server_.collectives().finish(collective, {PMIX_ERR_BAD_PARAM, {}, 0});
     GroupPart part = local_part(*collective);
+    if (state.new_leader) part.leaders.assign(1, *state.new_leader);
     if (local_only && !wants_id) {
         std::vector<GroupPart> parts;
         parts.push_back(std::move(part));
@@ -374,6 +525,7 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
                               std::vector<GroupPart> parts) {
     Collectives& collectives = server_.collectives();
     if (!collectives.is_active(collective)) return;  // its time limit was over
+    states_[collective->id()].settled = true;
     if (!is_good(answer)) return collectives.finish(collective, {answer.status, {}, 0});
     std::vector<pmix_proc_t> by_host = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
     if (!expand_wildcards(server_.runtime().store(), by_host)) by_host.clear();
@@ -451,8 +603,16 @@ void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) 
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
     ask_host_for_group(server_, PMIX_GROUP_DESTRUCT, collective->id(), collective->participants(),
                        std::move(info), [this, collective](const HostAnswer& answer) {
+                           if (!server_.collectives().is_active(collective)) return;
+                           settled_.insert(collective->id());
                            server_.collectives().finish(collective, {answer.status, {}, 0});
                        });
+}
+
+void GroupDestruct::ended(const Collective& collective, const Outcome& outcome) {
+    const bool settled = settled_.erase(collective.id()) != 0;
+    if (outcome.status != PMIX_SUCCESS && !settled)
+        tell_host_of_failure(server_, PMIX_GROUP_DESTRUCT, collective, outcome.status);
 }
 
 }  // namespace muster

@@ -3,6 +3,9 @@
 // docs/groups.md has the states). On the loop.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,22 +16,56 @@
 
 namespace muster {
 
+/// Key of our own in events about a construction under way: whoever is told answers with what its handlers
+/// decided (docs/wire.md, command 25).
+inline constexpr const char* kConstructKey = "muster.grp.construct";
+
 class GroupConstruct : public CollectiveOperation {
   public:
-    explicit GroupConstruct(Server& server) : server_(server) {}
+    explicit GroupConstruct(Server& server);
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
     void goes_on_without(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
     bool forgets_departed() const override { return true; }
     bool expired(const std::shared_ptr<Collective>& collective) override;
+    void ended(const Collective& collective, const Outcome& outcome) override;
+
+    /// A participant was told that `gone` has ended, and its handlers have decided: to give up, or to lead
+    /// from now on; else the others go on.
+    void decided(const std::string& id, const pmix_proc_t& by, const pmix_proc_t& gone, bool abort,
+                 bool lead);
+    /// A process of this node has gone: it decides nothing any more.
+    void departed(const pmix_proc_t& proc);
 
   private:
+    /// A participant that has gone.
+    struct Loss {
+        pmix_proc_t proc{};
+        bool led = false;
+        bool told = false;
+        std::vector<pmix_proc_t> undecided;  ///< who was told and has not answered
+    };
+    /// What is known of a construct beside what the engine keeps.
+    struct State {
+        std::vector<Loss> losses;
+        std::optional<pmix_proc_t> new_leader;
+        bool local_in = false;  ///< all local participants are in
+        bool asked = false;     ///< the host has been asked
+        bool settled = false;   ///< and has answered
+    };
+
+    void tell(const Collective& collective, Loss& loss);
+    void answered(const Collective& collective, Loss& loss, const pmix_proc_t& by);
+    void go_on(const std::shared_ptr<Collective>& collective);
+    void announce_leader(const Collective& collective, const std::optional<pmix_proc_t>& leader);
+    void hand_over(const std::shared_ptr<Collective>& collective);
     GroupPart local_part(const Collective& collective) const;
     void complete(const std::shared_ptr<Collective>& collective, const HostAnswer& answer,
                   std::vector<GroupPart> parts);
 
     Server& server_;
+    std::map<std::string, State> states_;
 };
 
 class GroupDestruct : public CollectiveOperation {
@@ -39,9 +76,11 @@ class GroupDestruct : public CollectiveOperation {
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
     bool forgets_departed() const override { return true; }
     bool expired(const std::shared_ptr<Collective>& collective) override;
+    void ended(const Collective& collective, const Outcome& outcome) override;
 
   private:
     Server& server_;
+    std::set<std::string> settled_;  ///< destructs that the host has answered
 };
 
 /// The upcall for groups. `keep` of the arguments is the call's own. NOT_SUPPORTED where the host has none.

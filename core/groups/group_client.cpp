@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/client/client.hpp"
+#include "core/events/events.hpp"
 #include "core/groups/construct.hpp"
 #include "core/groups/group_table.hpp"
 
@@ -169,6 +170,37 @@ void group_construct(Runtime& runtime, const std::string& id, std::vector<pmix_p
             runtime.groups().add(std::move(group));
             done(std::move(answer));
         });
+}
+
+namespace {
+
+/// What handlers decided: their statuses and results, in one list.
+void send_decision(Runtime& runtime, const std::string& id, const pmix_proc_t& gone, const Info& results) {
+    Client* client = connected_client(runtime);
+    if (client == nullptr) return;
+    bool abort = false;
+    for (const pmix_info_t& one : results)
+        abort =
+            abort || (one.value.type == PMIX_STATUS && one.value.data.status == PMIX_GROUP_CONSTRUCT_ABORT);
+    Packer message = client->packer(Command::GroupJoin);
+    message.string(id).proc(gone).boolean(abort).boolean(results.view().is_true(PMIX_GROUP_LEADER));
+    client->send(std::move(message));
+}
+
+}  // namespace
+
+void watch_constructions(Runtime& runtime) {
+    for (const pmix_status_t code : {PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED}) {
+        runtime.events().observe(code, [&runtime](const EventPtr& event) -> EventEngine::OnEnd {
+            const InfoView info = event->info;
+            const char* id = info.string(PMIX_GROUP_ID);
+            const pmix_proc_t* gone = info.proc(PMIX_EVENT_AFFECTED_PROC);
+            if (!info.is_true(kConstructKey) || id == nullptr || gone == nullptr) return nullptr;
+            return [&runtime, group = std::string(id), proc = *gone](const Info& results, bool) {
+                send_decision(runtime, group, proc, results);
+            };
+        });
+    }
 }
 
 void group_destruct(Runtime& runtime, const std::string& id, Info info, HostDone done) {

@@ -15,6 +15,10 @@ namespace muster {
 void group_construct(Runtime& runtime, const std::string& id, std::vector<pmix_proc_t> procs, Info info,
                      HostDone done);
 
+/// From now on the server hears what the handlers of this process decide about a construction in which a
+/// participant has failed. Before the client connects.
+void watch_constructions(Runtime& runtime);
+
 /// PMIx_Group_destruct.
 void group_destruct(Runtime& runtime, const std::string& id, Info info, HostDone done);
 

@@ -13,6 +13,11 @@
 namespace muster {
 namespace {
 
+/// Whether its id can be used.
+bool usable(const Group& group) {
+    return group.state == GroupState::Ready || group.state == GroupState::Destructing;
+}
+
 Value names_array(const std::vector<std::string>& names) {
     std::vector<const char*> texts;
     for (const std::string& name : names)
@@ -84,8 +89,7 @@ std::vector<std::string> GroupTable::names_of(const pmix_proc_t& proc) const {
     const std::shared_lock guard(lock_);
     std::vector<std::string> names;
     for (const auto& [id, group] : groups_) {
-        const bool usable = group.state == GroupState::Ready || group.state == GroupState::Destructing;
-        if (usable && group.has(proc)) names.push_back(id);
+        if (usable(group) && group.has(proc)) names.push_back(id);
     }
     return names;
 }
@@ -95,8 +99,7 @@ bool GroupTable::answer(const char* key, InfoView qualifiers, Info& found) const
     if (number || key_is(key, PMIX_QUERY_GROUP_NAMES)) {
         std::vector<std::string> names;
         for (const auto& [id, group] : groups_) {
-            if (group.state == GroupState::Ready || group.state == GroupState::Destructing)
-                names.push_back(id);
+            if (usable(group)) names.push_back(id);
         }
         if (number) {
             found.add(key, names.size());
@@ -108,8 +111,7 @@ bool GroupTable::answer(const char* key, InfoView qualifiers, Info& found) const
     if (!key_is(key, PMIX_QUERY_GROUP_MEMBERSHIP)) return false;
     const char* id = qualifiers.string(PMIX_GROUP_ID);
     const Group* group = id == nullptr ? nullptr : find(id);
-    if (group == nullptr || group->state == GroupState::Constructing || group->state == GroupState::Inviting)
-        return false;
+    if (group == nullptr || !usable(*group)) return false;
     found.add(key, group->membership());
     return true;
 }
@@ -118,8 +120,7 @@ const Group* GroupTable::ready(const char* nspace) const {
     if (groups_.empty()) return nullptr;
     const auto found = groups_.find(std::string(nspace_view(nspace)));
     if (found == groups_.end()) return nullptr;
-    const Group& group = found->second;
-    return group.state == GroupState::Ready || group.state == GroupState::Destructing ? &group : nullptr;
+    return usable(found->second) ? &found->second : nullptr;
 }
 
 bool GroupTable::is_group(const char* nspace) const {

@@ -25,7 +25,8 @@ enum class GroupState : uint8_t {
     Constructing,  ///< its members are being gathered by PMIx_Group_construct
     Inviting,      ///< its members are being gathered by PMIx_Group_invite
     Ready,         ///< complete; its id can be used
-    Destructing    ///< members have begun to call PMIx_Group_destruct
+    Destructing,   ///< members have begun to call PMIx_Group_destruct
+    Failed         ///< a member failed meanwhile; it waits for the members that have yet to hear of it
 };
 
 struct GroupMember {

@@ -87,7 +87,28 @@ pmix_status_t check_new_id(Server& server, const std::string& id) {
         server.runtime().store().knows(id.c_str())) {
         return PMIX_ERR_BAD_PARAM;
     }
-    return server.runtime().groups().find(id) != nullptr ? PMIX_ERR_EXISTS : PMIX_SUCCESS;
+    const Group* group = server.runtime().groups().find(id);
+    return group != nullptr && group->state != GroupState::Failed ? PMIX_ERR_EXISTS : PMIX_SUCCESS;
+}
+
+/// The destruct of a group has ended for one member. A group that cannot be ended in order, as a member has
+/// failed, is over all the same: it stays until all its members here have heard so.
+void end_for(Server& server, const std::string& id, const pmix_proc_t& proc, pmix_status_t status) {
+    GroupTable& groups = server.runtime().groups();
+    bool over = status == PMIX_SUCCESS;
+    groups.change(id, [&](Group& group) {
+        if (status != PMIX_GROUP_MEMBER_FAILED) {
+            group.state = GroupState::Ready;
+            return;
+        }
+        group.state = GroupState::Failed;
+        std::erase_if(group.members, [&](const GroupMember& one) { return proc_is(one.proc, proc); });
+        over = std::none_of(group.members.begin(), group.members.end(), [&](const GroupMember& one) {
+            const LocalClient* client = server.namespaces().client(one.proc);
+            return client != nullptr && !client->gone();
+        });
+    });
+    if (over) groups.remove(id);
 }
 
 /// The members in the order that a directive of the newest headers gives: those that it names first.
@@ -128,6 +149,18 @@ void handle::group_construct(Server& server, const Request& request) {
     server.collectives().arrive(CollectiveKind::GroupConstruct, id, std::move(procs), std::move(arrival));
 }
 
+void handle::group_decision(Server& server, const Request& request) {
+    std::string id;
+    pmix_proc_t gone{};
+    bool abort = false, lead = false;
+    // There is no reply: what cannot be read decides nothing.
+    if (!request.in.string(id) || !request.in.proc(gone) || !request.in.boolean(abort) ||
+        !request.in.boolean(lead)) {
+        return;
+    }
+    server.group_construct().decided(id, request.peer->proc, gone, abort, lead);
+}
+
 void handle::group_destruct(Server& server, const Request& request) {
     std::string id;
     std::vector<pmix_proc_t> procs;
@@ -138,17 +171,16 @@ void handle::group_destruct(Server& server, const Request& request) {
     const PeerPtr& peer = request.peer;
     const Group* group = server.runtime().groups().find(id);
     if (group == nullptr) return peer->reply_status(request.tag, PMIX_ERR_NOT_FOUND);
-    if (!group->has(peer->proc)) return peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    if (server.collectives().find(CollectiveKind::GroupDestruct, id) == nullptr)
+    if (!group->has(peer->proc)) {
+        const bool over = group->state == GroupState::Failed;
+        return peer->reply_status(request.tag, over ? PMIX_ERR_NOT_FOUND : PMIX_ERR_BAD_PARAM);
+    }
+    if (group->state == GroupState::Ready)
         server.runtime().groups().change(id, [](Group& one) { one.state = GroupState::Destructing; });
     arrival.proc = peer->proc;
-    arrival.reply = [&server, id, ref = PeerRef(peer), tag = request.tag](const Outcome& outcome) {
-        // A group that cannot be ended in order, as a member has failed, is over all the same.
-        if (outcome.status == PMIX_SUCCESS || outcome.status == PMIX_GROUP_MEMBER_FAILED) {
-            server.runtime().groups().remove(id);
-        } else {
-            server.runtime().groups().change(id, [](Group& one) { one.state = GroupState::Ready; });
-        }
+    arrival.reply = [&server, id, proc = peer->proc, ref = PeerRef(peer),
+                     tag = request.tag](const Outcome& outcome) {
+        end_for(server, id, proc, outcome.status);
         const PeerPtr caller = ref.lock();
         if (!caller) return;
         Packer reply = caller->packer();
@@ -157,6 +189,7 @@ void handle::group_destruct(Server& server, const Request& request) {
         if (!knows_members(caller->version)) reply.size(0);
         caller->reply(tag, std::move(reply));
     };
+    if (group->state == GroupState::Failed) return arrival.reply({PMIX_GROUP_MEMBER_FAILED, {}, 0});
     server.collectives().arrive(CollectiveKind::GroupDestruct, id, group->procs(), std::move(arrival));
 }
 

@@ -32,7 +32,7 @@ enum class Command : uint8_t {
     IofPull = 22,
     IofPush = 23,
     GroupConstruct = 24,
-    GroupJoin = 25,
+    GroupJoin = 25,  ///< nobody's but ours: what a participant's handlers decided
     GroupInvite = 26,
     GroupLeave = 27,
     GroupDestruct = 28,

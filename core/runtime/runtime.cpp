@@ -8,6 +8,7 @@
 
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"
+#include "core/groups/group_client.hpp"
 #include "core/iof/forwarding.hpp"
 #include "core/groups/invitation.hpp"
 #include "core/server/server.hpp"
@@ -127,6 +128,7 @@ const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
 void Runtime::set_client(std::unique_ptr<Client> client) {
     events_->attach(*client);
     forwarding_->attach(*client);
+    watch_constructions(*this);
     client_.store(client.release(), std::memory_order_release);
 }
 void Runtime::set_tool(std::unique_ptr<Tool> tool) {

@@ -47,6 +47,7 @@ constexpr Handler kHandlers[] = {
     {Command::IofDeregister, handle::iof_deregister},
     {Command::GroupInvite, handle::group_invite},
     {Command::GroupLeave, handle::group_leave},
+    {Command::GroupJoin, handle::group_decision},
 };
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.

@@ -70,6 +70,7 @@ void iof_push(Server& server, const Request& request);
 void iof_deregister(Server& server, const Request& request);
 void group_invite(Server& server, const Request& request);
 void group_leave(Server& server, const Request& request);
+void group_decision(Server& server, const Request& request);
 }  // namespace handle
 
 }  // namespace muster

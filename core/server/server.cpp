@@ -39,7 +39,9 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
                                std::make_unique<ConnectOperation>(*this, connections));
     collectives_.set_operation(CollectiveKind::Disconnect,
                                std::make_unique<DisconnectOperation>(*this, connections));
-    collectives_.set_operation(CollectiveKind::GroupConstruct, std::make_unique<GroupConstruct>(*this));
+    auto group_construct = std::make_unique<GroupConstruct>(*this);
+    group_construct_ = group_construct.get();
+    collectives_.set_operation(CollectiveKind::GroupConstruct, std::move(group_construct));
     collectives_.set_operation(CollectiveKind::GroupDestruct, std::make_unique<GroupDestruct>(*this));
     on_departure([this](const pmix_proc_t& proc, bool lost) {
         // One that has said goodbye may use its files until the host says that it has ended.
@@ -48,6 +50,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
         modex_.departed(proc);
         collectives_.departed(proc);
         invitation_watch_.departed(proc, lost);
+        group_construct_->departed(proc);
         events_.departed();
     });
 }

@@ -33,6 +33,8 @@
 
 namespace muster {
 
+class GroupConstruct;
+
 class Server {
   public:
     using OnStatus = std::function<void(pmix_status_t)>;
@@ -48,6 +50,7 @@ class Server {
     Namespaces& namespaces() { return namespaces_; }
     Modex& modex() { return modex_; }
     Collectives& collectives() { return collectives_; }
+    GroupConstruct& group_construct() { return *group_construct_; }
     Cleanups& cleanups() { return cleanups_; }
     Monitors& monitors() { return monitors_; }
     JobEnvironments& job_environments() { return job_environments_; }
@@ -127,6 +130,7 @@ class Server {
     Namespaces namespaces_;
     Modex modex_;
     Collectives collectives_;
+    GroupConstruct* group_construct_ = nullptr;  // the collectives'
     Cleanups cleanups_;
     Monitors monitors_;
     JobEnvironments job_environments_;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -138,12 +139,15 @@ struct Came {
     pmix_proc_t affected;
 };
 std::vector<Came> events;
+bool abort_all = false;  // what the handler decides
+bool lead = false;
 
 void on_event(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t info[], size_t ninfo,
               pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
     Came came{status, "", {}};
     for (size_t i = 0; i < ninfo; ++i) {
         if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_ID)) came.group = info[i].value.data.string;
+        if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_LEADER)) came.affected = *info[i].value.data.proc;
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)) came.affected = *info[i].value.data.proc;
     }
     {
@@ -151,7 +155,13 @@ void on_event(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t info
         events.push_back(came);
         changed.notify_all();
     }
-    complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
+    pmix_info_t result;
+    const bool yes = true;
+    PMIX_INFO_LOAD(&result, PMIX_GROUP_LEADER, &yes, PMIX_BOOL);
+    const bool claim = lead && status == PMIX_GROUP_LEADER_FAILED;
+    const bool give_up = abort_all && status == PMIX_GROUP_MEMBER_FAILED;
+    complete(give_up ? PMIX_GROUP_CONSTRUCT_ABORT : PMIX_EVENT_ACTION_COMPLETE, claim ? &result : nullptr,
+             claim ? 1 : 0, nullptr, nullptr, cbdata);
 }
 void listen(pmix_status_t code) {
     const pmix_status_t id = PMIx_Register_event_handler(&code, 1, nullptr, 0, on_event, nullptr, nullptr);
@@ -567,6 +577,48 @@ void departed(const std::string& how) {
     gone("t-gone");
 }
 
+/// A handler decides that there shall be no group.
+void give_up() {
+    listen(PMIX_GROUP_MEMBER_FAILED);
+    abort_all = self.rank == 1;
+    Directives directives;
+    directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
+    fence();
+    if (self.rank == size - 1) return;
+    Results results;
+    is(construct("t-abort", everybody(), results, directives), PMIX_GROUP_CONSTRUCT_ABORT, "construct");
+    need(groups_of(self).empty(), "a group that was given up");
+}
+
+/// The leader dies while the others are in the call; one of them leads from then on.
+void leader_died() {
+    listen(PMIX_GROUP_MEMBER_FAILED);
+    listen(PMIX_GROUP_LEADER_FAILED);
+    listen(PMIX_GROUP_LEADER_SELECTED);
+    lead = self.rank == 1;
+    Directives directives;
+    directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
+    const auto all = everybody();
+    fence();
+    if (self.rank == 0) {
+        directives.flag(PMIX_GROUP_LEADER);
+        Answer answer;
+        is(PMIx_Group_construct_nb("t-leader", all.data(), all.size(), directives.data(), directives.count(),
+                                   on_results, &answer),
+           PMIX_SUCCESS, "construct_nb");
+        number_of_groups();  // answered behind it
+        raise(SIGKILL);
+    }
+    Results results;
+    is(construct("t-leader", all, results, directives), PMIX_ERR_PARTIAL_SUCCESS, "construct");
+    need(results.members.size() == size - 1, "the final membership");
+    need(wait_until([] { return events.size() >= 2; }), "the events of the leader");
+    std::lock_guard guard(lock);
+    need(events[0].status == PMIX_GROUP_LEADER_FAILED && events[0].affected.rank == 0, "the leader failed");
+    need(events[1].status == PMIX_GROUP_LEADER_SELECTED && events[1].affected.rank == 1,
+         "the leader that was selected");
+}
+
 /// Leaders that know only themselves, and those whom they add.
 void bootstrap() {
     const size_t leaders = 2;
@@ -635,6 +687,8 @@ int main(int argc, char** argv) {
         {"bad", bad},
         {"timeout", timeout},
         {"bootstrap", bootstrap},
+        {"give_up", give_up},
+        {"leader_died", leader_died},
         {"departed", [&] { departed(argc > 2 ? argv[2] : "none"); }},
         {"no_host", [&] { no_host(argc > 2 && strcmp(argv[2], "1") == 0); }},
     };

@@ -95,6 +95,8 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
             request.flags |= GroupRequest::Added;
             request.procs = names_in(find(PMIX_PROCID));
         }
+        if (const pmix_info_t* local = find(PMIX_LOCAL_COLLECTIVE_STATUS))
+            request.local_status = static_cast<int32_t>(integer_of(local->value).value_or(PMIX_SUCCESS));
         if (const pmix_info_t* endpoints = find(PMIX_GROUP_ENDPT_DATA);
             endpoints != nullptr && endpoints->value.type == PMIX_BYTE_OBJECT) {
             request.data.assign(endpoints->value.data.bo.bytes, endpoints->value.data.bo.size);

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kServersTime{1};
 
 void GroupRequest::write(Writer& out) const {
     out.u32(static_cast<uint32_t>(operation)).bytes(id).names(procs).u32(flags).u32(seconds).u32(leaders);
-    out.names(added).bytes(data);
+    out.names(added).bytes(data).i32(local_status);
 }
 
 bool GroupRequest::read(Reader& in) {
@@ -28,6 +28,7 @@ bool GroupRequest::read(Reader& in) {
     leaders = in.u32();
     added = in.names();
     data = in.bytes();
+    local_status = in.i32();
     return in.ok() && kind <= 1;
 }
 
@@ -72,6 +73,8 @@ void Groups::asked(Asker asker, Reader& in) {
     GroupRequest request;
     int32_t status = PMIX_ERR_BAD_PARAM;
     if (request.read(in)) {
+        if (request.local_status != PMIX_SUCCESS && request.local_status != PMIX_ERR_PARTIAL_SUCCESS)
+            return fail(asker, request);
         const bool bootstrap = (request.flags & (GroupRequest::Bootstrap | GroupRequest::Added)) != 0;
         status = bootstrap ? add_bootstrap(asker, request) : add(asker, request);
     }
@@ -100,8 +103,10 @@ int32_t Groups::add(Asker asker, GroupRequest& request) {
     if (procs.empty()) return PMIX_ERR_BAD_PARAM;
     const bool construct = request.operation == GroupRequest::Operation::Construct;
     if (const auto missed = missed_.find(request.id); missed != missed_.end()) {
-        if (construct && missed->second.contains(asker.node)) return PMIX_ERR_EXISTS;
-        if (!construct) missed_.erase(missed);
+        const bool too_late = construct && missed->second.nodes.erase(asker.node) != 0;
+        const int32_t status = missed->second.status;
+        if (!construct || missed->second.nodes.empty()) missed_.erase(missed);
+        if (too_late) return status;
     }
     const Place place = start(request);
     Operation& operation = *place;
@@ -121,6 +126,28 @@ int32_t Groups::add(Asker asker, GroupRequest& request) {
     }
     check(place);
     return PMIX_SUCCESS;
+}
+
+/// What fails at one node fails at all. Those that come yet cannot know, unless they see that a process ended
+/// or have the same time limit.
+void Groups::fail(Asker asker, const GroupRequest& request) {
+    const auto found = std::find_if(operations_.begin(), operations_.end(), [&](const Operation& one) {
+        return one.kind == request.operation && one.id == request.id;
+    });
+    if (request.local_status == PMIX_GROUP_CONSTRUCT_ABORT) {
+        std::set<ProcName> procs;
+        Missed missed{{}, request.local_status};
+        if (expand(request.procs, procs) == PMIX_SUCCESS) {
+            for (const ProcName& proc : procs) {
+                const uint32_t node = node_of(proc);
+                const bool in = found != operations_.end() && found->nodes_in.contains(node);
+                if (node != asker.node && !in && !ended(proc)) missed.nodes.insert(node);
+            }
+        }
+        if (!missed.nodes.empty()) missed_[request.id] = std::move(missed);
+    }
+    if (found != operations_.end()) finish(found, request.local_status);
+    hub_.answer(asker, request.local_status);
 }
 
 void Groups::check(Place place) {
@@ -194,9 +221,10 @@ void Groups::check_bootstrap(Place place) {
 void Groups::expire(Place place) {
     if ((place->flags & GroupRequest::Optional) == 0 || place->leaders != 0 || !place->added_in.empty())
         return finish(place, PMIX_ERR_TIMEOUT);
-    std::set<uint32_t>& missed = missed_[place->id];
+    Missed& missed = missed_[place->id];
+    missed.status = PMIX_ERR_EXISTS;
     for (const ProcName& proc : place->procs) {
-        if (!place->nodes_in.contains(node_of(proc))) missed.insert(node_of(proc));
+        if (!place->nodes_in.contains(node_of(proc))) missed.nodes.insert(node_of(proc));
     }
     finish(place, PMIX_SUCCESS);
 }

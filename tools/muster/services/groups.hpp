@@ -31,6 +31,7 @@ struct GroupRequest {
     uint32_t leaders = 0;         ///< of a bootstrap: how many
     std::vector<ProcName> added;  ///< of a bootstrap: members that this leader adds
     std::string data;             ///< the server's, for the others
+    int32_t local_status = 0;     ///< not PMIX_SUCCESS: it has failed at this node, and so for all
 
     void write(Writer& out) const;
     bool read(Reader& in);
@@ -75,6 +76,7 @@ class Groups final : public Service {
     int32_t add(Asker asker, GroupRequest& request);
     int32_t add_bootstrap(Asker asker, GroupRequest& request);
     Place start(GroupRequest& request);
+    void fail(Asker asker, const GroupRequest& request);
     void check(Place operation);
     void check_bootstrap(Place operation);
     void expire(Place operation);
@@ -84,8 +86,12 @@ class Groups final : public Service {
     Hub& hub_;
     std::list<Operation> operations_;
     std::set<uint32_t> gone_;  ///< nodes
-    /// Groups that were completed without some nodes: these come too late.
-    std::map<std::string, std::set<uint32_t>> missed_;
+    /// Groups that were completed or given up without some nodes: these come too late, and get this status.
+    struct Missed {
+        std::set<uint32_t> nodes;
+        int32_t status = 0;
+    };
+    std::map<std::string, Missed> missed_;
     uint64_t next_context_id_ = 1;
 };
 
