@@ -609,6 +609,8 @@ void leader_died() {
         number_of_groups();  // answered behind it
         raise(SIGKILL);
     }
+    // While one has not called, the construction goes on.
+    if (self.rank == 1) need(wait_until([] { return !events.empty(); }), "no event of the leader");
     Results results;
     is(construct("t-leader", all, results, directives), PMIX_ERR_PARTIAL_SUCCESS, "construct");
     need(results.members.size() == size - 1, "the final membership");
