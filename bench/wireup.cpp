@@ -2,12 +2,13 @@
 // Wire-up of a job on one node: host and clients in one program, public API only, and only functions that
 // every libpmix.so.2 since 4.2 has, so the same binary runs on Muster and on OpenPMIx (bench/compare).
 //
-//   wireup [-n CLIENTS] [-r ROUNDS] [-b BYTES] [-k KEYS]
+//   wireup [-n CLIENTS] [-r ROUNDS] [-b BYTES] [-k KEYS] [-g GROUPS]
 //
 // In each round a server starts CLIENTS processes; each one calls PMIx_Init, puts KEYS values of BYTES bytes,
-// commits, fences with collection of data, gets every key of every process, and finalizes. Prints one line a
-// round, in microseconds: the slowest process of each step, the whole job as the host sees it, and the
-// processor time of the host and of all clients.
+// commits, fences with collection of data, gets every key of every process, constructs and destructs GROUPS
+// groups (0) of all processes, one after the other, and finalizes. Prints one line a round, in microseconds:
+// the slowest process of each step (of one group), the whole job as the host sees it, and the processor time
+// of the host and of all clients.
 #include <fcntl.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -33,7 +34,7 @@ extern char** environ;
 
 namespace {
 
-constexpr std::array<const char*, 5> kSteps{"init", "put", "fence", "get", "finalize"};
+constexpr std::array<const char*, 7> kSteps{"init", "put", "fence", "get", "group", "ungroup", "finalize"};
 constexpr int kLimitSeconds = 120;
 
 struct Times {
@@ -60,6 +61,7 @@ struct Sizes {
     int rounds = 5;
     size_t bytes = 64;
     int keys = 1;
+    int groups = 0;
 };
 
 // --- the client ---
@@ -110,8 +112,23 @@ int client(const Sizes& sizes, int report) {
         }
     }
     lap(3);
-    check("PMIx_Finalize", PMIx_Finalize(nullptr, 0));
+    std::vector<pmix_proc_t> members(sizes.clients, self);
+    for (uint32_t rank = 0; rank < sizes.clients; ++rank)
+        members[rank].rank = rank;
+    for (int g = 0; g < sizes.groups; ++g) {
+        pmix_info_t* results = nullptr;
+        size_t count = 0;
+        check("PMIx_Group_construct",
+              PMIx_Group_construct(("bench-" + std::to_string(g)).c_str(), members.data(), members.size(),
+                                   nullptr, 0, &results, &count));
+        PMIx_Info_free(results, count);
+    }
     lap(4);
+    for (int g = 0; g < sizes.groups; ++g)
+        check("PMIx_Group_destruct", PMIx_Group_destruct(("bench-" + std::to_string(g)).c_str(), nullptr, 0));
+    lap(5);
+    check("PMIx_Finalize", PMIx_Finalize(nullptr, 0));
+    lap(6);
     return write(report, &times, sizeof times) == static_cast<ssize_t>(sizeof times) ? 0 : 1;
 }
 
@@ -125,6 +142,13 @@ pmix_status_t on_client(const pmix_proc_t*, void*, pmix_op_cbfunc_t, void*) {
 pmix_status_t on_fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data, size_t size,
                        pmix_modex_cbfunc_t answer, void* context) {
     answer(PMIX_SUCCESS, data, size, context, free, data);
+    return PMIX_SUCCESS;
+}
+
+// All members are here: there is nobody else to ask.
+pmix_status_t on_group(pmix_group_operation_t, char*, const pmix_proc_t*, size_t, const pmix_info_t*, size_t,
+                       pmix_info_cbfunc_t answer, void* context) {
+    answer(PMIX_SUCCESS, nullptr, 0, context, nullptr, nullptr);
     return PMIX_SUCCESS;
 }
 
@@ -282,6 +306,9 @@ bool round(const Sizes& sizes, int number) {
                                    std::to_string(sizes.bytes),
                                    "-k",
                                    std::to_string(sizes.keys)};
+    if (sizes.groups > 0) {
+        words.insert(words.end(), {"-g", std::to_string(sizes.groups)});
+    }
     std::vector<char*> arguments;
     for (auto& word : words)
         arguments.push_back(word.data());
@@ -336,8 +363,13 @@ bool round(const Sizes& sizes, int number) {
         return false;
     }
     printf("wireup n=%u", sizes.clients);
-    for (size_t i = 0; i < kSteps.size(); ++i)
-        printf(" %s=%lld", kSteps[i], static_cast<long long>(slowest.step[i]));
+    for (size_t i = 0; i < kSteps.size(); ++i) {
+        const bool group = i == 4 || i == 5;
+        if (group && sizes.groups == 0) continue;
+        // Of one group.
+        const int64_t time = group ? slowest.step[i] / sizes.groups : slowest.step[i];
+        printf(" %s=%lld", kSteps[i], static_cast<long long>(time));
+    }
     printf(" total=%lld cpu_host=%lld cpu_clients=%lld\n", static_cast<long long>(total),
            static_cast<long long>(host_time), static_cast<long long>(clients_time));
     fflush(stdout);
@@ -352,6 +384,7 @@ int host(const Sizes& sizes) {
     module.abort = on_abort;
     module.fence_nb = on_fence;
     module.direct_modex = on_modex;
+    module.group = on_group;
     check("PMIx_server_init", PMIx_server_init(&module, nullptr, 0));
     bool good = true;
     for (int i = 0; i < sizes.rounds && good; ++i)
@@ -378,8 +411,10 @@ int main(int argc, char** argv) {
             sizes.bytes = static_cast<size_t>(number);
         } else if (option == "-k" && number > 0) {
             sizes.keys = static_cast<int>(number);
+        } else if (option == "-g" && number > 0) {
+            sizes.groups = static_cast<int>(number);
         } else {
-            fprintf(stderr, "usage: wireup [-n CLIENTS] [-r ROUNDS] [-b BYTES] [-k KEYS]\n");
+            fprintf(stderr, "usage: wireup [-n CLIENTS] [-r ROUNDS] [-b BYTES] [-k KEYS] [-g GROUPS]\n");
             return 2;
         }
     }

@@ -4,14 +4,17 @@
 #include <pmix.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -621,6 +624,88 @@ void leader_died() {
          "the leader that was selected");
 }
 
+/// What all see of one round, or of its destruct, must be the same.
+void compare(const std::string& key, const std::string& text, bool member,
+             const std::vector<pmix_proc_t>& alive, const std::vector<pmix_proc_t>& members) {
+    put(key.c_str(), member ? text : "none");
+    pmix_info_t collect;
+    const bool yes = true;
+    PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    is(PMIx_Fence(alive.data(), alive.size(), &collect, 1), PMIX_SUCCESS, "fence over who is left");
+    for (const pmix_proc_t& other : members) {
+        if (!member) break;
+        want(other, key.c_str(), text);
+    }
+}
+
+/// Rounds of construct and destruct with random members, directives, delays and ends; `seed` makes them the
+/// same in all processes.
+void random_rounds(unsigned seed, int rounds) {
+    std::mt19937 shared(seed), own(seed * 1000 + self.rank);
+    std::vector<pmix_proc_t> alive = everybody();
+    const auto remove = [](std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc) {
+        std::erase_if(procs, [&](const pmix_proc_t& one) { return one.rank == proc.rank; });
+    };
+    const auto pause = [&] {
+        if (own() % 3 == 0) usleep(own() % 3000);
+    };
+    for (int round = 0; round < rounds && !failed; ++round) {
+        const std::string id = "t-random-" + std::to_string(seed) + "-" + std::to_string(round);
+        std::vector<pmix_proc_t> members = alive;
+        std::shuffle(members.begin(), members.end(), shared);
+        members.resize(2 + shared() % (members.size() - 1));
+        Directives directives;
+        const unsigned directive = shared() % 4;
+        if (directive == 1) directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
+        if (directive == 2) directives.flag(PMIX_GROUP_OPTIONAL);
+        if (directive == 3) directives.flag(PMIX_GROUP_FT_COLLECTIVE);
+        if (shared() % 2 == 0) directives.flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+        const unsigned end = shared() % 8;  // 0: before the call; 1: in it; 2: in destruct
+        const bool somebody_ends = end < 3 && alive.size() > 4 && members.size() > 2;
+        const pmix_proc_t victim = members.back();
+        const bool member = std::any_of(members.begin(), members.end(),
+                                        [](const pmix_proc_t& one) { return one.rank == self.rank; });
+        const bool i_end = somebody_ends && victim.rank == self.rank;
+        std::vector<pmix_proc_t> survivors = members;
+        if (somebody_ends && end < 2) {
+            remove(survivors, victim);
+            remove(alive, victim);
+        }
+        pause();
+        if (i_end && end == 0) return;
+        Results results;
+        std::string text;
+        pmix_status_t status = PMIX_ERROR;
+        if (i_end && end == 1) {
+            Answer answer;
+            PMIx_Group_construct_nb(id.c_str(), members.data(), members.size(), directives.data(),
+                                    directives.count(), on_results, &answer);
+            pause();
+            PMIx_Finalize(nullptr, 0);  // before `answer` goes
+            _exit(failed ? 1 : 0);
+        }
+        if (member) {
+            status = construct(id.c_str(), members, results, directives);
+            text = std::to_string(status) + " " + std::to_string(results.context_id);
+            for (const pmix_proc_t& one : results.members)
+                text += " " + std::to_string(one.rank);
+            if (!somebody_ends || end == 2) is(status, PMIX_SUCCESS, id);
+        }
+        compare("made." + id, text, member, alive, survivors);
+        const bool made = status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS;
+        if (somebody_ends && end == 2) {
+            remove(survivors, victim);
+            remove(alive, victim);
+            if (i_end) return;
+        }
+        pause();
+        status = PMIX_ERROR;
+        if (member && made) status = PMIx_Group_destruct(id.c_str(), nullptr, 0);
+        compare("gone." + id, std::to_string(status), member, alive, survivors);
+        if (member) need(groups_of(self).empty(), "a group that is left over from " + id);
+    }
+}
+
 /// Leaders that know only themselves, and those whom they add.
 void bootstrap() {
     const size_t leaders = 2;
@@ -691,6 +776,11 @@ int main(int argc, char** argv) {
         {"bootstrap", bootstrap},
         {"give_up", give_up},
         {"leader_died", leader_died},
+        {"random",
+         [&] {
+             random_rounds(static_cast<unsigned>(argc > 2 ? atoi(argv[2]) : 1),
+                           argc > 3 ? atoi(argv[3]) : 40);
+         }},
         {"departed", [&] { departed(argc > 2 ? argv[2] : "none"); }},
         {"no_host", [&] { no_host(argc > 2 && strcmp(argv[2], "1") == 0); }},
     };
