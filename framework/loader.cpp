@@ -11,6 +11,7 @@
 #include <pmix/sdk/pcompress.h>
 #include <pmix/sdk/plog.h>
 #include <pmix/sdk/pmdl.h>
+#include <pmix/sdk/pnet.h>
 #include <pmix/sdk/preg.h>
 #include <pmix/sdk/psec.h>
 #include <sys/stat.h>
@@ -55,6 +56,7 @@ std::optional<uint16_t> table_version(std::string_view framework) {
     if (framework == "pcompress") return MUSTER_PCOMPRESS_INTERFACE;
     if (framework == "plog") return MUSTER_PLOG_INTERFACE;
     if (framework == "pmdl") return MUSTER_PMDL_INTERFACE;
+    if (framework == "pnet") return MUSTER_PNET_INTERFACE;
     return std::nullopt;
 }
 

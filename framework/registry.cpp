@@ -18,13 +18,15 @@
 #include "framework/pcompress.hpp"
 #include "framework/plog.hpp"
 #include "framework/pmdl.hpp"
+#include "framework/pnet.hpp"
 #include "framework/preg.hpp"
 #include "framework/psec.hpp"
 
 namespace muster {
 namespace {
 
-constexpr const char* kFrameworks[] = {"bfrops", "gds", "pcompress", "plog", "pmdl", "preg", "psec", "ptl"};
+constexpr const char* kFrameworks[] = {"bfrops", "gds",  "pcompress", "plog", "pmdl",
+                                       "pnet",   "preg", "psec",      "ptl"};
 
 // Parts of the library that log without being a framework, and the names under which OpenPMIx's users ask for
 // that.
@@ -178,6 +180,7 @@ std::shared_ptr<void> make_facade(std::string_view framework, void* instance, co
     }
     if (framework == "plog") return std::make_shared<Plog>(static_cast<const muster_plog_t*>(instance), name);
     if (framework == "pmdl") return std::make_shared<Pmdl>(static_cast<const muster_pmdl_t*>(instance), name);
+    if (framework == "pnet") return std::make_shared<Pnet>(static_cast<const muster_pnet_t*>(instance), name);
     if (framework == "preg") return std::make_shared<Preg>(static_cast<const muster_preg_t*>(instance), name);
     return nullptr;
 }
@@ -499,6 +502,10 @@ std::vector<Plog*> Registry::plogs() {
 }
 std::vector<Pmdl*> Registry::pmdls() {
     return impl_->instances<Pmdl>("pmdl");
+}
+
+std::vector<Pnet*> Registry::pnets() {
+    return impl_->instances<Pnet>("pnet");
 }
 
 std::string Registry::why_none(std::string_view framework_name, std::string_view only) {

@@ -24,6 +24,7 @@ class Preg;
 class Pcompress;
 class Plog;
 class Pmdl;
+class Pnet;
 
 /// One component as the registry knows it.
 struct ComponentRecord {
@@ -69,6 +70,7 @@ class Registry {
     std::vector<Pcompress*> pcompress();
     std::vector<Plog*> plogs();
     std::vector<Pmdl*> pmdls();
+    std::vector<Pnet*> pnets();
 
     /// One sentence for the case that a framework gave nothing: each component and why it is not used.
     /// `only` as above.

@@ -3,6 +3,7 @@
 #include <pmix_server.h>
 
 #include "core/api/call.hpp"
+#include "core/api/topology.hpp"
 #include "core/server/server.hpp"
 #include "core/setup/application.hpp"
 
@@ -55,9 +56,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspa
                 answer.status, kept->data(), kept->size(), cbdata,
                 [](pmix_status_t, void* infos) { delete static_cast<Info*>(infos); }, kept);
         },
-        on_server([info, ninfo](Server& server, HostAnswer& answer) {
-            answer.info = setup_application(server, {info, ninfo});
-            return PMIX_SUCCESS;
+        on_server([name = std::string(nspace), info, ninfo](Server& server, HostAnswer& answer) {
+            return setup_application(server, name.c_str(), {info, ninfo}, answer.info);
         }));
 }
 
@@ -66,7 +66,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t ns
                                                           void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
     return complete(cbfunc, cbdata, [name = std::string(nspace), info, ninfo](Server& server, HostAnswer&) {
-        return server.job_environments().add(name.c_str(), {info, ninfo});
+        return setup_local_support(server, name.c_str(), {info, ninfo});
     });
 }
 
@@ -82,9 +82,12 @@ PMIX_EXPORT pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]
 PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
                                                         pmix_info_cbfunc_t cbfunc, void* cbdata) {
     if (cbfunc == nullptr || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
-    return launch(to_callback(cbfunc, cbdata), on_server([](Server& server, HostAnswer& answer) {
-                      answer.info = collect_inventory(server);
-                      return PMIX_SUCCESS;
+    // Here, as looking at the machine takes some milliseconds, which would hold up the loop.
+    std::string topology;
+    if (auto xml = node_topology().xml()) topology = std::move(*xml);
+    return launch(to_callback(cbfunc, cbdata),
+                  on_server([directives, ndirs, topology](Server& server, HostAnswer& answer) {
+                      return collect_inventory(server, {directives, ndirs}, topology, answer.info);
                   }));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fabric's data as applications register for it (Standard: Fabric): asked of the host. On the loop.
+// The fabric's data as applications register for it (Standard: Fabric): asked of the host, and
+// where it knows nothing, of the networks (pnet). On the loop.
 #pragma once
 
 #include "core/service/exchange.hpp"

@@ -16,6 +16,7 @@
 #include "core/spawn/connect.hpp"
 #include "framework/base/status.hpp"
 #include "framework/pmdl.hpp"
+#include "framework/pnet.hpp"
 #include "framework/psec.hpp"
 
 namespace muster {
@@ -31,6 +32,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
       modex_(*this),
       collectives_(*this),
       monitors_(*this),
+      job_networks_(*this),
       events_(*this, runtime.parameters().size("pmix_event_cache_size"),
               runtime.parameters().size("pmix_event_queue_size")) {
     collectives_.set_operation(CollectiveKind::Fence, std::make_unique<FenceOperation>(*this));
@@ -112,6 +114,7 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
     nspace.registered = true;
     nspace.packed_job.clear();
     forwarder_.registered(name, info);
+    job_networks_.registered(name);
     auto waiting = std::move(nspace.waiting);
     nspace.waiting.clear();
     for (const auto& task : waiting)
@@ -143,6 +146,7 @@ void Server::deregister_nspace(const char* name) {
     cleanups_.ended(name);
     forwarder_.deregistered(name);
     job_environments_.forget(name);
+    job_networks_.forget(name);
     runtime_.store().deregister(name);
 }
 
@@ -256,6 +260,11 @@ std::vector<std::pair<std::string, std::string>> Server::fork_environment(const 
     set("PMIX_HOSTNAME", runtime_.hostname());
     set("PMIX_VERSION", own_wire_version());
     job_environments_.apply(proc.nspace, env, environment);
+    for (const Pnet* network : runtime_.registry().pnets()) {
+        const Result<void> added = network->setup_fork(proc, environment);
+        if (!added && added.status() != PMIX_ERR_NOT_AVAILABLE)
+            MUSTER_LOG(log(), Error, "%s", added.error().text.c_str());
+    }
     const muster_pmdl_process_t process = model_facts(runtime_.store(), proc, env);
     for (const Pmdl* model : runtime_.registry().pmdls()) {
         if (const Result<void> added = model->setup_fork(process, environment); !added)

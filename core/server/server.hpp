@@ -29,6 +29,7 @@
 #include "core/server/namespaces.hpp"
 #include "core/server/peer.hpp"
 #include "core/setup/application.hpp"
+#include "core/setup/job_network.hpp"
 #include "core/tool/rendezvous_file.hpp"
 
 namespace muster {
@@ -54,6 +55,7 @@ class Server {
     Cleanups& cleanups() { return cleanups_; }
     Monitors& monitors() { return monitors_; }
     JobEnvironments& job_environments() { return job_environments_; }
+    JobNetworks& job_networks() { return job_networks_; }
     HostAttributes& host_attributes() { return host_attributes_; }
     EventRouter& events() { return events_; }
     Forwarder& forwarder() { return forwarder_; }
@@ -134,6 +136,7 @@ class Server {
     Cleanups cleanups_;
     Monitors monitors_;
     JobEnvironments job_environments_;
+    JobNetworks job_networks_;
     HostAttributes host_attributes_;
     EventRouter events_;
     ProcessSets process_sets_{*this};

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/server/server.hpp"
+#include "framework/pnet.hpp"
 
 extern char** environ;
 
@@ -39,13 +40,14 @@ bool names_variable(const char* const* env, const std::string& name) {
     return false;
 }
 
-}  // namespace
+/// What PMIx_server_setup_application makes something of.
+constexpr const char* kSetupDirectives[] = {PMIX_SETUP_APP_ENVARS, PMIX_SETUP_APP_NONENVARS,
+                                            PMIX_SETUP_APP_ALL,    PMIX_ALLOC_FABRIC,
+                                            PMIX_NODE_MAP,         PMIX_PROC_MAP};
 
-Info setup_application(Server& server, InfoView directives) {
-    Info result;
-    const bool wanted = directives.is_true(PMIX_SETUP_APP_ENVARS) || directives.is_true(PMIX_SETUP_APP_ALL);
+void forward_environment(Server& server, Info& result) {
     const std::string list = server.runtime().parameters().text("server_base_forward_environment");
-    if (!wanted || list.empty()) return result;
+    if (list.empty()) return;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const char* equals = std::strchr(*entry, '=');
         if (equals == nullptr) continue;
@@ -54,7 +56,40 @@ Info setup_application(Server& server, InfoView directives) {
         pmix_envar_t variable{name.data(), const_cast<char*>(equals + 1), ':'};
         result.add(PMIX_SET_ENVAR, Value::of(PMIX_ENVAR, &variable));
     }
-    return result;
+}
+
+}  // namespace
+
+pmix_status_t setup_application(Server& server, const char* nspace, InfoView directives, Info& result) {
+    for (const pmix_info_t& directive : directives) {
+        if ((directive.flags & PMIX_INFO_REQD) == 0) continue;
+        const auto is_it = [&](const char* key) { return key_is(directive.key, key); };
+        if (std::none_of(std::begin(kSetupDirectives), std::end(kSetupDirectives), is_it)) {
+            MUSTER_LOG(server.log(), Error, "the set-up of %s requires %s, which nothing here supports",
+                       nspace, directive.key);
+            return PMIX_ERR_NOT_SUPPORTED;
+        }
+    }
+    Info gathered;
+    if (directives.is_true(PMIX_SETUP_APP_ENVARS) || directives.is_true(PMIX_SETUP_APP_ALL))
+        forward_environment(server, gathered);
+    if (const auto networks = server.job_networks().allocate(nspace, directives, gathered); !networks) {
+        MUSTER_LOG(server.log(), Error, "%s", networks.error().text.c_str());
+        return networks.status();
+    }
+    result = std::move(gathered);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t setup_local_support(Server& server, const char* nspace, InfoView info) {
+    if (const pmix_status_t status = server.job_environments().add(nspace, info); status != PMIX_SUCCESS)
+        return status;
+    Info environment;
+    if (const auto done = server.job_networks().setup_local(nspace, info, environment); !done) {
+        MUSTER_LOG(server.log(), Error, "%s", done.error().text.c_str());
+        return done.status();
+    }
+    return server.job_environments().add(nspace, environment);
 }
 
 pmix_status_t JobEnvironments::add(const char* nspace, InfoView info) {
@@ -83,7 +118,11 @@ void JobEnvironments::apply(const char* nspace, const char* const* env,
     }
 }
 
-Info collect_inventory(Server& server) {
+pmix_status_t collect_inventory(Server& server, InfoView directives, const std::string& topology,
+                                Info& inventory) {
+    for (const pmix_info_t& directive : directives) {
+        if ((directive.flags & PMIX_INFO_REQD) != 0) return PMIX_ERR_NOT_SUPPORTED;
+    }
     Info node;
     node.add(PMIX_HOSTNAME, server.runtime().hostname().c_str());
     const long pages = sysconf(_SC_PHYS_PAGES);
@@ -92,16 +131,35 @@ Info collect_inventory(Server& server) {
         node.add(PMIX_AVAIL_PHYS_MEMORY,
                  Value::uint64(static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_size)));
     }
+    if (!topology.empty()) node.add(PMIX_HWLOC_XML_V2, topology.c_str());
+    for (const Pnet* network : server.runtime().registry().pnets()) {
+        const auto collected = network->collect_inventory(directives, node);
+        if (!collected && collected.status() != PMIX_ERR_NOT_AVAILABLE)
+            MUSTER_LOG(server.log(), Error, "%s", collected.error().text.c_str());
+    }
     Info nodes;
     nodes.add(PMIX_NODE_INFO_ARRAY, std::move(node).to_value());
     Packer packed(server.runtime().own_format());
     packed.infos(nodes);
-    Info inventory;
-    if (packed.error() != PMIX_SUCCESS) return inventory;
+    if (packed.error() != PMIX_SUCCESS) return packed.error();
     Bytes bytes = packed.take();
     inventory.add(kInventoryKey, pmix_byte_object_t{reinterpret_cast<char*>(bytes.data()), bytes.size()});
-    return inventory;
+    return PMIX_SUCCESS;
 }
+
+namespace {
+
+void tell_networks(Server& server, InfoView node) {
+    const char* name = node.string(PMIX_HOSTNAME);
+    if (name == nullptr) return;
+    for (const Pnet* network : server.runtime().registry().pnets()) {
+        const auto told = network->deliver_inventory(name, node);
+        if (!told && told.status() != PMIX_ERR_NOT_AVAILABLE)
+            MUSTER_LOG(server.log(), Error, "%s", told.error().text.c_str());
+    }
+}
+
+}  // namespace
 
 pmix_status_t deliver_inventory(Server& server, InfoView info) {
     for (const pmix_info_t& entry : info) {
@@ -115,6 +173,8 @@ pmix_status_t deliver_inventory(Server& server, InfoView info) {
             MUSTER_LOG(server.log(), Error, "an inventory was not taken: %s", stored.error().text.c_str());
             return stored.status();
         }
+        for (const pmix_info_t& node : nodes)
+            tell_networks(server, value_as_infos(&node.value));
     }
     return PMIX_SUCCESS;
 }

@@ -17,8 +17,12 @@ namespace muster {
 class Server;
 
 /// What the directives ask for: PMIX_SET_ENVAR entries of the variables of this process whose names match
-/// server_base_forward_environment.
-Info setup_application(Server& server, InfoView directives);
+/// server_base_forward_environment, and what the networks (JobNetworks) have to say. A directive that is
+/// required and that nobody here knows is PMIX_ERR_NOT_SUPPORTED.
+pmix_status_t setup_application(Server& server, const char* nspace, InfoView directives, Info& result);
+
+/// Takes what setup_application gave on the launcher's node.
+pmix_status_t setup_local_support(Server& server, const char* nspace, InfoView info);
 
 /// Variables for the processes of each job, as setup_local_support delivered them.
 class JobEnvironments {
@@ -44,8 +48,11 @@ class JobEnvironments {
 /// Key of an inventory: a byte object, since some hosts (Open MPI's orted) carry no arrays.
 inline constexpr const char* kInventoryKey = "muster.inventory";
 
-/// What this node has, as an entry that another server takes in (PMIx_server_collect_inventory).
-Info collect_inventory(Server& server);
+/// What this node has (memory, topology, what networks say), as an entry that another server takes in
+/// (PMIx_server_collect_inventory). `topology`: hwloc's XML, empty for none. No directive is known, so a
+/// required one is PMIX_ERR_NOT_SUPPORTED.
+pmix_status_t collect_inventory(Server& server, InfoView directives, const std::string& topology,
+                                Info& inventory);
 /// Takes inventories in (PMIx_server_deliver_inventory); entries that are not ours are passed over.
 pmix_status_t deliver_inventory(Server& server, InfoView info);
 

@@ -167,7 +167,8 @@ void each() {
     credential = {bytes, 3};
     result("VALIDATE", PMIx_Validate_credential(&credential, nullptr, 0, &results, &count));
     pmix_fabric_t fabric{};
-    result("FABRIC", PMIx_Fabric_register(&fabric, nullptr, 0));
+    OneInfo vendor(PMIX_FABRIC_VENDOR, "nobody", PMIX_STRING);
+    result("FABRIC", PMIx_Fabric_register(&fabric, &vendor.info, 1));
     result("SESSION", PMIx_Session_control(1, nullptr, 0, nullptr, nullptr));
     char block[] = "block";
     result("BLOCK", PMIx_Resource_block(PMIX_RESOURCE_BLOCK_DEFINE, block, nullptr, 0, nullptr, 0));
@@ -181,6 +182,60 @@ void heartbeat() {
     size_t count = 0;
     say("MONITOR " + name_of(PMIx_Process_monitor(&beat.info, PMIX_MONITOR_HEARTBEAT_ALERT, &period.info, 1,
                                                   &results, &count)));
+}
+
+// What was set up for the job's network: under the request's ID, and for rank 1.
+void network() {
+    pmix_proc_t proc = self;
+    proc.rank = PMIX_RANK_WILDCARD;
+    pmix_value_t* value = nullptr;
+    pmix_status_t status = PMIx_Get(&proc, "my.net", nullptr, 0, &value);
+    std::string line = "NETWORK " + name_of(status);
+    if (status == PMIX_SUCCESS && value->type == PMIX_DATA_ARRAY) {
+        const auto* facts = static_cast<const pmix_info_t*>(value->data.darray->array);
+        for (size_t i = 0; i < value->data.darray->size; ++i) {
+            if (strcmp(facts[i].key, "pnet.tcp.ports") == 0)
+                line += std::string(" ") + facts[i].value.data.string;
+            if (strcmp(facts[i].key, PMIX_ALLOC_FABRIC_SEC_KEY) == 0)
+                line += " key" + std::to_string(facts[i].value.data.bo.size);
+        }
+        PMIx_Value_free(value, 1);
+    }
+    proc.rank = 1;
+    value = nullptr;
+    status = PMIx_Get(&proc, PMIX_FABRIC_ENDPT, nullptr, 0, &value);
+    line += " " + name_of(status);
+    if (status == PMIX_SUCCESS && value->type == PMIX_DATA_ARRAY) {
+        const auto* points = static_cast<const pmix_endpoint_t*>(value->data.darray->array);
+        for (size_t i = 0; i < value->data.darray->size; ++i)
+            line += " " + std::string(points[i].endpt.bytes, points[i].endpt.size);
+        PMIx_Value_free(value, 1);
+    }
+    const char* variable = getenv("PNET_JOB_VARIABLE");
+    say(line + (variable == nullptr ? "" : std::string(" ") + variable));
+}
+
+// Registers for the fabric that is meant by a plane ("-": any), and once more for news of it.
+void fabric(const std::string& plane) {
+    OneInfo wanted(PMIX_FABRIC_PLANE, plane.c_str(), PMIX_STRING);
+    pmix_fabric_t one{};
+    pmix_status_t status =
+        PMIx_Fabric_register(&one, plane == "-" ? nullptr : &wanted.info, plane == "-" ? 0 : 1);
+    std::string line = "FABRIC " + name_of(status);
+    if (status == PMIX_SUCCESS) {
+        for (size_t i = 0; i < one.ninfo; ++i) {
+            if (strcmp(one.info[i].key, PMIX_FABRIC_IDENTIFIER) == 0)
+                line += std::string(" ") + one.info[i].value.data.string;
+        }
+        const size_t index = one.index;
+        line += " " + name_of(PMIx_Fabric_update(&one)) +
+                (one.index == index && one.ninfo > 0 ? " same" : " other");
+        line += " " + name_of(PMIx_Fabric_deregister(&one));
+        line += (one.info == nullptr ? " empty" : " full");
+        one.index = 12345;
+        line += " " + name_of(PMIx_Fabric_update(&one));
+    }
+    say(line);
 }
 
 }  // namespace
@@ -202,6 +257,8 @@ int main(int argc, char** argv) {
     if (word(0) == "cleanup_dir") cleanup(word(1), true);
     if (word(0) == "each") each();
     if (word(0) == "heartbeat") heartbeat();
+    if (word(0) == "network") network();
+    if (word(0) == "fabric") fabric(word(1));
     if (word(0) == "log") {
         OneInfo entry(PMIX_LOG_JOB_RECORD, "a line", PMIX_STRING);
         say("LOG " + name_of(PMIx_Log(&entry.info, 1, nullptr, 0)));

@@ -25,6 +25,16 @@
 //              Buffer decompress(std::span<const uint8_t> in, size_t limit);
 //   plog       void write(const muster_plog_record_t& record);                   and kChannels
 //   pmdl       void setup_fork(const muster_pmdl_process_t& process, auto set);  calls set(name, value)
+//   pnet       any of these; `Infos` is std::span<const pmix_info_t>, InfoSink and VariableSink are called
+//   with what is
+//              to be added:
+//              void allocate(const muster_pnet_job_t& job, Infos directives, uint32_t what, InfoSink add);
+//              void setup_local(const muster_pnet_job_t& job, Infos info, InfoSink add);
+//              void setup_fork(const pmix_proc_t& proc, VariableSink set);
+//              void deregister(const char* nspace);
+//              void collect_inventory(Infos directives, InfoSink add);
+//              void deliver_inventory(const char* node, Infos info);
+//              void describe_fabric(Infos directives, InfoSink add);
 #ifndef PMIX_SDK_COMPONENT_HPP
 #define PMIX_SDK_COMPONENT_HPP
 
@@ -32,6 +42,7 @@
 #include <pmix/sdk/pcompress.h>
 #include <pmix/sdk/plog.h>
 #include <pmix/sdk/pmdl.h>
+#include <pmix/sdk/pnet.h>
 #include <pmix/sdk/psec.h>
 
 #include <cstdio>
@@ -296,6 +307,92 @@ void fill_pmdl(muster_pmdl_t& table) {
 template <class T>
 muster_component_t pmdl_component(const Identity& identity) {
     return descriptor<T, muster_pmdl_t, fill_pmdl<T>>("pmdl", MUSTER_PMDL_INTERFACE, identity);
+}
+
+using Infos = std::span<const pmix_info_t>;
+
+/// Takes entries; each is copied.
+class InfoSink {
+  public:
+    InfoSink(muster_pnet_add_fn_t add, void* to) : add_(add), to_(to) {}
+    void operator()(const pmix_info_t& info) const { add_(to_, &info); }
+
+  private:
+    muster_pnet_add_fn_t add_;
+    void* to_;
+};
+
+/// Takes variables of an environment; both strings are copied.
+class VariableSink {
+  public:
+    VariableSink(muster_pnet_set_fn_t set, void* to) : set_(set), to_(to) {}
+    void operator()(const char* name, const char* value) const { set_(to_, name, value); }
+
+  private:
+    muster_pnet_set_fn_t set_;
+    void* to_;
+};
+
+template <class T>
+void fill_pnet(muster_pnet_t& table) {
+    if constexpr (requires { &T::allocate; }) {
+        table.allocate = [](void* context, const muster_pnet_job_t* job, const pmix_info_t* directives,
+                            size_t count, uint32_t what, muster_pnet_add_fn_t add, void* to, char* reason) {
+            return guarded(reason, [&] {
+                static_cast<T*>(context)->allocate(*job, Infos(directives, count), what, InfoSink(add, to));
+            });
+        };
+    }
+    if constexpr (requires { &T::setup_local; }) {
+        table.setup_local = [](void* context, const muster_pnet_job_t* job, const pmix_info_t* info,
+                               size_t count, muster_pnet_add_fn_t add, void* to, char* reason) {
+            return guarded(reason, [&] {
+                static_cast<T*>(context)->setup_local(*job, Infos(info, count), InfoSink(add, to));
+            });
+        };
+    }
+    if constexpr (requires { &T::setup_fork; }) {
+        table.setup_fork = [](void* context, const pmix_proc_t* proc, muster_pnet_set_fn_t set, void* to,
+                              char* reason) {
+            return guarded(reason,
+                           [&] { static_cast<T*>(context)->setup_fork(*proc, VariableSink(set, to)); });
+        };
+    }
+    if constexpr (requires { &T::deregister; }) {
+        table.deregister = [](void* context, const char* nspace) {
+            char reason[kReasonSize];
+            guarded(reason, [&] { static_cast<T*>(context)->deregister(nspace); });
+        };
+    }
+    if constexpr (requires { &T::collect_inventory; }) {
+        table.collect_inventory = [](void* context, const pmix_info_t* directives, size_t count,
+                                     muster_pnet_add_fn_t add, void* to, char* reason) {
+            return guarded(reason, [&] {
+                static_cast<T*>(context)->collect_inventory(Infos(directives, count), InfoSink(add, to));
+            });
+        };
+    }
+    if constexpr (requires { &T::deliver_inventory; }) {
+        table.deliver_inventory = [](void* context, const char* node, const pmix_info_t* info, size_t count,
+                                     char* reason) {
+            return guarded(reason,
+                           [&] { static_cast<T*>(context)->deliver_inventory(node, Infos(info, count)); });
+        };
+    }
+    if constexpr (requires { &T::describe_fabric; }) {
+        table.describe_fabric = [](void* context, const pmix_info_t* directives, size_t count,
+                                   muster_pnet_add_fn_t add, void* to, char* reason) {
+            return guarded(reason, [&] {
+                static_cast<T*>(context)->describe_fabric(Infos(directives, count), InfoSink(add, to));
+            });
+        };
+    }
+}
+
+/// The descriptor of a pnet component that is made of T.
+template <class T>
+muster_component_t pnet_component(const Identity& identity) {
+    return descriptor<T, muster_pnet_t, fill_pnet<T>>("pnet", MUSTER_PNET_INTERFACE, identity);
 }
 
 }  // namespace muster::sdk

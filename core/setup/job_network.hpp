@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the networks (pnet) have to do with jobs: reserved where a job is launched, given to its processes on
+// each node, described to who asks. On the loop.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "framework/base/info.hpp"
+#include "framework/base/result.hpp"
+
+namespace muster {
+
+class Pnet;
+class Server;
+
+class JobNetworks {
+  public:
+    explicit JobNetworks(Server& server) : server_(server) {}
+
+    /// PMIx_server_setup_application: adds to `result` what every node has to know. A PMIX_ALLOC_FABRIC that
+    /// nobody answers is an error when it is required (PMIX_ERR_NOT_SUPPORTED), or was meant for a network
+    /// here that could not (its code); then nothing stays reserved.
+    Result<void> allocate(const char* nspace, InfoView directives, Info& result);
+
+    /// PMIx_server_setup_local_support: adds variables of the job's processes to `environment`, and gives the
+    /// rest to the store (when the job is registered, if that comes later).
+    Result<void> setup_local(const char* nspace, InfoView info, Info& environment);
+    /// A job has been registered.
+    void registered(const char* nspace);
+    /// It has ended.
+    void forget(const char* nspace);
+
+    /// Number under which the fabric that the directives select is known, with its description in `result`.
+    /// PMIX_ERR_NOT_SUPPORTED where there is none.
+    Result<void> register_fabric(InfoView directives, Info& result);
+    /// The description anew. PMIX_ERR_NOT_FOUND for a number that register_fabric did not give.
+    Result<void> update_fabric(size_t index, Info& result);
+
+  private:
+    struct Fabric {
+        Pnet* pnet = nullptr;
+        Info directives;
+    };
+    Result<void> store(const char* nspace, InfoView data);
+
+    Server& server_;
+    std::unordered_map<std::string, Info> waiting_;  ///< data of jobs that are not registered yet
+    std::map<size_t, Fabric> fabrics_;
+};
+
+}  // namespace muster
