@@ -22,6 +22,20 @@ void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values) {
     out.bytes(object.view());
 }
 
+/// The session that a look-up in that realm is about; UINT32_MAX where it has no number.
+uint32_t session_of(const Gds& store, const Lookup& wanted) {
+    if (wanted.session_id) return *wanted.session_id;
+    uint32_t id = UINT32_MAX;
+    Lookup lookup;
+    lookup.nspace = wanted.nspace;
+    lookup.rank = PMIX_RANK_WILDCARD;
+    lookup.key = PMIX_SESSION_ID;
+    store.find(lookup, [&](const Found& found) {
+        id = value_as_number<uint32_t>(&found.value).value_or(UINT32_MAX);
+    });
+    return id;
+}
+
 }  // namespace
 
 pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
@@ -69,7 +83,19 @@ std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
         lookup.rank = request.target.rank;
         lookup.key = request.key->c_str();
         if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS) return std::nullopt;
-        const auto visit = [&](const Found& found) { values.kval(found.key, found.value); };
+        const bool of_session = lookup.realm == Lookup::Realm::Session;
+        const uint32_t session = of_session ? session_of(store, lookup) : UINT32_MAX;
+        const auto visit = [&](const Found& found) {
+            if (!of_session) {
+                values.kval(found.key, found.value);
+                return;
+            }
+            // By itself it would be taken for the job's.
+            Info array;
+            array.add(PMIX_SESSION_ID, session);
+            if (array.add_copy(found.key, found.value) != PMIX_SUCCESS) return;
+            values.kval(PMIX_SESSION_INFO_ARRAY, *std::move(array).to_value());
+        };
         if (store.find(lookup, visit) != PMIX_SUCCESS) return std::nullopt;
     }
     pack_object(out, owner, values);

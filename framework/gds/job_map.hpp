@@ -187,6 +187,9 @@ class JobMapBuilder {
     bool set_app_rank(pmix_rank_t rank, uint32_t value) { return set(map_.app_ranks_, rank, value); }
     bool set_local_rank(pmix_rank_t rank, uint32_t value) { return set(map_.local_ranks_, rank, value); }
     bool set_node_rank(pmix_rank_t rank, uint32_t value) { return set(map_.node_ranks_, rank, value); }
+    bool has_node_rank(pmix_rank_t rank) const {
+        return rank < map_.node_ranks_.size() && map_.node_ranks_[rank] != kNone;
+    }
     bool set_global_rank(pmix_rank_t rank, uint32_t value) { return set(map_.global_ranks_, rank, value); }
     void set_global_offset(uint32_t offset) { offset_ = offset; }
     /// Makes the map know ranks up to `end`, also those of which nothing else is said.

@@ -128,6 +128,17 @@ int main(int argc, char** argv) {
         if (there(true, job, PMIX_APPLDR, of) && there(true, job, PMIX_APP_SIZE, of) && app == 0)
             covers += " SRV-16";
     }
+    // The server is asked: other jobs may have their part in the session.
+    pmix_value_t* nodes = nullptr;
+    pmix_proc_t all = self;
+    all.rank = PMIX_RANK_WILDCARD;
+    const pmix_info_t session = directive(PMIX_SESSION_INFO, &yes, PMIX_BOOL);
+    const uint32_t own_nodes = number(job, PMIX_NUM_NODES);
+    need(PMIx_Get(&all, PMIX_NUM_NODES, &session, 1, &nodes) == PMIX_SUCCESS && nodes->type == PMIX_UINT32 &&
+             nodes->data.uint32 >= own_nodes,
+         "the number of nodes of the session");
+    if (nodes != nullptr) release(nodes);
+    need(number(job, PMIX_NUM_NODES) == own_nodes, "the session's nodes are taken for the job's");
     need(number(job, PMIX_JOB_SIZE) == size, "PMIX_JOB_SIZE is not the size of the job");
     need(number(self.rank, PMIX_LOCAL_RANK) < number(job, PMIX_LOCAL_SIZE),
          "the local rank is not below the local size");

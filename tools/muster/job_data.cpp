@@ -114,6 +114,7 @@ InfoList proc_data(const Job& job, uint32_t rank, uint32_t own_node, const JobDi
     info.u32(PMIX_APPNUM, place.app);
     info.rank(PMIX_APP_RANK, rank - job.apps[place.app].first_rank);
     info.rank(PMIX_GLOBAL_RANK, job.offset + rank);
+    // PMIX_NODE_RANK counts those of other jobs on the node too, which the server knows.
     info.u16(PMIX_LOCAL_RANK, place.local_rank);
     info.u16(PMIX_NODE_RANK, place.node_rank);
     info.u32(PMIX_NODEID, place.node);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values that follow from the map of a job and from other values.
 #include <algorithm>
+#include <unordered_set>
 
 #include "components/gds/hash/find.hpp"
 
@@ -47,8 +48,30 @@ bool Finder::derive_job(Fact fact, Derived& out) const {
     }
 }
 
+/// Nodes that hold processes of any job of the session.
+uint32_t Finder::session_nodes() const {
+    std::unordered_set<std::string> nodes;
+    for (const auto& [nspace, other] : store_.jobs_) {
+        if (other.get() != job_ && (!job_->session_id || other->session_id != job_->session_id)) continue;
+        const JobMap& map = *other->map;
+        for (uint32_t node = 0; node < map.node_count(); ++node) {
+            if (map.ranks_on(node).empty()) continue;
+            const std::string_view name = map.node_name(node);
+            // Of some only the id is known.
+            nodes.insert(name.empty() ? '#' + std::to_string(map.node_id(node)) : std::string(name));
+        }
+    }
+    return static_cast<uint32_t>(nodes.size());
+}
+
 bool Finder::derive_session(Fact fact, Derived& out) const {
     switch (fact) {
+        case Fact::NumNodes: {
+            // A client knows its own job; the server is to be asked.
+            if (!job_->local_procs) return false;
+            const uint32_t nodes = session_nodes();
+            return nodes != 0 && out.number(nodes);
+        }
         case Fact::SessionId:
             return out.number(job_->session_id);
         case Fact::UniverseSize: {

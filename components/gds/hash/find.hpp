@@ -75,6 +75,7 @@ class Finder {
     };
     NodeTarget target_node(bool of_rank) const;
     uint32_t target_app() const;
+    uint32_t session_nodes() const;
     bool valid_rank() const { return lookup_->rank < PMIX_RANK_VALID; }
 
     bool give(const char* key, const pmix_value_t& value, bool stable);

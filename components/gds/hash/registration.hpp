@@ -53,6 +53,7 @@ class Registration {
     Result<void> place_peers(Staged& staged, uint32_t node, const pmix_info_t& entry);
     Result<void> place_own_peers(Staged& staged, const pmix_info_t& entry);
 
+    void count_node_ranks(JobMapBuilder& map);
     Result<void> finish(std::string_view nspace, Staged& staged);
     Result<void> settle_node(const JobMap& map, uint32_t node, Table& facts);
 

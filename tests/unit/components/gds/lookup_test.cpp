@@ -209,6 +209,21 @@ TEST_F(Lookups, SessionsAreSharedByTheirJobs) {
     EXPECT_EQ(add(session(9, 1), 0, "b").status(), PMIX_ERR_BAD_PARAM) << "a job belongs to one session";
 }
 
+TEST_F(Lookups, NodesOfASessionAreThoseOfAllItsJobs) {
+    const auto in_session = [](Info info, uint32_t id) {
+        info.add(PMIX_SESSION_ID, id);
+        return info;
+    };
+    ASSERT_TRUE(add(in_session(maps("alpha,beta", "0;1"), 7), 0, "a"));
+    ASSERT_TRUE(add(in_session(maps("beta,gamma,delta", "0;1;"), 7), 0, "b"));
+    ASSERT_TRUE(add(in_session(maps("omega", "0"), 8), 0, "c"));
+    ASSERT_TRUE(add(maps("alpha", "0"), 0, "d"));
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = "a", .realm = Realm::Session}), "u3");
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = "c", .realm = Realm::Session}), "u1");
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = "d", .realm = Realm::Session}), "u1");
+    EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = "b"}), "u2") << "the job's, without a realm";
+}
+
 TEST_F(Lookups, ResourcesAreTheJobsUnlessTheySayOtherwise) {
     Info resources;
     resources.add(PMIX_CLUSTER_ID, "cluster");

@@ -46,6 +46,23 @@ TEST_F(Register, SRV_19_ProcessFactsFollowFromTheMaps) {
     EXPECT_EQ(of_rank(4, PMIX_GLOBAL_RANK), kNotFound) << "nothing says where the job starts in the session";
 }
 
+TEST_F(Register, SRV_19_NodeRanksSpanTheJobsOfANode) {
+    ASSERT_TRUE(add(maps("alpha,beta", "0-2;3"), 0, "first"));
+    Info second = maps("beta,alpha,gamma", "0,2;1,4;3");
+    add_array(second, PMIX_PROC_INFO_ARRAY, PMIX_RANK, uint32_t{4}, PMIX_NODE_RANK, uint16_t{9});
+    ASSERT_TRUE(add(second, 0, "second"));
+    const auto node_rank = [&](pmix_rank_t rank) {
+        return get(PMIX_NODE_RANK, {.nspace = "second", .rank = rank});
+    };
+    EXPECT_EQ(node_rank(0), "h1") << "behind the one of the first job on beta";
+    EXPECT_EQ(node_rank(2), "h2");
+    EXPECT_EQ(node_rank(1), "h3");
+    EXPECT_EQ(node_rank(4), "h9") << "as the host says";
+    EXPECT_EQ(node_rank(3), "h0");
+    EXPECT_EQ(get(PMIX_LOCAL_RANK, {.nspace = "second", .rank = 2}), "h1");
+    EXPECT_EQ(get(PMIX_NODE_RANK, {.nspace = "first", .rank = 2}), "h2") << "a snapshot";
+}
+
 TEST_F(Register, MapsInAllForms) {
     const struct {
         const char *nodes, *procs;
