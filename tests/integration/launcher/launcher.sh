@@ -346,6 +346,21 @@ services_*)
     services_events) echo "COVERS EVT-32 EVT-49 TOOL-62 TOOL-63 TOOL-109 TOOL-110 TOOL-111 TOOL-112 TOOL-113 TOOL-115" ;;
     esac
     ;;
+forward) # a tool takes the output of all ranks, on two nodes, and gives rank 0 its input
+    mkfifo keep_open
+    # Rank 0 waits for its input, and muster itself has none.
+    "$muster" -n 4 --nodes 2 "$(dirname "$client")/launcher_probe" iof <>keep_open >out 2>err &
+    background=$!
+    until_true 'timeout 60 "$muster" ps "$background" >ps.out 2>/dev/null && [ "$(grep -c CONNECTED ps.out)" = 4 ]'
+    export ACC_NSPACE ACC_NPROCS=4 ACC_SERVER_PID=$background
+    ACC_NSPACE=$(awk 'NR == 2 { print $1 }' ps.out)
+    timeout 60 "$(dirname "$client")/launcher_tool" pid pull >tool.out || wrong "the tool failed: $(cat tool.out)"
+    ended_with 0
+    # What the tool took does not come out of muster, too; what came after it had gone does.
+    grep -q 'IOF-' out && wrong "redirected output was shown: $(cat out)"
+    [ "$(grep -c 'GOOD iof$' out)" = 4 ] || wrong "not all ranks are good: $(cat out)"
+    echo "COVERS IOF-01 IOF-05 IOF-10 TLO-19 TLO-33 TLO-34 TOOL-80"
+    ;;
 probe_*) # an acceptance probe, which counts its ranks by the lines "GOOD"
     probe=${case_name#probe_}
     run 0 -n 4 --nodes 2 "$(dirname "$client")/launcher_probe" "$probe"

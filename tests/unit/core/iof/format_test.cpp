@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/iof/format.hpp"
+
+#include <gtest/gtest.h>
+
+#include "framework/base/proc.hpp"
+
+namespace muster {
+namespace {
+
+const pmix_proc_t kSource = make_proc("job<1>", 3);
+
+OutputStyle style_of(std::initializer_list<const char*> flags) {
+    Info info;
+    for (const char* flag : flags)
+        info.add(flag, true);
+    OutputStyle style;
+    EXPECT_EQ(style.read(info), PMIX_SUCCESS);
+    return style;
+}
+
+std::string shown(const OutputStyle& style, std::initializer_list<const char*> pieces,
+                  pmix_iof_channel_t channel = PMIX_FWD_STDOUT_CHANNEL) {
+    LineFormatter formatter(style, kSource, channel, [](const pmix_proc_t&) {
+        return SourceFacts{"node1", "42"};
+    });
+    std::string out;
+    for (const char* piece : pieces)
+        formatter.feed(piece, out);
+    formatter.finish(out);
+    return out;
+}
+
+TEST(OutputStyle, IOF_17_nothing_asked_is_nothing_added) {
+    EXPECT_FALSE(OutputStyle{}.marks());
+    EXPECT_EQ(shown({}, {"a", "b\nc"}), "ab\nc");
+}
+
+TEST(OutputStyle, values_of_the_wrong_type_are_refused) {
+    for (const char* key : {PMIX_IOF_TAG_OUTPUT, PMIX_IOF_LOCAL_OUTPUT}) {
+        Info info;
+        info.add(key, "maybe not");
+        OutputStyle style;
+        EXPECT_EQ(style.read(info), PMIX_ERR_BAD_PARAM) << key;
+    }
+    Info info;
+    info.add(PMIX_IOF_OUTPUT_TO_FILE, 7);
+    OutputStyle style;
+    EXPECT_EQ(style.read(info), PMIX_ERR_BAD_PARAM);
+}
+
+TEST(LineFormatter, IOF_27__IOF_29_marks_stand_at_the_begin_of_lines) {
+    EXPECT_EQ(shown(style_of({PMIX_IOF_TAG_OUTPUT}), {"one\ntw", "o\n"}),
+              "[job<1>,3]<stdout>: one\n[job<1>,3]<stdout>: two\n");
+    EXPECT_EQ(shown(style_of({PMIX_IOF_RANK_OUTPUT}), {"x"}, PMIX_FWD_STDERR_CHANNEL), "[3]<stderr>: x\n");
+    EXPECT_EQ(shown(style_of({PMIX_IOF_TAG_DETAILED_OUTPUT}), {"x\n"}), "[job<1>,3][node1:42]<stdout>: x\n");
+    EXPECT_EQ(shown(style_of({PMIX_IOF_TAG_FULLNAME_OUTPUT}), {"x\n"}), "[job<1>,3]<stdout>: x\n");
+}
+
+TEST(LineFormatter, IOF_28_the_time_stands_in_front) {
+    const std::string line = shown(style_of({PMIX_IOF_TIMESTAMP_OUTPUT}), {"x\n"});
+    ASSERT_GT(line.size(), 25u);
+    EXPECT_EQ(line[0], '[');
+    EXPECT_EQ(line[5], '-');
+    EXPECT_EQ(line.substr(line.find(']')), "]<stdout>: x\n");
+    const std::string tagged = shown(style_of({PMIX_IOF_TIMESTAMP_OUTPUT, PMIX_IOF_TAG_OUTPUT}), {"x\n"});
+    EXPECT_EQ(tagged.substr(tagged.find(']')), "][job<1>,3]<stdout>: x\n");
+}
+
+TEST(LineFormatter, IOF_30_xml_is_well_formed_whatever_comes) {
+    EXPECT_EQ(shown(style_of({PMIX_IOF_XML_OUTPUT, PMIX_IOF_TAG_OUTPUT}), {"a<&>\n"}),
+              "<stdout nspace=\"job&lt;1&gt;\" rank=\"3\">a&lt;&amp;&gt;&#010;</stdout>\n");
+    // Characters stay, what is none becomes U+FFFD.
+    EXPECT_EQ(shown(style_of({PMIX_IOF_XML_OUTPUT}), {"\xC3\xA9\xFF\x01\xE2\x82\xAC\xED\xA0\x80"}),
+              "<stdout rank=\"3\">\xC3\xA9&#65533;&#65533;\xE2\x82\xAC&#65533;&#65533;&#65533;</stdout>\n");
+    const std::string timed = shown(style_of({PMIX_IOF_XML_OUTPUT, PMIX_IOF_TIMESTAMP_OUTPUT}), {"x\n"});
+    EXPECT_EQ(timed.rfind("<stdout rank=\"3\" timestamp=\"2", 0), 0u) << timed;
+}
+
+TEST(LineFormatter, IOF_25_raw_shows_at_once) {
+    const OutputStyle style = style_of({PMIX_IOF_OUTPUT_RAW, PMIX_IOF_RANK_OUTPUT});
+    LineFormatter formatter(style, kSource, PMIX_FWD_STDOUT_CHANNEL, nullptr);
+    std::string out;
+    formatter.feed("a", out);
+    EXPECT_EQ(out, "[3]<stdout>: a");
+    formatter.feed("b\nc", out);
+    EXPECT_EQ(out, "[3]<stdout>: ab\n[3]<stdout>: c");
+}
+
+TEST(LineFormatter, a_line_without_end_does_not_grow_for_ever) {
+    const OutputStyle style = style_of({PMIX_IOF_TAG_OUTPUT});
+    LineFormatter formatter(style, kSource, PMIX_FWD_STDOUT_CHANNEL, nullptr);
+    std::string out;
+    for (int i = 0; i < 100; ++i)
+        formatter.feed(std::string(10000, 'x'), out);
+    EXPECT_GT(out.size(), 900000u);
+    formatter.finish(out);
+    EXPECT_EQ(out.size(), std::string("[job<1>,3]<stdout>: ").size() + 1000001);
+}
+
+TEST(OutputStyle, IOF_19__IOF_31__IOF_32__IOF_33_paths) {
+    OutputStyle style;
+    style.file = "out/%r.%n.%%";
+    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDOUT_CHANNEL), "out/%r.%n.%%.job<1>.3.stdout");
+    style.pattern = true;
+    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDERR_CHANNEL), "out/3.job<1>.%.stderr");
+    style.directory = "dir";
+    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDERR_CHANNEL), "dir/job<1>/rank.3/stderr");
+    style.merge = true;
+    EXPECT_EQ(style.path_for(kSource, style.shown_on(PMIX_FWD_STDERR_CHANNEL)), "dir/job<1>/rank.3/stdout");
+    // A name does not lead out of the directory.
+    EXPECT_EQ(style.path_for(make_proc("../../etc", 0), PMIX_FWD_STDOUT_CHANNEL),
+              "dir/.._.._etc/rank.0/stdout");
+    EXPECT_EQ(style.path_for(make_proc("..", 0), PMIX_FWD_STDOUT_CHANNEL), "dir/_/rank.0/stdout");
+}
+
+}  // namespace
+}  // namespace muster
