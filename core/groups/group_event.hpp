@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The events by which groups are made by invitation and left (docs/groups.md): how they are written, and what
+// The events by which groups are made by invitation and left (docs/invitations.md): how they are written, and what
 // is read out of those of others, whose libraries say less.
 #pragma once
 

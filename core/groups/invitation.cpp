@@ -197,6 +197,9 @@ void Invitations::join(const std::string& id, const std::optional<pmix_proc_t>& 
     if (found->outcome) {
         HostAnswer outcome = std::move(*found->outcome);
         received_.remove_if([&](const Received& one) { return &one == found; });
+        // It may be in the group by now: who offered to lead has accepted.
+        if (!accept)
+            outcome = answer_of(outcome.status == PMIX_SUCCESS ? PMIX_ERR_INVALID_OPERATION : PMIX_SUCCESS);
         return done(std::move(outcome));
     }
     runtime_.events().listen({PMIX_GROUP_INVITED, PMIX_GROUP_CONSTRUCT_COMPLETE, PMIX_GROUP_CONSTRUCT_ABORT,

@@ -181,7 +181,7 @@ void Invitations::decide(const InvitationPtr& invitation, const std::optional<pm
             return send_invitations(invitation, replacements);
         }
         if (!declined && !invitation->optional && !decision.handled)
-            return give_up(invitation, PMIX_ERR_PROC_TERM_WO_SYNC);
+            return give_up(invitation, PMIX_GROUP_MEMBER_FAILED);
         invitation->partial = true;
     }
     check(invitation);

@@ -138,8 +138,12 @@ void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
         if (watched->leader_lost) count_votes(*watched);
         return;
     }
+    // Somebody else leads by now, and will be answered as soon as the sender knows.
+    const bool goes_on = std::any_of(watched_.begin(), watched_.end(), [&](const Watched& one) {
+        return one.id == said.id && said.same_round(one.round);
+    });
     // Nobody is there any more who could complete it.
-    if (accepted && has_gone(leader)) abort(said.id, said.round.value_or(0), {event.source});
+    if (accepted && !goes_on && has_gone(leader)) abort(said.id, said.round.value_or(0), {event.source});
 }
 
 void InvitationWatch::gone(const pmix_proc_t& proc, const GroupEvent& said) {
@@ -315,9 +319,11 @@ void InvitationWatch::select(Watched& watched, const pmix_proc_t* leader) {
     info.add(kRoundKey, Value::uint64(watched.round));
     if (leader != nullptr) {
         info.add(PMIX_EVENT_AFFECTED_PROC, *leader);
+        info.add(PMIX_GROUP_LEADER, *leader);
         info.add(PMIX_GROUP_MEMBERSHIP, procs_value(participants));
+    } else {
+        info.add(PMIX_JOB_TERM_STATUS, Value::status(PMIX_ERR_NOT_FOUND));
     }
-    info.add(PMIX_GROUP_LEADER, leader != nullptr);
     tell(PMIX_GROUP_LEADER_SELECTED, participants, watched.id, std::move(info));
 }
 
