@@ -38,6 +38,39 @@ const std::initializer_list<Supported>& client_table() {
     return table;
 }
 
+const std::initializer_list<Supported>& tool_table() {
+    static const std::initializer_list<Supported> table = {
+        {"PMIx_tool_init",
+         {"PMIX_TOOL_NSPACE",
+          "PMIX_TOOL_RANK",
+          "PMIX_TOOL_DO_NOT_CONNECT",
+          "PMIX_TOOL_CONNECT_OPTIONAL",
+          "PMIX_TOOL_ATTACHMENT_FILE",
+          "PMIX_SERVER_URI",
+          "PMIX_TCP_URI",
+          "PMIX_SERVER_PIDINFO",
+          "PMIX_SERVER_NSPACE",
+          "PMIX_CONNECT_TO_SYSTEM",
+          "PMIX_CONNECT_SYSTEM_FIRST",
+          "PMIX_SERVER_HOSTNAME",
+          "PMIX_CONNECT_RETRY_DELAY",
+          "PMIX_CONNECT_MAX_RETRIES",
+          "PMIX_TIMEOUT",
+          "PMIX_SERVER_TMPDIR",
+          "PMIX_SYSTEM_TMPDIR",
+          "PMIX_LAUNCHER",
+          "PMIX_LAUNCHER_RENDEZVOUS_FILE",
+          "PMIX_EXTERNAL_PROGRESS"}},
+        {"PMIx_tool_attach_to_server",
+         {"PMIX_TOOL_ATTACHMENT_FILE", "PMIX_SERVER_URI", "PMIX_TCP_URI", "PMIX_SERVER_PIDINFO",
+          "PMIX_SERVER_NSPACE", "PMIX_CONNECT_TO_SYSTEM", "PMIX_CONNECT_SYSTEM_FIRST", "PMIX_SERVER_HOSTNAME",
+          "PMIX_CONNECT_RETRY_DELAY", "PMIX_CONNECT_MAX_RETRIES", "PMIX_TIMEOUT", "PMIX_SERVER_TMPDIR",
+          "PMIX_SYSTEM_TMPDIR", "PMIX_PRIMARY_SERVER"}},
+        {"PMIx_tool_set_server", {"PMIX_WAIT_FOR_CONNECTION", "PMIX_TIMEOUT"}},
+    };
+    return table;
+}
+
 const std::initializer_list<Supported>& server_table() {
     static const std::initializer_list<Supported> table = {
         {"PMIx_Fence", {"PMIX_COLLECT_DATA", "PMIX_TIMEOUT"}},
@@ -59,6 +92,10 @@ const std::initializer_list<Supported>& server_table() {
           "PMIX_MONITOR_HEARTBEAT_DROPS", "PMIX_MONITOR_FILE", "PMIX_MONITOR_FILE_SIZE",
           "PMIX_MONITOR_FILE_ACCESS", "PMIX_MONITOR_FILE_MODIFY", "PMIX_MONITOR_FILE_CHECK_TIME",
           "PMIX_MONITOR_FILE_DROPS", "PMIX_RANGE"}},
+        {"PMIx_server_init",
+         {"PMIX_SERVER_TOOL_SUPPORT", "PMIX_SERVER_SYSTEM_SUPPORT", "PMIX_SERVER_SESSION_SUPPORT",
+          "PMIX_SERVER_REMOTE_CONNECTIONS", "PMIX_SERVER_NSPACE", "PMIX_SERVER_RANK", "PMIX_SERVER_TMPDIR",
+          "PMIX_SYSTEM_TMPDIR", "PMIX_LAUNCHER_RENDEZVOUS_FILE", "PMIX_EXTERNAL_PROGRESS"}},
         {"PMIx_server_register_nspace", {"PMIX_REGISTER_NODATA"}},
         {"PMIx_server_setup_application", {"PMIX_SETUP_APP_ENVARS", "PMIX_SETUP_APP_ALL"}},
     };
@@ -145,7 +182,9 @@ bool add_attribute_support(const char* level, const char* functions, const HostA
             if (wanted(list, function) || wanted(list, upcall)) add_function(function, names, entries);
         }
     } else {
-        for (const Supported& one : key_is(level, PMIX_SERVER_ATTRIBUTES) ? server_table() : client_table()) {
+        for (const Supported& one : key_is(level, PMIX_SERVER_ATTRIBUTES) ? server_table()
+                                    : key_is(level, PMIX_TOOL_ATTRIBUTES) ? tool_table()
+                                                                          : client_table()) {
             if (wanted(list, one.function)) add_function(one.function, one.names, entries);
         }
     }

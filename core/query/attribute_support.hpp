@@ -23,7 +23,8 @@ class HostAttributes {
     std::map<std::string, std::vector<std::string>> by_function_;
 };
 
-/// Answers the query for one level (PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES):
+/// Answers the query for one level (PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES,
+/// PMIX_HOST_ATTRIBUTES):
 /// adds an entry of that key to `found`, an array with an info for each function, whose value is an array of
 /// pmix_regattr_t. `functions`: comma list, or "all". False where nothing is known of them.
 bool add_attribute_support(const char* level, const char* functions, const HostAttributes* host, Info& found);

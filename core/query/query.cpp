@@ -160,7 +160,8 @@ bool answer_attribute_support(const char* key, InfoView qualifiers, std::initial
     bool all = true, any = false;
     Info answers;
     for (const pmix_info_t& qualifier : qualifiers) {
-        for (const char* level : {PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES}) {
+        for (const char* level :
+             {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES}) {
             if (!key_is(qualifier.key, level)) continue;
             const bool ours = std::any_of(levels.begin(), levels.end(),
                                           [&](const char* allowed) { return key_is(level, allowed); });
@@ -184,9 +185,10 @@ bool answer_by_server(Server& server, const char* key, InfoView qualifiers, Info
     if (server.process_sets().answer(key, qualifiers, found)) return true;
     if (server.runtime().groups().answer(key, qualifiers, found)) return true;
     if (server.invitation_watch().answer(key, qualifiers, found)) return true;
-    if (answer_attribute_support(key, qualifiers,
-                                 {PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
-                                 &server.host_attributes(), found))
+    if (answer_attribute_support(
+            key, qualifiers,
+            {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
+            &server.host_attributes(), found))
         return true;
     if (key_is(key, kDroppedEventsKey)) {
         found.add(key, server.runtime().events().dropped());
@@ -314,8 +316,8 @@ void query(Runtime& runtime, Queries queries, HostDone done) {
         HostAnswer answer;
         queries.answer([&](const char* key, InfoView qualifiers) {
             return answer_without_init(key, answer.info) ||
-                   answer_attribute_support(key, qualifiers, {PMIX_CLIENT_ATTRIBUTES}, nullptr,
-                                            answer.info) ||
+                   answer_attribute_support(key, qualifiers, {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES},
+                                            nullptr, answer.info) ||
                    answer_from_store(runtime.store(), key, qualifiers, answer.info);
         });
         answer.status = query_status(wanted, answer.info.size());

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A tool's session with a server: the options that say which one, and the connection, which ends with the
+// object. The options are those that users of OpenPMIx's tools know.
+#pragma once
+
+#include <pmix_tool.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace muster::tools {
+
+/// What the command line says of the server, and of the output.
+struct SessionOptions {
+    std::string uri;
+    std::string nspace;
+    std::string pid;  ///< a number, or "file:PATH"
+    bool system_first = false;
+    bool system_only = false;
+    bool do_not_connect = false;
+    std::string tmpdir;
+    std::optional<uint32_t> delay;
+    std::optional<uint32_t> attempts;
+    std::vector<std::string> parameters;  ///< names and values by turns
+    bool json = false;
+    bool verbose = false;
+};
+
+/// What a tool does where no option names a server.
+enum class Otherwise { SystemFirst, Optional };
+
+void define_session_options(CLI::App& app, SessionOptions& options);
+
+class Session {
+  public:
+    /// Connects. Where that fails, or an option is wrong, one sentence goes to standard error and ok() is
+    /// false.
+    Session(const char* program, const SessionOptions& options, Otherwise otherwise);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    bool ok() const { return ok_; }
+    const pmix_proc_t& self() const { return self_; }
+    /// Says what failed, on standard error; gives back the exit status for it.
+    int failed(const char* what, pmix_status_t status) const;
+
+  private:
+    const char* program_;
+    bool ok_ = false;
+    pmix_proc_t self_{};
+};
+
+/// Parses and runs: prints help, version or the complaint. Nothing: go on; else the exit status.
+std::optional<int> parse(CLI::App& app, int argc, char** argv);
+
+}  // namespace muster::tools
