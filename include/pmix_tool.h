@@ -17,8 +17,8 @@ extern "C" {
 // Beginning, end, and the servers in between
 
 /**
- * Make the calling process a tool, and connect it with a server unless told not to. May be called again; only the first call
- * does something, and each needs its PMIx_tool_finalize.
+ * Make the calling process a tool, and connect it with a server unless told not to. May be called again: a tool that
+ * has no server looks for one then. Each call needs its PMIx_tool_finalize.
  * @param proc   receives the tool's name; may be NULL
  * @param info   ninfo attributes: which server, and what to do without one; may be NULL
  * @return PMIX_SUCCESS; PMIX_ERR_UNREACH if no server is found, PMIX_ERR_NO_PERMISSIONS

@@ -10,6 +10,7 @@
 #include "core/client/client.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/server/server.hpp"
+#include "core/tool/tool.hpp"
 #include "framework/base/argv.hpp"
 
 // The headers route these names to the forms that know the module's size; here the plain functions are meant.
@@ -92,11 +93,13 @@ void end_waits(Runtime& runtime, void*) {
         });
     }
     if (server == nullptr) return;
-    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [server, client](auto deliver) {
-        if (client != nullptr) client->close();
-        server->close();
-        deliver(PMIX_SUCCESS);
-    });
+    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK,
+                                 [&runtime, server, client](auto deliver) {
+                                     if (runtime.tool() != nullptr) runtime.tool()->close();
+                                     if (client != nullptr) client->close();
+                                     server->close();
+                                     deliver(PMIX_SUCCESS);
+                                 });
 }
 
 bool valid_nspace(const char* nspace) {

@@ -38,6 +38,7 @@ void say_goodbye(Runtime& runtime, void* data) {
         });
     }
     call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+        if (runtime.tool() != nullptr) runtime.tool()->close();
         if (runtime.client() != nullptr) runtime.client()->close();
         if (runtime.server() != nullptr) runtime.server()->close();
         deliver(PMIX_SUCCESS);

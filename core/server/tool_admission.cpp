@@ -117,6 +117,12 @@ Result<void> Server::check_tool(Admission& admission) {
     if (proc.rank >= PMIX_RANK_VALID) return Error{PMIX_ERR_BAD_PARAM, "its rank is none"};
     if (nspace == nullptr) return {};
     if (!nspace->synthetic) return Error{PMIX_ERR_EXISTS, "its namespace is that of a job"};
+    if (client != nullptr && client->finalized) {
+        // It has said goodbye and comes again, faster than we have seen the end of its first connection.
+        if (const PeerPtr old = client->peer) drop(old);
+        forget_tool(proc);
+        return {};
+    }
     if (client != nullptr) return Error{PMIX_ERR_EXISTS, "a process of this name is connected already"};
     for (const auto& [rank, other] : nspace->clients) {
         if (other.uid != wanted.euid || other.gid != wanted.egid)

@@ -354,6 +354,13 @@ void Tool::note_uri(const pmix_proc_t& server, const std::string& text) {
         runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
 }
 
+void Tool::close() {
+    const auto waiting = std::exchange(waiting_, {});
+    for (const Waiting& each : waiting)
+        each.done(PMIX_ERR_LOST_CONNECTION);
+    parent_watch_.reset();
+}
+
 Result<Tool*> Tool::of(Runtime& runtime) {
     if (runtime.tool() != nullptr) return runtime.tool();
     if (runtime.server() == nullptr)

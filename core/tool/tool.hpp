@@ -23,6 +23,9 @@ class Tool {
     /// The runtime has its client role already. On the loop, or before it runs.
     Tool(Runtime& runtime, ToolIdentity identity);
 
+    /// The tool ends: whoever waits for a server waits no longer. On the loop.
+    void close();
+
     /// Makes a server that is running a tool as well, or a tool what it is already. Blocks.
     static Result<Tool*> of(Runtime& runtime);
     /// Makes the tool a server too, with upcalls yet to come (PMIX_LAUNCHER). Blocks.
