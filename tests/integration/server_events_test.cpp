@@ -164,6 +164,43 @@ TEST_F(ServerEvents, EVT_01_environment_events_are_asked_of_the_host_once_and_wh
     EXPECT_EQ(asked[1].first, 'd');
 }
 
+std::vector<std::string> asked_keys;  // guarded by `lock`
+pmix_status_t on_register_with_info(pmix_status_t[], size_t, const pmix_info_t info[], size_t ninfo,
+                                    pmix_op_cbfunc_t, void*) {
+    std::lock_guard guard(lock);
+    for (size_t i = 0; i < ninfo; ++i)
+        asked_keys.emplace_back(info[i].key);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+TEST_F(ServerEvents, EVT_02__EVT_33__EVT_34_what_is_asked_of_the_host_for_environment_events_reaches_it) {
+    Host host([](pmix_server_module_t& module) { module.register_events = on_register_with_info; });
+    const std::vector<std::string> wanted = {PMIX_EVENT_TERMINATE_SESSION, PMIX_EVENT_TERMINATE_JOB,
+                                             PMIX_EVENT_TERMINATE_NODE,    PMIX_EVENT_TERMINATE_PROC,
+                                             PMIX_EVENT_ACTION_TIMEOUT,    PMIX_EVENT_SILENT_TERMINATION};
+    std::vector<pmix_info_t> infos(wanted.size() + 1);
+    const bool yes = true;
+    const int seconds = 5;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+        const bool number = wanted[i] == PMIX_EVENT_ACTION_TIMEOUT;
+        const void* value = number ? static_cast<const void*>(&seconds) : &yes;
+        PMIx_Info_load(&infos[i], wanted[i].c_str(), value, number ? PMIX_INT : PMIX_BOOL);
+    }
+    PMIx_Info_load(&infos.back(), PMIX_EVENT_HDLR_NAME, "not for the host", PMIX_STRING);
+    // One handler for both classes: the environment's and the job's.
+    pmix_status_t codes[] = {kEnvironment, kCode};
+    EXPECT_GE(PMIx_Register_event_handler(codes, 2, infos.data(), infos.size(), on_single, nullptr, nullptr),
+              0);
+    EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    EXPECT_EQ(report(kEnvironment, nullptr, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    EXPECT_TRUE(wait_for('S', kCode));
+    EXPECT_TRUE(wait_for('S', kEnvironment));
+    for (pmix_info_t& one : infos)
+        PMIx_Info_destruct(&one);
+    std::lock_guard guard(lock);
+    EXPECT_EQ(asked_keys, wanted);
+}
+
 TEST_F(ServerEvents, environment_events_of_a_host_that_has_none_cannot_be_registered) {
     Host host;
     EXPECT_EQ(listen(kEnvironment), PMIX_ERR_NOT_SUPPORTED);

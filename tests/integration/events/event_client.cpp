@@ -365,6 +365,35 @@ void flood(int total, bool bounded) {
     }
 }
 
+// Every number is a code, and a process can be told of.
+void codes() {
+    const std::vector<pmix_status_t> all = {PMIX_EXTERNAL_ERR_BASE - 70, 12345678, 1, INT32_MAX,
+                                            PMIX_ERR_TIMEOUT};
+    for (const pmix_status_t code : all)
+        listen(code);
+    pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 71;
+    pmix_proc_t affected = rank(3);
+    pmix_info_t only = info_of(PMIX_EVENT_AFFECTED_PROC, &affected, PMIX_PROC);
+    need(PMIx_Register_event_handler(&code, 1, &only, 1, on_event, nullptr, nullptr) >= 0,
+         "affected process");
+    fence();
+    if (self.rank == 1) {
+        for (const pmix_status_t one : all)
+            notify(one, PMIX_RANGE_GLOBAL);
+        std::vector<pmix_proc_t> others{rank(2), rank(4)};
+        pmix_data_array_t array{PMIX_PROC, others.size(), others.data()};
+        notify(code, PMIX_RANGE_GLOBAL, {info_of(PMIX_EVENT_AFFECTED_PROCS, &array, PMIX_DATA_ARRAY)});
+        others = {rank(2), rank(3)};
+        notify(code, PMIX_RANGE_GLOBAL, {info_of(PMIX_EVENT_AFFECTED_PROCS, &array, PMIX_DATA_ARRAY)});
+        notify(code, PMIX_RANGE_GLOBAL, {info_of(PMIX_EVENT_AFFECTED_PROC, &affected, PMIX_PROC)});
+    }
+    for (const pmix_status_t one : all)
+        wait_for(one);
+    wait_for(code, 2);
+    fence();
+    need(count(code) == 2, "events of other processes");
+}
+
 // A host that cannot pass events on: the reporter is told where that matters.
 void no_host() {
     const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 45;
@@ -448,6 +477,7 @@ int main(int argc, char** argv) {
     if (what == "forms") forms();
     if (what == "held") held();
     if (what == "no_host") no_host();
+    if (what == "codes") codes();
     if (what == "flood") flood(argc > 2 ? atoi(argv[2]) : 2000, false);
     if (what == "flood_bounded") flood(argc > 2 ? atoi(argv[2]) : 2000, true);
     if (what == "lost") lost();

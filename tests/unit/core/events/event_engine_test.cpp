@@ -311,6 +311,24 @@ TEST_F(Engine, completing_after_the_engine_has_gone_does_nothing) {
     EXPECT_EQ(seen.size(), 1u);
 }
 
+TEST_F(Engine, EVT_16_first_and_last_need_a_matching_code_and_the_last_a_chain_that_goes_on) {
+    const size_t last = add({kCode}, with(PMIX_EVENT_HDLR_LAST, true));
+    const size_t first = add({kCode}, with(PMIX_EVENT_HDLR_FIRST, true));
+    const size_t other = add({kOther});
+    const size_t one = add({kCode});
+    deliver(event(kOther));
+    EXPECT_EQ(order(), (Ids{other}));
+    seen.clear();
+    deliver(event());
+    EXPECT_EQ(order(), (Ids{first, one, last}));
+    seen.clear();
+    behaviour[one] = [](const Seen& call) {
+        call.complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, call.cbdata);
+    };
+    deliver(event());
+    EXPECT_EQ(order(), (Ids{first, one}));
+}
+
 TEST_F(Engine, the_end_of_a_chain_brings_what_its_handlers_gave) {
     const size_t early = add({kCode}, with(PMIX_EVENT_HDLR_NAME, "early"));
     const size_t slow = add({kCode, kOther}, with(PMIX_EVENT_HDLR_NAME, "slow"));
