@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Forwarded output as a tool or launcher shows it: tags, time stamps, lines.
 #include "core/iof/format.hpp"
 
 #include <gtest/gtest.h>

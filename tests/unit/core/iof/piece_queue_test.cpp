@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The queue of pieces of forwarded output: order, bounds.
 #include "core/iof/piece_queue.hpp"
 
 #include <gtest/gtest.h>
