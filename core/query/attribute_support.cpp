@@ -34,6 +34,7 @@ const std::initializer_list<Supported>& client_table() {
           "PMIX_LOG_TAG_OUTPUT", "PMIX_LOG_TIMESTAMP_OUTPUT", "PMIX_LOG_XML_OUTPUT", "PMIX_LOG_ONCE"}},
         {"PMIx_Process_monitor", {"PMIX_SEND_HEARTBEAT"}},
         {"PMIx_Get_credential", {"PMIX_CRED_TYPE"}},
+        {"PMIx_Validate_credential", {"PMIX_CRED_TYPE"}},
     };
     return table;
 }
@@ -97,7 +98,13 @@ const std::initializer_list<Supported>& server_table() {
           "PMIX_SERVER_REMOTE_CONNECTIONS", "PMIX_SERVER_NSPACE", "PMIX_SERVER_RANK", "PMIX_SERVER_TMPDIR",
           "PMIX_SYSTEM_TMPDIR", "PMIX_LAUNCHER_RENDEZVOUS_FILE", "PMIX_EXTERNAL_PROGRESS"}},
         {"PMIx_server_register_nspace", {"PMIX_REGISTER_NODATA"}},
-        {"PMIx_server_setup_application", {"PMIX_SETUP_APP_ENVARS", "PMIX_SETUP_APP_ALL"}},
+        {"PMIx_Fabric_register",
+         {"PMIX_FABRIC_PLANE", "PMIX_FABRIC_IDENTIFIER", "PMIX_FABRIC_DEVICE_TYPE", "PMIX_TIMEOUT"}},
+        {"PMIx_server_setup_application",
+         {"PMIX_SETUP_APP_ENVARS", "PMIX_SETUP_APP_NONENVARS", "PMIX_SETUP_APP_ALL", "PMIX_ALLOC_FABRIC",
+          "PMIX_ALLOC_FABRIC_ID", "PMIX_ALLOC_FABRIC_TYPE", "PMIX_ALLOC_FABRIC_PLANE",
+          "PMIX_ALLOC_FABRIC_ENDPTS", "PMIX_ALLOC_FABRIC_ENDPTS_NODE", "PMIX_ALLOC_FABRIC_SEC_KEY",
+          "PMIX_NODE_MAP", "PMIX_PROC_MAP"}},
     };
     return table;
 }
