@@ -121,7 +121,9 @@ int client(const Sizes& sizes, int report) {
         check("PMIx_Group_construct",
               PMIx_Group_construct(("bench-" + std::to_string(g)).c_str(), members.data(), members.size(),
                                    nullptr, 0, &results, &count));
-        PMIx_Info_free(results, count);
+        for (size_t i = 0; i < count; ++i)
+            PMIx_Value_destruct(&results[i].value);
+        free(results);
     }
     lap(4);
     for (int g = 0; g < sizes.groups; ++g)

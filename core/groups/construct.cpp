@@ -112,6 +112,11 @@ void store_job(Server& server, const Bytes& bytes) {
 
 }  // namespace
 
+bool knows_group_members(const PeerVersion& version) {
+    return version.muster != 0 || version.at_least(4, 3) ||
+           (version.major == 4 && version.minor == 2 && version.release >= 4);
+}
+
 void store_group_info(Gds& store, const pmix_info_t& info, std::optional<size_t> context_id) {
     const InfoView told = value_as_infos(&info.value);
     const pmix_proc_t* owner = told.proc(PMIX_PROCID);

@@ -91,6 +91,9 @@ void ask_host_for_group(Server& server, pmix_group_operation_t operation, const 
 /// belongs to it, so each call goes there by itself.
 void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_proc_t> procs, Arrival arrival);
 
+/// Whether a peer's messages about groups have the members: not before OpenPMIx 4.2.4 (docs/wire.md, 6.1).
+bool knows_group_members(const PeerVersion& version);
+
 /// Stores PMIX_GROUP_INFO of one member ([PMIX_PROCID, then what it says]): with the context id as qualifier
 /// where there is one, and, keys of applications and PMIX_GROUP_LOCAL_CID, without. Anything malformed is
 /// passed over.

@@ -14,11 +14,6 @@
 namespace muster {
 namespace {
 
-bool knows_members(const PeerVersion& version) {
-    return version.muster != 0 || version.at_least(4, 3) ||
-           (version.major == 4 && version.minor == 2 && version.release >= 4);
-}
-
 /// What a server of OpenPMIx 6.1 wants with the request: the sender named first in its group info, and what
 /// it posted for other nodes.
 Info prepare_for_6_1(Runtime& runtime, Info info) {
@@ -65,7 +60,7 @@ bool read_infos_one_by_one(Unpacker& in, Info& out) {
 bool read_reply(Runtime& runtime, const PeerVersion& version, Unpacker& in, Reply& reply) {
     size_t number = 0;
     if (in.at_end()) return true;
-    if (!knows_members(version)) {
+    if (!knows_group_members(version)) {
         if (!in.size(number)) return false;
         if (number != 0) reply.context_id = number;
         return true;
@@ -212,7 +207,7 @@ void group_destruct(Runtime& runtime, const std::string& id, Info info, HostDone
     if (group == nullptr && version.muster == 0) return done(answer_of(PMIX_ERR_NOT_FOUND));
     Packer message = client->packer(Command::GroupDestruct);
     message.string(id);
-    if (knows_members(version)) {
+    if (knows_group_members(version)) {
         const auto members = group == nullptr ? std::vector<pmix_proc_t>() : group->procs();
         message.procs(members.data(), members.size());
     }

@@ -12,12 +12,6 @@
 namespace muster {
 namespace {
 
-/// OpenPMIx before 4.2.4 neither sends nor expects members.
-bool knows_members(const PeerVersion& version) {
-    return version.muster != 0 || version.at_least(4, 3) ||
-           (version.major == 4 && version.minor == 2 && version.release >= 4);
-}
-
 /// The job data of namespaces that are new to this peer (only our own clients look for it).
 void add_jobs(Server& server, const Peer& peer, const std::vector<pmix_proc_t>& members, Packer& reply) {
     std::vector<std::string> told{std::string(nspace_view(peer.proc.nspace))};
@@ -42,7 +36,7 @@ void write_construct(Server& server, const Peer& peer, const Outcome& outcome, P
     if (const pmix_value_t* value = info.value(PMIX_GROUP_MEMBERSHIP)) append_procs(*value, members);
     const auto context_id = info.number<size_t>(PMIX_GROUP_CONTEXT_ID);
     const PeerVersion& version = peer.version;
-    if (!knows_members(version)) {
+    if (!knows_group_members(version)) {
         reply.size(context_id.value_or(0));
         return;
     }
@@ -166,7 +160,7 @@ void handle::group_destruct(Server& server, const Request& request) {
     std::vector<pmix_proc_t> procs;
     Arrival arrival;
     if (!request.in.string(id)) return request.malformed();
-    if (knows_members(request.peer->version) && !request.in.procs(procs)) return request.malformed();
+    if (knows_group_members(request.peer->version) && !request.in.procs(procs)) return request.malformed();
     if (!request.in.infos(arrival.info)) return request.malformed();
     const PeerPtr& peer = request.peer;
     const Group* group = server.runtime().groups().find(id);
@@ -186,7 +180,7 @@ void handle::group_destruct(Server& server, const Request& request) {
         Packer reply = caller->packer();
         reply.status(outcome.status);
         // Its readers use one function for both replies.
-        if (!knows_members(caller->version)) reply.size(0);
+        if (!knows_group_members(caller->version)) reply.size(0);
         caller->reply(tag, std::move(reply));
     };
     if (group->state == GroupState::Failed) return arrival.reply({PMIX_GROUP_MEMBER_FAILED, {}, 0});
