@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Forwarded output: a host delivers pieces of output, and a client that pulled them counts. Public API only,
+// and only functions that every libpmix.so.2 since 4.2 has, so the same binary runs on Muster and on OpenPMIx
+// (bench/compare -p forwarding).
+//
+//   forwarding [-n BYTES] [-c COUNT]
+//
+// COUNT pieces of BYTES bytes are delivered without waiting for each, a few hundred at a time on the way;
+// then single pieces with the reader's sight of each one awaited. Prints one line: microseconds from the
+// first delivery until the reader has all, per 1000 pieces, and the latency of one piece.
+#include <fcntl.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <pmix_tool.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+extern char** environ;
+
+namespace {
+
+constexpr int kLimitSeconds = 120;
+constexpr size_t kOnTheWay = 400;
+constexpr int kSingles = 200;
+const char* const kJob = "bench-forwarding";
+const char* const kSource = "bench-source";
+
+int64_t now() {
+    return std::chrono::duration_cast<std::chrono::microseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+[[noreturn]] void die(const char* what, pmix_status_t status) {
+    fprintf(stderr, "forwarding: %s: %s\n", what, PMIx_Error_string(status));
+    _exit(1);
+}
+
+void check(const char* what, pmix_status_t status) {
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) die(what, status);
+}
+
+pmix_proc_t name(const char* nspace, pmix_rank_t rank) {
+    pmix_proc_t proc{};
+    snprintf(proc.nspace, sizeof proc.nspace, "%s", nspace);
+    proc.rank = rank;
+    return proc;
+}
+
+// --- the reader: writes a byte to the host for each mark that it has passed
+
+std::atomic<uint64_t> got{0};
+std::atomic<uint64_t> wanted{0};
+
+int to_host = 1;
+
+void on_output(size_t, pmix_iof_channel_t, pmix_proc_t*, pmix_byte_object_t* payload, pmix_info_t*, size_t) {
+    const uint64_t before = got.fetch_add(payload->size);
+    const uint64_t all = wanted;
+    if ((before < all && before + payload->size >= all) || before >= all) {
+        if (write(to_host, "x", 1) != 1) _exit(2);
+    }
+}
+
+std::atomic<int> registered{1};
+void on_registered(pmix_status_t status, size_t, void*) {
+    registered = status;
+}
+
+int reader(uint64_t bytes) {
+    wanted = bytes;
+    pmix_proc_t self;
+    check("PMIx_Init", PMIx_Init(&self, nullptr, 0));
+    const pmix_proc_t source = name(kSource, PMIX_RANK_WILDCARD);
+    const pmix_status_t status =
+        PMIx_IOF_pull(&source, 1, nullptr, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, on_registered, nullptr);
+    check("PMIx_IOF_pull", status);
+    while (registered == 1)
+        usleep(100);
+    check("registration", registered);
+    if (write(to_host, "r", 1) != 1) return 2;
+    char c = 0;
+    while (read(0, &c, 1) == 1) {
+    }
+    return PMIx_Finalize(nullptr, 0) == PMIX_SUCCESS ? 0 : 3;
+}
+
+// --- the host
+
+pmix_status_t on_connect(const pmix_proc_t*, void*, pmix_info_t*, size_t, pmix_op_cbfunc_t done, void* data) {
+    if (done != nullptr) done(PMIX_SUCCESS, data);
+    return PMIX_SUCCESS;
+}
+pmix_status_t on_finalize(const pmix_proc_t*, void*, pmix_op_cbfunc_t done, void* data) {
+    if (done != nullptr) done(PMIX_SUCCESS, data);
+    return PMIX_SUCCESS;
+}
+pmix_status_t on_pull(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, pmix_iof_channel_t,
+                      pmix_op_cbfunc_t, void*) {
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+struct Flow {
+    std::mutex lock;  // guards done
+    std::condition_variable changed;
+    size_t done = 0;
+};
+void on_done(pmix_status_t, void* data) {
+    auto* flow = static_cast<Flow*>(data);
+    const std::lock_guard guard(flow->lock);
+    ++flow->done;
+    flow->changed.notify_all();
+}
+
+void wait_for(Flow& flow, size_t count) {
+    std::unique_lock guard(flow.lock);
+    if (!flow.changed.wait_for(guard, std::chrono::seconds(kLimitSeconds),
+                               [&] { return flow.done >= count; }))
+        die("the library kept what was delivered", PMIX_ERR_TIMEOUT);
+}
+
+void await(int fd) {
+    pollfd ready{fd, POLLIN, 0};
+    char c = 0;
+    if (poll(&ready, 1, kLimitSeconds * 1000) != 1 || read(fd, &c, 1) != 1)
+        die("the reader did not get all", PMIX_ERR_TIMEOUT);
+}
+
+int host(const char* program, size_t bytes, size_t count) {
+    static pmix_server_module_t module;
+    module.client_connected2 = on_connect;
+    module.client_finalized = on_finalize;
+    module.iof_pull = on_pull;
+    char directory[] = "/tmp/bench-forwarding-XXXXXX";
+    if (mkdtemp(directory) == nullptr) return 1;
+    pmix_info_t info[2]{};
+    const bool no = false;
+    PMIx_Info_load(&info[0], PMIX_SERVER_TMPDIR, directory, PMIX_STRING);
+    PMIx_Info_load(&info[1], PMIX_IOF_LOCAL_OUTPUT, &no, PMIX_BOOL);
+    check("PMIx_server_init", PMIx_server_init(&module, info, 2));
+    for (const char* job : {kJob, kSource}) {
+        pmix_info_t size{};
+        const uint32_t one = 1;
+        PMIx_Info_load(&size, PMIX_JOB_SIZE, &one, PMIX_UINT32);
+        check("PMIx_server_register_nspace", PMIx_server_register_nspace(job, 1, &size, 1, nullptr, nullptr));
+    }
+    const pmix_proc_t client = name(kJob, 0);
+    check("PMIx_server_register_client",
+          PMIx_server_register_client(&client, geteuid(), getegid(), nullptr, nullptr, nullptr));
+    size_t variables = 0;
+    while (environ[variables] != nullptr)
+        ++variables;
+    auto** env = static_cast<char**>(calloc(variables + 1, sizeof(char*)));
+    for (size_t i = 0; i < variables; ++i)
+        env[i] = strdup(environ[i]);
+    check("PMIx_server_setup_fork", PMIx_server_setup_fork(&client, &env));
+    int up[2], down[2];
+    if (pipe2(up, O_CLOEXEC) != 0 || pipe2(down, O_CLOEXEC) != 0) return 1;
+    const std::string size_text = std::to_string(static_cast<uint64_t>(bytes) * count);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        dup2(down[0], 0);
+        dup2(up[1], 1);
+        execle(program, program, "-R", size_text.c_str(), nullptr, env);
+        _exit(127);
+    }
+    close(up[1]);
+    close(down[0]);
+    await(up[0]);
+
+    const pmix_proc_t source = name(kSource, 0);
+    std::string text(bytes, 'x');
+    const pmix_byte_object_t piece{text.data(), text.size()};
+    Flow flow;
+    const int64_t begin = now();
+    for (size_t i = 0; i < count; ++i) {
+        check("PMIx_server_IOF_deliver",
+              PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &piece, nullptr, 0, on_done, &flow));
+        if (i >= kOnTheWay && i % 64 == 0) wait_for(flow, i - kOnTheWay);
+    }
+    await(up[0]);
+    const int64_t stream = now() - begin;
+    wait_for(flow, count);
+    std::vector<int64_t> singles;
+    for (int i = 0; i < kSingles; ++i) {
+        const int64_t sent = now();
+        check("PMIx_server_IOF_deliver",
+              PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &piece, nullptr, 0, on_done, &flow));
+        await(up[0]);
+        singles.push_back(now() - sent);
+    }
+    std::sort(singles.begin(), singles.end());
+    printf("forwarding %zu thousand=%.1f latency=%lld\n", bytes,
+           static_cast<double>(stream) * 1000 / static_cast<double>(count),
+           static_cast<long long>(singles[singles.size() / 2]));
+    fflush(stdout);
+    close(down[1]);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    PMIx_server_finalize();
+    const std::string remove = std::string("rm -rf ") + directory;
+    return system(remove.c_str()) == 0 && status == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    size_t bytes = 64, count = 0;
+    for (int option = 0; (option = getopt(argc, argv, "n:c:R:")) != -1;) {
+        const size_t value = strtoull(optarg, nullptr, 10);
+        if (option == 'R') return reader(value);
+        if (option == 'n') bytes = value;
+        if (option == 'c') count = value;
+    }
+    if (bytes == 0) return 2;
+    if (count == 0) count = std::max<size_t>(20000, 200000 / (1 + bytes / 512));
+    return host("/proc/self/exe", bytes, count);
+}
