@@ -139,6 +139,37 @@ void await(int fd) {
         die("the reader did not get all", PMIX_ERR_TIMEOUT);
 }
 
+/// A job of one process here; with all that OpenPMIx's clients look for.
+void register_job(const char* job) {
+    char hostname[256] = "localhost";
+    gethostname(hostname, sizeof hostname - 1);
+    char* nodes = nullptr;
+    char* procs = nullptr;
+    check("PMIx_generate_regex", PMIx_generate_regex(hostname, &nodes));
+    check("PMIx_generate_ppn", PMIx_generate_ppn("0", &procs));
+    const uint32_t one = 1, zero = 0;
+    const uint16_t first = 0;
+    const pmix_rank_t rank = 0;
+    pmix_info_t of_rank[5]{};
+    PMIx_Info_load(&of_rank[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
+    PMIx_Info_load(&of_rank[1], PMIX_LOCAL_RANK, &first, PMIX_UINT16);
+    PMIx_Info_load(&of_rank[2], PMIX_NODE_RANK, &first, PMIX_UINT16);
+    PMIx_Info_load(&of_rank[3], PMIX_NODEID, &zero, PMIX_UINT32);
+    PMIx_Info_load(&of_rank[4], PMIX_HOSTNAME, hostname, PMIX_STRING);
+    pmix_data_array_t array{PMIX_INFO, 5, of_rank};
+    pmix_info_t info[9]{};
+    size_t n = 0;
+    for (const char* key : {PMIX_UNIV_SIZE, PMIX_JOB_SIZE, PMIX_MAX_PROCS, PMIX_NUM_NODES, PMIX_LOCAL_SIZE})
+        PMIx_Info_load(&info[n++], key, &one, PMIX_UINT32);
+    PMIx_Info_load(&info[n++], PMIX_NODE_MAP, nodes, PMIX_REGEX);
+    PMIx_Info_load(&info[n++], PMIX_PROC_MAP, procs, PMIX_REGEX);
+    PMIx_Info_load(&info[n++], PMIX_LOCAL_PEERS, "0", PMIX_STRING);
+    PMIx_Info_load(&info[n++], PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
+    check("PMIx_server_register_nspace", PMIx_server_register_nspace(job, 1, info, n, nullptr, nullptr));
+    free(nodes);
+    free(procs);
+}
+
 int host(const char* program, size_t bytes, size_t count) {
     static pmix_server_module_t module;
     module.client_connected2 = on_connect;
@@ -151,12 +182,8 @@ int host(const char* program, size_t bytes, size_t count) {
     PMIx_Info_load(&info[0], PMIX_SERVER_TMPDIR, directory, PMIX_STRING);
     PMIx_Info_load(&info[1], PMIX_IOF_LOCAL_OUTPUT, &no, PMIX_BOOL);
     check("PMIx_server_init", PMIx_server_init(&module, info, 2));
-    for (const char* job : {kJob, kSource}) {
-        pmix_info_t size{};
-        const uint32_t one = 1;
-        PMIx_Info_load(&size, PMIX_JOB_SIZE, &one, PMIX_UINT32);
-        check("PMIx_server_register_nspace", PMIx_server_register_nspace(job, 1, &size, 1, nullptr, nullptr));
-    }
+    for (const char* job : {kJob, kSource})
+        register_job(job);
     const pmix_proc_t client = name(kJob, 0);
     check("PMIx_server_register_client",
           PMIx_server_register_client(&client, geteuid(), getegid(), nullptr, nullptr, nullptr));
