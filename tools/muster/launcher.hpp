@@ -84,6 +84,7 @@ class Launcher final : private Hub {
     void launched(JobRecord& record, int32_t status, const std::string& why);
     /// The job has failed: says why (the first time), remembers the status, ends it and who depends on it.
     void fail_job(JobRecord& record, int status, int32_t term_status, const std::string& why);
+    std::vector<JobRecord*> children_of(const JobRecord& record);
     void end_ranks_of(JobRecord& record);
     void job_over(JobRecord& record);
     std::string describe(ProcId proc);

@@ -227,6 +227,16 @@ void Launcher::job_over(JobRecord& record) {
         send(node, Kind::Forget, 0, Writer().u32(record.job.number));
 }
 
+/// The jobs that it has spawned and that do not live on without it.
+std::vector<JobRecord*> Launcher::children_of(const JobRecord& record) {
+    std::vector<JobRecord*> children;
+    for (auto& [number, other] : jobs_.all()) {
+        const bool child = other->job.parent && other->job.parent->nspace == record.job.nspace;
+        if (child && !other->wishes.separate) children.push_back(other.get());
+    }
+    return children;
+}
+
 void Launcher::fail_job(JobRecord& record, int status, int32_t term_status, const std::string& why) {
     if (record.ended() || record.failure) return;
     record.failure = status;
@@ -237,12 +247,9 @@ void Launcher::fail_job(JobRecord& record, int status, int32_t term_status, cons
     if (!failure_ && !unborn && !options_.serve && !record.wishes.report_separately) failure_ = status;
     end_ranks_of(record);
     // Its children go with it, and those that are connected to it.
-    std::vector<JobRecord*> others;
-    for (auto& [number, other] : jobs_.all()) {
-        const bool child = other->job.parent && other->job.parent->nspace == record.job.nspace;
-        if ((child && !other->wishes.separate) || record.linked.contains(number))
-            others.push_back(other.get());
-    }
+    std::vector<JobRecord*> others = children_of(record);
+    for (uint32_t number : record.linked)
+        others.push_back(jobs_.find(number));
     for (JobRecord* other : others)
         fail_job(*other, status, PMIX_ERR_JOB_ABORTED, {});
 }
@@ -277,6 +284,8 @@ void Launcher::end_job(JobRecord& record, int32_t term_status, bool at_once) {
     }
     end_ranks_of(record);
     if (at_once) send_signal(SIGKILL, {{record.job.number, kAllRanks}}, true);
+    for (JobRecord* child : children_of(record))
+        end_job(*child, term_status, at_once);
 }
 
 void Launcher::end_ranks(const std::vector<ProcId>& procs, bool at_once) {
