@@ -128,7 +128,7 @@ void tool_connected(pmix_info_t* info, size_t ninfo, pmix_tool_connection_cbfunc
         }
         if (PMIx_Check_key(info[i].key, PMIX_RANK)) proc.rank = value.data.rank;
     }
-    say("TOOL " + about);
+    if (policy != "quiet") say("TOOL " + about);
     if (policy == "silent") return;
     if (proc.nspace[0] == '\0') {
         const std::string name =

@@ -547,23 +547,17 @@ TEST_F(Tools, attaching_and_detaching_again_and_again_grows_nothing) {
     // MUSTER_TOOL_ROUNDS=10000 is the long form.
     const char* given = getenv("MUSTER_TOOL_ROUNDS");
     const std::string rounds = given == nullptr ? "300" : given;
-    auto one = server("one", {"tools", "policy="});
+    auto one = server("one", {"tools", "policy=quiet"});
     const std::string many = "many:" + rounds + ",nspace=one";
     auto process = tool({"init:none", many, "wait", many, "wait", "finalize"});
     process->line();
     EXPECT_EQ(process->line(), "many PMIX_SUCCESS");
     EXPECT_EQ(process->line(), "wait");
-    const auto drain = [&] {
-        for (int i = 0; i < std::atoi(rounds.c_str()); ++i)
-            ASSERT_TRUE(begins(one->line(), "TOOL "));
-    };
-    drain();
     const long tool_memory = memory_of(process->pid()), server_memory = memory_of(one->pid());
     const size_t tool_files = descriptors_of(process->pid()), server_files = descriptors_of(one->pid());
     process->go_on();
     EXPECT_EQ(process->line(), "many PMIX_SUCCESS");
     EXPECT_EQ(process->line(), "wait");
-    drain();
     EXPECT_EQ(descriptors_of(process->pid()), tool_files);
     EXPECT_LE(descriptors_of(one->pid()), server_files + 1);  // the last one may not be seen closed yet
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
