@@ -22,8 +22,9 @@ extern "C" {
 #define MUSTER_PNET_UNKNOWN UINT32_MAX
 
 /* What setup_application is asked for besides a fabric (PMIX_ALLOC_FABRIC among the directives). */
-#define MUSTER_PNET_ENVARS 0x1u /* PMIX_SETUP_APP_ENVARS, or _ALL: variables of this process's environment \
-                                 */
+#define MUSTER_PNET_ENVARS                                                          \
+    0x1u /* PMIX_SETUP_APP_ENVARS, or _ALL: variables of this process's environment \
+          */
 #define MUSTER_PNET_NONENVARS 0x2u /* PMIX_SETUP_APP_NONENVARS, or _ALL: whatever else a job needs */
 
 /* A job and where its processes run. The host's, valid during the call. */
