@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 
@@ -21,11 +22,57 @@ struct Slot {
     std::unique_ptr<Runtime> owned;
     std::atomic<Runtime*> current{nullptr};
     std::atomic<long> users{0};
+    Server* inherited = nullptr;  // in a child of fork(): the parent's server, to be read only
 };
+
+/// How long a fork() waits for the progress thread to stand still, and how long that stands still at most.
+constexpr std::chrono::milliseconds kForkPatience{100};
+constexpr std::chrono::seconds kLongestFork{2};
+
+/// The progress thread of a server stands still while another thread forks: what the child then reads of the
+/// server (PMIx_server_setup_fork) is whole.
+struct Standstill {
+    std::mutex lock;
+    std::condition_variable changed;
+    bool reached = false;
+    bool over = false;
+};
+thread_local std::shared_ptr<Standstill> standstill;
 
 Slot& slot() {
     static auto* the_slot = new Slot;  // never destroyed: threads may call while the process exits
     return *the_slot;
+}
+
+/// A progress thread that does not come to stand (a host holds it in an upcall) is not waited for: most
+/// children of fork() call exec and read nothing.
+void before_fork() {
+    try {
+        const Use use;
+        if (!use || use->server() == nullptr || use->loop().on_loop()) return;
+        if (use->loop().drive() == EventLoop::Drive::External) return;
+        auto ours = std::make_shared<Standstill>();
+        use->loop().post([ours] {
+            std::unique_lock lock(ours->lock);
+            ours->reached = true;
+            ours->changed.notify_all();
+            ours->changed.wait_for(lock, kLongestFork, [&] { return ours->over; });
+        });
+        std::unique_lock lock(ours->lock);
+        ours->changed.wait_for(lock, kForkPatience, [&] { return ours->reached; });
+        standstill = ours;
+    } catch (...) {  // without memory the child may find the server in the middle of a change
+        standstill.reset();
+    }
+}
+
+void after_fork() {
+    const auto ours = std::move(standstill);
+    standstill.reset();
+    if (!ours) return;
+    const std::lock_guard lock(ours->lock);
+    ours->over = true;
+    ours->changed.notify_all();
 }
 
 /// In a child of fork() there is no progress thread, and the connection is the parent's: the child is not
@@ -35,6 +82,7 @@ void forget_in_child() {
     Slot& the_slot = slot();
     new (&the_slot.lock) std::mutex;  // another thread may have held it
     Runtime* runtime = the_slot.owned.release();
+    if (runtime != nullptr) the_slot.inherited = runtime->server();
     the_slot.references = 0;
     the_slot.current.store(nullptr);
     the_slot.users.store(0);
@@ -70,7 +118,7 @@ pmix_status_t instance::initialize(Make make, void* context) {
         ++the_slot.references;
         return PMIX_SUCCESS;
     }
-    static const int watching_forks = pthread_atfork(nullptr, nullptr, forget_in_child);
+    static const int watching_forks = pthread_atfork(before_fork, after_fork, forget_in_child);
     if (watching_forks != 0) return PMIX_ERR_NOMEM;
     auto made = make(context);
     if (!made) return made.status();
@@ -102,6 +150,10 @@ pmix_status_t instance::finalize(void (*goodbye)(Runtime&, void*), void* context
     the_slot.owned.reset();
     the_slot.references = 0;
     return PMIX_SUCCESS;
+}
+
+Server* instance::inherited_server() {
+    return slot().inherited;
 }
 
 bool instance::initialized() {

@@ -38,6 +38,8 @@ pmix_status_t initialize(Make make, void* context);
 /// One init less; the last one ends the runtime. `goodbye` is run before, while the loop still runs.
 pmix_status_t finalize(void (*goodbye)(Runtime& runtime, void* context), void* context);
 bool initialized();
+/// In a child of fork(): the server that the parent was, as it stood at the fork, only to be read. Else null.
+Server* inherited_server();
 
 }  // namespace instance
 

@@ -178,11 +178,18 @@ PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_
 PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) {
     if (proc == nullptr || env == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
     std::vector<std::pair<std::string, std::string>> variables;
+    // Slurm asks in the child, between fork and exec.
+    Server* const parent = instance::initialized() ? nullptr : instance::inherited_server();
     const pmix_status_t status =
-        on_server(nullptr, nullptr, [client = *proc, given = *env, out = &variables](Server& server) {
-            *out = server.fork_environment(client, given);
-            return PMIX_SUCCESS;
-        });
+        parent != nullptr
+            ? guard([&]() -> pmix_status_t {
+                  variables = parent->fork_environment(*proc, *env);
+                  return PMIX_OPERATION_SUCCEEDED;
+              })
+            : on_server(nullptr, nullptr, [client = *proc, given = *env, out = &variables](Server& server) {
+                  *out = server.fork_environment(client, given);
+                  return PMIX_SUCCESS;
+              });
     if (status != PMIX_OPERATION_SUCCEEDED) return status;
     for (const auto& [name, value] : variables) {
         if (const pmix_status_t set = env_set(env, name, value.c_str(), true); set != PMIX_SUCCESS)

@@ -3,6 +3,7 @@
 // the server, or takes a client or a namespace away, while others wait for it.
 #include <gtest/gtest.h>
 #include <pmix.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -56,6 +57,61 @@ void expect_service(Host& host) {
         processes.push_back(host.start(job, rank, {"fence", "2", "collect"}));
     for (Process& process : processes)
         EXPECT_EQ(process.wait(), 0);
+}
+
+/// What PMIx_server_setup_fork gives for the process, a line a variable; empty when it fails.
+std::string fork_environment(const pmix_proc_t& proc) {
+    char** variables = nullptr;
+    std::string text;
+    if (PMIx_server_setup_fork(&proc, &variables) == PMIX_SUCCESS) {
+        for (char** variable = variables; variable != nullptr && *variable != nullptr; ++variable)
+            text += std::string(*variable) + "\n";
+    }
+    PMIx_Argv_free(variables);
+    return text;
+}
+
+// Slurm does so, whose children call exec afterwards; others of its threads go on with the library meanwhile.
+TEST(Manners, SRV_34_asks_for_the_environment_in_the_child) {
+    Host host;
+    const auto job = host.start_job(1, 1);
+    const pmix_proc_t proc = process_of(job, 0);
+    const std::string expected = fork_environment(proc);
+    ASSERT_NE(expected.find("PMIX_NAMESPACE=" + job.nspace), std::string::npos);
+    std::atomic<bool> over{false};
+    std::thread busy([&] {
+        for (int round = 0; !over; ++round) {
+            const std::string name = "busy" + std::to_string(round % 4);
+            pmix_info_t info;
+            const uint32_t size = 1;
+            PMIX_INFO_LOAD(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
+            PMIx_server_register_nspace(name.c_str(), 1, &info, 1, nullptr, nullptr);
+            PMIx_server_deregister_nspace(name.c_str(), nullptr, nullptr);
+        }
+    });
+    for (int round = 0; round < 20; ++round) {
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        const pid_t child = fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            alarm(30);
+            const std::string text = fork_environment(proc);
+            _exit(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
+        }
+        close(ends[1]);
+        std::string text;
+        char piece[4096];
+        for (ssize_t got = 0; (got = read(ends[0], piece, sizeof piece)) > 0;)
+            text.append(piece, static_cast<size_t>(got));
+        close(ends[0]);
+        int status = -1;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+        EXPECT_EQ(text, expected);
+    }
+    over = true;
+    busy.join();
 }
 
 // --- how upcalls are answered ---

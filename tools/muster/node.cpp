@@ -117,10 +117,11 @@ void Node::set_up(const Job& job) {
     struct Question {
         Node* node;
         uint32_t job;
+        InfoList info;  // read until the answer comes
     };
-    InfoList info;
+    auto question = std::make_unique<Question>(Question{this, job.number, {}});
+    InfoList& info = question->info;
     info.flag(PMIX_SETUP_APP_ALL, true);
-    auto question = std::make_unique<Question>(Question{this, job.number});
     const pmix_status_t status = PMIx_server_setup_application(
         job.nspace.c_str(), info.data(), info.size(),
         [](pmix_status_t, pmix_info_t* found, size_t count, void* data, pmix_op_cbfunc_t release,

@@ -169,11 +169,8 @@ Result<void> Registration::place_on_id(Staged& staged, pmix_rank_t rank, const p
     JobMapBuilder& map = builder(staged);
     if (map.placed(rank)) {
         if (map.set_id(map.node_of(rank), *id)) return {};
-        if (strict()) {
-            return attribute_error(PMIX_ERR_BAD_PARAM, entry, nspace_,
-                                   "puts rank " + std::to_string(rank) + " on node " + std::to_string(*id) +
-                                       ", which is not its node in the maps");
-        }
+        // Slurm gives each process the id of the server's own node: the maps count, and what was said is
+        // kept.
         put(staged.job->procs[rank], PMIX_NODEID, Value::from(*id));
         return {};
     }
