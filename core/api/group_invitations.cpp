@@ -2,6 +2,8 @@
 // Groups that one process invites others to, and leaving groups (Standard: Process Sets and Groups).
 #include <pmix.h>
 
+#include <cstring>
+
 #include "core/api/call.hpp"
 #include "core/groups/group_table.hpp"
 #include "core/groups/invitation.hpp"
@@ -30,7 +32,15 @@ auto inviting(const char* grp, const pmix_proc_t procs[], size_t nprocs, const p
     };
 }
 
-auto joining(const char* grp, const pmix_proc_t* leader, pmix_group_opt_t opt, const pmix_info_t directives[],
+/// What the caller gave, which need not be a value of the type.
+int number_of(const pmix_group_opt_t& opt) {
+    static_assert(sizeof opt == sizeof(int));
+    int number = 0;
+    memcpy(&number, &opt, sizeof number);
+    return number;
+}
+
+auto joining(const char* grp, const pmix_proc_t* leader, int opt, const pmix_info_t directives[],
              size_t ndirs) {
     return [=](Runtime&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(directives, ndirs);
@@ -88,7 +98,7 @@ PMIX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t* l
                                           size_t* nresults) {
     clear(results, nresults);
     HostAnswer answer;
-    const pmix_status_t status = call(answer, joining(grp, leader, opt, directives, ndirs));
+    const pmix_status_t status = call(answer, joining(grp, leader, number_of(opt), directives, ndirs));
     give_results(answer, results, nresults);
     return status;
 }
@@ -96,7 +106,7 @@ PMIX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t* l
 PMIX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t* leader,
                                              pmix_group_opt_t opt, const pmix_info_t directives[],
                                              size_t ndirs, pmix_info_cbfunc_t cbfunc, void* cbdata) {
-    return launch(to_callback(cbfunc, cbdata), joining(grp, leader, opt, directives, ndirs));
+    return launch(to_callback(cbfunc, cbdata), joining(grp, leader, number_of(opt), directives, ndirs));
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t directives[], size_t ndirs) {

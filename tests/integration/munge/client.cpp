@@ -16,7 +16,10 @@ std::string credentials() {
     PMIx_Info_load(&type, PMIX_CRED_TYPE, "munge", PMIX_STRING);
     pmix_byte_object_t credential{nullptr, 0};
     pmix_status_t status = PMIx_Get_credential(&type, 1, &credential);
-    if (status != PMIX_SUCCESS) return std::string("NONE ") + PMIx_Error_string(status);
+    if (status != PMIX_SUCCESS) {
+        PMIx_Info_destruct(&type);
+        return std::string("NONE ") + PMIx_Error_string(status);
+    }
     std::string line;
     for (int i = 0; i < 2; ++i) {
         pmix_info_t* results = nullptr;
@@ -34,6 +37,7 @@ std::string credentials() {
         PMIx_Info_free(results, count);
     }
     free(credential.bytes);
+    PMIx_Info_destruct(&type);
     return line;
 }
 

@@ -71,10 +71,16 @@ TEST_F(Hostile, ArraysThatContradictTheMaps) {
     add_array(ids, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "alpha", PMIX_NODEID, uint32_t{4});
     add_array(ids, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "beta", PMIX_NODEID, uint32_t{4});
     refused(ids, PMIX_ERR_BAD_PARAM, PMIX_NODE_INFO_ARRAY);
-    Info proc_ids = maps("alpha,beta", "0-1;2");
-    add_array(proc_ids, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "alpha", PMIX_NODEID, uint32_t{4});
-    add_array(proc_ids, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(2), PMIX_NODEID, uint32_t{4});
-    refused(proc_ids, PMIX_ERR_BAD_PARAM, PMIX_NODEID);
+}
+
+// Slurm says of each process that it runs on the server's own node.
+TEST_F(Hostile, NodeIdsOfProcessesThatContradictTheMapsAreBorne) {
+    Info ids = maps("alpha,beta", "0-1;2");
+    add_array(ids, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "alpha", PMIX_NODEID, uint32_t{4});
+    add_array(ids, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(2), PMIX_NODEID, uint32_t{4});
+    ASSERT_TRUE(add(ids));
+    EXPECT_EQ(of_rank(2, PMIX_HOSTNAME), "sbeta");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS), "s0,1");
 }
 
 TEST_F(Hostile, WrongTypes) {
