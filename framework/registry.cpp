@@ -27,6 +27,9 @@ namespace {
 
 constexpr const char* kFrameworks[] = {"bfrops", "gds",  "pcompress", "plog", "pmdl",
                                        "pnet",   "preg", "psec",      "ptl"};
+// Those without which no process gets anywhere, and whose choice is a matter of speed, not of trust: a list
+// that names none of their components (that of another implementation, say) is set aside. So not psec.
+constexpr std::string_view kIndispensable[] = {"bfrops", "gds", "preg", "ptl"};
 
 // Parts of the library that log without being a framework, and the names under which OpenPMIx's users ask for
 // that.
@@ -52,8 +55,9 @@ std::vector<std::string> split(std::string_view text, char separator) {
     return words;
 }
 
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
+template <class Words>
+bool contains(const Words& words, std::string_view word) {
+    return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
 /// What one component is given; its values do not change any more, so any thread may read them.
@@ -106,6 +110,8 @@ struct Component {
     std::unique_ptr<HostContext> host;
     void* instance = nullptr;
     std::shared_ptr<void> facade;  // over the instance, for frameworks that are open to vendors
+
+    bool ruled_out = false;  // by PMIX_MCA_<framework>
 
     void give_up(std::string reason) {
         step = Step::Unusable;
@@ -296,6 +302,24 @@ struct Registry::Impl {
                            restriction.said.c_str(), name.c_str(), names_of(framework).c_str());
             }
         }
+        const auto named = [&](const Component& component) {
+            return restriction.names_it(component.record.name);
+        };
+        if (!restriction.deny && !restriction.names.empty() && contains(kIndispensable, framework.name) &&
+            std::none_of(framework.components.begin(), framework.components.end(), named)) {
+            set_aside(framework, "it names no component that there is");
+        }
+    }
+
+    /// From here on PMIX_MCA_<framework> counts for nothing.
+    static void set_aside(Framework& framework, const char* why) {
+        if (framework.restriction.names.empty()) return;
+        MUSTER_LOG(framework.log, Error, "%s is set aside: %s", framework.restriction.said.c_str(), why);
+        framework.restriction.names.clear();
+        for (Component& component : framework.components) {
+            if (component.ruled_out) component.step = Component::Step::Found;
+            component.ruled_out = false;
+        }
     }
 
     static Component& add(Framework& framework, const std::string& name, std::string path) {
@@ -314,6 +338,7 @@ struct Registry::Impl {
                        component.record.reason.c_str());
         } else if (!framework.restriction.allows(name)) {
             component.give_up("not opened: ruled out by " + framework.restriction.said);
+            component.ruled_out = true;
         }
         return component;
     }
@@ -483,6 +508,9 @@ std::vector<Ptl*> Registry::ptls(std::string_view only) {
     return impl_->instances<Ptl>("ptl", only);
 }
 std::vector<Gds*> Registry::stores(std::string_view only) {
+    std::vector<Gds*> usable = impl_->instances<Gds>("gds", only);
+    if (!usable.empty() || only.empty()) return usable;
+    Impl::set_aside(*impl_->find("gds"), "the server offers only others");
     return impl_->instances<Gds>("gds", only);
 }
 std::vector<Bfrops*> Registry::bfrops(std::string_view only) {

@@ -61,7 +61,9 @@ class Registry {
     /// "a,b" or a deny list "^a,b"), their priorities (one below 0: only when the allow list names it) and
     /// each component's own word. `only` narrows the choice to these names, in their order (empty: no
     /// narrowing); it may come from a peer, so it allows nothing. Instances live as long as the registry.
-    /// Loop thread or before the loop starts.
+    /// A list PMIX_MCA_<framework> that names no component that there is, is set aside for bfrops, gds, preg
+    /// and ptl. So is that for gds where it leaves nothing of `only`: how a store looks is the server's
+    /// choice, and no matter of trust. Loop thread or before the loop starts.
     std::vector<Ptl*> ptls(std::string_view only = {});
     std::vector<Gds*> stores(std::string_view only = {});
     std::vector<Bfrops*> bfrops(std::string_view only = {});

@@ -17,6 +17,14 @@ std::string joined(const std::vector<uint32_t>& ranks) {
     return fmt::format("{}", fmt::join(ranks, ","));
 }
 
+/// Names of the nodes that have ranks: a comma list.
+std::string used_names(const Job& job) {
+    std::string names;
+    for (uint32_t n : job.used_nodes())
+        names += (names.empty() ? "" : ",") + job.nodes[n];
+    return names;
+}
+
 /// Adds a list in the library's compact form.
 void add_map(InfoList& info, const char* key, const std::string& list,
              pmix_status_t (*compact)(const char*, char**)) {
@@ -152,15 +160,17 @@ InfoList& InfoList::array(const char* key, const InfoList& elements) {
     return add(key, &array, PMIX_DATA_ARRAY);
 }
 
+void add_maps(InfoList& info, const Job& job) {
+    std::string ranks;
+    for (uint32_t n : job.used_nodes())
+        ranks += (ranks.empty() ? "" : ";") + joined(job.ranks_on(n));
+    add_map(info, PMIX_NODE_MAP, used_names(job), PMIx_generate_regex);
+    add_map(info, PMIX_PROC_MAP, ranks, PMIx_generate_ppn);
+}
+
 InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std::string& server_nspace) {
-    std::string names, ranks, peers;
     const std::vector<uint32_t> nodes = job.used_nodes();
-    for (uint32_t n : nodes) {
-        const std::string here = joined(job.ranks_on(n));
-        names += (names.empty() ? "" : ",") + job.nodes[n];
-        ranks += (ranks.empty() ? "" : ";") + here;
-        if (n == node) peers = here;
-    }
+    const std::string names = used_names(job);
     const std::vector<uint32_t> local = job.ranks_on(node);
 
     InfoList info;
@@ -183,15 +193,14 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
     info.rank(PMIX_NPROC_OFFSET, job.offset);
     info.text(PMIX_NODE_LIST, names);
     info.text(PMIX_ALLOCATED_NODELIST, names);
-    add_map(info, PMIX_NODE_MAP, names, PMIx_generate_regex);
-    add_map(info, PMIX_PROC_MAP, ranks, PMIx_generate_ppn);
+    add_maps(info, job);
     info.text(PMIX_MAPBY, job.map_by);
     info.text(PMIX_RANKBY, "slot");
     info.text(PMIX_BINDTO, job.bind_to);
     // Of this node.
     info.u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(local.size()));
     info.u32(PMIX_NODE_SIZE, static_cast<uint32_t>(local.size()));
-    info.text(PMIX_LOCAL_PEERS, peers);
+    info.text(PMIX_LOCAL_PEERS, joined(local));
     if (!local.empty()) info.rank(PMIX_LOCALLDR, local.front());
     const std::string unbound = cpu_text(own_cpus());
     std::string cpusets;

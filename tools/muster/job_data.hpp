@@ -46,6 +46,9 @@ struct JobDirs {
 /// All that is known of `job`, as the server of node `node`, which is a process of `server_nspace`, is told.
 InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std::string& server_nspace);
 
+/// PMIX_NODE_MAP and PMIX_PROC_MAP of the job.
+void add_maps(InfoList& info, const Job& job);
+
 /// "0,2-3" of a processor list.
 std::string cpu_text(const std::vector<unsigned>& cpus);
 

@@ -61,6 +61,8 @@ struct JobRecord {
     int32_t term_status = 0;        ///< how it ended: a status of PMIx
     JobWishes wishes;
     std::optional<uint32_t> failed_rank;  ///< the first that failed
+    std::optional<int> first_status;      ///< of a job that can recover: what its first failure would give
+    uint32_t ranks_failed = 0;            ///< of such a job
     std::multiset<uint32_t> linked;       ///< jobs connected to it: one fails with the other
 
     bool ended() const { return state == State::Ending || state == State::Ended; }

@@ -80,8 +80,10 @@ int Launcher::run() {
     }
     const uint32_t size = job.size();
     make_parts();
-    if (!options_.serve)
-        launch(std::move(job), options_.output, [](JobRecord&, int32_t, const std::string&) {});
+    if (!options_.serve) {
+        launch(std::move(job), options_.output, [](JobRecord&, int32_t, const std::string&) {
+        }).wishes.recoverable = options_.recoverable;
+    }
     loop_->run();
 
     output_->finish(failure_ ? kPatience : std::chrono::milliseconds(-1));

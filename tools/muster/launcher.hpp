@@ -82,6 +82,8 @@ class Launcher final : private Hub {
     void rank_ended(JobRecord& record, uint32_t rank);
     void start_settled(JobRecord& record);
     void launched(JobRecord& record, int32_t status, const std::string& why);
+    /// A process has failed, and with it the job, unless it can recover and somebody is left to go on.
+    void rank_failed(JobRecord& record, int status, int32_t term_status, const std::string& why);
     /// The job has failed: says why (the first time), remembers the status, ends it and who depends on it.
     void fail_job(JobRecord& record, int status, int32_t term_status, const std::string& why);
     std::vector<JobRecord*> children_of(const JobRecord& record);

@@ -146,21 +146,32 @@ void Launcher::rank_exited(ProcId proc, int status) {
         (WIFSIGNALED(status) || WEXITSTATUS(status) != 0 || (rank->connected && !rank->finalized))) {
         record.failed_rank = proc.rank;
     }
-    if (!rank->dismissed && !wishes.recoverable) {
+    if (!rank->dismissed) {
         const std::string who = describe(proc);
         if (WIFSIGNALED(status)) {
-            fail_job(record, 128 + WTERMSIG(status), PMIX_ERR_JOB_ABORTED_BY_SIG,
-                     fmt::format("{} was ended by {}", who, signal_text(WTERMSIG(status))));
+            rank_failed(record, 128 + WTERMSIG(status), PMIX_ERR_JOB_ABORTED_BY_SIG,
+                        fmt::format("{} was ended by {}", who, signal_text(WTERMSIG(status))));
         } else if (WEXITSTATUS(status) != 0 && !wishes.nonzero_is_fine) {
-            fail_job(record, WEXITSTATUS(status), PMIX_ERR_JOB_NON_ZERO_TERM,
-                     fmt::format("{} exited with status {}{}", who, WEXITSTATUS(status),
-                                 rank->connected ? "" : " before it called PMIx_Init"));
+            rank_failed(record, WEXITSTATUS(status), PMIX_ERR_JOB_NON_ZERO_TERM,
+                        fmt::format("{} exited with status {}{}", who, WEXITSTATUS(status),
+                                    rank->connected ? "" : " before it called PMIx_Init"));
         } else if (rank->connected && !rank->finalized) {
-            fail_job(record, 1, PMIX_ERR_JOB_TERM_WO_SYNC,
-                     fmt::format("{} exited with status 0 without calling PMIx_Finalize", who));
+            rank_failed(record, 1, PMIX_ERR_JOB_TERM_WO_SYNC,
+                        fmt::format("{} exited with status 0 without calling PMIx_Finalize", who));
         }
     }
     rank_ended(record, proc.rank);
+}
+
+void Launcher::rank_failed(JobRecord& record, int status, int32_t term_status, const std::string& why) {
+    if (!record.wishes.recoverable) return fail_job(record, status, term_status, why);
+    if (record.ended()) return;
+    if (!record.first_status) record.first_status = status;
+    if (++record.ranks_failed == record.job.size()) {
+        return fail_job(record, *record.first_status, term_status,
+                        why + "; no process of the job ended well");
+    }
+    say(why + "; the job goes on");
 }
 
 void Launcher::rank_aborted(ProcId proc, int status, const std::string& text,

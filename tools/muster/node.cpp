@@ -122,6 +122,12 @@ void Node::set_up(const Job& job) {
     auto question = std::make_unique<Question>(Question{this, job.number, {}});
     InfoList& info = question->info;
     info.flag(PMIX_SETUP_APP_ALL, true);
+    add_maps(info, job);
+    // As other hosts do: a network of the job's own, with a key that only its processes get.
+    InfoList network;
+    network.text(PMIX_ALLOC_FABRIC_ID, job.nspace + ".net");
+    network.flag(PMIX_ALLOC_FABRIC_SEC_KEY, true);
+    info.array(PMIX_ALLOC_FABRIC, network);
     const pmix_status_t status = PMIx_server_setup_application(
         job.nspace.c_str(), info.data(), info.size(),
         [](pmix_status_t, pmix_info_t* found, size_t count, void* data, pmix_op_cbfunc_t release,

@@ -212,7 +212,8 @@ struct Part {
     std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri;
     std::vector<std::string> env, outputs;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
-    bool report = false, tag = false, timestamps = false, merge = false, accepted = false, version = false;
+    bool report = false, recovery = false, tag = false, timestamps = false, merge = false, accepted = false,
+         version = false;
 
     Part() {
         parser.formatter(std::make_shared<HelpFormat>());
@@ -263,6 +264,8 @@ struct Part {
                 "--report-uri", report_uri,
                 "(job) Write the URI at which tools reach the server into this file; - is standard output")
             ->type_name("FILE");
+        parser.add_flag("--enable-recovery", recovery,
+                        "(job) Go on when a process fails: the others are told by an event");
         parser.add_flag("--report", report, "(job) Print a table of times at the end");
         parser
             .add_option("--pmixmca,--gpmixmca", pmix_parameters,
@@ -328,6 +331,7 @@ struct Part {
         options.output.timestamp |= timestamps;
         options.output.merge |= merge;
         options.report |= report;
+        options.recoverable |= recovery;
         if (!input.empty()) options.input = input_policy(input);
         if (!report_uri.empty()) options.report_uri = report_uri;
         if (!timeout.empty()) {

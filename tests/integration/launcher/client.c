@@ -3,6 +3,7 @@
 // well.
 #include <pmix.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,157 @@ static void fences(void) {
     expect(PMIx_Fence(members, count, NULL, 0) == PMIX_SUCCESS, "fence of all by name");
 }
 
+static volatile int deaths;
+
+static void on_death(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[],
+                     size_t count, pmix_info_t* results, size_t result_count,
+                     pmix_event_notification_cbfunc_fn_t done, void* data) {
+    (void)id, (void)status, (void)source, (void)results, (void)result_count;
+    for (size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && info[i].value.data.proc->rank == 1)
+            ++deaths;
+    }
+    if (done != NULL) done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+static void until(volatile int* what) {
+    for (int i = 0; i < 30000 && *what == 0; ++i)
+        usleep(1000);
+    expect(*what != 0, "waited in vain");
+}
+
+// Rank 1 dies; the others hear of it, and go on without it.
+static void survive(void) {
+    const uint32_t size = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
+    pmix_status_t code = PMIX_ERR_PROC_ABORTED_BY_SIG;
+    pmix_proc_t left[64];
+    size_t count = 0;
+    expect(PMIx_Register_event_handler(&code, 1, NULL, 0, on_death, NULL, NULL) >= 0, "register");
+    expect(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_SUCCESS, "fence of all");
+    if (me.rank == 1) kill(getpid(), SIGKILL);
+    until(&deaths);
+    expect(PMIx_Fence(NULL, 0, NULL, 0) != PMIX_SUCCESS, "fence with the dead");
+    for (uint32_t rank = 0; rank < size && count < 64; ++rank) {
+        if (rank != 1) PMIX_LOAD_PROCID(&left[count++], me.nspace, rank);
+    }
+    expect(PMIx_Fence(left, count, NULL, 0) == PMIX_SUCCESS, "fence of those that are left");
+}
+
+// What was gathered on one node before the launch is there on all: the same key for everybody.
+static void set_up(void) {
+    char id[PMIX_MAX_NSLEN + 8];
+    const char* shown = NULL;
+    pmix_proc_t job;
+    pmix_value_t* value = NULL;
+    PMIX_LOAD_PROCID(&job, me.nspace, PMIX_RANK_WILDCARD);
+    snprintf(id, sizeof id, "%s.net", me.nspace);
+    expect(PMIx_Get(&job, id, NULL, 0, &value) == PMIX_SUCCESS && value->type == PMIX_DATA_ARRAY, id);
+    if (value == NULL) return;
+    const pmix_info_t* facts = (const pmix_info_t*)value->data.darray->array;
+    for (size_t i = 0; i < value->data.darray->size; ++i) {
+        if (!PMIX_CHECK_KEY(&facts[i], PMIX_ALLOC_FABRIC_SEC_KEY)) continue;
+        shown = "key";
+        printf("%s ", shown);
+        for (size_t byte = 0; byte < facts[i].value.data.bo.size; ++byte)
+            printf("%02x", (unsigned char)facts[i].value.data.bo.bytes[byte]);
+        printf("\n");
+    }
+    expect(shown != NULL, PMIX_ALLOC_FABRIC_SEC_KEY);
+    PMIX_VALUE_RELEASE(value);
+}
+
+static void wait_for_file(const char* name) {
+    for (int i = 0; i < 30000 && access(name, F_OK) != 0; ++i)
+        usleep(1000);
+    expect(access(name, F_OK) == 0, name);
+}
+
+static volatile int published, publish_status = 1;
+
+static void on_published(pmix_status_t status, void* data) {
+    (void)data;
+    publish_status = status;
+    published = 1;
+}
+
+// While the host cannot answer an upcall (the launcher is stopped), its servers serve on.
+static void upcalls(void) {
+    pmix_info_t info;
+    pmix_proc_t other;
+    pmix_value_t value, *got = NULL;
+    PMIX_VALUE_LOAD(&value, "local", PMIX_STRING);
+    expect(PMIx_Put(PMIX_GLOBAL, "test.key", &value) == PMIX_SUCCESS && PMIx_Commit() == PMIX_SUCCESS, "put");
+    PMIX_VALUE_DESTRUCT(&value);
+    fclose(fopen(me.rank == 0 ? "up.0" : "up.1", "w"));
+    wait_for_file("stopped");
+    PMIX_INFO_LOAD(&info, me.rank == 0 ? "pub.0" : "pub.1", "text", PMIX_STRING);
+    expect(PMIx_Publish_nb(&info, 1, on_published, NULL) == PMIX_SUCCESS, "publish");
+    PMIX_LOAD_PROCID(&other, me.nspace, 1 - me.rank);
+    expect(PMIx_Get(&other, "test.key", NULL, 0, &got) == PMIX_SUCCESS, "get beside an upcall");
+    if (got != NULL) PMIX_VALUE_RELEASE(got);
+    expect(published == 0, "nobody can have answered the upcall");
+    fclose(fopen(me.rank == 0 ? "served.0" : "served.1", "w"));
+    until(&published);
+    expect(publish_status == PMIX_SUCCESS, "publish's answer");
+    PMIX_INFO_DESTRUCT(&info);
+}
+
+static volatile int fenced, controlled;
+
+static void on_fenced(pmix_status_t status, void* data) {
+    (void)data;
+    expect(status == PMIX_SUCCESS, "fence");
+    fenced = 1;
+}
+
+static void on_controlled(pmix_status_t status, pmix_info_t* info, size_t count, void* data,
+                          pmix_release_cbfunc_t release, void* release_data) {
+    (void)info, (void)count, (void)data;
+    // muster's processes stay where they are.
+    expect(status == PMIX_ERR_NOT_SUPPORTED || status == PMIX_SUCCESS, "job control");
+    if (release != NULL) release(release_data);
+    controlled = 1;
+}
+
+// Asks for a checkpoint and restart, which may move processes, only between collectives: all have ended
+// before the request, and the next begins when it is answered.
+static void move(void) {
+    pmix_info_t directives[2];
+    bool yes = true;
+    PMIX_INFO_LOAD(&directives[0], PMIX_JOB_CTRL_ID, "move", PMIX_STRING);
+    PMIX_INFO_LOAD(&directives[1], PMIX_JOB_CTRL_CHECKPOINT, "move", PMIX_STRING);
+    for (int round = 0; round < 3; ++round) {
+        fenced = 0;
+        expect(PMIx_Fence_nb(NULL, 0, NULL, 0, on_fenced, NULL) == PMIX_SUCCESS, "fence");
+        until(&fenced);
+        // Everybody's earlier collectives are over; rank 0 asks, and the others wait for its word.
+        if (me.rank == 0) {
+            char key[16];
+            pmix_info_t word;
+            controlled = 0;
+            expect(PMIx_Job_control_nb(NULL, 0, directives, 2, on_controlled, NULL) == PMIX_SUCCESS,
+                   "control");
+            until(&controlled);
+            snprintf(key, sizeof key, "moved.%d", round);
+            PMIX_INFO_LOAD(&word, key, &yes, PMIX_BOOL);
+            expect(PMIx_Publish(&word, 1) == PMIX_SUCCESS, "publish");
+            PMIX_INFO_DESTRUCT(&word);
+        } else {
+            pmix_pdata_t word;
+            pmix_info_t wait[2];
+            int all = 0, seconds = 30;
+            PMIX_PDATA_CONSTRUCT(&word);
+            snprintf(word.key, sizeof word.key, "moved.%d", round);
+            PMIX_INFO_LOAD(&wait[0], PMIX_WAIT, &all, PMIX_INT);
+            PMIX_INFO_LOAD(&wait[1], PMIX_TIMEOUT, &seconds, PMIX_INT);
+            expect(PMIx_Lookup(&word, 1, wait, 2) == PMIX_SUCCESS, "lookup");
+            PMIX_PDATA_DESTRUCT(&word);
+        }
+    }
+    PMIX_INFO_DESTRUCT(&directives[0]);
+    PMIX_INFO_DESTRUCT(&directives[1]);
+}
+
 int main(int argc, char** argv) {
     if (argc < 2) return 2;
     const char* what = argv[1];
@@ -152,6 +304,14 @@ int main(int argc, char** argv) {
         modex();
     } else if (strcmp(what, "fences") == 0) {
         fences();
+    } else if (strcmp(what, "survive") == 0) {
+        survive();
+    } else if (strcmp(what, "set-up") == 0) {
+        set_up();
+    } else if (strcmp(what, "upcalls") == 0) {
+        upcalls();
+    } else if (strcmp(what, "move") == 0) {
+        move();
     } else if (strcmp(what, "absent") == 0) {
         // A rank that has ended will never come: better an error than to wait for it.
         expect(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_ERR_LOST_CONNECTION, "fence with one that never came");

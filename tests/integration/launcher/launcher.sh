@@ -137,6 +137,40 @@ death)
         err_has 'rank 1 on .* exited with status 0 without calling PMIx_Finalize'
     done
     ;;
+recovery) # the others go on
+    for nodes in 1 2; do
+        run 0 -n 4 --nodes $nodes --enable-recovery "$client" survive
+        err_has 'rank 1 on .* was ended by signal 9 \(Killed\); the job goes on'
+        lines err 1
+    done
+    run 7 -n 2 --enable-recovery sh -c 'exit 7'
+    err_has 'no process of the job ended well'
+    run 42 -n 4 --enable-recovery "$client" abort 1
+    ;;
+setup) # gathered once, given to each node's server before its first process starts
+    for nodes in 1 3; do
+        run 0 -n 3 --nodes $nodes "$client" set-up
+        lines out 3
+        [ "$(sort -u out | wc -l)" = 1 ] || wrong "not the same for all: $(cat out)"
+        out_has '^key [0-9a-f]{64}$'
+    done
+    echo "COVERS SRV-41 SRV-44"
+    ;;
+upcalls) # what the host is asked does not keep the server from its work
+    start -n 2 "$client" upcalls
+    until_true '[ -e up.0 ] && [ -e up.1 ]'
+    kill -STOP "$background"
+    : >stopped
+    until_true '[ -e served.0 ] && [ -e served.1 ]'
+    kill -CONT "$background"
+    ended_with 0
+    lines err 0
+    echo "COVERS SRV-54"
+    ;;
+move)
+    run 0 -n 4 --nodes 2 "$client" move
+    echo "COVERS SRV-24"
+    ;;
 abort)
     for nodes in 1 2; do
         run 42 -n 4 --nodes $nodes "$client" abort 1
@@ -242,6 +276,12 @@ environment)
     out_has '^PMIX_MCA_ptl_base_verbose=0$'
     out_has '^OMPI_MCA_btl=self$'
     PMIX_SERVER_URI41=junk PMIX_NAMESPACE=other run 0 -n 1 "$examples/hello"
+    # Stores that only another library has, for servers and ranks, and for the ranks alone.
+    for stores in ds12 ds21 shmem shmem2,ds21 ds21,hash ^ds12,ds21; do
+        PMIX_MCA_gds=$stores run 0 -n 2 --nodes 2 "$examples/ring" 1
+        lines err 0
+        run 0 -n 2 -x "PMIX_MCA_gds=$stores" "$examples/ring" 1
+    done
     run 0 -n 1 -wdir / pwd
     out_has '^/$'
     run 2 -x NOT_SET_ANYWHERE true

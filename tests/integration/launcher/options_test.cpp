@@ -29,6 +29,7 @@ TEST(LauncherOptions, SpellingsOfMpirun) {
     }
     EXPECT_EQ(read({"-wdir", "/x", "prog"}).apps[0].wdir, "/x");
     EXPECT_TRUE(read({"--tag-output", "prog"}).output.tag);
+    EXPECT_TRUE(read({"--enable-recovery", "prog"}).recoverable);
     EXPECT_EQ(read({"--bind-to=core", "prog"}).bind.level, Level::Core);
     EXPECT_EQ(read({"-map-by", "socket:PE=2", "prog"}).map.cpus, 2u);
     EXPECT_EQ(read({"-n", "1", "--", "--odd-name"}).apps[0].argv[0], "--odd-name");
