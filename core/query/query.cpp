@@ -10,6 +10,7 @@
 #include "core/query/attribute_support.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
+#include "core/tool/available_servers.hpp"
 #include "framework/base/argv.hpp"
 
 namespace muster {
@@ -307,6 +308,15 @@ bool translate(const GroupTable& groups, Queries& queries) {
 
 void query(Runtime& runtime, Queries queries, HostDone done) {
     if (!translate(runtime.groups(), queries)) return done(answer_of(PMIX_ERR_BAD_PARAM));
+    // Each process looks for itself: what it may read, and at no server's cost.
+    Info servers;
+    const size_t all = queries.keys();
+    queries.answer(
+        [&](const char* key, InfoView) { return answer_available_servers(runtime, key, servers); });
+    if (!servers.empty()) {
+        done = join(std::move(servers), all, std::move(done));
+        if (queries.size() == 0) return done({});
+    }
     if (Client* client = connected_client(runtime)) {
         ask_server(runtime, *client, std::move(queries), std::move(done));
     } else if (Server* server = runtime.server()) {

@@ -109,6 +109,17 @@ Result<Rendezvous> parse_rendezvous(const std::string& text, const std::string& 
         const std::string& pid = lines[2];
         std::from_chars(pid.data(), pid.data() + pid.size(), found.pid);
     }
+    if (lines.size() > 3) {
+        const char* const end = lines[3].data() + lines[3].size();
+        uint32_t user = 0, group = 0;
+        const auto first = std::from_chars(lines[3].data(), end, user);
+        if (first.ec == std::errc() && first.ptr != end && *first.ptr == ':' &&
+            std::from_chars(first.ptr + 1, end, group).ec == std::errc()) {
+            found.user = user;
+            found.group = group;
+        }
+    }
+    if (lines.size() > 4 && lines[4].size() <= 64 && is_printable(lines[4])) found.started = lines[4];
     // What this library's own tools prefer.
     std::vector<std::string> plain = std::move(found.uris);
     found.uris.clear();

@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ struct Rendezvous {
     std::vector<std::string> uris;  ///< best first: "nspace.rank;transport"
     std::string version;            ///< without a leading v
     pid_t pid = 0;                  ///< 0: not said
+    std::optional<uint32_t> user, group;
+    std::string started;  ///< a date as ctime writes it; empty: not said
 };
 
 /// Reads one. The file has to be a regular one, not a link, owned by root or the user we run as (or anybody,

@@ -68,6 +68,14 @@ std::string session_rendezvous_name(const std::string& host, const std::string& 
     return session_rendezvous_name(host) + "." + nspace_or_pid;
 }
 
+bool is_session_rendezvous(const std::string& name, const std::vector<std::string>& hosts) {
+    return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+        const std::string plain = session_rendezvous_name(host);
+        return name.compare(0, plain.size(), plain) == 0 &&
+               (name.size() == plain.size() || name[plain.size()] == '.');
+    });
+}
+
 std::vector<std::string> search_rendezvous(const std::string& folder,
                                            const std::function<bool(const std::string&)>& matches) {
     Search search{matches, {}, 0};

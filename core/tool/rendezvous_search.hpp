@@ -17,6 +17,9 @@ std::string system_rendezvous_name(const std::string& host);
 std::string session_rendezvous_name(const std::string& host);
 std::string session_rendezvous_name(const std::string& host, const std::string& nspace_or_pid);
 
+/// Whether it is the name of a session file of one of the hosts.
+bool is_session_rendezvous(const std::string& name, const std::vector<std::string>& hosts);
+
 /// Paths below `folder`, at any depth up to a bound, of the regular files whose name `matches`: the newest
 /// first. Links are not followed, and folders that cannot be opened are passed over; the search ends after
 /// a large number of entries.

@@ -216,13 +216,7 @@ Result<Tool::Outcome> Tool::retrying(const ToolDirectives& wanted,
 Result<Tool::Outcome> Tool::search(const ToolDirectives& wanted) {
     const auto until = Clock::now() + wanted.limit;
     const auto names = hosts(wanted);
-    const auto is_session_file = [&](const std::string& name) {
-        return std::any_of(names.begin(), names.end(), [&](const std::string& host) {
-            const std::string plain = session_rendezvous_name(host);
-            return name.compare(0, plain.size(), plain) == 0 &&
-                   (name.size() == plain.size() || name[plain.size()] == '.');
-        });
-    };
+    const auto is_session_file = [&](const std::string& name) { return is_session_rendezvous(name, names); };
     std::set<std::string> tried;  // a server has several files
     std::vector<std::string> folders = {wanted.session_directory};
     if (wanted.system_directory != wanted.session_directory) folders.push_back(wanted.system_directory);

@@ -71,6 +71,7 @@ int Launcher::run() {
     }
     const std::string parent = session_dir_.substr(0, session_dir_.rfind('/'));
     rendezvous_ = fmt::format("{}/pmix.{}.tool.{}", parent, hostname_, getpid());
+    rendezvous_by_name_ = fmt::format("{}/pmix.{}.tool.{}", parent, hostname_, server_nspace_);
     adopt_orphans();
     watch_signals();
     if (!fork_nodes()) {
@@ -90,6 +91,7 @@ int Launcher::run() {
     end_children(true);
     remove_session_dir(session_dir_);
     unlink(rendezvous_.c_str());  // where the node could not
+    unlink(rendezvous_by_name_.c_str());
     if (!options_.report_uri.empty() && options_.report_uri != "-") unlink(options_.report_uri.c_str());
     if (options_.report) {
         const std::string table = report_.text(size, node_names_.size());
@@ -175,7 +177,10 @@ bool Launcher::fork_nodes() {
             plan.number = n;
             plan.names = node_names_;
             plan.server_nspace = server_nspace_;
-            if (n == 0) plan.rendezvous = rendezvous_;
+            if (n == 0) {
+                plan.rendezvous = rendezvous_;
+                plan.rendezvous_by_name = rendezvous_by_name_;
+            }
             plan.session_dir = session_dir_;
             plan.launcher_fd = pair[1];
             int status = 1;

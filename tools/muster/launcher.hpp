@@ -113,8 +113,9 @@ class Launcher final : private Hub {
     std::string hostname_;
     std::string server_nspace_;
     std::string session_dir_;
-    std::string rendezvous_;  ///< the file by which tools find us by our process ID
-    std::string uri_;         ///< of node 0's server
+    std::string rendezvous_;          ///< the file by which tools find us by our process ID
+    std::string rendezvous_by_name_;  ///< the same by the server's namespace
+    std::string uri_;                 ///< of node 0's server
     std::vector<std::string> node_names_;
     JobTable jobs_;
     std::map<uint32_t, Progress> progress_;

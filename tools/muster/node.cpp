@@ -99,7 +99,12 @@ bool Node::start_server(std::string& error) {
         return false;
     }
     server_runs_ = true;
-    return true;
+    if (plan_.rendezvous.empty()) return true;
+    // The library names a session file by the pretended node; tools look for one by the machine's name.
+    unlink(plan_.rendezvous_by_name.c_str());  // of a muster that had our process ID, and is dead
+    if (link(plan_.rendezvous.c_str(), plan_.rendezvous_by_name.c_str()) == 0) return true;
+    error = fmt::format("cannot make '{}': {}", plan_.rendezvous_by_name, strerror(errno));
+    return false;
 }
 
 /// Where tools reach the server.
@@ -252,6 +257,7 @@ void Node::end() {
     if (server_runs_) {
         ranks_->deregister();
         PMIx_server_finalize();
+        if (!plan_.rendezvous.empty()) unlink(plan_.rendezvous_by_name.c_str());
     }
     link_->flush();
     // The launcher removes the directory of the run; if it cannot any more, who is last does.

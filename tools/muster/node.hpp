@@ -21,8 +21,9 @@ struct NodePlan {
     uint32_t number = 0;
     std::vector<std::string> names;  ///< of all nodes
     std::string server_nspace;
-    std::string rendezvous;   ///< a file by which tools find this node; empty: none
-    std::string session_dir;  ///< of the run; the node makes its own below
+    std::string rendezvous;          ///< a file by which tools find this node; empty: none
+    std::string rendezvous_by_name;  ///< the same by the server's namespace
+    std::string session_dir;         ///< of the run; the node makes its own below
     int launcher_fd = -1;
 };
 

@@ -61,6 +61,8 @@ constexpr Attribute kAttributes[] = {
     {"session", PMIX_SERVER_SESSION_SUPPORT, PMIX_BOOL},
     {"foreign", PMIX_SERVER_ALLOW_FOREIGN_TOOLS, PMIX_BOOL},
     {"rendezvous", PMIX_LAUNCHER_RENDEZVOUS_FILE, PMIX_STRING},
+    {"remote", PMIX_SERVER_REMOTE_CONNECTIONS, PMIX_BOOL},
+    {"host", PMIX_SERVER_HOSTNAME, PMIX_STRING},
 };
 
 /// "key=value,..." as attributes; what it does not know is left in `others`.
@@ -161,6 +163,7 @@ int serve(const std::string& nspace, const std::vector<std::string>& words) {
     module.tool_connected = tool_connected;
     for (const std::string& other : others) {
         if (other == "hookless") module.tool_connected = nullptr;
+        if (other == "queryless") module.query = nullptr;
         if (other.compare(0, 7, "policy=") == 0) policy = other.substr(7);
     }
     pmix_info_t name;
@@ -184,6 +187,9 @@ int serve(const std::string& nspace, const std::vector<std::string>& words) {
     PMIx_server_register_nspace(("job-of-" + nspace).c_str(), 0, static_cast<pmix_info_t*>(array.array),
                                 array.size, nullptr, nullptr);
     PMIx_Data_array_destruct(&array);
+    char* supported[] = {const_cast<char*>("PMIX_DEBUG_STOP_ON_EXEC"), nullptr};
+    char spawn[] = "spawn";
+    PMIx_Register_attributes(spawn, supported);
     say("READY " + std::to_string(getpid()));
     for (char line[64]; std::fgets(line, sizeof line, stdin) != nullptr;) {
     }
@@ -199,6 +205,85 @@ void on_lost(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t*, siz
     say("LOST " + named(*source));
     ++lost;
     if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
+}
+
+const pmix_data_array_t* array_of(const pmix_value_t& value, pmix_data_type_t type) {
+    return value.type == PMIX_DATA_ARRAY && value.data.darray != nullptr && value.data.darray->type == type
+               ? value.data.darray
+               : nullptr;
+}
+
+/// "NSPACE:PID ..." of PMIX_QUERY_AVAIL_SERVERS.
+std::string servers_in(const pmix_value_t& value) {
+    std::string text;
+    const pmix_data_array_t* servers = array_of(value, PMIX_INFO);
+    for (size_t i = 0; servers != nullptr && i < servers->size; ++i) {
+        const auto& server = static_cast<const pmix_info_t*>(servers->array)[i];
+        const pmix_data_array_t* facts = array_of(server.value, PMIX_INFO);
+        if (!PMIx_Check_key(server.key, PMIX_SERVER_INFO_ARRAY) || facts == nullptr) return "no servers";
+        const auto* fact = static_cast<const pmix_info_t*>(facts->array);
+        if (!PMIx_Check_key(fact[0].key, PMIX_NSPACE)) return "no namespace first";
+        text += (i == 0 ? "" : " ") + std::string(fact[0].value.data.string);
+        for (size_t k = 0; k < facts->size; ++k)
+            if (PMIx_Check_key(fact[k].key, PMIX_SERVER_PIDINFO))
+                text += ":" + std::to_string(fact[k].value.data.pid);
+    }
+    return text;
+}
+
+/// "RANK:PID ..." of a process table.
+std::string processes_in(const pmix_value_t& value) {
+    std::string text;
+    const pmix_data_array_t* processes = array_of(value, PMIX_PROC_INFO);
+    if (processes == nullptr) return "no table";
+    for (size_t i = 0; i < processes->size; ++i) {
+        const auto& one = static_cast<const pmix_proc_info_t*>(processes->array)[i];
+        text += (i == 0 ? "" : " ") + std::to_string(one.proc.rank) + ":" + std::to_string(one.pid);
+    }
+    return text;
+}
+
+/// The attributes of the one function that was asked for, at its level.
+std::string attributes_in(const pmix_value_t& value) {
+    std::string text;
+    const pmix_data_array_t* functions = array_of(value, PMIX_INFO);
+    if (functions == nullptr || functions->size != 1) return "not one function";
+    const auto* function = static_cast<const pmix_info_t*>(functions->array);
+    const pmix_data_array_t* attributes = array_of(function->value, PMIX_REGATTR);
+    for (size_t i = 0; attributes != nullptr && i < attributes->size; ++i)
+        text += std::string(i == 0 ? "" : " ") + static_cast<pmix_regattr_t*>(attributes->array)[i].name;
+    return text;
+}
+
+/// "servers-here", "table:NSPACE[,local]", "support:LEVEL,FUNCTION": asks, and tells what the answer says.
+std::string answer_of(const std::string& word, const std::vector<std::string>& arguments) {
+    pmix_query_t query;
+    std::memset(&query, 0, sizeof query);
+    PMIx_Argv_append_nosize(&query.keys, word == "support"        ? PMIX_QUERY_ATTRIBUTE_SUPPORT
+                                         : word == "servers-here" ? PMIX_QUERY_AVAIL_SERVERS
+                                         : arguments.size() > 1   ? PMIX_QUERY_LOCAL_PROC_TABLE
+                                                                  : PMIX_QUERY_PROC_TABLE);
+    if (!arguments.empty()) {
+        PMIx_Query_qualifiers_create(&query, 1);
+        const char* key = word == "table"          ? PMIX_NSPACE
+                          : arguments[0] == "host" ? PMIX_HOST_ATTRIBUTES
+                                                   : PMIX_CLIENT_ATTRIBUTES;
+        const std::string& value = arguments[word == "table" ? 0 : 1];
+        PMIx_Info_load(&query.qualifiers[0], key, value.c_str(), PMIX_STRING);
+    }
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    const pmix_status_t status = PMIx_Query_info(&query, 1, &results, &count);
+    std::string text = PMIx_Error_string(status);
+    if (status == PMIX_SUCCESS && count == 1) {
+        const pmix_value_t& value = results[0].value;
+        text += " " + (word == "table"     ? processes_in(value)
+                       : word == "support" ? attributes_in(value)
+                                           : servers_in(value));
+    }
+    PMIx_Info_free(results, count);
+    PMIx_Query_destruct(&query);
+    return text;
 }
 
 void step(const std::string& word, const std::vector<std::string>& arguments) {
@@ -249,6 +334,8 @@ void step(const std::string& word, const std::vector<std::string>& arguments) {
                count == 1 && results[0].value.type == PMIX_STRING ? results[0].value.data.string : "");
         PMIx_Info_free(results, count);
         PMIx_Query_destruct(&query);
+    } else if (word == "servers-here" || word == "table" || word == "support") {
+        say(word + " " + answer_of(word, arguments));
     } else if (word == "fence") {
         report(PMIx_Fence(nullptr, 0, nullptr, 0));
     } else if (word == "uri" || word == "parent") {

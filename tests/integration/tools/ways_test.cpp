@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where servers leave their files, what tools may say of the server that they want, and what they can learn
+// of the servers of the node.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "framework/base/unique_fd.hpp"
+#include "tests/integration/tools/tools.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace muster::tests;
+
+// --- where the files are ---
+
+TEST_F(Tools, TOOL_12_session_files_are_where_attribute_or_environment_say) {
+    const std::string given = dir_ + "/given", variable = dir_ + "/variable", common = dir_ + "/common";
+    for (const std::string& folder : {given, variable, common})
+        fs::create_directory(folder);
+    const auto file_in = [&](const std::string& folder) {
+        return folder + "/pmix." + short_host() + ".tool.one";
+    };
+    struct Case {
+        std::vector<std::string> words, variables;
+        std::string folder;
+    };
+    const Case cases[] = {
+        {{"tmpdir=" + given}, {"TMPDIR=" + common, "PMIX_SERVER_TMPDIR=" + variable}, given},
+        {{}, {"TMPDIR=" + common, "PMIX_SERVER_TMPDIR=" + variable}, variable},
+        {{}, {"TMPDIR=" + common}, common},
+    };
+    for (const Case& each : cases) {
+        std::vector<std::string> words = {"serve", "one", "tools"};
+        words.insert(words.end(), each.words.begin(), each.words.end());
+        Process one(words, each.variables);
+        ASSERT_TRUE(begins(one.line(), "READY")) << each.folder;
+        for (const std::string& folder : {given, variable, common})
+            EXPECT_EQ(fs::exists(file_in(folder)), folder == each.folder) << folder << " or " << each.folder;
+        // Tools look there for the same reasons.
+        std::vector<std::string> steps = {"run", "init:nspace=one"};
+        if (!each.words.empty()) steps[1] += ",tmpdir=" + given;
+        Process process(steps, each.variables);
+        EXPECT_TRUE(begins(process.line(), "init PMIX_SUCCESS")) << each.folder;
+        EXPECT_EQ(process.wait(), 0);
+        one.end_input();
+        EXPECT_EQ(one.wait(), 0);
+    }
+}
+
+// --- other nodes ---
+
+/// Whether somebody takes connections at an address and port of IPv4.
+bool listens(const std::string& address, const std::string& port) {
+    const muster::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_port = htons(static_cast<uint16_t>(std::atoi(port.c_str())));
+    inet_pton(AF_INET, address.c_str(), &where.sin_addr);
+    return ::connect(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof where) == 0;
+}
+
+TEST_F(Tools, TOOL_04_tools_of_other_nodes_need_an_attribute_of_their_own) {
+    const auto address_in = [](const std::string& text) {
+        const size_t at = text.find("tcp4://") + 7;
+        return text.substr(at, text.find(':', at) - at);
+    };
+    const auto port_in = [](const std::string& text) {
+        const size_t at = text.find(':', text.find("tcp4://") + 7) + 1;
+        return text.substr(at, text.find_first_not_of("0123456789", at) - at);
+    };
+    auto far = server("far", {"tools", "remote"});
+    const std::string far_text = text_of(session_file("far"));
+    const std::string outside = address_in(far_text);
+    if (begins(outside, "127.")) GTEST_SKIP() << "this machine has no address but the loopback's";
+    EXPECT_TRUE(listens(outside, port_in(far_text)));
+    const std::string uri = far_text.substr(0, far_text.find('\n'));
+    EXPECT_TRUE(begins(outcome("init:uri=" + uri), "init PMIX_SUCCESS"));
+    // Without it, nobody listens where other nodes could ask.
+    auto near = server("near");
+    const std::string near_text = text_of(session_file("near"));
+    EXPECT_EQ(address_in(near_text), "127.0.0.1");
+    EXPECT_FALSE(listens(outside, port_in(near_text)));
+    EXPECT_TRUE(begins(outcome("init:nspace=near"), "init PMIX_SUCCESS"));
+}
+
+// --- what may be said of the server ---
+
+TEST_F(Tools, TOOL_48_the_host_of_a_server_and_its_uri_at_init_and_at_attach) {
+    auto one = server("one");
+    auto two = server("two");
+    const std::string by_pid = "pid=" + std::to_string(two->pid());
+    const std::string text = text_of(session_file("two"));
+    const std::string uri = "uri=" + text.substr(0, text.find('\n'));
+    for (const std::string& way : {by_pid + ",host=" + host_name(), uri}) {
+        EXPECT_TRUE(begins(outcome("init:" + way), "init PMIX_SUCCESS")) << way;
+        auto process = tool({"init:nspace=one", "attach:" + way, "servers"});
+        EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
+        EXPECT_TRUE(begins(process->line(), "attach PMIX_SUCCESS")) << way;
+        EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0 two:0") << way;
+    }
+    // The files of another host's servers have its name.
+    const std::string elsewhere = by_pid + ",host=elsewhere.example,retries=1";
+    EXPECT_EQ(outcome("init:" + elsewhere), "init PMIX_ERR_UNREACH");
+    fs::copy(session_file("two"), dir_ + "/pmix.elsewhere.tool." + std::to_string(two->pid()));
+    EXPECT_TRUE(begins(outcome("init:" + elsewhere), "init PMIX_SUCCESS"));
+}
+
+TEST_F(Tools, TOOL_52_files_that_are_named_by_attribute) {
+    const std::string there = dir_ + "/there", also = dir_ + "/also";
+    auto one = server("one", {"rendezvous=" + there});
+    auto launcher = tool({"init:none,launcher,name=starter,rendezvous=" + also, "module", "wait"});
+    EXPECT_EQ(launcher->line(), "init PMIX_SUCCESS starter:0");
+    EXPECT_EQ(launcher->line(), "module PMIX_SUCCESS");
+    EXPECT_EQ(launcher->line(), "wait");
+    auto process = tool({"init:file=" + there, "attach:file=" + also, "servers"});
+    EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
+    EXPECT_TRUE(begins(process->line(), "attach PMIX_SUCCESS"));
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0 starter:0");
+}
+
+// --- what is to be known before one connects ---
+
+TEST_F(Tools, TOOL_38_the_servers_of_this_node) {
+    EXPECT_EQ(tool({"init:none", "servers-here"})->wait(), 0);
+    auto one = server("one", {"tools", "session"});
+    auto two = server("two", {"syssupport"});
+    auto dead = server("dead");
+    dead->kill_it();
+    write_file(session_file("rubbish"), "rubbish\n");
+    for (const char* init : {"init:none", "init:nspace=one"}) {
+        auto process = tool({init, "servers-here"});
+        process->line();
+        std::string said = process->line();
+        const std::string first = "one:" + std::to_string(one->pid()),
+                          second = "two:" + std::to_string(two->pid());
+        EXPECT_TRUE(said == "servers-here PMIX_SUCCESS " + first + " " + second ||
+                    said == "servers-here PMIX_SUCCESS " + second + " " + first)
+            << said;
+    }
+}
+
+TEST_F(Tools, TOOL_94_a_server_tells_its_namespaces_where_its_host_does_not) {
+    auto one = server("one", {"tools", "queryless"});
+    auto process = tool({"init", "query:pmix.qry.ns", "table:job-of-one", "support:host,PMIx_Spawn"});
+    process->line();
+    const std::string names = process->line();
+    EXPECT_NE(names.find("job-of-one"), std::string::npos) << names;
+    EXPECT_EQ(process->line(), "table PMIX_ERR_NOT_SUPPORTED");
+    EXPECT_EQ(process->line(), "support PMIX_SUCCESS PMIX_DEBUG_STOP_ON_EXEC");
+}
+
+}  // namespace
