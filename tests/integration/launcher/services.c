@@ -426,8 +426,8 @@ static void attributes(void) {
 
 // --- events of jobs ---
 
-static volatile int unaffected, started, launched, ended, terminated, failed;
-static volatile int end_status = 1, exit_code = -1, first_failed = -1, stamped;
+static _Atomic int unaffected, started, launched, ended, terminated, failed;
+static _Atomic int end_status = 1, exit_code = -1, first_failed = -1, stamped;
 
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[],
                      size_t count, pmix_info_t* results, size_t result_count,
@@ -451,7 +451,7 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t* source,
     if (done != NULL) done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
 }
 
-static void until(volatile int* what, int count) {
+static void until(_Atomic int* what, int count) {
     for (int i = 0; i < 30000 && *what < count; ++i)
         usleep(1000);
 }
