@@ -1,82 +1,147 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Wire-up of a job on one node: host and clients in one program, public API only, and only functions that
-// every libpmix.so.2 since 4.2 has, so the same binary runs on Muster and on OpenPMIx (bench/compare).
+// every libpmix.so.2 since 4.2 has, so the same binary runs on Muster and on OpenPMIx (bench/compare,
+// bench/performance).
 //
-//   wireup [-n CLIENTS] [-r ROUNDS] [-b BYTES] [-k KEYS] [-g GROUPS]
+//   wireup [-n CLIENTS] [-r ROUNDS] [-b BYTES] [-k KEYS] [-f FENCES] [-a GETS] [-g GROUPS]
 //
-// In each round a server starts CLIENTS processes; each one calls PMIx_Init, puts KEYS values of BYTES bytes,
-// commits, fences with collection of data, gets every key of every process, constructs and destructs GROUPS
-// groups (0) of all processes, one after the other, and finalizes. Prints one line a round, in microseconds:
-// the slowest process of each step (of one group), the whole job as the host sees it, and the processor time
-// of the host and of all clients.
+// In each round a server starts CLIENTS processes; each one calls PMIx_Init, meets all others in a fence,
+// puts KEYS values of BYTES bytes, commits, fences with collection of data, gets every key of every process,
+// gets GETS times (0) what is there already, fences FENCES times (0) without data, constructs and destructs
+// GROUPS groups (0) of all processes, one after the other, and finalizes. Prints one line a round, in
+// microseconds where nothing else is said:
+//
+//   started        from the start of the first process until the last one is through PMIx_Init
+//   init, init_cpu PMIx_Init of the slowest process; its processor time in the median of the processes
+//   exchange       put, commit and the fence with data, of the slowest process
+//   get            every key of every process, of the slowest process
+//   *_ns           nanoseconds for one get of what is there, by rank 0 alone: a fenced key, a key of the job,
+//   a derived
+//                  key of a random rank (local rank, node, host name)
+//   together_ns    processor time of all for one get of a fenced key while all get
+//   barrier        one fence without data
+//   group, ungroup construction and destruction of one group
+//   private_kb, pss_kb, host_private_kb   memory of a client (median) and of the host, after the gets
+//   finalize, total, cpu_host, cpu_clients
 #include <fcntl.h>
-#include <pmix.h>
-#include <pmix_server.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <mutex>
-#include <string>
-#include <vector>
+#include <functional>
+#include <utility>
 
-extern char** environ;
+#include "bench/host.hpp"
 
 namespace {
 
-constexpr std::array<const char*, 7> kSteps{"init", "put", "fence", "get", "group", "ungroup", "finalize"};
+using namespace bench;
+
 constexpr int kLimitSeconds = 120;
-
-struct Times {
-    std::array<int64_t, kSteps.size()> step{};
-};
-
-int64_t now() {
-    return std::chrono::duration_cast<std::chrono::microseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
-[[noreturn]] void die(const char* what, pmix_status_t status) {
-    fprintf(stderr, "wireup: %s: %s\n", what, PMIx_Error_string(status));
-    _exit(1);
-}
-
-void check(const char* what, pmix_status_t status) {
-    if (status != PMIX_SUCCESS) die(what, status);
-}
 
 struct Sizes {
     uint32_t clients = 16;
     int rounds = 5;
     size_t bytes = 64;
     int keys = 1;
+    int fences = 0;
+    int gets = 0;
     int groups = 0;
+};
+
+/// What one process measured.
+struct Report {
+    int64_t init_end = 0;  // on the clock of all
+    int64_t init = 0, init_cpu = 0;
+    int64_t exchange = 0, get = 0, barriers = 0, construct = 0, destruct = 0, finalize = 0;
+    int64_t fenced_ns = 0, job_ns = 0, derived_ns = 0;
+    int64_t together_cpu = 0;
+    Memory memory;
 };
 
 // --- the client ---
 
-int client(const Sizes& sizes, int report) {
-    Times times;
+std::string key(int number) {
+    return "bench." + std::to_string(number);
+}
+
+void get_one(const pmix_proc_t& proc, const char* name) {
+    pmix_value_t* got = nullptr;
+    check(name, PMIx_Get(&proc, name, nullptr, 0, &got));
+    release(got);
+}
+
+/// Ranks in no order, the same on each run.
+class Ranks {
+  public:
+    explicit Ranks(uint32_t end) : end_(end) {}
+    pmix_rank_t next() {
+        state_ = state_ * 1664525 + 1013904223;
+        return static_cast<pmix_rank_t>((uint64_t{state_} * end_) >> 32);
+    }
+
+  private:
+    uint32_t end_;
+    uint32_t state_ = 1;
+};
+
+/// Nanoseconds for one of `count` calls.
+template <class Call>
+int64_t each_ns(int count, Call call) {
+    const int64_t begin = nanoseconds();
+    for (int i = 0; i < count; ++i)
+        call();
+    return (nanoseconds() - begin) / count;
+}
+
+void get_many(const pmix_proc_t& self, const Sizes& sizes, Report& report,
+              const std::function<void()>& barrier) {
+    pmix_proc_t other = self;
+    Ranks ranks(sizes.clients);
+    const auto fenced = [&] {
+        other.rank = ranks.next();
+        get_one(other, "bench.0");
+    };
+    if (self.rank == 0) {
+        report.fenced_ns = each_ns(sizes.gets, fenced);
+        other.rank = PMIX_RANK_WILDCARD;
+        report.job_ns = each_ns(sizes.gets, [&] { get_one(other, PMIX_UNIV_SIZE); });
+        size_t turn = 0;
+        report.derived_ns = each_ns(sizes.gets, [&] {
+            constexpr std::array<const char*, 3> kKeys{PMIX_LOCAL_RANK, PMIX_NODEID, PMIX_HOSTNAME};
+            other.rank = ranks.next();
+            get_one(other, kKeys[turn++ % kKeys.size()]);
+        });
+    }
+    barrier();
+    const int64_t before = processor_time(RUSAGE_SELF);
+    for (int i = 0; i < sizes.gets; ++i)
+        fenced();
+    report.together_cpu = processor_time(RUSAGE_SELF) - before;
+    barrier();
+}
+
+int client(const Sizes& sizes, int to_host) {
+    Report report;
     pmix_proc_t self;
-    int64_t begin = now();
-    const auto lap = [&](size_t step) {
-        const int64_t end = now();
-        times.step[step] = end - begin;
-        begin = end;
+    const int64_t cpu = processor_time(RUSAGE_SELF);
+    int64_t begin = microseconds();
+    const auto lap = [&] {
+        const int64_t end = microseconds();
+        return end - std::exchange(begin, end);
     };
     check("PMIx_Init", PMIx_Init(&self, nullptr, 0));
-    lap(0);
+    report.init = lap();
+    report.init_end = begin;
+    report.init_cpu = processor_time(RUSAGE_SELF) - cpu;
+
+    pmix_proc_t all = self;
+    all.rank = PMIX_RANK_WILDCARD;
+    const auto barrier = [&] { check("PMIx_Fence", PMIx_Fence(&all, 1, nullptr, 0)); };
+    // Those that were started last are not to be counted into the exchange.
+    barrier();
 
     std::string data(sizes.bytes, 'x');
     pmix_value_t value;
@@ -84,34 +149,40 @@ int client(const Sizes& sizes, int report) {
     value.type = PMIX_BYTE_OBJECT;
     value.data.bo.bytes = data.data();
     value.data.bo.size = data.size();
-    for (int k = 0; k < sizes.keys; ++k) {
-        check("PMIx_Put", PMIx_Put(PMIX_GLOBAL, ("bench." + std::to_string(k)).c_str(), &value));
-    }
+    lap();
+    for (int k = 0; k < sizes.keys; ++k)
+        check("PMIx_Put", PMIx_Put(PMIX_GLOBAL, key(k).c_str(), &value));
     check("PMIx_Commit", PMIx_Commit());
-    lap(1);
-
-    pmix_proc_t all = self;
-    all.rank = PMIX_RANK_WILDCARD;
     pmix_info_t collect;
     memset(&collect, 0, sizeof collect);
     bool yes = true;
     check("PMIx_Info_load", PMIx_Info_load(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL));
     check("PMIx_Fence", PMIx_Fence(&all, 1, &collect, 1));
-    lap(2);
+    report.exchange = lap();
 
     for (uint32_t rank = 0; rank < sizes.clients; ++rank) {
         pmix_proc_t other = self;
         other.rank = rank;
         for (int k = 0; k < sizes.keys; ++k) {
             pmix_value_t* got = nullptr;
-            check("PMIx_Get", PMIx_Get(&other, ("bench." + std::to_string(k)).c_str(), nullptr, 0, &got));
+            check("PMIx_Get", PMIx_Get(&other, key(k).c_str(), nullptr, 0, &got));
             if (got->type != PMIX_BYTE_OBJECT || got->data.bo.size != sizes.bytes)
                 die("what was got", PMIX_ERR_BAD_PARAM);
-            PMIx_Value_destruct(got);
-            free(got);
+            release(got);
         }
     }
-    lap(3);
+    report.get = lap();
+    report.memory = memory_in_use();
+    if (sizes.gets > 0) {
+        barrier();
+        get_many(self, sizes, report, barrier);
+    }
+    if (sizes.fences > 0 || sizes.groups > 0) barrier();
+
+    lap();
+    for (int i = 0; i < sizes.fences; ++i)
+        barrier();
+    report.barriers = lap();
     std::vector<pmix_proc_t> members(sizes.clients, self);
     for (uint32_t rank = 0; rank < sizes.clients; ++rank)
         members[rank].rank = rank;
@@ -125,13 +196,13 @@ int client(const Sizes& sizes, int report) {
             PMIx_Value_destruct(&results[i].value);
         free(results);
     }
-    lap(4);
+    report.construct = lap();
     for (int g = 0; g < sizes.groups; ++g)
         check("PMIx_Group_destruct", PMIx_Group_destruct(("bench-" + std::to_string(g)).c_str(), nullptr, 0));
-    lap(5);
+    report.destruct = lap();
     check("PMIx_Finalize", PMIx_Finalize(nullptr, 0));
-    lap(6);
-    return write(report, &times, sizeof times) == static_cast<ssize_t>(sizeof times) ? 0 : 1;
+    report.finalize = lap();
+    return write(to_host, &report, sizeof report) == static_cast<ssize_t>(sizeof report) ? 0 : 1;
 }
 
 // --- the host ---
@@ -163,136 +234,11 @@ pmix_status_t on_abort(const pmix_proc_t*, void*, int, const char*, pmix_proc_t*
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/// Waits for the answer to one call of the host.
-class Answer {
-  public:
-    static void arrived(pmix_status_t status, void* self) {
-        auto* answer = static_cast<Answer*>(self);
-        std::lock_guard lock(answer->lock_);
-        answer->status_ = status;
-        answer->there_ = true;
-        answer->signal_.notify_all();
-    }
-    void wait(const char* what, pmix_status_t returned) {
-        if (returned == PMIX_OPERATION_SUCCEEDED) return;
-        check(what, returned);
-        std::unique_lock lock(lock_);
-        signal_.wait(lock, [this] { return there_; });
-        check(what, status_);
-    }
-
-  private:
-    std::mutex lock_;
-    std::condition_variable signal_;
-    pmix_status_t status_ = PMIX_SUCCESS;
-    bool there_ = false;
-};
-
-/// A list of infos that becomes an array.
-class List {
-  public:
-    ~List() {
-        if (array_.array != nullptr) PMIx_Data_array_destruct(&array_);
-        PMIx_Info_list_release(list_);
-    }
-    void add(const char* key, const void* value, pmix_data_type_t type) {
-        check(key, PMIx_Info_list_add(list_, key, value, type));
-    }
-    pmix_data_array_t& array() {
-        check("PMIx_Info_list_convert", PMIx_Info_list_convert(list_, &array_));
-        return array_;
-    }
-
-  private:
-    void* list_ = PMIx_Info_list_start();
-    pmix_data_array_t array_ = {};
-};
-
-void register_job(const pmix_nspace_t nspace, const Sizes& sizes) {
-    char hostname[256] = "localhost";
-    gethostname(hostname, sizeof hostname - 1);
-    std::string ranks;
-    for (uint32_t rank = 0; rank < sizes.clients; ++rank)
-        ranks += (rank > 0 ? "," : "") + std::to_string(rank);
-    char *nodes = nullptr, *procs = nullptr;
-    check("PMIx_generate_regex", PMIx_generate_regex(hostname, &nodes));
-    check("PMIx_generate_ppn", PMIx_generate_ppn(ranks.c_str(), &procs));
-
-    List job;
-    const uint32_t one = 1;
-    const uint32_t zero = 0;
-    job.add(PMIX_UNIV_SIZE, &sizes.clients, PMIX_UINT32);
-    job.add(PMIX_JOB_SIZE, &sizes.clients, PMIX_UINT32);
-    job.add(PMIX_MAX_PROCS, &sizes.clients, PMIX_UINT32);
-    job.add(PMIX_NUM_NODES, &one, PMIX_UINT32);
-    job.add(PMIX_NODE_MAP, nodes, PMIX_REGEX);
-    job.add(PMIX_PROC_MAP, procs, PMIX_REGEX);
-    job.add(PMIX_LOCAL_SIZE, &sizes.clients, PMIX_UINT32);
-    job.add(PMIX_LOCAL_PEERS, ranks.c_str(), PMIX_STRING);
-    for (uint32_t rank = 0; rank < sizes.clients; ++rank) {
-        List proc;
-        const auto local = static_cast<uint16_t>(rank);
-        const pmix_rank_t name = rank;
-        proc.add(PMIX_RANK, &name, PMIX_PROC_RANK);
-        proc.add(PMIX_LOCAL_RANK, &local, PMIX_UINT16);
-        proc.add(PMIX_NODE_RANK, &local, PMIX_UINT16);
-        proc.add(PMIX_NODEID, &zero, PMIX_UINT32);
-        proc.add(PMIX_HOSTNAME, hostname, PMIX_STRING);
-        job.add(PMIX_PROC_DATA, &proc.array(), PMIX_DATA_ARRAY);
-    }
-    pmix_data_array_t& array = job.array();
-    Answer answer;
-    answer.wait("PMIx_server_register_nspace",
-                PMIx_server_register_nspace(nspace, static_cast<int>(sizes.clients),
-                                            static_cast<pmix_info_t*>(array.array), array.size,
-                                            Answer::arrived, &answer));
-    free(nodes);
-    free(procs);
-}
-
-// Starts one client; what it measured comes through the pipe.
-pid_t start(const pmix_proc_t& proc, char* const* arguments, int report) {
-    char** environment = nullptr;
-    size_t count = 0;
-    while (environ[count] != nullptr)
-        ++count;
-    environment = static_cast<char**>(calloc(count + 1, sizeof(char*)));
-    for (size_t i = 0; i < count; ++i)
-        environment[i] = strdup(environ[i]);
-    check("PMIx_server_setup_fork", PMIx_server_setup_fork(&proc, &environment));
-    const pid_t child = fork();
-    if (child == 0) {
-        fcntl(report, F_SETFD, 0);
-        execve("/proc/self/exe", arguments, environment);
-        _exit(127);
-    }
-    for (size_t i = 0; environment[i] != nullptr; ++i)
-        free(environment[i]);
-    free(environment);
-    return child;
-}
-
-int64_t processor_time(int who) {
-    rusage usage;
-    getrusage(who, &usage);
-    const auto time = [](const timeval& t) { return int64_t{t.tv_sec} * 1000000 + t.tv_usec; };
-    return time(usage.ru_utime) + time(usage.ru_stime);
-}
-
 bool round(const Sizes& sizes, int number) {
-    pmix_nspace_t nspace;
-    memset(nspace, 0, sizeof nspace);
-    snprintf(nspace, sizeof nspace, "wireup-%d-%d", getpid(), number);
-    register_job(nspace, sizes);
-    pmix_proc_t proc;
-    memset(&proc, 0, sizeof proc);
-    memcpy(proc.nspace, nspace, sizeof proc.nspace);
-    for (proc.rank = 0; proc.rank < sizes.clients; ++proc.rank) {
-        Answer answer;
-        answer.wait(
-            "PMIx_server_register_client",
-            PMIx_server_register_client(&proc, getuid(), getgid(), nullptr, Answer::arrived, &answer));
-    }
+    const std::string nspace = "wireup-" + std::to_string(getpid()) + "-" + std::to_string(number);
+    register_job(nspace.c_str(), {{own_hostname()}, {sizes.clients}}, 0);
+    for (uint32_t rank = 0; rank < sizes.clients; ++rank)
+        register_client(proc_of(nspace.c_str(), rank));
 
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -307,73 +253,98 @@ bool round(const Sizes& sizes, int number) {
                                    "-b",
                                    std::to_string(sizes.bytes),
                                    "-k",
-                                   std::to_string(sizes.keys)};
-    if (sizes.groups > 0) {
-        words.insert(words.end(), {"-g", std::to_string(sizes.groups)});
-    }
-    std::vector<char*> arguments;
-    for (auto& word : words)
-        arguments.push_back(word.data());
-    arguments.push_back(nullptr);
+                                   std::to_string(sizes.keys),
+                                   "-f",
+                                   std::to_string(sizes.fences),
+                                   "-a",
+                                   std::to_string(sizes.gets),
+                                   "-g",
+                                   std::to_string(sizes.groups)};
 
-    const int64_t begin = now();
+    const int64_t begin = microseconds();
     const int64_t host_before = processor_time(RUSAGE_SELF);
     const int64_t clients_before = processor_time(RUSAGE_CHILDREN);
     std::vector<pid_t> children;
-    for (proc.rank = 0; proc.rank < sizes.clients; ++proc.rank) {
-        children.push_back(start(proc, arguments.data(), ends[1]));
-    }
+    for (uint32_t rank = 0; rank < sizes.clients; ++rank)
+        children.push_back(start(proc_of(nspace.c_str(), rank), words, {ends[1]}));
     close(ends[1]);
 
-    Times slowest;
-    uint32_t reports = 0;
-    Times one;
+    std::vector<Report> reports;
     const int64_t limit = begin + int64_t{kLimitSeconds} * 1000000;
     for (;;) {
         pollfd ready{ends[0], POLLIN, 0};
-        const int64_t left = limit - now();
+        const int64_t left = limit - microseconds();
         if (left <= 0 || poll(&ready, 1, static_cast<int>(left / 1000) + 1) == 0) {
-            fprintf(stderr, "wireup: the clients take longer than %d s; %u of %u have ended\n", kLimitSeconds,
-                    reports, sizes.clients);
+            fprintf(stderr, "wireup: the clients take longer than %d s; %zu of %u have ended\n",
+                    kLimitSeconds, reports.size(), sizes.clients);
             for (const pid_t child : children)
                 kill(child, SIGKILL);
             break;
         }
+        Report one;
         const ssize_t got = read(ends[0], &one, sizeof one);
         if (got < 0 && errno == EINTR) continue;
         if (got != static_cast<ssize_t>(sizeof one)) break;
-        ++reports;
-        for (size_t i = 0; i < kSteps.size(); ++i)
-            slowest.step[i] = std::max(slowest.step[i], one.step[i]);
+        reports.push_back(one);
     }
     close(ends[0]);
-    bool good = reports == sizes.clients;
+    bool good = reports.size() == sizes.clients;
     for (const pid_t child : children) {
         int status = 0;
         waitpid(child, &status, 0);
         good = good && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     }
-    const int64_t total = now() - begin;
+    const int64_t total = microseconds() - begin;
     const int64_t host_time = processor_time(RUSAGE_SELF) - host_before;
     const int64_t clients_time = processor_time(RUSAGE_CHILDREN) - clients_before;
 
-    Answer gone;
-    PMIx_server_deregister_nspace(nspace, Answer::arrived, &gone);
-    gone.wait("PMIx_server_deregister_nspace", PMIX_SUCCESS);
+    const Memory memory = memory_in_use();
+    deregister_job(nspace.c_str());
     if (!good) {
         fprintf(stderr, "wireup: a client failed\n");
         return false;
     }
+    const auto all = [&](auto member) {
+        std::vector<int64_t> values;
+        for (const Report& one : reports)
+            values.push_back(member(one));
+        return values;
+    };
+    const auto say = [](const char* name, int64_t value) {
+        printf(" %s=%lld", name, static_cast<long long>(value));
+    };
+    const auto slowest = [&](const char* name, int64_t Report::*member, int64_t parts = 1) {
+        if (parts == 0) return;
+        const auto values = all([member](const Report& one) { return one.*member; });
+        say(name, *std::max_element(values.begin(), values.end()) / parts);
+    };
     printf("wireup n=%u", sizes.clients);
-    for (size_t i = 0; i < kSteps.size(); ++i) {
-        const bool group = i == 4 || i == 5;
-        if (group && sizes.groups == 0) continue;
-        // Of one group.
-        const int64_t time = group ? slowest.step[i] / sizes.groups : slowest.step[i];
-        printf(" %s=%lld", kSteps[i], static_cast<long long>(time));
+    const auto ends_of_init = all([](const Report& one) { return one.init_end; });
+    say("started", *std::max_element(ends_of_init.begin(), ends_of_init.end()) - begin);
+    slowest("init", &Report::init);
+    say("init_cpu", median(all([](const Report& one) { return one.init_cpu; })));
+    slowest("exchange", &Report::exchange);
+    slowest("get", &Report::get);
+    if (sizes.gets > 0) {
+        slowest("fenced_ns", &Report::fenced_ns);
+        slowest("job_ns", &Report::job_ns);
+        slowest("derived_ns", &Report::derived_ns);
+        int64_t together = 0;
+        for (const Report& one : reports)
+            together += one.together_cpu;
+        say("together_ns", together * 1000 / (int64_t{sizes.gets} * sizes.clients));
     }
-    printf(" total=%lld cpu_host=%lld cpu_clients=%lld\n", static_cast<long long>(total),
-           static_cast<long long>(host_time), static_cast<long long>(clients_time));
+    slowest("barrier", &Report::barriers, sizes.fences);
+    slowest("group", &Report::construct, sizes.groups);
+    slowest("ungroup", &Report::destruct, sizes.groups);
+    slowest("finalize", &Report::finalize);
+    say("total", total);
+    say("cpu_host", host_time);
+    say("cpu_clients", clients_time);
+    say("private_kb", median(all([](const Report& one) { return one.memory.private_kb; })));
+    say("pss_kb", median(all([](const Report& one) { return one.memory.share_kb; })));
+    say("host_private_kb", memory.private_kb);
+    printf("\n");
     fflush(stdout);
     return true;
 }
@@ -398,6 +369,7 @@ int host(const Sizes& sizes) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    program = "wireup";
     Sizes sizes;
     int report = -1;
     for (int i = 1; i < argc; ++i) {
@@ -413,10 +385,16 @@ int main(int argc, char** argv) {
             sizes.bytes = static_cast<size_t>(number);
         } else if (option == "-k" && number > 0) {
             sizes.keys = static_cast<int>(number);
-        } else if (option == "-g" && number > 0) {
+        } else if (option == "-f" && number >= 0) {
+            sizes.fences = static_cast<int>(number);
+        } else if (option == "-a" && number >= 0) {
+            sizes.gets = static_cast<int>(number);
+        } else if (option == "-g" && number >= 0) {
             sizes.groups = static_cast<int>(number);
         } else {
-            fprintf(stderr, "usage: wireup [-n CLIENTS] [-r ROUNDS] [-b BYTES] [-k KEYS] [-g GROUPS]\n");
+            fprintf(stderr,
+                    "usage: wireup [-n CLIENTS] [-r ROUNDS] [-b BYTES] [-k KEYS] [-f FENCES] [-a GETS] [-g "
+                    "GROUPS]\n");
             return 2;
         }
     }

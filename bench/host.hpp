@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the benchmarks' hosts and clients have in common: clocks, memory, answers to calls, lists of infos,
+// the registration of a job and the start of its processes. Public API only, and only functions that every
+// libpmix.so.2 since 4.2 has, so that the same binary runs on Muster and on OpenPMIx.
+#pragma once
+
+#include <fcntl.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+extern char** environ;
+
+namespace bench {
+
+/// The name under which errors are reported.
+inline const char* program = "bench";
+
+/// Nanoseconds of a clock that all processes of the machine share.
+inline int64_t nanoseconds() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+inline int64_t microseconds() {
+    return nanoseconds() / 1000;
+}
+
+/// Microseconds of processor time of ourselves (RUSAGE_SELF) or of the children that were waited for.
+inline int64_t processor_time(int who) {
+    rusage usage;
+    getrusage(who, &usage);
+    const auto time = [](const timeval& t) { return int64_t{t.tv_sec} * 1000000 + t.tv_usec; };
+    return time(usage.ru_utime) + time(usage.ru_stime);
+}
+
+struct Memory {
+    int64_t private_kb = 0;  ///< pages that are ours alone
+    int64_t share_kb = 0;    ///< those, and our share of what several processes have (PSS)
+};
+
+inline Memory memory_in_use() {
+    Memory memory;
+    FILE* file = fopen("/proc/self/smaps_rollup", "re");
+    if (file == nullptr) return memory;
+    char line[256];
+    while (fgets(line, sizeof line, file) != nullptr) {
+        long kb = 0;
+        if (sscanf(line, "Pss: %ld", &kb) == 1) memory.share_kb = kb;
+        if (sscanf(line, "Private_Clean: %ld", &kb) == 1) memory.private_kb += kb;
+        if (sscanf(line, "Private_Dirty: %ld", &kb) == 1) memory.private_kb += kb;
+    }
+    fclose(file);
+    return memory;
+}
+
+[[noreturn]] inline void die(const char* what, pmix_status_t status) {
+    fprintf(stderr, "%s: %s: %s\n", program, what, PMIx_Error_string(status));
+    _exit(1);
+}
+
+inline void check(const char* what, pmix_status_t status) {
+    if (status != PMIX_SUCCESS) die(what, status);
+}
+
+template <class T>
+T median(std::vector<T> values) {
+    if (values.empty()) return T{};
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+inline pmix_proc_t proc_of(const char* nspace, pmix_rank_t rank) {
+    pmix_proc_t proc;
+    memset(&proc, 0, sizeof proc);
+    snprintf(proc.nspace, sizeof proc.nspace, "%s", nspace);
+    proc.rank = rank;
+    return proc;
+}
+
+inline void release(pmix_value_t* value) {
+    PMIx_Value_destruct(value);
+    free(value);
+}
+
+/// Waits for the answer to one call of the host.
+class Answer {
+  public:
+    static void arrived(pmix_status_t status, void* self) {
+        auto* answer = static_cast<Answer*>(self);
+        std::lock_guard lock(answer->lock_);
+        answer->status_ = status;
+        answer->there_ = true;
+        answer->signal_.notify_all();
+    }
+    void wait(const char* what, pmix_status_t returned) {
+        if (returned == PMIX_OPERATION_SUCCEEDED) return;
+        check(what, returned);
+        std::unique_lock lock(lock_);
+        signal_.wait(lock, [this] { return there_; });
+        check(what, status_);
+    }
+
+  private:
+    std::mutex lock_;  // guards all below
+    std::condition_variable signal_;
+    pmix_status_t status_ = PMIX_SUCCESS;
+    bool there_ = false;
+};
+
+/// A list of infos that becomes an array.
+class List {
+  public:
+    List() = default;
+    List(const List&) = delete;
+    ~List() {
+        if (array_.array != nullptr) PMIx_Data_array_destruct(&array_);
+        PMIx_Info_list_release(list_);
+    }
+    void add(const char* key, const void* value, pmix_data_type_t type) {
+        check(key, PMIx_Info_list_add(list_, key, value, type));
+    }
+    pmix_data_array_t& array() {
+        check("PMIx_Info_list_convert", PMIx_Info_list_convert(list_, &array_));
+        return array_;
+    }
+
+  private:
+    void* list_ = PMIx_Info_list_start();
+    pmix_data_array_t array_ = {};
+};
+
+inline std::string own_hostname() {
+    char hostname[256] = "localhost";
+    gethostname(hostname, sizeof hostname - 1);
+    return hostname;
+}
+
+/// Where the processes of a job run: names of nodes, and how many processes each has, in the order of ranks.
+struct Layout {
+    std::vector<std::string> nodes;
+    std::vector<uint32_t> processes;
+
+    uint32_t size() const {
+        uint32_t all = 0;
+        for (const uint32_t count : processes)
+            all += count;
+        return all;
+    }
+};
+
+/// Registers a job with the server of node `here`, with all that OpenPMIx's clients look for.
+inline void register_job(const char* nspace, const Layout& layout, size_t here) {
+    std::string names, places, peers;
+    uint32_t rank = 0;
+    for (size_t node = 0; node < layout.nodes.size(); ++node) {
+        std::string list;
+        for (uint32_t i = 0; i < layout.processes[node]; ++i, ++rank)
+            list += (i > 0 ? "," : "") + std::to_string(rank);
+        names += (node > 0 ? "," : "") + layout.nodes[node];
+        places += (node > 0 ? ";" : "") + list;
+        if (node == here) peers = list;
+    }
+    char *nodes = nullptr, *procs = nullptr;
+    check("PMIx_generate_regex", PMIx_generate_regex(names.c_str(), &nodes));
+    check("PMIx_generate_ppn", PMIx_generate_ppn(places.c_str(), &procs));
+
+    List job;
+    const uint32_t size = layout.size();
+    const auto node_count = static_cast<uint32_t>(layout.nodes.size());
+    job.add(PMIX_UNIV_SIZE, &size, PMIX_UINT32);
+    job.add(PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    job.add(PMIX_MAX_PROCS, &size, PMIX_UINT32);
+    job.add(PMIX_NUM_NODES, &node_count, PMIX_UINT32);
+    job.add(PMIX_NODE_MAP, nodes, PMIX_REGEX);
+    job.add(PMIX_PROC_MAP, procs, PMIX_REGEX);
+    job.add(PMIX_LOCAL_SIZE, &layout.processes[here], PMIX_UINT32);
+    job.add(PMIX_LOCAL_PEERS, peers.c_str(), PMIX_STRING);
+    rank = 0;
+    for (uint32_t node = 0; node < node_count; ++node) {
+        for (uint32_t i = 0; i < layout.processes[node]; ++i, ++rank) {
+            List proc;
+            const auto local = static_cast<uint16_t>(i);
+            proc.add(PMIX_RANK, &rank, PMIX_PROC_RANK);
+            proc.add(PMIX_LOCAL_RANK, &local, PMIX_UINT16);
+            proc.add(PMIX_NODE_RANK, &local, PMIX_UINT16);
+            proc.add(PMIX_NODEID, &node, PMIX_UINT32);
+            proc.add(PMIX_HOSTNAME, layout.nodes[node].c_str(), PMIX_STRING);
+            job.add(PMIX_PROC_DATA, &proc.array(), PMIX_DATA_ARRAY);
+        }
+    }
+    pmix_data_array_t& array = job.array();
+    Answer answer;
+    answer.wait("PMIx_server_register_nspace",
+                PMIx_server_register_nspace(nspace, static_cast<int>(layout.processes[here]),
+                                            static_cast<pmix_info_t*>(array.array), array.size,
+                                            Answer::arrived, &answer));
+    free(nodes);
+    free(procs);
+}
+
+inline void register_client(const pmix_proc_t& proc) {
+    Answer answer;
+    answer.wait("PMIx_server_register_client",
+                PMIx_server_register_client(&proc, getuid(), getgid(), nullptr, Answer::arrived, &answer));
+}
+
+inline void deregister_job(const char* nspace) {
+    Answer gone;
+    PMIx_server_deregister_nspace(nspace, Answer::arrived, &gone);
+    gone.wait("PMIx_server_deregister_nspace", PMIX_SUCCESS);
+}
+
+/// Starts this program as a process of the job; `kept`: descriptors that stay open in it.
+inline pid_t start(const pmix_proc_t& proc, const std::vector<std::string>& words,
+                   std::initializer_list<int> kept) {
+    char** environment = nullptr;
+    size_t count = 0;
+    while (environ[count] != nullptr)
+        ++count;
+    environment = static_cast<char**>(calloc(count + 1, sizeof(char*)));
+    for (size_t i = 0; i < count; ++i)
+        environment[i] = strdup(environ[i]);
+    check("PMIx_server_setup_fork", PMIx_server_setup_fork(&proc, &environment));
+    std::vector<char*> arguments;
+    for (const auto& word : words)
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        for (const int fd : kept)
+            fcntl(fd, F_SETFD, 0);
+        execve("/proc/self/exe", arguments.data(), environment);
+        _exit(127);
+    }
+    for (size_t i = 0; environment[i] != nullptr; ++i)
+        free(environment[i]);
+    free(environment);
+    return child;
+}
+
+}  // namespace bench
