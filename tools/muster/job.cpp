@@ -65,6 +65,11 @@ std::vector<std::string> node_names(unsigned nodes, const std::string& hostname)
     return names;
 }
 
+bool collides_with_jobs(const std::string& set, const std::string& nspace) {
+    const std::string launcher = nspace.substr(0, nspace.rfind('@'));
+    return set == launcher || set.starts_with(launcher + "@");
+}
+
 Job make_job(const Options& options, const std::string& nspace, const std::vector<std::string>& nodes,
              const std::vector<uint32_t>& usable) {
     Job job;
@@ -99,6 +104,10 @@ Job make_job(const Options& options, const std::string& nspace, const std::vecto
         app.env.insert(app.env.end(), spec.env.begin(), spec.env.end());
         app.env_changes = spec.env_changes;
         app.wdir = absolute(spec.wdir);
+        if (!spec.pset.empty() && collides_with_jobs(spec.pset, nspace)) {
+            throw JobError(fmt::format(
+                "--pset {}: the names of this launcher's jobs begin so; choose another", spec.pset));
+        }
         app.pset = spec.pset;
         app.first_rank = size;
         if (spec.ranks) {

@@ -66,6 +66,10 @@ struct JobError : std::runtime_error {
 /// Names of the nodes that there are: the host's own when there is one, else node0, node1, ...
 std::vector<std::string> node_names(unsigned nodes, const std::string& hostname);
 
+/// Whether a process set of this name could be taken for a job of the launcher that has this one
+/// (LAUNCHER@NUMBER), now or later.
+bool collides_with_jobs(const std::string& set, const std::string& nspace);
+
 /// Lays the programs out over `usable` of the nodes (empty: over all). Throws JobError.
 Job make_job(const Options& options, const std::string& nspace, const std::vector<std::string>& nodes,
              const std::vector<uint32_t>& usable = {});

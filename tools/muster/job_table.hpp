@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -83,8 +84,14 @@ class JobTable {
     /// True when each job has ended.
     bool all_ended() const;
 
+    /// Whether a process set of this name is there: of a job that has not ended, or defined by command.
+    bool has_set(std::string_view name) const;
+    /// One was defined by command.
+    void add_set(std::string name) { sets_.insert(std::move(name)); }
+
   private:
     std::map<uint32_t, std::unique_ptr<JobRecord>> jobs_;
+    std::set<std::string, std::less<>> sets_;
     std::vector<uint32_t> on_node_;  ///< processes so far, by node
     uint32_t next_ = 1;
     uint32_t processes_ = 0;

@@ -110,6 +110,17 @@ pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const 
     return status;
 }
 
+/// The process sets that a job's programs form; several may form one.
+std::map<std::string, std::vector<pmix_proc_t>> sets_of(const Job& job) {
+    std::map<std::string, std::vector<pmix_proc_t>> sets;
+    for (const App& app : job.apps) {
+        if (app.pset.empty()) continue;
+        for (uint32_t i = 0; i < app.ranks; ++i)
+            sets[app.pset].push_back(to_pmix({job.nspace, app.first_rank + i}));
+    }
+    return sets;
+}
+
 }  // namespace
 
 LocalRanks::LocalRanks(Loop& loop, Link& link, uint32_t node, std::string dir, std::string server_nspace,
@@ -142,16 +153,10 @@ std::string LocalRanks::add(Job added) {
         PMIx_server_setup_local_support(job.nspace.c_str(), setup.data(), setup.size(), nullptr, nullptr);
     if (!setup.ok() || !done(status))
         return fmt::format("the PMIx server refused the job's set-up: {}", PMIx_Error_string(status));
-    for (const App& app : job.apps) {
-        if (app.pset.empty()) continue;
-        std::vector<pmix_proc_t> members;
-        for (uint32_t i = 0; i < app.ranks; ++i)
-            members.push_back(to_pmix({job.nspace, app.first_rank + i}));
-        status = PMIx_server_define_process_set(members.data(), members.size(), app.pset.c_str());
-        if (!done(status) && status != PMIX_ERR_NOT_SUPPORTED) {
-            return fmt::format("the process set '{}' cannot be defined: {}", app.pset,
-                               PMIx_Error_string(status));
-        }
+    for (const auto& [name, members] : sets_of(job)) {
+        status = PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
+        if (!done(status) && status != PMIX_ERR_NOT_SUPPORTED)
+            return fmt::format("the process set '{}' cannot be defined: {}", name, PMIx_Error_string(status));
     }
     for (uint32_t rank : here) {
         local.ranks.push_back(std::make_unique<Rank>());
@@ -194,6 +199,8 @@ void LocalRanks::forget(uint32_t number) {
     LocalJob* local = find_job(number);
     if (local == nullptr || !local->registered) return;
     local->registered = false;
+    for (auto& [name, members] : sets_of(local->job))
+        PMIx_server_delete_process_set(std::string(name).data());
     PMIx_server_deregister_nspace(
         local->job.nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
     remove_session_dir(local->dirs.job);

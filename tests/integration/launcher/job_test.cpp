@@ -50,6 +50,18 @@ TEST(LauncherJob, SlotsFillBlocksAndNodesTakeTurns) {
     EXPECT_EQ(turns.ranks_on(0), (std::vector<uint32_t>{0, 2}));
 }
 
+TEST(LauncherJob, GRP_18_sets_are_not_named_like_jobs) {
+    Options set = options(2, 1);
+    for (const char* name : {"host-1", "host-1@1", "host-1@99"}) {
+        set.apps[0].pset = name;
+        EXPECT_THROW(make_job(set, "host-1@1", {"here"}), JobError) << name;
+    }
+    for (const char* name : {"host", "host-11", "ocean", ""}) {
+        set.apps[0].pset = name;
+        EXPECT_EQ(make_job(set, "host-1@1", {"here"}).apps[0].pset, name);
+    }
+}
+
 TEST(LauncherJob, OneNodeHasTheHostsName) {
     EXPECT_EQ(lay_out(options(2, 1)).nodes, (std::vector<std::string>{"here"}));
     EXPECT_EQ(lay_out(options(2, 2)).nodes, (std::vector<std::string>{"node0", "node1"}));

@@ -372,6 +372,7 @@ services_linked) # who is connected with a job that fails goes with it
     run 9 -n 4 --nodes 2 "$services" linked
     err_has '^muster: rank 1 of job 2 .* exited with status 9'
     lines err 1
+    echo "COVERS GRP-31"
     ;;
 services_*)
     for nodes in 2 1; do

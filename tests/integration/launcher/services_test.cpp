@@ -234,6 +234,28 @@ TEST(LauncherControl, ChecksTargetsBeforeItActs) {
     EXPECT_EQ(hub.signals[0].second, (std::vector<ProcId>{{1, 0}, {1, kAllRanks}}));
 }
 
+TEST(LauncherControl, SetsKeepTheirNames) {
+    FakeHub hub;
+    Job job = job_of(4, 2);
+    job.apps.resize(1);
+    job.apps[0].pset = "ocean";
+    JobRecord& record = hub.jobs().add(std::move(job));
+    Control control(hub);
+    auto define = [&](const std::string& name) {
+        const Writer body = Writer().names({{"job", 0}}).u32(1).u32(5).i32(0).bytes(name);
+        Reader in(body.body());
+        const uint64_t id = hub.answers.size() + 1;
+        control.asked({0, id}, in);
+        return hub.answers[id].status;
+    };
+    EXPECT_EQ(define("ocean"), PMIX_ERR_EXISTS);
+    EXPECT_EQ(define("next"), PMIX_ERR_BAD_PARAM);  // what the next job is called
+    EXPECT_EQ(define("ice"), PMIX_SUCCESS);
+    EXPECT_EQ(define("ice"), PMIX_ERR_EXISTS);
+    record.state = JobRecord::State::Ended;
+    EXPECT_EQ(define("ocean"), PMIX_SUCCESS);
+}
+
 TEST(LauncherAnnouncer, TellsTheNodesInRangeAlone) {
     FakeHub hub;
     hub.jobs().add(job_of(4, 2));

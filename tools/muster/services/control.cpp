@@ -57,6 +57,9 @@ int32_t Control::act(const Step& step, const std::vector<ProcName>& targets) {
         case Action::Kill:
             return end(targets, true);
         case Action::DefineSet: {
+            if (collides_with_jobs(step.text, hub_.next_nspace())) return PMIX_ERR_BAD_PARAM;
+            if (hub_.jobs().has_set(step.text)) return PMIX_ERR_EXISTS;
+            hub_.jobs().add_set(step.text);
             std::vector<ProcName> members;
             for (const ProcName& target : targets) {
                 const JobRecord& record = *hub_.jobs().find(target.nspace);

@@ -88,6 +88,11 @@ void Spawner::asked(Asker asker, Reader& in) {
                 spec.env.insert(spec.env.begin(), app.env.begin(), app.env.end());
             }
         }
+        for (const AppSpec& spec : request.apps) {
+            if (collides_with_jobs(spec.pset, hub_.next_nspace()))
+                return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+            if (hub_.jobs().has_set(spec.pset)) return hub_.answer(asker, PMIX_ERR_EXISTS);
+        }
         job = lay_out(request);
     } catch (const std::exception& error) {
         return hub_.answer(asker, PMIX_ERR_JOB_FAILED_TO_MAP);
