@@ -8,6 +8,7 @@
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"
 #include "core/query/attribute_support.hpp"
+#include "core/query/waits.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
 #include "core/tool/available_servers.hpp"
@@ -180,8 +181,10 @@ bool answer_attribute_support(const char* key, InfoView qualifiers, std::initial
 }
 
 /// What a server knows without its host.
-bool answer_by_server(Server& server, const char* key, InfoView qualifiers, Info& found) {
+bool answer_by_server(Server& server, const Caller& caller, const char* key, InfoView qualifiers,
+                      Info& found) {
     if (answer_without_init(key, found)) return true;
+    if (answer_waits(server, caller, key, qualifiers, found)) return true;
     if (answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
     if (server.process_sets().answer(key, qualifiers, found)) return true;
     if (server.runtime().groups().answer(key, qualifiers, found)) return true;
@@ -236,7 +239,7 @@ void query_by_host(Server& server, const Caller& caller, Queries queries, HostDo
     const size_t wanted = queries.keys();
     Info found;
     queries.answer([&](const char* key, InfoView qualifiers) {
-        return answer_by_server(server, key, qualifiers, found);
+        return answer_by_server(server, caller, key, qualifiers, found);
     });
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});

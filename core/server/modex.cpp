@@ -468,6 +468,13 @@ void Modex::request_again(const Concerned& concerned) {
         requested(proc.to_c(), std::move(done));
 }
 
+void Modex::for_each_waiting(const std::function<void(const GetRequest&)>& visit) const {
+    for (const auto& [target, list] : waiting_) {
+        for (const auto& waiting : list)
+            visit(waiting->request);
+    }
+}
+
 void Modex::departed(const pmix_proc_t& proc) {
     const Proc target(proc);
     retry(target, true);

@@ -52,6 +52,9 @@ class Modex {
     /// kept.
     pmix_status_t accept_contributions(ByteView data);
 
+    /// Requests of local processes that wait for data.
+    void for_each_waiting(const std::function<void(const GetRequest&)>& visit) const;
+
     /// A namespace was registered; a process has gone; a namespace goes away: those who wait are answered.
     void registered(const char* nspace);
     void departed(const pmix_proc_t& proc);

@@ -202,6 +202,7 @@ struct HelpFormat : CLI::Formatter {
         return "Usage: muster [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM2 [ARGUMENTS]]...\n"
                "       muster serve [OPTIONS]\n"
                "       muster ps [SERVER]\n"
+               "       muster top [--once] [--json] [-d SECONDS] [SERVER]\n"
                "       muster kill [-s SIGNAL] SERVER [JOB]...\n";
     }
 };

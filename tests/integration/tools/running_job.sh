@@ -30,7 +30,7 @@ ask() { timeout 60 "$bin/integration_tool" run "$@"; }
 : >"$work/out"
 # Rank 2 asks as well, as a process of the job, when all are there.
 "$bin/muster" -n 2 --nodes 2 --report-uri "$work/uri" sh -c 'echo PID $PMIX_RANK:$$; exec sleep 600' : \
-    -n 1 sh -c "echo PID 2:\$\$; until [ -e $work/all ]; do sleep 0.05; done; $bin/integration_tool run init table:\$PMIX_NAMESPACE; sleep 600" >"$work/out" 2>"$work/err" &
+    -n 1 sh -c "echo PID 2:\$\$; until [ -e $work/all ]; do sleep 0.05; done; $bin/integration_tool run init table:\$PMIX_NAMESPACE fence" >"$work/out" 2>"$work/err" &
 muster=$!
 until_true '[ "$(grep -c "^PID" "$work/out")" = 3 ] && [ -s "$work/uri" ]'
 touch "$work/all"
@@ -53,5 +53,22 @@ for entry in $here; do has " $entry " " $pids "; done
 [ -n "$here" ] && [ "$here" != "$pids" ] || wrong "the local table is '$here', the whole one '$pids'"
 has "size PMIX_SUCCESS 3" "$said"
 has "finalize PMIX_SUCCESS" "$said"
+# muster top: once, as JSON, and on a terminal, where q ends it.
+until_true 'grep -q "$job *2 .* fence: " <("$bin/muster" top --once "$muster")'
+said=$("$bin/muster" top "$muster")
+for entry in $pids; do grep -qE "^$job +${entry%:*} +node[01] +${entry#*:} +RUNNING +[0-9]+[KM] " <<<"$said" || wrong "top: $said"; done
+said=$("$bin/muster" top --json "$muster")
+has '"waits": "fence: ' "$said"
+has '"memory_kib": ' "$said"
+if type script >/dev/null 2>&1; then
+    said=$(sleep 0.3 | (cat; printf q) | timeout 60 script -qec "stty rows 4 cols 40; $bin/muster top -d 60 $muster" /dev/null)
+    has "and 2 more" "$said"
+    has $'\033[?1049l' "$said"
+    while read -r line; do [ ${#line} -lt 64 ] || wrong "a line of top on 40 columns: $line"; done <<<"$said"
+fi
+timeout 60 "$bin/muster" top -d x "$muster" 2>/dev/null
+[ $? = 2 ] || wrong "top -d x does not end with 2"
+timeout 60 "$bin/muster" top 1 2>/dev/null
+[ $? = 1 ] || wrong "top of no muster does not end with 1"
 echo "COVERS TOOL-41 TOOL-92 TOOL-93 TOOL-94 TLO-07"
 exit $bad
