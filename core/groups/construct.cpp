@@ -155,18 +155,13 @@ void ask_host_for_group(Server& server, pmix_group_operation_t operation, const 
 
 namespace {
 
-/// Those who have not called yet, and those on other nodes, shall not wait.
-void tell_abort(Server& server, const Collective& collective) {
-    auto event = std::make_shared<Event>();
-    event->status = PMIX_GROUP_CONSTRUCT_ABORT;
-    event->source = server.runtime().self();
-    event->range = PMIX_RANGE_CUSTOM;
-    const std::vector<pmix_proc_t>& all = collective.participants();
-    event->info.add(PMIX_GROUP_ID, collective.id().c_str());
-    event->info.add(PMIX_EVENT_CUSTOM_RANGE, Value::array(all.data(), all.size(), PMIX_PROC));
-    event->info.add(PMIX_EVENT_NON_DEFAULT, true);
-    if (event->read_directives() == PMIX_SUCCESS)
-        server.events().from_client(std::move(event), [](pmix_status_t) {});
+pmix_status_t add_part(Server& server, const GroupPart& part, Info& info) {
+    Bytes packed;
+    const pmix_status_t status = pack_group_part(server.runtime().own_format(), part, packed);
+    if (status != PMIX_SUCCESS) return status;
+    const pmix_byte_object_t object{reinterpret_cast<char*>(packed.data()), packed.size()};
+    info.add(PMIX_GROUP_ENDPT_DATA, Value::from(object));
+    return PMIX_SUCCESS;
 }
 
 /// What fails on one node fails on all (PMIX_LOCAL_COLLECTIVE_STATUS).
@@ -177,6 +172,10 @@ void tell_host_of_failure(Server& server, pmix_group_operation_t operation, cons
     if (status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_INVALID_NAMESPACE) return;
     Info info;
     info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(status));
+    // For the servers that share a host which passes over that.
+    GroupPart part;
+    part.status = status;
+    if (add_part(server, part, info) != PMIX_SUCCESS) return;
     ask_host_for_group(server, operation, collective.id(), collective.participants(), std::move(info),
                        [](const HostAnswer&) {});
 }
@@ -194,18 +193,7 @@ bool wait_for_host(Collectives& collectives, const std::shared_ptr<Collective>& 
 // --- construct ---
 
 GroupConstruct::GroupConstruct(Server& server) : server_(server) {
-    server.runtime().events().observe(
-        PMIX_GROUP_CONSTRUCT_ABORT, [this](const EventPtr& event) -> EventEngine::OnEnd {
-            const char* id = event->info.view().string(PMIX_GROUP_ID);
-            const auto collective =
-                id == nullptr ? nullptr : server_.collectives().find(CollectiveKind::GroupConstruct, id);
-            if (!collective) return nullptr;
-            // A participant, or the server of one.
-            const bool entitled = among(collective->participants(), event->source) ||
-                                  server_.namespaces().find(event->source.nspace) == nullptr;
-            if (entitled) server_.collectives().finish(collective, {PMIX_GROUP_CONSTRUCT_ABORT, {}, 0});
-            return nullptr;
-        });
+    watch_others();
 }
 
 GroupPart GroupConstruct::local_part(const Collective& collective) const {
@@ -229,121 +217,13 @@ bool GroupConstruct::tolerates_departure(const Collective& collective, const pmi
            collective.any_true(PMIX_GROUP_NOTIFY_TERMINATION);
 }
 
-void GroupConstruct::goes_on_without(const Collective& collective, const pmix_proc_t& proc) {
-    State& state = states_[collective.id()];
-    if (!collective.any_true(PMIX_GROUP_NOTIFY_TERMINATION) || collective.any_true(PMIX_GROUP_OPTIONAL))
-        return;
-    const auto called = std::find_if(collective.withdrawn().begin(), collective.withdrawn().end(),
-                                     [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
-    Loss loss;
-    loss.proc = proc;
-    loss.led = called != collective.withdrawn().end() && called->info.view().is_true(PMIX_GROUP_LEADER);
-    state.losses.push_back(std::move(loss));
-    const bool leader_is_here =
-        std::any_of(collective.arrivals().begin(), collective.arrivals().end(),
-                    [](const Arrival& arrival) { return arrival.info.view().is_true(PMIX_GROUP_LEADER); });
-    // Else who is to hear it shows when all have called.
-    if (leader_is_here || state.losses.back().led) tell(collective, state.losses.back());
-}
-
-void GroupConstruct::tell(const Collective& collective, Loss& loss) {
-    loss.told = true;
-    std::vector<pmix_proc_t> hearers;
-    for (const Arrival& arrival : collective.arrivals()) {
-        if (!loss.led && arrival.info.view().is_true(PMIX_GROUP_LEADER)) hearers.push_back(arrival.proc);
-    }
-    if (hearers.empty()) hearers = collective.participants();
-    auto event = std::make_shared<Event>();
-    event->status = loss.led ? PMIX_GROUP_LEADER_FAILED : PMIX_GROUP_MEMBER_FAILED;
-    event->source = server_.runtime().self();
-    event->range = PMIX_RANGE_CUSTOM;
-    event->info.add(PMIX_GROUP_ID, collective.id().c_str());
-    event->info.add(PMIX_EVENT_AFFECTED_PROC, loss.proc);
-    event->info.add(PMIX_EVENT_CUSTOM_RANGE, Value::array(hearers.data(), hearers.size(), PMIX_PROC));
-    event->info.add(PMIX_EVENT_NON_DEFAULT, true);
-    event->info.add(kConstructKey, true);
-    if (event->read_directives() != PMIX_SUCCESS) return;
-    // Those of other libraries do not tell what they decided, and those on other nodes tell their own
-    // servers.
-    for (const PeerPtr& peer : server_.peers()) {
-        if (peer->version.muster != 0 && !peer->finalized && among(hearers, peer->proc) &&
-            !among(loss.undecided, peer->proc) && server_.events().wants(*peer, event->status)) {
-            loss.undecided.push_back(peer->proc);
-        }
-    }
-    server_.events().from_client(std::move(event), [](pmix_status_t) {});
-}
-
-void GroupConstruct::announce_leader(const Collective& collective, const std::optional<pmix_proc_t>& leader) {
-    auto event = std::make_shared<Event>();
-    event->status = PMIX_GROUP_LEADER_SELECTED;
-    event->source = server_.runtime().self();
-    event->range = PMIX_RANGE_CUSTOM;
-    const std::vector<pmix_proc_t>& all = collective.participants();
-    event->info.add(PMIX_GROUP_ID, collective.id().c_str());
-    if (leader) {
-        event->info.add(PMIX_GROUP_LEADER, *leader);
-        event->info.add(PMIX_EVENT_AFFECTED_PROC, *leader);
-    } else {
-        event->info.add(PMIX_JOB_TERM_STATUS, Value::status(PMIX_ERR_NOT_FOUND));
-    }
-    event->info.add(PMIX_EVENT_CUSTOM_RANGE, Value::array(all.data(), all.size(), PMIX_PROC));
-    event->info.add(PMIX_EVENT_NON_DEFAULT, true);
-    if (event->read_directives() == PMIX_SUCCESS)
-        server_.events().from_client(std::move(event), [](pmix_status_t) {});
-}
-
-void GroupConstruct::decided(const std::string& id, const pmix_proc_t& by, const pmix_proc_t& gone,
-                             bool abort, bool lead) {
-    const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
-    if (!collective) return;
-    if (!among(collective->participants(), by)) return;
-    if (abort) {
-        server_.collectives().finish(collective, {PMIX_GROUP_CONSTRUCT_ABORT, {}, 0});
-        return tell_abort(server_, *collective);
-    }
-    State& state = states_[id];
-    for (Loss& loss : state.losses) {
-        if (!proc_is(loss.proc, gone)) continue;
-        // Only one can lead.
-        if (lead && loss.led && !state.new_leader && among(loss.undecided, by)) state.new_leader = by;
-        answered(*collective, loss, by);
-    }
-    go_on(collective);
-}
-
-void GroupConstruct::answered(const Collective& collective, Loss& loss, const pmix_proc_t& by) {
-    const size_t before = loss.undecided.size();
-    std::erase_if(loss.undecided, [&](const pmix_proc_t& one) { return proc_is(one, by); });
-    if (loss.led && before > 0 && loss.undecided.empty())
-        announce_leader(collective, states_[collective.id()].new_leader);
-}
-
-void GroupConstruct::departed(const pmix_proc_t& proc) {
-    const auto active = server_.collectives().active();  // going on changes the list
-    for (const auto& collective : active) {
-        const auto state = states_.find(collective->id());
-        if (collective->kind() != CollectiveKind::GroupConstruct || state == states_.end()) continue;
-        for (Loss& loss : state->second.losses)
-            answered(*collective, loss, proc);
-        go_on(collective);
-    }
-}
-
-void GroupConstruct::go_on(const std::shared_ptr<Collective>& collective) {
-    const auto state = states_.find(collective->id());
-    if (state == states_.end() || !state->second.local_in) return;
-    const bool waiting = std::any_of(state->second.losses.begin(), state->second.losses.end(),
-                                     [](const Loss& loss) { return !loss.undecided.empty(); });
-    if (!waiting) hand_over(collective);
-}
-
 void GroupConstruct::ended(const Collective& collective, const Outcome& outcome) {
-    const State state = states_[collective.id()];
+    if (collective.arrivals().empty() && keep_for_others(collective)) return;
+    const bool settled = states_[collective.id()].settled;
     states_.erase(collective.id());
+    elsewhere_.erase(collective.id());
     const bool good = outcome.status == PMIX_SUCCESS || outcome.status == PMIX_ERR_PARTIAL_SUCCESS;
-    if (!good && !state.settled)
-        tell_host_of_failure(server_, PMIX_GROUP_CONSTRUCT, collective, outcome.status);
+    if (!good && !settled) tell_host_of_failure(server_, PMIX_GROUP_CONSTRUCT, collective, outcome.status);
 }
 
 bool GroupConstruct::expired(const std::shared_ptr<Collective>& collective) {
@@ -359,7 +239,8 @@ namespace {
 
 /// The members in the order of their ranks: who of `order` is in, then who else the host added.
 std::vector<pmix_proc_t> final_members(const Collective& collective, const std::vector<GroupPart>& parts,
-                                       const std::vector<pmix_proc_t>& by_host, bool tolerant) {
+                                       const std::vector<pmix_proc_t>& by_host,
+                                       const std::vector<pmix_proc_t>& lost, bool tolerant) {
     const GroupPart* first = nullptr;
     const pmix_proc_t* lowest = nullptr;
     ProcSet present;
@@ -384,7 +265,8 @@ std::vector<pmix_proc_t> final_members(const Collective& collective, const std::
     } else if (tolerant) {
         // A host that does not bring the others' parts: what it says, and what is known here.
         const ProcSet named = set_of(by_host);
-        const ProcSet missing = set_of(collective.missing());
+        ProcSet missing = set_of(collective.missing());
+        missing.merge(set_of(lost));
         std::erase_if(order, [&](const pmix_proc_t& proc) {
             return (!named.empty() && named.count(Proc(proc)) == 0) || missing.count(Proc(proc)) != 0;
         });
@@ -455,17 +337,16 @@ Outcome enter(Server& server, Group group, size_t wanted, const HostAnswer& answ
     return outcome;
 }
 
-bool is_good(const HostAnswer& answer) {
-    return answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
+/// What failed at another server.
+pmix_status_t failure_among(const std::vector<GroupPart>& parts) {
+    for (const GroupPart& part : parts) {
+        if (part.status != PMIX_SUCCESS) return part.status;
+    }
+    return PMIX_SUCCESS;
 }
 
-pmix_status_t add_part(Server& server, const GroupPart& part, Info& info) {
-    Bytes packed;
-    const pmix_status_t status = pack_group_part(server.runtime().own_format(), part, packed);
-    if (status != PMIX_SUCCESS) return status;
-    const pmix_byte_object_t object{reinterpret_cast<char*>(packed.data()), packed.size()};
-    info.add(PMIX_GROUP_ENDPT_DATA, Value::from(object));
-    return PMIX_SUCCESS;
+bool is_good(const HostAnswer& answer) {
+    return answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
 }
 
 }  // namespace
@@ -476,7 +357,7 @@ void GroupConstruct::all_local_in(const std::shared_ptr<Collective>& collective)
     for (Loss& loss : state.losses) {
         if (!loss.told) tell(*collective, loss);
     }
-    go_on(collective);
+    go_on(collective->id());
 }
 
 void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
@@ -532,13 +413,17 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
     if (!collectives.is_active(collective)) return;  // its time limit was over
     states_[collective->id()].settled = true;
     if (!is_good(answer)) return collectives.finish(collective, {answer.status, {}, 0});
+    if (const pmix_status_t failed = failure_among(parts); failed != PMIX_SUCCESS)
+        return collectives.finish(collective, {failed, {}, 0});
     std::vector<pmix_proc_t> by_host = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
     if (!expand_wildcards(server_.runtime().store(), by_host)) by_host.clear();
     const bool tolerant = tolerates_departure(*collective, {}) || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
     Group group;
     group.id = collective->id();
-    group.set_members(final_members(*collective, parts, by_host, tolerant));
+    group.set_members(
+        final_members(*collective, parts, by_host, elsewhere_[collective->id()].lost, tolerant));
     const size_t wanted = collective->arrivals().front().order.size();
+    tell_of_missing(*collective, group.members, parts);
     collectives.finish(collective, enter(server_, std::move(group), wanted, answer, std::move(parts)));
 }
 
@@ -610,7 +495,10 @@ void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) 
                        std::move(info), [this, collective](const HostAnswer& answer) {
                            if (!server_.collectives().is_active(collective)) return;
                            settled_.insert(collective->id());
-                           server_.collectives().finish(collective, {answer.status, {}, 0});
+                           pmix_status_t status = answer.status;
+                           if (status == PMIX_SUCCESS)
+                               status = failure_among(parts_of(server_, collective->id(), answer, {}));
+                           server_.collectives().finish(collective, {status, {}, 0});
                        });
 }
 

@@ -3,7 +3,10 @@
 // docs/groups.md has the states). On the loop.
 #pragma once
 
+#include <functional>
+#include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,9 +19,13 @@
 
 namespace muster {
 
+struct Event;
+
 /// Key of our own in events about a construction under way: whoever is told answers with what its handlers
 /// decided (docs/wire.md, command 25).
 inline constexpr const char* kConstructKey = "muster.grp.construct";
+/// Event of our own, for servers alone: a member that leads (source) has called.
+inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
 
 class GroupConstruct : public CollectiveOperation {
   public:
@@ -37,6 +44,11 @@ class GroupConstruct : public CollectiveOperation {
                  bool lead);
     /// A process of this node has gone: it decides nothing any more.
     void departed(const pmix_proc_t& proc);
+    /// Whether the construct was given up before `proc` called: it hears so, once.
+    bool came_too_late(const std::string& id, const pmix_proc_t& proc);
+    /// A process of this node calls and leads: servers of other members have to know.
+    void leader_calls(const std::string& id, const pmix_proc_t& leader,
+                      const std::vector<pmix_proc_t>& members);
 
   private:
     /// A participant that has gone.
@@ -45,20 +57,62 @@ class GroupConstruct : public CollectiveOperation {
         bool led = false;
         bool told = false;
         std::vector<pmix_proc_t> undecided;  ///< who was told and has not answered
+        std::unique_ptr<Watch> limit;        ///< for the answers of other nodes
     };
     /// What is known of a construct beside what the engine keeps.
     struct State {
-        std::vector<Loss> losses;
+        std::list<Loss> losses;
+        std::vector<pmix_proc_t> order;  ///< all members, once somebody was told
         std::optional<pmix_proc_t> new_leader;
         bool local_in = false;  ///< all local participants are in
         bool asked = false;     ///< the host has been asked
         bool settled = false;   ///< and has answered
     };
 
+    /// What other servers said of a construct.
+    struct Elsewhere {
+        std::vector<pmix_proc_t> leaders;  ///< who lead and are not of this node
+        std::vector<pmix_proc_t> lost;     ///< of whose end all concerned were told
+    };
+    /// What the processes of this node decide about a participant that ended on another node, whose server
+    /// waits for it.
+    struct Ballot {
+        std::string id;
+        pmix_proc_t gone{};
+        std::vector<pmix_proc_t> voters;     ///< those of this node, told or not
+        std::vector<pmix_proc_t> undecided;  ///< who was told and has not answered
+        std::optional<pmix_proc_t> leader;   ///< the first who would lead
+        bool abort = false;
+    };
+
+    // construct_losses.cpp
+    void watch_others();
     void tell(const Collective& collective, Loss& loss);
-    void answered(const Collective& collective, Loss& loss, const pmix_proc_t& by);
-    void go_on(const std::shared_ptr<Collective>& collective);
-    void announce_leader(const Collective& collective, const std::optional<pmix_proc_t>& leader);
+    void tell(const std::string& id, Loss& loss, const std::vector<pmix_proc_t>& hearers);
+    /// All who called have gone before anybody else here has. True: what is known is kept for those who will.
+    bool keep_for_others(const Collective& collective);
+    /// `by` have decided about `gone` (null: about all), or never will.
+    void answered(const std::string& id, const pmix_proc_t* gone, const std::vector<pmix_proc_t>& by);
+    void go_on(const std::string& id);
+    /// One offers to lead in the place of the one that has gone.
+    static void claim(State& state, const pmix_proc_t& gone, const pmix_proc_t& leader);
+    /// A server of other nodes told of the end of a participant there.
+    void lost_elsewhere(const Event& event);
+    /// The decisions about a participant of this node come from the server of other nodes.
+    void voted(const Event& event);
+    void decide_ballots(const std::function<void(Ballot&)>& change);
+    void give_up(const std::string& id);
+    /// Ends what there is of the construct here; those of `all` who have yet to call will hear of it then.
+    void given_up(const std::string& id, const std::vector<pmix_proc_t>& all);
+    /// Members that no server counted, and of whose end nobody was told yet.
+    void tell_of_missing(const Collective& collective, const std::vector<GroupMember>& members,
+                         const std::vector<GroupPart>& parts);
+    /// Who wants to hear of an event of this code among these, connected here, with a library that answers.
+    std::vector<pmix_proc_t> deciding(const std::vector<pmix_proc_t>& hearers, pmix_status_t code) const;
+    bool is_server(const pmix_proc_t& source) const;
+    Elsewhere& elsewhere(const std::string& id);
+
+    void announce_leader(const std::string& id, const State& state);
     void hand_over(const std::shared_ptr<Collective>& collective);
     GroupPart local_part(const Collective& collective) const;
     void complete(const std::shared_ptr<Collective>& collective, const HostAnswer& answer,
@@ -66,6 +120,9 @@ class GroupConstruct : public CollectiveOperation {
 
     Server& server_;
     std::map<std::string, State> states_;
+    std::map<std::string, Elsewhere> elsewhere_;
+    std::list<Ballot> ballots_;
+    std::map<std::string, std::vector<pmix_proc_t>> late_;  ///< who has not heard that it was given up
 };
 
 class GroupDestruct : public CollectiveOperation {

@@ -6,15 +6,16 @@ namespace muster {
 namespace {
 
 /// Tells our parts from what servers of other libraries write into the same attribute.
-constexpr const char* kMark = "muster.group.1";
+constexpr const char* kMark = "muster.group.2";
 
 bool read_part(Unpacker& in, GroupPart& part) {
     std::string mark;
     ByteView posted;
     size_t jobs = 0;
     if (!in.string(mark) || mark != kMark) return false;
-    if (!in.boolean(part.notify_termination) || !in.procs(part.present) || !in.procs(part.order) ||
-        !in.procs(part.leaders) || !in.infos(part.infos) || !in.bytes(posted) || !in.size(jobs)) {
+    if (!in.status(part.status) || !in.boolean(part.notify_termination) || !in.procs(part.present) ||
+        !in.procs(part.order) || !in.procs(part.leaders) || !in.infos(part.infos) || !in.bytes(posted) ||
+        !in.size(jobs)) {
         return false;
     }
     part.posted = Bytes(posted);
@@ -30,7 +31,7 @@ bool read_part(Unpacker& in, GroupPart& part) {
 
 pmix_status_t pack_group_part(WireFormat format, const GroupPart& part, Bytes& out) {
     Packer body(format);
-    body.string(kMark).boolean(part.notify_termination);
+    body.string(kMark).status(part.status).boolean(part.notify_termination);
     body.procs(part.present.data(), part.present.size());
     body.procs(part.order.data(), part.order.size());
     body.procs(part.leaders.data(), part.leaders.size());

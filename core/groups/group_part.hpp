@@ -17,6 +17,7 @@ namespace muster {
 
 /// The part of one server.
 struct GroupPart {
+    pmix_status_t status = PMIX_SUCCESS;  ///< else it has failed at this server, and so for all
     bool notify_termination = false;
     std::vector<pmix_proc_t> present;  ///< local members that called
     std::vector<pmix_proc_t> order;    ///< all members by rank; empty: sorted by name

@@ -134,12 +134,16 @@ void handle::group_construct(Server& server, const Request& request) {
     pmix_status_t status = check_new_id(server, id);
     if (status == PMIX_SUCCESS && !server.runtime().groups().expand(procs)) status = PMIX_ERR_BAD_PARAM;
     if (status != PMIX_SUCCESS) return arrival.reply({status, {}, 0});
+    if (server.group_construct().came_too_late(id, arrival.proc))
+        return arrival.reply({PMIX_GROUP_CONSTRUCT_ABORT, {}, 0});
     if (procs.empty() || arrival.info.view().has(PMIX_GROUP_BOOTSTRAP))
         return bootstrap_group(server, id, std::move(procs), std::move(arrival));
     arrival.order = procs;
     if (!expand_wildcards(server.runtime().store(), arrival.order))
         return arrival.reply({PMIX_ERR_INVALID_NAMESPACE, {}, 0});
     apply_order(arrival.info, arrival.order);
+    if (arrival.info.view().is_true(PMIX_GROUP_LEADER))
+        server.group_construct().leader_calls(id, arrival.proc, arrival.order);
     server.collectives().arrive(CollectiveKind::GroupConstruct, id, std::move(procs), std::move(arrival));
 }
 

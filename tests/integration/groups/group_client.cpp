@@ -140,16 +140,19 @@ struct Came {
     pmix_status_t status;
     std::string group;
     pmix_proc_t affected;
+    bool nobody;  ///< PMIX_JOB_TERM_STATUS says that no leader was found
 };
 std::vector<Came> events;
 bool abort_all = false;  // what the handler decides
 bool lead = false;
+bool abort_leaderless = false;
 
 void on_event(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t info[], size_t ninfo,
               pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
-    Came came{status, "", {}};
+    Came came{status, "", {}, false};
     for (size_t i = 0; i < ninfo; ++i) {
         if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_ID)) came.group = info[i].value.data.string;
+        if (PMIX_CHECK_KEY(&info[i], PMIX_JOB_TERM_STATUS)) came.nobody = true;
         if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_LEADER)) came.affected = *info[i].value.data.proc;
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)) came.affected = *info[i].value.data.proc;
     }
@@ -162,7 +165,8 @@ void on_event(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t info
     const bool yes = true;
     PMIX_INFO_LOAD(&result, PMIX_GROUP_LEADER, &yes, PMIX_BOOL);
     const bool claim = lead && status == PMIX_GROUP_LEADER_FAILED;
-    const bool give_up = abort_all && status == PMIX_GROUP_MEMBER_FAILED;
+    const bool give_up = (abort_all && status == PMIX_GROUP_MEMBER_FAILED) ||
+                         (abort_leaderless && status == PMIX_GROUP_LEADER_FAILED);
     complete(give_up ? PMIX_GROUP_CONSTRUCT_ABORT : PMIX_EVENT_ACTION_COMPLETE, claim ? &result : nullptr,
              claim ? 1 : 0, nullptr, nullptr, cbdata);
 }
@@ -551,8 +555,23 @@ void departed(const std::string& how) {
     fence();
     if (self.rank == size - 1) return;  // it ends now
     Results results;
-    const pmix_status_t status =
-        destruct ? PMIx_Group_destruct("t-gone", nullptr, 0) : construct("t-gone", all, results, directives);
+    pmix_status_t status = PMIX_ERROR;
+    if (how == "leader" && self.rank == 0) {
+        Answer answer;
+        is(PMIx_Group_construct_nb("t-gone", all.data(), all.size(), directives.data(), directives.count(),
+                                   on_results, &answer),
+           PMIX_SUCCESS, "construct_nb");
+        number_of_groups();  // answered behind it
+        put("t.leader", "calls");
+        need(wait_until([&] { return answer.came; }), "no answer");
+        status = answer.status;
+        results = answer.results;
+    } else {
+        // The server of the one that has gone knows the leader once the leader has called, wherever it is.
+        if (how == "leader") want(rank(0), "t.leader", "calls");
+        status = destruct ? PMIx_Group_destruct("t-gone", nullptr, 0)
+                          : construct("t-gone", all, results, directives);
+    }
     if (how == "none" || how == "destruct") {
         is(status, PMIX_GROUP_MEMBER_FAILED, how);
         need(groups_of(self).empty(), "a group that is none");
@@ -593,35 +612,56 @@ void give_up() {
     need(groups_of(self).empty(), "a group that was given up");
 }
 
-/// The leader dies while the others are in the call; one of them leads from then on.
-void leader_died() {
+/// The leader dies while the others are in the call. `how`: rank 1, who is of its node, leads from then on,
+/// or rank 3, or nobody does, or rank 2 gives up.
+void leader_died(const std::string& how) {
     listen(PMIX_GROUP_MEMBER_FAILED);
     listen(PMIX_GROUP_LEADER_FAILED);
     listen(PMIX_GROUP_LEADER_SELECTED);
-    lead = self.rank == 1;
+    listen(PMIX_GROUP_CONSTRUCT_ABORT);
+    const pmix_rank_t next = how == "claim" ? 1 : 3;
+    lead = (how == "claim" || how == "claim_far") && self.rank == next;
+    abort_leaderless = how == "abort" && self.rank == 2;
     Directives directives;
     directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
     const auto all = everybody();
     fence();
     if (self.rank == 0) {
         directives.flag(PMIX_GROUP_LEADER);
-        Answer answer;
+        auto* answer = new Answer;
         is(PMIx_Group_construct_nb("t-leader", all.data(), all.size(), directives.data(), directives.count(),
-                                   on_results, &answer),
+                                   on_results, answer),
            PMIX_SUCCESS, "construct_nb");
         number_of_groups();  // answered behind it
         raise(SIGKILL);
     }
+    const auto has = [](pmix_status_t code) {
+        return std::any_of(events.begin(), events.end(), [&](const Came& one) { return one.status == code; });
+    };
     // While one has not called, the construction goes on.
-    if (self.rank == 1) need(wait_until([] { return !events.empty(); }), "no event of the leader");
+    if (self.rank == 1)
+        need(wait_until([&] { return has(PMIX_GROUP_LEADER_FAILED); }), "no event of the leader");
+    if (how == "abort") {
+        Results results;
+        if (self.rank != 1)
+            is(construct("t-leader", all, results, directives), PMIX_GROUP_CONSTRUCT_ABORT, "construct");
+        need(wait_until([&] { return has(PMIX_GROUP_CONSTRUCT_ABORT); }), "no event of the end");
+        need(groups_of(self).empty(), "a group that was given up");
+        return;
+    }
     Results results;
     is(construct("t-leader", all, results, directives), PMIX_ERR_PARTIAL_SUCCESS, "construct");
     need(results.members.size() == size - 1, "the final membership");
-    need(wait_until([] { return events.size() >= 2; }), "the events of the leader");
+    need(wait_until([&] { return has(PMIX_GROUP_LEADER_FAILED) && has(PMIX_GROUP_LEADER_SELECTED); }),
+         "the events of the leader");
     std::lock_guard guard(lock);
-    need(events[0].status == PMIX_GROUP_LEADER_FAILED && events[0].affected.rank == 0, "the leader failed");
-    need(events[1].status == PMIX_GROUP_LEADER_SELECTED && events[1].affected.rank == 1,
-         "the leader that was selected");
+    need(events.size() == 2 && events[0].status == PMIX_GROUP_LEADER_FAILED && events[0].affected.rank == 0,
+         "the leader failed");
+    if (how == "none") {
+        need(events[1].nobody, "that nobody leads");
+    } else {
+        need(!events[1].nobody && events[1].affected.rank == next, "the leader that was selected");
+    }
 }
 
 /// What all see of one round, or of its destruct, must be the same.
@@ -775,7 +815,7 @@ int main(int argc, char** argv) {
         {"timeout", timeout},
         {"bootstrap", bootstrap},
         {"give_up", give_up},
-        {"leader_died", leader_died},
+        {"leader_died", [&] { leader_died(argc > 2 ? argv[2] : "claim"); }},
         {"random",
          [&] {
              random_rounds(static_cast<unsigned>(argc > 2 ? atoi(argv[2]) : 1),

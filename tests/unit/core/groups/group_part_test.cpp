@@ -17,6 +17,7 @@ WireFormat format() {
 
 GroupPart part_of(pmix_rank_t rank) {
     GroupPart part;
+    part.status = PMIX_GROUP_MEMBER_FAILED;
     part.notify_termination = true;
     part.present = {make_proc("job", rank)};
     part.order = {make_proc("job", 1), make_proc("job", 0)};
@@ -38,6 +39,7 @@ TEST(GroupPart, GRP_61_parts_of_several_servers_stand_behind_each_other) {
     std::vector<GroupPart> parts;
     ASSERT_EQ(unpack_group_parts(format(), all.view(), parts), PMIX_SUCCESS);
     ASSERT_EQ(parts.size(), 2U);
+    EXPECT_EQ(parts[1].status, PMIX_GROUP_MEMBER_FAILED);
     EXPECT_EQ(parts[1].present.front().rank, 9U);
     EXPECT_EQ(parts[0].order.size(), 2U);
     EXPECT_TRUE(parts[0].notify_termination);

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Participants that end while a group is constructed: who is told, who decides what is to be done, and how
+// the servers of several nodes agree on it (see construct.hpp; docs/groups.md has the states).
+#include <algorithm>
+
+#include "core/events/events.hpp"
+#include "core/groups/construct.hpp"
+#include "core/groups/group_event.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// How long a server waits for the decisions of other nodes. Their servers answer when their processes have
+/// decided; those of other libraries never do.
+constexpr std::chrono::seconds kVoteTime{10};
+/// What is kept of constructs that have not begun here.
+constexpr size_t kMaxElsewhere = 4096;
+
+void send(Server& server, const std::shared_ptr<Event>& event) {
+    server.events().from_client(event, [](pmix_status_t) {});
+}
+
+Info about(const pmix_proc_t& affected) {
+    Info info;
+    info.add(PMIX_EVENT_AFFECTED_PROC, affected);
+    info.add(kConstructKey, true);
+    return info;
+}
+
+}  // namespace
+
+bool GroupConstruct::is_server(const pmix_proc_t& source) const {
+    return !proc_is(source, server_.runtime().self()) && server_.namespaces().find(source.nspace) == nullptr;
+}
+
+GroupConstruct::Elsewhere& GroupConstruct::elsewhere(const std::string& id) {
+    if (elsewhere_.size() >= kMaxElsewhere && !elsewhere_.contains(id)) elsewhere_.erase(elsewhere_.begin());
+    return elsewhere_[id];
+}
+
+void GroupConstruct::watch_others() {
+    Events& events = server_.runtime().events();
+    events.observe(PMIX_GROUP_CONSTRUCT_ABORT, [this](const EventPtr& event) -> EventEngine::OnEnd {
+        const char* id = event->info.view().string(PMIX_GROUP_ID);
+        if (id == nullptr || proc_is(event->source, server_.runtime().self())) return nullptr;
+        const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
+        const bool by_server = is_server(event->source);
+        // A participant, or the server of one, who may be the first to say anything of it here.
+        const bool entitled = collective ? by_server || among(collective->participants(), event->source)
+                                         : by_server && event->info.view().is_true(kConstructKey);
+        if (entitled) given_up(id, event->targets);
+        return nullptr;
+    });
+    for (const pmix_status_t code : {PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED}) {
+        events.observe(code, [this](const EventPtr& event) -> EventEngine::OnEnd {
+            if (event->info.view().is_true(kConstructKey) && is_server(event->source)) lost_elsewhere(*event);
+            return nullptr;
+        });
+    }
+    events.observe(PMIX_GROUP_LEADER_SELECTED, [this](const EventPtr& event) -> EventEngine::OnEnd {
+        if (event->info.view().is_true(kConstructKey) && is_server(event->source)) voted(*event);
+        return nullptr;
+    });
+    events.observe(kLeaderCallsCode, [this](const EventPtr& event) -> EventEngine::OnEnd {
+        const char* id = event->info.view().string(PMIX_GROUP_ID);
+        const pmix_proc_t* leader = event->info.view().proc(PMIX_GROUP_LEADER);
+        if (id == nullptr || leader == nullptr || !is_server(event->source)) return nullptr;
+        if (!among(elsewhere(id).leaders, *leader)) elsewhere(id).leaders.push_back(*leader);
+        return nullptr;
+    });
+}
+
+void GroupConstruct::leader_calls(const std::string& id, const pmix_proc_t& leader,
+                                  const std::vector<pmix_proc_t>& members) {
+    std::vector<pmix_proc_t> others = members;
+    std::erase_if(others, [&](const pmix_proc_t& proc) { return server_.namespaces().is_local(proc); });
+    if (others.empty()) return;
+    Info info;
+    info.add(PMIX_GROUP_LEADER, leader);
+    send(server_, make_group_event(kLeaderCallsCode, server_.runtime().self(), others, id, std::move(info)));
+}
+
+// --- at the server of the one that has gone ---
+
+bool GroupConstruct::keep_for_others(const Collective& collective) {
+    const std::vector<Arrival>& gone = collective.withdrawn();
+    const auto led = std::find_if(gone.begin(), gone.end(), [](const Arrival& arrival) {
+        const InfoView info = arrival.info;
+        return info.is_true(PMIX_GROUP_LEADER) && info.is_true(PMIX_GROUP_NOTIFY_TERMINATION) &&
+               !info.is_true(PMIX_GROUP_OPTIONAL);
+    });
+    if (led == gone.end() || states_.size() > kMaxElsewhere) return false;
+    State& state = states_[collective.id()];
+    state.losses.emplace_back();
+    Loss& loss = state.losses.back();
+    loss.proc = led->proc;
+    loss.led = true;
+    tell(collective.id(), loss, led->order);
+    return true;
+}
+
+void GroupConstruct::goes_on_without(const Collective& collective, const pmix_proc_t& proc) {
+    State& state = states_[collective.id()];
+    if (!collective.any_true(PMIX_GROUP_NOTIFY_TERMINATION) || collective.any_true(PMIX_GROUP_OPTIONAL))
+        return;
+    // It led, and was the only one here.
+    if (std::any_of(state.losses.begin(), state.losses.end(),
+                    [&](const Loss& loss) { return proc_is(loss.proc, proc); })) {
+        return;
+    }
+    const auto called = std::find_if(collective.withdrawn().begin(), collective.withdrawn().end(),
+                                     [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+    state.losses.emplace_back();
+    Loss& loss = state.losses.back();
+    loss.proc = proc;
+    loss.led = called != collective.withdrawn().end() && called->info.view().is_true(PMIX_GROUP_LEADER);
+    const auto known = elsewhere_.find(collective.id());
+    const bool leader_is_known =
+        (known != elsewhere_.end() && !known->second.leaders.empty()) ||
+        std::any_of(collective.arrivals().begin(), collective.arrivals().end(),
+                    [](const Arrival& arrival) { return arrival.info.view().is_true(PMIX_GROUP_LEADER); });
+    // Else who is to hear it shows when all have called.
+    if (leader_is_known || loss.led) tell(collective, loss);
+}
+
+std::vector<pmix_proc_t> GroupConstruct::deciding(const std::vector<pmix_proc_t>& hearers,
+                                                  pmix_status_t code) const {
+    std::vector<pmix_proc_t> result;
+    // Those of other libraries do not tell what they decided.
+    for (const PeerPtr& peer : server_.peers()) {
+        if (peer->version.muster != 0 && !peer->finalized && among(hearers, peer->proc) &&
+            !among(result, peer->proc) && server_.events().wants(*peer, code)) {
+            result.push_back(peer->proc);
+        }
+    }
+    return result;
+}
+
+void GroupConstruct::tell(const Collective& collective, Loss& loss) {
+    std::vector<pmix_proc_t> hearers;
+    if (!loss.led) {
+        for (const Arrival& arrival : collective.arrivals()) {
+            if (arrival.info.view().is_true(PMIX_GROUP_LEADER)) hearers.push_back(arrival.proc);
+        }
+        if (const auto known = elsewhere_.find(collective.id()); known != elsewhere_.end()) {
+            for (const pmix_proc_t& leader : known->second.leaders) {
+                if (among(collective.participants(), leader)) hearers.push_back(leader);
+            }
+        }
+    }
+    if (hearers.empty()) hearers = collective.arrivals().front().order;
+    tell(collective.id(), loss, hearers);
+}
+
+void GroupConstruct::tell(const std::string& id, Loss& loss, const std::vector<pmix_proc_t>& hearers) {
+    const pmix_status_t code = loss.led ? PMIX_GROUP_LEADER_FAILED : PMIX_GROUP_MEMBER_FAILED;
+    loss.told = true;
+    if (loss.led) states_[id].order = hearers;
+    loss.undecided = deciding(hearers, code);
+    const size_t here = loss.undecided.size();
+    const auto known = elsewhere_.find(id);
+    for (const pmix_proc_t& proc : hearers) {
+        const bool lost = known != elsewhere_.end() && among(known->second.lost, proc);
+        if (!server_.namespaces().is_local(proc) && !lost) loss.undecided.push_back(proc);
+    }
+    if (loss.undecided.size() > here) {
+        loss.limit = server_.runtime().loop().after(kVoteTime, [this, id, gone = loss.proc] {
+            const auto state = states_.find(id);
+            if (state == states_.end()) return;
+            std::vector<pmix_proc_t> late;
+            for (const Loss& one : state->second.losses) {
+                for (const pmix_proc_t& proc : one.undecided) {
+                    if (proc_is(one.proc, gone) && !server_.namespaces().is_local(proc)) late.push_back(proc);
+                }
+            }
+            answered(id, &gone, late);
+            go_on(id);
+        });
+    }
+    send(server_, make_group_event(code, server_.runtime().self(), hearers, id, about(loss.proc)));
+}
+
+void GroupConstruct::announce_leader(const std::string& id, const State& state) {
+    Info info;
+    if (state.new_leader) {
+        info.add(PMIX_GROUP_LEADER, *state.new_leader);
+        info.add(PMIX_EVENT_AFFECTED_PROC, *state.new_leader);
+    } else {
+        info.add(PMIX_JOB_TERM_STATUS, Value::status(PMIX_ERR_NOT_FOUND));
+    }
+    send(server_, make_group_event(PMIX_GROUP_LEADER_SELECTED, server_.runtime().self(), state.order, id,
+                                   std::move(info)));
+}
+
+void GroupConstruct::answered(const std::string& id, const pmix_proc_t* gone,
+                              const std::vector<pmix_proc_t>& by) {
+    const auto state = states_.find(id);
+    if (state == states_.end()) return;
+    for (Loss& loss : state->second.losses) {
+        if (gone != nullptr && !proc_is(loss.proc, *gone)) continue;
+        const size_t before = loss.undecided.size();
+        std::erase_if(loss.undecided, [&](const pmix_proc_t& one) { return among(by, one); });
+        if (before == 0 || !loss.undecided.empty()) continue;
+        loss.limit.reset();
+        if (loss.led) announce_leader(id, state->second);
+    }
+}
+
+void GroupConstruct::go_on(const std::string& id) {
+    const auto state = states_.find(id);
+    if (state == states_.end() || !state->second.local_in) return;
+    const bool waiting = std::any_of(state->second.losses.begin(), state->second.losses.end(),
+                                     [](const Loss& loss) { return !loss.undecided.empty(); });
+    if (waiting) return;
+    if (const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id))
+        hand_over(collective);
+}
+
+void GroupConstruct::given_up(const std::string& id, const std::vector<pmix_proc_t>& all) {
+    std::vector<pmix_proc_t> late;
+    const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
+    if (collective) {
+        late = collective->missing();
+    } else {
+        for (const pmix_proc_t& proc : all) {
+            const LocalClient* client = server_.namespaces().client(proc);
+            if (client != nullptr && !client->gone()) late.push_back(proc);
+        }
+    }
+    std::erase_if(late, [&](const pmix_proc_t& proc) {
+        const LocalClient* client = server_.namespaces().client(proc);
+        return client != nullptr && client->gone();
+    });
+    if (!late.empty() && late_.size() < kMaxElsewhere) late_[id] = std::move(late);
+    states_.erase(id);
+    elsewhere_.erase(id);
+    if (collective) server_.collectives().finish(collective, {PMIX_GROUP_CONSTRUCT_ABORT, {}, 0});
+}
+
+bool GroupConstruct::came_too_late(const std::string& id, const pmix_proc_t& proc) {
+    const auto found = late_.find(id);
+    if (found == late_.end()) return false;
+    const bool late =
+        std::erase_if(found->second, [&](const pmix_proc_t& one) { return proc_is(one, proc); }) != 0;
+    if (found->second.empty()) late_.erase(found);
+    return late;
+}
+
+void GroupConstruct::give_up(const std::string& id) {
+    const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
+    std::vector<pmix_proc_t> all;
+    if (collective) {
+        all = collective->arrivals().front().order;
+    } else if (const auto state = states_.find(id); state != states_.end()) {
+        all = state->second.order;
+    }
+    given_up(id, all);
+    if (all.empty()) return;
+    // Those who have not called yet, and those on other nodes, shall not wait.
+    Info info;
+    info.add(kConstructKey, true);
+    send(server_,
+         make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, server_.runtime().self(), all, id, std::move(info)));
+}
+
+void GroupConstruct::claim(State& state, const pmix_proc_t& gone, const pmix_proc_t& leader) {
+    for (const Loss& loss : state.losses) {
+        // Only one can lead.
+        if (proc_is(loss.proc, gone) && loss.led && !state.new_leader && among(loss.undecided, leader))
+            state.new_leader = leader;
+    }
+}
+
+void GroupConstruct::voted(const Event& event) {
+    const InfoView info = event.info;
+    const char* id = info.string(PMIX_GROUP_ID);
+    const pmix_proc_t* gone = info.proc(PMIX_EVENT_AFFECTED_PROC);
+    const auto vote = info.number<uint8_t>(kVoteKey);
+    std::vector<pmix_proc_t> voters;
+    if (id == nullptr || gone == nullptr || !vote || info.value(PMIX_GROUP_MEMBERSHIP) == nullptr ||
+        !append_procs(*info.value(PMIX_GROUP_MEMBERSHIP), voters)) {
+        return;
+    }
+    const auto state = states_.find(id);
+    if (state == states_.end()) return;
+    if (*vote == static_cast<uint8_t>(LeaderVote::Abort)) return give_up(id);
+    if (const pmix_proc_t* leader = info.proc(PMIX_GROUP_LEADER)) claim(state->second, *gone, *leader);
+    answered(id, gone, voters);
+    go_on(id);
+}
+
+// --- at the servers of the others ---
+
+void GroupConstruct::lost_elsewhere(const Event& event) {
+    const InfoView info = event.info;
+    const char* id = info.string(PMIX_GROUP_ID);
+    const pmix_proc_t* gone = info.proc(PMIX_EVENT_AFFECTED_PROC);
+    if (id == nullptr || gone == nullptr) return;
+    Elsewhere& said = elsewhere(id);
+    if (!among(said.lost, *gone)) said.lost.push_back(*gone);
+    std::erase_if(said.leaders, [&](const pmix_proc_t& one) { return proc_is(one, *gone); });
+    Ballot ballot;
+    ballot.id = id;
+    ballot.gone = *gone;
+    for (const pmix_proc_t& proc : event.targets) {
+        if (server_.namespaces().is_local(proc)) ballot.voters.push_back(proc);
+    }
+    ballot.undecided = deciding(ballot.voters, event.status);
+    if (!ballot.voters.empty()) ballots_.push_back(std::move(ballot));
+    if (ballots_.size() > kMaxElsewhere) ballots_.pop_front();
+    // It decides nothing any more, either.
+    answered(id, nullptr, {*gone});
+    go_on(id);
+    decide_ballots([](Ballot&) {});
+}
+
+void GroupConstruct::decide_ballots(const std::function<void(Ballot&)>& change) {
+    std::list<Ballot> decided;
+    for (auto ballot = ballots_.begin(); ballot != ballots_.end();) {
+        const auto next = std::next(ballot);
+        change(*ballot);
+        if (ballot->abort || ballot->undecided.empty()) decided.splice(decided.end(), ballots_, ballot);
+        ballot = next;
+    }
+    for (const Ballot& ballot : decided) {
+        Info info = about(ballot.gone);
+        LeaderVote vote = ballot.leader ? LeaderVote::Me : LeaderVote::NotMe;
+        if (ballot.abort) vote = LeaderVote::Abort;
+        info.add(kVoteKey, Value::from(static_cast<uint8_t>(vote)));
+        info.add(PMIX_GROUP_MEMBERSHIP, procs_value(ballot.voters));
+        if (ballot.leader) info.add(PMIX_GROUP_LEADER, *ballot.leader);
+        auto event = make_group_event(PMIX_GROUP_LEADER_SELECTED, server_.runtime().self(), {ballot.gone},
+                                      ballot.id, std::move(info));
+        // Posted: it may be an event that leads to this one.
+        server_.runtime().loop().post([this, event] { send(server_, event); });
+    }
+}
+
+// --- what processes of this node say ---
+
+void GroupConstruct::decided(const std::string& id, const pmix_proc_t& by, const pmix_proc_t& gone,
+                             bool abort, bool lead) {
+    decide_ballots([&](Ballot& ballot) {
+        if (ballot.id != id || !proc_is(ballot.gone, gone) || !among(ballot.undecided, by)) return;
+        std::erase_if(ballot.undecided, [&](const pmix_proc_t& one) { return proc_is(one, by); });
+        ballot.abort |= abort;
+        if (lead && !ballot.leader) ballot.leader = by;
+    });
+    const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
+    if (collective && !among(collective->participants(), by)) return;
+    const auto state = states_.find(id);
+    if (abort && (collective || state != states_.end())) return give_up(id);
+    if (state == states_.end()) return;
+    if (lead) claim(state->second, gone, by);
+    answered(id, &gone, {by});
+    go_on(id);
+}
+
+void GroupConstruct::departed(const pmix_proc_t& proc) {
+    decide_ballots([&](Ballot& ballot) {
+        std::erase_if(ballot.undecided, [&](const pmix_proc_t& one) { return proc_is(one, proc); });
+    });
+    std::vector<std::string> ids;  // going on changes the map
+    for (const auto& [id, state] : states_)
+        ids.push_back(id);
+    for (const std::string& id : ids) {
+        answered(id, nullptr, {proc});
+        go_on(id);
+    }
+}
+
+// --- who was missed in the end ---
+
+void GroupConstruct::tell_of_missing(const Collective& collective, const std::vector<GroupMember>& members,
+                                     const std::vector<GroupPart>& parts) {
+    bool notify = false, optional = collective.any_true(PMIX_GROUP_OPTIONAL);
+    std::vector<pmix_proc_t> leaders;
+    for (const GroupPart& part : parts) {
+        notify |= part.notify_termination;
+        leaders.insert(leaders.end(), part.leaders.begin(), part.leaders.end());
+    }
+    if (!notify || optional) return;
+    std::vector<pmix_proc_t> hearers;
+    for (const Arrival& arrival : collective.arrivals()) {
+        if (leaders.empty() || among(leaders, arrival.proc)) hearers.push_back(arrival.proc);
+    }
+    if (hearers.empty()) return;
+    const auto known = elsewhere_.find(collective.id());
+    const State& state = states_[collective.id()];
+    for (const pmix_proc_t& proc : collective.arrivals().front().order) {
+        const bool in = std::any_of(members.begin(), members.end(),
+                                    [&](const GroupMember& member) { return proc_is(member.proc, proc); });
+        const bool told = (known != elsewhere_.end() && among(known->second.lost, proc)) ||
+                          std::any_of(state.losses.begin(), state.losses.end(),
+                                      [&](const Loss& loss) { return proc_is(loss.proc, proc); });
+        // Nobody of its node called, so that its server knew of no construct.
+        if (in || told) continue;
+        Info info;
+        info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+        send(server_, make_group_event(PMIX_GROUP_MEMBER_FAILED, server_.runtime().self(), hearers,
+                                       collective.id(), std::move(info)));
+    }
+}
+
+}  // namespace muster
