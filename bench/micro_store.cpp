@@ -28,7 +28,7 @@ Store make_store() {
     char reason[256];
     muster_component_gds_hash()->create(nullptr, &made, reason);
     Store store(static_cast<Gds*>(made));
-    store->set_context({"node0", {}, 0, {}});
+    store->set_context({"node0", {}, 0, {}, {}});
     return store;
 }
 

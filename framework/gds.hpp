@@ -13,12 +13,18 @@
 
 #include "framework/base/info.hpp"
 #include "framework/base/result.hpp"
+#include "framework/base/unique_fd.hpp"
 #include "framework/base/value.hpp"
 #include "framework/packer.hpp"
 
 namespace muster {
 
+class JobMap;
 class Preg;
+
+/// The store by which peers of all libraries name job data that are sent with a reply. Every store of ours
+/// can send and take them.
+inline constexpr const char* kWireStore = "hash";
 
 /// One question to the store.
 struct Lookup {
@@ -62,6 +68,24 @@ struct StoreContext {
     std::vector<std::string> aliases;  ///< other names of this node
     std::optional<uint32_t> nodeid;
     std::vector<Preg*> pregs;  ///< forms of maps that can be read (Registry::pregs()); outlive the store
+    WireFormat format;         ///< in which values are kept that have parts of their own; may be empty
+};
+
+/// One fact of a job, as a client of this node is to know it. `of`: application number, index of the node in
+/// the job's map, or rank; 0 for sessions and jobs.
+struct JobFact {
+    Lookup::Realm realm;
+    uint32_t of;
+    const char* key;
+    const pmix_value_t& value;
+};
+using JobFactVisitor = std::function<void(const JobFact&)>;
+
+/// What a process that attaches a segment has to know.
+struct SegmentOffer {
+    pmix_proc_t self{};          ///< the process; the segment must be its namespace's
+    std::optional<uid_t> owner;  ///< whose the segment has to be: the server's user
+    UniqueFd fd;
 };
 
 class Gds {
@@ -123,6 +147,38 @@ class Gds {
     virtual pmix_status_t pack_job(const char* nspace, Packer& out, bool compact) const = 0;
     /// Client: takes such a body in. The error says what was wrong with it.
     virtual Result<void> unpack_job(const char* nspace, Unpacker& in) = 0;
+
+    // --- sharing with the processes of this node (docs/store.md); loop, or before it runs ---
+
+    /// Name of the store that this one stands before: it keeps what this one does not. Empty for none.
+    virtual const char* behind() const { return ""; }
+    /// Gives that store, before anything else is called; it outlives this one.
+    virtual void stand_before(Gds& /*other*/) {}
+    /// The form of what is shared, as the handshake names it: both sides must mean the same. Empty where
+    /// nothing is.
+    virtual std::string shared_form() const { return {}; }
+    /// Server: the descriptor of what clients of this namespace map; stays the store's.
+    /// PMIX_ERR_NOT_SUPPORTED where nothing is shared, PMIX_ERR_NOT_FOUND for a namespace that is not
+    /// registered; any other error means that clients have to be sent their job data.
+    virtual Result<int> share(const char* /*nspace*/) {
+        return Error{PMIX_ERR_NOT_SUPPORTED, "this store shares nothing"};
+    }
+    /// Client: maps it. After an error nothing has changed, and the server has to be asked.
+    virtual Result<void> attach(SegmentOffer /*offer*/) {
+        return Error{PMIX_ERR_NOT_SUPPORTED, "this store shares nothing"};
+    }
+    /// Server: a value that a process of another node posted, which all processes of this node may see.
+    virtual pmix_status_t post_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value) {
+        return post(proc, PMIX_REMOTE, key, value);
+    }
+    /// Server: visits what clients of this node are to know of a job, beside what follows from its map; the
+    /// map is given to `with_map` before. PMIX_ERR_INVALID_NAMESPACE, PMIX_ERR_NOT_SUPPORTED. The visitors
+    /// must not call the store.
+    virtual pmix_status_t describe_job(
+        const char* /*nspace*/, const std::function<void(const JobMap&, uint32_t own_node)>& /*with_map*/,
+        const JobFactVisitor& /*visit*/) const {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
 };
 
 }  // namespace muster

@@ -513,6 +513,22 @@ std::vector<Gds*> Registry::stores(std::string_view only) {
     Impl::set_aside(*impl_->find("gds"), "the server offers only others");
     return impl_->instances<Gds>("gds", only);
 }
+Gds* Registry::store_behind(std::string_view name) {
+    Framework* framework = impl_->find("gds");
+    impl_->list(*framework);
+    for (Component& component : framework->components) {
+        if (component.record.name != name) continue;
+        if (component.step == Component::Step::Unusable && component.descriptor == nullptr &&
+            !framework->restriction.allows(name))
+            component.step = Component::Step::Found;
+        impl_->make(*framework, component);
+        if (component.step != Component::Step::Made) return nullptr;
+        if (!framework->restriction.allows(name))
+            component.record.reason = "used behind another, not ruled in by " + framework->restriction.said;
+        return static_cast<Gds*>(component.instance);
+    }
+    return nullptr;
+}
 std::vector<Bfrops*> Registry::bfrops(std::string_view only) {
     return impl_->instances<Bfrops>("bfrops", only);
 }

@@ -66,6 +66,9 @@ class Registry {
     /// choice, and no matter of trust. Loop thread or before the loop starts.
     std::vector<Ptl*> ptls(std::string_view only = {});
     std::vector<Gds*> stores(std::string_view only = {});
+    /// The store of that name, for one that stands before it (Gds::behind): also where PMIX_MCA_gds does not
+    /// name it. Null where it cannot be used.
+    Gds* store_behind(std::string_view name);
     std::vector<Bfrops*> bfrops(std::string_view only = {});
     std::vector<Psec*> psecs(std::string_view only = {});
     std::vector<Preg*> pregs();

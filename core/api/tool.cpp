@@ -53,7 +53,6 @@ Result<std::unique_ptr<Runtime>> make_tool(void* data) {
     Runtime::Options options;
     options.role = Runtime::Role::Tool;
     options.info = context.info;
-    options.store_preference = "hash";
     auto made = Runtime::create(options);
     if (!made) return made;
     Runtime& runtime = **made;

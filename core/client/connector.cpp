@@ -83,6 +83,7 @@ Result<std::optional<ServerContact>> ServerContact::from_environment() {
     }
     contact.security = environment("PMIX_SECURITY_MODE");
     contact.stores = environment("PMIX_GDS_MODULE");
+    contact.shared_form = environment("PMIX_MUSTER_STORE");
     contact.version = environment("PMIX_VERSION");
     if (contact.version.empty()) contact.version = "4.1.0";  // servers that say nothing are that old
     if (environment("PMIX_BFROP_BUFFER_TYPE") == "PMIX_BFROP_BUFFER_FULLY_DESC") {
@@ -143,6 +144,36 @@ Result<Reached> open_connection(Runtime& runtime, const std::vector<std::string>
     return Error{status, "no server can be reached" + failures};
 }
 
+/// A local socket, which only our own servers have: a descriptor can be passed through it.
+bool passes_descriptors(const Socket& socket) {
+    int domain = 0;
+    socklen_t length = sizeof domain;
+    return ::getsockopt(socket.fd.get(), SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX;
+}
+
+/// recv(), keeping a descriptor that comes with the bytes. Where there is no room for it, it is lost.
+ssize_t receive(const Socket& socket, uint8_t* into, size_t size, UniqueFd& passed) {
+    iovec part = {into, size};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t got = ::recvmsg(socket.fd.get(), &message, MSG_CMSG_CLOEXEC);
+    if (got < 0) return got;
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+         header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+            header->cmsg_len < CMSG_LEN(sizeof(int)))
+            continue;
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+        passed.reset(fd);
+    }
+    return got;
+}
+
 }  // namespace
 
 Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact, WireFormat format,
@@ -183,11 +214,16 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     request.version = own_wire_version();
     request.bfrops = format.bfrops->name();
     request.buffer_type = static_cast<uint8_t>(format.buffer_type);
-    request.gds = runtime.store().name();
+    // Every store takes what a server sends; ours may do with less.
+    const std::string shared_form = runtime.store().shared_form();
+    const bool shares = contact.kind == PeerKind::Client && !shared_form.empty() &&
+                        shared_form == contact.shared_form && passes_descriptors(socket);
+    request.gds = shares ? shared_form : kWireStore;
     request.info_blob.append(contact.about_us.view());
     if (auto sent = send_all(socket, build_connect_request(request).view(), until); !sent)
         return sent.error();
 
+    UniqueFd segment;
     ReplyParser parser;
     parser.kind = contact.kind;
     parser.tool_form = is_tool(contact.kind);
@@ -196,7 +232,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
         const size_t wanted = parser.wanted(received.view());
         if (wanted == 0) break;
         uint8_t chunk[1024];
-        const ssize_t got = ::recv(socket.fd.get(), chunk, std::min(wanted, sizeof chunk), 0);
+        const ssize_t got = receive(socket, chunk, std::min(wanted, sizeof chunk), segment);
         if (got > 0) {
             received.append(chunk, static_cast<size_t>(got));
         } else if (got == 0) {
@@ -216,10 +252,15 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
             return Error{status, server + " does not accept " + us + ": " + status_text(status)};
     }
     Greeted greeted;
+    if (shares && segment) {
+        greeted.segment.fd = std::move(segment);
+        if (socket.credentials) greeted.segment.owner = socket.credentials->uid;
+    }
     greeted.socket = std::move(reached->socket);
     greeted.uri = std::move(reached->uri);
     greeted.server = parser.tool_form ? parsed->tool.server : reached->server;
     greeted.self = parsed->tool.assigned.value_or(make_proc(contact.nspace, contact.rank));
+    greeted.segment.self = greeted.self;
     greeted.version = parse_version(contact.version);
     greeted.peer_index = parsed->peer_index;
     return greeted;

@@ -10,6 +10,7 @@
 
 #include "core/runtime/runtime.hpp"
 #include "framework/base/bytes.hpp"
+#include "framework/gds.hpp"
 #include "framework/packer.hpp"
 #include "framework/ptl.hpp"
 #include "framework/ptl/handshake.hpp"
@@ -24,6 +25,7 @@ struct ServerContact {
     std::vector<std::string> uris;       ///< the server's, best first: "nspace.rank;transport"
     std::string security;                ///< comma list; empty: whatever is active here
     std::string stores;                  ///< comma list
+    std::string shared_form;             ///< what our own server shares with its clients; empty: nothing
     std::string version;                 ///< the server's
     BufferType buffer_type = BufferType::NonDescribed;
     Bytes about_us;  ///< packed `*INFO` for the server's host, in the encoding that we offer; may be empty
@@ -44,6 +46,7 @@ struct Greeted {
     std::string uri;     ///< the one that led there
     PeerVersion version;
     uint32_t peer_index = 0;
+    SegmentOffer segment;  ///< of our job data; without descriptor where we have to ask for them
 };
 
 /// Connects to the first of the contact's URIs that answers, offers `format`, and is let in or refused.

@@ -16,8 +16,16 @@ Result<void> Client::connect(const ServerContact& contact) {
         static_cast<int64_t>(runtime_.parameters().seconds("client_base_connect_timeout") * 1000));
     auto greeted = connect_to_server(runtime_, contact, format_, limit);
     if (!greeted) return greeted.error();
+    bool has_job_data = false;
+    if (greeted->segment.fd) {
+        // What the server shares need not be sent; where it cannot be mapped, it is.
+        const auto attached = runtime_.store().attach(std::move(greeted->segment));
+        has_job_data = attached.ok();
+        if (!attached)
+            MUSTER_LOG(runtime_.log(), Warning, "%s; asking for job data", attached.error().text.c_str());
+    }
     if (auto added = add(std::move(*greeted), true); !added) return added;
-    return fetch_job_data();
+    return has_job_data ? Result<void>() : fetch_job_data();
 }
 
 Result<void> Client::fetch_job_data() {

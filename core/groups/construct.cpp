@@ -96,7 +96,7 @@ void store_posted(Server& server, const pmix_info_t& info) {
     const pmix_proc_t* owner = posted.proc(PMIX_PROCID);
     if (owner == nullptr || server.namespaces().is_local(*owner)) return;
     for (const pmix_info_t& one : posted) {
-        if (!key_is_reserved(one.key)) server.runtime().store().post(*owner, PMIX_REMOTE, one.key, one.value);
+        if (!key_is_reserved(one.key)) server.runtime().store().post_remote(*owner, one.key, one.value);
     }
 }
 

@@ -73,12 +73,21 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     }
     runtime->own_format_ = {encodings.front(), BufferType::NonDescribed};
 
-    const auto stores = runtime->registry_->stores(options.store_preference);
+    const auto stores = runtime->registry_->stores();
     if (stores.empty()) {
-        return Error{PMIX_ERR_NOT_AVAILABLE, runtime->registry_->why_none("gds", options.store_preference)};
+        return Error{PMIX_ERR_NOT_AVAILABLE, runtime->registry_->why_none("gds")};
     }
     runtime->store_ = stores.front();
+    if (const char* behind = runtime->store_->behind(); *behind != '\0') {
+        Gds* other = runtime->registry_->store_behind(behind);
+        if (other == nullptr) {
+            return Error{PMIX_ERR_NOT_AVAILABLE, std::string("store ") + runtime->store_->name() +
+                                                     " needs store " + behind + ", which cannot be used"};
+        }
+        runtime->store_->stand_before(*other);
+    }
     StoreContext context;
+    context.format = runtime->own_format_;
     context.hostname = runtime->hostname_;
     // Hosts hand maps to servers; clients are told what the maps say, and need not open these.
     if (options.role != Role::Client) context.pregs = runtime->registry_->pregs();

@@ -36,8 +36,7 @@ class Runtime {
 
     struct Options {
         Role role = Role::Client;
-        InfoView info;                 ///< directives of the init call; used during create() only
-        std::string store_preference;  ///< names of stores offered to us (client: PMIX_GDS_MODULE)
+        InfoView info;  ///< directives of the init call; used during create() only
     };
 
     /// Reads the parameters, opens the registry and the store, makes the loop (start() starts it).

@@ -266,7 +266,7 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
                            key.text().c_str());
                 break;
             }
-            const pmix_status_t stored = store.post(target, PMIX_REMOTE, name.c_str(), *value);
+            const pmix_status_t stored = store.post_remote(target, name.c_str(), *value);
             if (stored != PMIX_SUCCESS) break;
         }
     }
@@ -416,7 +416,7 @@ pmix_status_t Modex::accept_contributions(ByteView data) {
                 Value value;
                 if (!object.kval(key, value)) return object.error();
                 if (local) continue;
-                const pmix_status_t status = store.post(proc, PMIX_REMOTE, key.c_str(), *value);
+                const pmix_status_t status = store.post_remote(proc, key.c_str(), *value);
                 if (status != PMIX_SUCCESS) return status;
             }
         }

@@ -22,6 +22,7 @@ class Peer {
     uint32_t uid = 0;
     uint32_t gid = 0;
     bool finalized = false;
+    bool shares = false;  ///< it maps what our store shares
     std::unique_ptr<Channel> channel;
 
     Packer packer() const { return Packer(format); }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "core/collective/fence.hpp"
 #include "core/groups/construct.hpp"
@@ -254,7 +255,9 @@ std::vector<std::pair<std::string, std::string>> Server::fork_environment(const 
     set("PMIX_BFROP_BUFFER_TYPE", runtime_.own_format().buffer_type == BufferType::FullyDescribed
                                       ? "PMIX_BFROP_BUFFER_FULLY_DESC"
                                       : "PMIX_BFROP_BUFFER_NON_DESC");
-    set("PMIX_GDS_MODULE", "hash");
+    set("PMIX_GDS_MODULE", kWireStore);
+    if (const std::string shared = runtime_.store().shared_form(); !shared.empty())
+        set("PMIX_MUSTER_STORE", shared);
     set("PMIX_SERVER_TMPDIR", runtime_.session_directory());
     set("PMIX_SYSTEM_TMPDIR", runtime_.system_directory());
     set("PMIX_HOSTNAME", runtime_.hostname());
@@ -308,10 +311,11 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
         peer.format.buffer_type != BufferType::FullyDescribed) {
         return refuse(admission->socket, who, "it wants an unknown type of buffers");
     }
-    if (wanted.gds != runtime_.store().name()) {
+    peer.shares = !wanted.gds.empty() && wanted.gds == runtime_.store().shared_form();
+    if (!peer.shares && wanted.gds != kWireStore) {
         return refuse(admission->socket, who,
                       "it wants store '" + wanted.gds +
-                          "', which is not available here; set PMIX_GDS_MODULE=" + runtime_.store().name() +
+                          "', which is not available here; set PMIX_GDS_MODULE=" + kWireStore +
                           " in its environment");
     }
     if (!wanted.info_blob.empty()) {
@@ -404,6 +408,29 @@ bool Server::release(Admission& admission) {
     return true;
 }
 
+namespace {
+
+/// send(), with a descriptor (-1: none) that the peer gets a copy of.
+ssize_t send_with_descriptor(const Socket& socket, ByteView bytes, int descriptor) {
+    iovec part = {const_cast<uint8_t*>(bytes.data()), bytes.size()};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof descriptor);
+        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    }
+    return ::sendmsg(socket.fd.get(), &message, MSG_NOSIGNAL);
+}
+
+}  // namespace
+
 void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict) {
     const PeerPtr peer = admission->peer;
     LocalClient* client = namespaces_.client(peer->proc);  // it may have been deregistered meanwhile
@@ -423,7 +450,13 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     if (needs_identity(peer->kind)) tool.assigned = peer->proc;
     const Bytes reply =
         is_tool(peer->kind) ? build_tool_reply(tool) : build_client_reply(PMIX_SUCCESS, peer->index);
-    if (::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL) !=
+    int segment = -1;
+    if (const Namespace* nspace = namespaces_.find(peer->proc.nspace);
+        peer->shares && nspace != nullptr && nspace->registered) {
+        // Where there is none, the client asks for its job data.
+        if (const auto shared = runtime_.store().share(peer->proc.nspace)) segment = *shared;
+    }
+    if (send_with_descriptor(admission->socket, reply.view(), segment) !=
         static_cast<ssize_t>(reply.size())) {
         return refuse(admission->socket, admission->text(), "it did not wait for the answer");
     }

@@ -38,11 +38,15 @@ class HashStore : public Gds {
 
     pmix_status_t pack_job(const char* nspace, Packer& out, bool compact) const override;
     Result<void> unpack_job(const char* nspace, Unpacker& in) override;
+    pmix_status_t describe_job(const char* nspace,
+                               const std::function<void(const JobMap&, uint32_t own_node)>& with_map,
+                               const JobFactVisitor& visit) const override;
 
   private:
     friend class Registration;
     friend class Finder;
     friend class JobPacker;
+    friend class JobDescriber;
 
     const Job* job(std::string_view nspace) const;
     /// Index of this process's node in the job's map; JobMap::kNone when it has no part in the job.

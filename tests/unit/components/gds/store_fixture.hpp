@@ -54,7 +54,7 @@ class StoreTest : public testing::Test {
     }
     void use_host(Gds& store, const std::string& host, std::vector<std::string> aliases = {},
                   std::optional<uint32_t> id = {}) {
-        store.set_context({host, std::move(aliases), id, pregs_.all()});
+        store.set_context({host, std::move(aliases), id, pregs_.all(), {}});
     }
 
     Result<void> add(const Info& info, int32_t nlocal = 0, const char* nspace = "job") {

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reading entries and maps: see reader.hpp.
+#include "components/gds/shmem/reader.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace muster::gds::shmem {
+namespace {
+
+uint64_t published(const uint64_t& word) {
+    return std::atomic_ref<uint64_t>(const_cast<uint64_t&>(word)).load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+Result<void> Reader::check(std::string_view nspace) const {
+    const auto refused = [](std::string why) {
+        return Error{PMIX_ERR_BAD_PARAM, "the server's segment is refused: " + std::move(why)};
+    };
+    const auto* header = reinterpret_cast<const Header*>(segment_.at(0, sizeof(Header)));
+    if (header == nullptr) return refused("it is too short");
+    Header copy;
+    std::memcpy(&copy, header, sizeof copy);
+    if (copy.magic != kMagic) return refused("it is none of gds/shmem");
+    if (copy.layout != kLayout) {
+        return refused("its layout is " + std::to_string(copy.layout) + ", here it is " +
+                       std::to_string(kLayout));
+    }
+    if (copy.machine != kMachine) return refused("it was made by a program for another machine");
+    if (std::string_view(copy.nspace, strnlen(copy.nspace, sizeof copy.nspace)) != nspace)
+        return refused("it is another namespace's");
+    return {};
+}
+
+bool Reader::find(uint64_t key_hash, Kind kind, uint32_t of, std::string_view key, Item& out) const {
+    const auto* header = reinterpret_cast<const Header*>(segment_.at(0, sizeof(Header)));
+    if (header == nullptr) return false;
+    const uint64_t table_at = published(header->table);
+    const auto* table = segment_.at<Table>(table_at);
+    if (table == nullptr) return false;
+    const uint64_t capacity = table->capacity;
+    if (capacity == 0 || (capacity & (capacity - 1)) != 0) return false;
+    const auto* slots = segment_.at<uint64_t>(table_at + sizeof(Table), capacity);
+    if (slots == nullptr) return false;
+    const uint64_t hash = hash_of(key_hash, kind, of);
+    const uint64_t mask = capacity - 1;
+    uint64_t at = static_cast<uint32_t>(hash) & mask;
+    for (uint64_t tried = 0; tried < capacity; ++tried, at = (at + 1) & mask) {
+        const uint64_t slot = published(slots[at]);
+        if (slot == 0) return false;
+        const uint64_t offset = slot & kOffsetMask;
+        if (offset == kGone || ((slot ^ hash) & ~kOffsetMask) != 0) continue;
+        const auto* there = segment_.at<Entry>(offset);
+        if (there == nullptr) return false;
+        Entry entry;
+        std::memcpy(&entry, there, sizeof entry);
+        if (entry.hash != static_cast<uint32_t>(hash) || entry.kind != kind || entry.of != of) continue;
+        const auto* name = segment_.at<Key>(entry.key);
+        if (name == nullptr) return false;
+        if (name->length != key.size()) continue;
+        const uint8_t* text = segment_.at(entry.key + sizeof(Key), key.size());
+        if (text == nullptr || std::memcmp(text, key.data(), key.size()) != 0) continue;
+        return load(offset, entry, out);
+    }
+    return false;
+}
+
+bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
+    if (entry.length >= segment_.limit()) return false;
+    const uint8_t* payload = segment_.at(offset + sizeof(Entry), entry.length + 1);
+    if (payload == nullptr) return false;
+    out.value = {};
+    switch (entry.form) {
+        case Form::Scalar: {
+            if (entry.length == 0) {  // a name
+                out.value.type = PMIX_UNDEF;
+                return entry.kind == Kind::Name;
+            }
+            if (entry.length != sizeof out.value.data) return false;
+            switch (entry.type) {
+                case PMIX_BOOL:
+                    out.value.data.flag = *payload != 0;
+                    break;
+                case PMIX_BYTE:
+                case PMIX_SIZE:
+                case PMIX_PID:
+                case PMIX_INT:
+                case PMIX_INT8:
+                case PMIX_INT16:
+                case PMIX_INT32:
+                case PMIX_INT64:
+                case PMIX_UINT:
+                case PMIX_UINT8:
+                case PMIX_UINT16:
+                case PMIX_UINT32:
+                case PMIX_UINT64:
+                case PMIX_FLOAT:
+                case PMIX_DOUBLE:
+                case PMIX_TIMEVAL:
+                case PMIX_TIME:
+                case PMIX_STATUS:
+                case PMIX_PROC_RANK:
+                case PMIX_PERSIST:
+                case PMIX_SCOPE:
+                case PMIX_DATA_RANGE:
+                case PMIX_PROC_STATE:
+                case PMIX_JOB_STATE:
+                    std::memcpy(&out.value.data, payload, sizeof out.value.data);
+                    break;
+                default:
+                    return false;  // it would hold a pointer
+            }
+            out.value.type = entry.type;
+            return true;
+        }
+        case Form::Text:
+            if (payload[entry.length] != 0) return false;
+            out.value.type = PMIX_STRING;
+            out.value.data.string = const_cast<char*>(reinterpret_cast<const char*>(payload));
+            return true;
+        case Form::Bytes:
+            out.value.type =
+                entry.type == PMIX_COMPRESSED_BYTE_OBJECT ? PMIX_COMPRESSED_BYTE_OBJECT : PMIX_BYTE_OBJECT;
+            out.value.data.bo.size = entry.length;
+            if (entry.length != 0)
+                out.value.data.bo.bytes = const_cast<char*>(reinterpret_cast<const char*>(payload));
+            return true;
+        case Form::Packed: {
+            if (format_.bfrops == nullptr) return false;
+            // Read from a copy: lengths in it must not change meanwhile.
+            const Bytes copy{ByteView(payload, entry.length)};
+            Unpacker in(format_, copy.view());
+            pmix_value_t value;
+            if (!in.item(&value, PMIX_VALUE)) return false;
+            out.parts = Value::adopt(value);
+            out.value = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+// --- the map ---
+
+bool Reader::map(Map& out) const {
+    const auto* header = reinterpret_cast<const Header*>(segment_.at(0, sizeof(Header)));
+    if (header == nullptr) return false;
+    const auto* there = segment_.at<Map>(published(header->map));
+    if (there == nullptr) return false;
+    std::memcpy(&out, there, sizeof out);
+    return true;
+}
+
+uint32_t Reader::listed(const Column& column, uint32_t index) const {
+    // A multiple of four: the column was 8-aligned, or is refused here.
+    const auto* value = segment_.at<uint32_t>(column.at + uint64_t{index} * 4);
+    return value != nullptr ? *value : kNone;
+}
+
+uint32_t Reader::of_rank(const Map& map, const Column& column, uint32_t rank) const {
+    if (rank >= map.rank_end) return kNone;
+    switch (column.rule) {
+        case Column::Rule::Constant:
+            return column.base;
+        case Column::Rule::Sum:
+            return rank + column.base;
+        case Column::Rule::Block:
+            return column.base != 0 ? rank / column.base : kNone;
+        case Column::Rule::Position:
+            return position(map, rank);
+        case Column::Rule::Listed:
+            return listed(column, rank);
+        case Column::Rule::None:
+            break;
+    }
+    return kNone;
+}
+
+uint32_t Reader::node_id(const Map& map, uint32_t node) const {
+    if (node >= map.node_count) return kNone;
+    switch (map.node_id.rule) {
+        case Column::Rule::Constant:
+            return map.node_id.base;
+        case Column::Rule::Sum:
+            return node + map.node_id.base;
+        case Column::Rule::Block:
+            return map.node_id.base != 0 ? node / map.node_id.base : kNone;
+        case Column::Rule::Listed:
+            return listed(map.node_id, node);
+        case Column::Rule::Position:
+        case Column::Rule::None:
+            break;
+    }
+    return kNone;
+}
+
+const char* Reader::node_name(const Map& map, uint32_t node) const {
+    if (node >= map.node_count) return nullptr;
+    const auto* start = segment_.at<uint32_t>(map.name_starts + uint64_t{node} * 4);
+    if (start == nullptr) return nullptr;
+    const uint32_t from = *start;
+    if (from == kNone || from >= map.names_size) return nullptr;
+    const uint8_t* names = segment_.at(map.names, map.names_size);
+    if (names == nullptr || names[map.names_size - 1] != 0) return nullptr;
+    return reinterpret_cast<const char*>(names + from);
+}
+
+/// Places in the list of ranks; with blocks, the ranks themselves.
+Reader::Range Reader::range_on(const Map& map, uint32_t node) const {
+    if (node >= map.node_count) return {};
+    Range range;
+    if (map.node_of.rule == Column::Rule::Block) {
+        range.begin = uint64_t{node} * map.node_of.base;
+        range.end = std::min<uint64_t>(range.begin + map.node_of.base, map.rank_end);
+    } else {
+        const auto* starts = segment_.at<uint32_t>(map.rank_starts + uint64_t{node} * 4, 2);
+        if (starts == nullptr) return {};
+        range.begin = starts[0];
+        range.end = std::min(starts[1], map.placed);
+    }
+    return range.begin < range.end ? range : Range();
+}
+
+uint32_t Reader::ranks_on(const Map& map, uint32_t node) const {
+    const Range range = range_on(map, node);
+    return static_cast<uint32_t>(range.end - range.begin);
+}
+
+uint32_t Reader::rank_on(const Map& map, uint32_t node, uint32_t place) const {
+    const Range range = range_on(map, node);
+    if (place >= range.end - range.begin) return kNone;
+    if (map.node_of.rule == Column::Rule::Block) return static_cast<uint32_t>(range.begin + place);
+    const auto* rank = segment_.at<uint32_t>(map.ranks + (range.begin + place) * 4);
+    return rank != nullptr ? *rank : kNone;
+}
+
+uint32_t Reader::position(const Map& map, uint32_t rank) const {
+    const uint32_t node = node_of(map, rank);
+    const Range range = range_on(map, node);
+    if (map.node_of.rule == Column::Rule::Block) {
+        return rank >= range.begin && rank < range.end ? static_cast<uint32_t>(rank - range.begin) : kNone;
+    }
+    uint32_t low = 0, high = static_cast<uint32_t>(range.end - range.begin);
+    const auto* ranks = segment_.at<uint32_t>(map.ranks + range.begin * 4, high);
+    if (ranks == nullptr) return kNone;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (ranks[middle] < rank) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < range.end - range.begin && ranks[low] == rank ? low : kNone;
+}
+
+}  // namespace muster::gds::shmem

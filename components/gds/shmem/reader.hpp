@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reading a segment that nobody vouches for: every offset and length is checked against the segment before it
+// is used, and what was checked is a copy. No lock, no system call once the memory was seen to be there. Any
+// thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "components/gds/shmem/layout.hpp"
+#include "components/gds/shmem/segment.hpp"
+#include "framework/base/value.hpp"
+#include "framework/packer.hpp"
+
+namespace muster::gds::shmem {
+
+/// A value as it was found. Text and bytes stay in the segment. Not to be copied or moved.
+struct Item {
+    pmix_value_t value = {};
+    Value parts;       ///< owner of what had to be unpacked
+    std::string text;  ///< of what had to be put together
+    pmix_proc_t proc = {};
+};
+
+class Reader {
+  public:
+    /// Both outlive it.
+    Reader(const Segment& segment, WireFormat format) : segment_(segment), format_(format) {}
+
+    /// Whether it is a segment of this layout, of that namespace.
+    Result<void> check(std::string_view nspace) const;
+
+    /// false when there is none, or none that can be read.
+    bool find(Kind kind, uint32_t of, std::string_view key, Item& out) const {
+        return find(hash_of(key), kind, of, key, out);
+    }
+    /// The same with hash_of(key), for several questions about one key.
+    bool find(uint64_t key_hash, Kind kind, uint32_t of, std::string_view key, Item& out) const;
+
+    /// The newest map; false where there is none. It is of use as long as the segment.
+    bool map(Map& out) const;
+
+    // What a map tells. kNone or null for what is not known.
+    uint32_t node_of(const Map& map, uint32_t rank) const { return of_rank(map, map.node_of, rank); }
+    uint32_t of_rank(const Map& map, const Column& column, uint32_t rank) const;
+    uint32_t node_id(const Map& map, uint32_t node) const;
+    const char* node_name(const Map& map, uint32_t node) const;
+    uint32_t ranks_on(const Map& map, uint32_t node) const;
+    uint32_t rank_on(const Map& map, uint32_t node, uint32_t place) const;
+
+  private:
+    uint32_t listed(const Column& column, uint32_t index) const;
+    struct Range {
+        uint64_t begin = 0, end = 0;
+    };
+    Range range_on(const Map& map, uint32_t node) const;
+    uint32_t position(const Map& map, uint32_t rank) const;
+    bool load(uint64_t offset, const Entry& entry, Item& out) const;
+
+    const Segment& segment_;
+    WireFormat format_;
+};
+
+}  // namespace muster::gds::shmem

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The store: what it writes as a server, and how it looks as a client. See shmem_store.hpp.
+#include "components/gds/shmem/shmem_store.hpp"
+
+#include <unistd.h>
+
+namespace muster::gds::shmem {
+
+ShmemStore::~ShmemStore() = default;
+
+void ShmemStore::set_context(StoreContext context) {
+    format_ = {context.format.bfrops, BufferType::NonDescribed};
+    other_->set_context(std::move(context));
+}
+
+// --- server ---
+
+Result<void> ShmemStore::register_job(const char* nspace, int32_t nlocalprocs, InfoView info) {
+    const std::lock_guard lock(fill_guard_);
+    if (auto stored = other_->register_job(nspace, nlocalprocs, info); !stored) return stored;
+    const auto shared = shared_.find(nspace);
+    if (shared == shared_.end() || !shared->second.writer) return {};
+    // Those who have mapped it see what has changed.
+    if (auto written = write_job(nspace, *shared->second.writer); !written)
+        report_full(nspace, shared->second, written.error());
+    return {};
+}
+
+Result<void> ShmemStore::register_resources(InfoView info) {
+    const std::lock_guard lock(fill_guard_);
+    return other_->register_resources(info);
+}
+
+void ShmemStore::deregister_resources(InfoView info) {
+    const std::lock_guard lock(fill_guard_);
+    other_->deregister_resources(info);
+}
+
+void ShmemStore::deregister(const char* nspace) {
+    const std::lock_guard lock(fill_guard_);
+    shared_.erase(nspace);
+    other_->deregister(nspace);
+}
+
+void ShmemStore::forget(const pmix_proc_t& proc) {
+    const std::lock_guard lock(fill_guard_);
+    const auto shared = shared_.find(proc.nspace);
+    if (shared != shared_.end() && proc.rank < PMIX_RANK_VALID) {
+        shared->second.earlier.erase(proc.rank);
+        if (shared->second.writer) {
+            shared->second.writer->remove_all(Kind::Posted, proc.rank);
+            shared->second.writer->remove_all(Kind::Proc, proc.rank);
+        }
+    }
+    other_->forget(proc);
+}
+
+void ShmemStore::report_full(const char* nspace, Shared& shared, const Error& why) {
+    if (why.code == PMIX_ERR_NOT_SUPPORTED || std::exchange(shared.full, true)) return;
+    log_(
+        1,
+        "the segment of namespace " + std::string(nspace) + " has no more room (" + why.text +
+            "): its processes ask this server for what it does not hold; gds_shmem_limit is how large it may "
+            "become, " +
+            std::to_string(limit_) + " bytes");
+}
+
+void ShmemStore::write_posted(const pmix_proc_t& proc, bool local, const char* key,
+                              const pmix_value_t& value) {
+    if (proc.rank >= PMIX_RANK_VALID || key == nullptr) return;
+    Shared& shared = shared_[proc.nspace];
+    if (!shared.writer) {
+        shared.earlier[proc.rank] = local;
+        return;
+    }
+    const std::string_view name = key_view(key);
+    // Values with qualifiers are looked for in the other store.
+    if (name == PMIX_QUALIFIED_VALUE) return;
+    if (auto written = shared.writer->put(Kind::Posted, proc.rank, name, value); !written)
+        report_full(proc.nspace, shared, written.error());
+}
+
+pmix_status_t ShmemStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
+                               const pmix_value_t& value) {
+    if (const Attached* attached = attached_to(proc.nspace)) {
+        // A server's answer that is in the segment, too, is not kept twice.
+        if (!proc_is(proc, attached->self) && key != nullptr && proc.rank < PMIX_RANK_VALID) {
+            Item item;
+            if (attached->reader->find(Kind::Posted, proc.rank, key_view(key), item) &&
+                value_compare(&item.value, &value) == PMIX_EQUAL) {
+                return PMIX_SUCCESS;
+            }
+        }
+        const std::lock_guard lock(fill_guard_);
+        return other_->post(proc, scope, key, value);
+    }
+    const std::lock_guard lock(fill_guard_);
+    const pmix_status_t status = other_->post(proc, scope, key, value);
+    // What is for other nodes alone, the processes of this one must not see.
+    if (status == PMIX_SUCCESS && scope != PMIX_INTERNAL && scope != PMIX_REMOTE)
+        write_posted(proc, true, key, value);
+    return status;
+}
+
+pmix_status_t ShmemStore::post_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value) {
+    const std::lock_guard lock(fill_guard_);
+    const pmix_status_t status = other_->post_remote(proc, key, value);
+    if (status == PMIX_SUCCESS) write_posted(proc, false, key, value);
+    return status;
+}
+
+/// Adds and replaces.
+Result<void> ShmemStore::write_job(const char* nspace, Writer& writer) {
+    Result<void> result;
+    const auto with_map = [&](const JobMap& map, uint32_t own_node) {
+        result = writer.put_map(map, own_node);
+        if (!result || own_node == JobMap::kNone) return;
+        // Many ask for it; it would have to be put together each time.
+        const std::string peers = map.peers(own_node);
+        if (!peers.empty())
+            result = writer.put(Kind::Node, own_node, PMIX_LOCAL_PEERS, *Value::from(peers.c_str()));
+    };
+    const auto visit = [&](const JobFact& fact) {
+        Kind kind = Kind::Job;
+        switch (fact.realm) {
+            case Lookup::Realm::Session:
+                kind = Kind::Session;
+                break;
+            case Lookup::Realm::App:
+                kind = Kind::App;
+                break;
+            case Lookup::Realm::Node:
+                kind = Kind::Node;
+                break;
+            case Lookup::Realm::Proc:
+                kind = Kind::Proc;
+                break;
+            default:
+                break;
+        }
+        if (!result) return;
+        auto written = writer.put(kind, fact.of, key_view(fact.key), fact.value);
+        if (!written && written.status() == PMIX_ERR_OUT_OF_RESOURCE) result = written;
+    };
+    const pmix_status_t described = other_->describe_job(nspace, with_map, visit);
+    if (described != PMIX_SUCCESS) return Error{described, "the data of the namespace cannot be read"};
+    if (!result) return result;
+    Packer packed(format_);
+    if (format_.bfrops == nullptr) return Error{PMIX_ERR_NOT_SUPPORTED, "there is no encoding"};
+    const pmix_status_t status = other_->pack_job(nspace, packed, true);
+    if (status != PMIX_SUCCESS || packed.error() != PMIX_SUCCESS)
+        return Error{PMIX_ERR_PACK_FAILURE, "the data of the namespace cannot be packed"};
+    return writer.put_bytes(Kind::Packed, "job", packed.view());
+}
+
+void ShmemStore::write_earlier(const char* nspace, Shared& shared) {
+    for (const auto& [rank, local] : std::exchange(shared.earlier, {})) {
+        other_->find_posted(
+            make_proc(nspace, rank), local ? View::Local : View::All, [&](const Found& found) {
+                if (key_is(found.key, PMIX_QUALIFIED_VALUE)) return;
+                if (auto written = shared.writer->put(Kind::Posted, rank, key_view(found.key), found.value);
+                    !written)
+                    report_full(nspace, shared, written.error());
+            });
+    }
+}
+
+Result<int> ShmemStore::share(const char* nspace) {
+    const std::lock_guard lock(fill_guard_);
+    try {
+        if (!other_->knows(nspace)) return Error{PMIX_ERR_NOT_FOUND, "the namespace is not registered"};
+        Shared& shared = shared_[nspace];
+        if (shared.refused) return Error{PMIX_ERR_OUT_OF_RESOURCE, "it could not be made before"};
+        if (shared.writer) return shared.segment->descriptor();
+        const auto failed = [&](const Error& why) {
+            shared.refused = true;
+            shared.writer.reset();
+            shared.segment.reset();
+            log_(1, "no segment for namespace " + std::string(nspace) + ": " + why.text +
+                        "; its processes are sent their job data");
+            return why;
+        };
+        auto segment = Segment::create(limit_, "pmix:" + std::string(nspace));
+        if (!segment) return failed(segment.error());
+        shared.segment = std::move(*segment);
+        shared.writer = std::make_unique<Writer>(*shared.segment, format_);
+        if (auto begun = shared.writer->begin(nspace); !begun) return failed(begun.error());
+        if (auto written = write_job(nspace, *shared.writer); !written) return failed(written.error());
+        write_earlier(nspace, shared);
+        log_(5, "the segment of namespace " + std::string(nspace) + " holds " +
+                    std::to_string(shared.writer->used()) + " bytes");
+        return shared.segment->descriptor();
+    } catch (const std::bad_alloc&) {
+        shared_.erase(nspace);
+        return Error{PMIX_ERR_NOMEM, "no memory for a segment"};
+    }
+}
+
+// --- client ---
+
+Result<void> ShmemStore::attach(SegmentOffer offer) {
+    try {
+        if (own_attached_) return Error{PMIX_ERR_EXISTS, "a segment is attached already"};
+        auto segment = Segment::attach(std::move(offer.fd), offer.owner);
+        if (!segment) return segment.error();
+        auto attached = std::make_unique<Attached>();
+        attached->segment = std::move(*segment);
+        attached->reader = std::make_unique<Reader>(*attached->segment, format_);
+        attached->self = offer.self;
+        attached->nspace = nspace_view(offer.self.nspace);
+        if (auto checked = attached->reader->check(attached->nspace); !checked) return checked;
+        own_attached_ = std::move(attached);
+        attached_.store(own_attached_.get(), std::memory_order_release);
+        return {};
+    } catch (const std::bad_alloc&) {
+        return Error{PMIX_ERR_NOMEM, "no memory for a segment"};
+    }
+}
+
+/// Puts all job data into the other store, once, for questions that the segment does not answer by itself.
+void ShmemStore::take_over(const Attached& attached) const {
+    if (taken_over_.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(fill_guard_);
+    if (taken_over_.load(std::memory_order_relaxed)) return;
+    Item item;
+    if (attached.reader->find(Kind::Packed, 0, "job", item) && item.value.type == PMIX_BYTE_OBJECT) {
+        // A copy: what is checked must not change.
+        const Bytes copy{
+            ByteView(reinterpret_cast<const uint8_t*>(item.value.data.bo.bytes), item.value.data.bo.size)};
+        Unpacker in(format_, copy.view());
+        if (auto taken = other_->unpack_job(attached.nspace.c_str(), in); !taken) log_(1, taken.error().text);
+    }
+    taken_over_.store(true, std::memory_order_release);
+}
+
+void ShmemStore::take_over_own(const char* nspace) const {
+    const Attached* attached = attached_.load(std::memory_order_acquire);
+    if (attached != nullptr &&
+        (nspace == nullptr || *nspace == '\0' || nspace_is(nspace, attached->nspace.c_str())))
+        take_over(*attached);
+}
+
+void ShmemStore::pin(const Lookup& lookup, const Finder& finder, const pmix_value_t& value,
+                     const Visitor& visit) const {
+    std::string name(key_view(lookup.key));
+    name += '/' + std::to_string(lookup.rank) + '/' + std::to_string(static_cast<int>(finder.kind())) + '/' +
+            std::to_string(finder.of());
+    const std::lock_guard lock(pins_guard_);
+    const Value*& pinned = pinned_[name];
+    if (pinned == nullptr || value_compare(pinned->get(), &value) != PMIX_EQUAL) {
+        std::optional<Value> copy = Value::copy_of(&value);
+        if (!copy) return visit({lookup.key, value, false});
+        pinned = &pins_.emplace_back(std::move(*copy));
+    }
+    visit({lookup.key, *pinned->get(), true});
+}
+
+pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const {
+    const Attached* attached = attached_to(lookup.nspace);
+    if (attached == nullptr) return other_->find(lookup, visit);
+    try {
+        const bool own = lookup.rank == attached->self.rank;
+        Finder finder(*attached->reader, attached->nspace, lookup, own);
+        Item item;
+        // What it posted itself it mostly reads back from its own memory.
+        if (own && lookup.key != nullptr && lookup.qualifiers.empty() && !key_is_reserved(lookup.key)) {
+            const pmix_status_t status = other_->find(lookup, visit);
+            if (status == PMIX_SUCCESS || status == PMIX_ERR_EXISTS_OUTSIDE_SCOPE) return status;
+        }
+        switch (finder.find(item)) {
+            case Answer::Given:
+                if (lookup.pin) {
+                    pin(lookup, finder, item.value, visit);
+                } else {
+                    visit({lookup.key, item.value, false});
+                }
+                return PMIX_SUCCESS;
+            case Answer::Unknown:
+                take_over(*attached);
+                break;
+            case Answer::Absent:
+                break;
+        }
+        const pmix_status_t status = other_->find(lookup, visit);
+        return status == PMIX_ERR_INVALID_NAMESPACE ? PMIX_ERR_NOT_FOUND : status;
+    } catch (const std::bad_alloc&) {
+        return PMIX_ERR_NOMEM;
+    }
+}
+
+pmix_status_t ShmemStore::find_posted(const pmix_proc_t& proc, View view, const Visitor& visit) const {
+    return other_->find_posted(proc, view, visit);
+}
+
+bool ShmemStore::knows(const char* nspace) const {
+    return attached_to(nspace) != nullptr || other_->knows(nspace);
+}
+
+std::optional<uint32_t> ShmemStore::job_size(const char* nspace) const {
+    const Attached* attached = attached_to(nspace);
+    if (attached == nullptr) return other_->job_size(nspace);
+    Item item;
+    if (attached->reader->find(Kind::Job, 0, PMIX_JOB_SIZE, item))
+        return value_as_number<uint32_t>(&item.value);
+    return std::nullopt;
+}
+
+std::optional<uint32_t> ShmemStore::node_of(const char* nspace, pmix_rank_t rank) const {
+    const Attached* attached = attached_to(nspace);
+    if (attached == nullptr) return other_->node_of(nspace, rank);
+    Map map;
+    const uint32_t node = attached->reader->map(map) ? attached->reader->node_of(map, rank) : kNone;
+    return node != kNone ? std::optional(node) : std::nullopt;
+}
+
+std::vector<pmix_rank_t> ShmemStore::local_ranks(const char* nspace) const {
+    const Attached* attached = attached_to(nspace);
+    if (attached == nullptr) return other_->local_ranks(nspace);
+    std::vector<pmix_rank_t> ranks;
+    Map map;
+    if (!attached->reader->map(map)) return ranks;
+    const uint32_t count = attached->reader->ranks_on(map, map.own_node);
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t rank = attached->reader->rank_on(map, map.own_node, i);
+        if (rank == kNone) break;
+        ranks.push_back(rank);
+    }
+    return ranks;
+}
+
+pmix_status_t ShmemStore::peers_on(const char* node, const char* nspace,
+                                   std::vector<pmix_proc_t>& out) const {
+    take_over_own(nspace);
+    return other_->peers_on(node, nspace, out);
+}
+
+pmix_status_t ShmemStore::nodes_of(const char* nspace, std::vector<std::string>& out) const {
+    take_over_own(nspace);
+    return other_->nodes_of(nspace, out);
+}
+
+std::vector<std::string> ShmemStore::namespaces() const {
+    take_over_own(nullptr);
+    return other_->namespaces();
+}
+
+pmix_status_t ShmemStore::pack_job(const char* nspace, Packer& out, bool compact) const {
+    take_over_own(nspace);
+    return other_->pack_job(nspace, out, compact);
+}
+
+Result<void> ShmemStore::unpack_job(const char* nspace, Unpacker& in) {
+    const std::lock_guard lock(fill_guard_);
+    return other_->unpack_job(nspace, in);
+}
+
+pmix_status_t ShmemStore::describe_job(const char* nspace,
+                                       const std::function<void(const JobMap&, uint32_t own_node)>& with_map,
+                                       const JobFactVisitor& visit) const {
+    return other_->describe_job(nspace, with_map, visit);
+}
+
+}  // namespace muster::gds::shmem

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// gds/shmem: a store that shares what a server knows with the processes of its node, before another store
+// (gds/hash), which has everything that is not shared. A server writes segments beside it; a client reads its
+// job's segment and asks the other store for the rest.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+
+#include "components/gds/shmem/finder.hpp"
+#include "components/gds/shmem/writer.hpp"
+
+namespace muster::gds::shmem {
+
+class ShmemStore : public Gds {
+  public:
+    using LogLine = std::function<void(int level, const std::string& line)>;
+
+    /// `limit`: how large a segment may become.
+    ShmemStore(uint64_t limit, LogLine log) : limit_(limit), log_(std::move(log)) {}
+    ~ShmemStore() override;
+
+    const char* name() const override { return "shmem"; }
+    const char* behind() const override { return "hash"; }
+    void stand_before(Gds& other) override { other_ = &other; }
+    std::string shared_form() const override { return "muster-shmem-" + std::to_string(kLayout); }
+    void set_context(StoreContext context) override;
+
+    Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) override;
+    Result<void> register_resources(InfoView info) override;
+    void deregister_resources(InfoView info) override;
+    pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
+                       const pmix_value_t& value) override;
+    pmix_status_t post_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value) override;
+    void deregister(const char* nspace) override;
+    void forget(const pmix_proc_t& proc) override;
+
+    pmix_status_t find(const Lookup& lookup, const Visitor& visit) const override;
+    pmix_status_t find_posted(const pmix_proc_t& proc, View view, const Visitor& visit) const override;
+    bool knows(const char* nspace) const override;
+    std::optional<uint32_t> job_size(const char* nspace) const override;
+    std::optional<uint32_t> node_of(const char* nspace, pmix_rank_t rank) const override;
+    std::vector<pmix_rank_t> local_ranks(const char* nspace) const override;
+    pmix_status_t peers_on(const char* node, const char* nspace,
+                           std::vector<pmix_proc_t>& out) const override;
+    pmix_status_t nodes_of(const char* nspace, std::vector<std::string>& out) const override;
+    std::vector<std::string> namespaces() const override;
+
+    pmix_status_t pack_job(const char* nspace, Packer& out, bool compact) const override;
+    Result<void> unpack_job(const char* nspace, Unpacker& in) override;
+    pmix_status_t describe_job(const char* nspace,
+                               const std::function<void(const JobMap&, uint32_t own_node)>& with_map,
+                               const JobFactVisitor& visit) const override;
+
+    Result<int> share(const char* nspace) override;
+    Result<void> attach(SegmentOffer offer) override;
+
+  private:
+    /// A namespace that this server shares.
+    struct Shared {
+        std::unique_ptr<Segment> segment;
+        std::unique_ptr<Writer> writer;
+        bool full = false;     ///< that was reported
+        bool refused = false;  ///< it could not be made; that was reported
+        /// Processes that posted before there was a segment, and whether they are of this node.
+        std::unordered_map<pmix_rank_t, bool> earlier;
+    };
+    /// The segment that this process reads. Made once, before others may look.
+    struct Attached {
+        std::unique_ptr<Segment> segment;
+        std::unique_ptr<Reader> reader;
+        pmix_proc_t self{};
+        std::string nspace;
+    };
+
+    Result<void> write_job(const char* nspace, Writer& writer);
+    void write_earlier(const char* nspace, Shared& shared);
+    void write_posted(const pmix_proc_t& proc, bool local, const char* key, const pmix_value_t& value);
+    void report_full(const char* nspace, Shared& shared, const Error& why);
+
+    const Attached* attached_to(const char* nspace) const {
+        const Attached* attached = attached_.load(std::memory_order_acquire);
+        return attached != nullptr && nspace != nullptr && nspace_is(nspace, attached->nspace.c_str())
+                   ? attached
+                   : nullptr;
+    }
+    void take_over(const Attached& attached) const;
+    void take_over_own(const char* nspace) const;
+    void pin(const Lookup& lookup, const Finder& finder, const pmix_value_t& value,
+             const Visitor& visit) const;
+
+    const uint64_t limit_;
+    const LogLine log_;
+    Gds* other_ = nullptr;
+    WireFormat format_;
+
+    /// Of filling the other store, which more than one thread may do here, and of shared_.
+    mutable std::mutex fill_guard_;
+    std::unordered_map<std::string, Shared> shared_;  ///< a server's
+
+    // The client's.
+    std::unique_ptr<const Attached> own_attached_;
+    std::atomic<const Attached*> attached_{nullptr};
+    mutable std::atomic<bool> taken_over_{false};  ///< the other store has all job data, too
+    mutable std::mutex pins_guard_;                ///< of the rest
+    mutable std::unordered_map<std::string, const Value*> pinned_;
+    mutable std::deque<Value> pins_;  ///< also those that are not the latest any more
+};
+
+}  // namespace muster::gds::shmem

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writing entries, their table, and the map: see writer.hpp.
+#include "components/gds/shmem/writer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace muster::gds::shmem {
+namespace {
+
+constexpr uint64_t kFirstCapacity = 256;
+
+void publish(uint64_t& word, uint64_t value) {
+    std::atomic_ref<uint64_t>(word).store(value, std::memory_order_release);
+}
+
+bool is_scalar(pmix_data_type_t type) {
+    switch (type) {
+        case PMIX_BOOL:
+        case PMIX_BYTE:
+        case PMIX_SIZE:
+        case PMIX_PID:
+        case PMIX_INT:
+        case PMIX_INT8:
+        case PMIX_INT16:
+        case PMIX_INT32:
+        case PMIX_INT64:
+        case PMIX_UINT:
+        case PMIX_UINT8:
+        case PMIX_UINT16:
+        case PMIX_UINT32:
+        case PMIX_UINT64:
+        case PMIX_FLOAT:
+        case PMIX_DOUBLE:
+        case PMIX_TIMEVAL:
+        case PMIX_TIME:
+        case PMIX_STATUS:
+        case PMIX_PROC_RANK:
+        case PMIX_PERSIST:
+        case PMIX_SCOPE:
+        case PMIX_DATA_RANGE:
+        case PMIX_PROC_STATE:
+        case PMIX_JOB_STATE:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+Result<void> Writer::begin(std::string_view nspace) {
+    auto header = allocate(sizeof(Header));
+    if (!header) return header.error();
+    auto room = make_room();
+    if (!room) return room;
+    auto& out = *object<Header>(0);
+    std::memcpy(out.nspace, nspace.data(), std::min(nspace.size(), sizeof out.nspace - 1));
+    out.layout = kLayout;
+    out.machine = kMachine;
+    out.magic = kMagic;
+    return {};
+}
+
+/// Room of the segment's own, all zero.
+Result<uint64_t> Writer::allocate(uint64_t size) {
+    const uint64_t offset = used_;
+    if (size > segment_.limit() || offset > segment_.limit() - size)
+        return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached"};
+    const uint64_t end = offset + size;
+    if (auto grown = segment_.grow(end); !grown) return grown.error();
+    used_ = (end + kAlign - 1) / kAlign * kAlign;
+    return offset;
+}
+
+/// Sees to it that the table has a free slot more than it needs: readers stop at one.
+Result<void> Writer::make_room() {
+    const uint64_t capacity = table_ != 0 ? object<Table>(table_)->capacity : 0;
+    if (table_ != 0 && (slots_used_ + 1) * 8 <= capacity * 5) return {};
+    const uint64_t wanted = std::max(kFirstCapacity, capacity * 2);
+    auto made = allocate(sizeof(Table) + wanted * sizeof(uint64_t));
+    if (!made) return made.error();
+    object<Table>(*made)->capacity = wanted;
+    auto* fresh = object<uint64_t>(*made + sizeof(Table));
+    slots_used_ = 0;
+    for (uint64_t i = 0; i < capacity; ++i) {
+        const uint64_t slot = object<uint64_t>(table_ + sizeof(Table))[i];
+        if (slot == 0 || (slot & kOffsetMask) == kGone) continue;
+        uint64_t at = object<Entry>(slot & kOffsetMask)->hash & (wanted - 1);
+        while (fresh[at] != 0)
+            at = (at + 1) & (wanted - 1);
+        fresh[at] = slot;
+        ++slots_used_;
+    }
+    table_ = *made;
+    publish(object<Header>(0)->table, table_);
+    return {};
+}
+
+uint64_t* Writer::find_slot(uint64_t hash, Kind kind, uint32_t of, std::string_view key,
+                            uint64_t** free_slot) {
+    const uint64_t mask = object<Table>(table_)->capacity - 1;
+    auto* slots = object<uint64_t>(table_ + sizeof(Table));
+    for (uint64_t at = static_cast<uint32_t>(hash) & mask;; at = (at + 1) & mask) {
+        const uint64_t slot = slots[at];
+        if (slot == 0) {
+            if (free_slot != nullptr) *free_slot = &slots[at];
+            return nullptr;
+        }
+        if ((slot & kOffsetMask) == kGone || ((slot ^ hash) & ~kOffsetMask) != 0) continue;
+        const Entry& entry = *object<Entry>(slot & kOffsetMask);
+        if (entry.kind != kind || entry.of != of) continue;
+        const Key& name = *object<Key>(entry.key);
+        if (std::string_view(reinterpret_cast<const char*>(&name + 1), name.length) == key) return &slots[at];
+    }
+}
+
+Result<uint64_t> Writer::intern(std::string_view key) {
+    const auto known = keys_.find(key);
+    if (known != keys_.end()) return known->second;
+    auto at = allocate(sizeof(Key) + key.size());
+    if (!at) return at;
+    object<Key>(*at)->length = static_cast<uint32_t>(key.size());
+    std::memcpy(object<Key>(*at) + 1, key.data(), key.size());
+    keys_.emplace(key, *at);
+    // Readers ask whether anything has this key.
+    if (auto named = insert(Kind::Name, 0, key, {}); !named) return named.error();
+    return at;
+}
+
+Result<void> Writer::describe(const pmix_value_t& value, Payload& out) const {
+    out.type = value.type;
+    if (is_scalar(value.type)) {
+        out.form = Form::Scalar;
+        out.data = &value.data;
+        out.length = sizeof value.data;
+        return {};
+    }
+    if (value.type == PMIX_STRING && value.data.string != nullptr) {
+        out.form = Form::Text;
+        out.data = value.data.string;
+        out.length = std::strlen(value.data.string);
+        return {};
+    }
+    if ((value.type == PMIX_BYTE_OBJECT || value.type == PMIX_COMPRESSED_BYTE_OBJECT) &&
+        (value.data.bo.size == 0 || value.data.bo.bytes != nullptr)) {
+        out.form = Form::Bytes;
+        out.data = value.data.bo.bytes;
+        out.length = value.data.bo.size;
+        return {};
+    }
+    if (value.type == PMIX_POINTER || format_.bfrops == nullptr)
+        return Error{PMIX_ERR_NOT_SUPPORTED, "a value of this type cannot be shared"};
+    Packer packer(format_);
+    packer.items(&value, 1, PMIX_VALUE);
+    if (packer.error() != PMIX_SUCCESS) return Error{packer.error(), "a value cannot be packed"};
+    out.form = Form::Packed;
+    out.packed = packer.take();
+    out.data = out.packed.data();
+    out.length = out.packed.size();
+    return {};
+}
+
+Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const Payload& payload) {
+    const uint64_t hash = hash_of(hash_of(key), kind, of);
+    uint64_t* known = find_slot(hash, kind, of, key, nullptr);
+    if (known != nullptr) {
+        const uint64_t offset = *known & kOffsetMask;
+        const Entry& entry = *object<Entry>(offset);
+        if (entry.type == payload.type && entry.form == payload.form && entry.length == payload.length &&
+            (payload.length == 0 ||
+             std::memcmp(object<uint8_t>(offset + sizeof(Entry)), payload.data, payload.length) == 0)) {
+            return {};
+        }
+    }
+    const auto write = [&]() -> Result<void> {
+        auto name = intern(key);
+        if (!name) return name.error();
+        if (payload.length > segment_.limit()) return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached"};
+        auto at = allocate(sizeof(Entry) + payload.length + 1);
+        if (!at) return at.error();
+        Entry& entry = *object<Entry>(*at);
+        entry.hash = static_cast<uint32_t>(hash);
+        entry.of = of;
+        entry.key = *name;
+        entry.length = payload.length;
+        entry.type = payload.type;
+        entry.kind = kind;
+        entry.form = payload.form;
+        if (payload.length != 0) std::memcpy(&entry + 1, payload.data, payload.length);
+        if (auto room = make_room(); !room) return room;
+        uint64_t* free_slot = nullptr;
+        uint64_t* slot = find_slot(hash, kind, of, key, &free_slot);
+        if (slot == nullptr) {
+            slot = free_slot;
+            ++slots_used_;
+        }
+        publish(*slot, slot_of(hash, *at));
+        return {};
+    };
+    Result<void> result = write();
+    if (!result) remove(kind, of, key);
+    return result;
+}
+
+Result<void> Writer::put(Kind kind, uint32_t of, std::string_view key, const pmix_value_t& value) {
+    Payload payload;
+    if (auto described = describe(value, payload); !described) {
+        remove(kind, of, key);
+        return described;
+    }
+    return insert(kind, of, key, payload);
+}
+
+Result<void> Writer::put_bytes(Kind kind, std::string_view key, ByteView bytes) {
+    Payload payload;
+    payload.form = Form::Bytes;
+    payload.type = PMIX_BYTE_OBJECT;
+    payload.data = bytes.data();
+    payload.length = bytes.size();
+    return insert(kind, 0, key, payload);
+}
+
+void Writer::remove(Kind kind, uint32_t of, std::string_view key) {
+    uint64_t* slot = find_slot(hash_of(hash_of(key), kind, of), kind, of, key, nullptr);
+    if (slot != nullptr) publish(*slot, slot_of(*slot, 0) | kGone);
+}
+
+void Writer::remove_all(Kind kind, uint32_t of) {
+    auto* slots = object<uint64_t>(table_ + sizeof(Table));
+    for (uint64_t i = 0; i < object<Table>(table_)->capacity; ++i) {
+        if (slots[i] == 0 || (slots[i] & kOffsetMask) == kGone) continue;
+        const Entry& entry = *object<Entry>(slots[i] & kOffsetMask);
+        if (entry.kind == kind && entry.of == of) publish(slots[i], slot_of(slots[i], 0) | kGone);
+    }
+}
+
+/// The shortest rule that gives all numbers. `out` may hold one already, which is tried first.
+template <class F>
+Result<void> Writer::put_column(Column& out, uint32_t count, F&& value_of) {
+    const auto fits = [&](Column::Rule rule, uint32_t base) {
+        for (uint32_t i = 0; i < count; ++i) {
+            const uint32_t value = value_of(i);
+            if (rule == Column::Rule::Constant ? value != base
+                : rule == Column::Rule::Sum    ? value == kNone || value - i != base
+                                               : value != i / base)
+                return false;
+        }
+        out = {rule, base, 0};
+        return true;
+    };
+    if (count == 0 || fits(Column::Rule::Constant, kNone)) {
+        out = {Column::Rule::None, 0, 0};
+        return {};
+    }
+    if (fits(Column::Rule::Constant, value_of(0)) || fits(Column::Rule::Sum, value_of(0))) return {};
+    uint32_t block = 0;
+    while (block < count && value_of(block) == 0)
+        ++block;
+    if (block != 0 && fits(Column::Rule::Block, block)) return {};
+    auto at = allocate(uint64_t{count} * 4);
+    if (!at) return at.error();
+    auto* values = object<uint32_t>(*at);
+    for (uint32_t i = 0; i < count; ++i)
+        values[i] = value_of(i);
+    out = {Column::Rule::Listed, 0, *at};
+    return {};
+}
+
+Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
+    const uint32_t nodes = map.node_count(), ranks = map.rank_end();
+    Map out = {};
+    out.node_count = nodes;
+    out.used_nodes = map.used_nodes();
+    out.placed = map.placed();
+    out.rank_end = ranks;
+    out.own_node = own_node;
+    out.apps = static_cast<uint32_t>(map.apps().size());
+
+    uint64_t names_size = 0;
+    for (uint32_t node = 0; node < nodes; ++node) {
+        names_size += map.node_name(node).size() + 1;
+        if (out.has_aliases == 0 && !map.aliases(node).empty()) out.has_aliases = 1;
+    }
+    if (names_size >= kNone) return Error{PMIX_ERR_OUT_OF_RESOURCE, "the names of its nodes are too long"};
+    auto starts = allocate(uint64_t{nodes} * 4 + 4);
+    if (!starts) return starts.error();
+    auto names = allocate(names_size + 1);
+    if (!names) return names.error();
+    out.name_starts = *starts;
+    out.names = *names;
+    out.names_size = names_size;
+    uint32_t name_at = 0;
+    for (uint32_t node = 0; node < nodes; ++node) {
+        const std::string_view name = map.node_name(node);
+        object<uint32_t>(*starts)[node] = name.empty() ? kNone : name_at;
+        std::memcpy(object<char>(*names + name_at), name.data(), name.size());
+        name_at += static_cast<uint32_t>(name.size()) + 1;
+    }
+
+    const auto or_none = [](std::optional<uint32_t> value) { return value.value_or(kNone); };
+    Result<void> result = put_column(out.node_of, ranks, [&](uint32_t rank) { return map.node_of(rank); });
+    const bool block = out.node_of.rule == Column::Rule::Block;
+    // The ranks of each node follow from blocks; else they are listed, and give each rank's place.
+    if (result && !block && map.placed() != 0) {
+        auto rank_starts = allocate((uint64_t{nodes} + 1) * 4);
+        if (!rank_starts) return rank_starts.error();
+        auto listed = allocate(uint64_t{map.placed()} * 4);
+        if (!listed) return listed.error();
+        out.rank_starts = *rank_starts;
+        out.ranks = *listed;
+        uint32_t at = 0;
+        for (uint32_t node = 0; node < nodes; ++node) {
+            object<uint32_t>(*rank_starts)[node] = at;
+            for (const pmix_rank_t rank : map.ranks_on(node))
+                object<uint32_t>(*listed)[at++] = rank;
+        }
+        object<uint32_t>(*rank_starts)[nodes] = at;
+    }
+    // Mostly a rank's number on its node is its place among the others there.
+    const auto by_place = [&](auto&& value_of) {
+        if (map.placed() != ranks) return false;
+        for (uint32_t node = 0; node < nodes; ++node) {
+            uint32_t place = 0;
+            for (const pmix_rank_t rank : map.ranks_on(node)) {
+                if (value_of(rank) != place++) return false;
+            }
+        }
+        return true;
+    };
+    const auto put_place = [&](Column& column, auto&& value_of) {
+        if (!result) return;
+        if (by_place(value_of)) {
+            column = {Column::Rule::Position, 0, 0};
+        } else {
+            result = put_column(column, ranks, value_of);
+        }
+    };
+    put_place(out.local_rank, [&](uint32_t rank) { return or_none(map.local_rank(rank)); });
+    put_place(out.node_rank, [&](uint32_t rank) { return or_none(map.node_rank(rank)); });
+    const auto put = [&](Column& column, uint32_t count, auto&& value_of) {
+        if (result) result = put_column(column, count, value_of);
+    };
+    put(out.global_rank, ranks, [&](uint32_t rank) { return or_none(map.global_rank(rank)); });
+    put(out.appnum, ranks, [&](uint32_t rank) { return or_none(map.appnum(rank)); });
+    put(out.app_rank, ranks, [&](uint32_t rank) { return or_none(map.app_rank(rank)); });
+    put(out.node_id, nodes, [&](uint32_t node) { return map.node_id(node); });
+    if (!result) return result;
+
+    auto at = allocate(sizeof(Map));
+    if (!at) return at.error();
+    std::memcpy(object<Map>(*at), &out, sizeof out);
+    publish(object<Header>(0)->map, *at);
+    return {};
+}
+
+}  // namespace muster::gds::shmem

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a server writes into a segment. One thread; readers go on meanwhile, and see each entry whole or not
+// at all. Nothing that was published is changed, but the slots that lead to it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "components/gds/shmem/layout.hpp"
+#include "components/gds/shmem/segment.hpp"
+#include "framework/gds/job_map.hpp"
+#include "framework/packer.hpp"
+
+namespace muster::gds::shmem {
+
+class Writer {
+  public:
+    /// `segment` outlives it and is empty; `format` is for values that have parts.
+    Writer(Segment& segment, WireFormat format) : segment_(segment), format_(format) {}
+
+    /// Everything that a reader needs to begin with. Before all else.
+    Result<void> begin(std::string_view nspace);
+    /// Adds or replaces. Where there is no room for it, or the value is none that can be shared, the old one
+    /// is gone afterwards.
+    Result<void> put(Kind kind, uint32_t of, std::string_view key, const pmix_value_t& value);
+    Result<void> put_bytes(Kind kind, std::string_view key, ByteView bytes);
+    void remove(Kind kind, uint32_t of, std::string_view key);
+    /// Everything of this kind.
+    void remove_all(Kind kind, uint32_t of);
+    Result<void> put_map(const JobMap& map, uint32_t own_node);
+
+    uint64_t used() const { return used_; }
+
+  private:
+    struct Payload {
+        Form form = Form::Scalar;
+        pmix_data_type_t type = PMIX_UNDEF;
+        const void* data = nullptr;
+        uint64_t length = 0;
+        Bytes packed;
+    };
+    Result<void> describe(const pmix_value_t& value, Payload& out) const;
+    Result<void> insert(Kind kind, uint32_t of, std::string_view key, const Payload& payload);
+    Result<uint64_t> allocate(uint64_t size);
+    Result<uint64_t> intern(std::string_view key);
+    Result<void> make_room();
+    uint64_t* find_slot(uint64_t hash, Kind kind, uint32_t of, std::string_view key, uint64_t** free_slot);
+    template <class T>
+    T* object(uint64_t offset) {
+        return reinterpret_cast<T*>(segment_.base() + offset);
+    }
+    template <class F>
+    Result<void> put_column(Column& out, uint32_t count, F&& value_of);
+
+    Segment& segment_;
+    WireFormat format_;
+    uint64_t used_ = 0;
+    uint64_t table_ = 0;
+    uint64_t slots_used_ = 0;
+    TextMap<uint64_t> keys_;  ///< offsets of names
+};
+
+}  // namespace muster::gds::shmem
