@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// gds/shmem between a server and its clients: that job data and posted data are mapped, that all goes on
+// where they cannot be, and that whoever is killed stops nobody else. Its client is store/store_client.cpp.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/integration/host.hpp"
+
+namespace {
+
+using integration::Host;
+using integration::Process;
+
+class StoreTest : public testing::Test {
+  protected:
+    StoreTest() { choose("shmem"); }
+    ~StoreTest() override { unsetenv("PMIX_MCA_gds_shmem_limit"); }
+    static void choose(const char* store) { setenv("PMIX_MCA_gds", store, 1); }
+    static void limit(const char* bytes) { setenv("PMIX_MCA_gds_shmem_limit", bytes, 1); }
+
+    /// Lets all ranks of a job live; all must end well.
+    static void expect_life(Host& host, const Host::Job& job, const char* bytes, const char* how,
+                            const std::vector<std::string>& more = {}) {
+        std::vector<Process> processes;
+        for (const pmix_rank_t rank : job.nodes[0]) {
+            std::vector<std::string> words = {"life", std::to_string(job.size()), bytes, how};
+            words.insert(words.end(), more.begin(), more.end());
+            processes.push_back(host.start_program(job, rank, STORE_CLIENT, words));
+        }
+        for (Process& process : processes) {
+            const int status = process.wait(60);
+            EXPECT_EQ(status, 0) << process.line(0);
+        }
+    }
+};
+
+TEST_F(StoreTest, JobDataAndPostedDataAreMapped) {
+    Host host;
+    expect_life(host, host.start_job(4), "100", "mapped");
+}
+
+TEST_F(StoreTest, AJobAfterAJobIsMappedAnew) {
+    Host host;
+    for (int i = 0; i < 3; ++i) {
+        const auto job = host.start_job(1);
+        expect_life(host, job, "100", "mapped");
+        host.deregister_job(job);
+    }
+}
+
+TEST_F(StoreTest, WithoutALocalSocketDataAreSent) {
+    Host host;
+    const auto job = host.start_job(2);
+    setenv("PMIX_MCA_ptl", "tcp", 1);
+    expect_life(host, job, "100", "sent");
+    unsetenv("PMIX_MCA_ptl");
+}
+
+TEST_F(StoreTest, AClientWithAnotherStoreIsSentItsData) {
+    Host host;
+    choose("hash");
+    expect_life(host, host.start_job(2), "100", "sent");
+}
+
+TEST_F(StoreTest, AServerWithAnotherStoreSendsAClientItsData) {
+    choose("hash");
+    Host host;
+    choose("shmem");
+    expect_life(host, host.start_job(2), "100", "sent");
+}
+
+TEST_F(StoreTest, AClientOfAnotherLayoutIsSentItsData) {
+    Host host;
+    expect_life(host, host.start_job(2), "100", "sent", {"PMIX_MUSTER_STORE=muster-shmem-999"});
+}
+
+TEST_F(StoreTest, JobDataWithoutRoomAreSent) {
+    limit("64k");
+    Host host;
+    const auto job = host.start_job(2, 0, [](void* list) {
+        const std::string big(100000, 'x');
+        PMIx_Info_list_add(list, "big", big.c_str(), PMIX_STRING);
+    });
+    expect_life(host, job, "100", "sent");
+}
+
+TEST_F(StoreTest, PostedDataWithoutRoomAreAskedFor) {
+    limit("256k");
+    Host host;
+    expect_life(host, host.start_job(3), "60000", "mapped");
+}
+
+TEST_F(StoreTest, AReaderThatIsKilledStopsNobody) {
+    Host host;
+    const auto job = host.start_job(2);
+    Process other = host.start_program(job, 1, STORE_CLIENT, {"reads", "2"});
+    Process reader = host.start_program(job, 0, STORE_CLIENT, {"reads", "2"});
+    EXPECT_EQ(reader.line(), "ready");
+    EXPECT_EQ(other.line(), "ready");
+    reader.signal(SIGKILL);
+    EXPECT_EQ(reader.wait(), 128 + SIGKILL);
+    expect_life(host, host.start_job(2), "100", "mapped");
+    other.signal(SIGKILL);
+    EXPECT_EQ(other.wait(), 128 + SIGKILL) << "it went on until it was killed";
+}
+
+TEST_F(StoreTest, AServerThatIsKilledLeavesReadersWhatTheyHaveAndNothingElse) {
+    const auto folder = std::filesystem::temp_directory_path() / ("store_test." + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+    const std::string file = (folder / "said").string();
+    int lines[2];
+    ASSERT_EQ(pipe(lines), 0);
+    const pid_t server = fork();
+    if (server == 0) {
+        Host host;
+        const auto job = host.start_job(1);
+        Process client = host.start_program(job, 0, STORE_CLIENT, {"outlives", "1", file});
+        const std::string line = client.line(60) + "\n";
+        [[maybe_unused]] const ssize_t written = write(lines[1], line.data(), line.size());
+        pause();
+        _exit(0);
+    }
+    close(lines[1]);
+    char said[7] = "";
+    EXPECT_EQ(read(lines[0], said, 6), 6);
+    EXPECT_STREQ(said, "ready\n");
+    kill(server, SIGKILL);
+    int status = 0;
+    waitpid(server, &status, 0);
+    close(lines[0]);
+    std::string result;
+    for (int i = 0; i < 3000 && result.empty(); ++i) {
+        std::ifstream(file) >> result;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(result, "went");
+    std::filesystem::remove_all(folder);
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+        EXPECT_EQ(entry.path().filename().string().find("pmix:"), std::string::npos) << entry.path();
+}
+
+}  // namespace

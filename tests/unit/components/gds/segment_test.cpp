@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The segment of gds/shmem with one who writes and many who read, on the same memory, so that the thread
+// sanitizer sees both. MUSTER_STRESS_SECONDS makes it long.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "components/gds/shmem/reader.hpp"
+#include "components/gds/shmem/writer.hpp"
+
+namespace muster {
+namespace {
+
+using namespace gds::shmem;
+
+constexpr uint32_t kRanks = 50;
+constexpr int kReaders = 8;
+
+std::string key_name(uint32_t number) {
+    return "stress.key." + std::to_string(number);
+}
+
+/// A value that shows when it is torn: one character, as often as its number says.
+Value value_of(uint32_t round) {
+    return Value::from(std::string(1 + round % 90, static_cast<char>('a' + round % 26)));
+}
+
+bool whole(const pmix_value_t& value) {
+    if (value.type != PMIX_STRING) return false;
+    const std::string_view text = value.data.string;
+    return !text.empty() && text.find_first_not_of(text[0]) == text.npos;
+}
+
+TEST(SegmentTest, EightReadersAndAWriterThatLetsItGrow) {
+    const char* given = std::getenv("MUSTER_STRESS_SECONDS");
+    const auto until =
+        std::chrono::steady_clock::now() +
+        std::chrono::milliseconds(given != nullptr ? std::strtol(given, nullptr, 10) * 1000 : 300);
+    size_t segments = 0;
+    std::atomic<size_t> reads{0}, wrong{0};
+    // A segment is filled within a second or so; then the next.
+    do {
+        auto segment = Segment::create(16 << 20, "stress");
+        ASSERT_TRUE(segment.ok()) << segment.error().text;
+        Writer writer(**segment, {});
+        ASSERT_TRUE(writer.begin("job").ok());
+        // What was written is never missed afterwards, in no round.
+        std::atomic<uint32_t> written{0};
+        std::atomic<bool> done{false};
+        std::vector<std::thread> readers;
+        for (int i = 0; i < kReaders; ++i) {
+            readers.emplace_back([&, i] {
+                const Reader reader(**segment, {});
+                uint32_t next = static_cast<uint32_t>(i);
+                size_t mine = 0, mistakes = 0;
+                while (!done.load(std::memory_order_relaxed) || mine < 200) {
+                    ++mine;
+                    const uint32_t known = written.load(std::memory_order_acquire);
+                    next = next * 1664525 + 1013904223;
+                    Item item;
+                    const uint32_t at = (next >> 8) % (known + 1);
+                    const bool found = reader.find(Kind::Posted, at % kRanks, key_name(at / kRanks), item);
+                    if (found ? !whole(item.value) : at < known) ++mistakes;
+                    Map map;
+                    if (reader.map(map) && reader.node_of(map, 3) > 1) ++mistakes;
+                }
+                reads += mine;
+                wrong += mistakes;
+            });
+        }
+        Result<void> result;
+        uint32_t round = 0;
+        for (; result && writer.used() < (6 << 20) && std::chrono::steady_clock::now() < until; ++round) {
+            // Every third time a new value of an old key.
+            const uint32_t known = written.load(std::memory_order_relaxed);
+            const uint32_t at = round % 3 == 2 ? round % known : known;
+            result = writer.put(Kind::Posted, at % kRanks, key_name(at / kRanks), *value_of(round));
+            if (result && at == known) written.store(known + 1, std::memory_order_release);
+            if (result && round % 64 == 0) {
+                JobMapBuilder builder;
+                for (pmix_rank_t rank = 0; rank < 8; ++rank)
+                    builder.place(rank, builder.node(rank % (1 + round % 3) == 0 ? "a" : "b"));
+                result = writer.put_map(std::move(builder).build(), 0);
+            }
+        }
+        done = true;
+        for (std::thread& reader : readers)
+            reader.join();
+        ++segments;
+        ASSERT_TRUE(result.ok()) << result.error().text;
+    } while (std::chrono::steady_clock::now() < until);
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_GE(reads, size_t{kReaders} * 200);
+    RecordProperty("reads", std::to_string(reads));
+    RecordProperty("segments", std::to_string(segments));
+}
+
+TEST(SegmentTest, AWriterThatDiesAnywhereLeavesWhatItHadPublished) {
+    auto segment = Segment::create(1 << 20, "dies");
+    ASSERT_TRUE(segment.ok()) << segment.error().text;
+    Writer writer(**segment, {});
+    ASSERT_TRUE(writer.begin("job").ok());
+    ASSERT_TRUE(writer.put(Kind::Posted, 1, "key", *Value::from("first")).ok());
+    const uint64_t published = writer.used();
+    const Reader reader(**segment, {});
+    Item item;
+    // Half an entry behind the last one, as one that was killed would leave it.
+    std::memset((*segment)->base() + published, 0xff, 100);
+    ASSERT_TRUE(reader.find(Kind::Posted, 1, "key", item));
+    EXPECT_STREQ(item.value.data.string, "first");
+    EXPECT_FALSE(reader.find(Kind::Posted, 1, "other", item));
+    std::memset((*segment)->base() + published, 0, 100);
+    // Killed in each step of an insertion: whatever part of the new bytes is there, the old value is read.
+    std::vector<uint8_t> before((*segment)->base(), (*segment)->base() + 64 * 1024);
+    ASSERT_TRUE(writer.put(Kind::Posted, 1, "key", *Value::from("second")).ok());
+    std::vector<uint8_t> after((*segment)->base(), (*segment)->base() + 64 * 1024);
+    for (uint64_t written = published; written <= writer.used(); ++written) {
+        std::vector<uint64_t> memory(before.size() / 8 + 1);
+        auto* bytes = reinterpret_cast<uint8_t*>(memory.data());
+        std::memcpy(bytes, before.data(), before.size());
+        std::memcpy(bytes + published, after.data() + published, written - published);
+        const auto left = Segment::over({bytes, before.size()});
+        const Reader survivor(*left, {});
+        ASSERT_TRUE(survivor.find(Kind::Posted, 1, "key", item));
+        EXPECT_STREQ(item.value.data.string, "first");
+    }
+    ASSERT_TRUE(reader.find(Kind::Posted, 1, "key", item));
+    EXPECT_STREQ(item.value.data.string, "second");
+}
+
+}  // namespace
+}  // namespace muster
