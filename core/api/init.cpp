@@ -8,6 +8,7 @@
 #include "core/api/instance.hpp"
 #include "core/api/topology.hpp"
 #include "core/client/client.hpp"
+#include "core/control/init_hold.hpp"
 #include "core/runtime/completion.hpp"
 #include "framework/ptl/handshake.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 
 struct InitContext {
     InfoView info;
+    bool made = false;   ///< this call has made the runtime
     bool alone = false;  ///< no server started us, and none was found
 };
 
@@ -44,6 +46,7 @@ Result<std::unique_ptr<Runtime>> make_client(void* data) {
         context.alone = true;
     }
     (*runtime)->note_own_facts();
+    context.made = true;
     return runtime;
 }
 
@@ -78,9 +81,16 @@ PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_
         context.info = {info, ninfo};
         const pmix_status_t status = instance::initialize(make_client, &context);
         if (status != PMIX_SUCCESS) return status;
-        if (proc != nullptr) {
+        pmix_status_t held = PMIX_SUCCESS;
+        {
             const Use use;
-            if (use) *proc = use->self();
+            if (!use) return PMIX_ERR_INIT;
+            if (proc != nullptr) *proc = use->self();
+            if (context.made && !context.alone) held = hold_in_init(*use);
+        }
+        if (held != PMIX_SUCCESS) {
+            instance::finalize(say_goodbye, &context.info);
+            return held;
         }
         // Initialised all the same (docs/decisions/0005-init-without-a-server.md).
         return context.alone ? PMIX_ERR_UNREACH : PMIX_SUCCESS;

@@ -8,6 +8,7 @@
 #include "core/api/instance.hpp"
 #include "core/api/topology.hpp"
 #include "core/client/client.hpp"
+#include "core/control/init_hold.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
@@ -133,14 +134,23 @@ PMIX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], 
         InitContext context{{info, ninfo}};
         pmix_status_t status = instance::initialize(make_tool, &context);
         if (status != PMIX_SUCCESS) return status;
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
-        if (!context.made && use->tool() != nullptr && !use->client()->connected() &&
-            !context.info.is_true(PMIX_TOOL_DO_NOT_CONNECT)) {
-            // Another init of a tool that has no server (any more): it looks for one.
-            status = attach(*use, context.info, true, nullptr);
+        pmix_status_t held = PMIX_SUCCESS;
+        {
+            const Use use;
+            if (!use) return PMIX_ERR_INIT;
+            if (!context.made && use->tool() != nullptr && !use->client()->connected() &&
+                !context.info.is_true(PMIX_TOOL_DO_NOT_CONNECT)) {
+                // Another init of a tool that has no server (any more): it looks for one.
+                status = attach(*use, context.info, true, nullptr);
+            }
+            if (proc != nullptr) *proc = use->self();
+            if (context.made) held = hold_in_init(*use);
         }
-        if (proc != nullptr) *proc = use->self();
+        if (held != PMIX_SUCCESS) {
+            pmix_status_t ignored = PMIX_SUCCESS;
+            instance::finalize(say_goodbye, &ignored);
+            return held;
+        }
         return status;
     });
 }

@@ -19,7 +19,7 @@ struct Supported {
 
 const std::initializer_list<Supported>& client_table() {
     static const std::initializer_list<Supported> table = {
-        {"PMIx_Init", {"PMIX_EXTERNAL_PROGRESS"}},
+        {"PMIx_Init", {"PMIX_EXTERNAL_PROGRESS", "PMIX_DEBUG_STOP_IN_INIT"}},
         {"PMIx_Get",
          {"PMIX_OPTIONAL", "PMIX_IMMEDIATE", "PMIX_DATA_SCOPE", "PMIX_SESSION_INFO", "PMIX_SESSION_ID",
           "PMIX_JOB_INFO", "PMIX_APP_INFO", "PMIX_APPNUM", "PMIX_NODE_INFO", "PMIX_NODEID", "PMIX_HOSTNAME",
@@ -62,6 +62,7 @@ const std::initializer_list<Supported>& tool_table() {
           "PMIX_SYSTEM_TMPDIR",
           "PMIX_LAUNCHER",
           "PMIX_LAUNCHER_RENDEZVOUS_FILE",
+          "PMIX_DEBUG_STOP_IN_INIT",
           "PMIX_EXTERNAL_PROGRESS"}},
         {"PMIx_tool_attach_to_server",
          {"PMIX_TOOL_ATTACHMENT_FILE", "PMIX_SERVER_URI", "PMIX_TCP_URI", "PMIX_SERVER_PIDINFO",

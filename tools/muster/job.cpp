@@ -23,6 +23,28 @@ uint32_t node_of(uint32_t rank, uint32_t size, uint32_t nodes, const MapPolicy& 
     return static_cast<uint32_t>(uint64_t{rank} * nodes / size);
 }
 
+/// The choices of all programs as one of the job's ranks: a program that says "all" means its own.
+RankChoice join(const Options& options, const Job& job, RankChoice StopPoints::*point) {
+    RankChoice joined;
+    joined.all = std::all_of(options.apps.begin(), options.apps.end(),
+                             [&](const AppSpec& spec) { return (spec.stops.*point).all; });
+    for (size_t a = 0; a < job.apps.size() && !joined.all; ++a) {
+        const RankChoice& own = options.apps[a].stops.*point;
+        const App& app = job.apps[a];
+        for (uint32_t rank = app.first_rank; own.all && rank < app.first_rank + app.ranks; ++rank)
+            joined.ranks.push_back(rank);
+        for (const uint32_t rank : own.ranks) {
+            if (rank < job.size() && !joined.means(rank)) joined.ranks.push_back(rank);
+        }
+    }
+    return joined;
+}
+
+StopPoints stops_of(const Options& options, const Job& job) {
+    return {join(options, job, &StopPoints::on_exec), join(options, job, &StopPoints::in_init),
+            join(options, job, &StopPoints::in_app)};
+}
+
 std::string absolute(const std::string& wdir) {
     std::error_code error;
     const std::filesystem::path here = std::filesystem::current_path(error);
@@ -109,6 +131,7 @@ Job make_job(const Options& options, const std::string& nspace, const std::vecto
                 "--pset {}: the names of this launcher's jobs begin so; choose another", spec.pset));
         }
         app.pset = spec.pset;
+        app.agents = spec.agents;
         app.first_rank = size;
         if (spec.ranks) {
             app.ranks = *spec.ranks;
@@ -138,7 +161,9 @@ Job make_job(const Options& options, const std::string& nspace, const std::vecto
         for (uint32_t rank = app.first_rank; rank < app.first_rank + app.ranks; ++rank) {
             Place& place = job.places[rank];
             place.app = a;
-            if (options.apps[a].nodes.empty()) {
+            if (!options.apps[a].node_of.empty()) {
+                place.node = options.apps[a].node_of[rank - app.first_rank];
+            } else if (options.apps[a].nodes.empty()) {
                 place.node = numbers[node_of(rank, size, spread, options.map, per_node)];
             } else {
                 const std::vector<uint32_t>& own = options.apps[a].nodes;
@@ -154,6 +179,7 @@ Job make_job(const Options& options, const std::string& nspace, const std::vecto
             }
         }
     }
+    job.stops = stops_of(options, job);
     if (options.no_oversubscribe) {
         const uint32_t cores = machine().count(Level::Core);
         if (*std::max_element(used.begin(), used.end()) > cores)

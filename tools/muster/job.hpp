@@ -24,6 +24,7 @@ struct App {
     bool index_argv = false;                               ///< "-<rank>" is appended to argv[0]
     std::vector<EnvChange> env_changes;                    ///< made last, in order
     std::string pset;                                      ///< empty: none
+    Agents agents;
     uint32_t first_rank = 0;
     uint32_t ranks = 0;
 };
@@ -50,6 +51,9 @@ struct Job {
     std::optional<ProcName> parent;  ///< who spawned it
     std::string setup;               ///< what the first node's server gathered for all (packed)
     std::string attributes;          ///< more job data (packed pmix_info_t), as the spawner gave it
+    StopPoints stops;
+    bool debugger = false;           ///< debugger daemons: they do not count among the other processes
+    std::optional<ProcName> target;  ///< of debugger daemons
 
     uint32_t size() const { return static_cast<uint32_t>(places.size()); }
     /// Ranks on a node, in order.

@@ -133,6 +133,34 @@ InfoList proc_data(const Job& job, uint32_t rank, uint32_t own_node, const JobDi
     return info;
 }
 
+/// A choice of ranks in the form that most libraries understand: all of them, one, or else several.
+void add_choice(InfoList& info, const char* key, const RankChoice& choice) {
+    if (choice.all) {
+        info.flag(key, true);
+    } else if (choice.ranks.size() == 1) {
+        info.rank(key, choice.ranks[0]);
+    } else if (!choice.ranks.empty()) {
+        pmix_data_array_t array;
+        array.type = PMIX_PROC_RANK;
+        array.size = choice.ranks.size();
+        array.array = const_cast<uint32_t*>(choice.ranks.data());
+        info.add(key, &array, PMIX_DATA_ARRAY);
+    }
+}
+
+void add_debugging(InfoList& info, const Job& job) {
+    add_choice(info, PMIX_DEBUG_STOP_IN_INIT, job.stops.in_init);
+    add_choice(info, PMIX_DEBUG_STOP_IN_APP, job.stops.in_app);
+    if (!job.debugger) return;
+    info.flag(PMIX_DEBUGGER_DAEMONS, true);
+    const pmix_status_t release = PMIX_DEBUGGER_RELEASE;
+    info.add(kReleaseKey, &release, PMIX_STATUS);
+    if (!job.target) return;
+    pmix_proc_t target;
+    PMIX_LOAD_PROCID(&target, job.target->nspace.c_str(), job.target->rank);
+    info.add(PMIX_DEBUG_TARGET, &target, PMIX_PROC);
+}
+
 }  // namespace
 
 InfoList::~InfoList() {
@@ -149,6 +177,13 @@ InfoList& InfoList::add(const char* key, const void* value, pmix_data_type_t typ
     list_.emplace_back();
     PMIX_INFO_CONSTRUCT(&list_.back());
     PMIX_INFO_LOAD(&list_.back(), key, const_cast<void*>(value), type);
+    return *this;
+}
+
+InfoList& InfoList::copy(const pmix_info_t& info) {
+    list_.emplace_back();
+    PMIX_INFO_CONSTRUCT(&list_.back());
+    PMIX_INFO_XFER(&list_.back(), &info);
     return *this;
 }
 
@@ -215,6 +250,7 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
     info.text(PMIX_NSDIR, dirs.job);
     info.flag(PMIX_TDIR_RMCLEAN, true);
 
+    add_debugging(info, job);
     for (uint32_t n : nodes)
         info.array(PMIX_NODE_INFO_ARRAY, node_data(job, n));
     for (uint32_t a = 0; a < job.apps.size(); ++a)

@@ -29,6 +29,7 @@ class InfoList {
     InfoList& flag(const char* key, bool value) { return add(key, &value, PMIX_BOOL); }
     InfoList& add(const char* key, const void* value, pmix_data_type_t type);
     InfoList& array(const char* key, const InfoList& elements);
+    InfoList& copy(const pmix_info_t& info);
 
     pmix_info_t* data() { return list_.data(); }
     size_t size() const { return list_.size(); }

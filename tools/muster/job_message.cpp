@@ -20,7 +20,9 @@ void write_app(Writer& out, const App& app) {
         .u32(app.index_argv ? 1 : 0)
         .bytes(app.pset)
         .u32(app.first_rank)
-        .u32(app.ranks);
+        .u32(app.ranks)
+        .bytes(app.agents.exec)
+        .bytes(app.agents.fork);
 }
 
 App read_app(Reader& in) {
@@ -45,6 +47,8 @@ App read_app(Reader& in) {
     app.pset = in.bytes();
     app.first_rank = in.u32();
     app.ranks = in.u32();
+    app.agents.exec = in.bytes();
+    app.agents.fork = in.bytes();
     return app;
 }
 
@@ -68,6 +72,9 @@ void write_job(Writer& out, const Job& job) {
     out.u32(job.parent ? 1 : 0);
     if (job.parent) out.name(*job.parent);
     out.bytes(job.setup).bytes(job.attributes);
+    write_stops(out, job.stops);
+    out.u32(job.debugger ? 1 : 0).u32(job.target ? 1 : 0);
+    if (job.target) out.name(*job.target);
 }
 
 bool read_job(Reader& in, Job& job) {
@@ -96,6 +103,9 @@ bool read_job(Reader& in, Job& job) {
     if (in.u32() != 0) job.parent = in.name();
     job.setup = in.bytes();
     job.attributes = in.bytes();
+    job.stops = read_stops(in);
+    job.debugger = in.u32() != 0;
+    if (in.u32() != 0) job.target = in.name();
     return in.ok();
 }
 

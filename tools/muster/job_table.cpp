@@ -10,11 +10,13 @@ namespace muster {
 JobRecord& JobTable::add(Job job) {
     auto record = std::make_unique<JobRecord>();
     job.number = next_++;
-    job.offset = processes_;
-    processes_ += job.size();
-    if (on_node_.size() < job.nodes.size()) on_node_.resize(job.nodes.size(), 0);
-    for (Place& place : job.places)
-        place.node_rank = on_node_[place.node]++;
+    if (!job.debugger) {
+        job.offset = processes_;
+        processes_ += job.size();
+        if (on_node_.size() < job.nodes.size()) on_node_.resize(job.nodes.size(), 0);
+        for (Place& place : job.places)
+            place.node_rank = on_node_[place.node]++;
+    }
     record->ranks.resize(job.size());
     record->ranks_left = record->ranks_to_start = job.size();
     record->job = std::move(job);

@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tools/muster/environment.hpp"
+#include "tools/muster/fork_agents.hpp"
 #include "tools/muster/host/bridge.hpp"
 #include "tools/muster/process.hpp"
 #include "tools/muster/session_dir.hpp"
@@ -26,88 +28,8 @@ namespace {
 constexpr uint64_t kOutputWindow = 1 << 20;
 constexpr size_t kReadSize = 64 * 1024;
 
-using Environment = std::map<std::string, std::string>;
-
 bool done(pmix_status_t status) {
     return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED;
-}
-
-/// Takes a part out of a list.
-void remove_part(std::string& list, const std::string& part, char separator) {
-    std::string left;
-    for (size_t at = 0; at <= list.size();) {
-        const size_t end = std::min(list.find(separator, at), list.size());
-        if (list.compare(at, end - at, part) != 0) {
-            if (!left.empty()) left += separator;
-            left.append(list, at, end - at);
-        }
-        at = end + 1;
-    }
-    list = std::move(left);
-}
-
-void apply(const EnvChange& change, Environment& variables) {
-    const auto found = variables.find(change.name);
-    switch (change.kind) {
-        case EnvChange::Kind::Set:
-            variables[change.name] = change.value;
-            break;
-        case EnvChange::Kind::Add:
-            variables.emplace(change.name, change.value);
-            break;
-        case EnvChange::Kind::Unset:
-            // "NAME*": all that begin so.
-            if (change.name.ends_with('*')) {
-                const std::string begin = change.name.substr(0, change.name.size() - 1);
-                std::erase_if(variables, [&](const auto& entry) { return entry.first.starts_with(begin); });
-            } else {
-                variables.erase(change.name);
-            }
-            break;
-        case EnvChange::Kind::First:
-            if (found != variables.end()) remove_part(found->second, change.value, change.separator);
-            [[fallthrough]];
-        case EnvChange::Kind::Prepend:
-        case EnvChange::Kind::Append:
-            if (found == variables.end() || found->second.empty()) {
-                variables[change.name] = change.value;
-            } else if (change.kind != EnvChange::Kind::Append) {
-                found->second = change.value + change.separator + found->second;
-            } else {
-                found->second += change.separator + change.value;
-            }
-            break;
-    }
-}
-
-/// The environment of a rank: defaults, the launcher's, what was asked for, and what the server adds.
-pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const std::string& wdir,
-                                 const Environment& defaults, std::vector<std::string>& out) {
-    Environment variables = defaults;
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-        const std::string_view text(*variable);
-        const size_t equals = text.find('=');
-        if (equals != std::string_view::npos)
-            variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
-    }
-    variables["PWD"] = wdir;
-    for (const auto& [name, value] : app.env)
-        variables[name] = value;
-    for (const EnvChange& change : app.env_changes)
-        apply(change, variables);
-    // The library extends the array by realloc, as the Standard's argv functions do.
-    auto** env = static_cast<char**>(calloc(variables.size() + 1, sizeof(char*)));
-    if (env == nullptr) return PMIX_ERR_NOMEM;
-    size_t count = 0;
-    for (const auto& [name, value] : variables)
-        env[count++] = strdup(fmt::format("{}={}", name, value).c_str());
-    const pmix_status_t status = PMIx_server_setup_fork(&proc, &env);
-    for (char** variable = env; *variable != nullptr; ++variable) {
-        out.emplace_back(*variable);
-        free(*variable);
-    }
-    free(env);
-    return status;
 }
 
 /// The process sets that a job's programs form; several may form one.
@@ -143,6 +65,11 @@ std::string LocalRanks::add(Job added) {
         return fmt::format("cannot make the directory '{}': {}", local.dirs.job, strerror(errno));
     const std::vector<uint32_t> here = job.ranks_on(node_);
     InfoList info = job_data(job, node_, local.dirs, server_nspace_);
+    if (!job.attributes.empty()) {
+        UnpackedInfo given(job.attributes);
+        for (size_t i = 0; given.ok() && i < given.size(); ++i)
+            info.copy(given.data()[i]);
+    }
     pmix_status_t status = PMIx_server_register_nspace(job.nspace.c_str(), static_cast<int>(here.size()),
                                                        info.data(), info.size(), nullptr, nullptr);
     if (!done(status))
@@ -167,7 +94,33 @@ std::string LocalRanks::add(Job added) {
         if (!done(status))
             return fmt::format("the PMIx server refused rank {}: {}", rank, PMIx_Error_string(status));
     }
-    return {};
+    return add_agents(local);
+}
+
+/// Fork/exec agents are a job of their own, whose processes are told what to start.
+std::string LocalRanks::add_agents(LocalJob& local) {
+    std::map<uint32_t, ProcessSpec> programs;
+    for (const auto& rank : local.ranks) {
+        if (rank->app->agents.fork.empty()) continue;
+        StartFailure failure;
+        if (!describe(local, *rank, programs[rank->id.rank], failure)) return failure.text;
+    }
+    if (programs.empty()) return {};
+    local.has_agents = true;
+    return register_agents(local.job, node_, local.dirs, server_nspace_, programs);
+}
+
+void LocalRanks::release(const std::vector<ProcName>& procs) {
+    for (const ProcName& proc : procs) {
+        const Job* job = job_of(proc.nspace);
+        LocalJob* local = job != nullptr ? find_job(job->number) : nullptr;
+        if (local == nullptr) continue;
+        for (auto& rank : local->ranks) {
+            if (!rank->stopped || (proc.rank != PMIX_RANK_WILDCARD && proc.rank != rank->id.rank)) continue;
+            rank->stopped = false;
+            if (rank->pid > 0) kill(rank->pid, SIGCONT);
+        }
+    }
 }
 
 LocalRanks::LocalJob* LocalRanks::find_job(uint32_t number) {
@@ -203,6 +156,9 @@ void LocalRanks::forget(uint32_t number) {
         PMIx_server_delete_process_set(std::string(name).data());
     PMIx_server_deregister_nspace(
         local->job.nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
+    if (local->has_agents)
+        PMIx_server_deregister_nspace(
+            agents_nspace(local->job).c_str(), [](pmix_status_t, void*) {}, nullptr);
     remove_session_dir(local->dirs.job);
     // Grandchildren may still write: their pipes are read as long as there are any.
     const bool open = std::any_of(local->ranks.begin(), local->ranks.end(),
@@ -225,6 +181,11 @@ void LocalRanks::start_next(uint32_t number) {
     } else if (start_rank(*local, rank, failure)) {
         link_.send(Kind::Started, Writer().proc(rank.id).u32(static_cast<uint32_t>(rank.pid)));
         feed(rank);
+        if (rank.stopped) {
+            const Writer ready = Writer().u32(static_cast<uint32_t>(Topic::Debug));
+            link_.send(Kind::Tell,
+                       Writer(ready).name({local->job.nspace, rank.id.rank}).bytes(kExecBreakpoint));
+        }
     } else {
         local->no_more_starts = true;
         link_.send(Kind::NotStarted,
@@ -233,25 +194,27 @@ void LocalRanks::start_next(uint32_t number) {
     loop_.post([this, number] { start_next(number); });
 }
 
-bool LocalRanks::start_rank(LocalJob& local, Rank& rank, StartFailure& failure) {
+/// All that is needed to start a rank, or in `failure` why that cannot be had.
+bool LocalRanks::describe(const LocalJob& local, const Rank& rank, ProcessSpec& spec, StartFailure& failure) {
     const Job& job = local.job;
-    const std::string dir = local.dirs.of_rank(rank.id.rank);
-    if (!make_dir(dir)) {
-        failure.text = fmt::format("cannot make the directory '{}': {}", dir, strerror(errno));
-        return false;
-    }
-    ProcessSpec spec;
     spec.program = rank.app->program;
     spec.argv = rank.app->argv;
     if (rank.app->index_argv) {
         if (spec.program.empty()) spec.program = spec.argv[0];
         spec.argv[0] += fmt::format("-{}", rank.id.rank);
     }
+    if (!rank.app->agents.exec.empty()) {
+        // It becomes the program itself.
+        const std::vector<std::string> agent = words_of(rank.app->agents.exec);
+        spec.program.clear();
+        spec.argv.insert(spec.argv.begin(), agent.begin(), agent.end());
+    }
     spec.wdir = rank.app->session_wdir ? local.dirs.session : rank.app->wdir;
     spec.cpus = job.places[rank.id.rank].cpus;
     spec.merge_stderr = job.merge_output;
     spec.with_stdin = job.input.target == InputPolicy::Target::All ||
                       (job.input.target == InputPolicy::Target::One && job.input.rank == rank.id.rank);
+    spec.stop_on_exec = job.stops.on_exec.means(rank.id.rank);
 
     const pmix_proc_t proc = to_pmix({job.nspace, rank.id.rank});
     Environment defaults;
@@ -261,10 +224,21 @@ bool LocalRanks::start_rank(LocalJob& local, Rank& rank, StartFailure& failure) 
         defaults["OMPI_MCA_btl_vader_backing_directory"] = dir_;
     }
     const pmix_status_t answer = server_environment(proc, *rank.app, spec.wdir, defaults, spec.env);
-    if (answer != PMIX_SUCCESS) {
-        failure.text = fmt::format("the PMIx server gave no environment: {}", PMIx_Error_string(answer));
+    if (answer == PMIX_SUCCESS) return true;
+    failure.text = fmt::format("the PMIx server gave no environment: {}", PMIx_Error_string(answer));
+    return false;
+}
+
+bool LocalRanks::start_rank(LocalJob& local, Rank& rank, StartFailure& failure) {
+    const std::string dir = local.dirs.of_rank(rank.id.rank);
+    if (!make_dir(dir)) {
+        failure.text = fmt::format("cannot make the directory '{}': {}", dir, strerror(errno));
         return false;
     }
+    ProcessSpec spec;
+    if (!describe(local, rank, spec, failure)) return false;
+    if (!rank.app->agents.fork.empty() && !replace_by_agent(local.job, rank.id.rank, spec, failure))
+        return false;
 
     Process process = start_process(spec);
     if (process.pid < 0) {
@@ -273,6 +247,7 @@ bool LocalRanks::start_rank(LocalJob& local, Rank& rank, StartFailure& failure) 
     }
     rank.pid = process.pid;
     rank.started = true;
+    rank.stopped = spec.stop_on_exec;
     rank.in.fd = process.stdin_fd;
     rank.out.fd = process.stdout_fd;
     rank.err.fd = process.stderr_fd;
@@ -451,6 +426,8 @@ void LocalRanks::drain() {
 void LocalRanks::deregister() {
     for (auto& [number, local] : jobs_) {
         if (local.registered) PMIx_server_deregister_nspace(local.job.nspace.c_str(), nullptr, nullptr);
+        if (local.registered && local.has_agents)
+            PMIx_server_deregister_nspace(agents_nspace(local.job).c_str(), nullptr, nullptr);
         local.registered = false;
     }
 }

@@ -32,6 +32,7 @@ class LocalRanks {
         pid_t pid = -1;  ///< -1: not started, or ended and waited for
         bool started = false;
         bool connected = false;
+        bool stopped = false;  ///< before its first instruction, until it is released
         Pipe out, err;
         Pipe in;
         std::string input;  ///< not yet taken by the process
@@ -54,6 +55,8 @@ class LocalRanks {
 
     /// Sends a signal to ranks (none named: to all). `last`: nothing more is to be started of their jobs.
     void signal(int number, const std::vector<ProcId>& procs, bool last);
+    /// Lets processes go on that were stopped at their start; a rank may be PMIX_RANK_WILDCARD.
+    void release(const std::vector<ProcName>& procs);
     /// Waits for what has ended.
     void reap();
     void give_input(ProcId id, std::string_view bytes);
@@ -73,9 +76,12 @@ class LocalRanks {
         size_t next_start = 0;                     ///< index of the rank that is started next
         bool no_more_starts = false;
         bool registered = false;
+        bool has_agents = false;  ///< whose namespace is registered, too
     };
 
     void start_next(uint32_t job);
+    bool describe(const LocalJob& local, const Rank& rank, ProcessSpec& spec, StartFailure& failure);
+    std::string add_agents(LocalJob& local);
     bool start_rank(LocalJob& local, Rank& rank, StartFailure& failure);
     void watch_output(Rank& rank, Pipe& pipe, uint32_t channel);
     void read_output(Rank& rank, Pipe& pipe, uint32_t channel, bool all);

@@ -39,6 +39,7 @@ enum class Topic : uint32_t {
     Group,
     Forward,
     Log,
+    Debug,
 };
 
 enum class Kind : uint32_t {

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "tools/muster/host.hpp"
+#include "tools/muster/host/debug.hpp"
 #include "tools/muster/job_message.hpp"
 #include "tools/muster/process.hpp"
 #include "tools/muster/session_dir.hpp"
@@ -59,6 +60,7 @@ int Node::run() {
     dup2(null, 1);
     close(null);
 
+    can_stop_on_exec();  // asked as long as nobody else waits for children
     std::string error;
     if (!start_server(error)) {
         link_->send(Kind::Failed, Writer().bytes(error));
@@ -99,12 +101,27 @@ bool Node::start_server(std::string& error) {
         return false;
     }
     server_runs_ = true;
+    watch_releases();
     if (plan_.rendezvous.empty()) return true;
     // The library names a session file by the pretended node; tools look for one by the machine's name.
     unlink(plan_.rendezvous_by_name.c_str());  // of a muster that had our process ID, and is dead
     if (link(plan_.rendezvous.c_str(), plan_.rendezvous_by_name.c_str()) == 0) return true;
     error = fmt::format("cannot make '{}': {}", plan_.rendezvous_by_name, strerror(errno));
     return false;
+}
+
+/// Processes that the node itself holds go on when a debugger says so, as those that wait in PMIx do.
+void Node::watch_releases() {
+    pmix_status_t code = PMIX_DEBUGGER_RELEASE;
+    PMIx_Register_event_handler(
+        &code, 1, nullptr, 0,
+        [](size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t count, pmix_info_t[], size_t,
+           pmix_event_notification_cbfunc_fn_t done, void* data) {
+            const auto procs = targets_of(info, count);
+            on_loop([procs] { static_cast<Node&>(bridge()).ranks_->release(procs); });
+            if (done != nullptr) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, data);
+        },
+        nullptr, nullptr);
 }
 
 /// Where tools reach the server.

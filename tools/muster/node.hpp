@@ -39,6 +39,7 @@ class Node final : private Bridge {
     bool start_server(std::string& error);
     void on_message(Kind kind, uint64_t id, std::string_view body);
     void on_signal();
+    void watch_releases();
     void set_up(const Job& job);
     std::string uri() const;
     void rank_ended(const ProcName& name);

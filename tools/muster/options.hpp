@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/muster/debug.hpp"
+
 namespace muster {
 
 /// Levels of the machine's topology that ranks are mapped by or bound to.
@@ -66,6 +68,10 @@ struct AppSpec {
     std::vector<std::string> hosts;  ///< names of the nodes to use; empty: all
     std::string hostfile;            ///< a file of such names
     std::vector<uint32_t> nodes;     ///< the numbers of these nodes, once they are known
+    std::vector<uint32_t> node_of;   ///< of each rank, where that is fixed; empty: as mapped
+    StopPoints stops;
+    DaemonPolicy daemons;
+    Agents agents;
 };
 
 struct Options {

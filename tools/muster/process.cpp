@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,7 +28,7 @@ namespace {
 sigset_t original_mask;
 rlimit original_files{};
 
-enum class Stage : int { Directory, Bind, Execute };
+enum class Stage : int { Directory, Bind, Trace, Execute };
 
 struct Failure {
     Stage stage;
@@ -76,6 +77,7 @@ struct Child {
     char* const* env;
     int in, out, err, report;
     pid_t parent;
+    bool traced;
 
     [[noreturn]] void fail(Stage stage, int error) const {
         const Failure failure{stage, error};
@@ -99,6 +101,7 @@ struct Child {
         dup2(err, 2);
         if (chdir(wdir) != 0) fail(Stage::Directory, errno);
         if (cpus != nullptr && sched_setaffinity(0, cpus_size, cpus) != 0) fail(Stage::Bind, errno);
+        if (traced && ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) fail(Stage::Trace, errno);
         int error = ENOENT;
         for (char* const* file = files; *file != nullptr; ++file) {
             execve(*file, argv, env);
@@ -123,6 +126,9 @@ StartFailure describe(const ProcessSpec& spec, const Failure& failure) {
         case Stage::Bind:
             return {1, PMIX_ERR_JOB_FAILED_TO_LAUNCH,
                     fmt::format("cannot be bound to its processors: {}", reason)};
+        case Stage::Trace:
+            return {1, PMIX_ERR_NOT_SUPPORTED,
+                    fmt::format("cannot be stopped at its start, ptrace is not allowed: {}", reason)};
         case Stage::Execute:
             break;
     }
@@ -138,6 +144,20 @@ StartFailure describe(const ProcessSpec& spec, const Failure& failure) {
         found = {126, PMIX_ERR_JOB_APP_NOT_EXECUTABLE, fmt::format("cannot execute '{}': {}", name, reason)};
     }
     return found;
+}
+
+/// The process has been stopped by its exec for us, its tracer: it is to stay so for whoever comes. SIGCONT
+/// lets it go on.
+void stay_stopped(pid_t pid) {
+    int status = 0;
+    // Peeked at, so that the end of a process that did not live so long is seen by who waits for it.
+    siginfo_t info{};
+    while (waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WEXITED | WNOWAIT) != 0 &&
+           errno == EINTR) {
+    }
+    if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) return;
+    waitpid(pid, &status, 0);
+    ptrace(PTRACE_DETACH, pid, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(SIGSTOP)));
 }
 
 void close_both(int (&pair)[2]) {
@@ -188,10 +208,19 @@ Process start_process(const ProcessSpec& spec) {
         for (unsigned cpu : spec.cpus)
             CPU_SET_S(cpu, cpus_size, cpus);
     }
-    const Child child{
-        spec.wdir.c_str(), cpus,       cpus_size, file_list.data(), argv.data(),
-        shell_argv.data(), env.data(), in[0],     out[1],           spec.merge_stderr ? out[1] : err[1],
-        report[1],         getpid()};
+    const Child child{spec.wdir.c_str(),
+                      cpus,
+                      cpus_size,
+                      file_list.data(),
+                      argv.data(),
+                      shell_argv.data(),
+                      env.data(),
+                      in[0],
+                      out[1],
+                      spec.merge_stderr ? out[1] : err[1],
+                      report[1],
+                      getpid(),
+                      spec.stop_on_exec};
     const pid_t pid = fork();
     if (pid == 0) child.run();
     const int fork_error = errno;
@@ -211,6 +240,7 @@ Process start_process(const ProcessSpec& spec) {
     }
     close(report[0]);
     if (pid > 0 && got == 0) {
+        if (spec.stop_on_exec) stay_stopped(pid);
         process.pid = pid;
         process.stdin_fd = in[1];
         process.stdout_fd = out[0];

@@ -18,6 +18,7 @@ struct ProcessSpec {
     std::vector<unsigned> cpus;  ///< empty: not bound
     bool with_stdin = false;     ///< a pipe; else /dev/null
     bool merge_stderr = false;   ///< standard error goes into the pipe of standard output
+    bool stop_on_exec = false;   ///< it is stopped before its first instruction, until SIGCONT
 };
 
 /// Why a process could not be started.

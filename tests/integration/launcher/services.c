@@ -408,8 +408,8 @@ static void attributes(void) {
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_CONTINUOUS, &yes, PMIX_BOOL);
     PMIX_INFO_REQUIRED(&info[0]);
     IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_NOT_SUPPORTED);
-    const char* stops[] = {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUG_STOP_IN_APP, PMIX_FORKEXEC_AGENT};
-    for (int i = 0; i < 3; ++i) {
+    const char* stops[] = {PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH};
+    for (int i = 0; i < 2; ++i) {
         PMIX_INFO_LOAD(&info[0], stops[i], &yes, PMIX_BOOL);
         IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_NOT_SUPPORTED);
     }

@@ -100,6 +100,19 @@ const pmix_info_t* find_info(const pmix_info_t info[], size_t count, const char*
     return nullptr;
 }
 
+std::vector<ProcName> targets_of(const pmix_info_t info[], size_t count) {
+    const pmix_info_t* custom = find_info(info, count, PMIX_EVENT_CUSTOM_RANGE);
+    if (custom == nullptr) return {};
+    if (custom->value.type == PMIX_PROC && custom->value.data.proc != nullptr)
+        return {name_of(*custom->value.data.proc)};
+    if (custom->value.type == PMIX_DATA_ARRAY && custom->value.data.darray != nullptr &&
+        custom->value.data.darray->type == PMIX_PROC) {
+        return names_of(static_cast<const pmix_proc_t*>(custom->value.data.darray->array),
+                        custom->value.data.darray->size);
+    }
+    return {};
+}
+
 std::optional<uint32_t> timeout_of(const pmix_info_t info[], size_t count) {
     const pmix_info_t* found = find_info(info, count, PMIX_TIMEOUT);
     if (found == nullptr) return 0;

@@ -82,6 +82,8 @@ bool is_true(const pmix_info_t& info);
 std::string text_of(const pmix_value_t& value);
 /// The attribute of that key, or null.
 const pmix_info_t* find_info(const pmix_info_t info[], size_t count, const char* key);
+/// The processes that an event is for (PMIX_EVENT_CUSTOM_RANGE); none where it does not say.
+std::vector<ProcName> targets_of(const pmix_info_t info[], size_t count);
 /// PMIX_TIMEOUT in seconds, 0 where there is none; nothing where it is no such number.
 std::optional<uint32_t> timeout_of(const pmix_info_t info[], size_t count);
 

@@ -23,19 +23,20 @@ pmix_status_t deregister_events(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*)
 pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t range,
                            pmix_info_t info[], size_t count, pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
+        if (code == PMIX_READY_FOR_DEBUG) {
+            const pmix_info_t* place = find_info(info, count, PMIX_BREAKPOINT);
+            const std::string text = place != nullptr ? text_of(place->value) : std::string();
+            on_loop([body = Writer().name(name_of(*source)).bytes(text), done = done_op(callback, data)] {
+                bridge().tell(Topic::Debug, body);
+                done(PMIX_SUCCESS, {});
+            });
+            return PMIX_SUCCESS;
+        }
         Notice notice;
         notice.code = code;
         notice.source = name_of(*source);
         notice.range = range;
-        if (const pmix_info_t* custom = find_info(info, count, PMIX_EVENT_CUSTOM_RANGE)) {
-            if (custom->value.type == PMIX_PROC && custom->value.data.proc != nullptr) {
-                notice.targets = {name_of(*custom->value.data.proc)};
-            } else if (custom->value.type == PMIX_DATA_ARRAY && custom->value.data.darray != nullptr &&
-                       custom->value.data.darray->type == PMIX_PROC) {
-                notice.targets = names_of(static_cast<const pmix_proc_t*>(custom->value.data.darray->array),
-                                          custom->value.data.darray->size);
-            }
-        }
+        notice.targets = targets_of(info, count);
         notice.info = packed(info, count, PMIX_INFO);
         Writer body;
         write_notice(body, notice);
@@ -68,6 +69,7 @@ void add_facts(InfoList& info, const Notice& notice) {
         if (notice.affected->rank != PMIX_RANK_WILDCARD) info.add(PMIX_PROCID, &proc, PMIX_PROC);
     }
     if (!notice.nspace.empty()) info.text(PMIX_NSPACE, notice.nspace);
+    if (!notice.breakpoint.empty()) info.text(PMIX_BREAKPOINT, notice.breakpoint);
     if (notice.exit_code) info.add(PMIX_EXIT_CODE, &*notice.exit_code, PMIX_INT);
     if (notice.job_status) info.add(PMIX_JOB_TERM_STATUS, &*notice.job_status, PMIX_STATUS);
     const auto time = static_cast<time_t>(notice.time);

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <memory>
 
+#include "tools/muster/host/debug.hpp"
 #include "tools/muster/host/spawn_support.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/job_data.hpp"
@@ -134,7 +135,10 @@ bool Answers::add(const Question& question) {
             text += (text.empty() ? "" : ",") + std::string(attribute);
         infos_.text(PMIX_QUERY_SPAWN_SUPPORT, text);
     } else if (key == PMIX_QUERY_DEBUG_SUPPORT) {
-        infos_.text(PMIX_QUERY_DEBUG_SUPPORT, "");
+        std::string text;
+        for (const char* attribute : debug_attributes())
+            text += (text.empty() ? "" : ",") + std::string(attribute);
+        infos_.text(PMIX_QUERY_DEBUG_SUPPORT, text);
     } else if (key == PMIX_QUERY_AUTHORIZATIONS) {
         // Only the user's own processes and tools get here, and they may do all.
         infos_.text(PMIX_QUERY_AUTHORIZATIONS,

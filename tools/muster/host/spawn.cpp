@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "tools/muster/host/debug.hpp"
 #include "tools/muster/host/spawn_support.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/spawn_request.hpp"
@@ -155,6 +156,9 @@ pmix_status_t read_job_info(const pmix_info_t& info, SpawnRequest& request) {
     if (is(PMIX_PARENT_ID)) {
         if (info.value.type != PMIX_PROC || info.value.data.proc == nullptr) return PMIX_ERR_BAD_PARAM;
         request.parent = name_of(*info.value.data.proc);
+    } else if (is(PMIX_LAUNCH_DIRECTIVES)) {
+        // For what the new job, a launcher, starts in turn.
+        request.attributes = packed(&info, 1, PMIX_INFO);
     } else if (is(PMIX_MAPBY)) {
         request.map_by = text_of(info.value);
     } else if (is(PMIX_PPR)) {
@@ -190,12 +194,9 @@ bool is_remark(const pmix_info_t& info) {
     return false;
 }
 
-/// What would be wrong to leave out silently: the job would run on where it should wait, or at once where an
-/// agent should start it.
+/// What would be wrong to leave out silently: the job would run where it should not, or be part of another.
 bool cannot_do(const pmix_info_t& info) {
-    for (const char* key :
-         {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP, PMIX_DEBUGGER_DAEMONS,
-          PMIX_COSPAWN_APP, PMIX_FORKEXEC_AGENT, PMIX_EXEC_AGENT, PMIX_DO_NOT_LAUNCH}) {
+    for (const char* key : {PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH}) {
         if (PMIX_CHECK_KEY(&info, key) && is_true(info)) return true;
     }
     return false;
@@ -231,10 +232,13 @@ pmix_status_t read_app(const pmix_app_t& given, const AppSpec& common, SpawnRequ
         const pmix_info_t& info = given.info[i];
         if (cannot_do(info)) return PMIX_ERR_NOT_SUPPORTED;
         if (read_app_info(info, app) || (is_remark(info) && can_do(info))) continue;
-        const pmix_status_t status = read_job_info(info, request);
+        pmix_status_t status = read_debug_info(info, app);
+        if (status == PMIX_ERR_NOT_FOUND) status = read_job_info(info, request);
         if (status == PMIX_ERR_NOT_FOUND && PMIX_INFO_IS_REQUIRED(&info)) return PMIX_ERR_NOT_SUPPORTED;
         if (status != PMIX_ERR_NOT_FOUND && status != PMIX_SUCCESS) return status;
     }
+    // Daemons are there to let others go on; they do not wait themselves.
+    if (app.daemons.daemon) app.stops = {};
     request.apps.push_back(std::move(app));
     return PMIX_SUCCESS;
 }
@@ -248,7 +252,8 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
     for (size_t i = 0; i < count; ++i) {
         if (cannot_do(info[i])) return PMIX_ERR_NOT_SUPPORTED;
         if (read_app_info(info[i], common) || (is_remark(info[i]) && can_do(info[i]))) continue;
-        const pmix_status_t status = read_job_info(info[i], request);
+        pmix_status_t status = read_debug_info(info[i], common);
+        if (status == PMIX_ERR_NOT_FOUND) status = read_job_info(info[i], request);
         if (status == PMIX_ERR_NOT_FOUND) {
             if (PMIX_INFO_IS_REQUIRED(&info[i])) return PMIX_ERR_NOT_SUPPORTED;
         } else if (status != PMIX_SUCCESS) {
@@ -288,54 +293,59 @@ void add_spawn_upcalls(pmix_server_module_t& module) {
 }
 
 const std::vector<const char*>& spawn_attributes() {
-    static const std::vector<const char*> kKeys = {PMIX_WDIR,
-                                                   PMIX_SET_SESSION_CWD,
-                                                   PMIX_PREFIX,
-                                                   PMIX_HOST,
-                                                   PMIX_HOSTFILE,
-                                                   PMIX_INDEX_ARGV,
-                                                   PMIX_PSET_NAME,
-                                                   PMIX_SET_ENVAR,
-                                                   PMIX_ADD_ENVAR,
-                                                   PMIX_UNSET_ENVAR,
-                                                   PMIX_PREPEND_ENVAR,
-                                                   PMIX_APPEND_ENVAR,
-                                                   PMIX_FIRST_ENVAR,
-                                                   PMIX_PARENT_ID,
-                                                   PMIX_MAPBY,
-                                                   PMIX_PPR,
-                                                   PMIX_RANKBY,
-                                                   PMIX_BINDTO,
-                                                   PMIX_CPUS_PER_PROC,
-                                                   PMIX_NO_OVERSUBSCRIBE,
-                                                   PMIX_NO_PROCS_ON_HEAD,
-                                                   PMIX_TIMEOUT,
-                                                   PMIX_SPAWN_TIMEOUT,
-                                                   PMIX_JOB_TIMEOUT,
-                                                   PMIX_STDIN_TGT,
-                                                   PMIX_TAG_OUTPUT,
-                                                   PMIX_TIMESTAMP_OUTPUT,
-                                                   PMIX_MERGE_STDERR_STDOUT,
-                                                   PMIX_OUTPUT_TO_FILE,
-                                                   PMIX_OUTPUT_TO_DIRECTORY,
-                                                   PMIX_OUTPUT_NOCOPY,
-                                                   PMIX_IOF_TAG_OUTPUT,
-                                                   PMIX_IOF_RANK_OUTPUT,
-                                                   PMIX_IOF_TIMESTAMP_OUTPUT,
-                                                   PMIX_IOF_MERGE_STDERR_STDOUT,
-                                                   PMIX_IOF_OUTPUT_TO_FILE,
-                                                   PMIX_IOF_OUTPUT_TO_DIRECTORY,
-                                                   PMIX_IOF_FILE_ONLY,
-                                                   PMIX_NOTIFY_COMPLETION,
-                                                   PMIX_NOTIFY_JOB_EVENTS,
-                                                   PMIX_NOTIFY_PROC_TERMINATION,
-                                                   PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION,
-                                                   PMIX_EVENT_SILENT_TERMINATION,
-                                                   PMIX_SPAWN_CHILD_SEP,
-                                                   PMIX_REPORT_CHILD_SEP,
-                                                   PMIX_JOB_RECOVERABLE,
-                                                   PMIX_ABORT_NON_ZERO_TERM,
-                                                   PMIX_NOHUP};
+    static const std::vector<const char*> kKeys = [] {
+        std::vector<const char*> keys = {PMIX_WDIR,
+                                         PMIX_SET_SESSION_CWD,
+                                         PMIX_PREFIX,
+                                         PMIX_HOST,
+                                         PMIX_HOSTFILE,
+                                         PMIX_INDEX_ARGV,
+                                         PMIX_PSET_NAME,
+                                         PMIX_SET_ENVAR,
+                                         PMIX_ADD_ENVAR,
+                                         PMIX_UNSET_ENVAR,
+                                         PMIX_PREPEND_ENVAR,
+                                         PMIX_APPEND_ENVAR,
+                                         PMIX_FIRST_ENVAR,
+                                         PMIX_PARENT_ID,
+                                         PMIX_LAUNCH_DIRECTIVES,
+                                         PMIX_MAPBY,
+                                         PMIX_PPR,
+                                         PMIX_RANKBY,
+                                         PMIX_BINDTO,
+                                         PMIX_CPUS_PER_PROC,
+                                         PMIX_NO_OVERSUBSCRIBE,
+                                         PMIX_NO_PROCS_ON_HEAD,
+                                         PMIX_TIMEOUT,
+                                         PMIX_SPAWN_TIMEOUT,
+                                         PMIX_JOB_TIMEOUT,
+                                         PMIX_STDIN_TGT,
+                                         PMIX_TAG_OUTPUT,
+                                         PMIX_TIMESTAMP_OUTPUT,
+                                         PMIX_MERGE_STDERR_STDOUT,
+                                         PMIX_OUTPUT_TO_FILE,
+                                         PMIX_OUTPUT_TO_DIRECTORY,
+                                         PMIX_OUTPUT_NOCOPY,
+                                         PMIX_IOF_TAG_OUTPUT,
+                                         PMIX_IOF_RANK_OUTPUT,
+                                         PMIX_IOF_TIMESTAMP_OUTPUT,
+                                         PMIX_IOF_MERGE_STDERR_STDOUT,
+                                         PMIX_IOF_OUTPUT_TO_FILE,
+                                         PMIX_IOF_OUTPUT_TO_DIRECTORY,
+                                         PMIX_IOF_FILE_ONLY,
+                                         PMIX_NOTIFY_COMPLETION,
+                                         PMIX_NOTIFY_JOB_EVENTS,
+                                         PMIX_NOTIFY_PROC_TERMINATION,
+                                         PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION,
+                                         PMIX_EVENT_SILENT_TERMINATION,
+                                         PMIX_SPAWN_CHILD_SEP,
+                                         PMIX_REPORT_CHILD_SEP,
+                                         PMIX_JOB_RECOVERABLE,
+                                         PMIX_ABORT_NON_ZERO_TERM,
+                                         PMIX_NOHUP};
+        keys.insert(keys.end(), debug_attributes().begin(), debug_attributes().end());
+        return keys;
+    }();
     return kKeys;
 }
 

@@ -24,7 +24,7 @@ void write_notice(Writer& out, const Notice& notice) {
     write_optional(out, notice.affected, [&](const ProcName& proc) { out.name(proc); });
     write_optional(out, notice.exit_code, [&](int32_t code) { out.i32(code); });
     write_optional(out, notice.job_status, [&](int32_t status) { out.i32(status); });
-    out.bytes(notice.nspace).u64(notice.time);
+    out.bytes(notice.nspace).bytes(notice.breakpoint).u64(notice.time);
 }
 
 Notice read_notice(Reader& in) {
@@ -39,6 +39,7 @@ Notice read_notice(Reader& in) {
     if (in.u32() != 0) notice.exit_code = in.i32();
     if (in.u32() != 0) notice.job_status = in.i32();
     notice.nspace = in.bytes();
+    notice.breakpoint = in.bytes();
     notice.time = in.u64();
     return notice;
 }
@@ -62,16 +63,15 @@ void Announcer::asked(Asker asker, Reader& in) {
     const Notice notice = read_notice(in);
     if (!in.ok()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     // The node of the source has told its own processes.
-    announce(notice, asker.node);
+    muster::announce(hub_, notice, asker.node);
     hub_.answer(asker, PMIX_SUCCESS);
 }
 
-/// Tells the nodes that have, or may have, somebody in range.
-void Announcer::announce(const Notice& notice, std::optional<uint32_t> but_not) {
+void announce(Hub& hub, const Notice& notice, std::optional<uint32_t> but_not) {
     std::set<uint32_t> nodes;
     bool all = false;
     auto add = [&](const ProcName& proc) {
-        const JobRecord* record = hub_.jobs().find(proc.nspace);
+        const JobRecord* record = hub.jobs().find(proc.nspace);
         if (record == nullptr) {
             all = true;  // a tool's, perhaps
         } else if (proc.rank < record->job.size()) {
@@ -98,16 +98,15 @@ void Announcer::announce(const Notice& notice, std::optional<uint32_t> but_not) 
     }
     Writer body;
     write_notice(body, notice);
-    for (uint32_t node = 0; node < hub_.nodes().size(); ++node) {
-        if (node != but_not && (all || nodes.contains(node))) hub_.tell(node, Topic::Event, body);
+    for (uint32_t node = 0; node < hub.nodes().size(); ++node) {
+        if (node != but_not && (all || nodes.contains(node))) hub.tell(node, Topic::Event, body);
     }
 }
 
-/// The begin of an event of the launcher's own.
-Notice Announcer::about(const JobRecord& job, int32_t code) const {
+Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code) {
     Notice notice;
     notice.code = code;
-    notice.source = hub_.launcher();
+    notice.source = hub.launcher();
     notice.targets = {job.wishes.requestor};
     notice.non_default = true;
     notice.affected = ProcName{job.job.nspace, PMIX_RANK_WILDCARD};

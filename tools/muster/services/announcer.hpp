@@ -23,11 +23,17 @@ struct Notice {
     std::optional<int32_t> exit_code;
     std::optional<int32_t> job_status;
     std::string nspace;
-    uint64_t time = 0;  ///< seconds since 1970; 0: not said
+    std::string breakpoint;  ///< PMIX_BREAKPOINT; empty: none
+    uint64_t time = 0;       ///< seconds since 1970; 0: not said
 };
 
 void write_notice(Writer& out, const Notice& notice);
 Notice read_notice(Reader& in);
+
+/// Tells the nodes that have, or may have, somebody in range.
+void announce(Hub& hub, const Notice& notice, std::optional<uint32_t> but_not = std::nullopt);
+/// The begin of an event of the launcher's own, for who asked for the job.
+Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code);
 
 class Announcer final : public Service {
   public:
@@ -38,8 +44,8 @@ class Announcer final : public Service {
     void job_ended(JobRecord& job) override;
 
   private:
-    void announce(const Notice& notice, std::optional<uint32_t> but_not = std::nullopt);
-    Notice about(const JobRecord& job, int32_t code) const;
+    void announce(const Notice& notice) { muster::announce(hub_, notice); }
+    Notice about(const JobRecord& job, int32_t code) const { return notice_about(hub_, job, code); }
 
     Hub& hub_;
 };

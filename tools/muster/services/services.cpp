@@ -5,6 +5,7 @@
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/connections.hpp"
 #include "tools/muster/services/control.hpp"
+#include "tools/muster/services/debugging.hpp"
 #include "tools/muster/services/directory.hpp"
 #include "tools/muster/services/forwards.hpp"
 #include "tools/muster/services/groups.hpp"
@@ -24,6 +25,7 @@ std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub) {
     services[Topic::Query] = std::make_unique<JobStatusService>(hub);
     services[Topic::Control] = std::make_unique<Control>(hub);
     services[Topic::Forward] = std::make_unique<Forwards>(hub);
+    services[Topic::Debug] = std::make_unique<Debugging>(hub);
     services[Topic::Log] = std::make_unique<LogWriter>(hub);
     return services;
 }

@@ -15,7 +15,9 @@ void write_spawn(Writer& out, const SpawnRequest& request) {
             out.u32(static_cast<unsigned char>(change.separator));
         }
         out.bytes(app.wdir).u32(app.session_wdir ? 1 : 0).u32(app.index_argv ? 1 : 0).bytes(app.pset);
-        out.texts(app.hosts).bytes(app.hostfile);
+        out.texts(app.hosts).bytes(app.hostfile).bytes(app.agents.exec).bytes(app.agents.fork);
+        write_stops(out, app.stops);
+        write_daemons(out, app.daemons);
     }
     out.bytes(request.map_by).bytes(request.bind_to).u32(request.cpus_per_proc);
     out.u32(request.no_oversubscribe ? 1 : 0).u32(request.not_on_head ? 1 : 0);
@@ -55,6 +57,10 @@ bool read_spawn(Reader& in, SpawnRequest& request) {
         app.pset = in.bytes();
         app.hosts = in.texts();
         app.hostfile = in.bytes();
+        app.agents.exec = in.bytes();
+        app.agents.fork = in.bytes();
+        app.stops = read_stops(in);
+        app.daemons = read_daemons(in);
         request.apps.push_back(std::move(app));
     }
     request.map_by = in.bytes();

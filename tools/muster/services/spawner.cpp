@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -55,56 +56,100 @@ std::vector<uint32_t> Spawner::nodes_of(const SpawnRequest& request, const AppSp
     return numbers;
 }
 
-Job Spawner::lay_out(const SpawnRequest& request) {
+/// The node of each daemon: so many on each node, or for each process, of what they are to debug. Nothing
+/// where only a number of daemons was asked for.
+std::vector<uint32_t> Spawner::daemon_nodes(const DaemonPolicy& policy, const AppSpec& app,
+                                            const Job* target) const {
+    if (app.ranks && policy.per_node == 0 && policy.per_proc == 0) return {};
+    if (target == nullptr) throw JobError("debugger daemons for a job that there is not (PMIX_DEBUG_TARGET)");
+    const auto meant = [&](uint32_t rank) {
+        return !policy.target || policy.target->rank >= target->size() || policy.target->rank == rank;
+    };
+    std::vector<uint32_t> daemons;
+    std::set<uint32_t> nodes;
+    for (uint32_t rank = 0; rank < target->size(); ++rank) {
+        if (!meant(rank)) continue;
+        nodes.insert(target->places[rank].node);
+        daemons.insert(daemons.end(), policy.per_proc, target->places[rank].node);
+    }
+    if (policy.per_proc > 0) {
+        std::sort(daemons.begin(), daemons.end());
+        return daemons;
+    }
+    for (const uint32_t node : nodes)
+        daemons.insert(daemons.end(), std::max(policy.per_node, 1U), node);
+    return daemons;
+}
+
+/// Those of the programs that are debugger daemons, or that are not. `started`: the job that was spawned with
+/// them, which is what daemons debug unless they say otherwise.
+Job Spawner::lay_out(const SpawnRequest& request, bool daemons, const Job* started) {
     Options options;
-    options.apps = request.apps;
+    for (const AppSpec& app : request.apps) {
+        if (app.daemons.daemon == daemons) options.apps.push_back(app);
+    }
     options.input = request.input;
     options.output = request.output;
     options.no_oversubscribe = request.no_oversubscribe;
     if (!request.map_by.empty()) options.map = read_map_policy(request.map_by);
     if (request.cpus_per_proc > 0) options.map.cpus = request.cpus_per_proc;
     if (!request.bind_to.empty()) options.bind = read_bind_policy(request.bind_to);
+    std::optional<ProcName> target;
+    if (daemons) {
+        options.input.target = InputPolicy::Target::None;
+        options.no_oversubscribe = false;
+        for (AppSpec& app : options.apps) {
+            DaemonPolicy& policy = app.daemons;
+            if (!policy.target && started != nullptr) policy.target = {started->nspace, PMIX_RANK_WILDCARD};
+            const Job* job = started;
+            if (policy.target && (job == nullptr || policy.target->nspace != job->nspace)) {
+                const JobRecord* record = hub_.jobs().find(policy.target->nspace);
+                job = record != nullptr ? &record->job : nullptr;
+            }
+            app.node_of = daemon_nodes(policy, app, job);
+            if (!app.node_of.empty()) app.ranks = static_cast<uint32_t>(app.node_of.size());
+            if (!target) target = policy.target;
+        }
+    }
     for (AppSpec& app : options.apps)
         app.nodes = nodes_of(request, app);
     Job job = make_job(options, hub_.next_nspace(), hub_.nodes());
     job.parent = request.parent;
     job.attributes = request.attributes;
+    job.debugger = daemons;
+    job.target = target;
     return job;
 }
 
-void Spawner::asked(Asker asker, Reader& in) {
-    SpawnRequest request;
-    if (!read_spawn(in, request)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+/// One of the jobs of a spawn: lays it out and has it launched.
+void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
+    const SpawnRequest& request = spawn->request;
+    const JobRecord* started = hub_.jobs().find(spawn->nspace);
     Job job;
     try {
-        // Where the spawner works, unless it says otherwise.
-        if (const JobRecord* parent = hub_.jobs().find(request.parent.nspace)) {
-            const ProcName& name = request.parent;
-            const bool known = name.rank < parent->job.size();
-            const App& app = parent->job.apps[known ? parent->job.places[name.rank].app : 0];
-            for (AppSpec& spec : request.apps) {
-                if (spec.wdir.empty()) spec.wdir = app.wdir;
-                if (spec.wdir[0] != '/') spec.wdir = app.wdir + "/" + spec.wdir;
-                spec.env.insert(spec.env.begin(), app.env.begin(), app.env.end());
-            }
-        }
-        for (const AppSpec& spec : request.apps) {
-            if (collides_with_jobs(spec.pset, hub_.next_nspace()))
-                return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
-            if (hub_.jobs().has_set(spec.pset)) return hub_.answer(asker, PMIX_ERR_EXISTS);
-        }
-        job = lay_out(request);
+        job = lay_out(request, daemons, started != nullptr ? &started->job : nullptr);
     } catch (const std::exception& error) {
-        return hub_.answer(asker, PMIX_ERR_JOB_FAILED_TO_MAP);
+        return finish(spawn, PMIX_ERR_JOB_FAILED_TO_MAP);
     }
     const uint32_t number = hub_.jobs().next_number();
-    JobRecord& record = hub_.launch(
-        std::move(job), request.output,
-        [this, asker](JobRecord& launched, int32_t status, const std::string&) {
-            spawn_limits_.erase(launched.job.number);
-            hub_.answer(asker, status, status == PMIX_SUCCESS ? launched.job.nspace : std::string());
-        });
+    // Who asks gets the name of the application; that of its debugger is to be queried.
+    if (spawn->nspace.empty()) spawn->nspace = job.nspace;
+    const bool more = !daemons && std::any_of(request.apps.begin(), request.apps.end(),
+                                              [](const AppSpec& app) { return app.daemons.daemon; });
+    JobRecord& record =
+        hub_.launch(std::move(job), request.output,
+                    [this, spawn, more](JobRecord& launched, int32_t status, const std::string&) {
+                        spawn_limits_.erase(launched.job.number);
+                        if (status == PMIX_SUCCESS && more) return start(spawn, true);
+                        if (status != PMIX_SUCCESS && launched.job.nspace == spawn->nspace)
+                            spawn->nspace.clear();
+                        finish(spawn, status);
+                    });
     record.wishes = request.wishes;
+    if (daemons) {
+        // Their end is not that of what they look at, nor counts their failure.
+        record.wishes.separate = record.wishes.report_separately = true;
+    }
     auto end_later = [this, number](uint32_t seconds, int32_t status) {
         return hub_.loop().after(std::chrono::seconds(seconds), [this, number, status] {
             if (JobRecord* late = hub_.jobs().find(number)) hub_.end_job(*late, status, false);
@@ -112,6 +157,39 @@ void Spawner::asked(Asker asker, Reader& in) {
     };
     if (request.spawn_seconds > 0) spawn_limits_[number] = end_later(request.spawn_seconds, PMIX_ERR_TIMEOUT);
     if (request.job_seconds > 0) limits_[number] = end_later(request.job_seconds, PMIX_ERR_TIMEOUT);
+}
+
+void Spawner::finish(const std::shared_ptr<Spawn>& spawn, int32_t status) {
+    hub_.answer(spawn->asker, status, status == PMIX_SUCCESS ? spawn->nspace : std::string());
+    if (status == PMIX_SUCCESS) return;
+    // The application that was started already would wait for a debugger that does not come.
+    JobRecord* record = hub_.jobs().find(spawn->nspace);
+    if (record != nullptr && !record->ended()) hub_.end_job(*record, PMIX_ERR_JOB_CANCELED, false);
+}
+
+void Spawner::asked(Asker asker, Reader& in) {
+    auto spawn = std::make_shared<Spawn>();
+    spawn->asker = asker;
+    SpawnRequest& request = spawn->request;
+    if (!read_spawn(in, request)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    // Where the spawner works, unless it says otherwise.
+    if (const JobRecord* parent = hub_.jobs().find(request.parent.nspace)) {
+        const ProcName& name = request.parent;
+        const bool known = name.rank < parent->job.size();
+        const App& app = parent->job.apps[known ? parent->job.places[name.rank].app : 0];
+        for (AppSpec& spec : request.apps) {
+            if (spec.wdir.empty()) spec.wdir = app.wdir;
+            if (spec.wdir[0] != '/') spec.wdir = app.wdir + "/" + spec.wdir;
+            spec.env.insert(spec.env.begin(), app.env.begin(), app.env.end());
+        }
+    }
+    for (const AppSpec& spec : request.apps) {
+        if (collides_with_jobs(spec.pset, hub_.next_nspace())) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+        if (hub_.jobs().has_set(spec.pset)) return hub_.answer(asker, PMIX_ERR_EXISTS);
+    }
+    const bool daemons_alone = std::all_of(request.apps.begin(), request.apps.end(),
+                                           [](const AppSpec& app) { return app.daemons.daemon; });
+    start(spawn, daemons_alone);
 }
 
 void Spawner::job_ended(JobRecord& job) {

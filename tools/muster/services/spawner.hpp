@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 
 #include "tools/muster/services/service.hpp"
 #include "tools/muster/services/spawn_request.hpp"
@@ -16,7 +17,17 @@ class Spawner final : public Service {
     void job_ended(JobRecord& job) override;
 
   private:
-    Job lay_out(const SpawnRequest& request);
+    /// A spawn under way: the application, and then the debugger daemons that come with it.
+    struct Spawn {
+        Asker asker;
+        SpawnRequest request;
+        std::string nspace;  ///< of the first job
+    };
+    void start(const std::shared_ptr<Spawn>& spawn, bool daemons);
+    void finish(const std::shared_ptr<Spawn>& spawn, int32_t status);
+    Job lay_out(const SpawnRequest& request, bool daemons, const Job* started);
+    std::vector<uint32_t> daemon_nodes(const DaemonPolicy& policy, const AppSpec& app,
+                                       const Job* target) const;
     std::vector<uint32_t> nodes_of(const SpawnRequest& request, const AppSpec& app);
 
     Hub& hub_;

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A debugger's front end, in one case after the other: debug_tool CASE URI CLIENT DIR NODES. `muster serve`
+// runs at URI with NODES nodes; CLIENT is debug_client; DIR is an empty folder.
+#include "tests/integration/debug/kit.hpp"
+
+using namespace kit;
+
+namespace {
+
+std::string client, dir;
+int nodes = 1;
+
+std::string fact(const std::string& file, int number) {
+    std::stringstream text(text_of(dir + "/" + file));
+    std::string word;
+    for (int i = 0; i <= number; ++i)
+        text >> word;
+    return word;
+}
+
+bool any_target() {
+    for (int rank = 0; rank < 8; ++rank) {
+        if (exists(dir + "/target." + std::to_string(rank))) return true;
+    }
+    return false;
+}
+
+/// The job has ended well, and each of its targets has run.
+void expect_end(const std::string& nspace, int count) {
+    const Seen end = wait_for(PMIX_EVENT_JOB_END, nspace);
+    expect(end.job_status == PMIX_SUCCESS, nspace + " ended with " + PMIx_Error_string(end.job_status));
+    expect(end.timed, "the end has a time");
+    for (int rank = 0; rank < count; ++rank)
+        expect(exists(dir + "/target." + std::to_string(rank)),
+               "target " + std::to_string(rank) + " has run");
+}
+
+/// They stop at `place`; nobody has gone on; the tool lets them go.
+void stop(const char* key, const char* place, bool stopped) {
+    Infos infos;
+    infos.flag(key).required().flag(PMIX_NOTIFY_JOB_EVENTS);
+    App app(client, {"target", dir}, 4);
+    std::string nspace;
+    expect_ok(spawn(infos, {app.get()}, nspace), "spawn");
+    const Seen ready = wait_for(PMIX_READY_FOR_DEBUG, nspace);
+    expect(ready.breakpoint == place, "ready at " + ready.breakpoint);
+    expect(ready.affected_nspace == nspace && ready.affected == PMIX_RANK_WILDCARD, "all are ready");
+    const auto table = table_of(PMIX_QUERY_PROC_TABLE, nspace);
+    expect(table.size() == 4, "the table has 4 entries");
+    for (const Entry& entry : table) {
+        const char state = state_of(entry.pid);
+        expect((state == 'T') == stopped, std::string("a target's state is ") + state);
+    }
+    expect(!any_target(), "none has gone on");
+    expect(wait_for(PMIX_LAUNCH_COMPLETE, nspace).timed, "the launch has a time");
+    release(nspace);
+    expect_end(nspace, 4);
+}
+
+/// One rank alone stops.
+void stop_one() {
+    Infos infos;
+    infos.rank(PMIX_DEBUG_STOP_IN_INIT, 2).flag(PMIX_NOTIFY_COMPLETION);
+    App app(client, {"target", dir}, 4);
+    std::string nspace;
+    expect_ok(spawn(infos, {app.get()}, nspace), "spawn");
+    expect(wait_for(PMIX_READY_FOR_DEBUG, nspace).breakpoint == "pmix-init", "rank 2 is ready");
+    for (const int rank : {0, 1, 3})
+        expect(until([&] { return exists(dir + "/target." + std::to_string(rank)); }), "the others run on");
+    expect(!exists(dir + "/target.2"), "rank 2 waits");
+    release(nspace, 2);
+    expect_end(nspace, 4);
+}
+
+/// What the daemons have written: one job of `count`, ranks and whom they are for.
+void expect_daemons(const std::string& nspace, int count, const std::string& place, char state) {
+    const std::string own = fact("daemon.0", 0);
+    std::vector<int> seen(8, 0);
+    for (int rank = 0; rank < count; ++rank) {
+        const std::string file = "daemon." + std::to_string(rank);
+        expect(until([&] { return exists(dir + "/" + file); }), file + " is there");
+        expect(fact(file, 0) == own && own != nspace, "the daemons have a namespace of their own");
+        expect(fact(file, 1) == nspace + ":*", "their target is told: " + fact(file, 1));
+        expect(fact(file, 3) == std::to_string(count), "they are a job of their own size");
+        expect(fact(file, 5) == "told", "they know how targets are released");
+        expect(fact(file, 6) == place, "they hear where the targets wait: " + fact(file, 6));
+        std::stringstream text(text_of(dir + "/" + file));
+        std::string word;
+        for (int skip = 0; skip < 7; ++skip)
+            text >> word;
+        while (text >> word) {
+            ++seen[static_cast<size_t>(word[0] - '0')];
+            expect(state == '?' || word.back() == state, "a target is in state " + word);
+        }
+    }
+    // Each target is on the node of one daemon at least.
+    for (int rank = 0; rank < 4; ++rank)
+        expect(seen[static_cast<size_t>(rank)] > 0, "target " + std::to_string(rank) + " has a daemon");
+}
+
+/// Daemons for a job that runs already, where its processes are.
+void colocate(const char* key, uint16_t number, int count) {
+    Infos infos;
+    infos.flag(PMIX_DEBUG_STOP_ON_EXEC).flag(PMIX_NOTIFY_JOB_EVENTS);
+    App app(client, {"target", dir}, 4);
+    std::string nspace, daemons;
+    expect_ok(spawn(infos, {app.get()}, nspace), "spawn");
+    Infos how;
+    how.flag(PMIX_DEBUGGER_DAEMONS).proc(PMIX_DEBUG_TARGET, proc_of(nspace)).u16(key, number).required();
+    how.flag(PMIX_NOTIFY_COMPLETION);
+    App debugger(client, {"daemon", dir}, 0);
+    expect_ok(spawn(how, {debugger.get()}, daemons), "spawn of the daemons");
+    expect(daemons != nspace && !daemons.empty(), "another namespace");
+    expect_end(nspace, 4);
+    expect_daemons(nspace, count, "exec", 'T');
+    expect(fact("daemon.0", 0) == daemons, "the namespace that was given back");
+    wait_for(PMIX_EVENT_JOB_END, daemons);
+}
+
+/// Application and daemons by one call; the daemons count in nothing that the application is told.
+void cospawn(const char* key) {
+    Infos infos;
+    infos.flag(PMIX_DEBUG_STOP_IN_INIT).flag(PMIX_NOTIFY_JOB_EVENTS);
+    Infos how;
+    how.flag(PMIX_DEBUGGER_DAEMONS).u16(key, 1);
+    App app(client, {"target", dir}, 4);
+    App debugger(client, {"daemon", dir}, 0);
+    debugger.with(how);
+    std::string nspace;
+    expect_ok(spawn(infos, {app.get(), debugger.get()}, nspace), "spawn");
+    // Both run when the call returns; the name of the second job is among those that there are.
+    const std::string names = query_text(PMIX_QUERY_NAMESPACES);
+    expect(std::count(names.begin(), names.end(), ',') == 1, "two jobs: " + names);
+    expect(names.find(nspace) == 0, "the application comes first: " + names);
+    const int count = strcmp(key, PMIX_DEBUG_DAEMONS_PER_PROC) == 0 ? 4 : nodes;
+    expect_end(nspace, 4);
+    expect_daemons(nspace, count, "pmix-init", '?');
+    for (int rank = 0; rank < 4; ++rank) {
+        const std::string file = "target." + std::to_string(rank);
+        expect(fact(file, 0) == "4" && fact(file, 1) == "4", "the application has 4 processes");
+        expect(fact(file, 3) == fact(file, 4), "its node ranks begin with 0: " + text_of(dir + "/" + file));
+        expect(fact(file, 5) == std::to_string(rank), "so do its global ranks");
+        unlink((dir + "/" + file).c_str());
+    }
+    wait_for(PMIX_EVENT_JOB_END, fact("daemon.0", 0));
+    // The next job is counted as if there had been no daemons.
+    Infos plain;
+    plain.flag(PMIX_NOTIFY_COMPLETION);
+    std::string next;
+    expect_ok(spawn(plain, {app.get()}, next), "spawn");
+    expect_end(next, 4);
+    expect(fact("target.0", 5) == "4", "the next global rank is " + fact("target.0", 5));
+}
+
+void agent(bool forked) {
+    Infos infos;
+    infos.flag(PMIX_NOTIFY_COMPLETION);
+    if (forked) {
+        infos.text(PMIX_FORKEXEC_AGENT, client + " forkagent " + dir);
+    } else {
+        infos.text(PMIX_EXEC_AGENT, client + " agent own-word");
+    }
+    infos.required();
+    App app(client, {"target", dir}, 4);
+    std::string nspace;
+    expect_ok(spawn(infos, {app.get()}, nspace), "spawn");
+    expect_end(nspace, 4);
+    for (int rank = 0; rank < 4; ++rank) {
+        const std::string number = std::to_string(rank);
+        expect(fact("target." + number, 6) == (forked ? "forked" : "own-word"), "an agent started it");
+        expect(fact("target." + number, 0) == "4", "the job has 4 processes");
+        if (!forked) continue;
+        expect(fact("agent." + number, 0) != nspace, "agents have a namespace of their own");
+        expect(fact("agent." + number, 1) == nspace + ":*", "and a target");
+        expect(fact("agent." + number, 2) == nspace + ":" + number, "each its process");
+    }
+}
+
+/// What cannot be done is refused; what is not required and not known is passed over.
+void refusals() {
+    App app(client, {"target", dir}, 1);
+    std::string nspace;
+    {
+        Infos infos;
+        infos.flag("pmix.no.such.directive").required();
+        expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_NOT_SUPPORTED,
+               "an unknown directive is refused");
+    }
+    {
+        Infos infos;
+        infos.flag(PMIX_DO_NOT_LAUNCH);
+        expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_NOT_SUPPORTED, "a dry run is refused");
+    }
+    {
+        Infos infos;
+        infos.text(PMIX_DEBUG_STOP_IN_INIT, "perhaps");
+        expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_BAD_PARAM, "no choice of ranks");
+    }
+    {
+        Infos infos;
+        infos.flag(PMIX_DEBUGGER_DAEMONS).proc(PMIX_DEBUG_TARGET, proc_of("nobody"));
+        App daemons(client, {"daemon", dir}, 0);
+        expect(spawn(infos, {daemons.get()}, nspace) == PMIX_ERR_JOB_FAILED_TO_MAP, "no such target");
+    }
+    expect(nspace.empty() && query_text(PMIX_QUERY_NAMESPACES).empty(), "nothing was started");
+    Infos infos;
+    infos.flag("pmix.no.such.directive").flag(PMIX_NOTIFY_COMPLETION);
+    expect_ok(spawn(infos, {app.get()}, nspace), "an unknown directive that is not required");
+    expect_end(nspace, 1);
+    // What is supported can be asked for before.
+    const std::string debug = query_text(PMIX_QUERY_DEBUG_SUPPORT);
+    for (const char* key : {PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP, PMIX_DEBUGGER_DAEMONS,
+                            PMIX_DEBUG_DAEMONS_PER_NODE, PMIX_DEBUG_DAEMONS_PER_PROC})
+        expect(debug.find(key) != std::string::npos, std::string(key) + " in " + debug);
+}
+
+/// All that a tool may say of the output, the events and the stops of a job.
+void directives() {
+    Infos infos;
+    infos.rank(PMIX_FWD_STDIN, 0);
+    for (const char* key :
+         {PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_FWD_STDDIAG, PMIX_IOF_DROP_OLDEST, PMIX_IOF_TAG_OUTPUT,
+          PMIX_IOF_TIMESTAMP_OUTPUT, PMIX_IOF_RANK_OUTPUT, PMIX_IOF_MERGE_STDERR_STDOUT, PMIX_NOHUP,
+          PMIX_NOTIFY_JOB_EVENTS, PMIX_NOTIFY_COMPLETION})
+        infos.flag(key);
+    for (const char* key :
+         {PMIX_IOF_DROP_NEWEST, PMIX_IOF_OUTPUT_RAW, PMIX_IOF_XML_OUTPUT, PMIX_IOF_FILE_PATTERN,
+          PMIX_IOF_FILE_ONLY, PMIX_LOG_JOB_EVENTS, PMIX_LOG_COMPLETION, PMIX_DEBUG_STOP_ON_EXEC,
+          PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP})
+        infos.flag(key, false);
+    const uint32_t size = 1 << 16, seconds = 1;
+    infos.add(PMIX_IOF_CACHE_SIZE, &size, PMIX_UINT32).add(PMIX_IOF_BUFFERING_SIZE, &size, PMIX_UINT32);
+    infos.add(PMIX_IOF_BUFFERING_TIME, &seconds, PMIX_UINT32);
+    infos.text(PMIX_IOF_OUTPUT_TO_FILE, dir + "/output")
+        .text(PMIX_IOF_OUTPUT_TO_DIRECTORY, dir + "/output.d");
+    App app(client, {"target", dir}, 2);
+    std::string nspace;
+    expect_ok(spawn(infos, {app.get()}, nspace), "spawn with all directives of tools");
+    expect(wait_for(PMIX_EVENT_JOB_START, nspace).timed, "the start has a time");
+    expect_end(nspace, 2);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 6) return 2;
+    const std::string what = argv[1];
+    client = argv[3];
+    dir = argv[4];
+    nodes = atoi(argv[5]);
+    Infos infos;
+    infos.text(PMIX_SERVER_URI, argv[2]).flag(PMIX_LAUNCHER);
+    pmix_proc_t self;
+    const pmix_status_t status = PMIx_tool_init(&self, infos.data(), infos.size());
+    expect_ok(status, "PMIx_tool_init");
+    if (status != PMIX_SUCCESS) return 1;
+    listen_to({PMIX_READY_FOR_DEBUG, PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE, PMIX_EVENT_JOB_END});
+    const bool ptrace =
+        query_text(PMIX_QUERY_DEBUG_SUPPORT).find(PMIX_DEBUG_STOP_ON_EXEC) != std::string::npos;
+    if (!ptrace && (what == "exec" || what == "pernode")) {
+        std::puts("SKIPPED: this system does not allow ptrace");
+        PMIx_tool_finalize();
+        return 77;
+    }
+    if (what == "init") stop(PMIX_DEBUG_STOP_IN_INIT, "pmix-init", false);
+    if (what == "app") stop(PMIX_DEBUG_STOP_IN_APP, "after-setup", false);
+    if (what == "exec") stop(PMIX_DEBUG_STOP_ON_EXEC, "exec", true);
+    if (what == "one") stop_one();
+    if (what == "pernode") colocate(PMIX_DEBUG_DAEMONS_PER_NODE, 1, nodes);
+    if (what == "perproc") cospawn(PMIX_DEBUG_DAEMONS_PER_PROC);
+    if (what == "cospawn") cospawn(PMIX_DEBUG_DAEMONS_PER_NODE);
+    if (what == "execagent") agent(false);
+    if (what == "forkagent") agent(true);
+    if (what == "refusals") refusals();
+    if (what == "directives") directives();
+    expect_ok(PMIx_tool_finalize(), "PMIx_tool_finalize");
+    return wrong;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Debuggers: who waits where, and that all of a job do (PMIX_READY_FOR_DEBUG; Standard: Debugger Support).
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "tools/muster/services/service.hpp"
+
+namespace muster {
+
+/// Topic::Debug. A node tells: a process that waits for a debugger, and the name of the place.
+class Debugging final : public Service {
+  public:
+    explicit Debugging(Hub& hub) : hub_(hub) {}
+    void asked(Asker asker, Reader& in) override;
+    void told(uint32_t node, Reader& in) override;
+    void job_started(JobRecord& job) override;
+    void job_ended(JobRecord& job) override;
+
+  private:
+    void ready(const JobRecord& job, const std::string& place, std::optional<uint32_t> rank,
+               const std::vector<ProcName>& whom);
+
+    Hub& hub_;
+    struct Waiting {
+        std::map<std::string, std::set<uint32_t>> ranks;  ///< by the place
+        std::set<std::string> complete;                   ///< places where all are that are to be there
+    };
+    std::map<uint32_t, Waiting> waiting_;  ///< by the job's number
+};
+
+}  // namespace muster
