@@ -7,9 +7,9 @@
 //
 // In each round a server starts CLIENTS processes; each one calls PMIx_Init, meets all others in a fence,
 // puts KEYS values of BYTES bytes, commits, fences with collection of data, gets every key of every process,
-// gets GETS times (0) what is there already, fences FENCES times (0) without data, constructs and destructs
-// GROUPS groups (0) of all processes, one after the other, and finalizes. Prints one line a round, in
-// microseconds where nothing else is said:
+// gets GETS times (0) what is there already, fences FENCES times (0) without data, constructs (with a context
+// id) and destructs GROUPS groups (0) of all processes, one after the other, and finalizes. Prints one line a
+// round, in microseconds where nothing else is said:
 //
 //   started        from the start of the first process until the last one is through PMIx_Init
 //   init, init_cpu PMIx_Init of the slowest process; its processor time in the median of the processes
@@ -28,6 +28,7 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <functional>
@@ -186,12 +187,16 @@ int client(const Sizes& sizes, int to_host) {
     std::vector<pmix_proc_t> members(sizes.clients, self);
     for (uint32_t rank = 0; rank < sizes.clients; ++rank)
         members[rank].rank = rank;
+    pmix_info_t wanted;
+    memset(&wanted, 0, sizeof wanted);
+    const bool yes = true;
+    check("PMIx_Info_load", PMIx_Info_load(&wanted, PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL));
     for (int g = 0; g < sizes.groups; ++g) {
         pmix_info_t* results = nullptr;
         size_t count = 0;
         check("PMIx_Group_construct",
               PMIx_Group_construct(("bench-" + std::to_string(g)).c_str(), members.data(), members.size(),
-                                   nullptr, 0, &results, &count));
+                                   &wanted, 1, &results, &count));
         for (size_t i = 0; i < count; ++i)
             PMIx_Value_destruct(&results[i].value);
         free(results);
@@ -218,10 +223,28 @@ pmix_status_t on_fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, c
     return PMIX_SUCCESS;
 }
 
-// All members are here: there is nobody else to ask.
-pmix_status_t on_group(pmix_group_operation_t, char*, const pmix_proc_t*, size_t, const pmix_info_t*, size_t,
-                       pmix_info_cbfunc_t answer, void* context) {
-    answer(PMIX_SUCCESS, nullptr, 0, context, nullptr, nullptr);
+// All members are here: there is nobody else to ask. A group gets the next number.
+pmix_status_t on_group(pmix_group_operation_t operation, char*, const pmix_proc_t* procs, size_t count,
+                       const pmix_info_t*, size_t, pmix_info_cbfunc_t answer, void* context) {
+    static std::atomic<size_t> next{1};
+    if (operation != PMIX_GROUP_CONSTRUCT) {
+        answer(PMIX_SUCCESS, nullptr, 0, context, nullptr, nullptr);
+        return PMIX_SUCCESS;
+    }
+    auto* results = static_cast<pmix_info_t*>(calloc(2, sizeof(pmix_info_t)));
+    const size_t number = next++;
+    pmix_data_array_t members{PMIX_PROC, count, const_cast<pmix_proc_t*>(procs)};
+    check("PMIx_Info_load", PMIx_Info_load(&results[0], PMIX_GROUP_CONTEXT_ID, &number, PMIX_SIZE));
+    check("PMIx_Info_load", PMIx_Info_load(&results[1], PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY));
+    answer(
+        PMIX_SUCCESS, results, 2, context,
+        [](void* owned) {
+            auto* infos = static_cast<pmix_info_t*>(owned);
+            for (size_t i = 0; i < 2; ++i)
+                PMIx_Value_destruct(&infos[i].value);
+            free(infos);
+        },
+        results);
     return PMIX_SUCCESS;
 }
 

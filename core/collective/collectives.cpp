@@ -16,10 +16,6 @@ bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
     return order != 0 ? order < 0 : a.rank < b.rank;
 }
 
-bool same_participants(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), proc_is);
-}
-
 bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& proc) {
     return std::any_of(participants.begin(), participants.end(), [&](const pmix_proc_t& one) {
         return nspace_is(one.nspace, proc.nspace) &&
@@ -28,6 +24,12 @@ bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& p
 }
 
 }  // namespace
+
+bool same_procs(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const pmix_proc_t& x, const pmix_proc_t& y) {
+        return x.rank == y.rank && proc_is(x, y);
+    });
+}
 
 const char* collective_name(CollectiveKind kind) {
     switch (kind) {
@@ -108,7 +110,23 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
                          Arrival arrival) {
     if (!operations_[static_cast<size_t>(kind)]) return arrival.reply({PMIX_ERR_NOT_SUPPORTED, {}, 0});
     if (closed_) return arrival.reply({PMIX_ERR_LOST_CONNECTION, {}, 0});
-    std::sort(participants.begin(), participants.end(), proc_less);
+    std::vector<pmix_proc_t> given;
+    if (!id.empty()) {
+        // Most give the same list: what was found out about it counts for all.
+        const auto named = find(kind, id);
+        if (named && !named->handed_over_ && same_procs(named->given_, participants) &&
+            includes(named->participants_, arrival.proc)) {
+            const bool in_already =
+                std::any_of(named->arrivals_.begin(), named->arrivals_.end(), [&](const Arrival& other) {
+                    return other.proc.rank == arrival.proc.rank && proc_is(other.proc, arrival.proc);
+                });
+            if (in_already) return arrival.reply({PMIX_ERR_EXISTS, {}, 0});
+            return join(named, std::move(arrival));
+        }
+        given = participants;
+    }
+    if (!std::is_sorted(participants.begin(), participants.end(), proc_less))
+        std::sort(participants.begin(), participants.end(), proc_less);
     participants.erase(std::unique(participants.begin(), participants.end(), proc_is), participants.end());
     // An entry that a wildcard covers says nothing more.
     std::vector<pmix_proc_t> wild;
@@ -131,7 +149,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
                 std::any_of(named->arrivals_.begin(), named->arrivals_.end(),
                             [&](const Arrival& other) { return proc_is(other.proc, arrival.proc); });
             if (in_already) return arrival.reply({PMIX_ERR_EXISTS, {}, 0});
-            if (!same_participants(named->participants_, participants))
+            if (!same_procs(named->participants_, participants))
                 return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
         }
     }
@@ -139,7 +157,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     std::shared_ptr<Collective> collective;
     for (const auto& active : active_) {
         if (active->kind_ != kind || active->handed_over_ || active->id_ != id ||
-            !same_participants(active->participants_, participants)) {
+            !same_procs(active->participants_, participants)) {
             continue;
         }
         // A process that is in already means the next operation over the same participants.
@@ -155,6 +173,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         collective->kind_ = kind;
         collective->id_ = id;
         collective->participants_ = std::move(participants);
+        collective->given_ = std::move(given);
         collective->server_ = &server_;
         compute_expected(*collective);
         // Those that have gone already will not call.
@@ -173,6 +192,10 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         }
         active_.push_back(collective);
     }
+    join(collective, std::move(arrival));
+}
+
+void Collectives::join(const std::shared_ptr<Collective>& collective, Arrival arrival) {
     const auto timeout = read_timeout(arrival.info);
     collective->arrivals_.push_back(std::move(arrival));
     if (timeout && !collective->time_limit_) {

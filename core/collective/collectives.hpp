@@ -9,6 +9,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,31 @@ class Collectives;
 enum class CollectiveKind : uint8_t { Fence, Connect, Disconnect, GroupConstruct, GroupDestruct };
 const char* collective_name(CollectiveKind kind);
 
+/// Whether two lists name the same processes in the same order.
+bool same_procs(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b);
+
+/// A reply that was packed for one participant, and for whom it serves.
+struct PackedReply {
+    WireFormat format;
+    PeerVersion version;
+    std::string nspace;
+    SharedBytes bytes;
+
+    bool serves(const Peer& peer) const {
+        return format.bfrops == peer.format.bfrops && format.buffer_type == peer.format.buffer_type &&
+               version.muster == peer.version.muster && version.major == peer.version.major &&
+               version.minor == peer.version.minor && version.release == peer.version.release &&
+               nspace == nspace_view(peer.proc.nspace);
+    }
+};
+
 /// How a collective ended.
 struct Outcome {
     pmix_status_t status = PMIX_SUCCESS;
     Info info;              ///< results for the participants
     size_t context_id = 0;  ///< groups
+    /// The last reply that was packed: most participants get the same.
+    mutable std::optional<PackedReply> packed = std::nullopt;
 };
 
 /// One local participant's call.
@@ -48,6 +69,8 @@ class Collective {
     /// The participants, sorted and without repetition; WILDCARD entries stay.
     const std::vector<pmix_proc_t>& participants() const { return participants_; }
     const std::vector<Arrival>& arrivals() const { return arrivals_; }
+    /// The participants as the first who called gave them; kept where the operation has names.
+    const std::vector<pmix_proc_t>& as_given() const { return given_; }
     /// Those who called and have gone before all were in (see forgets_departed()).
     const std::vector<Arrival>& withdrawn() const { return withdrawn_; }
     /// The first participant's directives; those that all must agree upon are taken from here.
@@ -71,6 +94,7 @@ class Collective {
     CollectiveKind kind_{};
     std::string id_;
     std::vector<pmix_proc_t> participants_;
+    std::vector<pmix_proc_t> given_;
     std::vector<Arrival> arrivals_;
     std::vector<Arrival> withdrawn_;
     std::vector<pmix_proc_t> departed_;  ///< expected here and gone without calling
@@ -145,6 +169,7 @@ class Collectives {
     const std::list<std::shared_ptr<Collective>>& active() const { return active_; }
 
   private:
+    void join(const std::shared_ptr<Collective>& collective, Arrival arrival);
     void compute_expected(Collective& collective);
     void check(const std::shared_ptr<Collective>& collective);
     void expire(const std::shared_ptr<Collective>& collective);

@@ -145,8 +145,11 @@ bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
     if (groups_.empty()) return true;
     std::vector<pmix_proc_t> result;
     result.reserve(procs.size());
+    const Group* group = nullptr;
+    const pmix_proc_t* last = nullptr;
     for (const pmix_proc_t& proc : procs) {
-        const Group* group = ready(proc.nspace);
+        if (last == nullptr || !nspace_is(last->nspace, proc.nspace)) group = ready(proc.nspace);
+        last = &proc;
         if (group == nullptr) {
             result.push_back(proc);
             continue;

@@ -14,11 +14,12 @@ namespace {
 
 /// The job data of namespaces that are new to this peer (only our own clients look for it).
 void add_jobs(Server& server, const Peer& peer, const std::vector<pmix_proc_t>& members, Packer& reply) {
-    std::vector<std::string> told{std::string(nspace_view(peer.proc.nspace))};
+    std::vector<std::string_view> told{nspace_view(peer.proc.nspace)};
     for (const pmix_proc_t& member : members) {
-        const std::string name(nspace_view(member.nspace));
-        if (std::find(told.begin(), told.end(), name) != told.end()) continue;
-        told.push_back(name);
+        const std::string_view view = nspace_view(member.nspace);
+        if (std::find(told.begin(), told.end(), view) != told.end()) continue;
+        told.push_back(view);
+        const std::string name(view);
         if (const SharedBytes job = packed_job_info(server, name.c_str(), peer)) {
             reply.bytes(job->view());
             continue;
@@ -67,11 +68,17 @@ std::function<void(const Outcome&)> construct_reply(Server& server, const Reques
     return [&server, ref = PeerRef(request.peer), tag = request.tag](const Outcome& outcome) {
         const PeerPtr peer = ref.lock();
         if (!peer) return;
-        Packer reply = peer->packer();
-        reply.status(outcome.status);
-        if (outcome.status == PMIX_SUCCESS || outcome.status == PMIX_ERR_PARTIAL_SUCCESS)
+        if (outcome.status != PMIX_SUCCESS && outcome.status != PMIX_ERR_PARTIAL_SUCCESS)
+            return peer->reply_status(tag, outcome.status);
+        if (!outcome.packed || !outcome.packed->serves(*peer)) {
+            Packer reply = peer->packer();
+            reply.status(outcome.status);
             write_construct(server, *peer, outcome, reply);
-        peer->reply(tag, std::move(reply));
+            if (reply.error() != PMIX_SUCCESS) return peer->reply_status(tag, reply.error());
+            outcome.packed = {peer->format, peer->version, std::string(nspace_view(peer->proc.nspace)),
+                              std::make_shared<const Bytes>(reply.take())};
+        }
+        peer->send_shared(tag, outcome.packed->bytes);
     };
 }
 
@@ -138,10 +145,18 @@ void handle::group_construct(Server& server, const Request& request) {
         return arrival.reply({PMIX_GROUP_CONSTRUCT_ABORT, {}, 0});
     if (procs.empty() || arrival.info.view().has(PMIX_GROUP_BOOTSTRAP))
         return bootstrap_group(server, id, std::move(procs), std::move(arrival));
-    arrival.order = procs;
-    if (!expand_wildcards(server.runtime().store(), arrival.order))
-        return arrival.reply({PMIX_ERR_INVALID_NAMESPACE, {}, 0});
-    apply_order(arrival.info, arrival.order);
+    // Most give the same list: what was found out about it counts for all.
+    const auto first = server.collectives().find(CollectiveKind::GroupConstruct, id);
+    const auto orders = [](InfoView info) { return info.has(PMIX_GROUP_FINAL_MEMBERSHIP_ORDER); };
+    if (first && !orders(arrival.info) && !orders(first->directives()) &&
+        same_procs(first->as_given(), procs)) {
+        arrival.order = first->arrivals().front().order;
+    } else {
+        arrival.order = procs;
+        if (!expand_wildcards(server.runtime().store(), arrival.order))
+            return arrival.reply({PMIX_ERR_INVALID_NAMESPACE, {}, 0});
+        apply_order(arrival.info, arrival.order);
+    }
     if (arrival.info.view().is_true(PMIX_GROUP_LEADER))
         server.group_construct().leader_calls(id, arrival.proc, arrival.order);
     server.collectives().arrive(CollectiveKind::GroupConstruct, id, std::move(procs), std::move(arrival));
