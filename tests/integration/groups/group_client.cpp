@@ -664,6 +664,29 @@ void leader_died(const std::string& how) {
     }
 }
 
+/// The server of the last node is killed while its processes, and others, wait in a construct or a destruct:
+/// the job ends, and nobody waits for ever.
+void server_dies(const std::string& during) {
+    put("t.server", std::to_string(getppid()));
+    fence(true);
+    if (during == "destruct") made("t-server", everybody());
+    if (self.rank != 0) {
+        Results results;
+        if (during == "construct") construct("t-server", everybody(), results);
+        if (during == "destruct") PMIx_Group_destruct("t-server", nullptr, 0);
+        return;
+    }
+    const pmix_proc_t last = rank(size - 1);
+    pmix_value_t* value = nullptr;
+    is(PMIx_Get(&last, "t.server", nullptr, 0, &value), PMIX_SUCCESS, "pid of the server");
+    if (value == nullptr) return;
+    number_of_groups();
+    kill(atoi(value->data.string), SIGKILL);
+    PMIX_VALUE_RELEASE(value);
+    Results results;
+    need(construct("t-next", everybody(), results) != PMIX_SUCCESS, "a group with those of a dead server");
+}
+
 /// What all see of one round, or of its destruct, must be the same.
 void compare(const std::string& key, const std::string& text, bool member,
              const std::vector<pmix_proc_t>& alive, const std::vector<pmix_proc_t>& members) {
@@ -815,6 +838,7 @@ int main(int argc, char** argv) {
         {"timeout", timeout},
         {"bootstrap", bootstrap},
         {"give_up", give_up},
+        {"server_dies", [&] { server_dies(argc > 2 ? argv[2] : "construct"); }},
         {"leader_died", [&] { leader_died(argc > 2 ? argv[2] : "claim"); }},
         {"random",
          [&] {
