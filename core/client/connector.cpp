@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <optional>
 
 #include "framework/base/status.hpp"
@@ -114,6 +115,22 @@ struct Reached {
     std::string uri;
 };
 
+/// Those that understand the transport part of a URI. A component bears the name with which its URIs begin,
+/// so that mostly no other has to be opened.
+std::vector<Ptl*> transports_for(Registry& registry, std::string_view transport) {
+    const auto end =
+        std::find_if(transport.begin(), transport.end(), [](char c) { return c < 'a' || c > 'z'; });
+    const std::string_view name(transport.data(), static_cast<size_t>(end - transport.begin()));
+    std::vector<Ptl*> found;
+    const auto take = [&](const std::vector<Ptl*>& candidates) {
+        std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(found),
+                     [&](const Ptl* ptl) { return ptl->accepts(transport); });
+    };
+    if (!name.empty()) take(registry.ptls(name));
+    if (found.empty()) take(registry.ptls());
+    return found;
+}
+
 Result<Reached> open_connection(Runtime& runtime, const std::vector<std::string>& uris,
                                 Clock::time_point until) {
     std::string failures;
@@ -126,8 +143,7 @@ Result<Reached> open_connection(Runtime& runtime, const std::vector<std::string>
             continue;
         }
         bool known = false;
-        for (Ptl* ptl : runtime.registry().ptls()) {
-            if (!ptl->accepts(transport)) continue;
+        for (Ptl* ptl : transports_for(runtime.registry(), transport)) {
             known = true;
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
             auto socket = ptl->connect(transport, std::max(left, std::chrono::milliseconds(1)));
@@ -174,6 +190,30 @@ ssize_t receive(const Socket& socket, uint8_t* into, size_t size, UniqueFd& pass
     return got;
 }
 
+/// Proves to the server who we are. In the server's order, and one component at a time is opened: all of them
+/// satisfy it, so one that fails here and now gives way to the next.
+Result<void> make_credential(Registry& registry, const std::string& security, ConnectRequest& request) {
+    std::optional<Error> failure;
+    for (std::string_view rest = security;;) {
+        const size_t comma = std::min(rest.find(','), rest.size());
+        const bool skip = comma == 0 && !security.empty();  // nothing between two commas
+        for (Psec* module : skip ? std::vector<Psec*>() : registry.psecs(rest.substr(0, comma))) {
+            auto credential = module->create_credential({});
+            if (credential) {
+                request.psec = module->name();
+                request.credential = std::move(*credential);
+                return {};
+            }
+            MUSTER_LOG(registry.log("psec"), Warning, "%s", credential.error().text.c_str());
+            if (!failure) failure = credential.error();
+        }
+        if (comma == rest.size()) break;
+        rest.remove_prefix(comma + 1);
+    }
+    if (failure) return *failure;
+    return Error{PMIX_ERR_NOT_AVAILABLE, registry.why_none("psec", security)};
+}
+
 }  // namespace
 
 Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact, WireFormat format,
@@ -188,24 +228,8 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
         contact.nspace.empty() ? "this tool" : contact.nspace + ":" + std::to_string(contact.rank);
 
     ConnectRequest request;
-    const auto modules = runtime.registry().psecs(contact.security);
-    if (modules.empty()) {
-        return Error{PMIX_ERR_NOT_AVAILABLE, runtime.registry().why_none("psec", contact.security)};
-    }
-    // The server's order. All of them satisfy it, so one that fails here and now gives way to the next.
-    std::optional<Error> failure;
-    for (Psec* module : modules) {
-        auto credential = module->create_credential({});
-        if (!credential) {
-            MUSTER_LOG(runtime.registry().log("psec"), Warning, "%s", credential.error().text.c_str());
-            if (!failure) failure = credential.error();
-            continue;
-        }
-        request.psec = module->name();
-        request.credential = std::move(*credential);
-        break;
-    }
-    if (request.psec.empty()) return *failure;
+    if (auto made = make_credential(runtime.registry(), contact.security, request); !made)
+        return made.error();
     request.kind = contact.kind;
     request.euid = geteuid();
     request.egid = getegid();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a blocking call waits for the loop: decided here once, for processes with a progress thread of ours,
-// and for those whose host drives progress (then the waiting thread drives).
+// How a blocking call waits for the loop: decided here once, for processes with a progress thread of ours
+// (which the waiting thread may stand in for), and for those whose host drives progress (then the waiting
+// thread drives).
 #pragma once
 
 #include <condition_variable>
@@ -29,16 +30,22 @@ class Completion {
             // Under the lock: the waiter may destroy what it waits on as soon as it sees the value.
             arrived_.notify_all();
         }
-        if (loop_.drive() == EventLoop::Drive::External) loop_.wake();
+        if (loop_.drive() == EventLoop::Drive::External) {
+            loop_.wake();
+        } else {
+            loop_.wake_borrower();
+        }
+    }
+
+    bool ready() {
+        std::lock_guard lock(lock_);
+        return value_.has_value();
     }
 
     /// Waits for the value. Not on the loop's own thread.
     T wait() {
         if (loop_.drive() == EventLoop::Drive::External) {
-            loop_.run_until([this] {
-                std::lock_guard lock(lock_);
-                return value_.has_value();
-            });
+            loop_.run_until([this] { return ready(); });
         }
         std::unique_lock lock(lock_);
         arrived_.wait(lock, [this] { return value_.has_value(); });
@@ -59,9 +66,10 @@ template <class T, class Start>
 T call_and_wait(EventLoop& loop, T refused, Start start) {
     if (loop.on_loop() || loop.stopped()) return refused;
     auto completion = std::make_shared<Completion<T>>(loop);
-    loop.post([completion, start = std::move(start)]() mutable {
+    EventLoop::Task task = [completion, start = std::move(start)]() mutable {
         start([completion](T value) { completion->deliver(std::move(value)); });
-    });
+    };
+    if (!loop.run_borrowed(task, [&completion] { return completion->ready(); })) loop.post(std::move(task));
     return completion->wait();
 }
 

@@ -136,14 +136,32 @@ EventLoop::EventLoop(Drive drive) : drive_(drive) {
         this);
     if (wake_event_ == nullptr) throw std::bad_alloc();
     event_add(wake_event_, nullptr);
-    if (drive_ == Drive::External) {
-        // libevent shows its descriptor to nobody, so what it watches is mirrored in a set of our own.
-        poll_fd_ = epoll_create1(EPOLL_CLOEXEC);
-        if (poll_fd_ < 0) throw std::bad_alloc();
-        epoll_event wanted{};
-        wanted.events = EPOLLIN;
-        epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted);
-    }
+    if (drive_ == Drive::External) mirror_wake();
+}
+
+/// libevent shows its descriptor to nobody, so what it watches is mirrored in a set of our own.
+void EventLoop::mirror_wake() {
+    poll_fd_ = epoll_create1(EPOLL_CLOEXEC);
+    if (poll_fd_ < 0) throw std::bad_alloc();
+    epoll_event wanted{};
+    wanted.events = EPOLLIN;
+    epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted);
+}
+
+void EventLoop::share() {
+    if (drive_ != Drive::Thread || gate_fd_ >= 0) return;
+    mirror_wake();
+    gate_fd_ = epoll_create1(EPOLL_CLOEXEC);
+    if (gate_fd_ < 0) throw std::bad_alloc();
+    epoll_event wanted{};
+    wanted.events = EPOLLIN;
+    epoll_ctl(gate_fd_, EPOLL_CTL_ADD, poll_fd_, &wanted);
+}
+
+void EventLoop::open_gate(bool open) const {
+    epoll_event wanted{};
+    wanted.events = open ? unsigned{EPOLLIN} : 0U;
+    epoll_ctl(gate_fd_, EPOLL_CTL_MOD, poll_fd_, &wanted);
 }
 
 EventLoop::~EventLoop() {
@@ -154,6 +172,7 @@ EventLoop::~EventLoop() {
     event_base_free(base_);
     ::close(wake_fd_);
     if (poll_fd_ >= 0) ::close(poll_fd_);
+    if (gate_fd_ >= 0) ::close(gate_fd_);
 }
 
 void EventLoop::start(const char* name) {
@@ -162,12 +181,50 @@ void EventLoop::start(const char* name) {
     std::string short_name(name, strnlen(name, 15));
     thread_ = std::thread([this, short_name] {
         pthread_setname_np(pthread_self(), short_name.c_str());
+        if (gate_fd_ >= 0) return run_shared();
         driver_ = std::this_thread::get_id();
         while (!stopping_)
             event_base_loop(base_, EVLOOP_ONCE);
         run_posted();
         driver_ = std::thread::id();
     });
+}
+
+/// Our thread's part of a shared loop: what comes while nobody has borrowed it.
+void EventLoop::run_shared() {
+    const auto take = [this] {
+        std::unique_lock lock(drive_lock_);
+        drive_free_.wait(lock, [this] { return !driven_; });
+        driven_ = true;
+        driver_ = std::this_thread::get_id();
+    };
+    while (!stopping_) {
+        epoll_event ready{};
+        epoll_wait(gate_fd_, &ready, 1, -1);
+        take();
+        event_base_loop(base_, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        give_drive();
+    }
+    take();
+    run_posted();
+    give_drive();
+}
+
+bool EventLoop::run_borrowed(Task& task, const std::function<bool()>& done) {
+    if (gate_fd_ < 0 || stopping_ || !take_drive(std::chrono::milliseconds(0))) return false;
+    open_gate(false);
+    borrowed_ = true;
+    borrower_ = &done;
+    run_posted();
+    contained(task);
+    while (!done() && !stopping_)
+        event_base_loop(base_, EVLOOP_ONCE);
+    borrower_ = nullptr;
+    borrowed_ = false;
+    if (stopping_) wake();  // our thread is to see it, too
+    open_gate(true);
+    give_drive();
+    return true;
 }
 
 void EventLoop::stop() {

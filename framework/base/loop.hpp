@@ -57,6 +57,22 @@ class EventLoop {
     /// Stops and joins the thread. Tasks that were posted and not run are destroyed, not run.
     ~EventLoop();
 
+    /// Drive::Thread: from now on blocking calls drive the loop themselves while they wait (run_borrowed()),
+    /// and the thread does so between them: a request and its reply cost no change of threads. Before the
+    /// first watch and start().
+    void share();
+    /// Takes the loop from a thread of ours that waits for work: runs what is posted, `task`, and then the
+    /// loop, until `done()` holds or the loop is to stop. False, with nothing done, when the loop is not
+    /// shared or somebody drives it now. `done` is called under no lock. Not on the loop.
+    bool run_borrowed(Task& task, const std::function<bool()>& done);
+    /// On the loop: whether whoever has borrowed it has what it waits for, so that the rest is better left to
+    /// our thread.
+    bool should_yield() const { return borrower_ != nullptr && (*borrower_)(); }
+    /// Lets a borrower look at its condition again. Any thread.
+    void wake_borrower() {
+        if (borrowed_ && !on_loop()) wake();
+    }
+
     /// Starts the thread (Drive::Thread) under `name` (at most 15 characters are kept).
     void start(const char* name);
     /// Ends the loop after the tasks already posted and joins the thread. Not from the loop's own thread.
@@ -84,21 +100,26 @@ class EventLoop {
     /// callers on several threads take turns. `done` is called under no lock.
     void run_until(const std::function<bool()>& done);
     /// Drive::External: a descriptor that polls readable when there is something to progress. Else -1.
-    int poll_fd() const { return poll_fd_; }
+    int poll_fd() const { return drive_ == Drive::External ? poll_fd_ : -1; }
     /// Wakes a run_until() so that it looks at its condition again. Any thread.
     void wake();
 
   private:
     void run_posted();
     void drain_wake();
-    /// Drive::External: the right to drive; take_drive() waits at most `limit` for it.
+    void run_shared();
+    /// Whether our thread is to be woken by what happens.
+    void open_gate(bool open) const;
+    void mirror_wake();
+    /// The right to drive, of a loop without thread or a shared one; take_drive() waits at most `limit` for
+    /// it.
     bool take_drive(std::chrono::milliseconds limit);
     void give_drive();
 
     const Drive drive_;
     event_base* base_ = nullptr;
     int wake_fd_ = -1;
-    int poll_fd_ = -1;
+    int poll_fd_ = -1;  // what is watched once more, where others than libevent have to wait for it
     event* wake_event_ = nullptr;
     std::mutex posted_lock_;  // guards posted_
     std::vector<Task> posted_;
@@ -110,6 +131,10 @@ class EventLoop {
     bool driven_ = false;
     std::atomic<std::thread::id> driver_{};
     std::thread thread_;
+    // Of a shared loop.
+    int gate_fd_ = -1;  // where our thread waits for poll_fd_
+    std::atomic<bool> borrowed_{false};
+    const std::function<bool()>* borrower_ = nullptr;  // what the borrower waits for; the driver's
 };
 
 }  // namespace muster

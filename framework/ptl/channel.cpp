@@ -366,6 +366,12 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             // The callback may close this channel, and with that drop the member.
             const std::shared_ptr<OnFrame> on_frame = on_frame_;
             (*on_frame)(std::exchange(frame_, {}));
+            // A call that has driven the loop for this frame returns; the others are our thread's.
+            if (at < buffer_.size() && open_ && loop_.should_yield()) {
+                later(&Impl::deliver_buffered);
+                consumed();
+                return false;
+            }
         }
         consumed();
         return open_ && !paused_ && !finishing_;

@@ -8,8 +8,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <functional>
 #include <future>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace muster {
 namespace {
@@ -386,6 +390,150 @@ TEST_F(LoopDriven, AWaiterGoesOnWhenTheDriverLeaves) {
     early.join();
     loop_.post([&] { second = true; });
     late.join();
+}
+
+/// A loop whose thread lends it to callers that wait.
+class LoopShared : public ::testing::Test {
+  protected:
+    LoopShared() {
+        loop_.share();
+        loop_.start("shared");
+    }
+    ~LoopShared() override { loop_.stop(); }  // before what it calls goes
+
+    /// Borrows the loop for `task` until `done` holds; the loop may have its thread's attention for a moment.
+    void borrow(const EventLoop::Task& task, const std::function<bool()>& done) {
+        for (int i = 0; i < 100000; ++i) {
+            EventLoop::Task copy = task;
+            if (loop_.run_borrowed(copy, done)) return;
+            std::this_thread::sleep_for(100us);
+        }
+        ADD_FAILURE() << "the loop was never free";
+    }
+
+    Pipe pipe_;
+    EventLoop loop_{EventLoop::Drive::Thread};
+    std::unique_ptr<Watch> watch_;
+};
+
+TEST_F(LoopShared, ABorrowerRunsWhatItWaitsForItself) {
+    const auto self = std::this_thread::get_id();
+    std::vector<std::thread::id> who;
+    bool on_loop = false, came = false;
+    borrow(
+        [&] {
+            who.push_back(std::this_thread::get_id());
+            on_loop = loop_.on_loop();
+            watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {
+                who.push_back(std::this_thread::get_id());
+                pipe_.take();
+                came = true;
+            });
+            pipe_.put();
+        },
+        [&] { return came; });
+    EXPECT_TRUE(on_loop);
+    EXPECT_FALSE(loop_.on_loop());
+    EXPECT_EQ(who, (std::vector{self, self}));
+    borrow([&] { watch_.reset(); }, [] { return true; });
+}
+
+TEST_F(LoopShared, ItsThreadServesBetweenBorrowers) {
+    std::promise<std::thread::id> first, second;
+    auto by_watch = first.get_future();
+    auto by_task = second.get_future();
+    borrow(
+        [&] {
+            watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {
+                pipe_.take();
+                first.set_value(std::this_thread::get_id());
+            });
+        },
+        [] { return true; });
+    pipe_.put();
+    ASSERT_TRUE(comes(by_watch));
+    EXPECT_NE(by_watch.get(), std::this_thread::get_id());
+    loop_.post([&] { second.set_value(std::this_thread::get_id()); });
+    ASSERT_TRUE(comes(by_task));
+    EXPECT_NE(by_task.get(), std::this_thread::get_id());
+    borrow([&] { watch_.reset(); }, [] { return true; });
+}
+
+TEST_F(LoopShared, TasksPostedBeforeRunBeforeTheBorrowersOwn) {
+    for (int round = 0; round < 200; ++round) {
+        std::vector<int> order;
+        loop_.post([&] { order.push_back(1); });
+        loop_.post([&] { order.push_back(2); });
+        borrow([&] { order.push_back(3); }, [] { return true; });
+        ASSERT_EQ(order, (std::vector{1, 2, 3}));
+    }
+}
+
+TEST_F(LoopShared, OnlyOneBorrowsAndRunsTheTasksOfOthers) {
+    std::atomic<bool> begun{false}, end{false};
+    std::promise<std::thread::id> ran;
+    auto by = ran.get_future();
+    std::thread borrower([&] { borrow([&] { begun = true; }, [&] { return end.load(); }); });
+    while (!begun)
+        std::this_thread::yield();
+    EventLoop::Task task = [] { FAIL(); };
+    EXPECT_FALSE(loop_.run_borrowed(task, [] { return true; }));
+    loop_.post([&] { ran.set_value(std::this_thread::get_id()); });
+    EXPECT_TRUE(comes(by));
+    EXPECT_EQ(by.get(), borrower.get_id());
+    end = true;
+    loop_.wake_borrower();
+    borrower.join();
+}
+
+TEST_F(LoopShared, StopEndsABorrowerThatStillWaits) {
+    std::atomic<bool> begun{false};
+    std::thread borrower([&] { borrow([&] { begun = true; }, [] { return false; }); });
+    while (!begun)
+        std::this_thread::yield();
+    loop_.stop();
+    borrower.join();
+    EventLoop::Task task = [] { FAIL(); };
+    EXPECT_FALSE(loop_.run_borrowed(task, [] { return true; }));
+}
+
+TEST_F(LoopShared, TimesComeToBorrowersAndToItsThread) {
+    bool came = false;
+    borrow([&] { watch_ = loop_.after(1ms, [&] { came = true; }); }, [&] { return came; });
+    std::promise<void> later;
+    auto served = later.get_future();
+    borrow([&] { watch_ = loop_.after(1ms, [&] { later.set_value(); }); }, [] { return true; });
+    EXPECT_TRUE(comes(served));
+}
+
+TEST_F(LoopShared, ManyThreadsWaitAtOnce) {
+    // Each waits for a task of its own, as blocking calls do: by borrowing, or by the one who has borrowed.
+    std::vector<std::thread> threads;
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            for (int call = 0; call < 500; ++call) {
+                auto done = std::make_shared<std::promise<void>>();
+                auto result = done->get_future();
+                EventLoop::Task task = [&, done] {
+                    ++ran;
+                    done->set_value();
+                };
+                if (!loop_.run_borrowed(task, [] { return true; })) loop_.post(task);
+                ASSERT_TRUE(comes(result));
+            }
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(ran, 2000);
+}
+
+TEST(LoopThread, IsNotBorrowedUnlessShared) {
+    EventLoop loop(EventLoop::Drive::Thread);
+    loop.start("alone");
+    EventLoop::Task task = [] { FAIL(); };
+    EXPECT_FALSE(loop.run_borrowed(task, [] { return true; }));
 }
 
 }  // namespace

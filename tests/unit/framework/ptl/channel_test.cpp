@@ -10,7 +10,9 @@
 
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "framework/base/endian.hpp"
@@ -528,6 +530,40 @@ TEST_F(ChannelTest, OneTalkativePeerDoesNotKeepTheLoop) {
 }
 
 // Two processes, each with its own loop and thread: what one sends the other answers.
+
+TEST(ChannelShared, LeavesWhatComesBehindTheAwaitedFrameToTheLoopsThread) {
+    EventLoop loop(EventLoop::Drive::Thread);
+    loop.share();
+    loop.start("shared");
+    int fds[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    Socket socket;
+    socket.fd.reset(fds[0]);
+    const UniqueFd other(fds[1]);
+    std::vector<std::thread::id> who;
+    std::promise<void> second;
+    auto all = second.get_future();
+    std::unique_ptr<Channel> channel;
+    const std::string both = wire_frame(0, 101, "reply") + wire_frame(0, 102, "event");
+    EventLoop::Task task = [&] {
+        channel = std::make_unique<Channel>(loop, std::move(socket), Channel::Limits());
+        channel->start(
+            [&](const Frame&) {
+                who.push_back(std::this_thread::get_id());
+                if (who.size() == 2) second.set_value();
+            },
+            [](const std::string&) {});
+        ASSERT_EQ(::write(other.get(), both.data(), both.size()), static_cast<ssize_t>(both.size()));
+    };
+    const std::function<bool()> first = [&] { return !who.empty(); };
+    while (!loop.run_borrowed(task, first))
+        std::this_thread::yield();
+    ASSERT_EQ(all.wait_for(10s), std::future_status::ready);
+    EXPECT_EQ(who[0], std::this_thread::get_id());
+    EXPECT_NE(who[1], std::this_thread::get_id());
+    loop.stop();
+}
+
 TEST(ChannelProcesses, TalkToEachOther) {
     int fds[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
