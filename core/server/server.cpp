@@ -456,8 +456,10 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
         // Where there is none, the client asks for its job data.
         if (const auto shared = runtime_.store().share(peer->proc.nspace)) segment = *shared;
     }
-    if (send_with_descriptor(admission->socket, reply.view(), segment) !=
-        static_cast<ssize_t>(reply.size())) {
+    ssize_t sent = send_with_descriptor(admission->socket, reply.view(), segment);
+    // Not every socket takes a descriptor, nor at any time.
+    if (sent < 0 && segment >= 0) sent = send_with_descriptor(admission->socket, reply.view(), -1);
+    if (sent != static_cast<ssize_t>(reply.size())) {
         return refuse(admission->socket, admission->text(), "it did not wait for the answer");
     }
     MUSTER_LOG(log(), Debug, "%s has connected, version %s", admission->text().c_str(),

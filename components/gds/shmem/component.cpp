@@ -40,7 +40,7 @@ uint64_t bytes_of(const char* text, uint64_t otherwise) {
 pmix_status_t create(const muster_host_t* host, void** instance, char* reason) {
     try {
         const uint64_t limit = bytes_of(host->parameter(host->context, "limit"), uint64_t{1} << 30);
-        if (limit > muster::gds::shmem::kOffsetMask || limit > SIZE_MAX / 4) {
+        if (limit > muster::gds::shmem::kOffsetMask) {
             std::snprintf(reason, 256, "gds_shmem_limit is more than this machine can map");
             return PMIX_ERR_NOT_AVAILABLE;
         }

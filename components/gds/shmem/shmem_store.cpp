@@ -154,9 +154,10 @@ Result<void> ShmemStore::write_job(const char* nspace, Writer& writer) {
 }
 
 void ShmemStore::write_earlier(const char* nspace, Shared& shared) {
-    for (const auto& [rank, local] : std::exchange(shared.earlier, {})) {
+    for (const auto& entry : std::exchange(shared.earlier, {})) {
+        const pmix_rank_t rank = entry.first;
         other_->find_posted(
-            make_proc(nspace, rank), local ? View::Local : View::All, [&](const Found& found) {
+            make_proc(nspace, rank), entry.second ? View::Local : View::All, [&](const Found& found) {
                 if (key_is(found.key, PMIX_QUALIFIED_VALUE)) return;
                 if (auto written = shared.writer->put(Kind::Posted, rank, key_view(found.key), found.value);
                     !written)
