@@ -126,6 +126,8 @@ void InvitationWatch::invited(const Event& event, const GroupEvent& said) {
         // It will never answer.
         if (has_gone(proc)) member_lost(*watched, proc);
     }
+    // Its end may have been known before its event came to be looked at.
+    if (!watched->leader_lost && has_gone(watched->leader)) leader_lost(*watched);
 }
 
 void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
@@ -133,7 +135,9 @@ void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
     const pmix_proc_t& leader = event.targets.front();
     const bool accepted = event.status == PMIX_GROUP_INVITE_ACCEPTED;
     if (Watched* watched = find(said, leader)) {
-        if (Participant* one = watched->find(event.source))
+        // The sender's end may have been known before its event came to be looked at: it is not awaited
+        // again.
+        if (Participant* one = watched->find(event.source); one != nullptr && one->state != State::Gone)
             one->state = accepted ? State::Accepted : State::Gone;
         if (watched->leader_lost) count_votes(*watched);
         return;
