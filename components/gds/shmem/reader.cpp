@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <new>
 
 namespace muster::gds::shmem {
 namespace {
@@ -129,13 +130,17 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
             return true;
         case Form::Packed: {
             if (format_.bfrops == nullptr) return false;
-            // Read from a copy: lengths in it must not change meanwhile.
-            const Bytes copy{ByteView(payload, entry.length)};
-            Unpacker in(format_, copy.view());
-            pmix_value_t value;
-            if (!in.item(&value, PMIX_VALUE)) return false;
-            out.parts = Value::adopt(value);
-            out.value = value;
+            try {
+                // Read from a copy: lengths in it must not change meanwhile.
+                const Bytes copy{ByteView(payload, entry.length)};
+                Unpacker in(format_, copy.view());
+                pmix_value_t value;
+                if (!in.item(&value, PMIX_VALUE)) return false;
+                out.parts = Value::adopt(value);
+                out.value = value;
+            } catch (const std::bad_alloc&) {
+                return false;
+            }
             return true;
         }
     }

@@ -21,8 +21,12 @@ Result<void> ShmemStore::register_job(const char* nspace, int32_t nlocalprocs, I
     const auto shared = shared_.find(nspace);
     if (shared == shared_.end() || !shared->second.writer) return {};
     // Those who have mapped it see what has changed.
-    if (auto written = write_job(nspace, *shared->second.writer); !written)
-        report_full(nspace, shared->second, written.error());
+    try {
+        if (auto written = write_job(nspace, *shared->second.writer); !written)
+            report_full(nspace, shared->second, written.error());
+    } catch (const std::bad_alloc&) {
+        log_(1, "no memory to share what was registered anew for namespace " + std::string(nspace));
+    }
     return {};
 }
 
@@ -65,19 +69,24 @@ void ShmemStore::report_full(const char* nspace, Shared& shared, const Error& wh
             std::to_string(limit_) + " bytes");
 }
 
+/// Does not throw: the other store has the value, and who does not find it here is told there.
 void ShmemStore::write_posted(const pmix_proc_t& proc, bool local, const char* key,
                               const pmix_value_t& value) {
-    if (proc.rank >= PMIX_RANK_VALID || key == nullptr) return;
-    Shared& shared = shared_[proc.nspace];
-    if (!shared.writer) {
-        shared.earlier[proc.rank] = local;
-        return;
-    }
-    const std::string_view name = key_view(key);
     // Values with qualifiers are looked for in the other store.
-    if (name == PMIX_QUALIFIED_VALUE) return;
-    if (auto written = shared.writer->put(Kind::Posted, proc.rank, name, value); !written)
-        report_full(proc.nspace, shared, written.error());
+    if (proc.rank >= PMIX_RANK_VALID || key == nullptr || key_is(key, PMIX_QUALIFIED_VALUE)) return;
+    Writer* writer = nullptr;
+    try {
+        Shared& shared = shared_[proc.nspace];
+        writer = shared.writer.get();
+        if (writer == nullptr) {
+            shared.earlier[proc.rank] = local;
+        } else if (auto written = writer->put(Kind::Posted, proc.rank, key_view(key), value); !written) {
+            report_full(proc.nspace, shared, written.error());
+        }
+    } catch (const std::bad_alloc&) {
+        if (writer != nullptr) writer->remove(Kind::Posted, proc.rank, key_view(key));
+        log_(1, "no memory to share what a process posted");
+    }
 }
 
 pmix_status_t ShmemStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
@@ -223,13 +232,18 @@ void ShmemStore::take_over(const Attached& attached) const {
     if (taken_over_.load(std::memory_order_acquire)) return;
     const std::lock_guard lock(fill_guard_);
     if (taken_over_.load(std::memory_order_relaxed)) return;
-    Item item;
-    if (attached.reader->find(Kind::Packed, 0, "job", item) && item.value.type == PMIX_BYTE_OBJECT) {
-        // A copy: what is checked must not change.
-        const Bytes copy{
-            ByteView(reinterpret_cast<const uint8_t*>(item.value.data.bo.bytes), item.value.data.bo.size)};
-        Unpacker in(format_, copy.view());
-        if (auto taken = other_->unpack_job(attached.nspace.c_str(), in); !taken) log_(1, taken.error().text);
+    try {
+        Item item;
+        if (attached.reader->find(Kind::Packed, 0, "job", item) && item.value.type == PMIX_BYTE_OBJECT) {
+            // A copy: what is checked must not change.
+            const Bytes copy{ByteView(reinterpret_cast<const uint8_t*>(item.value.data.bo.bytes),
+                                      item.value.data.bo.size)};
+            Unpacker in(format_, copy.view());
+            if (auto taken = other_->unpack_job(attached.nspace.c_str(), in); !taken)
+                log_(1, taken.error().text);
+        }
+    } catch (const std::bad_alloc&) {
+        return log_(1, "no memory for the job data of namespace " + attached.nspace);
     }
     taken_over_.store(true, std::memory_order_release);
 }
