@@ -91,8 +91,10 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     StoreContext context;
     context.format = runtime->own_format_;
     context.hostname = runtime->hostname_;
-    // Hosts hand maps to servers; clients are told what the maps say, and need not open these.
-    if (options.role != Role::Client) context.pregs = runtime->registry_->pregs();
+    // Hosts hand maps to servers, and launchers are such; others are told what the maps say, and need not
+    // open these.
+    if (options.role == Role::Server || options.info.is_true(PMIX_LAUNCHER))
+        context.pregs = runtime->registry_->pregs();
     runtime->store_->set_context(std::move(context));
     runtime->events_ = std::make_unique<Events>(*runtime);
     runtime->forwarding_ = std::make_unique<Forwarding>(*runtime);

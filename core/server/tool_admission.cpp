@@ -40,8 +40,11 @@ Result<void> Server::open_to_tools(InfoView info) {
         const bool plain = uri.compare(0, 3, "tcp") == 0;
         uris.insert(plain ? uris.begin() : uris.end(), self + uri);
     }
+    std::string security;
+    for (const Psec* module : runtime_.registry().psecs())
+        security += (security.empty() ? "" : ",") + std::string(module->name());
     rendezvous_files_ = std::make_unique<RendezvousFiles>(
-        rendezvous_text(uris, own_wire_version()),
+        rendezvous_text(uris, own_wire_version(), security),
         tools_.foreign ? RendezvousFiles::Reach::Everyone : RendezvousFiles::Reach::User);
     const Value uri = Value::from(uris.front().c_str());
     runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);

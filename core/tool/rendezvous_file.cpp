@@ -22,6 +22,8 @@ namespace {
 constexpr size_t kMaxFile = 64 * 1024;
 /// Before each further URI, behind the lines that OpenPMIx's tools read.
 constexpr std::string_view kFurther = "muster-uri: ";
+/// Before the names of the psec components that the server takes.
+constexpr std::string_view kSecurity = "muster-psec: ";
 
 Error refused(pmix_status_t status, const std::string& path, const std::string& why) {
     return {status, "the rendezvous file " + path + " " + why};
@@ -125,6 +127,12 @@ Result<Rendezvous> parse_rendezvous(const std::string& text, const std::string& 
     found.uris.clear();
     for (size_t i = 3; i < lines.size() && found.uris.size() < 8; ++i) {
         if (lines[i].compare(0, kFurther.size(), kFurther) == 0) add_uri(lines[i].substr(kFurther.size()));
+        if (lines[i].compare(0, kSecurity.size(), kSecurity) == 0) {
+            const std::string names = lines[i].substr(kSecurity.size());
+            if (names.size() <= 64 &&
+                names.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_,") == std::string::npos)
+                found.security = names;
+        }
     }
     found.uris.insert(found.uris.end(), plain.begin(), plain.end());
     return found;
@@ -191,12 +199,14 @@ std::vector<std::string> rendezvous_hosts(const std::string& hostname) {
     return hosts;
 }
 
-std::string rendezvous_text(const std::vector<std::string>& uris, const std::string& version) {
+std::string rendezvous_text(const std::vector<std::string>& uris, const std::string& version,
+                            const std::string& security) {
     char date[32] = "\n";
     const time_t now = ::time(nullptr);
     ::ctime_r(&now, date);  // ends in a newline
     std::string text = uris.front() + "\n" + version + "\n" + std::to_string(getpid()) + "\n" +
                        std::to_string(geteuid()) + ":" + std::to_string(getegid()) + "\n" + date + "\n";
+    if (!security.empty()) text += std::string(kSecurity) + security + "\n";
     for (size_t i = 1; i < uris.size(); ++i)
         text += std::string(kFurther) + uris[i] + "\n";
     return text;

@@ -21,7 +21,8 @@ struct Rendezvous {
     std::string version;            ///< without a leading v
     pid_t pid = 0;                  ///< 0: not said
     std::optional<uint32_t> user, group;
-    std::string started;  ///< a date as ctime writes it; empty: not said
+    std::string security;  ///< names of psec components that the server takes, its order; empty: not said
+    std::string started;   ///< a date as ctime writes it; empty: not said
 };
 
 /// Reads one. The file has to be a regular one, not a link, owned by root or the user we run as (or anybody,
@@ -67,7 +68,8 @@ class RendezvousFiles {
 };
 
 /// The text of such a file: the first URI is the one that any tool understands, the others are for tools of
-/// this library. Each "nspace.rank;transport".
-std::string rendezvous_text(const std::vector<std::string>& uris, const std::string& version);
+/// this library. Each "nspace.rank;transport". `security`: names of psec components, by comma.
+std::string rendezvous_text(const std::vector<std::string>& uris, const std::string& version,
+                            const std::string& security);
 
 }  // namespace muster

@@ -113,6 +113,7 @@ Result<Tool::Candidate> Tool::read(const std::string& path) const {
     Candidate candidate;
     std::string transport;
     split_server_uri(found->uris.back(), candidate.server, transport);
+    candidate.security = found->security;
     candidate.rendezvous = std::move(*found);
     return candidate;
 }
@@ -185,6 +186,11 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
     contact.security = candidate.security;
     contact.about_us = about_us();
     auto greeted = connect_to_server(runtime_, contact, runtime_.client()->format(), limit, &answered);
+    // What the server takes cannot be had here: it may take something else all the same.
+    if (!greeted && greeted.status() == PMIX_ERR_NOT_AVAILABLE && !contact.security.empty()) {
+        contact.security.clear();
+        greeted = connect_to_server(runtime_, contact, runtime_.client()->format(), limit, &answered);
+    }
     if (!greeted) return greeted.error();
     const pmix_proc_t server = greeted->server;
     return Outcome{std::move(*greeted), server, candidate.rendezvous.uris.back()};

@@ -36,9 +36,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     // The first URI of what is written is the one that all understand, which is the last of what was read.
     std::vector<std::string> uris = {found->uris.back()};
     uris.insert(uris.end(), found->uris.begin(), found->uris.end() - 1);
-    const auto again = muster::parse_rendezvous(muster::rendezvous_text(uris, found->version), "again");
+    const auto again =
+        muster::parse_rendezvous(muster::rendezvous_text(uris, found->version, found->security), "again");
     require(bool(again));
     require(again->version == found->version && again->pid == getpid() && again->user == geteuid());
+    require(again->security == found->security);
     require(again->uris.back() == found->uris.back());
     return 0;
 }

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include <pmix_common.h>
+
 #include "framework/base/unique_fd.hpp"
 #include "tests/integration/tools/tools.hpp"
 
@@ -120,6 +122,71 @@ TEST_F(Tools, TOOL_52_files_that_are_named_by_attribute) {
     EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
     EXPECT_TRUE(begins(process->line(), "attach PMIX_SUCCESS"));
     EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0 starter:0");
+}
+
+// --- other users ---
+
+TEST_F(Tools, TOOL_19_a_tool_of_another_user_needs_the_leave_of_the_host) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+    auto closed = server("closed");
+    auto open = server("open", {"tools", "foreign"});
+    ASSERT_EQ(chmod(dir_.c_str(), 0755), 0);
+    const std::string user = std::string("user:12345,") + INTEGRATION_TOOL;
+    const std::string text = text_of(session_file("closed"));
+    const std::string uri = text.substr(0, text.find('\n'));
+    for (const auto& [way, wanted] :
+         {std::pair<std::string, const char*>("nspace=closed", "init PMIX_ERR_UNREACH"),
+          {"uri=" + uri, "init PMIX_ERR_"},
+          {"nspace=open", "init PMIX_SUCCESS"}}) {
+        auto process = tool({user, "init:retries=1," + way});
+        if (process->line() != "user yes") GTEST_SKIP() << "other users cannot read this build";
+        const std::string said = process->line();
+        EXPECT_TRUE(begins(said, wanted)) << way << ": " << said;
+    }
+    // The host was told whose it is, as proved.
+    const std::string asked = open->line();
+    EXPECT_NE(asked.find(PMIX_USERID "=12345"), std::string::npos) << asked;
+}
+
+// --- tools that are no good ---
+
+TEST_F(Tools, those_that_say_nothing_or_end_at_any_point_leave_nothing) {
+    auto one = server("one", {"tools", "policy=quiet"});
+    const std::string text = text_of(session_file("one"));
+    const size_t at = text.find(':', text.find("tcp4://") + 7) + 1;
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_port = htons(static_cast<uint16_t>(std::atoi(text.c_str() + at)));
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const auto descriptors = [&] {
+        const fs::directory_iterator entries("/proc/" + std::to_string(one->pid()) + "/fd");
+        return std::distance(begin(entries), end(entries));
+    };
+    EXPECT_TRUE(begins(outcome("init:nspace=one"), "init PMIX_SUCCESS"));
+    // One more: the socket by which the kernel is asked who a peer is, opened when the first comes by TCP.
+    const auto before = descriptors() + 1;
+    // A handshake's header as tools send it, of a message of 64 bytes, and a beginning of that.
+    std::string handshake(24, '\0');
+    for (size_t i = 0; i < 8; ++i)
+        handshake[i] = '\377';
+    handshake[8] = 64;
+    handshake += std::string("native\0\0\0\0\x08", 11);
+    std::vector<muster::UniqueFd> silent;
+    for (size_t length = 0; length <= handshake.size(); ++length) {
+        for (const bool stays : {true, false}) {
+            muster::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+            ASSERT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof where), 0);
+            ASSERT_EQ(::send(fd.get(), handshake.data(), length, MSG_NOSIGNAL), static_cast<ssize_t>(length));
+            if (stays) silent.push_back(std::move(fd));
+        }
+    }
+    // Others are served meanwhile.
+    EXPECT_TRUE(begins(outcome("init:nspace=one"), "init PMIX_SUCCESS"));
+    silent.clear();
+    for (int tries = 0; descriptors() > before; ++tries) {
+        ASSERT_LT(tries, 6000) << descriptors() << " descriptors, " << before << " before";
+        usleep(10 * 1000);
+    }
 }
 
 // --- what is to be known before one connects ---

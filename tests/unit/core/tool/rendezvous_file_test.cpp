@@ -58,6 +58,15 @@ TEST(RendezvousText, does_with_less_where_others_write_less) {
     EXPECT_FALSE(parse_rendezvous(text_with(kUri, "5", "x\n1000\n"), "FILE")->user);
 }
 
+TEST(RendezvousText, names_of_security_components_are_names) {
+    const auto security = [](const std::string& line) {
+        return parse_rendezvous(text_with(kUri, "6.1.0", "1\n" + line + "\n"), "FILE")->security;
+    };
+    EXPECT_EQ(security("muster-psec: native"), "native");
+    EXPECT_EQ(security("muster-psec: ../native"), "");
+    EXPECT_EQ(security("muster-psec: " + std::string(65, 'a')), "");
+}
+
 TEST(RendezvousText, is_refused_with_the_reason) {
     EXPECT_NE(reason("", PMIX_ERR_FILE_READ_FAILURE).find("cut short"), std::string::npos);
     EXPECT_NE(reason(kUri, PMIX_ERR_FILE_READ_FAILURE).find("cut short"), std::string::npos);
@@ -162,7 +171,7 @@ TEST_F(RendezvousFile, of_another_user_is_refused_unless_told_otherwise) {
 
 TEST_F(RendezvousFile, appears_whole_and_goes_with_its_owner) {
     const std::string path = dir_ + "/new/folder/file";
-    const std::string text = rendezvous_text({kUri, "one.0;usock:///x"}, "6.1.0");
+    const std::string text = rendezvous_text({kUri, "one.0;usock:///x"}, "6.1.0", "munge,native");
     {
         RendezvousFiles files(text, RendezvousFiles::Reach::User);
         ASSERT_TRUE(files.add(path));
@@ -172,6 +181,7 @@ TEST_F(RendezvousFile, appears_whole_and_goes_with_its_owner) {
         const auto found = read_rendezvous_file(path, false);
         ASSERT_TRUE(found);
         EXPECT_EQ(found->uris, (std::vector<std::string>{"one.0;usock:///x", kUri}));
+        EXPECT_EQ(found->security, "munge,native");
         // No draft is left.
         for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path()))
             EXPECT_EQ(entry.path(), path);
@@ -180,7 +190,7 @@ TEST_F(RendezvousFile, appears_whole_and_goes_with_its_owner) {
 }
 
 TEST_F(RendezvousFile, gives_way_when_it_is_stale_and_only_then) {
-    const std::string text = rendezvous_text({kUri}, "6.1.0");
+    const std::string text = rendezvous_text({kUri}, "6.1.0", "");
     RendezvousFiles files(text, RendezvousFiles::Reach::Everyone);
     const std::string living = write("living", text_with(kUri, "6.1.0", "1\n"));  // init's: alive
     EXPECT_EQ(files.add(living).status(), PMIX_ERR_EXISTS);
