@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The host's calls (Standard: Server-Specific Interfaces).
+
+// This file defines the function, so the header is not to put the one that knows the module's size in its
+// place.
+#define PMIX_SERVER_MODULE_UNSIZED
 #include <pmix_server.h>
 
 #include <cstddef>
@@ -12,9 +16,6 @@
 #include "core/server/server.hpp"
 #include "core/tool/tool.hpp"
 #include "framework/base/argv.hpp"
-
-// The headers route these names to the forms that know the module's size; here the plain functions are meant.
-#undef PMIx_server_init
 
 using namespace muster;
 
@@ -156,7 +157,8 @@ PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_
 PMIX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid, gid_t gid,
                                                       void* server_object, pmix_op_cbfunc_t cbfunc,
                                                       void* cbdata) {
-    if (proc == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
+    if (proc == nullptr || !valid_nspace(proc->nspace) || proc->rank >= PMIX_RANK_VALID)
+        return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [client = *proc, uid, gid, server_object](Server& server) {
         return server.register_client(client, uid, gid, server_object);
     });

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tools: PMIx_tool_init and its company (Standard: Tool-Specific APIs).
+
+// This file defines one of the functions in whose place the header puts those that know the module's size.
+#define PMIX_SERVER_MODULE_UNSIZED
 #include <pmix_tool.h>
 
 #include <cstddef>
@@ -13,9 +16,6 @@
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
 #include "core/tool/tool.hpp"
-
-// The headers route this name to the form that knows the module's size; here the plain function is meant.
-#undef PMIx_tool_set_server_module
 
 using namespace muster;
 

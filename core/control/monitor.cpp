@@ -101,9 +101,12 @@ void Monitors::alert(const Monitor& monitor) {
                    proc_text(monitor.requestor).c_str(), status_text(status));
         return;
     }
-    // Of a process of this node, for those on this node and the host.
-    server_.events().to_clients(event);
-    server_.runtime().events().raise(event);
+    // For those on this node and the host, which carries it to other nodes in range (notify_event).
+    server_.events().from_client(event, [this, &monitor](pmix_status_t status) {
+        if (status != PMIX_SUCCESS)
+            MUSTER_LOG(server_.log(), Error, "the event of a monitor of %s reaches no other node: %s",
+                       proc_text(monitor.requestor).c_str(), status_text(status));
+    });
 }
 
 pmix_status_t Monitors::cancel(const Caller& caller, const char* id) {

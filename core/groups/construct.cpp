@@ -284,13 +284,12 @@ std::vector<GroupPart> parts_of(Server& server, const std::string& id, const Hos
     std::vector<GroupPart> parts;
     for (const pmix_info_t& one : answer.info) {
         if (!key_is(one.key, PMIX_GROUP_ENDPT_DATA) || one.value.type != PMIX_BYTE_OBJECT) continue;
-        const pmix_byte_object_t& object = one.value.data.bo;
-        const ByteView bytes(reinterpret_cast<const uint8_t*>(object.bytes), object.size);
+        const ByteView bytes = value_as_bytes(&one.value);
         if (unpack_group_parts(server.runtime().own_format(), bytes, parts) == PMIX_SUCCESS) continue;
         MUSTER_LOG(server.log(), Error,
                    "the data of group %s that the host brought cannot be read (%zu bytes); do all servers of "
                    "the job run this library?",
-                   id.c_str(), object.size);
+                   id.c_str(), bytes.size());
         parts.clear();
         break;
     }

@@ -34,6 +34,10 @@ pmix_status_t Queries::check() const {
 
 pmix_status_t Queries::copy_of(const pmix_query_t* queries, size_t size, Queries& out) {
     if (queries == nullptr || size == 0) return PMIX_ERR_BAD_PARAM;
+    // A copy would have no qualifiers, and no count of them.
+    if (std::any_of(queries, queries + size,
+                    [](const pmix_query_t& one) { return one.nqual > 0 && one.qualifiers == nullptr; }))
+        return PMIX_ERR_BAD_PARAM;
     Queries copy;
     copy.data_ = static_cast<pmix_query_t*>(data_create_elements(size, PMIX_QUERY));
     if (copy.data_ == nullptr) return PMIX_ERR_NOMEM;

@@ -164,9 +164,7 @@ void tell_networks(Server& server, InfoView node) {
 pmix_status_t deliver_inventory(Server& server, InfoView info) {
     for (const pmix_info_t& entry : info) {
         if (!key_is(entry.key, kInventoryKey) || entry.value.type != PMIX_BYTE_OBJECT) continue;
-        const pmix_byte_object_t& bytes = entry.value.data.bo;
-        Unpacker packed(server.runtime().own_format(),
-                        {reinterpret_cast<const uint8_t*>(bytes.bytes), bytes.size});
+        Unpacker packed(server.runtime().own_format(), value_as_bytes(&entry.value));
         Info nodes;
         if (!packed.infos(nodes)) return packed.error();
         if (const auto stored = server.runtime().store().register_resources(nodes); !stored) {

@@ -18,9 +18,7 @@ constexpr size_t kFirstFabric = size_t{1} << 16;
 /// A map as the host gave it: text, or bytes in one of the compressed forms.
 ByteView map_of(const pmix_value_t* value) {
     if (value == nullptr) return {};
-    const pmix_byte_object_t& bytes = value->data.bo;
-    if (value->type == PMIX_BYTE_OBJECT || value->type == PMIX_REGEX)
-        return {reinterpret_cast<const uint8_t*>(bytes.bytes), bytes.size};
+    if (value->type == PMIX_BYTE_OBJECT || value->type == PMIX_REGEX) return value_as_bytes(value);
     const char* text = value_as_string(value);
     return text == nullptr ? ByteView{} : ByteView{reinterpret_cast<const uint8_t*>(text), std::strlen(text)};
 }

@@ -21,6 +21,7 @@ pmix_status_t Apps::copy_of(const pmix_app_t* apps, size_t size, Apps& out) {
     copy.size_ = size;
     for (size_t i = 0; i < size; ++i) {
         pmix_app_t& app = copy.data_[i];
+        if (apps[i].ninfo > 0 && apps[i].info == nullptr) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t status = data_copy_elements(&app, &apps[i], 1, PMIX_APP);
             status != PMIX_SUCCESS) {
             app = {};

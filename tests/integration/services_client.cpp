@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/integration/hostile_infos.hpp"
+
 namespace {
 
 pmix_proc_t self;
@@ -140,38 +142,89 @@ void cleanup(const std::string& path, bool directory) {
     say("CLEANUP " + name_of(PMIx_Job_control(&self, 1, infos, 2, &results, &count)));
 }
 
-/// Each service once; prints the name of each call and its status.
-void each() {
-    const auto result = [](const std::string& what, pmix_status_t status) {
-        say(what + " " + name_of(status));
-    };
-    const int signal = 10;
-    pmix_info_t* results = nullptr;
-    size_t count = 0;
-    publish("test.each", "x");
-    lookup({"test.each"}, 0);
-    unpublish("test.each");
-    spawn("nothing");
-    connect("nowhere", false);
-    query({PMIX_QUERY_QUEUE_LIST});
-    OneInfo text(PMIX_ALLOC_ID, "x", PMIX_STRING);
-    OneInfo kill(PMIX_JOB_CTRL_SIGNAL, &signal, PMIX_INT);
-    result("ALLOCATE", PMIx_Allocation_request(PMIX_ALLOC_NEW, &text.info, 1, &results, &count));
-    result("CONTROL", PMIx_Job_control(nullptr, 0, &kill.info, 1, &results, &count));
-    OneInfo usage(PMIX_MONITOR_NODE_RESOURCE_USAGE, nullptr, PMIX_BOOL);
-    result("MONITOR", PMIx_Process_monitor(&usage.info, PMIX_SUCCESS, nullptr, 0, &results, &count));
-    pmix_byte_object_t credential{};
-    char bytes[] = "abc";
-    result("CREDENTIAL", PMIx_Get_credential(nullptr, 0, &credential));
-    free(credential.bytes);
-    credential = {bytes, 3};
-    result("VALIDATE", PMIx_Validate_credential(&credential, nullptr, 0, &results, &count));
-    pmix_fabric_t fabric{};
-    OneInfo vendor(PMIX_FABRIC_VENDOR, "nobody", PMIX_STRING);
-    result("FABRIC", PMIx_Fabric_register(&fabric, &vendor.info, 1));
-    result("SESSION", PMIx_Session_control(1, nullptr, 0, nullptr, nullptr));
-    char block[] = "block";
-    result("BLOCK", PMIx_Resource_block(PMIX_RESOURCE_BLOCK_DEFINE, block, nullptr, 0, nullptr, 0));
+/// Each service that leads to the host, with arguments that mean nothing; prints the call's name and status.
+struct Ask {
+    const char* name;
+    void (*run)();
+};
+const Ask kAsks[] = {
+    {"publish", [] { publish("test.each", "x"); }},
+    {"lookup", [] { lookup({"test.each"}, 0); }},
+    {"unpublish", [] { unpublish("test.each"); }},
+    {"spawn", [] { spawn("nothing"); }},
+    {"connect", [] { connect("nowhere", false); }},
+    {"query", [] { query({PMIX_QUERY_QUEUE_LIST}); }},
+    {"allocate",
+     [] {
+         OneInfo text(PMIX_ALLOC_ID, "x", PMIX_STRING);
+         pmix_info_t* results = nullptr;
+         size_t count = 0;
+         say("ALLOCATE " + name_of(PMIx_Allocation_request(PMIX_ALLOC_NEW, &text.info, 1, &results, &count)));
+     }},
+    {"control",
+     [] {
+         const int signal = 10;
+         OneInfo kill(PMIX_JOB_CTRL_SIGNAL, &signal, PMIX_INT);
+         pmix_info_t* results = nullptr;
+         size_t count = 0;
+         say("CONTROL " + name_of(PMIx_Job_control(nullptr, 0, &kill.info, 1, &results, &count)));
+     }},
+    {"monitor",
+     [] {
+         OneInfo usage(PMIX_MONITOR_NODE_RESOURCE_USAGE, nullptr, PMIX_BOOL);
+         pmix_info_t* results = nullptr;
+         size_t count = 0;
+         say("MONITOR " +
+             name_of(PMIx_Process_monitor(&usage.info, PMIX_SUCCESS, nullptr, 0, &results, &count)));
+     }},
+    {"credential",
+     [] {
+         pmix_byte_object_t credential{};
+         say("CREDENTIAL " + name_of(PMIx_Get_credential(nullptr, 0, &credential)));
+         free(credential.bytes);
+     }},
+    {"validate",
+     [] {
+         char bytes[] = "abc";
+         const pmix_byte_object_t credential{bytes, 3};
+         pmix_info_t* results = nullptr;
+         size_t count = 0;
+         say("VALIDATE " + name_of(PMIx_Validate_credential(&credential, nullptr, 0, &results, &count)));
+     }},
+    {"fabric",
+     [] {
+         pmix_fabric_t one{};
+         OneInfo vendor(PMIX_FABRIC_VENDOR, "nobody", PMIX_STRING);
+         say("FABRIC " + name_of(PMIx_Fabric_register(&one, &vendor.info, 1)));
+     }},
+    {"session", [] { say("SESSION " + name_of(PMIx_Session_control(1, nullptr, 0, nullptr, nullptr))); }},
+    {"block",
+     [] {
+         char block[] = "block";
+         say("BLOCK " +
+             name_of(PMIx_Resource_block(PMIX_RESOURCE_BLOCK_DEFINE, block, nullptr, 0, nullptr, 0)));
+     }},
+};
+
+void log_record() {
+    OneInfo entry(PMIX_LOG_JOB_RECORD, "a line", PMIX_STRING);
+    say("LOG " + name_of(PMIx_Log(&entry.info, 1, nullptr, 0)));
+}
+
+/// Every call with every bad array. Those that the Standard lets refuse may; nothing else may happen.
+void hostile() {
+    for (const integration::InfoCall& one : integration::service_calls(self)) {
+        size_t tried = 0;
+        integration::each_hostile([&](const std::string& what, pmix_info_t* infos, size_t count) {
+            const pmix_status_t status = one.call(infos, count);
+            if (infos == nullptr && status != PMIX_ERR_BAD_PARAM)
+                say(std::string("WRONG ") + one.name + " " + what + " " + name_of(status));
+            if (status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_UNREACH || status == PMIX_ERR_INIT)
+                say(std::string("LOST ") + one.name + " " + what + " " + name_of(status));
+            ++tried;
+        });
+        say(std::string("TRIED ") + one.name + " " + std::to_string(tried));
+    }
 }
 
 void heartbeat() {
@@ -182,6 +235,95 @@ void heartbeat() {
     size_t count = 0;
     say("MONITOR " + name_of(PMIx_Process_monitor(&beat.info, PMIX_MONITOR_HEARTBEAT_ALERT, &period.info, 1,
                                                   &results, &count)));
+}
+
+void on_file_alert(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*,
+                   size_t, pmix_event_notification_cbfunc_fn_t done, void* context) {
+    for (size_t i = 0; i < ninfo; ++i) {
+        if (strcmp(info[i].key, PMIX_MONITOR_ID) == 0) say(std::string("ALERT ") + info[i].value.data.string);
+    }
+    done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
+}
+
+/// Has a file watched by each of its signs; none of them changes.
+void watch(const std::string& path) {
+    pmix_status_t code = PMIX_MONITOR_FILE_ALERT;
+    PMIx_Register_event_handler(&code, 1, nullptr, 0, on_file_alert, nullptr, nullptr);
+    const uint32_t seconds = 1;
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    OneInfo file(PMIX_MONITOR_FILE, path.c_str(), PMIX_STRING);
+    for (const char* sign : {PMIX_MONITOR_FILE_SIZE, PMIX_MONITOR_FILE_ACCESS, PMIX_MONITOR_FILE_MODIFY}) {
+        pmix_info_t directives[3];
+        PMIx_Info_load(&directives[0], sign, nullptr, PMIX_BOOL);
+        PMIx_Info_load(&directives[1], PMIX_MONITOR_FILE_CHECK_TIME, &seconds, PMIX_UINT32);
+        PMIx_Info_load(&directives[2], PMIX_MONITOR_ID, sign, PMIX_STRING);
+        say("MONITOR " + name_of(PMIx_Process_monitor(&file.info, PMIX_MONITOR_FILE_ALERT, directives, 3,
+                                                      &results, &count)));
+        PMIx_Info_destruct(&directives[2]);
+    }
+    // One of them is given up again; one that is not there cannot be.
+    for (const char* id : {PMIX_MONITOR_FILE_ACCESS, "no.such.monitor"}) {
+        OneInfo cancel(PMIX_MONITOR_CANCEL, id, PMIX_STRING);
+        say("CANCEL " +
+            name_of(PMIx_Process_monitor(&cancel.info, PMIX_SUCCESS, nullptr, 0, &results, &count)));
+    }
+    // And nothing is watched without a file, a sign or a time.
+    OneInfo sign(PMIX_MONITOR_FILE_SIZE, nullptr, PMIX_BOOL);
+    say("TIMELESS " +
+        name_of(PMIx_Process_monitor(&file.info, PMIX_SUCCESS, &sign.info, 1, &results, &count)));
+}
+
+/// One fact about this process, asked for three times: the last time past what is remembered.
+void ask_again() {
+    char key[] = "test.fact";
+    char* keys[] = {key, nullptr};
+    pmix_info_t qualifiers[2];
+    PMIx_Info_load(&qualifiers[0], PMIX_PROCID, &self, PMIX_PROC);
+    PMIx_Info_load(&qualifiers[1], PMIX_QUERY_REFRESH_CACHE, nullptr, PMIX_BOOL);
+    std::string line = "FACT";
+    for (const size_t count : {1, 1, 2, 1}) {
+        pmix_query_t query{keys, qualifiers, count};
+        pmix_info_t* results = nullptr;
+        size_t found = 0;
+        const pmix_status_t status = PMIx_Query_info(&query, 1, &results, &found);
+        line += " " + (status == PMIX_SUCCESS && found == 1 && results[0].value.type == PMIX_UINT32
+                           ? std::to_string(results[0].value.data.uint32)
+                           : name_of(status));
+        if (results != nullptr) PMIx_Info_free(results, found);
+    }
+    PMIx_Info_destruct(&qualifiers[0]);
+    say(line);
+}
+
+/// Which functions of a level support PMIX_TIMEOUT (none: "-").
+void attribute_support() {
+    for (const char* level :
+         {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES}) {
+        char key[] = PMIX_QUERY_ATTRIBUTE_SUPPORT;
+        char* keys[] = {key, nullptr};
+        OneInfo all(level, "all", PMIX_STRING);
+        pmix_query_t query{keys, &all.info, 1};
+        pmix_info_t* results = nullptr;
+        size_t found = 0;
+        const pmix_status_t status = PMIx_Query_info(&query, 1, &results, &found);
+        std::string line = std::string("LEVEL ") + level + " " + name_of(status);
+        size_t functions = 0;
+        if (found == 1 && results[0].value.type == PMIX_DATA_ARRAY) {
+            const auto* infos = static_cast<const pmix_info_t*>(results[0].value.data.darray->array);
+            functions = results[0].value.data.darray->size;
+            for (size_t i = 0; i < functions; ++i) {
+                const pmix_data_array_t* list = infos[i].value.data.darray;
+                const auto* attributes = static_cast<const pmix_regattr_t*>(list->array);
+                for (size_t k = 0; k < list->size; ++k) {
+                    if (strcmp(attributes[k].string, PMIX_TIMEOUT) == 0)
+                        line += std::string(" ") + infos[i].key;
+                }
+            }
+        }
+        if (results != nullptr) PMIx_Info_free(results, found);
+        say(line + (functions == 0 ? " -" : ""));
+    }
 }
 
 // What was set up for the job's network: under the request's ID, and for rank 1.
@@ -255,14 +397,26 @@ int main(int argc, char** argv) {
     if (word(0) == "query") query({words.begin() + 1, words.end()});
     if (word(0) == "cleanup") cleanup(word(1), false);
     if (word(0) == "cleanup_dir") cleanup(word(1), true);
-    if (word(0) == "each") each();
+    for (const Ask& ask : kAsks) {
+        if (word(0) == "each" || (word(0) == "one" && word(1) == ask.name)) ask.run();
+    }
+    if (word(0) == "one" && word(1) == "log") log_record();
+    if (word(0) == "one" && word(1) == "disconnect") connect(word(2), false);
+    if (word(0) == "one" && word(1) == "fence") say("FENCE " + name_of(PMIx_Fence(nullptr, 0, nullptr, 0)));
+    if (word(0) == "one" && word(1) == "get") {
+        pmix_proc_t other = self;
+        other.rank = static_cast<pmix_rank_t>(std::stoul(word(2)));
+        pmix_value_t* value = nullptr;
+        say("GET " + name_of(PMIx_Get(&other, "never.posted", nullptr, 0, &value)));
+    }
+    if (word(0) == "hostile") hostile();
     if (word(0) == "heartbeat") heartbeat();
     if (word(0) == "network") network();
+    if (word(0) == "watch") watch(word(1));
+    if (word(0) == "ask_again") ask_again();
+    if (word(0) == "attributes") attribute_support();
     if (word(0) == "fabric") fabric(word(1));
-    if (word(0) == "log") {
-        OneInfo entry(PMIX_LOG_JOB_RECORD, "a line", PMIX_STRING);
-        say("LOG " + name_of(PMIx_Log(&entry.info, 1, nullptr, 0)));
-    }
+    if (word(0) == "log") log_record();
     if (word(words.size() - 1) == "stay") {
         char byte;
         while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {

@@ -187,8 +187,7 @@ Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
             const pmix_value_t& value = entry->value;
             if (value.type != PMIX_BYTE_OBJECT)
                 return attribute_error(PMIX_ERR_TYPE_MISMATCH, *entry, nspace_, "must be bytes");
-            Result<JobMap> map =
-                JobMap::decode({reinterpret_cast<const uint8_t*>(value.data.bo.bytes), value.data.bo.size});
+            Result<JobMap> map = JobMap::decode(value_as_bytes(&value));
             if (!map) return map.error();
             staged.builder.emplace(*map);
         }

@@ -271,8 +271,7 @@ Result<void> HashStore::unpack_job(const char* nspace, Unpacker& in) {
                 continue;
             }
             if (value.type() != PMIX_BYTE_OBJECT) return broken(key);
-            const ByteView bytes{reinterpret_cast<const uint8_t*>(value->data.bo.bytes), value->data.bo.size};
-            const Unpacker inside(in.format(), bytes);
+            const Unpacker inside(in.format(), value_as_bytes(value.get()));
             if (!(proc_blob ? read_proc_blob(inside, infos) : read_map_blob(inside, infos)))
                 return broken(key);
         }

@@ -96,9 +96,7 @@ class Tcp {
         for (const pmix_info_t& entry : info) {
             if (!key_is(entry.key, kCarriedKey)) continue;
             Carried carried;
-            if (entry.value.type != PMIX_BYTE_OBJECT ||
-                !read({reinterpret_cast<const uint8_t*>(entry.value.data.bo.bytes), entry.value.data.bo.size},
-                      carried)) {
+            if (entry.value.type != PMIX_BYTE_OBJECT || !read(muster::value_as_bytes(&entry.value), carried)) {
                 throw Failure(PMIX_ERR_BAD_PARAM, std::string("the entry ") + kCarriedKey +
                                                       " cannot be read; do all nodes have the same version?");
             }
