@@ -179,9 +179,11 @@ void handle::finalize(Server& server, const Request& request) {
         return peer->reply_status(request.tag, PMIX_SUCCESS);
     client->finalized = true;
     server.departed(peer->proc, false);
-    // The host knows of a tool that it has not registered by its connection alone.
-    if (server.namespaces().find(peer->proc.nspace)->synthetic)
+    if (server.namespaces().find(peer->proc.nspace)->synthetic) {
+        // A tool that the host has let in, not registered: it hears of the end, and is not waited for.
+        server.host().client_finalized(peer->proc, nullptr, [](const HostAnswer&) {});
         return peer->reply_status(request.tag, PMIX_SUCCESS);
+    }
     server.host().client_finalized(
         peer->proc, client->server_object,
         [answer = answer_later(request)](const HostAnswer&) { answer(PMIX_SUCCESS); });

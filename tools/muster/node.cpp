@@ -15,6 +15,7 @@
 
 #include "tools/muster/host.hpp"
 #include "tools/muster/host/debug.hpp"
+#include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/job_message.hpp"
 #include "tools/muster/process.hpp"
 #include "tools/muster/session_dir.hpp"
@@ -102,6 +103,7 @@ bool Node::start_server(std::string& error) {
     }
     server_runs_ = true;
     watch_releases();
+    watch_tools();
     if (plan_.rendezvous.empty()) return true;
     // The library names a session file by the pretended node; tools look for one by the machine's name.
     unlink(plan_.rendezvous_by_name.c_str());  // of a muster that had our process ID, and is dead

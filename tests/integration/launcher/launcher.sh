@@ -332,6 +332,11 @@ serve) # servers without a job: tools come, look, start jobs and end them
     until_true '[ "$(timeout 60 "$muster" ps "$background" | wc -l)" = 1 ]'
     timeout 60 "$muster" kill "$background" nobody 2>tool.err && wrong "a job that is not there was killed"
     timeout 60 "$services" tool "$background" || wrong "the second tool failed"
+    # What a tool has published for as long as it is there goes with it, in whatever way it leaves.
+    timeout 60 "$services" tool_data "$background" publish || wrong "a tool could not publish"
+    timeout 60 "$services" tool_data "$background" look || wrong "data of a tool outlives it, or too much is gone"
+    (timeout 60 "$services" tool_data "$background" die) 2>/dev/null
+    timeout 60 "$services" tool_data "$background" look || wrong "data of a dead tool is left"
     kill -TERM "$background"
     ended_with 0
     [ ! -e uri ] || wrong "the file of the URI is left"

@@ -673,6 +673,32 @@ static int tool(pid_t server) {
     return wrong;
 }
 
+// A tool whose data is its own ("of.process") and everybody's ("of.session"), which leaves, or dies; or one
+// that looks for what another has left.
+static int tool_data(pid_t server, const char* what) {
+    pmix_info_t info, more;
+    char text[256];
+    pmix_persistence_t persistence = PMIX_PERSIST_PROC;
+    PMIX_INFO_LOAD(&info, PMIX_SERVER_PIDINFO, &server, PMIX_PID);
+    OKAY(PMIx_tool_init(&me, &info, 1));
+    if (wrong) return wrong;
+    if (strcmp(what, "look") == 0) {
+        // Of a death the server hears a moment later.
+        for (int i = 0; i < 1000 && look_up("of.process", text, 0, 0) == PMIX_SUCCESS; ++i)
+            usleep(20000);
+        IS(look_up("of.process", text, 0, 0), PMIX_ERR_NOT_FOUND);
+        EXPECT(is_published("of.session", "kept"));
+    } else {
+        PMIX_INFO_LOAD(&more, PMIX_PERSISTENCE, &persistence, PMIX_PERSIST);
+        OKAY(publish("of.process", "gone", &more, 1));
+        EXPECT(is_published("of.process", "gone"));
+        if (strcmp(what, "die") == 0) kill(getpid(), SIGKILL);
+        OKAY(publish("of.session", "kept", NULL, 0));
+    }
+    OKAY(PMIx_tool_finalize());
+    return wrong;
+}
+
 static void sleep_on(void) {
     sleep(60);
 }
@@ -701,6 +727,7 @@ int main(int argc, char** argv) {
                   {"linked_child", linked_child}};
     self = argv[0];
     if (strcmp(mode, "tool") == 0) return tool((pid_t)atoi(argv[2]));
+    if (strcmp(mode, "tool_data") == 0) return tool_data((pid_t)atoi(argv[2]), argv[3]);
     // These are no clients at all.
     if (strcmp(mode, "sleeping_child") == 0) return (int)sleep(60);
     init();

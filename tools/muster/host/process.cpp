@@ -15,7 +15,10 @@ pmix_status_t client_connected(const pmix_proc_t* proc, void*, pmix_info_t[], si
 
 pmix_status_t client_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t, void*) {
     return guarded([&] {
-        on_loop([name = name_of(*proc)] { bridge().client_finalized(name); });
+        on_loop([name = name_of(*proc)] {
+            bridge().client_finalized(name);
+            tool_left(name);
+        });
         return PMIX_OPERATION_SUCCEEDED;
     });
 }

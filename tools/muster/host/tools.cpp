@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The upcall tool_connected2: tools of the user who runs muster are let in, and named where they have no
-// name.
+// name; and what happens when they leave.
 #include <pmix.h>
 #include <unistd.h>
 
@@ -29,7 +29,28 @@ pmix_status_t tool_connected(pmix_info_t* info, size_t count, pmix_tool_connecti
     });
 }
 
+void connection_lost(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t[], size_t, pmix_info_t[],
+                     size_t, pmix_event_notification_cbfunc_fn_t done, void* data) {
+    if (source != nullptr) {
+        guarded([&]() -> pmix_status_t {
+            on_loop([name = name_of(*source)] { tool_left(name); });
+            return PMIX_SUCCESS;
+        });
+    }
+    if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
+}
+
 }  // namespace
+
+void watch_tools() {
+    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+    PMIx_Register_event_handler(&code, 1, nullptr, 0, connection_lost, nullptr, nullptr);
+}
+
+void tool_left(const ProcName& name) {
+    // Of the processes of jobs the launcher hears otherwise.
+    if (bridge().job_of(name.nspace) == nullptr) bridge().tell(Topic::Publish, Writer().name(name));
+}
 
 void add_tool_upcalls(pmix_server_module_t& module) {
     module.tool_connected2 = tool_connected;

@@ -20,4 +20,9 @@ void add_log_upcalls(pmix_server_module_t& module);
 void add_forward_upcalls(pmix_server_module_t& module);
 void add_tool_upcalls(pmix_server_module_t& module);
 
+/// From here on tools whose connection breaks are noticed. Behind PMIx_server_init.
+void watch_tools();
+/// A process has left the server: if it is a tool, the launcher forgets what was its own. On the loop.
+void tool_left(const ProcName& name);
+
 }  // namespace muster

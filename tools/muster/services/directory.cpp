@@ -232,7 +232,22 @@ void Directory::proc_ended(JobRecord& job, uint32_t rank) {
         return entry.persistence == PMIX_PERSIST_APP && app_ended && entry.owner.proc.rank < job.job.size() &&
                job.job.places[entry.owner.proc.rank].app == app;
     });
-    // Nobody waits for what it looked up any more; the node drops the answer.
+    forget_waiting(name);
+}
+
+void Directory::told(uint32_t, Reader& in) {
+    const ProcName name = in.name();
+    if (!in.ok() || hub_.jobs().find(name.nspace) != nullptr) return;
+    // A tool is a program of its own.
+    entries_.remove_if([&](const Entry& entry) {
+        return entry.owner.proc == name &&
+               (entry.persistence == PMIX_PERSIST_PROC || entry.persistence == PMIX_PERSIST_APP);
+    });
+    forget_waiting(name);
+}
+
+void Directory::forget_waiting(const ProcName& name) {
+    // The node drops the answer.
     for (auto lookup = waiting_.begin(); lookup != waiting_.end();) {
         const auto next = std::next(lookup);
         if (lookup->party.proc == name) {

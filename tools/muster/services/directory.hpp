@@ -34,6 +34,8 @@ class Directory final : public Service {
 
     explicit Directory(Hub& hub) : hub_(hub) {}
     void asked(Asker asker, Reader& in) override;
+    /// A tool has left: its name.
+    void told(uint32_t node, Reader& in) override;
     void proc_ended(JobRecord& job, uint32_t rank) override;
     void node_gone(uint32_t node) override;
 
@@ -62,6 +64,8 @@ class Directory final : public Service {
     /// Answers when it need not wait any more, or `at_once`; false when it goes on waiting.
     bool answer(Lookup& lookup, bool at_once);
     void serve_waiting();
+    /// Nobody waits for what this process looked up any more.
+    void forget_waiting(const ProcName& proc);
 
     Hub& hub_;
     Entries entries_;
