@@ -307,14 +307,14 @@ struct Registry::Impl {
         };
         if (!restriction.deny && !restriction.names.empty() && contains(kIndispensable, framework.name) &&
             std::none_of(framework.components.begin(), framework.components.end(), named)) {
-            set_aside(framework, "it names no component that there is");
+            set_aside(framework);
         }
     }
 
     /// From here on PMIX_MCA_<framework> counts for nothing.
-    static void set_aside(Framework& framework, const char* why) {
-        if (framework.restriction.names.empty()) return;
-        MUSTER_LOG(framework.log, Error, "%s is set aside: %s", framework.restriction.said.c_str(), why);
+    static void set_aside(Framework& framework) {
+        MUSTER_LOG(framework.log, Error, "%s is set aside: it names no component that there is",
+                   framework.restriction.said.c_str());
         framework.restriction.names.clear();
         for (Component& component : framework.components) {
             if (component.ruled_out) component.step = Component::Step::Found;
@@ -508,9 +508,6 @@ std::vector<Ptl*> Registry::ptls(std::string_view only) {
     return impl_->instances<Ptl>("ptl", only);
 }
 std::vector<Gds*> Registry::stores(std::string_view only) {
-    std::vector<Gds*> usable = impl_->instances<Gds>("gds", only);
-    if (!usable.empty() || only.empty()) return usable;
-    Impl::set_aside(*impl_->find("gds"), "the server offers only others");
     return impl_->instances<Gds>("gds", only);
 }
 Gds* Registry::store_behind(std::string_view name) {

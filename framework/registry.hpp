@@ -62,8 +62,8 @@ class Registry {
     /// each component's own word. `only` narrows the choice to these names, in their order (empty: no
     /// narrowing); it may come from a peer, so it allows nothing. Instances live as long as the registry.
     /// A list PMIX_MCA_<framework> that names no component that there is, is set aside for bfrops, gds, preg
-    /// and ptl. So is that for gds where it leaves nothing of `only`: how a store looks is the server's
-    /// choice, and no matter of trust. Loop thread or before the loop starts.
+    /// and ptl: no process gets anywhere without these, and which of them it uses is no matter of trust.
+    /// Loop thread or before the loop starts.
     std::vector<Ptl*> ptls(std::string_view only = {});
     std::vector<Gds*> stores(std::string_view only = {});
     /// The store of that name, for one that stands before it (Gds::behind): also where PMIX_MCA_gds does not

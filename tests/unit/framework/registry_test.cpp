@@ -255,33 +255,27 @@ TEST_F(RegistryTest, AStoreIsFoundWhateverTheListNames) {
     static const muster_component_t first = entry("gds", "hash");
     static const muster_component_t second = entry("gds", "other");
     static constexpr ComponentEntry entries[] = {[] { return &first; }, [] { return &second; }, nullptr};
-    const auto count = [](const char* list, std::string_view offered, std::string& said) {
+    const auto count = [](const char* list, std::string& said) {
         Parameters::Sources sources;
         sources.environment = false;
         sources.program = {{"gds", list}, {"gds_base_verbose", "1"}};
         Parameters parameters(sources);
         Registry registry(parameters, {.linked = entries});
         ::testing::internal::CaptureStderr();
-        const size_t found = registry.stores(offered).size();
+        const size_t found = registry.stores().size();
         said = ::testing::internal::GetCapturedStderr();
         return found;
     };
     std::string said;
-    EXPECT_EQ(count("ds21,hash", "", said), 1U);
+    EXPECT_EQ(count("ds21,hash", said), 1U);
     EXPECT_NE(said.find("names ds21"), std::string::npos) << said;
     EXPECT_EQ(said.find("set aside"), std::string::npos) << said;
     for (const char* list : {"ds12", "ds21", "shmem3,ds12"}) {
-        EXPECT_EQ(count(list, "", said), 2U) << list;
+        EXPECT_EQ(count(list, said), 2U) << list;
         EXPECT_NE(said.find("is set aside: it names no component that there is"), std::string::npos) << said;
     }
-    EXPECT_EQ(count("^ds12,ds21", "", said), 2U);
+    EXPECT_EQ(count("^ds12,ds21", said), 2U);
     EXPECT_EQ(said, "");
-    // What the server offers counts for a client, whatever its own environment says.
-    EXPECT_EQ(count("other", "hash", said), 1U);
-    EXPECT_NE(said.find("is set aside: the server offers only others"), std::string::npos) << said;
-    EXPECT_EQ(count("other", "ds21,other,hash", said), 1U);
-    EXPECT_EQ(said, "");
-    EXPECT_EQ(count("hash", "ds21", said), 0U);
 }
 
 TEST_F(RegistryTest, TheRolesHaveAVerbosity) {
