@@ -9,6 +9,7 @@
 
 #include "core/events/events.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/value_bytes.hpp"
 
 namespace muster {
 namespace {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/server/server.hpp"
+#include "framework/base/value_bytes.hpp"
 #include "framework/pnet.hpp"
 
 extern char** environ;

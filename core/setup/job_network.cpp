@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/server/server.hpp"
+#include "framework/base/value_bytes.hpp"
 #include "framework/pnet.hpp"
 #include "framework/preg.hpp"
 

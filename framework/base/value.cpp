@@ -278,13 +278,6 @@ const char* value_as_string(const pmix_value_t* value) {
     return value != nullptr && value->type == PMIX_STRING ? value->data.string : nullptr;
 }
 
-std::span<const uint8_t> value_as_bytes(const pmix_value_t* value) {
-    if (value == nullptr || (value->type != PMIX_BYTE_OBJECT && value->type != PMIX_REGEX)) return {};
-    const pmix_byte_object_t& bytes = value->data.bo;
-    if (bytes.bytes == nullptr) return {};
-    return {reinterpret_cast<const uint8_t*>(bytes.bytes), bytes.size};
-}
-
 pmix_status_t value_get_number(const pmix_value_t* value, void* dest, pmix_data_type_t type) {
     const DataType* from = find_data_type(value->type);
     const DataType* to = find_data_type(type);

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -50,9 +49,6 @@ std::optional<bool> value_as_bool(const pmix_value_t* value);
 
 /// The text of a PMIX_STRING, otherwise null.
 const char* value_as_string(const pmix_value_t* value);
-
-/// The bytes of a byte object or a regex; none for another type, or where there is nothing behind the count.
-std::span<const uint8_t> value_as_bytes(const pmix_value_t* value);
 
 /// Converts to the numeric type, exactly or not at all (PMIx_Value_get_number).
 /// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM where one of them is no number; PMIX_ERR_LOST_PRECISION;

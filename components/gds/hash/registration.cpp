@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "framework/base/value_bytes.hpp"
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/rank_list.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "components/gds/hash/find.hpp"
 #include "components/gds/hash/registration.hpp"
+#include "framework/base/value_bytes.hpp"
 
 namespace muster::gds {
 

@@ -12,6 +12,7 @@
 #include "components/pnet/tcp/interfaces.hpp"
 #include "components/pnet/tcp/ports.hpp"
 #include "framework/base/info.hpp"
+#include "framework/base/value_bytes.hpp"
 
 extern char** environ;
 
@@ -96,7 +97,8 @@ class Tcp {
         for (const pmix_info_t& entry : info) {
             if (!key_is(entry.key, kCarriedKey)) continue;
             Carried carried;
-            if (entry.value.type != PMIX_BYTE_OBJECT || !read(muster::value_as_bytes(&entry.value), carried)) {
+            if (entry.value.type != PMIX_BYTE_OBJECT ||
+                !read(muster::value_as_bytes(&entry.value), carried)) {
                 throw Failure(PMIX_ERR_BAD_PARAM, std::string("the entry ") + kCarriedKey +
                                                       " cannot be read; do all nodes have the same version?");
             }
