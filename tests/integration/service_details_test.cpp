@@ -100,7 +100,11 @@ TEST_F(Details, a_query_remembers_facts_until_it_is_to_refresh_them) {
         module.query = [](pmix_proc_t*, pmix_query_t* queries, size_t, pmix_info_cbfunc_t done, void* data) {
             pmix_info_t info;
             memset(static_cast<void*>(&info), 0, sizeof info);
-            const uint32_t fact = ++told->fact;
+            uint32_t fact = 0;
+            {
+                std::lock_guard guard(told->lock);
+                fact = ++told->fact;
+            }
             PMIx_Info_load(&info, queries[0].keys[0], &fact, PMIX_UINT32);
             done(PMIX_SUCCESS, &info, 1, data, nullptr, nullptr);
             return PMIX_SUCCESS;
@@ -110,6 +114,7 @@ TEST_F(Details, a_query_remembers_facts_until_it_is_to_refresh_them) {
     auto client = host.start_program(job, 0, SERVICES_CLIENT, {"ask_again"});
     EXPECT_EQ(client.line(), "FACT 1 1 2 2");
     EXPECT_EQ(client.wait(), 0);
+    std::lock_guard guard(told_.lock);
     EXPECT_EQ(told_.fact, 2U);
 }
 
