@@ -218,6 +218,8 @@ void Invitations::finish(const InvitationPtr& invitation) {
 }
 
 void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t> context_id) {
+    // From here on the others have the group, whatever the time.
+    invitation->time_limit.reset();
     std::vector<pmix_proc_t> members;
     std::vector<pmix_proc_t> others;
     for (const Invitee& one : invitation->members) {
