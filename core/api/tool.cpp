@@ -62,13 +62,14 @@ Result<std::unique_ptr<Runtime>> make_tool(void* data) {
     runtime.set_client(std::make_unique<Client>(runtime));
     runtime.set_tool(std::make_unique<Tool>(runtime, std::move(*identity)));
     runtime.start();
-    if (auto begun = runtime.tool()->begin(*wanted); !begun) {
-        MUSTER_LOG(runtime.log(), Error, "%s", begun.error().text.c_str());
-        runtime.stop();
-        return begun.error();
-    }
+    // Whoever started us by name learns with the connection how our own server is reached.
+    const bool named = launcher && runtime.tool()->started_by_server();
     const auto then = [&]() -> Result<void> {
-        if (launcher) {
+        if (named) {
+            if (auto served = runtime.tool()->become_server(context.info); !served) return served;
+        }
+        if (auto begun = runtime.tool()->begin(*wanted); !begun) return begun;
+        if (launcher && !named) {
             if (auto served = runtime.tool()->become_server(context.info); !served) return served;
         }
         return runtime.tool()->obey_parent();
@@ -236,11 +237,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_i
         if (server == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
         if (use->tool() == nullptr) return PMIX_ERR_NOT_SUPPORTED;
         const InfoView view{info, ninfo};
-        Tool& tool = *use->tool();
-        return call_and_wait<pmix_status_t>(
-            use->loop(), PMIX_ERR_WOULD_BLOCK,
-            [&tool, which = *server, wait = view.is_true(PMIX_WAIT_FOR_CONNECTION),
-             limit = read_timeout(view)](auto deliver) { tool.set_server(which, wait, limit, deliver); });
+        return use->tool()->set_server(*server, view.is_true(PMIX_WAIT_FOR_CONNECTION), read_timeout(view));
     });
 }
 

@@ -50,6 +50,8 @@ class Client {
     /// Asks the server for the job data of our own namespace, and what it has for us. Blocks. A tool's server
     /// may have none.
     Result<void> fetch_job_data();
+    /// The same of one of the servers.
+    Result<void> fetch_job_data(const pmix_proc_t& server);
     /// The encoding in which we speak to all our servers. Before the first connection.
     void set_format(WireFormat format) { format_ = format; }
 

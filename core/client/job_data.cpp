@@ -29,10 +29,14 @@ Result<void> Client::connect(const ServerContact& contact) {
 }
 
 Result<void> Client::fetch_job_data() {
+    return fetch_job_data(server_);
+}
+
+Result<void> Client::fetch_job_data(const pmix_proc_t& server) {
     auto complaint = std::make_shared<std::string>();
-    const pmix_status_t status =
-        call_and_wait<pmix_status_t>(runtime_.loop(), PMIX_ERR_WOULD_BLOCK, [this, complaint](auto deliver) {
-            request(packer(Command::JobInfo), [this, deliver, complaint](Unpacker* reply) {
+    const pmix_status_t status = call_and_wait<pmix_status_t>(
+        runtime_.loop(), PMIX_ERR_WOULD_BLOCK, [this, complaint, server](auto deliver) {
+            request_to(server, packer(Command::JobInfo), [this, deliver, complaint](Unpacker* reply) {
                 if (reply == nullptr) return deliver(PMIX_ERR_LOST_CONNECTION);
                 std::string nspace;
                 if (!reply->string(nspace)) return deliver(reply->error());
@@ -47,7 +51,7 @@ Result<void> Client::fetch_job_data() {
         });
     if (status == PMIX_SUCCESS) return {};
     return Error{status, "job data of " + std::string(runtime_.self().nspace) + " from server " +
-                             proc_text(server_) + ": " +
+                             proc_text(server) + ": " +
                              (complaint->empty() ? status_text(status) : *complaint)};
 }
 

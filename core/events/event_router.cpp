@@ -367,7 +367,12 @@ void EventRouter::from_client(EventPtr event, const OnStatus& done) {
     pmix_status_t status = PMIX_SUCCESS;
     if (reaches_beyond(*event, surely)) {
         status = tell_host(event);
-        if (status == PMIX_ERR_NOT_SUPPORTED && !surely) status = PMIX_SUCCESS;
+        // A launcher without a host has got what was meant for itself.
+        const bool ours = event->range == PMIX_RANGE_CUSTOM &&
+                          std::all_of(event->targets.begin(), event->targets.end(), [&](const auto& target) {
+                              return among({target}, server_.runtime().self());
+                          });
+        if (status == PMIX_ERR_NOT_SUPPORTED && (!surely || ours)) status = PMIX_SUCCESS;
     }
     // The host has it; how far it has come is not the reporter's to wait for (Standard: PMIx_Notify_event).
     done(status);

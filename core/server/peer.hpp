@@ -22,7 +22,8 @@ class Peer {
     uint32_t uid = 0;
     uint32_t gid = 0;
     bool finalized = false;
-    bool shares = false;  ///< it maps what our store shares
+    bool shares = false;     ///< it maps what our store shares
+    std::string server_uri;  ///< of a tool that is a server, too: how that is reached; as it says
     std::unique_ptr<Channel> channel;
 
     Packer packer() const { return Packer(format); }

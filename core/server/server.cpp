@@ -187,6 +187,7 @@ void Server::end_connections(LocalClient& client) {
 }
 
 void Server::close() {
+    local_jobs_.close();
     modex_.close();
     collectives_.close();
     forwarder_.close();
@@ -197,6 +198,15 @@ void Server::close() {
         for (const PeerPtr& peer : peers)
             drop(peer);
     });
+}
+
+std::string Server::uri_of(const pmix_proc_t& proc) const {
+    for (const PeerPtr& peer : peers_) {
+        if (peer->server_uri.empty() || peer->finalized || !nspace_is(peer->proc.nspace, proc.nspace))
+            continue;
+        if (proc.rank == PMIX_RANK_WILDCARD || proc.rank == peer->proc.rank) return peer->server_uri;
+    }
+    return {};
 }
 
 namespace {
@@ -323,6 +333,7 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
         if (!blob.infos(admission->info)) {
             return refuse(admission->socket, who, "what it says of itself cannot be read");
         }
+        if (const char* uri = admission->info.view().string(PMIX_SERVER_URI)) peer.server_uri = uri;
     }
     if (wanted.kind == PeerKind::Client) {
         if (auto checked = check_client(*admission); !checked) {
@@ -494,6 +505,8 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
             if (const PeerPtr from = ref.lock()) lost(from, reason);
         },
         admission->early.view());
+    for (const auto& listener : arrival_listeners_)
+        listener(peer);
 }
 
 // --- peers

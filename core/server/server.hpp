@@ -30,6 +30,7 @@
 #include "core/server/peer.hpp"
 #include "core/setup/application.hpp"
 #include "core/setup/job_network.hpp"
+#include "core/spawn/local_jobs.hpp"
 #include "core/tool/rendezvous_file.hpp"
 
 namespace muster {
@@ -88,6 +89,17 @@ class Server {
 
     /// How a connected process wants to be spoken to. Any thread.
     std::optional<WireFormat> format_of(const pmix_proc_t& proc) const;
+
+    /// How tools reach this server: NSPACE.RANK;TRANSPORT.
+    const std::string& tool_uri() const { return tool_uri_; }
+    /// How the server of a connected tool is reached; "" where there is none. A rank of PMIX_RANK_WILDCARD is
+    /// any.
+    std::string uri_of(const pmix_proc_t& proc) const;
+    /// Called when a process has connected.
+    void on_arrival(std::function<void(const PeerPtr&)> listener) {
+        arrival_listeners_.push_back(std::move(listener));
+    }
+    LocalJobs& local_jobs() { return local_jobs_; }
 
     /// All connected peers, in no order.
     const std::vector<PeerPtr>& peers() const { return peers_; }
@@ -152,6 +164,9 @@ class Server {
     };
     ToolPolicy tools_;
     std::unique_ptr<RendezvousFiles> rendezvous_files_;
+    std::string tool_uri_;
+    LocalJobs local_jobs_{*this};
+    std::vector<std::function<void(const PeerPtr&)>> arrival_listeners_;
     std::vector<PeerPtr> peers_;
     mutable std::mutex formats_lock_;               // guards formats_
     std::unordered_map<Proc, WireFormat> formats_;  ///< of peers that do not want the usual one

@@ -46,6 +46,7 @@ Result<void> Server::open_to_tools(InfoView info) {
     rendezvous_files_ = std::make_unique<RendezvousFiles>(
         rendezvous_text(uris, own_wire_version(), security),
         tools_.foreign ? RendezvousFiles::Reach::Everyone : RendezvousFiles::Reach::User);
+    tool_uri_ = uris.front();
     const Value uri = Value::from(uris.front().c_str());
     runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
 
@@ -141,6 +142,11 @@ void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
     const pmix_server_module_t& module = host_.module();
     if (module.tool_connected == nullptr && module.tool_connected2 == nullptr) {
         if (admission->registered) return complete_admission(admission, PMIX_SUCCESS);
+        // A tool that starts others has no host to decide; what comes under the name that somebody gave it is
+        // what it waits for.
+        if (runtime_.role() == Runtime::Role::Tool && carries_identity(wanted.kind) &&
+            wanted.euid == geteuid())
+            return name_tool(admission, PMIX_SUCCESS, admission->peer->proc);
         return refuse_tool(*admission, PMIX_ERR_NOT_SUPPORTED,
                            "the host has no upcall that decides on tools");
     }

@@ -102,6 +102,9 @@ void spawn(Runtime& runtime, Info job_info, Apps apps, HostDone done) {
             },
             std::move(done));
     } else if (Server* server = runtime.server()) {
+        // A launcher without a host starts itself what it is asked to.
+        if (runtime.role() == Runtime::Role::Tool && server->host().module().spawn == nullptr)
+            return server->local_jobs().spawn(std::move(job_info), std::move(apps), done);
         spawn_by_host(*server, Caller::host(runtime), std::move(job_info), std::move(apps), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));

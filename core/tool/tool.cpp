@@ -62,23 +62,35 @@ struct Tool::Candidate {
 };
 
 Tool::Tool(Runtime& runtime, ToolIdentity identity) : runtime_(runtime), identity_(std::move(identity)) {
-    runtime_.client()->on_added([this] {
-        for (auto it = waiting_.begin(); it != waiting_.end();) {
-            if (runtime_.client()->set_primary(it->server) != PMIX_SUCCESS) {
-                ++it;
-                continue;
-            }
-            const auto done = std::move(it->done);
-            it = waiting_.erase(it);
-            done(PMIX_SUCCESS);
-        }
-    });
+    runtime_.client()->on_added([this] { look_for_servers(); });
 }
 
-void Tool::set_server(const pmix_proc_t& server, bool wait, std::optional<milliseconds> limit,
-                      Client::OnStatus done) {
+/// Ends the waits for servers that are there.
+void Tool::look_for_servers() {
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+        pmix_status_t status = runtime_.client()->set_primary(it->server);
+        const std::string uri = runtime_.server() == nullptr ? "" : runtime_.server()->uri_of(it->server);
+        if (status != PMIX_SUCCESS && uri.empty()) {
+            ++it;
+            continue;
+        }
+        const auto done = std::move(it->done);
+        it = waiting_.erase(it);
+        done(status == PMIX_SUCCESS ? Choice{status, {}} : Choice{PMIX_ERR_NOT_FOUND, uri});
+    }
+}
+
+void Tool::choose_server(const pmix_proc_t& server, bool wait, std::optional<milliseconds> limit,
+                         OnChoice done) {
     const pmix_status_t status = runtime_.client()->set_primary(server);
-    if (status == PMIX_SUCCESS || !wait) return done(status);
+    if (status == PMIX_SUCCESS) return done({status, {}});
+    if (Server* own = runtime_.server()) {
+        if (!watching_arrivals_) own->on_arrival([this](const PeerPtr&) { look_for_servers(); });
+        watching_arrivals_ = true;
+        // It has come to us: now it is we who go there.
+        if (const std::string uri = own->uri_of(server); !uri.empty()) return done({PMIX_ERR_NOT_FOUND, uri});
+    }
+    if (!wait) return done({status, {}});
     waiting_.push_back({server, std::move(done), nullptr});
     if (!limit) return;
     const auto entry = std::prev(waiting_.end());
@@ -86,8 +98,27 @@ void Tool::set_server(const pmix_proc_t& server, bool wait, std::optional<millis
         const auto expired = std::move(entry->done);
         const auto watch = std::move(entry->limit);  // ours: it goes when this has run
         waiting_.erase(entry);
-        expired(PMIX_ERR_TIMEOUT);
+        expired({PMIX_ERR_TIMEOUT, {}});
     });
+}
+
+pmix_status_t Tool::set_server(const pmix_proc_t& server, bool wait, std::optional<milliseconds> limit) {
+    const Choice choice = call_and_wait<Choice>(
+        runtime_.loop(), Choice{PMIX_ERR_WOULD_BLOCK, {}},
+        [this, server, wait, limit](auto deliver) { choose_server(server, wait, limit, deliver); });
+    if (choice.uri.empty()) return choice.status;
+    Info info;
+    info.add(PMIX_SERVER_URI, choice.uri.c_str());
+    auto wanted = ToolDirectives::read(runtime_, info);
+    if (!wanted) return wanted.status();
+    wanted->primary = true;
+    if (limit) wanted->limit = *limit;
+    auto attached = attach(*wanted);
+    if (!attached) {
+        MUSTER_LOG(log(), Error, "%s", attached.error().text.c_str());
+        return attached.status();
+    }
+    return PMIX_SUCCESS;
 }
 
 Bytes Tool::about_us() const {
@@ -98,6 +129,7 @@ Bytes Tool::about_us() const {
     info.add(PMIX_REALGID, uint32_t{getgid()});
     info.add(PMIX_GRPID, uint32_t{getegid()});
     info.add(PMIX_CMD_LINE, own_command_line().c_str());
+    if (Server* server = runtime_.server()) info.add(PMIX_SERVER_URI, server->tool_uri().c_str());
     Packer packer(runtime_.client()->format());
     packer.infos(info);
     return packer.error() == PMIX_SUCCESS ? packer.take() : Bytes();
@@ -326,6 +358,7 @@ Result<void> Tool::begin(const ToolDirectives& wanted) {
     note_uri(reached->server, reached->uri);
     if (auto added = client.add(std::move(*reached->greeted), true); !added) return added;
     if (auto fetched = client.fetch_job_data(); !fetched) return fetched;
+    has_job_data_ = true;
     client.register_alone();
     return {};
 }
@@ -343,6 +376,11 @@ Result<pmix_proc_t> Tool::attach(const ToolDirectives& wanted) {
         if (added.status() == PMIX_ERR_EXISTS && wanted.names_server()) return server;
         return Error{PMIX_ERR_UNREACH, added.error().text};
     }
+    if (identity_.from_environment && !has_job_data_) {
+        auto fetched = client.fetch_job_data(server);
+        has_job_data_ = static_cast<bool>(fetched);
+        if (!fetched) MUSTER_LOG(log(), Info, "%s", fetched.error().text.c_str());
+    }
     return server;
 }
 
@@ -350,14 +388,14 @@ void Tool::note_uri(const pmix_proc_t& server, const std::string& text) {
     const Value uri = Value::from(text.c_str());
     // Under the server's name, and under ours for the first one, as other libraries have it.
     runtime_.store().post(server, PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
-    if (!runtime_.client()->connected())
+    if (!runtime_.client()->connected() && runtime_.server() == nullptr)
         runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
 }
 
 void Tool::close() {
     const auto waiting = std::exchange(waiting_, {});
     for (const Waiting& each : waiting)
-        each.done(PMIX_ERR_LOST_CONNECTION);
+        each.done({PMIX_ERR_LOST_CONNECTION, {}});
     parent_watch_.reset();
 }
 
@@ -377,6 +415,10 @@ Result<Tool*> Tool::of(Runtime& runtime) {
                 identity.launcher = true;
                 identity.nspace = runtime.self().nspace;
                 identity.rank = runtime.self().rank;
+                // A launcher may be known under its name to those that started it.
+                const auto started = ServerContact::from_environment();
+                identity.from_environment = started && *started && (*started)->nspace == identity.nspace &&
+                                            (*started)->rank == identity.rank;
                 runtime.set_tool(std::make_unique<Tool>(runtime, std::move(identity)));
             }
             deliver(PMIX_SUCCESS);
@@ -386,6 +428,7 @@ Result<Tool*> Tool::of(Runtime& runtime) {
 }
 
 Result<void> Tool::become_server(InfoView info) {
+    if (runtime_.self().nspace[0] == '\0') runtime_.set_self(make_proc(identity_.nspace, identity_.rank));
     std::string complaint;
     const pmix_status_t status = call_and_wait<pmix_status_t>(
         runtime_.loop(), PMIX_ERR_WOULD_BLOCK, [this, info, &complaint](auto deliver) {

@@ -30,6 +30,8 @@ class Tool {
     static Result<Tool*> of(Runtime& runtime);
     /// Makes the tool a server too, with upcalls yet to come (PMIX_LAUNCHER). Blocks.
     Result<void> become_server(InfoView info);
+    /// Whether a server has started this process, as one of its clients: it has its name then.
+    bool started_by_server() const { return identity_.from_environment; }
     /// What a tool that started us has left in the environment: where to call back, and what to watch. The
     /// variables are removed. Blocks; before init returns.
     Result<void> obey_parent();
@@ -42,11 +44,21 @@ class Tool {
     /// already is a success. PMIX_ERR_UNREACH where there is no new one.
     Result<pmix_proc_t> attach(const ToolDirectives& wanted);
     /// Makes a server that we are connected to the primary one, now or, where `wait` says so, when it is
-    /// there: PMIX_ERR_NOT_FOUND, PMIX_ERR_TIMEOUT after the limit. On the loop.
-    void set_server(const pmix_proc_t& server, bool wait, std::optional<std::chrono::milliseconds> limit,
-                    Client::OnStatus done);
+    /// there: PMIX_ERR_NOT_FOUND, PMIX_ERR_TIMEOUT after the limit. A launcher that has come to us is
+    /// connected to by its own URI. Blocks.
+    pmix_status_t set_server(const pmix_proc_t& server, bool wait,
+                             std::optional<std::chrono::milliseconds> limit);
 
   private:
+    /// What came of the wish for a primary server: its status, or where it is still to be connected to.
+    struct Choice {
+        pmix_status_t status = PMIX_SUCCESS;
+        std::string uri;
+    };
+    using OnChoice = std::function<void(Choice)>;
+    void choose_server(const pmix_proc_t& server, bool wait, std::optional<std::chrono::milliseconds> limit,
+                       OnChoice done);
+    void look_for_servers();
     struct Candidate;
     /// A connection; or, without one, the named server that we have already.
     struct Outcome {
@@ -77,10 +89,12 @@ class Tool {
     /// A set_server() that waits for its server. Loop.
     struct Waiting {
         pmix_proc_t server;
-        Client::OnStatus done;
+        OnChoice done;
         std::unique_ptr<Watch> limit;
     };
     std::list<Waiting> waiting_;
+    bool watching_arrivals_ = false;
+    bool has_job_data_ = false;  ///< of our own namespace, from a server
     pmix_proc_t parent_{};
     UniqueFd parent_pipe_;
     std::unique_ptr<Watch> parent_watch_;

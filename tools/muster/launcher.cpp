@@ -45,7 +45,8 @@ std::string rank_text(const std::vector<uint32_t>& ranks) {
     return cpu_text(std::vector<unsigned>(ranks.begin(), ranks.end()));
 }
 
-Launcher::Launcher(Options options) : options_(std::move(options)), hostname_(own_hostname()) {}
+Launcher::Launcher(Options options, Initiator initiator)
+    : options_(std::move(options)), initiator_(std::move(initiator)), hostname_(own_hostname()) {}
 
 Launcher::~Launcher() {
     if (signal_fd_ >= 0) close(signal_fd_);
@@ -60,10 +61,10 @@ int Launcher::run() {
     // Dots in a server's namespace are not understood by all tools.
     std::string host = hostname_.substr(0, hostname_.find('.'));
     server_nspace_ = fmt::format("muster-{}-{}", host, getpid());
+    if (!initiator_.nspace.empty()) server_nspace_ = initiator_.nspace;
     node_names_ = node_names(options_.nodes, hostname_);
-    Job job;
     try {
-        if (!options_.serve) job = make_job(options_, next_nspace(), node_names_);
+        if (!options_.serve) first_ = make_job(options_, next_nspace(), node_names_);
         session_dir_ = make_session_dir();
     } catch (const JobError& error) {
         say(error.what());
@@ -79,12 +80,11 @@ int Launcher::run() {
         remove_session_dir(session_dir_);
         return 1;
     }
-    const uint32_t size = job.size();
+    const uint32_t size = first_ ? first_->size() : 0;
     make_parts();
-    if (!options_.serve) {
-        launch(std::move(job), options_.output, [](JobRecord&, int32_t, const std::string&) {
-        }).wishes.recoverable = options_.recoverable;
-    }
+    watch_initiator();
+    guidance_.hold = initiator_.waits_for_us() || initiator_.pause;  // until it has said what it wants
+    if (!guidance_.hold) launch_first();
     loop_->run();
 
     output_->finish(failure_ ? kPatience : std::chrono::milliseconds(-1));
@@ -180,6 +180,7 @@ bool Launcher::fork_nodes() {
             if (n == 0) {
                 plan.rendezvous = rendezvous_;
                 plan.rendezvous_by_name = rendezvous_by_name_;
+                plan.initiator = initiator_;
             }
             plan.session_dir = session_dir_;
             plan.launcher_fd = pair[1];
@@ -227,6 +228,14 @@ void Launcher::on_message(uint32_t node, Kind kind, uint64_t id, std::string_vie
             job_set_up(job, in.bytes());
             break;
         }
+        case Kind::Guided: {
+            Guidance guidance;
+            if (read_guidance(in, guidance)) guided(std::move(guidance));
+            break;
+        }
+        case Kind::Released:
+            released(in.name());
+            break;
         case Kind::Failed:
             fail(1, fmt::format("node {}: {}", node_names_[node], in.bytes()));
             break;
@@ -312,6 +321,7 @@ void Launcher::node_ready(uint32_t node, const std::string& uri) {
     report_.servers_ready();
     if (state_ == State::Starting && options_.serve) state_ = State::Running;
     say_uri();
+    say_ready();
 }
 
 /// Tells how tools reach us, where that was asked for.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/muster/initiator.hpp"
 #include "tools/muster/input.hpp"
 #include "tools/muster/job_table.hpp"
 #include "tools/muster/link.hpp"
@@ -27,7 +28,8 @@ class Forwards;
 
 class Launcher final : private Hub {
   public:
-    explicit Launcher(Options options);
+    /// `initiator`: the tool that guides us, if there is one.
+    explicit Launcher(Options options, Initiator initiator = {});
     ~Launcher() override;
 
     /// Runs the job, and those that it spawns, to their end. The exit status.
@@ -71,6 +73,13 @@ class Launcher final : private Hub {
     void say(const std::string& line);
     bool ending() const { return state_ == State::Ending || state_ == State::Quitting; }
 
+    // The tool that guides us (launcher_guided.cpp).
+    void watch_initiator();
+    void guided(Guidance guidance);
+    void released(const ProcName& who);
+    void say_ready();
+    void launch_first();
+
     // The jobs.
     void job_set_up(uint32_t number, std::string_view setup);
     void job_registered(uint32_t node, uint32_t number, const std::string& error);
@@ -109,6 +118,10 @@ class Launcher final : private Hub {
     ProcName launcher() const override;
 
     const Options options_;
+    const Initiator initiator_;
+    Guidance guidance_;
+    Watch keepalive_;
+    std::optional<Job> first_;  ///< the job of the command line, until it is launched
     Report report_;
     std::string hostname_;
     std::string server_nspace_;

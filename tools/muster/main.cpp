@@ -39,10 +39,11 @@ int main(int argc, char** argv) {
             fputs(line.text.c_str(), line.status == 0 ? stdout : stderr);
             return line.status;
         }
+        muster::Initiator initiator = muster::Initiator::from_environment();
         forget_outer_server();
         for (const auto& [name, value] : line.options->parameters)
             setenv(name.c_str(), value.c_str(), 1);
-        return muster::Launcher(std::move(*line.options)).run();
+        return muster::Launcher(std::move(*line.options), std::move(initiator)).run();
     } catch (const std::exception& error) {
         fprintf(stderr, "muster: %s\n", error.what());
         return 1;

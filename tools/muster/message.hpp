@@ -60,6 +60,8 @@ enum class Kind : uint32_t {
     Modex,         ///< id; process whose data is wanted, time limit in seconds
     Ask,           ///< id; topic, body of that service
     SetUp,         ///< number of the job, what its nodes are to be given (packed)
+    Guided,        ///< what the tool that guides muster wants (initiator.hpp)
+    Released,      ///< process that lets muster go on (PMIX_DEBUGGER_RELEASE)
     // From the launcher to a node.
     Setup,        ///< a job: gather what its nodes are to be given
     Register,     ///< a job (job_message.hpp)

@@ -74,6 +74,12 @@ int Node::run() {
     sigaddset(&wanted, SIGTERM);
     signal_fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     signals_ = loop_.on_readable(signal_fd_, [this] { on_signal(); });
+    if (!join(error)) {
+        link_->send(Kind::Failed, Writer().bytes(error));
+        link_->flush();
+        end();
+        return 1;
+    }
     link_->send(Kind::Ready, Writer().bytes(uri()));
     loop_.run();
     end();
@@ -96,7 +102,11 @@ bool Node::start_server(std::string& error) {
     info.flag(PMIX_SERVER_SHARE_TOPOLOGY, true);
     info.flag(PMIX_SERVER_TOOL_SUPPORT, true);
     if (!plan_.rendezvous.empty()) info.text(PMIX_LAUNCHER_RENDEZVOUS_FILE, plan_.rendezvous);
+    // A tool may wait for our contact data there.
+    const std::string& file = plan_.initiator.file;
+    if (!file.empty() && !plan_.initiator.names_server) setenv("PMIX_LAUNCHER_RNDZ_FILE", file.c_str(), 1);
     const pmix_status_t status = PMIx_server_init(host_module(*this), info.data(), info.size());
+    unsetenv("PMIX_LAUNCHER_RNDZ_FILE");
     if (status != PMIX_SUCCESS) {
         error = fmt::format("the PMIx server did not start: {}", PMIx_Error_string(status));
         return false;
@@ -117,10 +127,15 @@ void Node::watch_releases() {
     pmix_status_t code = PMIX_DEBUGGER_RELEASE;
     PMIx_Register_event_handler(
         &code, 1, nullptr, 0,
-        [](size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t count, pmix_info_t[], size_t,
-           pmix_event_notification_cbfunc_fn_t done, void* data) {
-            const auto procs = targets_of(info, count);
-            on_loop([procs] { static_cast<Node&>(bridge()).ranks_->release(procs); });
+        [](size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t info[], size_t count, pmix_info_t[],
+           size_t, pmix_event_notification_cbfunc_fn_t done, void* data) {
+            on_loop([procs = targets_of(info, count), who = name_of(*source)] {
+                auto& node = static_cast<Node&>(bridge());
+                node.ranks_->release(procs);
+                if (std::any_of(procs.begin(), procs.end(),
+                                [&](const ProcName& proc) { return node.is_server(proc); }))
+                    node.link_->send(Kind::Released, Writer().name(who));
+            });
             if (done != nullptr) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, data);
         },
         nullptr, nullptr);
@@ -134,6 +149,20 @@ std::string Node::uri() const {
     std::string text = text_of(*value);
     PMIX_VALUE_RELEASE(value);
     return text;
+}
+
+/// Tells the launcher what the tool wants that has started muster, where there is one.
+bool Node::join(std::string& error) {
+    const Initiator& initiator = plan_.initiator;
+    if (!initiator.waits_for_us() && !initiator.pause) return true;
+    Guidance guidance;
+    if (initiator.waits_for_us()) error = join_initiator(initiator, guidance);
+    if (!error.empty()) return false;
+    guidance.hold |= initiator.pause;
+    Writer body;
+    write_guidance(body, guidance);
+    link_->send(Kind::Guided, body);
+    return true;
 }
 
 /// Gathers what the job's nodes are to be given: of this one node, for all.

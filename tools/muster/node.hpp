@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/muster/host/bridge.hpp"
+#include "tools/muster/initiator.hpp"
 #include "tools/muster/link.hpp"
 #include "tools/muster/local_ranks.hpp"
 #include "tools/muster/loop.hpp"
@@ -25,6 +26,7 @@ struct NodePlan {
     std::string rendezvous_by_name;  ///< the same by the server's namespace
     std::string session_dir;         ///< of the run; the node makes its own below
     int launcher_fd = -1;
+    Initiator initiator;  ///< of the first node: the tool that guides muster
 };
 
 class Node final : private Bridge {
@@ -40,6 +42,7 @@ class Node final : private Bridge {
     void on_message(Kind kind, uint64_t id, std::string_view body);
     void on_signal();
     void watch_releases();
+    bool join(std::string& error);
     void set_up(const Job& job);
     std::string uri() const;
     void rank_ended(const ProcName& name);

@@ -5,6 +5,9 @@
 //                       them go on when they wait
 //   agent WORD COMMAND...   an exec agent with one word of its own: becomes COMMAND
 //   forkagent DIR       a fork/exec agent
+//   launcher DIR        an intermediate launcher that does nothing but wait for the end of who started it:
+//   writes
+//                       DIR/launcher once PMIx_tool_init is over, DIR/launcher.end at the end
 #include <sys/wait.h>
 
 #include "tests/integration/debug/kit.hpp"
@@ -110,6 +113,29 @@ int fork_agent(const std::string& dir) {
     return wrong != 0 ? wrong : WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+int launcher(const std::string& dir) {
+    Infos infos;
+    infos.flag(PMIX_LAUNCHER);
+    expect_ok(PMIx_tool_init(&self, infos.data(), infos.size()), "PMIx_tool_init");
+    listen_to({PMIX_EVENT_JOB_END});
+    std::string facts = get(self.nspace, self.rank, PMIX_PARENT_ID);
+    const pmix_proc_t job = proc_of(self.nspace);
+    pmix_value_t* value = nullptr;
+    expect_ok(PMIx_Get(&job, PMIX_LAUNCH_DIRECTIVES, nullptr, 0, &value), "launch directives");
+    if (value != nullptr && value->type == PMIX_DATA_ARRAY) {
+        for (size_t i = 0; i < value->data.darray->size; ++i)
+            facts += std::string(" ") + static_cast<pmix_info_t*>(value->data.darray->array)[i].key;
+        PMIX_VALUE_RELEASE(value);
+    }
+    for (const char* name : {"PMIX_LAUNCHER_RNDZ_URI", "PMIX_KEEPALIVE_PIPE"})
+        expect(getenv(name) == nullptr, std::string(name) + " is still there");
+    write_file(dir + "/launcher", facts);
+    wait_for(PMIX_EVENT_JOB_END);
+    PMIx_tool_finalize();
+    write_file(dir + "/launcher.end", "seen");
+    return wrong;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -118,6 +144,7 @@ int main(int argc, char** argv) {
     if (what == "daemon") return daemon(argv[2]);
     if (what == "agent" && argc > 3) return exec_agent(argv + 2);
     if (what == "forkagent") return fork_agent(argv[2]);
+    if (what == "launcher") return launcher(argv[2]);
     std::fprintf(stderr, "usage: debug_client target|daemon|agent|forkagent DIR\n");
     return 2;
 }

@@ -240,6 +240,56 @@ void directives() {
     expect_end(nspace, 2);
 }
 
+/// A launcher that the library starts itself: held in its init until it is released, found by its name.
+void local_launcher(const pmix_proc_t& self) {
+    Infos infos;
+    infos.flag(PMIX_SPAWN_TOOL).flag(PMIX_DEBUG_STOP_IN_INIT).flag(PMIX_NOTIFY_COMPLETION).required();
+    pmix_info_t directive[2];
+    const bool yes = true;
+    PMIX_INFO_LOAD(&directive[0], PMIX_DEBUG_STOP_ON_EXEC, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&directive[1], PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL);
+    pmix_data_array_t array{PMIX_INFO, 2, directive};
+    infos.add(PMIX_LAUNCH_DIRECTIVES, &array, PMIX_DATA_ARRAY);
+    App app(client, {"launcher", dir}, 1);
+    std::string nspace;
+    expect_ok(spawn(infos, {app.get()}, nspace), "spawn");
+    Infos how;
+    how.flag(PMIX_WAIT_FOR_CONNECTION).number(PMIX_TIMEOUT, 60);
+    const pmix_proc_t server = proc_of(nspace, 0);
+    expect_ok(PMIx_tool_set_server(&server, how.data(), how.size()), "set server");
+    pmix_proc_t* servers = nullptr;
+    size_t count = 0;
+    expect_ok(PMIx_tool_get_servers(&servers, &count), "servers");
+    expect(count > 0 && PMIx_Check_procid(&servers[0], &server), "the launcher is the primary server");
+    free(servers);
+    wait_for(PMIX_READY_FOR_DEBUG);
+    expect(!exists(dir + "/launcher"), "it is held within PMIx_tool_init");
+    release(nspace, 0);
+    expect(until([] { return exists(dir + "/launcher"); }), "it goes on");
+    expect(fact("launcher", 0) == std::string(self.nspace) + ":" + std::to_string(self.rank),
+           "its parent is " + fact("launcher", 0));
+    expect(fact("launcher", 1) == PMIX_DEBUG_STOP_ON_EXEC && fact("launcher", 2) == PMIX_NOTIFY_JOB_EVENTS,
+           "the directives: " + text_of(dir + "/launcher"));
+    // What cannot be started, or done, is an error at once.
+    Infos none;
+    App missing("/no/such/program", {}, 1);
+    std::string other;
+    PMIx_tool_disconnect(&server);
+    expect(spawn(none, {missing.get()}, other) == PMIX_ERR_JOB_EXE_NOT_FOUND, "no such program");
+    Infos stop;
+    stop.flag(PMIX_DEBUG_STOP_ON_EXEC);
+    expect(spawn(stop, {app.get()}, other) == PMIX_ERR_NOT_SUPPORTED, "no stop on exec without a host");
+}
+
+/// A tool without a server that is no launcher cannot start anything; nor can one whose server's host cannot.
+void no_spawn(pmix_status_t expected) {
+    Infos infos;
+    App app(client, {"target", dir}, 1);
+    std::string nspace;
+    const pmix_status_t status = spawn(infos, {app.get()}, nspace);
+    expect(status == expected, std::string("spawn is ") + PMIx_Error_string(status));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -249,15 +299,28 @@ int main(int argc, char** argv) {
     dir = argv[4];
     nodes = atoi(argv[5]);
     Infos infos;
-    infos.text(PMIX_SERVER_URI, argv[2]).flag(PMIX_LAUNCHER);
+    if (what == "alone" || what == "launcher") {
+        infos.flag(PMIX_TOOL_DO_NOT_CONNECT);
+    } else {
+        infos.text(PMIX_SERVER_URI, argv[2]);
+    }
+    infos.flag(PMIX_LAUNCHER, what != "alone");
     pmix_proc_t self;
     const pmix_status_t status = PMIx_tool_init(&self, infos.data(), infos.size());
     expect_ok(status, "PMIx_tool_init");
     if (status != PMIX_SUCCESS) return 1;
     listen_to({PMIX_READY_FOR_DEBUG, PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE, PMIX_EVENT_JOB_END});
-    const bool ptrace =
-        query_text(PMIX_QUERY_DEBUG_SUPPORT).find(PMIX_DEBUG_STOP_ON_EXEC) != std::string::npos;
-    if (!ptrace && (what == "exec" || what == "pernode")) {
+    if (what == "launcher") local_launcher(self);
+    if (what == "release") {  // the launcher itself, whose name the URI begins with
+        const std::string uri = argv[2];
+        release(uri.substr(0, uri.rfind('.', uri.find(';'))), 0);
+    }
+    if (what == "alone") no_spawn(PMIX_ERR_UNREACH);
+    if (what == "nohost") no_spawn(PMIX_ERR_NOT_SUPPORTED);
+    const bool needs_ptrace = what == "exec" || what == "pernode";
+    const bool ptrace = !needs_ptrace || query_text(PMIX_QUERY_DEBUG_SUPPORT).find(PMIX_DEBUG_STOP_ON_EXEC) !=
+                                             std::string::npos;
+    if (!ptrace) {
         std::puts("SKIPPED: this system does not allow ptrace");
         PMIx_tool_finalize();
         return 77;

@@ -3,8 +3,10 @@
 #include <pmix.h>
 
 #include <array>
+#include <cstring>
 
 #include "tools/muster/host/debug.hpp"
+#include "tools/muster/host/directives.hpp"
 #include "tools/muster/host/spawn_support.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/spawn_request.hpp"
@@ -266,6 +268,20 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
     }
     return PMIX_SUCCESS;
 }
+
+}  // namespace
+
+pmix_status_t read_directives(const pmix_info_t info[], size_t count, SpawnRequest& request) {
+    pmix_app_t any;
+    PMIX_APP_CONSTRUCT(&any);
+    any.cmd = strdup("any");
+    const pmix_proc_t nobody = to_pmix({});
+    const pmix_status_t status = read_request(nobody, info, count, &any, 1, request);
+    PMIX_APP_DESTRUCT(&any);
+    return status;
+}
+
+namespace {
 
 pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t info[], size_t count, const pmix_app_t apps[],
                     size_t app_count, pmix_spawn_cbfunc_t callback, void* data) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Jobs that the library itself starts, on this machine, for a launcher that has neither a server nor a host
+// to ask: mostly one process, an intermediate launcher that comes back as a tool (Standard: Launching
+// Applications with Tools, Indirect launch). On the loop.
+#pragma once
+
+#include <sys/types.h>
+
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/spawn/spawn.hpp"
+#include "framework/base/loop.hpp"
+#include "framework/base/unique_fd.hpp"
+
+namespace muster {
+
+class LocalJobs {
+  public:
+    explicit LocalJobs(Server& server) : server_(server) {}
+    LocalJobs(const LocalJobs&) = delete;
+    ~LocalJobs() { close(); }
+
+    /// Starts the programs. Their standard output and error are ours. The answer has the namespace;
+    /// PMIX_ERR_NOT_SUPPORTED where a directive that is required, or that must not be left out, cannot be
+    /// followed, PMIX_ERR_JOB_EXE_NOT_FOUND and the like where a program cannot be started.
+    void spawn(Info job_info, Apps apps, const HostDone& done);
+
+    /// The launcher ends. Tools that it started see it by PMIX_KEEPALIVE_PIPE, other programs are ended, but
+    /// for those of a job with PMIX_NOHUP.
+    void close();
+
+  private:
+    struct Child {
+        pmix_proc_t proc{};
+        pid_t pid = -1;
+        UniqueFd pidfd;
+        std::unique_ptr<Watch> watch;
+        UniqueFd keepalive;  ///< our end; the child hears of our end when it closes
+    };
+    struct Job {
+        std::string nspace;
+        bool tool = false;
+        bool nohup = false;
+        bool notify = false;  ///< of its end
+        std::list<Child> children;
+        size_t running = 0;
+        pmix_status_t status = PMIX_SUCCESS;  ///< of its first failure
+        pmix_proc_t failed{};
+        int exit_code = 0;
+    };
+    pmix_status_t start(Job& job, const Info& job_info, const Apps& apps);
+    pmix_status_t start_child(Job& job, Child& child, const Info& job_info, const pmix_app_t& app);
+    void watch(Job& job, Child& child);
+    void look_at(Job& job, Child& child);
+    void ended(Job& job, Child& child, int status);
+    void over(Job& job);
+    void forget(const std::string& nspace);
+    void end_all(Job& job);
+
+    Server& server_;
+    unsigned next_ = 1;
+    std::map<std::string, Job> jobs_;
+};
+
+}  // namespace muster

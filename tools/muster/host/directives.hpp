@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a tool wants of a job that it does not spawn itself (PMIX_LAUNCH_DIRECTIVES).
+#pragma once
+
+#include <pmix_common.h>
+
+#include "tools/muster/services/spawn_request.hpp"
+
+namespace muster {
+
+/// Reads attributes of a spawn for programs that others name: the request has one program, which stands for
+/// them. Errors as of a spawn.
+pmix_status_t read_directives(const pmix_info_t info[], size_t count, SpawnRequest& request);
+
+}  // namespace muster

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A tool that has started muster, or wants to guide it (Standard: Tools and Debuggers, Indirect launch): how
+// it is found, and what it says.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/muster/message.hpp"
+#include "tools/muster/services/spawn_request.hpp"
+
+namespace muster {
+
+/// What the environment of muster says of it.
+struct Initiator {
+    std::string uri;            ///< PMIX_LAUNCHER_RNDZ_URI: where it waits for us
+    std::string file;           ///< PMIX_LAUNCHER_RNDZ_FILE: the same in a file, or where our own is to be
+    std::string nspace;         ///< the name under which it knows us
+    int keepalive = -1;         ///< PMIX_KEEPALIVE_PIPE: closes when it ends
+    bool pause = false;         ///< PMIX_LAUNCHER_PAUSE_FOR_TOOL: nothing is launched before a tool says so
+    bool names_server = false;  ///< the file is there: it names the server to join
+    std::vector<std::string> environment;  ///< what it has left for the library, as "NAME=VALUE"
+
+    bool waits_for_us() const { return !uri.empty() || names_server; }
+
+    /// Read before the environment is cleaned of it.
+    static Initiator from_environment();
+};
+
+/// What it wants.
+struct Guidance {
+    std::optional<ProcName> parent;  ///< its name, where we are connected to it
+    bool hold = false;               ///< launch nothing until PMIX_DEBUGGER_RELEASE
+    SpawnRequest request;            ///< what is to hold for the job: its one program stands for all
+};
+
+void write_guidance(Writer& out, const Guidance& guidance);
+bool read_guidance(Reader& in, Guidance& guidance);
+
+/// Connects the server of this process with the initiator and reads what that wants. A sentence where that
+/// fails, else "".
+std::string join_initiator(const Initiator& initiator, Guidance& guidance);
+
+}  // namespace muster

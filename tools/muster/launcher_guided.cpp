@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The launcher as the intermediate one of a tool: it waits for what that wants, and ends when that has.
+#include <fcntl.h>
+#include <pmix_common.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "tools/muster/launcher.hpp"
+#include "tools/muster/services/announcer.hpp"
+
+namespace muster {
+
+void Launcher::watch_initiator() {
+    const int fd = initiator_.keepalive;
+    if (fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) return;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    keepalive_ = loop_->on_readable(fd, [this, fd] {
+        char rest[256];
+        ssize_t got = 0;
+        while ((got = read(fd, rest, sizeof rest)) > 0) {
+        }
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        keepalive_.cancel();
+        if (options_.serve && jobs_.all_ended()) return end_all();  // nothing is lost
+        fail(1, "the tool that started muster has ended; so does the job");
+    });
+}
+
+/// The first node has joined the tool.
+void Launcher::guided(Guidance guidance) {
+    const bool hold = guidance.hold;
+    guidance_ = std::move(guidance);
+    if (!hold) launch_first();
+}
+
+void Launcher::released(const ProcName& who) {
+    if (!guidance_.hold) return;
+    guidance_.hold = false;
+    // Who lets us go wants to hear what comes of it.
+    if (!guidance_.parent) guidance_.parent = who;
+    launch_first();
+}
+
+/// The job of the command line, with what the tool wants of it.
+void Launcher::launch_first() {
+    if (!first_ || ending()) return;
+    Job job = std::move(*first_);
+    first_.reset();
+    JobWishes wishes;
+    if (!guidance_.request.apps.empty()) {
+        const AppSpec& any = guidance_.request.apps[0];
+        job.stops = any.stops;
+        for (App& app : job.apps) {
+            app.agents = any.agents;
+            app.env_changes.insert(app.env_changes.end(), any.env_changes.begin(), any.env_changes.end());
+        }
+        wishes = guidance_.request.wishes;
+    }
+    if (guidance_.parent) {
+        wishes.requestor = *guidance_.parent;
+        wishes.notify_events = true;
+    }
+    JobRecord& record =
+        launch(std::move(job), options_.output, [](JobRecord&, int32_t, const std::string&) {});
+    record.wishes = wishes;
+    record.wishes.recoverable |= options_.recoverable;
+}
+
+/// A tool that has started us may ask for jobs now.
+void Launcher::say_ready() {
+    if (!guidance_.parent) return;
+    Notice notice;
+    notice.code = PMIX_LAUNCHER_READY;
+    notice.source = launcher();
+    notice.targets = {*guidance_.parent};
+    notice.non_default = true;
+    notice.nspace = server_nspace_;
+    notice.time = static_cast<uint64_t>(time(nullptr));
+    announce(*this, notice);
+}
+
+}  // namespace muster
