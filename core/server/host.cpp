@@ -32,6 +32,12 @@ OpenUpcalls& open_upcalls() {
     return *table;
 }
 
+/// What is to be called when the data of an answer is no longer needed.
+Host::Held hold(pmix_release_cbfunc_t release, void* release_data) {
+    if (release == nullptr) return nullptr;
+    return {&open_upcalls(), [release, release_data](void*) { release(release_data); }};
+}
+
 }  // namespace
 
 Host::Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size)
@@ -91,7 +97,7 @@ void Host::upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
     answer(reinterpret_cast<void*>(number), std::move(immediate));
 }
 
-void Host::answer(void* cbdata, HostAnswer answer) {
+void Host::answer(void* cbdata, HostAnswer answer, Held held) {
     OpenUpcalls& open = open_upcalls();
     OpenUpcall found;
     {
@@ -102,7 +108,9 @@ void Host::answer(void* cbdata, HostAnswer answer) {
         if (answer.status == PMIX_OPERATION_SUCCEEDED) answer.status = PMIX_SUCCESS;
         // Posted under the lock: the owner's destructor cannot take the loop away before.
         auto shared = std::make_shared<HostAnswer>(std::move(answer));
-        found.loop->post([done = std::move(found.done), keep = std::move(found.keep), shared] {
+        found.loop->post([done = std::move(found.done), keep = std::move(found.keep), held = std::move(held),
+                          shared]() mutable {
+            held.reset();
             done(std::move(*shared));
         });
     }
@@ -123,8 +131,7 @@ void Host::on_modex(pmix_status_t status, const char* data, size_t ndata, void* 
     } catch (const std::bad_alloc&) {
         reply.status = PMIX_ERR_NOMEM;
     }
-    if (release != nullptr) release(release_data);
-    answer(cbdata, std::move(reply));
+    answer(cbdata, std::move(reply), hold(release, release_data));
 }
 
 void Host::on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* cbdata,
@@ -137,8 +144,7 @@ void Host::on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* 
     } catch (const std::bad_alloc&) {
         reply.status = PMIX_ERR_NOMEM;
     }
-    if (release != nullptr) release(release_data);
-    answer(cbdata, std::move(reply));
+    answer(cbdata, std::move(reply), hold(release, release_data));
 }
 
 void Host::client_connected(const pmix_proc_t& proc, void* server_object, Info info, HostDone done) {

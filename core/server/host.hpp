@@ -69,8 +69,12 @@ class Host {
     static void on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* cbdata,
                         pmix_release_cbfunc_t release, void* release_data);
 
-    /// Delivers an answer for a callback's data; for C callbacks that services define themselves.
-    static void answer(void* cbdata, HostAnswer answer);
+    /// What the host lent for an answer: gives it back when destroyed. Never inside the host's call where an
+    /// upcall is open, since hosts answer under locks that their release functions take as well (Slurm).
+    using Held = std::shared_ptr<void>;
+    /// Delivers an answer for a callback's data; for C callbacks that services define themselves. `held` is
+    /// let go on the loop before the answer is used; at once where nobody waits for the answer.
+    static void answer(void* cbdata, HostAnswer answer, Held held = nullptr);
 
   private:
     EventLoop& loop_;
