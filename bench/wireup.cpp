@@ -189,7 +189,6 @@ int client(const Sizes& sizes, int to_host) {
         members[rank].rank = rank;
     pmix_info_t wanted;
     memset(&wanted, 0, sizeof wanted);
-    const bool yes = true;
     check("PMIx_Info_load", PMIx_Info_load(&wanted, PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL));
     for (int g = 0; g < sizes.groups; ++g) {
         pmix_info_t* results = nullptr;
