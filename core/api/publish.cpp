@@ -46,9 +46,11 @@ auto unpublishing(char** keys, const pmix_info_t info[], size_t ninfo) {
     };
 }
 
-/// Fills the caller's entry from what was found; UNDEF where it was not.
+/// Fills the caller's entry from what was found; UNDEF where it was not. What stands in the value before is
+/// not looked at: callers need not have set it (the Python module does not).
 pmix_status_t fill(pmix_pdata_t& entry, const HostAnswer& answer) {
-    value_destruct(&entry.value);
+    memset(&entry.value, 0, sizeof entry.value);
+    entry.value.type = PMIX_UNDEF;
     for (size_t i = 0; i < answer.owners.size(); ++i) {
         if (!key_is(answer.info[i].key, entry.key)) continue;
         entry.proc = answer.owners[i];

@@ -146,7 +146,8 @@ void Client::finalize(std::chrono::milliseconds limit, OnStatus done) {
     state->done = std::move(done);
     for (const auto& connection : std::vector(connections_)) {
         say_goodbye(connection, limit, [state](pmix_status_t status) {
-            if (status != PMIX_SUCCESS) state->status = status;
+            // A server that has gone meanwhile needs no goodbye.
+            if (status != PMIX_SUCCESS && status != PMIX_ERR_LOST_CONNECTION) state->status = status;
             if (--state->open == 0) state->done(state->status);
         });
     }

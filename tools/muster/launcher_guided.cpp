@@ -22,7 +22,8 @@ void Launcher::watch_initiator() {
         }
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
         keepalive_.cancel();
-        if (options_.serve && jobs_.all_ended()) return end_all();  // nothing is lost
+        if (ending()) return;
+        if (jobs_.all_ended() && (options_.serve || !first_)) return end_all();  // nothing is lost
         fail(1, "the tool that started muster has ended; so does the job");
     });
 }
