@@ -156,7 +156,8 @@ TEST_F(MungeComponent, WhatIsNoCredentialIsRefused) {
     EXPECT_EQ(validate("MUNGE:" + std::string(1 << 20, 'A') + ":"), PMIX_ERR_INVALID_CRED);
     EXPECT_TRUE(said("more than any")) << reason_;
     Bytes made = credential();
-    for (size_t i = 0; i < made.size(); i += 7) {  // one character changed
+    // One character changed; of the last ones, base64's, not every bit means something.
+    for (size_t i = 0; i + 8 < made.size(); i += 7) {
         Bytes changed;
         changed.append(made.view());
         changed.data()[i] = changed.data()[i] == 'A' ? 'B' : 'A';
