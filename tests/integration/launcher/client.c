@@ -136,7 +136,7 @@ static void fences(void) {
     expect(PMIx_Fence(members, count, NULL, 0) == PMIX_SUCCESS, "fence of all by name");
 }
 
-static volatile int deaths;
+static _Atomic int deaths;
 
 static void on_death(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[],
                      size_t count, pmix_info_t* results, size_t result_count,
@@ -149,7 +149,7 @@ static void on_death(size_t id, pmix_status_t status, const pmix_proc_t* source,
     if (done != NULL) done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
 }
 
-static void until(volatile int* what) {
+static void until(_Atomic int* what) {
     for (int i = 0; i < 30000 && *what == 0; ++i)
         usleep(1000);
     expect(*what != 0, "waited in vain");
@@ -201,7 +201,7 @@ static void wait_for_file(const char* name) {
     expect(access(name, F_OK) == 0, name);
 }
 
-static volatile int published, publish_status = 1;
+static _Atomic int published, publish_status = 1;
 
 static void on_published(pmix_status_t status, void* data) {
     (void)data;
@@ -231,7 +231,7 @@ static void upcalls(void) {
     PMIX_INFO_DESTRUCT(&info);
 }
 
-static volatile int fenced, controlled;
+static _Atomic int fenced, controlled;
 
 static void on_fenced(pmix_status_t status, void* data) {
     (void)data;
