@@ -242,6 +242,8 @@ uint32_t Reader::rank_on(const Map& map, uint32_t node, uint32_t place) const {
 }
 
 uint32_t Reader::position(const Map& map, uint32_t rank) const {
+    // A hostile map may say that the node follows from the place on the node, which follows from the node.
+    if (map.node_of.rule == Column::Rule::Position) return kNone;
     const uint32_t node = node_of(map, rank);
     const Range range = range_on(map, node);
     if (map.node_of.rule == Column::Rule::Block) {

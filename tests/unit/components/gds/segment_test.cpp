@@ -100,6 +100,25 @@ TEST(SegmentTest, EightReadersAndAWriterThatLetsItGrow) {
     RecordProperty("segments", std::to_string(segments));
 }
 
+TEST(SegmentTest, AMapWhoseNodesFollowFromThemselvesIsNotFollowed) {
+    auto segment = Segment::create(1 << 20, "circle");
+    ASSERT_TRUE(segment.ok()) << segment.error().text;
+    Writer writer(**segment, {});
+    ASSERT_TRUE(writer.begin("job").ok());
+    JobMapBuilder builder;
+    for (const pmix_rank_t rank : {0u, 1u, 2u, 3u})
+        builder.place(rank, builder.node(rank == 1 ? "b" : "a"));
+    ASSERT_TRUE(writer.put_map(std::move(builder).build(), 0).ok());
+    const Reader reader(**segment, {});
+    Map map;
+    ASSERT_TRUE(reader.map(map));
+    const Column position{Column::Rule::Position, 0, 0};
+    ASSERT_EQ(reader.of_rank(map, position, 2), 1u);
+    map.node_of = position;
+    EXPECT_EQ(reader.of_rank(map, position, 2), kNone);
+    EXPECT_EQ(reader.node_of(map, 2), kNone);
+}
+
 TEST(SegmentTest, AWriterThatDiesAnywhereLeavesWhatItHadPublished) {
     auto segment = Segment::create(1 << 20, "dies");
     ASSERT_TRUE(segment.ok()) << segment.error().text;
