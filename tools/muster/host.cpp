@@ -2,8 +2,12 @@
 // The table of upcalls.
 #include "tools/muster/host.hpp"
 
-#include <cstring>
+#include <pmix.h>
 
+#include <cstring>
+#include <vector>
+
+#include "tools/muster/host/spawn_support.hpp"
 #include "tools/muster/host/upcalls.hpp"
 
 namespace muster {
@@ -25,6 +29,15 @@ pmix_server_module_t* host_module(Bridge& node) {
     add_forward_upcalls(module);
     add_tool_upcalls(module);
     return &module;
+}
+
+void register_attributes() {
+    std::vector<char*> names;
+    for (const char* key : spawn_attributes())
+        names.push_back(const_cast<char*>(PMIx_Get_attribute_name(key)));  // only read
+    names.push_back(nullptr);
+    char function[] = "spawn";
+    PMIx_Register_attributes(function, names.data());
 }
 
 }  // namespace muster

@@ -12,4 +12,7 @@ namespace muster {
 /// one server a process.
 pmix_server_module_t* host_module(Bridge& node);
 
+/// Tells the library which attributes the upcalls honour, for those who query it. Behind PMIx_server_init.
+void register_attributes();
+
 }  // namespace muster

@@ -31,16 +31,21 @@ struct RankState {
 
 /// What a spawn asks for beyond the job itself.
 struct JobWishes {
-    bool notify_end = false;         ///< PMIX_EVENT_JOB_END
-    bool notify_events = false;      ///< its start, launch and end
-    bool notify_procs = false;       ///< the end of each process
-    bool notify_failures = false;    ///< the abnormal end of each process
+    bool notify_end = false;       ///< PMIX_EVENT_JOB_END
+    bool notify_events = false;    ///< its start, launch and end
+    bool notify_procs = false;     ///< the end of each process
+    bool notify_failures = false;  ///< the abnormal end of each process
+    bool log_end = false;          ///< the same four, written down (PMIx_Log)
+    bool log_events = false;
+    bool log_procs = false;
+    bool log_failures = false;
     bool silent = false;             ///< no event of a normal end
     bool separate = false;           ///< lives on when the job of its parent fails
     bool report_separately = false;  ///< its failure does not count for muster's exit status
     bool recoverable = false;        ///< lives on when a process fails
     bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
     ProcName requestor;              ///< who is told
+    std::string log;                 ///< packed: where to it is written, and how; empty: standard error
 };
 
 /// A job, as long as muster runs.

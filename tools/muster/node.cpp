@@ -112,6 +112,7 @@ bool Node::start_server(std::string& error) {
         return false;
     }
     server_runs_ = true;
+    register_attributes();
     watch_releases();
     watch_tools();
     if (plan_.rendezvous.empty()) return true;

@@ -52,6 +52,7 @@ class Node final : private Bridge {
     Loop& loop() override { return loop_; }
     uint32_t number() const override { return plan_.number; }
     const std::vector<std::string>& node_names() const override { return plan_.names; }
+    ProcName server() const override { return {plan_.server_nspace, plan_.number}; }
     bool is_server(const ProcName& proc) const override { return proc.nspace == plan_.server_nspace; }
     ProcName name_of_tool() override;
     const Job* job_of(std::string_view nspace) const override { return ranks_->job_of(nspace); }

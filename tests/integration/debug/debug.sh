@@ -6,7 +6,7 @@ set -uo pipefail
 nodes=$1 bin=$2
 shift 2
 work=$(mktemp -d)
-export TMPDIR=$work/tmp
+export TMPDIR=$work/tmp MUSTER_OUT=$work/out MUSTER_ERR=$work/err
 mkdir "$TMPDIR"
 unset PMIX_SERVER_TMPDIR PMIX_SYSTEM_TMPDIR
 muster=""
@@ -17,7 +17,7 @@ declare -A covers=(
     [pernode]="TOOL-91 TOOL-95 TOOL-96 TOOL-97 TOOL-98 TOOL-100 TLO-09 TLO-16 TLO-17"
     [cospawn]="TOOL-101 TOOL-102 TOOL-103 TOOL-105" [perproc]="TOOL-95"
     [execagent]="TOOL-84 TOOL-108" [forkagent]="TOOL-83 TOOL-106 TOOL-107"
-    [refusals]="TOOL-60 TOOL-61 TLO-08 TLO-10" [directives]="TOOL-55 TOOL-56 TOOL-61"
+    [refusals]="TOOL-60 TOOL-61 TOOL-90 TLO-08 TLO-10" [input]="TOOL-79" [logged]="TOOL-114 TOOL-115" [directives]="TOOL-55 TOOL-56 TOOL-61"
 )
 skipped=""
 for name in "$@"; do

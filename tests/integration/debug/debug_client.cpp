@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The processes that a debugger's front end (debug_tool.cpp) starts: what is to be debugged, daemons, agents.
 //   target DIR          writes DIR/target.RANK once PMIx_Init is over, stops where it is told to
+//   reader DIR          writes its standard input to DIR/input.RANK
 //   daemon DIR          writes DIR/daemon.RANK: who it is, whom it is to debug and what it sees of them; lets
 //                       them go on when they wait
 //   agent WORD COMMAND...   an exec agent with one word of its own: becomes COMMAND
@@ -38,6 +39,17 @@ int target(const std::string& dir) {
     }
     write_file(dir + "/target." + std::to_string(self.rank), facts);
     expect_ok(PMIx_Fence(nullptr, 0, nullptr, 0), "fence");
+    expect_ok(PMIx_Finalize(nullptr, 0), "PMIx_Finalize");
+    return wrong;
+}
+
+int reader(const std::string& dir) {
+    expect_ok(PMIx_Init(&self, nullptr, 0), "PMIx_Init");
+    std::string input;
+    char bytes[256];
+    for (ssize_t got = 0; (got = read(STDIN_FILENO, bytes, sizeof bytes)) > 0;)
+        input.append(bytes, static_cast<size_t>(got));
+    write_file(dir + "/input." + std::to_string(self.rank), input);
     expect_ok(PMIx_Finalize(nullptr, 0), "PMIx_Finalize");
     return wrong;
 }
@@ -141,6 +153,7 @@ int launcher(const std::string& dir) {
 int main(int argc, char** argv) {
     const std::string what = argc > 2 ? argv[1] : "";
     if (what == "target") return target(argv[2]);
+    if (what == "reader") return reader(argv[2]);
     if (what == "daemon") return daemon(argv[2]);
     if (what == "agent" && argc > 3) return exec_agent(argv + 2);
     if (what == "forkagent") return fork_agent(argv[2]);

@@ -176,6 +176,40 @@ void agent(bool forked) {
     }
 }
 
+/// Whether attributes that stop processes are among those of this level for this function.
+void expect_stops(const char* level, const char* function, const std::vector<std::string>& names) {
+    Infos qualifiers;
+    qualifiers.text(level, function);
+    char* keys[] = {const_cast<char*>(PMIX_QUERY_ATTRIBUTE_SUPPORT), nullptr};
+    pmix_query_t query;
+    query.keys = keys;
+    query.qualifiers = qualifiers.data();
+    query.nqual = qualifiers.size();
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    expect_ok(PMIx_Query_info(&query, 1, &results, &count), std::string("attributes of ") + function);
+    std::string found;
+    // Of each level an array with a function each, whose value is an array of attributes.
+    const auto elements = [](const pmix_info_t& info) {
+        return info.value.type == PMIX_DATA_ARRAY && info.value.data.darray != nullptr
+                   ? *info.value.data.darray
+                   : pmix_data_array_t{};
+    };
+    for (size_t i = 0; i < count; ++i) {
+        const pmix_data_array_t functions = elements(results[i]);
+        for (size_t f = 0; functions.type == PMIX_INFO && f < functions.size; ++f) {
+            const pmix_info_t& one = static_cast<pmix_info_t*>(functions.array)[f];
+            const pmix_data_array_t attributes = elements(one);
+            expect(PMIx_Check_key(one.key, function), std::string("an answer about ") + one.key);
+            for (size_t a = 0; attributes.type == PMIX_REGATTR && a < attributes.size; ++a)
+                found += std::string(static_cast<pmix_regattr_t*>(attributes.array)[a].name) + " ";
+        }
+    }
+    if (results != nullptr) PMIx_Info_free(results, count);
+    for (const std::string& name : names)
+        expect(found.find(name + " ") != std::string::npos, name + " in '" + found + "'");
+}
+
 /// What cannot be done is refused; what is not required and not known is passed over.
 void refusals() {
     App app(client, {"target", dir}, 1);
@@ -212,6 +246,9 @@ void refusals() {
     for (const char* key : {PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP, PMIX_DEBUGGER_DAEMONS,
                             PMIX_DEBUG_DAEMONS_PER_NODE, PMIX_DEBUG_DAEMONS_PER_PROC})
         expect(debug.find(key) != std::string::npos, std::string(key) + " in " + debug);
+    expect_stops(PMIX_CLIENT_ATTRIBUTES, "PMIx_Init", {"PMIX_DEBUG_STOP_IN_INIT"});
+    expect_stops(PMIX_HOST_ATTRIBUTES, "PMIx_Spawn",
+                 {"PMIX_DEBUG_STOP_IN_INIT", "PMIX_DEBUG_STOP_IN_APP", "PMIX_DEBUGGER_DAEMONS"});
 }
 
 /// All that a tool may say of the output, the events and the stops of a job.
@@ -238,6 +275,97 @@ void directives() {
     expect_ok(spawn(infos, {app.get()}, nspace), "spawn with all directives of tools");
     expect(wait_for(PMIX_EVENT_JOB_START, nspace).timed, "the start has a time");
     expect_end(nspace, 2);
+}
+
+/// Bytes for the standard input of these.
+pmix_status_t push(const std::vector<pmix_proc_t>& targets, std::string bytes, bool last) {
+    pmix_byte_object_t object{bytes.data(), bytes.size()};
+    Infos infos;
+    if (last) infos.flag(PMIX_IOF_COMPLETE);
+    return PMIx_IOF_push(targets.data(), targets.size(), &object, infos.data(), infos.size(), nullptr,
+                         nullptr);
+}
+
+/// Input comes to those whose spawn asked for that, and not before it is pushed.
+void input() {
+    App app(client, {"reader", dir}, 3);
+    std::string nspace;
+    const auto text = [](int rank) {
+        const std::string file = dir + "/input." + std::to_string(rank);
+        expect(until([&] { return exists(file); }), "rank " + std::to_string(rank) + " has read its input");
+        std::string read = text_of(file);
+        unlink(file.c_str());
+        return read;
+    };
+    {
+        Infos infos;
+        infos.rank(PMIX_FWD_STDIN, 1).required().flag(PMIX_NOTIFY_COMPLETION);
+        expect_ok(spawn(infos, {app.get()}, nspace), "spawn with input for rank 1");
+        expect(text(0).empty() && text(2).empty(), "the others have no input");
+        expect(push({proc_of(nspace, 0)}, "x", true) == PMIX_ERR_NOT_SUPPORTED, "none can be pushed to them");
+        expect(!exists(dir + "/input.1"), "rank 1 waits for its input");
+        expect_ok(push({proc_of(nspace, 1)}, "one ", false), "push");
+        expect(!exists(dir + "/input.1"), "and for the end of it");
+        expect_ok(push({proc_of(nspace, 1)}, "more", true), "push of the end");
+        expect(text(1) == "one more", "what rank 1 has read");
+        wait_for(PMIX_EVENT_JOB_END, nspace);
+    }
+    {
+        Infos infos;
+        infos.rank(PMIX_FWD_STDIN, PMIX_RANK_WILDCARD).required().flag(PMIX_NOTIFY_COMPLETION);
+        expect_ok(spawn(infos, {app.get()}, nspace), "spawn with input for all");
+        expect_ok(push({proc_of(nspace, 2)}, "two ", false), "push to one");
+        expect_ok(push({proc_of(nspace, 0), proc_of(nspace, 1)}, "both ", false), "push to many");
+        expect_ok(push({proc_of(nspace, 1)}, "end", true), "the end for one");
+        expect_ok(push({proc_of(nspace)}, "all", false), "push to all");
+        expect_ok(push({proc_of(nspace)}, "", true), "the end for all");
+        expect(text(0) == "both all" && text(1) == "both end" && text(2) == "two all", "what all have read");
+        wait_for(PMIX_EVENT_JOB_END, nspace);
+    }
+    Infos infos;
+    infos.flag(PMIX_DEBUG_STOP_IN_INIT).flag(PMIX_NOTIFY_COMPLETION);
+    expect_ok(spawn(infos, {app.get()}, nspace), "spawn without input");
+    expect(push({proc_of(nspace)}, "x", true) == PMIX_ERR_NOT_SUPPORTED, "nothing was kept open for input");
+    wait_for(PMIX_READY_FOR_DEBUG, nspace);
+    release(nspace);
+    wait_for(PMIX_EVENT_JOB_END, nspace);
+}
+
+/// The events of a job's life are logged: in place of the events, and beside them.
+void logged() {
+    const char *out = getenv("MUSTER_OUT"), *err = getenv("MUSTER_ERR");
+    if (out == nullptr || err == nullptr) return expect(false, "where does muster write to?");
+    const auto written = [](const char* file, const std::string& line) {
+        expect(until([&] { return text_of(file).find(line + "\n") != std::string::npos; }),
+               "no line '" + line + "' in " + text_of(file));
+    };
+    App app(client, {"target", dir}, 2), fails("/bin/sh", {"-c", "exit 3"}, 1);
+    std::string silent, told;
+    {
+        Infos infos;
+        infos.flag(PMIX_LOG_JOB_EVENTS).required();
+        expect_ok(spawn(infos, {app.get()}, silent), "spawn");
+        written(err, std::string(PMIx_Error_string(PMIX_EVENT_JOB_START)) + ": " + silent);
+        written(err, std::string(PMIx_Error_string(PMIX_LAUNCH_COMPLETE)) + ": " + silent);
+        written(err, std::string(PMIx_Error_string(PMIX_EVENT_JOB_END)) + ": " + silent + " ended with " +
+                         PMIx_Error_string(PMIX_SUCCESS));
+    }
+    Infos infos;
+    infos.flag(PMIX_LOG_COMPLETION).required().flag(PMIX_NOTIFY_COMPLETION).flag(PMIX_LOG_STDOUT);
+    infos.flag(PMIX_LOG_PROC_ABNORMAL_TERMINATION).required();
+    expect_ok(spawn(infos, {fails.get()}, told), "spawn");
+    const Seen end = wait_for(PMIX_EVENT_JOB_END, told);
+    expect(end.exit_code == 3, "the event is there, too");
+    const std::string how = PMIx_Error_string(end.job_status);
+    written(out, std::string(PMIx_Error_string(PMIX_EVENT_PROC_TERMINATED)) + ": " + told +
+                     ", rank 0 with exit code 3");
+    written(out, std::string(PMIx_Error_string(PMIX_EVENT_JOB_END)) + ": " + told + " ended with " + how +
+                     ", rank 0 with exit code 3");
+    expect(text_of(err).find(std::string(PMIx_Error_string(PMIX_EVENT_JOB_END)) + ": " + told) ==
+               std::string::npos,
+           "the second log goes to standard output only");
+    for (const pmix_status_t code : {PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE, PMIX_EVENT_JOB_END})
+        expect(!has_come(code, silent), "no event where only the log was asked for");
 }
 
 /// A launcher that the library starts itself: held in its init until it is released, found by its name.
@@ -336,6 +464,8 @@ int main(int argc, char** argv) {
     if (what == "forkagent") agent(true);
     if (what == "refusals") refusals();
     if (what == "directives") directives();
+    if (what == "input") input();
+    if (what == "logged") logged();
     expect_ok(PMIx_tool_finalize(), "PMIx_tool_finalize");
     return wrong;
 }

@@ -30,6 +30,8 @@ class Bridge {
     virtual uint32_t number() const = 0;
     /// The hosts' names, by number.
     virtual const std::vector<std::string>& node_names() const = 0;
+    /// The name of this node's server.
+    virtual ProcName server() const = 0;
     /// Whether this is one of the servers themselves.
     virtual bool is_server(const ProcName& proc) const = 0;
     /// The job of a namespace, or null when this node does not know it.

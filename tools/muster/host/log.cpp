@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The upcall log2: a node has no terminal, so what is for standard output or error goes to the launcher's.
-// Everything else the library's own channels write.
+// Everything else the library's own channels write. And what the launcher has written down of jobs' lives.
 #include <pmix.h>
 
 #include <ctime>
 
 #include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/job_data.hpp"
 
 namespace muster {
 namespace {
@@ -42,14 +43,16 @@ std::string marked(const std::string& text, const pmix_proc_t& source, const pmi
     return out;
 }
 
+bool is_ours(const pmix_info_t& entry) {
+    return PMIX_CHECK_KEY(&entry, PMIX_LOG_STDOUT) || PMIX_CHECK_KEY(&entry, PMIX_LOG_STDERR);
+}
+
 pmix_status_t log2(const pmix_proc_t* client, const pmix_info_t entries[], size_t count,
                    const pmix_info_t directives[], size_t directive_count, pmix_op_cbfunc_t callback,
                    void* data) {
     return guarded([&]() -> pmix_status_t {
         for (size_t i = 0; i < count; ++i) {
-            const bool ours =
-                PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDOUT) || PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDERR);
-            if (!ours) return PMIX_ERR_NOT_SUPPORTED;
+            if (!is_ours(entries[i])) return PMIX_ERR_NOT_SUPPORTED;
             if (entries[i].value.type != PMIX_STRING) return PMIX_ERR_BAD_PARAM;
         }
         const pmix_info_t* once = find_info(directives, directive_count, PMIX_LOG_ONCE);
@@ -71,10 +74,55 @@ pmix_status_t log2(const pmix_proc_t* client, const pmix_info_t entries[], size_
     });
 }
 
+/// Alive until the library has written it.
+struct Written {
+    InfoList entries, directives;
+};
+
+bool is_channel(const pmix_info_t& info) {
+    for (const char* key : {PMIX_LOG_SYSLOG, PMIX_LOG_LOCAL_SYSLOG, PMIX_LOG_GLOBAL_SYSLOG, PMIX_LOG_EMAIL,
+                            PMIX_LOG_GLOBAL_DATASTORE, PMIX_LOG_JOB_RECORD}) {
+        if (PMIX_CHECK_KEY(&info, key)) return true;
+    }
+    return is_ours(info);
+}
+
+/// A line about a job: to the channels that its spawn has named, as it wants them.
+void write_line(Reader& in) {
+    const std::string line(in.bytes());
+    const auto when = static_cast<time_t>(in.u64());
+    const std::string_view how = in.bytes();
+    if (!in.ok()) return;
+    InfoList ours;
+    auto kept = std::make_unique<Written>();
+    UnpackedInfo given(how);
+    for (size_t i = 0; i < given.size(); ++i) {
+        const pmix_info_t& info = given.data()[i];
+        if (is_channel(info)) {
+            (is_ours(info) ? ours : kept->entries).text(info.key, line);
+        } else {
+            kept->directives.copy(info);
+        }
+    }
+    if (ours.size() == 0 && kept->entries.size() == 0) ours.text(PMIX_LOG_STDERR, line);
+    kept->directives.add(PMIX_LOG_TIMESTAMP, &when, PMIX_TIME);
+    const pmix_proc_t self = to_pmix(bridge().server());
+    kept->directives.add(PMIX_LOG_SOURCE, &self, PMIX_PROC);
+    if (ours.size() > 0)
+        log2(&self, ours.data(), ours.size(), kept->directives.data(), kept->directives.size(), nullptr,
+             nullptr);
+    if (kept->entries.size() == 0) return;
+    const pmix_status_t status = PMIx_Log_nb(
+        kept->entries.data(), kept->entries.size(), kept->directives.data(), kept->directives.size(),
+        [](pmix_status_t, void* data) { delete static_cast<Written*>(data); }, kept.get());
+    if (status == PMIX_SUCCESS) (void)kept.release();  // the callback has it
+}
+
 }  // namespace
 
 void add_log_upcalls(pmix_server_module_t& module) {
     module.log2 = log2;
+    bridge().on_tell(Topic::Log, write_line);
 }
 
 }  // namespace muster

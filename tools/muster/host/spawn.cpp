@@ -9,6 +9,7 @@
 #include "tools/muster/host/directives.hpp"
 #include "tools/muster/host/spawn_support.hpp"
 #include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/job_data.hpp"
 #include "tools/muster/services/spawn_request.hpp"
 
 namespace muster {
@@ -110,11 +111,15 @@ bool read_output_info(const pmix_info_t& info, OutputPolicy& output) {
 }
 
 bool read_wish(const pmix_info_t& info, JobWishes& wishes) {
-    const std::array<std::pair<const char*, bool*>, 8> flags = {{
+    const std::array<std::pair<const char*, bool*>, 12> flags = {{
         {PMIX_NOTIFY_COMPLETION, &wishes.notify_end},
         {PMIX_NOTIFY_JOB_EVENTS, &wishes.notify_events},
         {PMIX_NOTIFY_PROC_TERMINATION, &wishes.notify_procs},
         {PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, &wishes.notify_failures},
+        {PMIX_LOG_COMPLETION, &wishes.log_end},
+        {PMIX_LOG_JOB_EVENTS, &wishes.log_events},
+        {PMIX_LOG_PROC_TERMINATION, &wishes.log_procs},
+        {PMIX_LOG_PROC_ABNORMAL_TERMINATION, &wishes.log_failures},
         {PMIX_EVENT_SILENT_TERMINATION, &wishes.silent},
         {PMIX_SPAWN_CHILD_SEP, &wishes.separate},
         {PMIX_REPORT_CHILD_SEP, &wishes.report_separately},
@@ -141,6 +146,10 @@ bool read_number(const pmix_info_t& info, uint32_t& out) {
 /// Who reads the job's standard input.
 bool read_input(const pmix_info_t& info, InputPolicy& input) {
     std::optional<int64_t> rank = integer_of(info.value);
+    if (info.value.type == PMIX_BOOL) {  // as before the Standard made it a rank
+        if (is_true(info)) input.target = InputPolicy::Target::All;
+        return true;
+    }
     if (info.value.type == PMIX_PROC && info.value.data.proc != nullptr) rank = info.value.data.proc->rank;
     if (!rank) return false;
     if (static_cast<uint32_t>(*rank) == PMIX_RANK_WILDCARD) {
@@ -177,7 +186,7 @@ pmix_status_t read_job_info(const pmix_info_t& info, SpawnRequest& request) {
         return number(request.spawn_seconds);
     } else if (is(PMIX_JOB_TIMEOUT)) {
         return number(request.job_seconds);
-    } else if (is(PMIX_STDIN_TGT)) {
+    } else if (is(PMIX_STDIN_TGT) || is(PMIX_FWD_STDIN)) {
         return read_input(info, request.input) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
     } else if (!read_output_info(info, request.output) && !read_wish(info, request.wishes)) {
         return PMIX_ERR_NOT_FOUND;
@@ -185,12 +194,23 @@ pmix_status_t read_job_info(const pmix_info_t& info, SpawnRequest& request) {
     return PMIX_SUCCESS;
 }
 
+/// Where to and how the library is to log; false for other attributes, also those of what is to be logged.
+bool is_log_info(const pmix_info_t& info) {
+    for (const char* key :
+         {PMIX_LOG_STDERR, PMIX_LOG_STDOUT, PMIX_LOG_SYSLOG, PMIX_LOG_LOCAL_SYSLOG, PMIX_LOG_GLOBAL_SYSLOG,
+          PMIX_LOG_EMAIL, PMIX_LOG_GLOBAL_DATASTORE, PMIX_LOG_JOB_RECORD, PMIX_LOG_SYSLOG_PRI,
+          PMIX_LOG_TAG_OUTPUT, PMIX_LOG_TIMESTAMP_OUTPUT, PMIX_LOG_XML_OUTPUT}) {
+        if (PMIX_CHECK_KEY(&info, key)) return true;
+    }
+    return false;
+}
+
 /// Who asks, and what is the same for every job; nothing to do about it.
 bool is_remark(const pmix_info_t& info) {
-    for (const char* key : {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL,
-                            PMIX_REQUESTOR_IS_CLIENT, PMIX_PERSONALITY, PMIX_RANKBY, PMIX_ENVARS_HARVESTED,
-                            PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_FWD_STDDIAG,
-                            PMIX_FWD_STDIN, PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NOHUP}) {
+    for (const char* key :
+         {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
+          PMIX_PERSONALITY, PMIX_RANKBY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDOUT,
+          PMIX_FWD_STDERR, PMIX_FWD_STDDIAG, PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NOHUP}) {
         if (PMIX_CHECK_KEY(&info, key)) return true;
     }
     return false;
@@ -251,7 +271,12 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
     request.parent = request.wishes.requestor = name_of(proc);
     request.input.target = InputPolicy::Target::None;
     AppSpec common;
+    InfoList log;
     for (size_t i = 0; i < count; ++i) {
+        if (is_log_info(info[i])) {
+            log.copy(info[i]);
+            continue;
+        }
         if (cannot_do(info[i])) return PMIX_ERR_NOT_SUPPORTED;
         if (read_app_info(info[i], common) || (is_remark(info[i]) && can_do(info[i]))) continue;
         pmix_status_t status = read_debug_info(info[i], common);
@@ -262,6 +287,7 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
             return status;
         }
     }
+    if (log.size() > 0) request.wishes.log = packed(log.data(), log.size(), PMIX_INFO);
     for (size_t i = 0; i < app_count; ++i) {
         if (const pmix_status_t status = read_app(apps[i], common, request); status != PMIX_SUCCESS)
             return status;
@@ -336,6 +362,7 @@ const std::vector<const char*>& spawn_attributes() {
                                          PMIX_SPAWN_TIMEOUT,
                                          PMIX_JOB_TIMEOUT,
                                          PMIX_STDIN_TGT,
+                                         PMIX_FWD_STDIN,
                                          PMIX_TAG_OUTPUT,
                                          PMIX_TIMESTAMP_OUTPUT,
                                          PMIX_MERGE_STDERR_STDOUT,
@@ -353,6 +380,10 @@ const std::vector<const char*>& spawn_attributes() {
                                          PMIX_NOTIFY_JOB_EVENTS,
                                          PMIX_NOTIFY_PROC_TERMINATION,
                                          PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION,
+                                         PMIX_LOG_COMPLETION,
+                                         PMIX_LOG_JOB_EVENTS,
+                                         PMIX_LOG_PROC_TERMINATION,
+                                         PMIX_LOG_PROC_ABNORMAL_TERMINATION,
                                          PMIX_EVENT_SILENT_TERMINATION,
                                          PMIX_SPAWN_CHILD_SEP,
                                          PMIX_REPORT_CHILD_SEP,

@@ -2,6 +2,8 @@
 // Events in the launcher.
 #include "tools/muster/services/announcer.hpp"
 
+#include <fmt/format.h>
+#include <pmix.h>
 #include <sys/wait.h>
 
 #include <ctime>
@@ -14,6 +16,15 @@ template <typename Value, typename Write>
 void write_optional(Writer& out, const std::optional<Value>& value, Write write) {
     out.u32(value ? 1 : 0);
     if (value) write(*value);
+}
+
+/// An event of a job's life, as a line of a log.
+std::string line_of(const Notice& notice) {
+    std::string line = fmt::format("{}: {}", PMIx_Error_string(notice.code), notice.nspace);
+    if (notice.job_status) line += fmt::format(" ended with {}", PMIx_Error_string(*notice.job_status));
+    const bool one = notice.affected && notice.affected->rank != PMIX_RANK_WILDCARD;
+    if (one) line += fmt::format(", rank {} with exit code {}", notice.affected->rank, *notice.exit_code);
+    return line;
 }
 
 }  // namespace
@@ -115,10 +126,16 @@ Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code) {
     return notice;
 }
 
+/// Tells who asked for the job, and writes it down, as either is wished.
+void Announcer::report(const JobRecord& job, const Notice& notice, bool notify, bool log) {
+    if (notify) announce(notice);
+    // The first node has a library; the launcher has none.
+    if (log) hub_.tell(0, Topic::Log, Writer().bytes(line_of(notice)).u64(notice.time).bytes(job.wishes.log));
+}
+
 void Announcer::job_started(JobRecord& job) {
-    if (!job.wishes.notify_events) return;
-    announce(about(job, PMIX_EVENT_JOB_START));
-    announce(about(job, PMIX_LAUNCH_COMPLETE));
+    for (const int32_t code : {PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE})
+        report(job, about(job, code), job.wishes.notify_events, job.wishes.log_events);
 }
 
 void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
@@ -126,11 +143,13 @@ void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
     const int32_t code = end_code(state);
     const JobWishes& wishes = job.wishes;
     const ProcName name{job.job.nspace, rank};
-    if (state.started && (wishes.notify_procs || (wishes.notify_failures && code != PMIX_SUCCESS))) {
+    if (state.started) {
+        const bool failed = code != PMIX_SUCCESS;
         Notice notice = about(job, PMIX_EVENT_PROC_TERMINATED);
         notice.affected = name;
         notice.exit_code = exit_code_of(state);
-        announce(notice);
+        report(job, notice, wishes.notify_procs || (wishes.notify_failures && failed),
+               wishes.log_procs || (wishes.log_failures && failed));
     }
     // The first failure is told to those who live on: the spawner, who is connected, and the job itself if it
     // goes on. What follows from it is not.
@@ -154,8 +173,6 @@ void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
 
 void Announcer::job_ended(JobRecord& job) {
     const JobWishes& wishes = job.wishes;
-    if (!wishes.notify_end && !wishes.notify_events) return;
-    if (wishes.silent && job.term_status == PMIX_SUCCESS) return;
     Notice notice = about(job, PMIX_EVENT_JOB_END);
     notice.job_status = job.term_status;
     notice.exit_code = 0;
@@ -163,7 +180,9 @@ void Announcer::job_ended(JobRecord& job) {
         notice.affected = ProcName{job.job.nspace, *job.failed_rank};
         notice.exit_code = exit_code_of(job.ranks[*job.failed_rank]);
     }
-    announce(notice);
+    const bool silent = wishes.silent && job.term_status == PMIX_SUCCESS;
+    report(job, notice, !silent && (wishes.notify_end || wishes.notify_events),
+           wishes.log_end || wishes.log_events);
 }
 
 }  // namespace muster

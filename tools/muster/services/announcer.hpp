@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Events: passes those of processes on to the other nodes that have somebody in range, and raises those of
-// the launcher, about jobs and processes that start and end (Standard 5.0, 12.2.4 and 8.2).
+// the launcher, about jobs and processes that start and end (Standard 5.0, 12.2.4 and 8.2), which it logs
+// where a spawn asks for that (PMIX_LOG_JOB_EVENTS and its like).
 #pragma once
 
 #include <string>
@@ -44,6 +45,7 @@ class Announcer final : public Service {
     void job_ended(JobRecord& job) override;
 
   private:
+    void report(const JobRecord& job, const Notice& notice, bool notify, bool log);
     void announce(const Notice& notice) { muster::announce(hub_, notice); }
     Notice about(const JobRecord& job, int32_t code) const { return notice_about(hub_, job, code); }
 

@@ -27,11 +27,11 @@ void write_spawn(Writer& out, const SpawnRequest& request) {
         out.u32(flag ? 1 : 0);
     out.bytes(output.directory).bytes(output.file).u32(request.spawn_seconds).u32(request.job_seconds);
     const JobWishes& wishes = request.wishes;
-    for (bool flag :
-         {wishes.notify_end, wishes.notify_events, wishes.notify_procs, wishes.notify_failures, wishes.silent,
-          wishes.separate, wishes.report_separately, wishes.recoverable, wishes.nonzero_is_fine})
+    for (bool flag : {wishes.notify_end, wishes.notify_events, wishes.notify_procs, wishes.notify_failures,
+                      wishes.log_end, wishes.log_events, wishes.log_procs, wishes.log_failures, wishes.silent,
+                      wishes.separate, wishes.report_separately, wishes.recoverable, wishes.nonzero_is_fine})
         out.u32(flag ? 1 : 0);
-    out.name(wishes.requestor).bytes(request.attributes);
+    out.name(wishes.requestor).bytes(wishes.log).bytes(request.attributes);
 }
 
 bool read_spawn(Reader& in, SpawnRequest& request) {
@@ -78,11 +78,13 @@ bool read_spawn(Reader& in, SpawnRequest& request) {
     request.spawn_seconds = in.u32();
     request.job_seconds = in.u32();
     JobWishes& wishes = request.wishes;
-    for (bool* flag : {&wishes.notify_end, &wishes.notify_events, &wishes.notify_procs,
-                       &wishes.notify_failures, &wishes.silent, &wishes.separate, &wishes.report_separately,
-                       &wishes.recoverable, &wishes.nonzero_is_fine})
+    for (bool* flag :
+         {&wishes.notify_end, &wishes.notify_events, &wishes.notify_procs, &wishes.notify_failures,
+          &wishes.log_end, &wishes.log_events, &wishes.log_procs, &wishes.log_failures, &wishes.silent,
+          &wishes.separate, &wishes.report_separately, &wishes.recoverable, &wishes.nonzero_is_fine})
         *flag = in.u32() != 0;
     wishes.requestor = in.name();
+    wishes.log = in.bytes();
     request.attributes = in.bytes();
     return in.ok();
 }
