@@ -38,6 +38,7 @@ pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const 
 
 pmix_status_t GetCall::read_directives() {
     const pmix_status_t status = read_get_directives(info_, lookup_, directives_);
+    lookup_.pin = directives_.pointer;
     // Sets and groups come and go, and only the server is told of it.
     if (key_ != nullptr && names_memberships(key_) && !directives_.optional) {
         const Client* client = runtime_->client();

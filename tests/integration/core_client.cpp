@@ -514,6 +514,14 @@ int run_gets(const Words& words) {
     pmix_value_t* seen = nullptr;
     expect("pointer", PMIx_Get(&all, PMIX_JOB_SIZE, pointer.infos.data(), 1, &seen));
     expect_true("pointer value", seen != nullptr && text_of(*seen) == total);
+    // Stored, posted, derived: nobody frees these, so asking again must not make more of them.
+    for (const char* key : {"global", PMIX_JOB_SIZE, PMIX_LOCAL_RANK}) {
+        pmix_value_t* again = nullptr;
+        const pmix_proc_t* of = strcmp(key, PMIX_JOB_SIZE) == 0 ? &all : &other;
+        expect("pointer", PMIx_Get(of, key, pointer.infos.data(), 1, &seen));
+        expect("pointer again", PMIx_Get(of, key, pointer.infos.data(), 1, &again));
+        expect_true("the same pointer", seen == again);
+    }
 
     // Realms.
     Directives session, job, app, node, node_by_id, node_by_name, bad_app;

@@ -2,14 +2,23 @@
 // gds/shmem between a server and its clients: that job data and posted data are mapped, that all goes on
 // where they cannot be, and that whoever is killed stops nobody else. Its client is store/store_client.cpp.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <thread>
 
 #include "tests/integration/host.hpp"
@@ -45,6 +54,63 @@ class StoreTest : public testing::Test {
 TEST_F(StoreTest, JobDataAndPostedDataAreMapped) {
     Host host;
     expect_life(host, host.start_job(4), "100", "mapped");
+}
+
+TEST_F(StoreTest, ByDefaultDataAreMapped) {
+    unsetenv("PMIX_MCA_gds");
+    Host host;
+    expect_life(host, host.start_job(2), "100", "mapped");
+}
+
+TEST_F(StoreTest, BothMayChooseToSendData) {
+    choose("hash");
+    Host host;
+    expect_life(host, host.start_job(2), "100", "sent");
+}
+
+TEST_F(StoreTest, AServerThatIsToShareNothingSendsData) {
+    limit("0");
+    Host host;
+    expect_life(host, host.start_job(2), "100", "sent");
+}
+
+/// Runs `body` in a process of its own, which may be restricted; whether it went well there.
+bool well_apart(const std::function<void()>& body) {
+    const pid_t child = fork();
+    if (child == 0) {
+        body();
+        _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = -1;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+TEST_F(StoreTest, AServerThatGetsNoMemoryToShareSendsData) {
+    EXPECT_TRUE(well_apart([] {
+        // As a container does that does not let programs have memfd_create.
+        sock_filter program[] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        const sock_fprog filter = {std::size(program), program};
+        ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+        Host host;
+        expect_life(host, host.start_job(2), "100", "sent");
+    }));
+}
+
+TEST_F(StoreTest, AServerWhoseFilesMayNotBeLargeMakesItSmaller) {
+    for (const rlim_t bytes : {1 << 20, 1 << 10}) {
+        EXPECT_TRUE(well_apart([bytes] {
+            const rlimit files = {bytes, bytes};
+            ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &files), 0);
+            Host host;
+            expect_life(host, host.start_job(2), "100", bytes > 10000 ? "mapped" : "sent");
+        })) << bytes;
+    }
 }
 
 TEST_F(StoreTest, AJobAfterAJobIsMappedAnew) {

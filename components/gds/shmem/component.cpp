@@ -12,8 +12,7 @@ namespace {
 constexpr muster_param_t kParameters[] = {
     {"limit", MUSTER_PARAM_SIZE, "1g", "bytes",
      "How large the segment of a namespace may become: that much address space is taken in the server and in "
-     "each "
-     "of its processes, and memory only for what is in it.",
+     "each of its processes, and memory only for what is in it. 0: there is none.",
      nullptr, nullptr},
 };
 
@@ -70,7 +69,7 @@ MUSTER_COMPONENT(gds, shmem) {
                                                  MUSTER_VERSION,
                                                  "Muster",
                                                  MUSTER_COMPONENT_HOSTILE_INPUT,
-                                                 -1,
+                                                 20,
                                                  kParameters,
                                                  sizeof kParameters / sizeof kParameters[0],
                                                  &create,

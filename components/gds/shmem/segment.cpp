@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,11 +56,19 @@ uint8_t* map_guarded(int fd, uint64_t size, int protection) {
 }  // namespace
 
 Result<std::unique_ptr<Segment>> Segment::create(uint64_t limit, const std::string& name) {
+    if (limit == 0) return Error{PMIX_ERR_NOT_AVAILABLE, "gds_shmem_limit is 0"};
+    limit = round_up(std::max(limit, kStep), page_size());
+    // Beyond what a file may have, a signal would end this process.
+    struct rlimit files {};
+    if (getrlimit(RLIMIT_FSIZE, &files) == 0) limit = std::min<uint64_t>(limit, files.rlim_cur);
+    limit = limit / page_size() * page_size();
+    if (limit < kStep)
+        return Error{PMIX_ERR_OUT_OF_RESOURCE, "files of this process may not be as large (ulimit -f)"};
     std::unique_ptr<Segment> segment(new Segment());
     segment->fd_.reset(memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!segment->fd_) return system_error("memfd_create", errno);
     const int fd = segment->fd_.get();
-    segment->limit_ = round_up(std::max(limit, kStep), page_size());
+    segment->limit_ = limit;
     fchmod(fd, 0600);
     if (ftruncate(fd, static_cast<off_t>(segment->limit_)) != 0) return system_error("ftruncate", errno);
     segment->base_ = map_guarded(fd, segment->limit_, PROT_READ | PROT_WRITE);
