@@ -2,7 +2,8 @@
 // Input for others: see pusher.hpp.
 #include "core/iof/pusher.hpp"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,15 @@ constexpr size_t kMostUnanswered = 256;
 constexpr size_t kReadSize = size_t{64} << 10;
 constexpr std::chrono::seconds kTerminalCheck{1};
 
+/// Files and devices like /dev/null cannot: they are always ready.
+bool can_be_watched(int fd) {
+    const int probe = epoll_create1(EPOLL_CLOEXEC);
+    epoll_event event{};
+    const bool refused = epoll_ctl(probe, EPOLL_CTL_ADD, fd, &event) != 0 && errno == EPERM;
+    if (probe >= 0) close(probe);
+    return !refused;
+}
+
 }  // namespace
 
 /// Our own stdin while it is passed on.
@@ -30,7 +40,7 @@ struct Pusher::Stdin {
     Info directives;
     size_t size = 1;                  ///< bytes that are collected before they go
     std::chrono::seconds longest{0};  ///< and how long that may take
-    bool always_ready = false;        ///< a file, which cannot be watched
+    bool always_ready = false;        ///< a file or the like, which cannot be watched
     bool ended = false;
     bool busy = false;  ///< what was read is on the way
     std::shared_ptr<Bytes> collected = std::make_shared<Bytes>();
@@ -131,8 +141,7 @@ void Pusher::start_stdin(std::vector<pmix_proc_t> targets, Info directives, cons
     const auto time = view.number<uint32_t>(PMIX_IOF_BUFFERING_TIME);
     if ((view.has(PMIX_IOF_BUFFERING_SIZE) && !size) || (view.has(PMIX_IOF_BUFFERING_TIME) && !time))
         return done(answer_of(PMIX_ERR_BAD_PARAM));
-    struct stat info {};
-    if (fstat(STDIN_FILENO, &info) != 0) return done(answer_of(PMIX_ERR_NOT_AVAILABLE));
+    if (fcntl(STDIN_FILENO, F_GETFD) < 0) return done(answer_of(PMIX_ERR_NOT_AVAILABLE));
     started->targets = std::move(targets);
     // What the host is told is about bytes, not about how we come by them.
     for (pmix_info_t& directive : std::span(directives.data(), directives.size())) {
@@ -140,7 +149,7 @@ void Pusher::start_stdin(std::vector<pmix_proc_t> targets, Info directives, cons
     }
     started->size = std::max<size_t>(1, size.value_or(time ? kReadSize : 1));
     started->longest = std::chrono::seconds(time.value_or(0));
-    started->always_ready = S_ISREG(info.st_mode) || S_ISDIR(info.st_mode) || S_ISBLK(info.st_mode);
+    started->always_ready = !can_be_watched(STDIN_FILENO);
     stdin_ = std::move(started);
     done({});
     watch_stdin();

@@ -44,6 +44,7 @@ struct JobWishes {
     bool report_separately = false;  ///< its failure does not count for muster's exit status
     bool recoverable = false;        ///< lives on when a process fails
     bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
+    uint32_t forward = 0;            ///< channels that a tool will ask for (PMIX_FWD_STDOUT and its like)
     ProcName requestor;              ///< who is told
     std::string log;                 ///< packed: where to it is written, and how; empty: standard error
 };

@@ -282,11 +282,7 @@ void Launcher::on_message(uint32_t node, Kind kind, uint64_t id, std::string_vie
             const uint32_t channel = in.u32();
             const std::string_view bytes = in.bytes();
             if (jobs_.find(proc) == nullptr || !in.ok()) break;
-            const Forwards::Shown shown = forwards().output(node, proc, channel, bytes);
-            // A copy is taken when the tool has it.
-            if (shown != Forwards::Shown::Taken)
-                output_->write(shown == Forwards::Shown::Here ? node : kNobody, proc,
-                               channel == PMIX_FWD_STDERR_CHANNEL, bytes);
+            forwards().output(node, proc, channel, bytes);
             break;
         }
         case Kind::InputTaken:
@@ -312,6 +308,11 @@ void Launcher::on_message(uint32_t node, Kind kind, uint64_t id, std::string_vie
             router_->on_message(node, kind, id, body);
             break;
     }
+}
+
+void Launcher::show_output(std::optional<uint32_t> node, ProcId proc, uint32_t channel,
+                           std::string_view bytes) {
+    output_->write(node.value_or(kNobody), proc, channel == PMIX_FWD_STDERR_CHANNEL, bytes);
 }
 
 void Launcher::node_ready(uint32_t node, const std::string& uri) {
@@ -424,6 +425,7 @@ void Launcher::kill_nodes_later() {
 void Launcher::quit_nodes() {
     if (state_ == State::Quitting) return;
     state_ = State::Quitting;
+    forwards().release();
     progress_.clear();
     timeout_.cancel();
     for (NodeState& node : nodes_)

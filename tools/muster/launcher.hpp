@@ -112,6 +112,8 @@ class Launcher final : private Hub {
     void end_job(JobRecord& job, int32_t term_status, bool at_once) override;
     void end_ranks(const std::vector<ProcId>& procs, bool at_once) override;
     void output_taken(uint32_t node, uint64_t bytes) override;
+    void show_output(std::optional<uint32_t> node, ProcId proc, uint32_t channel,
+                     std::string_view bytes) override;
     void give_input(ProcId proc, std::string_view bytes) override;
     void show(bool error, std::string_view text) override;
     Forwards& forwards();

@@ -106,12 +106,14 @@ void Launcher::rank_not_started(ProcId proc, int status, int32_t code, const std
 /// One rank more is started or given up.
 void Launcher::start_settled(JobRecord& record) {
     if (record.ranks_to_start == 0 || --record.ranks_to_start > 0) return;
-    if (record.state == JobRecord::State::Starting) {
-        record.state = JobRecord::State::Running;
-        for (auto& [topic, service] : services_)
-            service->job_started(record);
+    if (record.state == JobRecord::State::Starting) record.state = JobRecord::State::Running;
+    // A job whose first processes have failed before the last one was started has been started all the same.
+    const bool started = std::all_of(record.ranks.begin(), record.ranks.end(),
+                                     [](const RankState& rank) { return rank.started; });
+    for (auto& [topic, service] : services_) {
+        if (started) service->job_started(record);
     }
-    launched(record, record.ended() ? PMIX_ERR_JOB_CANCELED : PMIX_SUCCESS, {});
+    launched(record, started ? PMIX_SUCCESS : PMIX_ERR_JOB_CANCELED, {});
 }
 
 void Launcher::launched(JobRecord& record, int32_t status, const std::string& why) {
@@ -253,7 +255,9 @@ void Launcher::fail_job(JobRecord& record, int status, int32_t term_status, cons
     record.failure = status;
     record.term_status = term_status;
     // Who spawned a job that could not be started is told so, and decides.
-    const bool unborn = record.job.number > 1 && record.ranks_to_start > 0;
+    const auto progress = progress_.find(record.job.number);
+    const bool told = progress == progress_.end() || !progress->second.launched;
+    const bool unborn = record.job.number > 1 && record.ranks_to_start > 0 && told;
     if (!why.empty() && !unborn) say(why);
     if (!failure_ && !unborn && !options_.serve && !record.wishes.report_separately) failure_ = status;
     end_ranks_of(record);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/muster/attach.hpp"
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/process.hpp"
 #include "tools/muster/tool_commands.hpp"
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
         forget_outer_server();
         for (const auto& [name, value] : line.options->parameters)
             setenv(name.c_str(), value.c_str(), 1);
+        if (!line.options->attach.empty()) return muster::run_attached(*line.options);
         return muster::Launcher(std::move(*line.options), std::move(initiator)).run();
     } catch (const std::exception& error) {
         fprintf(stderr, "muster: %s\n", error.what());

@@ -201,6 +201,7 @@ struct HelpFormat : CLI::Formatter {
     std::string make_usage(const CLI::App*, std::string) const override {
         return "Usage: muster [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM2 [ARGUMENTS]]...\n"
                "       muster serve [OPTIONS]\n"
+               "       muster --attach SERVER [OPTIONS] PROGRAM [ARGUMENTS]...\n"
                "       muster ps [SERVER]\n"
                "       muster top [--once] [--json] [-d SECONDS] [SERVER]\n"
                "       muster kill [-s SIGNAL] SERVER [JOB]...\n";
@@ -210,7 +211,7 @@ struct HelpFormat : CLI::Formatter {
 /// Everything that one part of the command line may carry, and the parser for it.
 struct Part {
     CLI::App parser{"Starts a parallel program: its processes find each other through PMIx.", "muster"};
-    std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri;
+    std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri, attach;
     std::vector<std::string> env, outputs;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
     bool report = false, recovery = false, tag = false, timestamps = false, merge = false, accepted = false,
@@ -260,6 +261,10 @@ struct Part {
             ->type_name("WHO");
         parser.add_option("--timeout", timeout, "(job) End the job after this many seconds")
             ->type_name("SECONDS");
+        parser
+            .add_option("--attach", attach,
+                        "(job) Have a muster that runs already start the job: its process ID, or URI")
+            ->type_name("SERVER");
         parser
             .add_option(
                 "--report-uri", report_uri,
@@ -335,6 +340,10 @@ struct Part {
         options.recoverable |= recovery;
         if (!input.empty()) options.input = input_policy(input);
         if (!report_uri.empty()) options.report_uri = report_uri;
+        if (!attach.empty()) options.attach = attach;
+        if (!options.attach.empty() && (!nodes.empty() || !report_uri.empty() || report))
+            throw UsageError(
+                "--nodes, --report-uri and --report are for the muster that runs, not for --attach");
         if (!timeout.empty()) {
             char* end = nullptr;
             options.timeout = strtod(timeout.c_str(), &end);
@@ -384,6 +393,8 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
         if (options.serve) {
             if (!app.argv.empty()) throw UsageError("serve starts no program; tools do that");
             part.into(options);
+            if (!options.attach.empty())
+                throw UsageError("serve has servers of its own and takes no --attach");
             return {std::move(options), 0, ""};
         }
         if (app.argv.empty()) {

@@ -83,9 +83,10 @@ struct Options {
     double timeout = 0;  ///< seconds; 0: none
     unsigned nodes = 1;
     bool report = false;
-    bool serve = false;             ///< no program: servers for tools and what they start
-    std::string report_uri;         ///< file for the URI of the server, "-" for standard output; empty: none
-    bool recoverable = false;       ///< the job goes on when a process fails
+    bool serve = false;        ///< no program: servers for tools and what they start
+    std::string attach;        ///< the server that is to run the job, a process ID or URI; empty: our own
+    std::string report_uri;    ///< file for the URI of the server, "-" for standard output; empty: none
+    bool recoverable = false;  ///< the job goes on when a process fails
     bool no_oversubscribe = false;  ///< at most one rank a core of a node
     /// Environment variables that carry parameters (PMIX_MCA_..., OMPI_MCA_...), for servers and ranks.
     std::vector<std::pair<std::string, std::string>> parameters;

@@ -343,6 +343,49 @@ serve) # servers without a job: tools come, look, start jobs and end them
     timeout 60 "$muster" ps 1 2>tool.err && wrong "ps found a server that is not there"
     echo "COVERS TOOL-23 TOOL-81"
     ;;
+attach) # jobs at a muster that runs: input, output, status and signals are here
+    "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
+    server=$!
+    until_true '[ -s uri ]'
+    mkdir elsewhere
+    run 0 --attach "$server" -n 4 --output tag "$examples/ring" 3
+    out_has '@1,0\]<stdout>: .*went round 4 ranks 3 times'
+    lines out 5
+    run 0 --attach "$(cat uri)" -n 3 --wdir elsewhere --pset all -x A=b sh -c 'echo "$A $PWD"; echo problem >&2'
+    [ "$(sort -u out)" = "b $work/elsewhere" ] || wrong "$(cat out)"
+    lines out 3
+    lines err 3
+    # More than anything keeps, before anybody can have asked for it.
+    run 0 --attach "$server" -n 2 --map-by node --stdin none sh -c 'head -c 3000000 /dev/zero; echo end >&2'
+    [ "$(wc -c <out)" = 6000000 ] || wrong "$(wc -c <out) bytes instead of 6000000"
+    seq 100000 >numbers
+    run 0 --attach "$server" -n 2 --stdin all sha256sum <numbers
+    [ "$(sort -u out)" = "$(sha256sum <numbers)" ] || wrong "the input is another: $(cat out)"
+    run 0 --attach "$server" -n 1 --output file=kept,nocopy --stdin none echo into a file
+    lines out 0
+    grep -qx 'into a file' kept.*.0.stdout || wrong "no file: $(ls)"
+    run 3 --attach "$server" -n 2 sh -c 'exit 3' </dev/null
+    err_has '^muster: job .* has failed: .*, first rank [01] with exit code 3$'
+    lines err 1
+    run 127 --attach "$server" -n 2 ./no-such-program
+    run 124 --attach "$server" -n 2 --timeout 1 sleep 60
+    run 2 --attach "$server" --nodes 2 "$examples/ring"
+    start --attach "$server" -n 2 sh -c 'trap "echo usr1" USR1; echo up; while :; do sleep 0.05; done'
+    until_true '[ "$(grep -c up out)" = 2 ]'
+    kill -USR1 "$background"
+    until_true '[ "$(grep -c usr1 out)" = 2 ]'
+    kill -INT "$background"
+    ended_with 130
+    start --attach "$server" -n 1 sleep 60
+    until_true '[ "$(timeout 60 "$muster" ps "$server" | wc -l)" = 2 ]'
+    kill -TERM "$server"
+    # The end of the job, or of the connection: whichever is heard first.
+    wait "$background" && wrong "the job ended well although its server was ended"
+    wait "$server" || wrong "the server ended with $?"
+    grep -q 'up\|end\|problem' serve.out && wrong "output of the jobs is elsewhere: $(cat serve.out)"
+    run 1 --attach "$server" "$examples/ring"
+    echo "COVERS TOOL-80 IOF-01"
+    ;;
 tool_late) # a tool at a muster that runs a program
     start -n 2 "$services" tool_host
     until_true 'timeout 60 "$muster" ps "$background" >ps.out 2>/dev/null && [ "$(wc -l <ps.out)" = 3 ]'

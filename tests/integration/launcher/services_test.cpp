@@ -55,12 +55,16 @@ class FakeHub final : public Hub {
     void end_job(JobRecord& job, int32_t, bool) override { job.state = JobRecord::State::Ended; }
     void end_ranks(const std::vector<ProcId>&, bool) override {}
     void output_taken(uint32_t node, uint64_t bytes) override { taken[node] += bytes; }
+    void show_output(std::optional<uint32_t> node, ProcId proc, uint32_t, std::string_view bytes) override {
+        shown[proc] += bytes;
+        if (node) taken[*node] += bytes.size();
+    }
     void give_input(ProcId proc, std::string_view bytes) override {
         input[proc] += bytes.empty() ? std::string("<end>") : std::string(bytes);
     }
     void show(bool, std::string_view) override {}
     std::map<uint32_t, uint64_t> taken;
-    std::map<ProcId, std::string> input;
+    std::map<ProcId, std::string> input, shown;
 
   private:
     Loop loop_;

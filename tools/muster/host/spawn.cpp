@@ -130,6 +130,12 @@ bool read_wish(const pmix_info_t& info, JobWishes& wishes) {
         *flag = is_true(info);
         return true;
     }
+    for (const auto& [key, channel] : {std::pair(PMIX_FWD_STDOUT, PMIX_FWD_STDOUT_CHANNEL),
+                                       std::pair(PMIX_FWD_STDERR, PMIX_FWD_STDERR_CHANNEL)}) {
+        if (!PMIX_CHECK_KEY(&info, key)) continue;
+        if (is_true(info)) wishes.forward |= channel;
+        return true;
+    }
     if (!PMIX_CHECK_KEY(&info, PMIX_ABORT_NON_ZERO_TERM)) return false;
     wishes.nonzero_is_fine = !is_true(info);
     return true;
@@ -209,8 +215,8 @@ bool is_log_info(const pmix_info_t& info) {
 bool is_remark(const pmix_info_t& info) {
     for (const char* key :
          {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
-          PMIX_PERSONALITY, PMIX_RANKBY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDOUT,
-          PMIX_FWD_STDERR, PMIX_FWD_STDDIAG, PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NOHUP}) {
+          PMIX_PERSONALITY, PMIX_RANKBY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDDIAG,
+          PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NOHUP}) {
         if (PMIX_CHECK_KEY(&info, key)) return true;
     }
     return false;
@@ -287,6 +293,9 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
             return status;
         }
     }
+    // Output is kept for tools, which ask for it when they know the job's name.
+    const pmix_info_t* tool = find_info(info, count, PMIX_REQUESTOR_IS_TOOL);
+    if (tool == nullptr || !is_true(*tool)) request.wishes.forward = 0;
     if (log.size() > 0) request.wishes.log = packed(log.data(), log.size(), PMIX_INFO);
     for (size_t i = 0; i < app_count; ++i) {
         if (const pmix_status_t status = read_app(apps[i], common, request); status != PMIX_SUCCESS)
@@ -362,6 +371,8 @@ const std::vector<const char*>& spawn_attributes() {
                                          PMIX_SPAWN_TIMEOUT,
                                          PMIX_JOB_TIMEOUT,
                                          PMIX_STDIN_TGT,
+                                         PMIX_FWD_STDOUT,
+                                         PMIX_FWD_STDERR,
                                          PMIX_FWD_STDIN,
                                          PMIX_TAG_OUTPUT,
                                          PMIX_TIMESTAMP_OUTPUT,

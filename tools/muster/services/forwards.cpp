@@ -9,6 +9,8 @@ namespace {
 
 /// Input that may wait for slow ranks before those who push it do.
 constexpr uint64_t kInputWindow = 1 << 20;
+/// How long output is kept for the tool that has spawned its job and wants it.
+constexpr std::chrono::seconds kHeld{5};
 
 }  // namespace
 
@@ -50,13 +52,45 @@ void Forwards::pull(Asker asker, Reader& in, bool stop) {
                                                            : hub_.jobs().find(proc) != nullptr;
         if (!known) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
     }
+    std::vector<uint32_t> jobs;
+    for (const ProcName& proc : wanted.procs)
+        jobs.push_back(hub_.jobs().find(proc.nspace)->job.number);
     pulls_.push_back(std::move(wanted));
+    // Before what was kept: it makes the reader known there.
     hub_.answer(asker, PMIX_SUCCESS);
+    for (const uint32_t job : jobs)
+        release(job);
 }
 
-Forwards::Shown Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes) {
-    const JobRecord* record = pulls_.empty() ? nullptr : hub_.jobs().find(proc.job);
-    if (record == nullptr) return Shown::Here;
+/// Keeps the output for the tool that has spawned the job, if that will ask for it.
+bool Forwards::hold(const JobRecord& job, uint32_t node, ProcId proc, uint32_t channel,
+                    std::string_view bytes) {
+    if ((job.wishes.forward & channel) == 0) return false;
+    Held& held = held_[proc.job];
+    if (!held.limit) held.limit = hub_.loop().after(kHeld, [this, number = proc.job] { release(number); });
+    held.pieces.push_back({node, proc, channel, std::string(bytes)});
+    return true;
+}
+
+/// From here on output of the job goes where it is wanted now.
+void Forwards::release(uint32_t job) {
+    if (JobRecord* record = hub_.jobs().find(job)) record->wishes.forward = 0;
+    const auto found = held_.find(job);
+    if (found == held_.end()) return;
+    const Held held = std::move(found->second);
+    held_.erase(found);
+    for (const Held::Output& piece : held.pieces)
+        output(piece.node, piece.proc, piece.channel, piece.bytes);
+}
+
+void Forwards::release() {
+    while (!held_.empty())
+        release(held_.begin()->first);
+}
+
+void Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes) {
+    const JobRecord* record = hub_.jobs().find(proc.job);
+    if (record == nullptr || hold(*record, node, proc, channel, bytes)) return;
     const ProcName name{record->job.nspace, proc.rank};
     Piece piece{node, bytes.size(), {}};
     bool taken_away = false;
@@ -67,13 +101,17 @@ Forwards::Shown Forwards::output(uint32_t node, ProcId proc, uint32_t channel, s
         if (std::find(piece.nodes.begin(), piece.nodes.end(), pull.node) == piece.nodes.end())
             piece.nodes.push_back(pull.node);
     }
-    if (piece.nodes.empty()) return Shown::Here;
+    if (piece.nodes.empty()) {
+        if (!bytes.empty()) hub_.show_output(node, proc, channel, bytes);
+        return;
+    }
     const uint64_t number = next_piece_++;
     const auto nodes = piece.nodes;
     pieces_.emplace(number, std::move(piece));
     for (const uint32_t reader : nodes)
         hub_.tell(reader, Topic::Forward, Writer().u64(number).name(name).u32(channel).bytes(bytes));
-    return taken_away ? Shown::Taken : Shown::Copied;
+    // The node hears that it was taken when the tools have it.
+    if (!taken_away && !bytes.empty()) hub_.show_output(std::nullopt, proc, channel, bytes);
 }
 
 void Forwards::told(uint32_t node, Reader& in) {

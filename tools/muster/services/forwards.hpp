@@ -27,14 +27,11 @@ class Forwards final : public Service {
     void proc_ended(JobRecord& job, uint32_t rank) override;
     void node_gone(uint32_t node) override;
 
-    /// What becomes of output besides.
-    enum class Shown {
-        Here,    ///< nobody asked for it: muster shows it and says so to the node
-        Copied,  ///< muster shows it; the node is told when the tools have it, too
-        Taken,   ///< muster does not show it
-    };
-    /// Output of a process; sent on to who asked for it.
-    Shown output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes);
+    /// Output of a process (none: its end): sent on to who asked for it, kept for a tool that will ask, or
+    /// shown.
+    void output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes);
+    /// Nobody will ask any more.
+    void release();
     /// Ranks have taken (or dropped) input. How many of these bytes were not ours.
     uint64_t input_taken(uint64_t bytes);
 
@@ -52,6 +49,19 @@ class Forwards final : public Service {
         uint64_t size = 0;
         std::vector<uint32_t> nodes;
     };
+    /// Output of a job whose spawner is about to ask for it. Its node sends no more than its window.
+    struct Held {
+        struct Output {
+            uint32_t node = 0;
+            ProcId proc;
+            uint32_t channel = 0;
+            std::string bytes;
+        };
+        std::vector<Output> pieces;
+        Watch limit;  ///< by then it has changed its mind
+    };
+    bool hold(const JobRecord& job, uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes);
+    void release(uint32_t job);
     void pull(Asker asker, Reader& in, bool stop);
     void push(Asker asker, Reader& in);
     void taken(uint64_t number, uint32_t node);
@@ -60,6 +70,7 @@ class Forwards final : public Service {
     Hub& hub_;
     std::vector<Pull> pulls_;
     std::map<uint64_t, Piece> pieces_;
+    std::map<uint32_t, Held> held_;  ///< by the job's number
     uint64_t next_piece_ = 1;
     uint64_t pushed_ = 0;        ///< bytes of input that the ranks have not taken
     std::deque<Asker> waiting_;  ///< who has pushed more than they take

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,9 @@ class Hub {
     virtual void end_ranks(const std::vector<ProcId>& procs, bool at_once) = 0;
     /// So much of the output that this node sent has been taken: it may send more.
     virtual void output_taken(uint32_t node, uint64_t bytes) = 0;
+    /// Shows output of a process as the job's; `node` hears that it was taken, unless nothing is there.
+    virtual void show_output(std::optional<uint32_t> node, ProcId proc, uint32_t channel,
+                             std::string_view bytes) = 0;
     /// Input for a process; none: its end.
     virtual void give_input(ProcId proc, std::string_view bytes) = 0;
     /// Writes to muster's own standard output or error.

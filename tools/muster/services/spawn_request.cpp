@@ -31,7 +31,7 @@ void write_spawn(Writer& out, const SpawnRequest& request) {
                       wishes.log_end, wishes.log_events, wishes.log_procs, wishes.log_failures, wishes.silent,
                       wishes.separate, wishes.report_separately, wishes.recoverable, wishes.nonzero_is_fine})
         out.u32(flag ? 1 : 0);
-    out.name(wishes.requestor).bytes(wishes.log).bytes(request.attributes);
+    out.u32(wishes.forward).name(wishes.requestor).bytes(wishes.log).bytes(request.attributes);
 }
 
 bool read_spawn(Reader& in, SpawnRequest& request) {
@@ -83,6 +83,7 @@ bool read_spawn(Reader& in, SpawnRequest& request) {
           &wishes.log_end, &wishes.log_events, &wishes.log_procs, &wishes.log_failures, &wishes.silent,
           &wishes.separate, &wishes.report_separately, &wishes.recoverable, &wishes.nonzero_is_fine})
         *flag = in.u32() != 0;
+    wishes.forward = in.u32();
     wishes.requestor = in.name();
     wishes.log = in.bytes();
     request.attributes = in.bytes();
