@@ -13,15 +13,29 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
         return;
     }
     const bool collect = collective->any_true(PMIX_COLLECT_DATA);
-    Bytes data;
+    // Also where nothing is collected, something goes round, and the host is told that it need not be kept:
+    // Slurm 22.05 takes a fence without data for one of each node by itself (docs/decisions).
+    std::vector<pmix_proc_t> local;
     if (collect) {
-        std::vector<pmix_proc_t> local;
         for (const Arrival& arrival : collective->arrivals())
             local.push_back(arrival.proc);
-        data = server_.modex().contribution(local);
     }
+    Bytes data = server_.modex().contribution(local, collect);
     Info info;
-    if (info.add_copies(collective->directives()) != PMIX_SUCCESS) info.clear();
+    pmix_info_directives_t flags = 0;
+    for (const pmix_info_t& directive : collective->directives()) {
+        if (key_is(directive.key, PMIX_COLLECT_DATA)) {
+            flags = directive.flags & PMIX_INFO_REQD;
+            continue;
+        }
+        if (const pmix_status_t status = info.add_copy(directive); status != PMIX_SUCCESS) {
+            Outcome failed;
+            failed.status = status;
+            return server_.collectives().finish(collective, failed);
+        }
+    }
+    info.add(PMIX_COLLECT_DATA, collect);
+    info[info.size() - 1].flags = flags;
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS)) {
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
     }

@@ -169,6 +169,10 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
         *holder = names.release();
         return done(PMIX_SUCCESS, holder);
     }
+    // Whom a server would ask is its host, which is the one that asks here: perhaps inside the very upcall
+    // that wants this process's data from it (Open MPI's), on the thread that would have to answer. It waits
+    // only on its word.
+    if (!self.directives_.timeout) return again(PMIX_SUCCESS);
     GetRequest request;
     request.requester = self.runtime_->self();
     request.target = self.target_;

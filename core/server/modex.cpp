@@ -364,11 +364,11 @@ void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
     requested_[Proc(proc)].push_back(std::move(done));
 }
 
-Bytes Modex::contribution(const std::vector<pmix_proc_t>& local) {
+Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected) {
     const Gds& store = server_.runtime().store();
     const WireFormat format = server_.runtime().own_format();
     Packer body(format);
-    body.byte(1);  // data was collected
+    body.byte(collected ? 1 : 0);
     for (const pmix_proc_t& proc : local) {
         Packer values(format);
         store.find_posted(proc, View::Remote,

@@ -46,8 +46,9 @@ class Modex {
     /// The host wants the data of one of our processes for another server.
     void requested(const pmix_proc_t& proc, OnRequested done);
 
-    /// What all local processes among `ranks` contribute to a fence that collects data.
-    Bytes contribution(const std::vector<pmix_proc_t>& local);
+    /// What these local processes contribute to a fence; without data where none is collected, but never
+    /// empty.
+    Bytes contribution(const std::vector<pmix_proc_t>& local, bool collected = true);
     /// Takes in what the servers of a fence contributed. The error says what was wrong; what came before is
     /// kept.
     pmix_status_t accept_contributions(ByteView data);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -214,6 +215,7 @@ TEST(Manners, TwoAnswersInsideTheUpcallCountOnce) {
 struct Step {
     std::mutex lock;  ///< held while a fence is answered, and taken to free the data of the answer
     std::atomic<int> fences{0};
+    std::atomic<int> alone{0};  ///< of the fences, those that Slurm would answer without the other nodes
     std::atomic<int> released{0};
     std::atomic<int> stuck{0};
     std::atomic<int> events{0};
@@ -235,9 +237,13 @@ void step_release(void* data) {
     ++step.released;
 }
 
-pmix_status_t step_fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data, size_t size,
-                         pmix_modex_cbfunc_t done, void* context) {
+pmix_status_t step_fence(const pmix_proc_t*, size_t, const pmix_info_t* info, size_t count, char* data,
+                         size_t size, pmix_modex_cbfunc_t done, void* context) {
     const std::lock_guard guard(step.lock);
+    const bool told = std::any_of(info, info + count, [](const pmix_info_t& directive) {
+        return PMIx_Check_key(directive.key, PMIX_COLLECT_DATA);
+    });
+    if (!told || size == 0) ++step.alone;
     // The first is answered inside the upcall, the next by another thread of the host.
     if (step.fences++ % 2 == 0) {
         done(PMIX_SUCCESS, data, size, context, step_release, data);
@@ -250,11 +256,31 @@ pmix_status_t step_fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t,
     return PMIX_SUCCESS;
 }
 
+// Open MPI 4.1 looks with the library, before it asks the other node, from the thread that has to answer.
+TEST(Manners, AHostMayGetInsideItsDirectModexUpcall) {
+    static std::atomic<pmix_status_t> looked{PMIX_SUCCESS};
+    Host host([](pmix_server_module_t& module) {
+        module.direct_modex = [](const pmix_proc_t* proc, const pmix_info_t*, size_t,
+                                 pmix_modex_cbfunc_t done, void* context) -> pmix_status_t {
+            std::thread([proc = *proc, done, context] {
+                pmix_value_t* value = nullptr;
+                looked = PMIx_Get(&proc, "modex", nullptr, 0, &value);
+                done(PMIX_ERR_NOT_SUPPORTED, nullptr, 0, context, nullptr, nullptr);
+            }).detach();
+            return PMIX_SUCCESS;
+        };
+    });
+    auto asks = core_client(host, host.start_job(1, 1), 0, {"get", "1", "anything", "20"});
+    expect_end(asks, ended("GET", PMIX_ERR_NOT_SUPPORTED));
+    EXPECT_EQ(looked, PMIX_ERR_NOT_FOUND);
+}
+
 // Slurm 22.05: the old entry for clients that connect, never answered; a node id that contradicts the map;
-// the data of a fence is given back under the lock under which it was answered; whatever event its default
-// handler sees kills the job, and the handler never says that it is done.
+// other nodes are waited for only in a fence that has data and names PMIX_COLLECT_DATA; the data of a fence
+// is given back under the lock under which it was answered; whatever event its default handler sees kills the
+// job, and the handler never says that it is done.
 TEST(Manners, SRV_57__SRV_65_a_host_in_slurms_manner_serves_its_job) {
-    step.fences = step.released = step.stuck = step.events = 0;
+    step.fences = step.alone = step.released = step.stuck = step.events = 0;
     auto host = std::make_unique<Host>([](pmix_server_module_t& module) {
         module = {};
         module.client_connected = [](const pmix_proc_t*, void*, pmix_op_cbfunc_t, void*) -> pmix_status_t {
@@ -285,13 +311,14 @@ TEST(Manners, SRV_57__SRV_65_a_host_in_slurms_manner_serves_its_job) {
         });
         std::vector<Process> processes;
         for (const pmix_rank_t rank : job.nodes[0])
-            processes.push_back(host->start(job, rank, {"fence", "2", "collect"}));
+            processes.push_back(host->start(job, rank, {"fence", "2", round == 0 ? "collect" : "bare"}));
         for (Process& process : processes)
             EXPECT_EQ(process.wait(), 0);
         host->deregister_job(job);
     }
     host.reset();
     EXPECT_GE(step.fences, 2);
+    EXPECT_EQ(step.alone, 0) << "a fence that such a host does not let the nodes make together";
     EXPECT_EQ(step.released, step.fences);
     EXPECT_EQ(step.stuck, 0) << "the data was given back inside the host's own call";
     EXPECT_EQ(step.events, 0) << "nothing went wrong, so nothing may reach the default handler";
@@ -474,7 +501,10 @@ TEST(Ends, TheServersEndEndsTheHostsOwnCallsAndRequests) {
         request = std::make_unique<ModexRequest>(job, 0);
         asker = std::thread([&got, proc = process_of(job, 1)] {
             pmix_value_t* value = nullptr;
-            got = PMIx_Get(&proc, "never.answered", nullptr, 0, &value);
+            const int seconds = 60;
+            pmix_info_t patience;
+            PMIX_INFO_LOAD(&patience, PMIX_TIMEOUT, &seconds, PMIX_INT);
+            got = PMIx_Get(&proc, "never.answered", &patience, 1, &value);
         });
         ASSERT_TRUE(host.wait_for("modex", 1));
     }
