@@ -5,6 +5,7 @@
 //     initiator muster -n 4 ring                     the launcher reads the whole command line
 //     initiator --stop muster -n 4 ring              the processes wait in PMIx_Init until we have seen them
 //     initiator --launcher "muster serve" -n 4 ring  the launcher is started first, then asked for the job
+//     initiator --daemon PROGRAM muster --nodes 4 ring   the launcher's daemons are PROGRAM
 //     initiator --uri URI muster -n 4 ring           the launcher itself is started by the server at URI
 //
 // Options of the tool end at the first word that is none; what follows is passed on as it is.
@@ -123,7 +124,7 @@ static void add_rendezvous(pmix_app_t* app, bool local) {
 
 // Starts the launcher. With `hold` it waits in its init for our release; with `stop` what it starts waits
 // too.
-static void start_launcher(char** words, bool hold, bool stop, bool local) {
+static void start_launcher(char** words, const char* daemon, bool hold, bool stop, bool local) {
     const bool yes = true;
     pmix_app_t app;
     PMIX_APP_CONSTRUCT(&app);
@@ -136,6 +137,7 @@ static void start_launcher(char** words, bool hold, bool stop, bool local) {
     PMIx_Info_list_add(list, PMIX_FWD_STDOUT, &yes, PMIX_BOOL);
     PMIx_Info_list_add(list, PMIX_FWD_STDERR, &yes, PMIX_BOOL);
     PMIx_Info_list_add(list, PMIX_NOTIFY_COMPLETION, &yes, PMIX_BOOL);
+    if (daemon != NULL) PMIx_Info_list_add(list, PMIX_LAUNCHER_DAEMON, daemon, PMIX_STRING);
     if (hold) PMIx_Info_list_add(list, PMIX_DEBUG_STOP_IN_INIT, &yes, PMIX_BOOL);
     pmix_info_t directive;
     memset(&directive, 0, sizeof directive);
@@ -216,12 +218,14 @@ static void show_processes(void) {
 }
 
 int main(int argc, char** argv) {
-    const char *uri = NULL, *command = NULL;
+    const char *uri = NULL, *command = NULL, *daemon = NULL;
     bool stop = false;
     int count = 1, at = 1;
     for (; at < argc; ++at) {
         if (strcmp(argv[at], "--stop") == 0) {
             stop = true;
+        } else if (strcmp(argv[at], "--daemon") == 0 && at + 1 < argc) {
+            daemon = argv[++at];
         } else if (strcmp(argv[at], "--uri") == 0 && at + 1 < argc) {
             uri = argv[++at];
         } else if (strcmp(argv[at], "--launcher") == 0 && at + 1 < argc) {
@@ -234,19 +238,20 @@ int main(int argc, char** argv) {
     }
     if (at == argc) {
         fprintf(stderr,
-                "usage: initiator [--stop] [--uri URI] LAUNCHER ARGUMENT...\n"
-                "       initiator [--uri URI] --launcher COMMAND [-n COUNT] PROGRAM ARGUMENT...\n");
+                "usage: initiator [--stop] [--daemon PROGRAM] [--uri URI] LAUNCHER ARGUMENT...\n"
+                "       initiator [--daemon PROGRAM] [--uri URI] --launcher COMMAND [-n COUNT] PROGRAM "
+                "ARGUMENT...\n");
         return 2;
     }
     begin(uri);
     if (command != NULL) {
         char** words = PMIx_Argv_split(command, ' ');
-        start_launcher(words, false, false, uri == NULL);
+        start_launcher(words, daemon, false, false, uri == NULL);
         PMIx_Argv_free(words);
         turn_to_launcher();
         if (wait_for(&launcher_ready)) start_job(argv + at, count);
     } else {
-        start_launcher(argv + at, true, stop, uri == NULL);
+        start_launcher(argv + at, daemon, true, stop, uri == NULL);
         turn_to_launcher();
         release(launcher, 0);
     }

@@ -90,13 +90,14 @@ Initiator Initiator::from_environment() {
 void write_guidance(Writer& out, const Guidance& guidance) {
     out.u32(guidance.parent ? 1 : 0);
     if (guidance.parent) out.name(*guidance.parent);
-    out.u32(guidance.hold ? 1 : 0);
+    out.u32(guidance.hold ? 1 : 0).bytes(guidance.daemon);
     write_spawn(out, guidance.request);
 }
 
 bool read_guidance(Reader& in, Guidance& guidance) {
     if (in.u32() != 0) guidance.parent = in.name();
     guidance.hold = in.u32() != 0;
+    guidance.daemon = in.bytes();
     return read_spawn(in, guidance.request);
 }
 
@@ -121,6 +122,10 @@ std::string join_initiator(const Initiator& initiator, Guidance& guidance) {
     if (pmix_value_t* stop = own_value(PMIX_DEBUG_STOP_IN_INIT)) {
         guidance.hold = stop->type != PMIX_BOOL || stop->data.flag;
         PMIX_VALUE_RELEASE(stop);
+    }
+    if (pmix_value_t* daemon = own_value(PMIX_LAUNCHER_DAEMON)) {
+        guidance.daemon = text_of(*daemon);
+        PMIX_VALUE_RELEASE(daemon);
     }
     pmix_value_t* directives = own_value(PMIX_LAUNCH_DIRECTIVES);
     if (directives == nullptr) return {};

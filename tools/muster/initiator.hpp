@@ -32,6 +32,7 @@ struct Initiator {
 struct Guidance {
     std::optional<ProcName> parent;  ///< its name, where we are connected to it
     bool hold = false;               ///< launch nothing until PMIX_DEBUGGER_RELEASE
+    std::string daemon;              ///< what is started as the nodes (PMIX_LAUNCHER_DAEMON); empty: muster
     SpawnRequest request;            ///< what is to hold for the job: its one program stands for all
 };
 

@@ -2,9 +2,11 @@
 // The launcher's own life: its nodes, signals and time limit, the messages, and its end.
 #include "tools/muster/launcher.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pmix_common.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -75,7 +77,7 @@ int Launcher::run() {
     rendezvous_by_name_ = fmt::format("{}/pmix.{}.tool.{}", parent, hostname_, server_nspace_);
     adopt_orphans();
     watch_signals();
-    if (!fork_nodes()) {
+    if (!start_nodes()) {
         end_children(true);
         remove_session_dir(session_dir_);
         return 1;
@@ -116,10 +118,7 @@ void Launcher::make_parts() {
         [this](const std::string& what) { fail(128 + SIGPIPE, what + "; the job is ended"); });
     services_ = make_services(*this);
     for (uint32_t n = 0; n < nodes_.size(); ++n) {
-        nodes_[n].link = std::make_unique<Link>(
-            *loop_, node_fds_[n],
-            [this, n](Kind kind, uint64_t id, std::string_view body) { on_message(n, kind, id, body); },
-            [this, n] { on_node_gone(n); });
+        if (nodes_[n].fd >= 0) connect_node(n);
     }
     if (options_.timeout > 0) {
         timeout_ = loop_->after(std::chrono::milliseconds(static_cast<int64_t>(options_.timeout * 1000)),
@@ -158,54 +157,95 @@ void Launcher::watch_signals() {
     signal_fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/// Forks a process for each node; the sockets to them are in node_fds_.
-bool Launcher::fork_nodes() {
+/// Starts the nodes, but where a tool guides us only the first: the tool may say what the others are to be.
+bool Launcher::start_nodes() {
     nodes_.resize(node_names_.size());
-    for (uint32_t n = 0; n < nodes_.size(); ++n) {
-        int pair[2];
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-            say(fmt::format("cannot talk to node {}: {}", node_names_[n], strerror(errno)));
-            return false;
-        }
-        const pid_t pid = fork();
-        if (pid == 0) {
-            close(pair[0]);
-            for (int fd : node_fds_)
-                close(fd);
-            close(signal_fd_);
-            NodePlan plan;
-            plan.number = n;
-            plan.names = node_names_;
-            plan.server_nspace = server_nspace_;
-            if (n == 0) {
-                plan.rendezvous = rendezvous_;
-                plan.rendezvous_by_name = rendezvous_by_name_;
-                plan.initiator = initiator_;
-            }
-            plan.session_dir = session_dir_;
-            plan.launcher_fd = pair[1];
-            int status = 1;
-            try {
-                status = Node(std::move(plan)).run();
-            } catch (const std::exception& error) {
-                say(fmt::format("node {}: {}", node_names_[n], error.what()));
-            }
-            _exit(status);
-        }
-        close(pair[1]);
-        if (pid < 0) {
-            say(fmt::format("cannot start node {}: {}", node_names_[n], strerror(errno)));
-            close(pair[0]);
-            return false;
-        }
-        nodes_[n].pid = pid;
-        node_fds_.push_back(pair[0]);
+    const uint32_t count = initiator_.waits_for_us() ? 1 : static_cast<uint32_t>(nodes_.size());
+    for (uint32_t n = 0; n < count; ++n) {
+        if (!start_node(n)) return false;
     }
     return true;
 }
 
+/// Forks a process for a node; our end of the socket to it is in its state.
+bool Launcher::start_node(uint32_t n) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        say(fmt::format("cannot talk to node {}: {}", node_names_[n], strerror(errno)));
+        return false;
+    }
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(pair[0]);
+        for (const NodeState& node : nodes_) {
+            if (node.fd >= 0) close(node.fd);
+        }
+        NodePlan plan;
+        plan.number = n;
+        plan.names = node_names_;
+        plan.server_nspace = server_nspace_;
+        if (n == 0) {
+            plan.rendezvous = rendezvous_;
+            plan.rendezvous_by_name = rendezvous_by_name_;
+            plan.initiator = initiator_;
+        }
+        plan.session_dir = session_dir_;
+        plan.launcher_fd = pair[1];
+        run_node(std::move(plan));
+    }
+    close(pair[1]);
+    if (pid < 0) {
+        say(fmt::format("cannot start node {}: {}", node_names_[n], strerror(errno)));
+        close(pair[0]);
+        return false;
+    }
+    nodes_[n].pid = pid;
+    nodes_[n].fd = pair[0];
+    nodes_[n].gone = false;
+    return true;
+}
+
+/// In the new process: becomes the node, in a program of its own where this one has a loop already.
+void Launcher::run_node(NodePlan plan) {
+    if (!loop_) {
+        close(signal_fd_);
+        int status = 1;
+        try {
+            status = Node(std::move(plan)).run();
+        } catch (const std::exception& error) {
+            say(fmt::format("node {}: {}", node_names_[plan.number], error.what()));
+        }
+        _exit(status);
+    }
+    Writer body;
+    write_plan(body, plan);
+    const int file = memfd_create("muster-node", 0);
+    const bool written = file >= 0 && write(file, body.body().data(), body.body().size()) ==
+                                          static_cast<ssize_t>(body.body().size());
+    fcntl(plan.launcher_fd, F_SETFD, 0);
+    restore_signals();
+    std::vector<std::string> words = words_of(guidance_.daemon.empty() ? "/proc/self/exe" : guidance_.daemon);
+    words.insert(words.end(), {kNodeOption, std::to_string(file)});
+    std::vector<char*> arguments;
+    for (std::string& word : words)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    if (written) execvp(arguments[0], arguments.data());
+    say(fmt::format("'{}' cannot be started as node {}: {}", words[0], node_names_[plan.number],
+                    strerror(errno)));
+    _exit(127);
+}
+
+/// Takes part in the loop from here on.
+void Launcher::connect_node(uint32_t n) {
+    nodes_[n].link = std::make_unique<Link>(
+        *loop_, std::exchange(nodes_[n].fd, -1),
+        [this, n](Kind kind, uint64_t id, std::string_view body) { on_message(n, kind, id, body); },
+        [this, n] { on_node_gone(n); });
+}
+
 bool Launcher::send(uint32_t node, Kind kind, uint64_t id, const Writer& body) {
-    return nodes_[node].link->send(kind, id, body);
+    return nodes_[node].link == nullptr || nodes_[node].link->send(kind, id, body);
 }
 
 void Launcher::answer(Asker asker, int32_t status, std::string_view bytes) {
@@ -379,8 +419,9 @@ void Launcher::on_signal(int number) {
             break;
         case SIGTSTP:
             send_signal(SIGTSTP, {}, false);
-            for (NodeState& node : nodes_)
-                node.link->flush();
+            for (NodeState& node : nodes_) {
+                if (node.link) node.link->flush();
+            }
             raise(SIGSTOP);
             break;
         case SIGCONT:
@@ -417,7 +458,7 @@ void Launcher::end_all() {
 void Launcher::kill_nodes_later() {
     stuck_ = loop_->after(kNodePatience, [this] {
         for (const NodeState& node : nodes_) {
-            if (!node.gone) kill(node.pid, SIGKILL);
+            if (!node.gone && node.pid > 0) kill(node.pid, SIGKILL);
         }
     });
 }
@@ -428,8 +469,9 @@ void Launcher::quit_nodes() {
     forwards().release();
     progress_.clear();
     timeout_.cancel();
-    for (NodeState& node : nodes_)
-        node.link->send(Kind::Quit);
+    for (const NodeState& node : nodes_) {
+        if (node.link) node.link->send(Kind::Quit);
+    }
     kill_nodes_later();
 }
 

@@ -25,6 +25,7 @@
 namespace muster {
 
 class Forwards;
+struct NodePlan;
 
 class Launcher final : private Hub {
   public:
@@ -44,9 +45,10 @@ class Launcher final : private Hub {
     };
     struct NodeState {
         pid_t pid = -1;
+        int fd = -1;  ///< until there is a link
         std::unique_ptr<Link> link;
         bool ready = false;
-        bool gone = false;
+        bool gone = true;  ///< not started, or ended
     };
     /// What is kept of a job while it is launched or ended.
     struct Progress {
@@ -54,7 +56,10 @@ class Launcher final : private Hub {
         Watch force;
     };
 
-    bool fork_nodes();
+    bool start_nodes();
+    bool start_node(uint32_t number);
+    [[noreturn]] void run_node(NodePlan plan);
+    void connect_node(uint32_t number);
     void make_parts();
     void watch_signals();
     void on_message(uint32_t node, Kind kind, uint64_t id, std::string_view body);
@@ -134,9 +139,8 @@ class Launcher final : private Hub {
     std::vector<std::string> node_names_;
     JobTable jobs_;
     std::map<uint32_t, Progress> progress_;
-    std::vector<int> node_fds_;
     std::vector<NodeState> nodes_;
-    // Made after the nodes were forked, so that they inherit nothing of it.
+    // Made after the nodes were forked, so that they inherit nothing of it; later ones are executed.
     std::unique_ptr<Loop> loop_;
     std::unique_ptr<Output> output_;
     std::unique_ptr<Input> input_;
@@ -149,6 +153,9 @@ class Launcher final : private Hub {
     bool failed_ = false;         ///< fail() was called
     int interrupts_ = 0;
 };
+
+/// The first of two words that a node's program is started with; the second is for muster::run_node.
+inline constexpr const char* kNodeOption = "--node-of-launcher";
 
 /// "0-3,7" of a sorted list.
 std::string rank_text(const std::vector<uint32_t>& ranks);

@@ -32,6 +32,10 @@ void Launcher::watch_initiator() {
 void Launcher::guided(Guidance guidance) {
     const bool hold = guidance.hold;
     guidance_ = std::move(guidance);
+    for (uint32_t node = 1; node < nodes_.size() && initiator_.waits_for_us() && !ending(); ++node) {
+        if (!start_node(node)) return fail(1, "not all nodes can be started");
+        connect_node(node);
+    }
     if (!hold) launch_first();
 }
 

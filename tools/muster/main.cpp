@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "tools/muster/attach.hpp"
 #include "tools/muster/launcher.hpp"
+#include "tools/muster/node.hpp"
 #include "tools/muster/process.hpp"
 #include "tools/muster/tool_commands.hpp"
 
@@ -34,6 +36,7 @@ void forget_outer_server() {
 int main(int argc, char** argv) {
     muster::remember_signals();
     try {
+        if (argc == 3 && strcmp(argv[1], muster::kNodeOption) == 0) return muster::run_node(atoi(argv[2]));
         if (const auto status = muster::run_tool_command({argv + 1, argv + argc})) return *status;
         muster::CommandLine line = muster::read_command_line({argv + 1, argv + argc});
         if (!line.options) {

@@ -36,6 +36,36 @@ void block_signals() {
 
 }  // namespace
 
+void write_plan(Writer& out, const NodePlan& plan) {
+    out.u32(plan.number).texts(plan.names).bytes(plan.server_nspace).bytes(plan.session_dir);
+    out.u32(static_cast<uint32_t>(plan.launcher_fd));
+}
+
+bool read_plan(Reader& in, NodePlan& plan) {
+    plan.number = in.u32();
+    plan.names = in.texts();
+    plan.server_nspace = in.bytes();
+    plan.session_dir = in.bytes();
+    plan.launcher_fd = static_cast<int>(in.u32());
+    return in.ok() && plan.number < plan.names.size();
+}
+
+int run_node(int fd) {
+    std::string bytes;
+    char chunk[4096];
+    lseek(fd, 0, SEEK_SET);
+    for (ssize_t got = 0; (got = read(fd, chunk, sizeof chunk)) > 0;)
+        bytes.append(chunk, static_cast<size_t>(got));
+    close(fd);
+    Reader in(bytes);
+    NodePlan plan;
+    if (!read_plan(in, plan) || fcntl(plan.launcher_fd, F_SETFD, FD_CLOEXEC) != 0) {
+        fmt::print(stderr, "muster: what the launcher wants of this node cannot be read\n");
+        return 1;
+    }
+    return Node(std::move(plan)).run();
+}
+
 Node::Node(NodePlan plan)
     : plan_(std::move(plan)), dir_(fmt::format("{}/node{}", plan_.session_dir, plan_.number)) {
     link_ = std::make_unique<Link>(

@@ -29,6 +29,13 @@ struct NodePlan {
     Initiator initiator;  ///< of the first node: the tool that guides muster
 };
 
+/// What a node is told that is a program of its own: bytes in a file, and back. False when they are damaged.
+void write_plan(Writer& out, const NodePlan& plan);
+bool read_plan(Reader& in, NodePlan& plan);
+
+/// Runs the node whose plan the file `fd` (which is closed) holds. The exit status.
+int run_node(int fd);
+
 class Node final : private Bridge {
   public:
     explicit Node(NodePlan plan);

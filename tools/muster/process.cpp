@@ -178,6 +178,12 @@ void remember_signals() {
     }
 }
 
+void restore_signals() {
+    ::signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &original_mask, nullptr);
+    setrlimit(RLIMIT_NOFILE, &original_files);
+}
+
 Process start_process(const ProcessSpec& spec) {
     Process process;
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1}, report[2] = {-1, -1};

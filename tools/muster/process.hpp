@@ -44,6 +44,9 @@ Process start_process(const ProcessSpec& spec);
 /// Keeps the signal mask and the open-files limit that processes are to start with. Call first in main().
 void remember_signals();
 
+/// Makes them so again. In a child that is about to execute another program.
+void restore_signals();
+
 /// Makes orphans below this process its children, so that none escapes.
 void adopt_orphans();
 

@@ -48,11 +48,27 @@ hosted)
     "$bin/muster" serve --report-uri "$work/uri" >"$work/serve" 2>&1 &
     pids=$!
     until_true '[ -s "$work/uri" ]'
-    initiate --uri "$(cat "$work/uri")" "$bin/muster" -n 3 "$bin/debug_client" target "$work/dir"
+    initiate --uri "$(cat "$work/uri")" --daemon "$bin/muster" "$bin/muster" -n 3 --nodes 2 "$bin/debug_client" target "$work/dir"
     kill "$pids"
     wait "$pids" || wrong "muster serve ended with $?"
     pids=""
     covers="TOOL-55 TOOL-75" ;;
+daemon)
+    # The launcher's own first node aside, its nodes are the program that was named, which becomes muster's after all.
+    cat >"$work/daemon" <<END
+#!/bin/sh
+echo "\$1 \$2" >>"$work/dir/daemons"
+shift
+exec "$bin/muster" "\$@"
+END
+    chmod +x "$work/daemon"
+    initiate --daemon "$work/daemon own-word" "$bin/muster" -n 3 --nodes 3 "$bin/debug_client" target "$work/dir"
+    [ "$(grep -c '^own-word --' "$work/dir/daemons")" = 2 ] || wrong "other daemons: $(cat "$work/dir/daemons")"
+    # Without one that can be started there is no job, and nothing is left.
+    timeout 120 "$examples/initiator" --daemon "$work/none" "$bin/muster" -n 3 --nodes 3 "$bin/debug_client" target \
+        "$work/dir" >"$work/out" 2>"$work/err" && wrong "a launch without its daemons"
+    grep -q "/none' cannot be started as node node1" "$work/err" || wrong "not said: $(cat "$work/err")"
+    covers="TOOL-65 TOOL-82" ;;
 killed)
     # The launcher sees the end of the tool, and ends its job.
     "$examples/initiator" "$bin/muster" -n 2 sh -c "echo \$\$ >$work/dir/pid.\$PMIX_RANK; exec sleep 600" >"$work/out" 2>"$work/err" &

@@ -173,9 +173,6 @@ pmix_status_t read_job_info(const pmix_info_t& info, SpawnRequest& request) {
     if (is(PMIX_PARENT_ID)) {
         if (info.value.type != PMIX_PROC || info.value.data.proc == nullptr) return PMIX_ERR_BAD_PARAM;
         request.parent = name_of(*info.value.data.proc);
-    } else if (is(PMIX_LAUNCH_DIRECTIVES)) {
-        // For what the new job, a launcher, starts in turn.
-        request.attributes = packed(&info, 1, PMIX_INFO);
     } else if (is(PMIX_MAPBY)) {
         request.map_by = text_of(info.value);
     } else if (is(PMIX_PPR)) {
@@ -198,6 +195,11 @@ pmix_status_t read_job_info(const pmix_info_t& info, SpawnRequest& request) {
         return PMIX_ERR_NOT_FOUND;
     }
     return PMIX_SUCCESS;
+}
+
+/// For a new job that is a launcher: how it is to launch, and what is to hold for what it starts in turn.
+bool is_for_launchers(const pmix_info_t& info) {
+    return PMIX_CHECK_KEY(&info, PMIX_LAUNCH_DIRECTIVES) || PMIX_CHECK_KEY(&info, PMIX_LAUNCHER_DAEMON);
 }
 
 /// Where to and how the library is to log; false for other attributes, also those of what is to be logged.
@@ -277,10 +279,14 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
     request.parent = request.wishes.requestor = name_of(proc);
     request.input.target = InputPolicy::Target::None;
     AppSpec common;
-    InfoList log;
+    InfoList log, own;
     for (size_t i = 0; i < count; ++i) {
         if (is_log_info(info[i])) {
             log.copy(info[i]);
+            continue;
+        }
+        if (is_for_launchers(info[i])) {
+            own.copy(info[i]);
             continue;
         }
         if (cannot_do(info[i])) return PMIX_ERR_NOT_SUPPORTED;
@@ -296,6 +302,7 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
     // Output is kept for tools, which ask for it when they know the job's name.
     const pmix_info_t* tool = find_info(info, count, PMIX_REQUESTOR_IS_TOOL);
     if (tool == nullptr || !is_true(*tool)) request.wishes.forward = 0;
+    if (own.size() > 0) request.attributes = packed(own.data(), own.size(), PMIX_INFO);
     if (log.size() > 0) request.wishes.log = packed(log.data(), log.size(), PMIX_INFO);
     for (size_t i = 0; i < app_count; ++i) {
         if (const pmix_status_t status = read_app(apps[i], common, request); status != PMIX_SUCCESS)
@@ -360,6 +367,7 @@ const std::vector<const char*>& spawn_attributes() {
                                          PMIX_FIRST_ENVAR,
                                          PMIX_PARENT_ID,
                                          PMIX_LAUNCH_DIRECTIVES,
+                                         PMIX_LAUNCHER_DAEMON,
                                          PMIX_MAPBY,
                                          PMIX_PPR,
                                          PMIX_RANKBY,
