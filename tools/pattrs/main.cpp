@@ -59,21 +59,21 @@ void print(const Level& level, const nlohmann::json& functions) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Attributes and functions that are supported", "pattrs"};
+    CommandLine line{"Attributes and functions that are supported", "pattrs"};
     SessionOptions options;
     Level levels[] = {{"client", "CLIENT", PMIX_CLIENT_ATTRIBUTES, {}},
                       {"server", "SERVER", PMIX_SERVER_ATTRIBUTES, {}},
                       {"tool", "TOOL", PMIX_TOOL_ATTRIBUTES, {}},
                       {"host", "HOST", PMIX_HOST_ATTRIBUTES, {}}};
-    define_session_options(app, options);
-    app.add_flag("--do-not-connect", options.do_not_connect, "Ask this library alone");
+    define_session_options(line, options);
+    line.flag("--do-not-connect", options.do_not_connect, "Ask this library alone");
     for (Level& level : levels) {
-        app.add_option("--" + std::string(level.option), level.functions,
-                       "Functions (comma list, or all) whose attributes at this level to show");
-        app.add_flag("--" + std::string(level.option) + "-fns", level.list,
-                     "The functions that have attributes at this level");
+        line.option("--" + std::string(level.option), level.functions,
+                    "Functions (comma list, or all) whose attributes at this level to show");
+        line.flag("--" + std::string(level.option) + "-fns", level.list,
+                  "The functions that have attributes at this level");
     }
-    if (const auto status = parse(app, argc, argv)) return *status;
+    if (const auto status = line.parse(argc, argv)) return *status;
     const Session session("pattrs", options, Otherwise::Optional);
     if (!session.ok()) return 1;
     nlohmann::json all = nlohmann::json::object();

@@ -40,20 +40,20 @@ std::optional<pmix_status_t> status_of(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Reports an event to a PMIx server", "pevent"};
+    CommandLine line{"Reports an event to a PMIx server", "pevent"};
     SessionOptions options;
     std::string event, range;
-    define_session_options(app, options);
-    app.allow_extras();  // an event may look like an option: -31
-    app.add_option("--range", range,
-                   "How far it reaches: rm, local, namespace, session, global, proc_local, or a number")
-        ->required();
-    if (const auto status = parse(app, argc, argv)) return *status;
-    if (app.remaining().size() != 1) {
+    define_session_options(line, options);
+    line.allow_extras();  // an event may look like an option: -31
+    line.option("--range", range,
+                "How far it reaches: rm, local, namespace, session, global, proc_local, or a number")
+        .required();
+    if (const auto status = line.parse(argc, argv)) return *status;
+    if (line.remaining().size() != 1) {
         fmt::print(stderr, "pevent: give one event, a number (-31) or a name (PMIX_EVENT_NODE_DOWN)\n");
         return 1;
     }
-    event = app.remaining().front();
+    event = line.remaining().front();
     const auto status = status_of(event);
     if (!status) {
         fmt::print(stderr, "pevent: {} is neither a number nor the name of an event\n", event);

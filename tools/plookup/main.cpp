@@ -9,16 +9,16 @@
 using namespace muster::tools;
 
 int main(int argc, char** argv) {
-    CLI::App app{"Looks published data up", "plookup"};
+    CommandLine line{"Looks published data up", "plookup"};
     SessionOptions options;
     std::vector<std::string> words;
     bool wait = false;
-    std::optional<int> timeout;
-    define_session_options(app, options);
-    app.add_flag("--wait", wait, "Wait until all of it has been published");
-    app.add_option("--timeout", timeout, "How many seconds to wait at most");
-    app.add_option("KEY", words, "Keys; commas may part several")->required();
-    if (const auto status = parse(app, argc, argv)) return *status;
+    std::optional<uint32_t> timeout;
+    define_session_options(line, options);
+    line.flag("--wait", wait, "Wait until all of it has been published");
+    line.option("--timeout", timeout, "How many seconds to wait at most");
+    line.option("KEY", words, "Keys; commas may part several").required();
+    if (const auto status = line.parse(argc, argv)) return *status;
     std::vector<std::string> keys;
     for (const std::string& word : words) {
         for (std::string& key : split(word, ','))

@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <set>
 
 #include "tools/pmix_info/report.hpp"
+#include "tools/session/command_line.hpp"
 
 namespace {
 
@@ -42,43 +42,38 @@ void split(const std::string& text, char separator, std::vector<std::string>& ou
     }
 }
 
-void define_options(CLI::App& app, Arguments& given) {
-    app.add_flag("-V,--version", given.show_version, "Print the version and exit");
-    app.add_flag("-a,--all", given.all, "Show everything");
-    app.add_flag("--arch", given.architecture, "Show the architecture this was built for");
-    app.add_flag("-c,--config", given.configuration, "Show how this was built");
-    app.add_flag("--hostname", given.hostname, "Show the host this was built on (it is not recorded)");
-    app.add_option("--param,--params", given.param,
-                   "Show components and parameters of a framework: FRAMEWORK COMPONENT, or "
-                   "FRAMEWORK:COMPONENT,...; \"all\" for any")
-        ->expected(1, 2)
-        ->type_name("FRAMEWORK COMPONENT");
-    app.add_option("--path", given.paths,
-                   "Show folders of the installation: all, prefix, bindir, libdir, ...")
-        ->expected(1, 20)
-        ->type_name("KIND");
-    app.add_option(
-           "--show-version", given.version_of,
-           "Show versions: pmix, all, FRAMEWORK or FRAMEWORK:COMPONENT, and full, major, minor or release")
-        ->expected(1, 2)
-        ->type_name("WHAT PART");
-    app.add_option("-t,--type", given.types,
-                   "Show parameters of a type: int, unsigned_int, size_t, string, bool, double")
-        ->expected(1, 10)
-        ->type_name("TYPE");
-    app.add_option("--pmixmca", given.parameters, "Set a parameter: NAME VALUE")
-        ->type_size(2)
-        ->expected(-1)
-        ->type_name("NAME VALUE");
-    app.add_flag("--selected-only", given.selected_only,
-                 "Only components that are used, and their parameters");
-    app.add_flag("--parsable,--parseable", given.parsable, "One key:value a line");
-    app.add_flag("--json", given.json, "JSON");
-    app.add_option("--color", given.color, "auto, never or always")
-        ->check(CLI::IsMember({"auto", "never", "always"}))
-        ->type_name("WHEN");
-    app.add_flag("--pretty-print,--pretty,--internal,--show-failed,-v,--verbose", given.quiet_option,
-                 "Accepted; this is what is done anyway");
+void define_options(tools::CommandLine& line, Arguments& given) {
+    line.flag("-V,--version", given.show_version, "Print the version and exit");
+    line.flag("-a,--all", given.all, "Show everything");
+    line.flag("--arch", given.architecture, "Show the architecture this was built for");
+    line.flag("-c,--config", given.configuration, "Show how this was built");
+    line.flag("--hostname", given.hostname, "Show the host this was built on (it is not recorded)");
+    line.option("--param,--params", given.param,
+                "Show components and parameters of a framework: FRAMEWORK COMPONENT, or "
+                "FRAMEWORK:COMPONENT,...; \"all\" for any")
+        .expected(1, 2)
+        .type_name("FRAMEWORK COMPONENT");
+    line.option("--path", given.paths, "Show folders of the installation: all, prefix, bindir, libdir, ...")
+        .expected(1, 20)
+        .type_name("KIND");
+    line.option(
+            "--show-version", given.version_of,
+            "Show versions: pmix, all, FRAMEWORK or FRAMEWORK:COMPONENT, and full, major, minor or release")
+        .expected(1, 2)
+        .type_name("WHAT PART");
+    line.option("-t,--type", given.types,
+                "Show parameters of a type: int, unsigned_int, size_t, string, bool, double")
+        .expected(1, 10)
+        .type_name("TYPE");
+    line.option("--pmixmca", given.parameters, "Set a parameter: NAME VALUE").pairs().type_name("NAME VALUE");
+    line.flag("--selected-only", given.selected_only, "Only components that are used, and their parameters");
+    line.flag("--parsable,--parseable", given.parsable, "One key:value a line");
+    line.flag("--json", given.json, "JSON");
+    line.option("--color", given.color, "auto, never or always")
+        .one_of({"auto", "never", "always"})
+        .type_name("WHEN");
+    line.flag("--pretty-print,--pretty,--internal,--show-failed,-v,--verbose", given.quiet_option,
+              "Accepted; this is what is done anyway");
 }
 
 /// Says what is wrong with the names, on standard error; true when nothing is.
@@ -181,9 +176,10 @@ Selection select(const Arguments& given) {
 
 int run(int argc, char** argv) {
     Arguments given;
-    CLI::App app("Shows what this installation of Muster is: components, parameters, paths.", "pmix_info");
-    define_options(app, given);
-    CLI11_PARSE(app, argc, argv);
+    tools::CommandLine line("Shows what this installation of Muster is: components, parameters, paths.",
+                            "pmix_info");
+    define_options(line, given);
+    if (const auto status = line.parse(argc, argv)) return *status;
     if (given.version_of.size() > 1) {
         const std::string& part = given.version_of[1];
         if (part != "full" && part != "major" && part != "minor" && part != "release") {

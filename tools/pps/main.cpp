@@ -49,12 +49,12 @@ void print_processes(const nlohmann::json& processes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Jobs and processes that a PMIx server knows", "pps"};
+    CommandLine line{"Jobs and processes that a PMIx server knows", "pps"};
     SessionOptions options;
     bool nodes = false;
-    define_session_options(app, options);
-    app.add_flag("--nodes", nodes, "Show the nodes of each job");
-    if (const auto status = parse(app, argc, argv)) return *status;
+    define_session_options(line, options);
+    line.flag("--nodes", nodes, "Show the nodes of each job");
+    if (const auto status = line.parse(argc, argv)) return *status;
     const Session session("pps", options, Otherwise::SystemFirst);
     if (!session.ok()) return 1;
 

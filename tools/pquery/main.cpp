@@ -55,15 +55,15 @@ void load(pmix_info_t* info, const std::string& key, const std::string& value) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Asks a PMIx server", "pquery"};
+    CommandLine line{"Asks a PMIx server", "pquery"};
     SessionOptions options;
     std::vector<std::string> words;
-    define_session_options(app, options);
-    app.add_option("KEY", words,
-                   "What to ask for: KEY or KEY[QUALIFIER=VALUE;...], by name or by string; commas may "
-                   "part several")
-        ->required();
-    if (const auto status = parse(app, argc, argv)) return *status;
+    define_session_options(line, options);
+    line.option("KEY", words,
+                "What to ask for: KEY or KEY[QUALIFIER=VALUE;...], by name or by string; commas may "
+                "part several")
+        .required();
+    if (const auto status = line.parse(argc, argv)) return *status;
     std::vector<Asked> all;
     for (const std::string& word : words) {
         // Commas part keys, and values inside of brackets.

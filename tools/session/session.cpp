@@ -47,37 +47,27 @@ std::optional<pid_t> read_pid(const std::string& text) {
 
 }  // namespace
 
-void define_session_options(CLI::App& app, SessionOptions& options) {
-    app.add_option("--uri", options.uri, "URI of the server to connect to, or file:FILENAME that holds it");
-    app.add_option("--namespace", options.nspace, "Namespace of the server to connect to");
-    app.add_option("--pid", options.pid, "PID of the server to connect to, or file:FILENAME that holds it");
-    app.add_flag("--system-server-first", options.system_first,
-                 "Look for a system server first, and connect to it where there is one");
-    app.add_flag("--system-server", options.system_only, "Connect to a system server and to no other");
-    app.add_option("--tmpdir", options.tmpdir, "Folder below which servers leave their rendezvous files");
-    app.add_option("--wait-to-connect", options.delay, "Seconds between attempts to connect");
-    app.add_option("--num-connect-retries", options.attempts, "How often to try to connect");
-    app.add_option("--pmixmca", options.parameters, "Set a parameter: NAME VALUE")
-        ->type_size(2)
-        ->expected(-1)
-        ->type_name("NAME VALUE");
-    app.add_flag("--json", options.json, "Write JSON");
-    app.add_flag("-v,--verbose", options.verbose, "Say more");
-    app.set_version_flag("-V,--version", std::string("Muster " MUSTER_VERSION));
-}
-
-std::optional<int> parse(CLI::App& app, int argc, char** argv) {
-    std::signal(SIGPIPE, SIG_IGN);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 1;
-    }
-    return std::nullopt;
+void define_session_options(CommandLine& line, SessionOptions& options) {
+    line.option("--uri", options.uri, "URI of the server to connect to, or file:FILENAME that holds it");
+    line.option("--namespace", options.nspace, "Namespace of the server to connect to");
+    line.option("--pid", options.pid, "PID of the server to connect to, or file:FILENAME that holds it");
+    line.flag("--system-server-first", options.system_first,
+              "Look for a system server first, and connect to it where there is one");
+    line.flag("--system-server", options.system_only, "Connect to a system server and to no other");
+    line.option("--tmpdir", options.tmpdir, "Folder below which servers leave their rendezvous files");
+    line.option("--wait-to-connect", options.delay, "Seconds between attempts to connect");
+    line.option("--num-connect-retries", options.attempts, "How often to try to connect");
+    line.option("--pmixmca", options.parameters, "Set a parameter: NAME VALUE")
+        .pairs()
+        .type_name("NAME VALUE");
+    line.flag("--json", options.json, "Write JSON");
+    line.flag("-v,--verbose", options.verbose, "Say more");
+    line.version("Muster " MUSTER_VERSION);
 }
 
 Session::Session(const char* program, const SessionOptions& options, Otherwise otherwise)
     : program_(program) {
+    std::signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i + 1 < options.parameters.size(); i += 2)
         setenv(("PMIX_MCA_" + options.parameters[i]).c_str(), options.parameters[i + 1].c_str(), 1);
     Directives directives;

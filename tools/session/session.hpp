@@ -5,10 +5,11 @@
 
 #include <pmix_tool.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "tools/session/command_line.hpp"
 
 namespace muster::tools {
 
@@ -31,7 +32,7 @@ struct SessionOptions {
 /// What a tool does where no option names a server.
 enum class Otherwise { SystemFirst, Optional };
 
-void define_session_options(CLI::App& app, SessionOptions& options);
+void define_session_options(CommandLine& line, SessionOptions& options);
 
 class Session {
   public:
@@ -52,8 +53,5 @@ class Session {
     bool ok_ = false;
     pmix_proc_t self_{};
 };
-
-/// Parses and runs: prints help, version or the complaint. Nothing: go on; else the exit status.
-std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 }  // namespace muster::tools

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A tool's command line: CLI11 behind few functions, so that of all tools one source file compiles it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace muster::tools {
+
+/// What is defined refers to the caller's variables, which parse() fills: they have to live until then.
+class CommandLine {
+  public:
+    CommandLine(const std::string& description, const std::string& program);
+    ~CommandLine();
+    CommandLine(const CommandLine&) = delete;
+    CommandLine& operator=(const CommandLine&) = delete;
+
+    /// What else there is to say of an option that was defined; of use as long as the command line.
+    class Option {
+      public:
+        explicit Option(void* option) : option_(option) {}
+        Option& required();
+        /// So many words follow it.
+        Option& expected(int least, int most);
+        /// Two words follow it, and it may be given again.
+        Option& pairs();
+        /// What stands for its value in the help.
+        Option& type_name(const char* name);
+        Option& one_of(std::vector<std::string> words);
+
+      private:
+        void* option_;
+    };
+
+    /// `names` as CLI11 takes them: "-v,--verbose"; without a dash it is a positional argument.
+    void flag(const std::string& names, bool& value, const std::string& help);
+    Option option(const std::string& names, std::string& value, const std::string& help);
+    Option option(const std::string& names, std::vector<std::string>& values, const std::string& help);
+    Option option(const std::string& names, std::optional<uint32_t>& value, const std::string& help);
+    /// Prints it and ends.
+    void version(const std::string& text);
+    /// What is neither option nor argument is kept, in remaining(), rather than refused.
+    void allow_extras();
+
+    /// Prints help, version or the complaint. Nothing: go on; else the exit status.
+    std::optional<int> parse(int argc, char** argv);
+    std::vector<std::string> remaining() const;
+
+  private:
+    struct Parser;
+    std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace muster::tools
