@@ -3,6 +3,7 @@
 #include "framework/gds/job_map.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "framework/preg/name_list.hpp"
@@ -18,6 +19,23 @@ bool is_number(std::string_view text) {
 
 Error bad_map(std::string text) {
     return {PMIX_ERR_BAD_PARAM, std::move(text)};
+}
+
+/// Of a node's name; eight bytes at a time.
+uint64_t name_hash(std::string_view name) {
+    constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
+    uint64_t hash = name.size();
+    while (name.size() >= 8) {
+        uint64_t word = 0;
+        std::memcpy(&word, name.data(), 8);
+        hash = (hash ^ word) * kFactor;
+        hash ^= hash >> 32;
+        name.remove_prefix(8);
+    }
+    uint64_t word = 0;
+    std::memcpy(&word, name.data(), name.size());
+    hash = (hash ^ word) * kFactor;
+    return hash ^ hash >> 32;
 }
 
 template <class T>
@@ -48,14 +66,14 @@ std::string_view JobMap::node_name(uint32_t node) const {
 /// The place in the index of the node of that name, or the free one where it would be.
 uint32_t JobMap::name_slot(std::string_view name) const {
     const size_t mask = name_index_.size() - 1;
-    size_t slot = std::hash<std::string_view>()(name) & mask;
+    size_t slot = name_hash(name) & mask;
     while (name_index_[slot] != kNone && node_name(name_index_[slot]) != name)
         slot = (slot + 1) & mask;
     return static_cast<uint32_t>(slot);
 }
 
 void JobMap::grow_index() {
-    const size_t wanted = std::max<size_t>(16, name_index_.size() * 2);
+    const size_t wanted = std::max<size_t>(16, name_index_.size() * 4);
     name_index_.assign(wanted, kNone);
     for (uint32_t node = 0; node < node_count(); ++node) {
         if (node_name(node).empty()) continue;
@@ -106,11 +124,35 @@ std::string JobMap::aliases(uint32_t node) const {
     return out;
 }
 
+uint32_t JobMap::node_in_order(pmix_rank_t rank) const {
+    if (rank >= rank_starts_.back()) return kNone;
+    // Mostly all nodes hold as many as the first.
+    if (const uint32_t each = rank_starts_[1]; each != 0) {
+        const uint32_t node = rank / each;
+        if (node + size_t{1} < rank_starts_.size() && rank_starts_[node] <= rank &&
+            rank < rank_starts_[node + size_t{1}]) {
+            return node;
+        }
+    }
+    const auto behind = std::upper_bound(rank_starts_.begin(), rank_starts_.end(), rank);
+    return static_cast<uint32_t>(behind - rank_starts_.begin() - 1);
+}
+
+std::optional<uint32_t> JobMap::block() const {
+    if (!in_order_ || placed() == 0 || placed() != rank_end_) return std::nullopt;
+    const uint64_t each = rank_starts_[1];
+    for (size_t node = 1; node < rank_starts_.size(); ++node) {
+        if (rank_starts_[node] != std::min<uint64_t>(node * each, placed())) return std::nullopt;
+    }
+    return rank_starts_[1];
+}
+
 std::optional<uint32_t> JobMap::local_rank(pmix_rank_t rank) const {
     if (rank < local_ranks_.size() && local_ranks_[rank] != kNone) return local_ranks_[rank];
     const uint32_t node = node_of(rank);
     if (node == kNone) return std::nullopt;
-    const std::span<const pmix_rank_t> ranks = ranks_on(node);
+    if (in_order_) return rank - rank_starts_[node];
+    const NodeRanks ranks = ranks_on(node);
     return static_cast<uint32_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }
 
@@ -216,6 +258,9 @@ size_t JobMap::memory() const {
 // --- building ---
 
 JobMapBuilder::JobMapBuilder(const JobMap& previous) : map_(previous), offset_(previous.global_offset_) {
+    std::vector<uint32_t>& starts = map_.rank_starts_;
+    while (map_.in_order_ && starts.size() > 1 && starts.back() == starts[starts.size() - 2])
+        starts.pop_back();
     for (uint32_t node = 0; node < map_.ids_.size(); ++node)
         id_index_.emplace(map_.ids_[node], node);
     // Applications are collected by rank again.
@@ -271,14 +316,10 @@ Result<void> JobMapBuilder::read_maps(PregSet pregs, ByteView node_map, ByteView
                         "the process map names rank " + std::to_string(last) + ", which is too high";
                     return PMIX_ERR_OUT_OF_RESOURCE;
                 }
-                const uint32_t node = (*self->order)[self->at];
-                self->builder->make_room(last + 1);
-                for (pmix_rank_t rank = first; rank <= last; ++rank) {
-                    if (self->builder->placed(rank)) {
-                        self->problem = "the process map places rank " + std::to_string(rank) + " twice";
-                        return PMIX_ERR_BAD_PARAM;
-                    }
-                    self->builder->map_.node_of_[rank] = node;
+                const auto twice = self->builder->place_new(first, last, (*self->order)[self->at]);
+                if (twice) {
+                    self->problem = "the process map places rank " + std::to_string(*twice) + " twice";
+                    return PMIX_ERR_BAD_PARAM;
                 }
             } catch (const std::bad_alloc&) {
                 return PMIX_ERR_NOMEM;
@@ -327,16 +368,18 @@ Result<void> JobMapBuilder::read_anl_map(std::string_view text) {
         if (block[0] + block[1] > std::max<uint64_t>(node_count(), preg::kDefaultLimit)) return bad();
         while (node_count() < block[0] + block[1])
             add_node();
-        make_room(static_cast<pmix_rank_t>(rank + block[1] * block[2]));
-        for (uint64_t node = block[0]; node < block[0] + block[1]; ++node) {
-            for (uint64_t i = 0; i < block[2]; ++i)
-                map_.node_of_[rank++] = static_cast<uint32_t>(node);
+        for (uint64_t node = block[0]; node < block[0] + block[1] && block[2] != 0; ++node) {
+            place_new(static_cast<pmix_rank_t>(rank), static_cast<pmix_rank_t>(rank + block[2] - 1),
+                      static_cast<uint32_t>(node));
+            rank += block[2];
         }
     }
     return {};
 }
 
 void JobMapBuilder::clear_placement() {
+    map_.in_order_ = true;
+    map_.rank_starts_.assign(1, 0);
     map_.node_of_.clear();
     map_.local_ranks_.clear();
     map_.node_ranks_.clear();
@@ -347,8 +390,10 @@ uint32_t JobMapBuilder::find_node(std::string_view name) {
     if (name.empty() || map_.name_index_.empty()) return kNone;
     const uint32_t node = map_.name_index_[map_.name_slot(name)];
     if (node != kNone) return node;
-    const auto alias = map_.alias_index_.find(name);
-    if (alias != map_.alias_index_.end()) return alias->second;
+    if (!map_.alias_index_.empty()) {
+        const auto alias = map_.alias_index_.find(name);
+        if (alias != map_.alias_index_.end()) return alias->second;
+    }
     const auto found = found_.find(name);
     if (found != found_.end()) return found->second;
     const uint32_t by_label = map_.find_by_label(name);
@@ -361,7 +406,7 @@ uint32_t JobMapBuilder::node(std::string_view name) {
     if (!map_.name_index_.empty()) {
         const uint32_t known = map_.name_index_[map_.name_slot(name)];
         if (known != kNone) return known;
-        const auto alias = map_.alias_index_.find(name);
+        const auto alias = map_.alias_index_.empty() ? map_.alias_index_.end() : map_.alias_index_.find(name);
         if (alias != map_.alias_index_.end()) return alias->second;
     }
     const uint32_t added = add_node();
@@ -380,7 +425,7 @@ void JobMapBuilder::set_name(uint32_t node, std::string_view name) {
     map_.name_spans_[node] = {static_cast<uint32_t>(map_.names_.size()), static_cast<uint32_t>(name.size())};
     map_.names_.append(name);
     map_.index_name(node);
-    found_.clear();
+    if (!found_.empty()) found_.clear();
 }
 
 uint32_t JobMapBuilder::find_node_id(uint32_t id) const {
@@ -410,12 +455,47 @@ bool JobMapBuilder::place(pmix_rank_t rank, uint32_t node) {
 
 bool JobMapBuilder::replace(pmix_rank_t rank, uint32_t node) {
     if (rank >= kMaxRank) return false;
+    if (append(rank, rank, node) || node_of(rank) == node) return true;
+    list_nodes();
     make_room(rank + 1);
     map_.node_of_[rank] = node;
     return true;
 }
 
-/// For placing ranks up to `end`.
+std::optional<pmix_rank_t> JobMapBuilder::place_new(pmix_rank_t first, pmix_rank_t last, uint32_t node) {
+    if (append(first, last, node)) return std::nullopt;
+    list_nodes();
+    make_room(last + 1);
+    for (pmix_rank_t rank = first; rank <= last; ++rank) {
+        if (map_.node_of_[rank] != kNone) return rank;
+        map_.node_of_[rank] = node;
+    }
+    return std::nullopt;
+}
+
+/// Places ranks that follow those placed before on the last node so far, or one behind it.
+bool JobMapBuilder::append(pmix_rank_t first, pmix_rank_t last, uint32_t node) {
+    std::vector<uint32_t>& starts = map_.rank_starts_;
+    if (!map_.in_order_ || first != starts.back() || node + size_t{2} < starts.size()) return false;
+    if (starts.size() < node + size_t{2}) starts.resize(node + size_t{2}, starts.back());
+    starts.back() = last + 1;
+    set_rank_end(last + 1);
+    return true;
+}
+
+/// From here on each rank may be on any node.
+void JobMapBuilder::list_nodes() {
+    if (!map_.in_order_) return;
+    const std::vector<uint32_t>& starts = map_.rank_starts_;
+    map_.node_of_.resize(starts.back());
+    for (uint32_t node = 0; node + size_t{1} < starts.size(); ++node) {
+        std::fill(map_.node_of_.begin() + starts[node], map_.node_of_.begin() + starts[node + size_t{1}],
+                  node);
+    }
+    map_.in_order_ = false;
+}
+
+/// For ranks up to `end` in the list.
 void JobMapBuilder::make_room(pmix_rank_t end) {
     set_rank_end(end);
     if (map_.node_of_.size() < end) map_.node_of_.resize(end, kNone);
@@ -436,21 +516,32 @@ bool JobMapBuilder::set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_
 
 void JobMapBuilder::build_ranks() {
     const uint32_t nodes = node_count();
-    map_.rank_starts_.assign(nodes + size_t{1}, 0);
-    for (const uint32_t node : map_.node_of_) {
-        if (node != kNone) ++map_.rank_starts_[node + size_t{1}];
+    std::vector<uint32_t>& starts = map_.rank_starts_;
+    map_.ranks_ = {};
+    if (map_.in_order_) {
+        starts.resize(nodes + size_t{1}, starts.back());
+    } else {
+        starts.assign(nodes + size_t{1}, 0);
+        for (const uint32_t node : map_.node_of_) {
+            if (node != kNone) ++starts[node + size_t{1}];
+        }
+        std::partial_sum(starts.begin(), starts.end(), starts.begin());
+        map_.ranks_.resize(starts[nodes]);
+        std::vector<uint32_t> at(starts.begin(), starts.end() - 1);
+        for (pmix_rank_t rank = 0; rank < map_.node_of_.size(); ++rank) {
+            if (map_.node_of_[rank] != kNone) map_.ranks_[at[map_.node_of_[rank]]++] = rank;
+        }
+        map_.in_order_ = true;
+        for (pmix_rank_t place = 0; place < map_.ranks_.size() && map_.in_order_; ++place)
+            map_.in_order_ = map_.ranks_[place] == place;
+        if (map_.in_order_) {
+            map_.node_of_ = {};
+            map_.ranks_ = {};
+        }
     }
     map_.used_nodes_ = 0;
-    for (uint32_t node = 0; node < nodes; ++node) {
-        map_.used_nodes_ += map_.rank_starts_[node + size_t{1}] != 0;
-        map_.rank_starts_[node + size_t{1}] += map_.rank_starts_[node];
-    }
-    map_.ranks_.resize(map_.rank_starts_[nodes]);
-    std::vector<uint32_t> at(map_.rank_starts_.begin(), map_.rank_starts_.end() - 1);
-    for (pmix_rank_t rank = 0; rank < map_.node_of_.size(); ++rank) {
-        if (map_.node_of_[rank] != kNone) map_.ranks_[at[map_.node_of_[rank]]++] = rank;
-    }
-    if (map_.ranks_.empty()) map_.node_of_ = {};
+    for (uint32_t node = 0; node < nodes; ++node)
+        map_.used_nodes_ += starts[node] != starts[node + size_t{1}];
 }
 
 void JobMapBuilder::build_apps() {
@@ -491,6 +582,20 @@ void JobMapBuilder::drop_derived() {
             }
         }
     };
+    // The place of each rank on its node, as mostly: found without asking for each.
+    const auto by_place = [this](const std::vector<uint32_t>& column) {
+        if (!map_.in_order_ || column.size() > map_.placed()) return false;
+        pmix_rank_t rank = 0;
+        for (uint32_t node = 0; node < node_count() && rank < column.size(); ++node) {
+            const uint32_t first = rank, end = map_.rank_starts_[node + size_t{1}];
+            for (; rank < end && rank < column.size(); ++rank) {
+                if (column[rank] != kNone && column[rank] != rank - first) return false;
+            }
+        }
+        return true;
+    };
+    if (by_place(map_.local_ranks_)) map_.local_ranks_ = {};
+    if (map_.local_ranks_.empty() && by_place(map_.node_ranks_)) map_.node_ranks_ = {};
     drop(map_.local_ranks_, [this](pmix_rank_t rank) { return map_.local_rank(rank); });
     drop(map_.node_ranks_, [this](pmix_rank_t rank) { return map_.node_rank(rank); });
     drop(map_.app_ranks_, [this](pmix_rank_t rank) { return map_.app_rank(rank); });

@@ -6,7 +6,9 @@
 
 #include <pmix_common.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +34,74 @@ using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
 /// ("node7" and "node7.cluster.org", but not "10" and "10.0.0.1").
 bool same_host(std::string_view a, std::string_view b);
 
+/// The ranks of a node, ascending: a part of a list, or numbers that follow each other. As good as the map.
+class NodeRanks {
+  public:
+    /// Goes through them by their places.
+    class Iterator {
+      public:
+        using iterator_category = std::random_access_iterator_tag;
+        using value_type = pmix_rank_t;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const pmix_rank_t*;
+        using reference = pmix_rank_t;
+
+        Iterator() = default;
+        Iterator(const NodeRanks& ranks, difference_type at)
+            : listed_(ranks.listed_), first_(ranks.first_), at_(at) {}
+        pmix_rank_t operator*() const { return (*this)[0]; }
+        pmix_rank_t operator[](difference_type n) const {
+            return listed_ != nullptr ? listed_[at_ + n] : static_cast<pmix_rank_t>(first_ + at_ + n);
+        }
+        Iterator& operator++() { return *this += 1; }
+        Iterator& operator--() { return *this += -1; }
+        Iterator operator++(int) {
+            const Iterator before = *this;
+            ++at_;
+            return before;
+        }
+        Iterator operator--(int) {
+            const Iterator before = *this;
+            --at_;
+            return before;
+        }
+        Iterator& operator+=(difference_type n) {
+            at_ += n;
+            return *this;
+        }
+        Iterator& operator-=(difference_type n) { return *this += -n; }
+        friend Iterator operator+(Iterator it, difference_type n) { return it += n; }
+        friend Iterator operator-(Iterator it, difference_type n) { return it -= n; }
+        friend difference_type operator-(const Iterator& a, const Iterator& b) { return a.at_ - b.at_; }
+        friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
+        friend auto operator<=>(const Iterator& a, const Iterator& b) { return a.at_ <=> b.at_; }
+
+      private:
+        const pmix_rank_t* listed_ = nullptr;
+        pmix_rank_t first_ = 0;
+        difference_type at_ = 0;
+    };
+
+    /// `listed` null: from `first` on.
+    NodeRanks(const pmix_rank_t* listed, pmix_rank_t first, uint32_t count)
+        : listed_(listed), first_(first), count_(count) {}
+    size_t size() const { return count_; }
+    bool empty() const { return count_ == 0; }
+    pmix_rank_t operator[](size_t place) const {
+        return listed_ != nullptr ? listed_[place] : static_cast<pmix_rank_t>(first_ + place);
+    }
+    pmix_rank_t front() const { return (*this)[0]; }
+    Iterator begin() const { return {*this, 0}; }
+    Iterator end() const { return {*this, count_}; }
+    /// They follow each other, and nothing has to be looked at to know it.
+    bool consecutive() const { return listed_ == nullptr; }
+
+  private:
+    const pmix_rank_t* listed_;
+    pmix_rank_t first_;
+    uint32_t count_;
+};
+
 class JobMap {
   public:
     static constexpr uint32_t kNone = UINT32_MAX;
@@ -48,17 +118,31 @@ class JobMap {
     uint32_t find_node_id(uint32_t id) const;
     /// Other names, as given: comma-separated, empty for none.
     std::string aliases(uint32_t node) const;
+    bool has_aliases() const { return !aliases_.empty(); }
 
     // --- ranks ---
     /// Ranks whose node is known.
-    uint32_t placed() const { return static_cast<uint32_t>(ranks_.size()); }
+    uint32_t placed() const { return rank_starts_.back(); }
     /// One more than the highest rank of which anything is known.
     pmix_rank_t rank_end() const { return rank_end_; }
-    uint32_t node_of(pmix_rank_t rank) const { return rank < node_of_.size() ? node_of_[rank] : kNone; }
-    /// Ascending.
-    std::span<const pmix_rank_t> ranks_on(uint32_t node) const {
-        return std::span(ranks_).subspan(rank_starts_[node], rank_starts_[node + 1] - rank_starts_[node]);
+    uint32_t node_of(pmix_rank_t rank) const {
+        if (in_order_) return node_in_order(rank);
+        return rank < node_of_.size() ? node_of_[rank] : kNone;
     }
+    NodeRanks ranks_on(uint32_t node) const {
+        const uint32_t first = rank_starts_[node];
+        return {in_order_ ? nullptr : ranks_.data() + first, first, rank_starts_[node + 1] - first};
+    }
+    /// N, where the node of each rank is its number divided by N, which is known without looking at each.
+    std::optional<uint32_t> block() const;
+    /// Numbers that are all as they follow from the places of ranks on their nodes.
+    bool plain_local_ranks() const { return local_ranks_.empty(); }
+    bool plain_node_ranks() const { return node_ranks_.empty() && local_ranks_.empty(); }
+    /// Global ranks that all are the rank and this number, or all unknown where it is nothing.
+    bool plain_global_ranks() const { return global_ranks_.empty(); }
+    std::optional<uint32_t> global_offset() const { return global_offset_; }
+    /// The ranks in the one application are the ranks of the job.
+    bool plain_app_ranks() const { return apps_.empty() && app_ranks_.empty(); }
     std::optional<uint32_t> local_rank(pmix_rank_t rank) const;
     std::optional<uint32_t> node_rank(pmix_rank_t rank) const;
     std::optional<uint32_t> global_rank(pmix_rank_t rank) const;
@@ -110,6 +194,7 @@ class JobMap {
     void index_name(uint32_t node);
     void grow_index();
     uint32_t find_by_label(std::string_view host) const;
+    uint32_t node_in_order(pmix_rank_t rank) const;
 
     struct Span {
         uint32_t begin = 0;
@@ -123,9 +208,12 @@ class JobMap {
     std::vector<std::pair<std::string, uint32_t>> aliases_;  ///< in the order given
     TextMap<uint32_t> alias_index_;
 
+    /// The ranks from 0 on stand on the nodes in order, as mostly: then the first rank of each node says all,
+    /// and the two lists are empty.
+    bool in_order_ = true;
     std::vector<uint32_t> node_of_;         ///< by rank
-    std::vector<uint32_t> rank_starts_{0};  ///< of each node in ranks_, and the end
-    std::vector<pmix_rank_t> ranks_;
+    std::vector<pmix_rank_t> ranks_;        ///< of all nodes, one after the other
+    std::vector<uint32_t> rank_starts_{0};  ///< where those of each node begin in ranks_, and the end
     pmix_rank_t rank_end_ = 0;
     uint32_t used_nodes_ = 0;
 
@@ -161,6 +249,10 @@ class JobMapBuilder {
     /// Finds a node by any of its names, or adds it.
     uint32_t node(std::string_view name);
     uint32_t find_node(std::string_view name);
+    /// By this name only.
+    uint32_t find_node_named(std::string_view name) const {
+        return name.empty() || map_.name_index_.empty() ? kNone : map_.name_index_[map_.name_slot(name)];
+    }
     /// The node that was given the id, or that of this index if it was given none.
     uint32_t find_node_id(uint32_t id) const;
     bool has_id(uint32_t node) const { return !map_.ids_.empty() && map_.ids_[node] != kNone; }
@@ -172,12 +264,12 @@ class JobMapBuilder {
     void add_alias(uint32_t node, std::string_view alias);
     std::string_view node_name(uint32_t node) const { return map_.node_name(node); }
 
-    bool placed(pmix_rank_t rank) const {
-        return rank < map_.node_of_.size() && map_.node_of_[rank] != kNone;
-    }
+    bool placed(pmix_rank_t rank) const { return node_of(rank) != kNone; }
     uint32_t node_of(pmix_rank_t rank) const { return map_.node_of(rank); }
     /// false when the rank is too high, or on another node already.
     bool place(pmix_rank_t rank, uint32_t node);
+    /// The same for each from `first` to `last`; else the rank that it is false for.
+    std::optional<pmix_rank_t> place_new(pmix_rank_t first, pmix_rank_t last, uint32_t node);
     /// Moves a rank. false when it is too high.
     bool replace(pmix_rank_t rank, uint32_t node);
 
@@ -199,6 +291,8 @@ class JobMapBuilder {
 
   private:
     void make_room(pmix_rank_t end);
+    bool append(pmix_rank_t first, pmix_rank_t last, uint32_t node);
+    void list_nodes();
     bool set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_t value);
     Result<void> take_nodes(PregSet pregs, ByteView node_map, std::vector<uint32_t>& order);
     void build_ranks();

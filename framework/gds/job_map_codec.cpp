@@ -96,6 +96,7 @@ std::optional<uint32_t> shift_of(const JobMap& map, uint32_t node, uint32_t next
     const auto a = map.ranks_on(node), b = map.ranks_on(next);
     if (a.empty() || a.size() != b.size() || b[0] < a[0]) return std::nullopt;
     const uint32_t shift = b[0] - a[0];
+    if (a.consecutive() && b.consecutive()) return shift;
     for (size_t i = 0; i < a.size(); ++i) {
         if (b[i] - a[i] != shift) return std::nullopt;
     }

@@ -113,13 +113,44 @@ constexpr auto kRows = [] {
 
 constexpr KeyInfo kOther = {};
 
+/// Which row may have the key: a table that is looked through from hash_of on, up to a row of none.
+constexpr size_t kSlots = 512;
+constexpr uint8_t kNoRow = UINT8_MAX;
+static_assert(kRows.size() < kNoRow && kRows.size() * 4 < kSlots);
+
+/// The keys begin alike and differ at their ends.
+constexpr size_t hash_of(std::string_view key) {
+    uint32_t end = 0;
+    for (size_t i = key.size() - 4; i < key.size(); ++i)
+        end = end << 8 | static_cast<uint8_t>(key[i]);
+    const auto before = static_cast<uint8_t>(key[key.size() - 5]);
+    const auto size = static_cast<uint32_t>(key.size());
+    return ((end ^ size << 12 ^ uint32_t{before} << 3) * 0x9E3779B1u) >> 23;
+}
+constexpr size_t kShortest = 6;  // "pmix." and more
+
+constexpr auto kTable = [] {
+    std::array<uint8_t, kSlots> table = {};
+    table.fill(kNoRow);
+    for (size_t row = 0; row < kRows.size(); ++row) {
+        size_t slot = hash_of(kRows[row].key);
+        while (table[slot] != kNoRow)
+            slot = (slot + 1) % kSlots;
+        table[slot] = static_cast<uint8_t>(row);
+    }
+    return table;
+}();
+static_assert(std::all_of(kRows.begin(), kRows.end(),
+                          [](const KeyInfo& row) { return row.key.size() >= kShortest; }));
+
 }  // namespace
 
 const KeyInfo& key_info(std::string_view key) {
-    const auto row =
-        std::lower_bound(kRows.begin(), kRows.end(), key,
-                         [](const KeyInfo& a, std::string_view wanted) { return a.key < wanted; });
-    return row != kRows.end() && row->key == key ? *row : kOther;
+    if (key.size() < kShortest) return kOther;
+    for (size_t slot = hash_of(key); kTable[slot] != kNoRow; slot = (slot + 1) % kSlots) {
+        if (kRows[kTable[slot]].key == key) return kRows[kTable[slot]];
+    }
+    return kOther;
 }
 
 std::span<const KeyInfo> known_keys() {

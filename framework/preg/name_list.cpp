@@ -95,9 +95,16 @@ class Expander {
     pmix_status_t numbers(std::string_view ranges, size_t width, std::string_view rest, Brackets brackets,
                           int depth) {
         const size_t length = name_.size();
+        const bool plain = rest.find_first_of("[]") == std::string_view::npos;
         Range range;
         do {
             if (!take_range(ranges, range)) return PMIX_ERR_BAD_PARAM;
+            if (plain) {
+                const pmix_status_t status = row(range, width != 0 ? width : range.width, rest);
+                if (status != PMIX_SUCCESS) return status;
+                name_.resize(length);
+                continue;
+            }
             for (uint64_t value = range.first; value <= range.last; ++value) {
                 append_number(name_, value, width != 0 ? width : range.width);
                 const pmix_status_t status = append(rest, brackets, depth);
@@ -127,6 +134,30 @@ class Expander {
     std::string& name() { return name_; }
 
   private:
+    /// The names of one range: the next one differs from the one before in its last digits.
+    pmix_status_t row(const Range& range, size_t width, std::string_view rest) {
+        const size_t before = name_.size();
+        append_number(name_, range.first, width);
+        size_t end = name_.size();
+        name_.append(rest);
+        for (uint64_t left = range.last - range.first;; --left) {
+            if (names_left_ == 0 || name_.size() > bytes_left_) return PMIX_ERR_OUT_OF_RESOURCE;
+            --names_left_;
+            bytes_left_ -= name_.size();
+            const pmix_status_t status = sink_.name(sink_.data, name_.data(), name_.size());
+            if (status != PMIX_SUCCESS || left == 0) return status;
+            size_t digit = end;
+            while (digit > before && name_[digit - 1] == '9')
+                name_[--digit] = '0';
+            if (digit > before) {
+                ++name_[digit - 1];
+            } else {
+                name_.insert(before, 1, '1');
+                ++end;
+            }
+        }
+    }
+
     pmix_status_t emit(std::string_view rest) {
         const size_t length = name_.size() + rest.size();
         if (length == 0) return PMIX_SUCCESS;

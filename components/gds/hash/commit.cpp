@@ -57,22 +57,18 @@ static constexpr uint32_t kUnsaid = UINT32_MAX;
 /// Node ranks go on behind the processes that other jobs have on a node when this one is registered; the
 /// host's word on single ranks counts more.
 void Registration::count_node_ranks(JobMapBuilder& map) {
-    if (store_.jobs_.empty()) return;
-    std::unordered_map<std::string_view, uint32_t> by_name;
-    for (uint32_t node = 0; node < map.node_count(); ++node)
-        by_name.emplace(map.node_name(node), node);
-    std::vector<uint32_t> next(map.node_count(), 0);
-    bool shared = false;
+    std::vector<uint32_t> next;
     for (const auto& [nspace, other] : store_.jobs_) {
         for (uint32_t node = 0; node < other->map->node_count(); ++node) {
             const size_t count = other->map->ranks_on(node).size();
-            const auto here = by_name.find(other->map->node_name(node));
-            if (count == 0 || here == by_name.end() || here->first.empty()) continue;
-            next[here->second] += static_cast<uint32_t>(count);
-            shared = true;
+            const uint32_t here =
+                count != 0 ? map.find_node_named(other->map->node_name(node)) : JobMap::kNone;
+            if (here == JobMap::kNone) continue;
+            next.resize(map.node_count(), 0);
+            next[here] += static_cast<uint32_t>(count);
         }
     }
-    for (pmix_rank_t rank = 0; shared && rank < map.rank_end(); ++rank) {
+    for (pmix_rank_t rank = 0; !next.empty() && rank < map.rank_end(); ++rank) {
         const uint32_t node = map.node_of(rank);
         if (node == JobMap::kNone) continue;
         const uint32_t node_rank = next[node]++;

@@ -67,8 +67,19 @@ Result<void> Registration::place_own_peers(Staged& staged, const pmix_info_t& en
 Result<void> Registration::read_proc(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app) {
     const Result<InfoView> infos = infos_of(array, nspace_);
     if (!infos) return infos.error();
-    std::optional<pmix_rank_t> rank = (*infos).number<pmix_rank_t>(PMIX_RANK);
-    if (const pmix_proc_t* proc = (*infos).proc(PMIX_PROCID)) {
+    const pmix_info_t *rank_entry = nullptr, *proc_entry = nullptr, *host = nullptr;
+    facts_.clear();
+    for (const pmix_info_t& entry : *infos) {
+        const Fact fact = facts_.emplace_back(key_info(key_view(entry.key)).fact);
+        if (fact == Fact::Rank && rank_entry == nullptr) rank_entry = &entry;
+        if (fact == Fact::ProcId && proc_entry == nullptr) proc_entry = &entry;
+        if (fact == Fact::Hostname && host == nullptr) host = &entry;
+    }
+    std::optional<pmix_rank_t> rank;
+    if (rank_entry != nullptr) rank = value_as_number<pmix_rank_t>(&rank_entry->value);
+    if (proc_entry != nullptr && proc_entry->value.type == PMIX_PROC &&
+        proc_entry->value.data.proc != nullptr) {
+        const pmix_proc_t* proc = proc_entry->value.data.proc;
         if (rank && *rank != proc->rank) {
             return attribute_error(PMIX_ERR_BAD_PARAM, array, nspace_, "gives two different ranks");
         }
@@ -82,21 +93,19 @@ Result<void> Registration::read_proc(Staged& staged, const pmix_info_t& array, s
     }
     if (app) builder(staged).set_app(*rank, *app);
     // The node's name first: an id may be new.
-    if (const pmix_info_t* host = (*infos).find(PMIX_HOSTNAME)) {
+    if (host != nullptr) {
         Result<void> result = place_on(staged, *rank, *host);
         if (!result) return result;
     }
-    for (const pmix_info_t& entry : *infos) {
-        Result<void> result = read_proc_entry(staged, *rank, entry);
+    for (size_t i = 0; i < (*infos).size; ++i) {
+        Result<void> result = read_proc_entry(staged, *rank, (*infos)[i], facts_[i]);
         if (!result) return result;
     }
     return {};
 }
 
-Result<void> Registration::read_proc_entry(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry) {
-    const std::string_view key = key_view(entry.key);
-    const Fact fact = key_info(key).fact;
-    const auto number = [&] { return value_as_number<uint32_t>(&entry.value); };
+Result<void> Registration::read_proc_entry(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry,
+                                           Fact fact) {
     switch (fact) {
         case Fact::Rank:
         case Fact::ProcId:
@@ -110,13 +119,14 @@ Result<void> Registration::read_proc_entry(Staged& staged, pmix_rank_t rank, con
         case Fact::LocalRank:
         case Fact::NodeRank:
         case Fact::GlobalRank: {
-            if (!number()) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a number");
+            const auto number = value_as_number<uint32_t>(&entry.value);
+            if (!number) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a number");
             JobMapBuilder& map = builder(staged);
-            if (fact == Fact::AppNumber) map.set_app(rank, *number());
-            if (fact == Fact::AppRank) map.set_app_rank(rank, *number());
-            if (fact == Fact::LocalRank) map.set_local_rank(rank, *number());
-            if (fact == Fact::NodeRank) map.set_node_rank(rank, *number());
-            if (fact == Fact::GlobalRank) map.set_global_rank(rank, *number());
+            if (fact == Fact::AppNumber) map.set_app(rank, *number);
+            if (fact == Fact::AppRank) map.set_app_rank(rank, *number);
+            if (fact == Fact::LocalRank) map.set_local_rank(rank, *number);
+            if (fact == Fact::NodeRank) map.set_node_rank(rank, *number);
+            if (fact == Fact::GlobalRank) map.set_global_rank(rank, *number);
             return {};
         }
         case Fact::QualifiedValue: {
@@ -132,7 +142,7 @@ Result<void> Registration::read_proc_entry(Staged& staged, pmix_rank_t rank, con
     }
     Result<Value> copy = copy_value(entry, nspace_);
     if (!copy) return copy.error();
-    put(staged.job->procs[rank], key, std::move(*copy));
+    put(staged.job->procs[rank], key_view(entry.key), std::move(*copy));
     return {};
 }
 
@@ -140,7 +150,9 @@ Result<void> Registration::place_on(Staged& staged, pmix_rank_t rank, const pmix
     const char* host = value_as_string(&entry.value);
     if (host == nullptr) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a string");
     JobMapBuilder& map = builder(staged);
-    uint32_t node = map.find_node(host);
+    uint32_t node = map.node_of(rank);
+    if (node != JobMapBuilder::kNone && map.node_name(node) == host) return {};
+    node = map.find_node(host);
     if (node == JobMapBuilder::kNone) {
         if (map.placed(rank) && !map.node_name(map.node_of(rank)).empty()) {
             // A name of its own for a process on a node that has another: kept for this process.

@@ -94,6 +94,7 @@ Result<void> Registration::read(std::string_view nspace, InfoView info, std::opt
     if (local_procs) staged.job->local_procs = local_procs;
     if (info.is_true(PMIX_REGISTER_NODATA)) return {};
     Entries entries;
+    entries.reserve(info.size);
     Result<void> result = flatten(nspace, info, 0, entries);
     if (result) result = read_job(nspace, entries, 0);
     return result;
@@ -104,7 +105,7 @@ Result<void> Registration::flatten(std::string_view nspace, InfoView info, int d
     for (const pmix_info_t& entry : info) {
         const Fact fact = key_info(key_view(entry.key)).fact;
         if (fact != Fact::JobArray && fact != Fact::SessionArray) {
-            out.push_back(&entry);
+            out.push_back({&entry, fact});
             continue;
         }
         if (depth == kMaxDepth)
@@ -154,7 +155,7 @@ Result<void> Registration::read_session(std::string_view nspace, const pmix_info
             continue;
         }
         if (fact == Fact::NodeArray || fact == Fact::AppArray || fact == Fact::ProcArray) {
-            job_entries.push_back(&entry);
+            job_entries.push_back({&entry, fact});
             continue;
         }
         Result<Value> copy = copy_value(entry, nspace);
@@ -183,8 +184,8 @@ Result<void> Registration::read_session_id(Staged& staged, const pmix_info_t& en
 Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
     const pmix_info_t *nodes = nullptr, *procs = nullptr, *raw_nodes = nullptr, *raw_procs = nullptr,
                       *anl = nullptr;
-    for (const pmix_info_t* entry : entries) {
-        if (key_view(entry->key) == kJobMapKey) {
+    for (const auto& [entry, fact] : entries) {
+        if (fact == Fact::None && key_view(entry->key) == kJobMapKey) {
             const pmix_value_t& value = entry->value;
             if (value.type != PMIX_BYTE_OBJECT)
                 return attribute_error(PMIX_ERR_TYPE_MISMATCH, *entry, nspace_, "must be bytes");
@@ -192,7 +193,7 @@ Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
             if (!map) return map.error();
             staged.builder.emplace(*map);
         }
-        switch (key_info(key_view(entry->key)).fact) {
+        switch (fact) {
             case Fact::NodeMap:
                 nodes = entry;
                 break;
@@ -252,13 +253,13 @@ Result<void> Registration::read_job(std::string_view nspace, const Entries& entr
     Staged& staged = stage(nspace);
     Result<void> result = read_maps(staged, entries);
     // Nodes before processes: what a process says of its node needs them.
-    for (const pmix_info_t* entry : entries) {
+    for (const auto& [entry, fact] : entries) {
         if (!result) return result;
-        if (key_info(key_view(entry->key)).fact == Fact::NodeArray) result = read_node(staged, *entry);
+        if (fact == Fact::NodeArray) result = read_node(staged, *entry);
     }
-    for (const pmix_info_t* entry : entries) {
+    for (const auto& [entry, fact] : entries) {
         if (!result) return result;
-        switch (key_info(key_view(entry->key)).fact) {
+        switch (fact) {
             case Fact::NodeArray:
                 break;
             case Fact::AppArray:

@@ -32,7 +32,12 @@ class Registration {
         std::map<pmix_rank_t, std::vector<Qualified>> qualified;  ///< of single processes
         bool node_map_given = false;
     };
-    using Entries = std::vector<const pmix_info_t*>;
+    /// An attribute, and what its key means: looked at once, for a large job has many.
+    struct Entry {
+        const pmix_info_t* info;
+        Fact fact;
+    };
+    using Entries = std::vector<Entry>;
 
     Staged& stage(std::string_view nspace);
     JobMapBuilder& builder(Staged& staged);
@@ -45,7 +50,7 @@ class Registration {
     Result<void> read_node(Staged& staged, const pmix_info_t& array);
     Result<void> read_app(Staged& staged, const pmix_info_t& array);
     Result<void> read_proc(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app);
-    Result<void> read_proc_entry(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
+    Result<void> read_proc_entry(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry, Fact fact);
     Result<void> read_single(Staged& staged, const pmix_info_t& entry);
     Result<void> read_session_id(Staged& staged, const pmix_info_t& entry);
     Result<void> place_on(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
@@ -61,7 +66,8 @@ class Registration {
 
     HashStore& store_;
     Source source_;
-    std::string nspace_;  ///< being read, for messages
+    std::string nspace_;       ///< being read, for messages
+    std::vector<Fact> facts_;  ///< of the process being read
     std::map<std::string, Staged, std::less<>> jobs_;
     std::unordered_map<uint32_t, Table> sessions_;
 };

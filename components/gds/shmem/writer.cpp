@@ -279,10 +279,9 @@ Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
     out.apps = static_cast<uint32_t>(map.apps().size());
 
     uint64_t names_size = 0;
-    for (uint32_t node = 0; node < nodes; ++node) {
+    for (uint32_t node = 0; node < nodes; ++node)
         names_size += map.node_name(node).size() + 1;
-        if (out.has_aliases == 0 && !map.aliases(node).empty()) out.has_aliases = 1;
-    }
+    out.has_aliases = map.has_aliases() ? 1 : 0;
     if (names_size >= kNone) return Error{PMIX_ERR_OUT_OF_RESOURCE, "the names of its nodes are too long"};
     auto starts = allocate(uint64_t{nodes} * 4 + 4);
     if (!starts) return starts.error();
@@ -299,8 +298,14 @@ Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
         name_at += static_cast<uint32_t>(name.size()) + 1;
     }
 
+    // What the map says of all ranks at once need not be looked for rank by rank.
     const auto or_none = [](std::optional<uint32_t> value) { return value.value_or(kNone); };
-    Result<void> result = put_column(out.node_of, ranks, [&](uint32_t rank) { return map.node_of(rank); });
+    Result<void> result;
+    if (const auto each = map.block()) {
+        out.node_of = {Column::Rule::Block, *each, 0};
+    } else {
+        result = put_column(out.node_of, ranks, [&](uint32_t rank) { return map.node_of(rank); });
+    }
     const bool block = out.node_of.rule == Column::Rule::Block;
     // The ranks of each node follow from blocks; else they are listed, and give each rank's place.
     if (result && !block && map.placed() != 0) {
@@ -329,22 +334,34 @@ Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
         }
         return true;
     };
-    const auto put_place = [&](Column& column, auto&& value_of) {
+    const auto put_place = [&](Column& column, bool plain, auto&& value_of) {
         if (!result) return;
-        if (by_place(value_of)) {
+        if (plain ? map.placed() == ranks : by_place(value_of)) {
             column = {Column::Rule::Position, 0, 0};
         } else {
             result = put_column(column, ranks, value_of);
         }
     };
-    put_place(out.local_rank, [&](uint32_t rank) { return or_none(map.local_rank(rank)); });
-    put_place(out.node_rank, [&](uint32_t rank) { return or_none(map.node_rank(rank)); });
+    put_place(out.local_rank, map.plain_local_ranks(),
+              [&](uint32_t rank) { return or_none(map.local_rank(rank)); });
+    put_place(out.node_rank, map.plain_node_ranks(),
+              [&](uint32_t rank) { return or_none(map.node_rank(rank)); });
     const auto put = [&](Column& column, uint32_t count, auto&& value_of) {
         if (result) result = put_column(column, count, value_of);
     };
-    put(out.global_rank, ranks, [&](uint32_t rank) { return or_none(map.global_rank(rank)); });
-    put(out.appnum, ranks, [&](uint32_t rank) { return or_none(map.appnum(rank)); });
-    put(out.app_rank, ranks, [&](uint32_t rank) { return or_none(map.app_rank(rank)); });
+    const auto offset = map.global_offset();
+    if (ranks != 0 && map.plain_global_ranks() && (!offset || *offset <= kNone - ranks)) {
+        if (offset) out.global_rank = {Column::Rule::Sum, *offset, 0};
+    } else {
+        put(out.global_rank, ranks, [&](uint32_t rank) { return or_none(map.global_rank(rank)); });
+    }
+    if (ranks != 0 && map.plain_app_ranks()) {
+        out.appnum = {Column::Rule::Constant, 0, 0};
+        out.app_rank = {Column::Rule::Sum, 0, 0};
+    } else {
+        put(out.appnum, ranks, [&](uint32_t rank) { return or_none(map.appnum(rank)); });
+        put(out.app_rank, ranks, [&](uint32_t rank) { return or_none(map.app_rank(rank)); });
+    }
     put(out.node_id, nodes, [&](uint32_t node) { return map.node_id(node); });
     if (!result) return result;
 

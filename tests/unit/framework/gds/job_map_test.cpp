@@ -137,6 +137,63 @@ TEST(JobMap, TravelsInAllShapes) {
     EXPECT_EQ(describe(again(JobMap())), describe(JobMap()));
 }
 
+TEST(JobMap, WhatWasSaidFirstMakesNoDifference) {
+    // In order, against it, rank by rank, moved there, and said again on top of what was known.
+    const auto expect_same = [](const JobMap& map, const JobMap& other) {
+        EXPECT_EQ(describe(map), describe(other));
+        EXPECT_EQ(map.block(), other.block());
+    };
+    const std::vector<std::vector<pmix_rank_t>> nodes = {{0, 1}, {2, 3}, {}, {4}};
+    const JobMap in_order = from_maps("a,b,c,d", "0-1;2-3;;4");
+    EXPECT_EQ(in_order.block(), std::nullopt) << "c is empty, d is not";
+    expect_same(in_order, again(in_order));
+    JobMapBuilder backwards;
+    for (const char* name : {"a", "b", "c", "d"})
+        backwards.node(name);
+    for (uint32_t node = 4; node-- != 0;) {
+        for (const pmix_rank_t rank : nodes[node])
+            EXPECT_TRUE(backwards.place(rank, node));
+    }
+    EXPECT_FALSE(backwards.place(3, 0)) << "it is on b";
+    EXPECT_TRUE(backwards.place(3, 1)) << "said twice";
+    const JobMap built = std::move(backwards).build();
+    expect_same(in_order, built);
+
+    JobMapBuilder moved(built);
+    EXPECT_TRUE(moved.placed(4));
+    EXPECT_FALSE(moved.placed(5));
+    EXPECT_TRUE(moved.replace(0, 3));
+    EXPECT_EQ(moved.node_of(0), 3u);
+    EXPECT_EQ(moved.node_of(1), 0u);
+    JobMapBuilder back(std::move(moved).build());
+    EXPECT_TRUE(back.replace(0, 0));
+    expect_same(in_order, std::move(back).build());
+
+    JobMapBuilder more(built);
+    EXPECT_EQ(more.place_new(5, 6, 3), std::nullopt);
+    EXPECT_EQ(more.place_new(6, 8, 2), 6u) << "that one is on d";
+    EXPECT_EQ(more.place_new(9, 10, 0), std::nullopt);
+    const JobMap grown = std::move(more).build();
+    EXPECT_EQ(grown.peers(0), "0,1,9,10");
+    EXPECT_EQ(grown.peers(3), "4,5,6");
+    EXPECT_EQ(grown.node_of(7), JobMap::kNone);
+    EXPECT_EQ(grown.rank_end(), 11u);
+}
+
+TEST(JobMap, BlocksAreToldFromWhatOnlyLooksLikeThem) {
+    EXPECT_EQ(from_maps("a,b,c", "0-3;4-7;8").block(), 4u);
+    EXPECT_EQ(from_maps("a,b,c", "0-3;4-7;").block(), 4u);
+    EXPECT_EQ(from_maps("a", "0-3").block(), 4u);
+    EXPECT_EQ(from_maps("a,b,c", "0-3;4-5;6-8").block(), std::nullopt);
+    EXPECT_EQ(from_maps("a,b", "0-3;4-9").block(), std::nullopt);
+    EXPECT_EQ(from_maps("a,b", ";0-3").block(), std::nullopt);
+    EXPECT_EQ(from_maps("a,b", "4-7;0-3").block(), std::nullopt);
+    JobMapBuilder larger;
+    EXPECT_TRUE(larger.read_maps({}, view("a,b"), view("0-1;2-3")));
+    larger.set_rank_end(6);
+    EXPECT_EQ(std::move(larger).build().block(), std::nullopt) << "two ranks are nowhere";
+}
+
 TEST(JobMap, ALongNameTravels) {
     const std::string label(63, 'n');
     const std::string name = label + "1." + label + "." + label;

@@ -118,6 +118,12 @@ TEST(ParseNames, SeveralBracketsGiveEachCombination) {
     EXPECT_EQ(expand("r[1-2]n[08-09,3]x"), "r1n08x,r1n09x,r1n3x,r2n08x,r2n09x,r2n3x");
 }
 
+TEST(ParseNames, NumbersGrowByADigitWhereTheyMust) {
+    EXPECT_EQ(expand("n[8-11]x,n[98-101]"), "n8x,n9x,n10x,n11x,n98,n99,n100,n101");
+    EXPECT_EQ(expand("n[08-11],m[098-101].y"), "n08,n09,n10,n11,m098.y,m099.y,m100.y,m101.y");
+    EXPECT_EQ(expand("[98-101]"), "98,99,100,101");
+}
+
 TEST(ParseNames, BracketsWithoutRangesArePartOfANameWhenLenient) {
     pmix_status_t status;
     EXPECT_EQ(expand("a[x],b[,c]d", &status, kDefaultLimit, Brackets::Lenient), "a[x],b[,c]d");
