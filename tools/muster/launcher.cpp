@@ -188,6 +188,7 @@ bool Launcher::start_node(uint32_t n) {
             plan.rendezvous = rendezvous_;
             plan.rendezvous_by_name = rendezvous_by_name_;
             plan.initiator = initiator_;
+            plan.scheduler = options_.scheduler;
         }
         plan.session_dir = session_dir_;
         plan.launcher_fd = pair[1];

@@ -109,6 +109,7 @@ class Launcher final : private Hub {
     Loop& loop() override { return *loop_; }
     JobTable& jobs() override { return jobs_; }
     const std::vector<std::string>& nodes() const override { return node_names_; }
+    bool has_scheduler() const override { return !options_.scheduler.empty(); }
     void answer(Asker asker, int32_t status, std::string_view bytes) override;
     void tell(uint32_t node, Topic topic, const Writer& body) override;
     JobRecord& launch(Job job, const OutputPolicy& output, Launched launched) override;

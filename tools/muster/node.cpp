@@ -104,7 +104,8 @@ int Node::run() {
     sigaddset(&wanted, SIGTERM);
     signal_fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     signals_ = loop_.on_readable(signal_fd_, [this] { on_signal(); });
-    if (!join(error)) {
+    if (!plan_.scheduler.empty()) error = join_scheduler(plan_.scheduler);
+    if (!error.empty() || !join(error)) {
         link_->send(Kind::Failed, Writer().bytes(error));
         link_->flush();
         end();

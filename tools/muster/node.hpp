@@ -26,7 +26,8 @@ struct NodePlan {
     std::string rendezvous_by_name;  ///< the same by the server's namespace
     std::string session_dir;         ///< of the run; the node makes its own below
     int launcher_fd = -1;
-    Initiator initiator;  ///< of the first node: the tool that guides muster
+    std::string scheduler;  ///< of the first node: the URI of who decides about resources; empty: nobody
+    Initiator initiator;    ///< of the first node: the tool that guides muster
 };
 
 /// What a node is told that is a program of its own: bytes in a file, and back. False when they are damaged.

@@ -211,7 +211,8 @@ struct HelpFormat : CLI::Formatter {
 /// Everything that one part of the command line may carry, and the parser for it.
 struct Part {
     CLI::App parser{"Starts a parallel program: its processes find each other through PMIx.", "muster"};
-    std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri, attach;
+    std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri, attach,
+        scheduler;
     std::vector<std::string> env, outputs;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
     bool report = false, recovery = false, tag = false, timestamps = false, merge = false, accepted = false,
@@ -261,6 +262,10 @@ struct Part {
             ->type_name("WHO");
         parser.add_option("--timeout", timeout, "(job) End the job after this many seconds")
             ->type_name("SECONDS");
+        parser
+            .add_option("--scheduler", scheduler,
+                        "(job) Ask the PMIx server at this URI for the resources that spawns want")
+            ->type_name("URI");
         parser
             .add_option("--attach", attach,
                         "(job) Have a muster that runs already start the job: its process ID, or URI")
@@ -341,9 +346,12 @@ struct Part {
         if (!input.empty()) options.input = input_policy(input);
         if (!report_uri.empty()) options.report_uri = report_uri;
         if (!attach.empty()) options.attach = attach;
-        if (!options.attach.empty() && (!nodes.empty() || !report_uri.empty() || report))
+        if (!scheduler.empty()) options.scheduler = scheduler;
+        if (!options.attach.empty() &&
+            (!nodes.empty() || !report_uri.empty() || !scheduler.empty() || report))
             throw UsageError(
-                "--nodes, --report-uri and --report are for the muster that runs, not for --attach");
+                "--nodes, --scheduler, --report-uri and --report are for the muster that runs, not for "
+                "--attach");
         if (!timeout.empty()) {
             char* end = nullptr;
             options.timeout = strtod(timeout.c_str(), &end);

@@ -85,6 +85,7 @@ struct Options {
     bool report = false;
     bool serve = false;        ///< no program: servers for tools and what they start
     std::string attach;        ///< the server that is to run the job, a process ID or URI; empty: our own
+    std::string scheduler;     ///< URI of the server that decides about resources; empty: none is asked
     std::string report_uri;    ///< file for the URI of the server, "-" for standard output; empty: none
     bool recoverable = false;  ///< the job goes on when a process fails
     bool no_oversubscribe = false;  ///< at most one rank a core of a node

@@ -221,6 +221,13 @@ void refusals() {
                "an unknown directive is refused");
     }
     {
+        const uint64_t one = 1;
+        Infos infos;
+        infos.add(PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64).required();
+        expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_NOT_SUPPORTED,
+               "no resources without a scheduler");
+    }
+    {
         Infos infos;
         infos.flag(PMIX_DO_NOT_LAUNCH);
         expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_NOT_SUPPORTED, "a dry run is refused");
@@ -329,6 +336,33 @@ void input() {
     wait_for(PMIX_READY_FOR_DEBUG, nspace);
     release(nspace);
     wait_for(PMIX_EVENT_JOB_END, nspace);
+}
+
+/// The host asks its scheduler for what a spawn wants: the job runs where that says, or not at all.
+void allocated() {
+    App app(client, {"target", dir}, 3);
+    std::string nspace;
+    const uint64_t one = 1, two = 2;
+    {
+        Infos infos;
+        infos.add(PMIX_ALLOC_NUM_NODES, &two, PMIX_UINT64).required();
+        expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_OUT_OF_RESOURCE, "what the scheduler refuses");
+        expect(query_text(PMIX_QUERY_NAMESPACES).empty(), "nothing was started");
+    }
+    Infos infos;
+    infos.add(PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64).required();
+    infos.flag(PMIX_DEBUG_STOP_IN_INIT).flag(PMIX_NOTIFY_COMPLETION);
+    expect_ok(spawn(infos, {app.get()}, nspace), "spawn with resources");
+    const auto table = table_of(PMIX_QUERY_PROC_TABLE, nspace);
+    expect(table.size() == 3, "three processes");
+    for (const Entry& entry : table)
+        expect(entry.host == "node1", "a process is on " + entry.host);
+    wait_for(PMIX_READY_FOR_DEBUG, nspace);
+    release(nspace);
+    expect_end(nspace, 3);
+    Infos elsewhere;
+    elsewhere.add(PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64).text(PMIX_HOST, "node0");
+    expect(spawn(elsewhere, {app.get()}, nspace) == PMIX_ERR_JOB_FAILED_TO_MAP, "a node that was not given");
 }
 
 /// The events of a job's life are logged: in place of the events, and beside them.
@@ -466,6 +500,7 @@ int main(int argc, char** argv) {
     if (what == "directives") directives();
     if (what == "input") input();
     if (what == "logged") logged();
+    if (what == "allocated") allocated();
     expect_ok(PMIx_tool_finalize(), "PMIx_tool_finalize");
     return wrong;
 }

@@ -69,6 +69,28 @@ END
         "$work/dir" >"$work/out" 2>"$work/err" && wrong "a launch without its daemons"
     grep -q "/none' cannot be started as node node1" "$work/err" || wrong "not said: $(cat "$work/err")"
     covers="TOOL-65 TOOL-82" ;;
+scheduled)
+    mkfifo "$work/fifo"
+    "$bin/integration_tool" serve scheduler tools scheduler tmpdir="$TMPDIR" <"$work/fifo" >"$work/scheduler" 2>&1 &
+    scheduler=$!
+    exec 3>"$work/fifo"
+    until_true 'grep -q READY "$work/scheduler"'
+    "$bin/muster" serve --nodes 2 --report-uri "$work/uri" --scheduler "$(head -n 1 "$TMPDIR"/pmix.*.tool.scheduler)" \
+        >"$work/out" 2>&1 3>&- &
+    pids=$!
+    until_true '[ -s "$work/uri" ]'
+    timeout 60 "$bin/debug_tool" allocated "$(cat "$work/uri")" "$bin/debug_client" "$work/dir" 2 || wrong "tool: $?"
+    until_true 'grep -q "RELEASE allocation-2" "$work/scheduler"'
+    said=$(grep -E '^(ALLOCATE|RELEASE)' "$work/scheduler" | tr '\n' ';')
+    [ "$said" = "ALLOCATE 2;ALLOCATE 1;RELEASE allocation-1;ALLOCATE 1;RELEASE allocation-2;" ] || wrong "asked: $said"
+    kill "$pids"
+    wait "$pids" || wrong "muster serve ended with $?: $(cat "$work/out")"
+    pids=""
+    exec 3>&-
+    wait "$scheduler" || wrong "the scheduler ended with $?"
+    "$bin/muster" serve --scheduler "none.0;tcp4://127.0.0.1:1" >"$work/out" 2>&1 && wrong "without its scheduler"
+    grep -q "the scheduler at 'none.0;.*' cannot be reached" "$work/out" || wrong "not said: $(cat "$work/out")"
+    covers="TOOL-59" ;;
 killed)
     # The launcher sees the end of the tool, and ends its job.
     "$examples/initiator" "$bin/muster" -n 2 sh -c "echo \$\$ >$work/dir/pid.\$PMIX_RANK; exec sleep 600" >"$work/out" 2>"$work/err" &

@@ -42,6 +42,7 @@ class FakeHub final : public Hub {
     JobTable& jobs() override { return jobs_; }
     ProcName launcher() const override { return {"server", 0}; }
     const std::vector<std::string>& nodes() const override { return names_; }
+    bool has_scheduler() const override { return false; }
     void answer(Asker asker, int32_t status, std::string_view bytes) override {
         EXPECT_FALSE(answers.contains(asker.id)) << "answered twice";
         answers[asker.id] = {status, std::string(bytes)};

@@ -153,6 +153,34 @@ pmix_status_t refuse_nothing(const pmix_proc_t*, void*, pmix_op_cbfunc_t, void*)
     return PMIX_OPERATION_SUCCEEDED;
 }
 
+/// A scheduler that has one node to give.
+pmix_status_t allocate(const pmix_proc_t*, pmix_alloc_directive_t directive, const pmix_info_t info[],
+                       size_t count, pmix_info_cbfunc_t answer, void* cbdata) {
+    std::string about = directive == PMIX_ALLOC_NEW ? "ALLOCATE" : "RELEASE";
+    uint64_t nodes = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const pmix_value_t& value = info[i].value;
+        if (PMIx_Check_key(info[i].key, PMIX_ALLOC_ID)) about += " " + std::string(value.data.string);
+        if (PMIx_Check_key(info[i].key, PMIX_ALLOC_NUM_NODES)) nodes = value.data.uint64;
+    }
+    static int number = 0;
+    if (directive == PMIX_ALLOC_NEW) about += " " + std::to_string(nodes);
+    say(about);
+    if (directive != PMIX_ALLOC_NEW || nodes != 1) {
+        answer(nodes > 1 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS, nullptr, 0, cbdata, nullptr, nullptr);
+        return PMIX_SUCCESS;
+    }
+    pmix_info_t granted[2];
+    std::memset(granted, 0, sizeof granted);
+    PMIx_Info_load(&granted[0], PMIX_ALLOC_ID, ("allocation-" + std::to_string(++number)).c_str(),
+                   PMIX_STRING);
+    PMIx_Info_load(&granted[1], PMIX_ALLOC_NODE_LIST, "node1", PMIX_STRING);
+    answer(PMIX_SUCCESS, granted, 2, cbdata, nullptr, nullptr);
+    for (pmix_info_t& one : granted)
+        PMIx_Info_destruct(&one);
+    return PMIX_SUCCESS;
+}
+
 int serve(const std::string& nspace, const std::vector<std::string>& words) {
     std::vector<std::string> others;
     std::vector<pmix_info_t> infos = attributes(words, &others);
@@ -162,6 +190,7 @@ int serve(const std::string& nspace, const std::vector<std::string>& words) {
     module.query = query;
     module.tool_connected = tool_connected;
     for (const std::string& other : others) {
+        if (other == "scheduler") module.allocate = allocate;
         if (other == "hookless") module.tool_connected = nullptr;
         if (other == "queryless") module.query = nullptr;
         if (other.compare(0, 7, "policy=") == 0) policy = other.substr(7);

@@ -202,6 +202,11 @@ bool is_for_launchers(const pmix_info_t& info) {
     return PMIX_CHECK_KEY(&info, PMIX_LAUNCH_DIRECTIVES) || PMIX_CHECK_KEY(&info, PMIX_LAUNCHER_DAEMON);
 }
 
+/// What the scheduler is to be asked for.
+bool is_for_scheduler(const pmix_info_t& info) {
+    return strncmp(info.key, "pmix.alloc.", strlen("pmix.alloc.")) == 0;
+}
+
 /// Where to and how the library is to log; false for other attributes, also those of what is to be logged.
 bool is_log_info(const pmix_info_t& info) {
     for (const char* key :
@@ -279,10 +284,15 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
     request.parent = request.wishes.requestor = name_of(proc);
     request.input.target = InputPolicy::Target::None;
     AppSpec common;
-    InfoList log, own;
+    InfoList log, own, allocation;
     for (size_t i = 0; i < count; ++i) {
         if (is_log_info(info[i])) {
             log.copy(info[i]);
+            continue;
+        }
+        if (is_for_scheduler(info[i])) {
+            allocation.copy(info[i]);
+            request.needs_allocation |= PMIX_INFO_IS_REQUIRED(&info[i]);
             continue;
         }
         if (is_for_launchers(info[i])) {
@@ -302,6 +312,7 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
     // Output is kept for tools, which ask for it when they know the job's name.
     const pmix_info_t* tool = find_info(info, count, PMIX_REQUESTOR_IS_TOOL);
     if (tool == nullptr || !is_true(*tool)) request.wishes.forward = 0;
+    if (allocation.size() > 0) request.allocation = packed(allocation.data(), allocation.size(), PMIX_INFO);
     if (own.size() > 0) request.attributes = packed(own.data(), own.size(), PMIX_INFO);
     if (log.size() > 0) request.wishes.log = packed(log.data(), log.size(), PMIX_INFO);
     for (size_t i = 0; i < app_count; ++i) {

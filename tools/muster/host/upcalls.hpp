@@ -20,6 +20,10 @@ void add_log_upcalls(pmix_server_module_t& module);
 void add_forward_upcalls(pmix_server_module_t& module);
 void add_tool_upcalls(pmix_server_module_t& module);
 
+/// Connects with the scheduler at `uri`, which is asked for the launcher from here on. A sentence where that
+/// fails, else "". Behind PMIx_server_init; blocks.
+std::string join_scheduler(const std::string& uri);
+
 /// From here on tools whose connection breaks are noticed. Behind PMIx_server_init.
 void watch_tools();
 /// A process has left the server: if it is a tool, the launcher forgets what was its own. On the loop.

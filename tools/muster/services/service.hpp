@@ -34,6 +34,8 @@ class Hub {
     virtual ProcName launcher() const = 0;
     /// Host names of the nodes, by number.
     virtual const std::vector<std::string>& nodes() const = 0;
+    /// Whether the first node can ask somebody for resources.
+    virtual bool has_scheduler() const = 0;
     /// Answers a question; to be called once for each.
     virtual void answer(Asker asker, int32_t status, std::string_view bytes = {}) = 0;
     virtual void tell(uint32_t node, Topic topic, const Writer& body) = 0;

@@ -32,6 +32,7 @@ void write_spawn(Writer& out, const SpawnRequest& request) {
                       wishes.separate, wishes.report_separately, wishes.recoverable, wishes.nonzero_is_fine})
         out.u32(flag ? 1 : 0);
     out.u32(wishes.forward).name(wishes.requestor).bytes(wishes.log).bytes(request.attributes);
+    out.bytes(request.allocation).u32(request.needs_allocation ? 1 : 0);
 }
 
 bool read_spawn(Reader& in, SpawnRequest& request) {
@@ -87,6 +88,8 @@ bool read_spawn(Reader& in, SpawnRequest& request) {
     wishes.requestor = in.name();
     wishes.log = in.bytes();
     request.attributes = in.bytes();
+    request.allocation = in.bytes();
+    request.needs_allocation = in.u32() != 0;
     return in.ok();
 }
 

@@ -23,7 +23,9 @@ struct SpawnRequest {
     uint32_t spawn_seconds = 0;  ///< 0: no limit
     uint32_t job_seconds = 0;    ///< 0: no limit
     JobWishes wishes;
-    std::string attributes;  ///< packed, for the job's data
+    std::string attributes;         ///< packed, for the job's data
+    std::string allocation;         ///< packed, what is wanted of the scheduler; empty: nothing
+    bool needs_allocation = false;  ///< does not do without
 };
 
 void write_spawn(Writer& out, const SpawnRequest& request);

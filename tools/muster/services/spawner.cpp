@@ -146,6 +146,7 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
                         finish(spawn, status);
                     });
     record.wishes = request.wishes;
+    if (!spawn->allocation.empty()) allocations_[number] = spawn->allocation;
     if (daemons) {
         // Their end is not that of what they look at, nor counts their failure.
         record.wishes.separate = record.wishes.report_separately = true;
@@ -162,6 +163,7 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
 void Spawner::finish(const std::shared_ptr<Spawn>& spawn, int32_t status) {
     hub_.answer(spawn->asker, status, status == PMIX_SUCCESS ? spawn->nspace : std::string());
     if (status == PMIX_SUCCESS) return;
+    release(spawn->allocation);
     // The application that was started already would wait for a debugger that does not come.
     JobRecord* record = hub_.jobs().find(spawn->nspace);
     if (record != nullptr && !record->ended()) hub_.end_job(*record, PMIX_ERR_JOB_CANCELED, false);
@@ -187,6 +189,54 @@ void Spawner::asked(Asker asker, Reader& in) {
         if (collides_with_jobs(spec.pset, hub_.next_nspace())) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
         if (hub_.jobs().has_set(spec.pset)) return hub_.answer(asker, PMIX_ERR_EXISTS);
     }
+    if (request.allocation.empty() || !hub_.has_scheduler()) {
+        if (request.needs_allocation) return hub_.answer(asker, PMIX_ERR_NOT_SUPPORTED);
+        return begin(spawn);
+    }
+    const uint64_t number = next_request_++;
+    allocating_[number] = spawn;
+    hub_.tell(0, Topic::Spawn,
+              Writer().u32(static_cast<uint32_t>(Request::Allocate)).u64(number).bytes(request.allocation));
+}
+
+/// The scheduler's answer.
+void Spawner::told(uint32_t, Reader& in) {
+    const uint64_t number = in.u64();
+    const int32_t status = in.i32();
+    const std::string id(in.bytes());
+    std::istringstream list{std::string(in.bytes())};
+    const auto found = allocating_.find(number);
+    if (!in.ok() || found == allocating_.end()) return;
+    const std::shared_ptr<Spawn> spawn = found->second;
+    allocating_.erase(found);
+    spawn->allocation = id;
+    if (status != PMIX_SUCCESS) return finish(spawn, status);
+    std::vector<std::string> nodes;
+    for (std::string name; std::getline(list, name, ',');)
+        nodes.push_back(name);
+    for (AppSpec& app : spawn->request.apps) {
+        if (nodes.empty()) break;
+        if (app.hosts.empty() && app.hostfile.empty()) app.hosts = nodes;
+        for (const std::string& host : app.hosts) {
+            const std::string name = host.substr(0, host.find(':'));
+            if (std::find(nodes.begin(), nodes.end(), name) == nodes.end())
+                return finish(spawn, PMIX_ERR_JOB_FAILED_TO_MAP);
+        }
+    }
+    begin(spawn);
+}
+
+/// Gives the allocation back when no job has it any more.
+void Spawner::release(const std::string& allocation) {
+    const bool used = std::any_of(allocations_.begin(), allocations_.end(),
+                                  [&](const auto& entry) { return entry.second == allocation; });
+    if (allocation.empty() || used) return;
+    hub_.tell(0, Topic::Spawn,
+              Writer().u32(static_cast<uint32_t>(Request::Release)).u64(0).bytes(allocation));
+}
+
+void Spawner::begin(const std::shared_ptr<Spawn>& spawn) {
+    const SpawnRequest& request = spawn->request;
     const bool daemons_alone = std::all_of(request.apps.begin(), request.apps.end(),
                                            [](const AppSpec& app) { return app.daemons.daemon; });
     start(spawn, daemons_alone);
@@ -195,6 +245,11 @@ void Spawner::asked(Asker asker, Reader& in) {
 void Spawner::job_ended(JobRecord& job) {
     limits_.erase(job.job.number);
     spawn_limits_.erase(job.job.number);
+    const auto found = allocations_.find(job.job.number);
+    if (found == allocations_.end()) return;
+    const std::string allocation = found->second;
+    allocations_.erase(found);
+    release(allocation);
 }
 
 }  // namespace muster

@@ -13,7 +13,13 @@ namespace muster {
 class Spawner final : public Service {
   public:
     explicit Spawner(Hub& hub) : hub_(hub) {}
+    /// The first node is told, for the scheduler: which of these, a number (0: no answer is wanted), and the
+    /// attributes of the allocation or its name. It tells back the number, a status, the allocation's name
+    /// and its nodes.
+    enum class Request : uint32_t { Allocate = 1, Release };
+
     void asked(Asker asker, Reader& in) override;
+    void told(uint32_t node, Reader& in) override;
     void job_ended(JobRecord& job) override;
 
   private:
@@ -21,8 +27,11 @@ class Spawner final : public Service {
     struct Spawn {
         Asker asker;
         SpawnRequest request;
-        std::string nspace;  ///< of the first job
+        std::string nspace;      ///< of the first job
+        std::string allocation;  ///< the scheduler's name for what it gave
     };
+    void begin(const std::shared_ptr<Spawn>& spawn);
+    void release(const std::string& allocation);
     void start(const std::shared_ptr<Spawn>& spawn, bool daemons);
     void finish(const std::shared_ptr<Spawn>& spawn, int32_t status);
     Job lay_out(const SpawnRequest& request, bool daemons, const Job* started);
@@ -31,7 +40,10 @@ class Spawner final : public Service {
     std::vector<uint32_t> nodes_of(const SpawnRequest& request, const AppSpec& app);
 
     Hub& hub_;
-    std::map<uint32_t, Watch> limits_;        ///< of jobs that may only run for a time
+    std::map<uint32_t, Watch> limits_;                       ///< of jobs that may only run for a time
+    std::map<uint64_t, std::shared_ptr<Spawn>> allocating_;  ///< the scheduler is asked
+    std::map<uint32_t, std::string> allocations_;            ///< of jobs
+    uint64_t next_request_ = 1;
     std::map<uint32_t, Watch> spawn_limits_;  ///< of spawns
 };
 

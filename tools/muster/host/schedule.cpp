@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scheduler: a PMIx server that decides about resources. The first node is a tool of it, and asks on
+// behalf of the launcher, before a job that wants an allocation is started.
+#include <fmt/format.h>
+#include <pmix.h>
+#include <pmix_tool.h>
+
+#include <memory>
+
+#include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/job_data.hpp"
+#include "tools/muster/services/spawner.hpp"
+
+namespace muster {
+namespace {
+
+constexpr int kPatience = 30;  // seconds, to connect
+
+/// A request, alive until it is answered.
+struct Request {
+    uint64_t number = 0;  ///< 0: nobody waits for the answer
+    InfoList info;
+};
+
+void tell_answer(uint64_t number, pmix_status_t status, const std::string& id, const std::string& nodes) {
+    if (number == 0) return;
+    if (status == PMIX_OPERATION_SUCCEEDED) status = PMIX_SUCCESS;
+    bridge().tell(Topic::Spawn, Writer().u64(number).i32(status).bytes(id).bytes(nodes));
+}
+
+void answered(pmix_status_t status, pmix_info_t* info, size_t count, void* data,
+              pmix_release_cbfunc_t release, void* release_data) {
+    const std::unique_ptr<Request> request(static_cast<Request*>(data));
+    guarded([&]() -> pmix_status_t {
+        const auto text = [&](const char* key) {
+            const pmix_info_t* found = find_info(info, count, key);
+            return found != nullptr ? text_of(found->value) : std::string();
+        };
+        std::string nodes = text(PMIX_ALLOC_NODE_LIST);
+        if (nodes.empty()) nodes = text(PMIX_NODE_LIST);
+        on_loop([number = request->number, status, id = text(PMIX_ALLOC_ID), nodes] {
+            tell_answer(number, status, id, nodes);
+        });
+        return PMIX_SUCCESS;
+    });
+    if (release != nullptr) release(release_data);
+}
+
+void ask_scheduler(Reader& in) {
+    const auto what = static_cast<Spawner::Request>(in.u32());
+    auto request = std::make_unique<Request>();
+    request->number = in.u64();
+    const std::string_view bytes = in.bytes();
+    if (!in.ok()) return;
+    const bool release = what == Spawner::Request::Release;
+    if (release) {
+        request->info.text(PMIX_ALLOC_ID, std::string(bytes));
+    } else {
+        UnpackedInfo given(bytes);
+        for (size_t i = 0; i < given.size(); ++i)
+            request->info.copy(given.data()[i]);
+    }
+    const uint64_t number = request->number;
+    const pmix_status_t status =
+        PMIx_Allocation_request_nb(release ? PMIX_ALLOC_RELEASE : PMIX_ALLOC_NEW, request->info.data(),
+                                   request->info.size(), answered, request.get());
+    if (status == PMIX_SUCCESS) {
+        (void)request.release();  // the callback has it
+    } else {
+        tell_answer(number, status, {}, {});
+    }
+}
+
+}  // namespace
+
+std::string join_scheduler(const std::string& uri) {
+    const bool yes = true;
+    pmix_proc_t server;
+    InfoList info;
+    info.text(PMIX_SERVER_URI, uri);
+    info.add(PMIX_TIMEOUT, &kPatience, PMIX_INT).add(PMIX_PRIMARY_SERVER, &yes, PMIX_BOOL);
+    const pmix_status_t status = PMIx_tool_attach_to_server(nullptr, &server, info.data(), info.size());
+    if (status != PMIX_SUCCESS)
+        return fmt::format("the scheduler at '{}' cannot be reached: {}", uri, PMIx_Error_string(status));
+    bridge().on_tell(Topic::Spawn, ask_scheduler);
+    return {};
+}
+
+}  // namespace muster
