@@ -69,22 +69,22 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
                                              : options.role == Role::Tool ? "tool"
                                                                           : "client");
 
+    const auto unusable = [&](std::string reason) {
+        MUSTER_LOG(*runtime->log_, Error, "cannot start: %s", reason.c_str());
+        return Error{PMIX_ERR_NOT_AVAILABLE, std::move(reason)};
+    };
     const auto encodings = runtime->registry_->bfrops();
-    if (encodings.empty()) {
-        return Error{PMIX_ERR_NOT_AVAILABLE, runtime->registry_->why_none("bfrops")};
-    }
+    if (encodings.empty()) return unusable(runtime->registry_->why_none("bfrops"));
     runtime->own_format_ = {encodings.front(), BufferType::NonDescribed};
 
     const auto stores = runtime->registry_->stores();
-    if (stores.empty()) {
-        return Error{PMIX_ERR_NOT_AVAILABLE, runtime->registry_->why_none("gds")};
-    }
+    if (stores.empty()) return unusable(runtime->registry_->why_none("gds"));
     runtime->store_ = stores.front();
     if (const char* behind = runtime->store_->behind(); *behind != '\0') {
         Gds* other = runtime->registry_->store_behind(behind);
         if (other == nullptr) {
-            return Error{PMIX_ERR_NOT_AVAILABLE, std::string("store ") + runtime->store_->name() +
-                                                     " needs store " + behind + ", which cannot be used"};
+            return unusable(std::string("store ") + runtime->store_->name() + " needs store " + behind +
+                            ", which cannot be used");
         }
         runtime->store_->stand_before(*other);
     }

@@ -32,7 +32,10 @@ InstallPaths install_paths() {
     std::free(real);
     paths.prefix = parent(parent(paths.image));
     const std::string base = paths.prefix == "/" ? "" : paths.prefix;
-    paths.components = base + "/lib/pmix";
+    // The library's own folder may have any name; a program that holds this code has it beside its own.
+    const size_t folder = paths.image.find_last_of('/') + 1;
+    const bool library = paths.image.compare(folder, 8, "libpmix.") == 0;
+    paths.components = library ? paths.image.substr(0, folder) + "pmix" : base + "/lib/pmix";
     paths.system_parameter_file = base + "/etc/pmix-mca-params.conf";
     return paths;
 }

@@ -11,7 +11,7 @@ namespace muster {
 struct InstallPaths {
     std::string image;       ///< file that holds this code: libpmix.so.2.x, or a program it is linked into
     std::string prefix;      ///< two levels above that file
-    std::string components;  ///< <prefix>/lib/pmix
+    std::string components;  ///< pmix/ beside the library; for a program <prefix>/lib/pmix
     std::string system_parameter_file;  ///< <prefix>/etc/pmix-mca-params.conf
 };
 
