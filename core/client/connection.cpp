@@ -35,7 +35,8 @@ void Connection::request(Packer&& message, OnReply done) {
     if (!open_ || message.error() != PMIX_SUCCESS) return done(nullptr);
     const uint32_t number = next_tag();
     pending_.emplace(number, std::move(done));
-    channel_->send(peer_index_, number, message.take());
+    // Several that the program asks for at once go with one write.
+    channel_->send_soon(peer_index_, number, message.take());
 }
 
 void Connection::send(Packer&& message) {

@@ -57,7 +57,7 @@ void EventRouter::pass(PackedEvent& event, Peer& peer) {
         }
         return;
     }
-    peer.send_shared(tag::kEvent, bytes);
+    peer.channel->send_shared_soon(0, tag::kEvent, bytes);
 }
 
 // --- registrations ---

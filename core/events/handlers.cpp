@@ -46,7 +46,7 @@ void handle::notify(Server& server, const Request& request) {
     if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS)
         return request.peer->reply_status(request.tag, read);
     server.events().from_client(std::move(event), [&request](pmix_status_t status) {
-        request.peer->reply_status(request.tag, status);
+        request.peer->reply_status_soon(request.tag, status);
     });
 }
 

@@ -484,7 +484,7 @@ void Forwarder::send(const RegistrationPtr& registration, Peer& peer, const Piec
                    proc_text(piece->source).c_str(), peer.text().c_str(), message.error());
         return;
     }
-    peer.send(tag::kIof, message.take());
+    peer.send_soon(tag::kIof, message.take());
     // The host may take it as gone only when it is in the socket, unless it shall not wait.
     if (registration->queue.policy().when != OverflowPolicy::When::Wait || peer.channel->queued() == 0)
         return;

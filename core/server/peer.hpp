@@ -37,9 +37,11 @@ class Peer {
         send(request_tag, message.take());
     }
     void reply_status(uint32_t request_tag, pmix_status_t status) {
-        Packer message(format);
-        message.status(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
-        send(request_tag, message.take());
+        send(request_tag, packed_status(status));
+    }
+    /// With what else is sent in this turn of the loop.
+    void reply_status_soon(uint32_t request_tag, pmix_status_t status) {
+        send_soon(request_tag, packed_status(status));
     }
     void send(uint32_t frame_tag, Bytes payload) {
         if (channel) channel->send(0, frame_tag, std::move(payload));
@@ -47,7 +49,18 @@ class Peer {
     void send_shared(uint32_t frame_tag, SharedBytes payload) {
         if (channel) channel->send_shared(0, frame_tag, std::move(payload));
     }
+    /// With what else is sent in this turn of the loop.
+    void send_soon(uint32_t frame_tag, Bytes payload) {
+        if (channel) channel->send_soon(0, frame_tag, std::move(payload));
+    }
     std::string text() const { return proc_text(proc); }
+
+  private:
+    Bytes packed_status(pmix_status_t status) const {
+        Packer message(format);
+        message.status(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
+        return message.take();
+    }
 };
 
 using PeerPtr = std::shared_ptr<Peer>;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace muster {
 
@@ -167,6 +168,7 @@ void EventLoop::open_gate(bool open) const {
 EventLoop::~EventLoop() {
     stop();
     running_.clear();
+    turn_end_.clear();
     posted_.clear();
     event_free(wake_event_);
     event_base_free(base_);
@@ -184,7 +186,7 @@ void EventLoop::start(const char* name) {
         if (gate_fd_ >= 0) return run_shared();
         driver_ = std::this_thread::get_id();
         while (!stopping_)
-            event_base_loop(base_, EVLOOP_ONCE);
+            turn(EVLOOP_ONCE);
         run_posted();
         driver_ = std::thread::id();
     });
@@ -202,7 +204,7 @@ void EventLoop::run_shared() {
         epoll_event ready{};
         epoll_wait(gate_fd_, &ready, 1, -1);
         take();
-        event_base_loop(base_, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
         give_drive();
     }
     take();
@@ -217,8 +219,9 @@ bool EventLoop::run_borrowed(Task& task, const std::function<bool()>& done) {
     borrower_ = &done;
     run_posted();
     contained(task);
+    run_turn_end();
     while (!done() && !stopping_)
-        event_base_loop(base_, EVLOOP_ONCE);
+        turn(EVLOOP_ONCE);
     borrower_ = nullptr;
     borrowed_ = false;
     if (stopping_) wake();  // our thread is to see it, too
@@ -244,6 +247,23 @@ void EventLoop::post(Task task) {
         posted_.push_back(std::move(task));
     }
     wake();
+}
+
+void EventLoop::at_turn_end(Task task) {
+    if (!on_loop()) return post(std::move(task));
+    turn_end_.push_back(std::move(task));
+}
+
+void EventLoop::turn(int flags) {
+    event_base_loop(base_, flags);
+    run_turn_end();
+}
+
+void EventLoop::run_turn_end() {
+    while (!turn_end_.empty()) {
+        for (Task& task : std::exchange(turn_end_, {}))
+            contained(task);
+    }
 }
 
 void EventLoop::dispatch(Task task) {
@@ -314,7 +334,7 @@ void EventLoop::give_drive() {
 bool EventLoop::progress() {
     if (drive_ != Drive::External || on_loop()) return false;
     if (!take_drive(std::chrono::milliseconds(0))) return false;
-    event_base_loop(base_, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
     give_drive();
     return true;
 }
@@ -325,7 +345,7 @@ void EventLoop::run_until(const std::function<bool()>& done) {
         // again after a short wait, so that none depends on the one before it leaving in a given order.
         if (!take_drive(std::chrono::milliseconds(1))) continue;
         while (!done())
-            event_base_loop(base_, EVLOOP_ONCE);
+            turn(EVLOOP_ONCE);
         give_drive();
     }
 }

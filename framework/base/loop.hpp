@@ -89,6 +89,10 @@ class EventLoop {
     /// Runs `task` at once when on the loop, else posts it.
     void dispatch(Task task);
 
+    /// Runs `task` when all callbacks that are due in this turn of the loop have run, so that what they leave
+    /// behind is done once. On the loop; elsewhere as post().
+    void at_turn_end(Task task);
+
     /// Watches `fd` (which stays the caller's). On the loop, or before start().
     std::unique_ptr<Watch> watch(int fd, std::function<void(Ready)> on_ready);
     /// Calls once after `delay`. On the loop, or before start().
@@ -105,6 +109,8 @@ class EventLoop {
     void wake();
 
   private:
+    void turn(int flags);
+    void run_turn_end();
     void run_posted();
     void drain_wake();
     void run_shared();
@@ -131,6 +137,7 @@ class EventLoop {
     bool driven_ = false;
     std::atomic<std::thread::id> driver_{};
     std::thread thread_;
+    std::vector<Task> turn_end_;  // of whoever runs the loop
     // Of a shared loop.
     int gate_fd_ = -1;  // where our thread waits for poll_fd_
     std::atomic<bool> borrowed_{false};

@@ -29,6 +29,8 @@ constexpr size_t kReadTurn = size_t{1} << 20;
 // Turns for a peer that takes nothing more, but may have said something.
 constexpr int kLastTurns = 16;
 constexpr size_t kFramesPerWrite = 64;
+// Bytes of frames that wait for the end of the turn, at most.
+constexpr size_t kMostGathered = size_t{256} << 10;
 
 struct OutFrame {
     std::array<uint8_t, Channel::kHeaderSize> header;
@@ -61,7 +63,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (!buffer_.empty()) later(&Impl::deliver_buffered);
     }
 
-    bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared) {
+    bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared, bool soon) {
         if (!open_ || finishing_ || write_failed_) return false;
         const size_t payload_size = shared ? shared->size() : own.size();
         const size_t waiting = queued_;
@@ -79,9 +81,12 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         frame.own = std::move(own);
         frame.shared = std::move(shared);
         queued_ += frame.size();
-        if (waiting != 0) return true;  // the loop writes when the socket takes more
-        write_queue();
-        if (!queue_.empty()) watch().want_write(true);
+        if (waiting != 0 && !gathering_) return true;  // the loop writes when the socket takes more
+        if (soon && queued_ < kMostGathered) {
+            if (!std::exchange(gathering_, true)) at_turn_end();
+        } else {
+            write_now();
+        }
         return true;
     }
 
@@ -101,6 +106,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
 
     void finish() {
         if (!open_ || finishing_) return;
+        if (gathering_) write_now();
         if (queue_.empty()) return close();
         finishing_ = true;
         forget_callbacks();
@@ -119,6 +125,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
 
     void close() {
         if (!open_) return;
+        if (std::exchange(gathering_, false)) write_queue();
         open_ = false;
         watch_.reset();
         finish_limit_.reset();
@@ -169,6 +176,21 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     }
 
     // Writing.
+
+    void at_turn_end() {
+        loop_.at_turn_end([weak = weak_from_this()] {
+            auto self = weak.lock();
+            if (!self || !self->open_) return;
+            if (self->gathering_) self->write_now();
+            self->tell_drained();
+        });
+    }
+
+    void write_now() {
+        gathering_ = false;
+        write_queue();
+        if (!queue_.empty()) watch().want_write(true);
+    }
 
     void on_writable() {
         write_queue();
@@ -419,6 +441,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     bool paused_ = false;
     bool finishing_ = false;
     bool write_failed_ = false;
+    bool gathering_ = false;  // the queue waits for the end of the turn, not for the socket
 };
 
 Channel::Channel(EventLoop& loop, Socket socket, Limits limits)
@@ -433,11 +456,19 @@ void Channel::start(OnFrame on_frame, OnClosed on_closed, ByteView early) {
 }
 
 bool Channel::send(uint32_t pindex, uint32_t tag, Bytes payload) {
-    return impl_->send(pindex, tag, std::move(payload), nullptr);
+    return impl_->send(pindex, tag, std::move(payload), nullptr, false);
 }
 
 bool Channel::send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload) {
-    return impl_->send(pindex, tag, Bytes(), std::move(payload));
+    return impl_->send(pindex, tag, Bytes(), std::move(payload), false);
+}
+
+bool Channel::send_soon(uint32_t pindex, uint32_t tag, Bytes payload) {
+    return impl_->send(pindex, tag, std::move(payload), nullptr, true);
+}
+
+bool Channel::send_shared_soon(uint32_t pindex, uint32_t tag, SharedBytes payload) {
+    return impl_->send(pindex, tag, Bytes(), std::move(payload), true);
 }
 
 size_t Channel::queued() const {

@@ -61,6 +61,11 @@ class Channel {
     bool send(uint32_t pindex, uint32_t tag, Bytes payload);
     bool send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload);
 
+    /// The same for one message of many: it is written with the others at the end of the loop's turn, or
+    /// earlier, with the next frame that does not wait.
+    bool send_soon(uint32_t pindex, uint32_t tag, Bytes payload);
+    bool send_shared_soon(uint32_t pindex, uint32_t tag, SharedBytes payload);
+
     /// Bytes that wait to be sent.
     size_t queued() const;
     /// Called when the queue has become empty (soon, if it is empty now), once per call of this function;

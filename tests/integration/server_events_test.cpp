@@ -164,6 +164,17 @@ TEST_F(ServerEvents, EVT_01_environment_events_are_asked_of_the_host_once_and_wh
     EXPECT_EQ(asked[1].first, 'd');
 }
 
+TEST_F(ServerEvents, EVT_04_an_environment_event_of_before_the_registration_is_kept) {
+    Host host([](pmix_server_module_t& module) { module.register_events = on_register; });
+    const auto job = host.start_job(1);
+    const pmix_proc_t affected = proc_of(job, 0);
+    EXPECT_EQ(report(kEnvironment, &affected, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    EXPECT_EQ(count('S', kEnvironment), 0u);
+    ASSERT_GE(listen(kEnvironment), 0);
+    EXPECT_TRUE(wait_for('S', kEnvironment));
+    EXPECT_EQ(count('S', kEnvironment), 1u);
+}
+
 std::vector<std::string> asked_keys;  // guarded by `lock`
 pmix_status_t on_register_with_info(pmix_status_t[], size_t, const pmix_info_t info[], size_t ninfo,
                                     pmix_op_cbfunc_t, void*) {

@@ -394,6 +394,102 @@ void codes() {
     need(count(code) == 2, "events of other processes");
 }
 
+// A job has ended before anybody asks: who does, and names the job, is told of this one and no other.
+void late_end() {
+    const auto job = [](const char* name) {
+        pmix_proc_t proc;
+        PMIx_Load_procid(&proc, name, PMIX_RANK_WILDCARD);
+        return proc;
+    };
+    const pmix_status_t code = PMIX_EVENT_JOB_END;
+    if (self.rank == 1) {
+        for (const char* name : {"job-a", "job-b", "job-c"}) {
+            pmix_proc_t ended = job(name);
+            notify(code, PMIX_RANGE_NAMESPACE,
+                   {info_of("test.text", name, PMIX_STRING),
+                    info_of(PMIX_EVENT_AFFECTED_PROC, &ended, PMIX_PROC)});
+        }
+        notify(kEnd, PMIX_RANGE_NAMESPACE);
+    } else {
+        listen(kEnd);
+        wait_for(kEnd);  // the others have come to our server before
+        pmix_proc_t wanted = job("job-b");
+        pmix_info_t only = info_of(PMIX_EVENT_AFFECTED_PROC, &wanted, PMIX_PROC);
+        pmix_status_t some = code;
+        need(PMIx_Register_event_handler(&some, 1, &only, 1, on_event, nullptr, nullptr) >= 0, "one job");
+        need(wait_for(code).texts["test.text"] == "job-b", "the end of another job");
+        pmix_proc_t both[] = {job("job-c"), job("job-d")};
+        pmix_data_array_t array{PMIX_PROC, 2, both};
+        only = info_of(PMIX_EVENT_AFFECTED_PROCS, &array, PMIX_DATA_ARRAY);
+        need(PMIx_Register_event_handler(&some, 1, &only, 1, on_event, nullptr, nullptr) >= 0, "two jobs");
+        need(wait_for(code, 2).texts["test.text"] == "job-c", "the end of another job than of these two");
+        need(count(code) == 2, "the end of a job that was not asked for");
+    }
+    fence();
+}
+
+// What a handler was given stays until it completes, long after it has returned, whatever comes meanwhile;
+// what a reporter hands over is its own again in the callback.
+struct Given {
+    pmix_info_t* info;
+    size_t count;
+    pmix_event_notification_cbfunc_fn_t complete;
+    void* context;
+};
+std::vector<Given> given;  // guarded by `lock`
+void on_event_later(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*,
+                    size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
+    std::lock_guard guard(lock);
+    given.push_back({info, ninfo, complete, cbdata});
+    changed.notify_all();
+}
+
+void lent() {
+    constexpr size_t kEvents = 50;
+    const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 80;
+    if (self.rank == 2) listen(code, on_event_later);
+    fence();
+    if (self.rank == 0) {
+        struct Report {
+            std::vector<pmix_info_t> infos;
+            Answer* answered;
+        };
+        std::vector<Answer> answers(kEvents);
+        for (size_t i = 0; i < kEvents; ++i) {
+            auto* report =
+                new Report{{info_of("test.text", std::to_string(i).c_str(), PMIX_STRING)}, &answers[i]};
+            const auto done = [](pmix_status_t status, void* data) {
+                auto* mine = static_cast<Report*>(data);
+                PMIx_Info_destruct(&mine->infos[0]);
+                Answer* const answer = mine->answered;
+                delete mine;
+                answer->deliver(status, 0);
+            };
+            is(PMIx_Notify_event(code, &self, PMIX_RANGE_NAMESPACE, report->infos.data(),
+                                 report->infos.size(), done, report),
+               PMIX_SUCCESS, "notify");
+        }
+        for (Answer& answer : answers)
+            is(answer.wait(), PMIX_SUCCESS, "answer");
+    }
+    if (self.rank == 2) {
+        std::unique_lock guard(lock);
+        need(changed.wait_for(guard, kLimit, [] { return given.size() == kEvents; }), "events that are kept");
+        for (size_t i = 0; i < given.size(); ++i) {
+            bool found = false;
+            for (size_t k = 0; k < given[i].count; ++k) {
+                const pmix_info_t& info = given[i].info[k];
+                found = found || (strcmp(info.key, "test.text") == 0 && info.value.type == PMIX_STRING &&
+                                  info.value.data.string == std::to_string(i));
+            }
+            need(found, "what was given is not what it was, at " + std::to_string(i));
+        }
+        for (const Given& one : given)
+            one.complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, one.context);
+    }
+    fence();
+}
+
 // A host that cannot pass events on: the reporter is told where that matters.
 void no_host() {
     const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 45;
@@ -478,6 +574,8 @@ int main(int argc, char** argv) {
     if (what == "held") held();
     if (what == "no_host") no_host();
     if (what == "codes") codes();
+    if (what == "late_end") late_end();
+    if (what == "lent") lent();
     if (what == "flood") flood(argc > 2 ? atoi(argv[2]) : 2000, false);
     if (what == "flood_bounded") flood(argc > 2 ? atoi(argv[2]) : 2000, true);
     if (what == "lost") lost();

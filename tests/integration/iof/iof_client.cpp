@@ -243,6 +243,27 @@ void push(const pmix_proc_t& target, const std::string& text, const Directives& 
     say("PUSHED " + name_of(status));
 }
 
+/// All ways in which a push may answer.
+void push_forms(const pmix_proc_t& target, const std::string& text) {
+    std::string bytes = text;
+    pmix_byte_object_t object{bytes.data(), bytes.size()};
+    Answer answer;
+    pmix_status_t status = PMIX_SUCCESS;
+    {
+        // A callback inside the call would wait for this lock for ever.
+        const std::lock_guard guard(lock);
+        status = PMIx_IOF_push(&target, 1, &object, nullptr, 0, Answer::done, &answer);
+        if (status != PMIX_SUCCESS) say("PUSHED " + name_of(status) + " at once");
+    }
+    answer.wait();
+    status = PMIx_IOF_push(&target, 1, &object, nullptr, 0, nullptr, nullptr);
+    say("BLOCKING " + name_of(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status));
+    Answer refused;
+    status = PMIx_IOF_push(&target, 1, nullptr, nullptr, 0, Answer::done, &refused);
+    const std::lock_guard guard(lock);
+    say("REFUSED " + name_of(status) + " " + std::to_string(refused.status == 1 ? 0 : 1));
+}
+
 /// Many pulls until one is refused.
 void pull_often(const pmix_proc_t& source) {
     int count = 0;
@@ -270,6 +291,8 @@ int main(int argc, char** argv) {
     PMIx_Register_event_handler(codes, 2, nullptr, 0, on_event, nullptr, nullptr);
     if (what == "pull" || what == "show") {
         pull(other, channels_of(argv[4]), directives, what == "show");
+    } else if (what == "push_forms") {
+        push_forms(other, argv[4]);
     } else if (what == "often") {
         pull_often(other);
     } else if (what == "push" || what == "push_stdin" || what == "push_stop") {

@@ -222,7 +222,7 @@ TEST_F(Iof, IOF_25_raw_output_is_not_assembled) {
     end(client);
 }
 
-TEST_F(Iof, IOF_31__IOF_34_files_and_nothing_else) {
+TEST_F(Iof, IOF_31__IOF_34__TOOL_57_files_and_nothing_else) {
     char folder[] = "/tmp/muster-iof-XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
     const std::string base = folder;
@@ -286,6 +286,27 @@ TEST_F(Iof, IOF_04__IOF_05__TLO_21_redirected_output_is_shown_again_when_the_rea
     std::filesystem::remove_all(base);
 }
 
+TEST_F(Iof, IOF_18_local_output_comes_out_of_the_server) {
+    char path[] = "/tmp/muster-iof-XXXXXX";
+    const int file = mkstemp(path);
+    ASSERT_GE(file, 0);
+    fflush(stdout);
+    const int console = dup(STDOUT_FILENO);
+    const bool yes = true;
+    dup2(file, STDOUT_FILENO);
+    const Host::Job shown = host_->start_job(
+        1, 0, [&](void* list) { PMIx_Info_list_add(list, PMIX_IOF_LOCAL_OUTPUT, &yes, PMIX_BOOL); });
+    EXPECT_EQ(deliver(shown, 0, kOut, "shown here\n"), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(deliver(other_, 0, kOut, "not shown\n"), PMIX_OPERATION_SUCCEEDED);
+    host_->deregister_job(shown);
+    const std::string text = slurp(path);
+    dup2(console, STDOUT_FILENO);
+    close(console);
+    close(file);
+    std::filesystem::remove(path);
+    EXPECT_EQ(text, "shown here\n");
+}
+
 // --- input
 
 TEST_F(Iof, IOF_09__IOF_10__TLO_35__TLO_39_input_is_handed_to_the_host) {
@@ -340,6 +361,37 @@ TEST_F(Iof, IOF_07_a_file_as_stdin) {
     EXPECT_EQ(client.line(), "EVENT IOF_COMPLETE 1");
     EXPECT_NE(upcalls_->pushes()[0].bytes.find("Name:"), std::string::npos);
     EXPECT_EQ(client.wait(), 0);
+}
+
+TEST_F(Iof, TLO_38_stdin_is_collected_by_size_and_by_time) {
+    const std::string words = IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin bsize=";
+    auto sized = host_->start_program(job_, 0, "/bin/sh",
+                                      {"-c", "(printf aaaa; sleep 0.1; printf bbbb) | exec " + words + "8"});
+    EXPECT_EQ(sized.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(sized.line(), "EVENT IOF_COMPLETE 1");
+    EXPECT_EQ(sized.wait(), 0);
+    ASSERT_GE(upcalls_->pushes().size(), 2u);
+    EXPECT_EQ(upcalls_->pushes()[0].bytes, "aaaabbbb");
+    const size_t before = upcalls_->pushes().size();
+    // Its input stays open: only the time has come.
+    auto timed = host_->start_program(
+        job_, 1, "/bin/sh",
+        {"-c", "(printf cccc; exec head -n 1 3>&1 >/dev/null) | exec " + words + "1000 btime=1"});
+    EXPECT_EQ(timed.line(), "PUSHED SUCCESS");
+    ASSERT_TRUE(upcalls_->wait_for_pushes(before + 1));
+    EXPECT_EQ(upcalls_->pushes()[before].bytes, "cccc");
+    timed.go_on();
+    EXPECT_EQ(timed.line(), "EVENT IOF_COMPLETE 1");
+    EXPECT_EQ(timed.wait(), 0);
+}
+
+TEST_F(Iof, TLO_36_a_push_returns_before_it_calls_back_or_fails_at_once) {
+    auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push_forms", other_.nspace, "0", "text"});
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");       // the callback, after the call had returned
+    EXPECT_EQ(client.line(), "BLOCKING SUCCESS");     // without callback
+    EXPECT_EQ(client.line(), "REFUSED BAD_PARAM 0");  // and no callback
+    EXPECT_EQ(client.wait(), 0);
+    ASSERT_EQ(upcalls_->pushes().size(), 2u);
 }
 
 TEST_F(Iof, IOF_08_passing_on_stdin_is_stopped_by_a_push) {

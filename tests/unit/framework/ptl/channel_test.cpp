@@ -153,6 +153,37 @@ TEST_F(ChannelTest, SendsTheHeaderInNetworkOrder) {
     EXPECT_EQ(channel_->queued(), 0U);
 }
 
+TEST_F(ChannelTest, GathersWhatMayWaitUntilTheEndOfTheTurn) {
+    make_and_start();
+    const std::string two = wire_frame(0, 1, "a") + wire_frame(0, 2, "b");
+    int drained = 0;
+    EXPECT_TRUE(channel_->send_soon(0, 1, bytes_of("a")));
+    EXPECT_TRUE(channel_->send_shared_soon(0, 2, std::make_shared<const Bytes>(bytes_of("b"))));
+    channel_->on_drained([&] { ++drained; });
+    EXPECT_EQ(channel_->queued(), two.size());
+    EXPECT_EQ(read_other(), "");
+    ASSERT_TRUE(runs_until([&] { return drained == 1; }));
+    EXPECT_EQ(read_other(), two);
+    EXPECT_EQ(channel_->queued(), 0U);
+    // One that does not wait takes them along, in order.
+    EXPECT_TRUE(channel_->send_soon(0, 1, bytes_of("a")));
+    EXPECT_TRUE(channel_->send(0, 2, bytes_of("b")));
+    EXPECT_EQ(read_other(), two);
+    // A great deal does not wait.
+    EXPECT_TRUE(channel_->send_soon(0, 1, bytes_of(pattern(size_t{300} << 10))));
+    EXPECT_NE(read_other(), "");
+    while (channel_->queued() > 0) {
+        loop_.progress();
+        read_other();
+    }
+    // What was gathered goes out before the end.
+    EXPECT_TRUE(channel_->send_soon(0, 1, bytes_of("a")));
+    EXPECT_TRUE(channel_->send_soon(0, 2, bytes_of("b")));
+    channel_->close();
+    settle();
+    EXPECT_EQ(read_other(), two);
+}
+
 TEST_F(ChannelTest, ReceivesByteByByte) {
     make_and_start();
     for (const char byte : wire_frame(3, 101, "abc") + wire_frame(3, 1, "") + wire_frame(3, 102, "de")) {
