@@ -57,8 +57,8 @@ void Pusher::push(std::vector<pmix_proc_t> targets, Info directives, ByteView by
     OverflowPolicy policy;
     if (const pmix_status_t status = policy.read(directives, kWindow); status != PMIX_SUCCESS)
         return done(answer_of(status));
-    if (policy.when != OverflowPolicy::When::Wait && !bytes.empty() && !queue_.empty() &&
-        !make_room(policy, bytes))
+    const bool waits = !queue_.empty() || !fits(bytes.size());
+    if (policy.when != OverflowPolicy::When::Wait && !bytes.empty() && waits && !make_room(policy, bytes))
         return done({});
     queued_ += bytes.size();
     queue_.push_back({std::move(targets), std::move(directives), policy, bytes, std::move(done)});
@@ -99,9 +99,13 @@ bool Pusher::make_room(const OverflowPolicy& policy, ByteView& bytes) {
     return !bytes.empty();
 }
 
+/// Whether so many bytes may go now.
+bool Pusher::fits(size_t size) const {
+    return unanswered_ < kMostUnanswered && (on_the_way_ == 0 || on_the_way_ + size <= kWindow);
+}
+
 void Pusher::pump() {
-    while (!queue_.empty() && unanswered_ < kMostUnanswered &&
-           (on_the_way_ == 0 || on_the_way_ + queue_.front().bytes.size() <= kWindow)) {
+    while (!queue_.empty() && fits(queue_.front().bytes.size())) {
         Item item = std::move(queue_.front());
         queue_.pop_front();
         queued_ -= item.bytes.size();

@@ -44,6 +44,7 @@ class Pusher {
     };
     struct Stdin;
 
+    bool fits(size_t size) const;
     void pump();
     void send(Item item);
     bool make_room(const OverflowPolicy& policy, ByteView& bytes);

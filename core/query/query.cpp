@@ -7,6 +7,7 @@
 
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"
+#include "core/iof/forwarding.hpp"
 #include "core/query/attribute_support.hpp"
 #include "core/query/waits.hpp"
 #include "core/runtime/get_directives.hpp"
@@ -203,7 +204,8 @@ bool answer_by_server(Server& server, const Caller& caller, const char* key, Inf
         return true;
     }
     if (key_is(key, kDroppedOutputKey)) {
-        found.add(key, static_cast<size_t>(server.forwarder().dropped()));
+        found.add(
+            key, static_cast<size_t>(server.forwarder().dropped() + server.runtime().forwarding().dropped()));
         return true;
     }
     if (server.host().module().query == nullptr && key_is(key, PMIX_QUERY_NAMESPACES)) {

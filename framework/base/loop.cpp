@@ -133,6 +133,7 @@ EventLoop::EventLoop(Drive drive) : drive_(drive) {
             auto* loop = static_cast<EventLoop*>(self);
             loop->drain_wake();
             loop->run_posted();
+            loop->run_turn_end();  // what was asked for does not wait for what else has come
         },
         this);
     if (wake_event_ == nullptr) throw std::bad_alloc();

@@ -89,8 +89,8 @@ class EventLoop {
     /// Runs `task` at once when on the loop, else posts it.
     void dispatch(Task task);
 
-    /// Runs `task` when all callbacks that are due in this turn of the loop have run, so that what they leave
-    /// behind is done once. On the loop; elsewhere as post().
+    /// Runs `task` when all posted tasks, or all callbacks, that are due in this turn of the loop have run,
+    /// so that what they leave behind is done once. On the loop; elsewhere as post().
     void at_turn_end(Task task);
 
     /// Watches `fd` (which stays the caller's). On the loop, or before start().

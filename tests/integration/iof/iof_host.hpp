@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/integration/host.hpp"
@@ -53,6 +54,22 @@ class IofUpcalls {
     }
     pmix_status_t answer = PMIX_OPERATION_SUCCEEDED;  ///< PMIX_SUCCESS: later, from another thread
 
+    /// Until release() nothing is answered.
+    void hold() {
+        const std::lock_guard guard(lock_);
+        holding_ = true;
+    }
+    void release() {
+        std::vector<std::pair<pmix_op_cbfunc_t, void*>> held;
+        {
+            const std::lock_guard guard(lock_);
+            holding_ = false;
+            held.swap(held_);
+        }
+        for (const auto& [done, context] : held)
+            done(PMIX_SUCCESS, context);
+    }
+
     std::vector<Forwarded> pulls() {
         const std::lock_guard guard(lock_);
         return pulls_;
@@ -89,6 +106,10 @@ class IofUpcalls {
     }
     pmix_status_t finish(pmix_op_cbfunc_t done, void* context) {
         changed_.notify_all();
+        if (holding_) {
+            held_.emplace_back(done, context);
+            return PMIX_SUCCESS;
+        }
         if (answer == PMIX_SUCCESS) threads_.emplace_back([done, context] { done(PMIX_SUCCESS, context); });
         return answer;
     }
@@ -120,6 +141,8 @@ class IofUpcalls {
     std::condition_variable changed_;
     std::vector<Forwarded> pulls_, pushes_;
     std::vector<std::thread> threads_;
+    bool holding_ = false;
+    std::vector<std::pair<pmix_op_cbfunc_t, void*>> held_;
 };
 
 /// Blocking form.

@@ -105,6 +105,58 @@ TEST_F(IofLimits, IOF_20__IOF_21__IOF_22__TLO_26_a_reader_with_a_cache_loses_wha
     }
 }
 
+size_t dropped() {
+    char key[] = "muster.iof.dropped";
+    char* keys[] = {key, nullptr};
+    pmix_query_t query{keys, nullptr, 0};
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    EXPECT_EQ(PMIx_Query_info(&query, 1, &results, &count), PMIX_SUCCESS);
+    const size_t found = count == 1 ? results[0].value.data.size : SIZE_MAX;
+    PMIx_Info_free(results, count);
+    return found;
+}
+
+TEST_F(IofLimits, TLO_37_input_that_the_host_does_not_take_is_dropped_as_asked) {
+    constexpr size_t kBlock = size_t{100} << 10;
+    constexpr size_t kBlocks = 20;
+    const uint32_t cache = 100000;
+    pmix_proc_t target{};
+    std::snprintf(target.nspace, sizeof target.nspace, "%s", other_.nspace.c_str());
+    size_t dropped_before = 0;
+    for (const char* way : {PMIX_IOF_DROP_OLDEST, PMIX_IOF_DROP_NEWEST}) {
+        pmix_info_t directives[2]{};
+        PMIx_Info_load(&directives[0], PMIX_IOF_CACHE_SIZE, &cache, PMIX_UINT32);
+        PMIx_Info_load(&directives[1], way, nullptr, PMIX_BOOL);
+        const size_t before = upcalls_.pushes().size();
+        upcalls_.hold();
+        std::atomic<size_t> answered{0};
+        std::vector<std::string> texts;
+        std::vector<pmix_byte_object_t> objects(kBlocks);
+        for (size_t i = 0; i < kBlocks; ++i)
+            texts.emplace_back(kBlock, static_cast<char>('a' + i));
+        for (size_t i = 0; i < kBlocks; ++i) {
+            objects[i] = {texts[i].data(), texts[i].size()};
+            const auto done = [](pmix_status_t, void* count) { ++*static_cast<std::atomic<size_t>*>(count); };
+            EXPECT_EQ(PMIx_IOF_push(&target, 1, &objects[i], directives, 2, done, &answered), PMIX_SUCCESS);
+        }
+        // The query comes after them. Two are with the host, and no more than the cache waits.
+        const size_t lost = dropped() - dropped_before;
+        dropped_before += lost;
+        EXPECT_EQ(lost, (kBlocks - 2) * kBlock - cache);
+        EXPECT_EQ(upcalls_.pushes().size(), before + 2);
+        upcalls_.release();
+        ASSERT_TRUE(upcalls_.wait_for_pushes(before + 3));
+        const std::string last = upcalls_.pushes()[before + 2].bytes;
+        const bool oldest = std::strcmp(way, PMIX_IOF_DROP_OLDEST) == 0;
+        EXPECT_TRUE(last == std::string(cache, static_cast<char>('a' + (oldest ? kBlocks - 1 : 2))));
+        for (int i = 0; i < 20000 && answered < kBlocks; ++i)
+            usleep(1000);
+        EXPECT_EQ(answered, kBlocks);
+        EXPECT_EQ(upcalls_.pushes().size(), before + 3);
+    }
+}
+
 TEST_F(IofLimits, a_reader_that_dies_frees_the_writer) {
     auto client = pull({"sum", "stall"});
     Deliveries deliveries;
