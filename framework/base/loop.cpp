@@ -133,7 +133,6 @@ EventLoop::EventLoop(Drive drive) : drive_(drive) {
             auto* loop = static_cast<EventLoop*>(self);
             loop->drain_wake();
             loop->run_posted();
-            loop->run_turn_end();  // what was asked for does not wait for what else has come
         },
         this);
     if (wake_event_ == nullptr) throw std::bad_alloc();
@@ -374,6 +373,7 @@ void EventLoop::run_posted() {
         contained(current);
     }
     running_.clear();
+    run_turn_end();  // what was asked for does not wait for what else has come
 }
 
 }  // namespace muster

@@ -137,11 +137,12 @@ class EventLoop {
     bool driven_ = false;
     std::atomic<std::thread::id> driver_{};
     std::thread thread_;
-    std::vector<Task> turn_end_;  // of whoever runs the loop
     // Of a shared loop.
     int gate_fd_ = -1;  // where our thread waits for poll_fd_
     std::atomic<bool> borrowed_{false};
     const std::function<bool()>* borrower_ = nullptr;  // what the borrower waits for; the driver's
+
+    std::vector<Task> turn_end_;  // of whoever runs the loop
 };
 
 }  // namespace muster

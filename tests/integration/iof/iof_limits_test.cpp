@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a reader that does not read costs, what is dropped and counted, that nothing else is lost or doubled,
 // and what peers that mean harm can do.
+#include <pmix_tool.h>
+
 #include <csignal>
 #include <cstdlib>
 
