@@ -47,13 +47,16 @@ EventRouter::~EventRouter() = default;
 void EventRouter::pass(PackedEvent& event, Peer& peer) {
     const SharedBytes& bytes = event.bytes_for(peer);
     if (bytes->empty() || !peer.channel) return;
-    const size_t queued = peer.channel->queued();
-    if (queued > 0 && queued + bytes->size() > max_queued_) {
+    const auto full = [&] {
+        return peer.channel->queued() > 0 && peer.channel->queued() + bytes->size() > max_queued_;
+    };
+    if (full()) peer.channel->flush();  // only what it does not take counts
+    if (full()) {
         // Not said for each event: there may be many.
         if (unsent_++ % 1024 == 0) {
             MUSTER_LOG(server_.log(), Error,
                        "client %s does not take its events (%zu bytes wait): more are given up",
-                       peer.text().c_str(), queued);
+                       peer.text().c_str(), peer.channel->queued());
         }
         return;
     }

@@ -218,8 +218,9 @@ void Invitations::finish(const InvitationPtr& invitation) {
 }
 
 void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t> context_id) {
-    // From here on the others have the group, whatever the time.
+    // From here on the others have the group, whatever the time, and whatever this program says.
     invitation->time_limit.reset();
+    invitation->announced = true;
     std::vector<pmix_proc_t> members;
     std::vector<pmix_proc_t> others;
     for (const Invitee& one : invitation->members) {
@@ -246,7 +247,11 @@ void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t
          [this, ref = InvitationRef(invitation), members, context_id](const HostAnswer& sent) {
              const InvitationPtr complete = ref.lock();
              if (!complete) return;
-             if (sent.status != PMIX_SUCCESS) return end(complete, answer_of(sent.status));
+             if (sent.status != PMIX_SUCCESS) {
+                 // Nobody has heard of it.
+                 if (runtime_.server() == nullptr) runtime_.groups().remove(complete->id);
+                 return end(complete, answer_of(sent.status));
+             }
              HostAnswer answer = answer_of(complete->partial ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
              answer.info.add(PMIX_GROUP_ID, complete->id.c_str());
              answer.info.add(PMIX_GROUP_MEMBERSHIP, procs_value(members));
@@ -257,6 +262,7 @@ void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t
 
 void Invitations::give_up(const InvitationPtr& invitation, pmix_status_t status,
                           const std::vector<pmix_proc_t>& told) {
+    if (invitation->announced) return;
     std::vector<pmix_proc_t> targets;
     given_up_.push_back({invitation->round, told});
     for (const Invitee& one : invitation->members) {

@@ -66,10 +66,14 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared, bool soon) {
         if (!open_ || finishing_ || write_failed_) return false;
         const size_t payload_size = shared ? shared->size() : own.size();
-        const size_t waiting = queued_;
         if (payload_size > UINT32_MAX) return false;
-        if (waiting != 0 &&
-            (waiting >= limits_.max_queued || kHeaderSize + payload_size > limits_.max_queued - waiting)) {
+        const auto full = [&] {
+            return queued_ != 0 && (queued_ >= limits_.max_queued ||
+                                    kHeaderSize + payload_size > limits_.max_queued - queued_);
+        };
+        if (full()) flush();  // only what the socket does not take counts
+        if (write_failed_) return false;
+        if (full()) {
             if (limits_.close_when_full) give_up(&Impl::report_full);
             return false;
         }
@@ -80,14 +84,15 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         store_be32(&frame.header[12], 0);
         frame.own = std::move(own);
         frame.shared = std::move(shared);
+        const bool waits = queued_ != 0 && !gathering_;  // the loop writes when the socket takes more
         queued_ += frame.size();
-        if (waiting != 0 && !gathering_) return true;  // the loop writes when the socket takes more
-        if (soon && queued_ < kMostGathered) {
-            if (!std::exchange(gathering_, true)) at_turn_end();
-        } else {
-            write_now();
-        }
+        if (waits || (soon && queued_ < kMostGathered && gather())) return true;
+        write_now();
         return true;
+    }
+
+    void flush() {
+        if (open_ && gathering_) write_now();
     }
 
     void on_drained(std::function<void()> callback) {
@@ -106,7 +111,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
 
     void finish() {
         if (!open_ || finishing_) return;
-        if (gathering_) write_now();
+        flush();
         if (queue_.empty()) return close();
         finishing_ = true;
         forget_callbacks();
@@ -177,13 +182,22 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
 
     // Writing.
 
-    void at_turn_end() {
-        loop_.at_turn_end([weak = weak_from_this()] {
-            auto self = weak.lock();
-            if (!self || !self->open_) return;
-            if (self->gathering_) self->write_now();
-            self->tell_drained();
-        });
+    /// The queue waits for the end of the turn from now on; false where it cannot be asked for.
+    bool gather() {
+        if (gathering_) return true;
+        try {
+            loop_.at_turn_end([weak = weak_from_this()] {
+                auto self = weak.lock();
+                if (!self || !self->open_) return;
+                self->flush();
+                // Not from here: what they send would make this turn last.
+                if (self->queue_.empty() && !self->drained_.empty()) self->later(&Impl::tell_drained);
+            });
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        gathering_ = true;
+        return true;
     }
 
     void write_now() {
@@ -469,6 +483,10 @@ bool Channel::send_soon(uint32_t pindex, uint32_t tag, Bytes payload) {
 
 bool Channel::send_shared_soon(uint32_t pindex, uint32_t tag, SharedBytes payload) {
     return impl_->send(pindex, tag, Bytes(), std::move(payload), true);
+}
+
+void Channel::flush() {
+    impl_->flush();
 }
 
 size_t Channel::queued() const {

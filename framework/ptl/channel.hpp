@@ -65,6 +65,8 @@ class Channel {
     /// earlier, with the next frame that does not wait.
     bool send_soon(uint32_t pindex, uint32_t tag, Bytes payload);
     bool send_shared_soon(uint32_t pindex, uint32_t tag, SharedBytes payload);
+    /// Writes now what waits for the end of the turn, as far as the peer takes it.
+    void flush();
 
     /// Bytes that wait to be sent.
     size_t queued() const;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocol of groups by invitation, driven by chance: random_client SEED [ROUNDS]. All ranks draw the
 // same rounds from the seed: who leads, who is invited, who accepts, declines, keeps silent or is killed and
-// when, who would lead in the place of a leader that is killed. What must hold: no call hangs, and all who
-// survive and are told of a group are told of the same one. Exits with 0 when it did; a failure names the
-// seed.
+// when, when the leader changes its mind, who would lead in the place of a leader that is killed. What must
+// hold: no call hangs, and all who survive and are told of a group are told of the same one. Exits with 0
+// when it did; a failure names the seed.
 #include <random>
 #include <sstream>
 
@@ -18,6 +18,7 @@ enum class Part { Stays, Accepts, Declines, Silent, DiesAtOnce, DiesInvited, Die
 struct Round {
     pmix_rank_t leader = 0;
     bool leader_dies = false;
+    bool leader_aborts = false;
     int leader_delay = 0;  ///< microseconds until it does
     bool optional = false;
     bool ft = false;
@@ -29,7 +30,7 @@ struct Round {
     pmix_rank_t leaver = 0;
 };
 
-Round draw(std::mt19937& chance, const std::vector<pmix_rank_t>& alive) {
+Round draw(std::mt19937& chance, std::mt19937& more, const std::vector<pmix_rank_t>& alive) {
     const auto one_of = [&](uint32_t n) { return static_cast<int>(chance() % n); };
     Round round;
     round.leader = alive[static_cast<size_t>(one_of(static_cast<uint32_t>(alive.size())))];
@@ -37,6 +38,10 @@ Round draw(std::mt19937& chance, const std::vector<pmix_rank_t>& alive) {
     round.leader_dies = may_die > 0 && one_of(5) == 0;
     round.leader_delay = one_of(3) == 0 ? 0 : one_of(30000);
     if (round.leader_dies) --may_die;
+    if (!round.leader_dies && more() % 8 == 0) {
+        round.leader_aborts = true;
+        round.leader_delay = static_cast<int>(more() % 25000);
+    }
     round.optional = one_of(2) == 0;
     round.ft = one_of(4) == 0;
     round.notify = one_of(3) == 0;
@@ -99,6 +104,15 @@ bool play(const Round& round, const std::string& group, Answer& answer) {
         if (round.leader_dies) {
             usleep(static_cast<useconds_t>(round.leader_delay));
             die();
+        }
+        if (round.leader_aborts) {
+            // Whenever it comes, all are told the same.
+            usleep(static_cast<useconds_t>(round.leader_delay));
+            Infos infos;
+            infos.text(PMIX_GROUP_ID, group.c_str()).procs(PMIX_EVENT_CUSTOM_RANGE, {self});
+            is(PMIx_Notify_event(PMIX_GROUP_CONSTRUCT_ABORT, &self, PMIX_RANGE_CUSTOM, infos.data(),
+                                 infos.count(), nullptr, nullptr),
+               PMIX_SUCCESS, group + ": abort");
         }
         const pmix_status_t status = answer.wait();
         return status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS;
@@ -199,12 +213,12 @@ int main(int argc, char** argv) {
     PMIx_Value_destruct(value);
     free(value);
     listen({PMIX_GROUP_INVITED, PMIX_GROUP_LEADER_FAILED, PMIX_GROUP_LEFT});
-    std::mt19937 chance(seed);
+    std::mt19937 chance(seed), more(~seed);
     std::vector<pmix_rank_t> alive = all();
     meet(alive);
     for (int number = 0; number < rounds && !failed; ++number) {
         const std::string group = "random." + std::to_string(seed) + "." + std::to_string(number);
-        const Round round = draw(chance, alive);
+        const Round round = draw(chance, more, alive);
         // Kept: an answer may still come when a round that failed is over.
         auto* answer = new Answer;
         const bool in = play(round, group, *answer);

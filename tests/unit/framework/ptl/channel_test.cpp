@@ -467,6 +467,21 @@ TEST_F(ChannelTest, RefusesWhatGoesPastTheQueueLimit) {
     EXPECT_TRUE(got == wire_frame(0, 101, pattern(3 << 20)) + wire_frame(0, 103, "y"));
 }
 
+TEST_F(ChannelTest, OnlyWhatThePeerDoesNotTakeCountsForTheQueueLimit) {
+    make_and_start({.max_queued = 1 << 10, .close_when_full = true});
+    std::string want;
+    for (uint32_t i = 0; i < 100; ++i) {
+        ASSERT_TRUE(channel_->send_soon(0, i, bytes_of(pattern(100))));
+        want += wire_frame(0, i, pattern(100));
+    }
+    settle();
+    EXPECT_EQ(read_other(), want);
+    EXPECT_EQ(closed_, 0);
+    EXPECT_TRUE(channel_->send_soon(0, 1, bytes_of("a")));
+    channel_->flush();
+    EXPECT_EQ(read_other(), wire_frame(0, 1, "a"));
+}
+
 TEST_F(ChannelTest, EndsWithAPeerThatDoesNotReadWhereItShall) {
     make_and_start({.max_queued = 1 << 20, .close_when_full = true});
     // A single frame may be of any length.
