@@ -46,6 +46,8 @@ class GroupConstruct : public CollectiveOperation {
     void departed(const pmix_proc_t& proc);
     /// Whether the construct was given up before `proc` called: it hears so, once.
     bool came_too_late(const std::string& id, const pmix_proc_t& proc);
+    /// Who was told of a participant's end and has not said what is to be done; the construct waits for them.
+    std::vector<pmix_proc_t> undecided(const std::string& id) const;
     /// A process of this node calls and leads: servers of other members have to know.
     void leader_calls(const std::string& id, const pmix_proc_t& leader,
                       const std::vector<pmix_proc_t>& members);

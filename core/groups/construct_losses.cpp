@@ -207,6 +207,18 @@ void GroupConstruct::answered(const std::string& id, const pmix_proc_t* gone,
     }
 }
 
+std::vector<pmix_proc_t> GroupConstruct::undecided(const std::string& id) const {
+    std::vector<pmix_proc_t> procs;
+    const auto state = states_.find(id);
+    if (state == states_.end()) return procs;
+    for (const Loss& loss : state->second.losses) {
+        for (const pmix_proc_t& proc : loss.undecided) {
+            if (!among(procs, proc)) procs.push_back(proc);
+        }
+    }
+    return procs;
+}
+
 void GroupConstruct::go_on(const std::string& id) {
     const auto state = states_.find(id);
     if (state == states_.end() || !state->second.local_in) return;

@@ -356,6 +356,19 @@ void InvitationWatch::leader_selected(const GroupEvent& said) {
     }
 }
 
+std::vector<OpenInvitation> InvitationWatch::open() const {
+    std::vector<OpenInvitation> all;
+    for (const Watched& watched : watched_) {
+        OpenInvitation one{watched.id, watched.leader, watched.leader_lost, {}, {}};
+        for (const Participant& other : watched.others) {
+            if (other.state == State::Accepted) one.answered.push_back(other.proc);
+            if (other.state == State::Invited) one.awaited.push_back(other.proc);
+        }
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
 bool InvitationWatch::answer(const char* key, InfoView qualifiers, Info& found) const {
     if (!key_is(key, kInvitedKey)) return false;
     const char* id = qualifiers.string(PMIX_GROUP_ID);

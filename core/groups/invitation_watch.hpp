@@ -23,6 +23,15 @@ class Server;
 /// awaited (array of pmix_proc_t).
 inline constexpr const char* kInvitedKey = "muster.groups.invited";
 
+/// An invitation under way, as far as this server knows.
+struct OpenInvitation {
+    std::string id;
+    pmix_proc_t leader{};
+    bool leader_lost = false;           ///< and nobody leads in its place yet
+    std::vector<pmix_proc_t> answered;  ///< who has accepted, and is alive
+    std::vector<pmix_proc_t> awaited;   ///< who has not answered
+};
+
 class InvitationWatch {
   public:
     explicit InvitationWatch(Server& server);
@@ -35,6 +44,7 @@ class InvitationWatch {
     /// Adds to `found` (kInvitedKey) who has not answered an invitation yet. False for other keys and where
     /// there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
     bool answer(const char* key, InfoView qualifiers, Info& found) const;
+    std::vector<OpenInvitation> open() const;
 
   private:
     enum class State : uint8_t { Invited, Accepted, Gone };

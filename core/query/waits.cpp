@@ -2,8 +2,10 @@
 // Who waits for what: see waits.hpp.
 #include "core/query/waits.hpp"
 
+#include <algorithm>
 #include <cstring>
 
+#include "core/groups/construct.hpp"
 #include "core/server/server.hpp"
 
 namespace muster {
@@ -12,20 +14,44 @@ namespace {
 /// Names are added up to here; a fence of thousands names its first.
 constexpr size_t kMostNames = 8;
 
-std::string wait_in(const Collective& collective) {
+std::string names_of(const std::vector<pmix_proc_t>& procs, size_t unnamed = 0) {
+    std::string text;
+    for (size_t i = 0; i < procs.size() && i < kMostNames; ++i)
+        text += (i == 0 ? "" : " ") + proc_text(procs[i]);
+    const size_t more = procs.size() - std::min(procs.size(), kMostNames) + unnamed;
+    if (more > 0) text += (procs.empty() ? "" : " and ") + std::to_string(more) + " others";
+    return text;
+}
+
+std::string wait_in(Server& server, const Collective& collective) {
     const std::string name =
         collective_name(collective.kind()) + (collective.id().empty() ? "" : " " + collective.id());
-    if (collective.handed_over()) return name + ": all of this node are in, the host has not answered";
+    if (collective.handed_over()) {
+        std::vector<pmix_proc_t> undecided;
+        if (collective.kind() == CollectiveKind::GroupConstruct)
+            undecided = server.group_construct().undecided(collective.id());
+        if (!undecided.empty())
+            return name + ": a member has failed, what to do is not decided by " + names_of(undecided);
+        return name + ": all of this node are in, the host has not answered";
+    }
     size_t unnamed = 0;
     const std::vector<pmix_proc_t> missing = collective.missing(&unnamed);
     const size_t in = collective.arrivals().size();
-    std::string text = name + ": " + std::to_string(in) + " of " +
-                       std::to_string(in + missing.size() + unnamed) + " are in, not ";
-    for (size_t i = 0; i < missing.size() && i < kMostNames; ++i)
-        text += (i == 0 ? "" : " ") + proc_text(missing[i]);
-    const size_t more = missing.size() - std::min(missing.size(), kMostNames) + unnamed;
-    if (more > 0) text += (missing.empty() ? "" : " and ") + std::to_string(more) + " others";
-    return text;
+    return name + ": " + std::to_string(in) + " of " + std::to_string(in + missing.size() + unnamed) +
+           " are in, not " + names_of(missing, unnamed);
+}
+
+/// What those wait for who have answered the invitation to a group, and its leader.
+std::string wait_in(Server& server, const OpenInvitation& open) {
+    const std::string name = "group invitation " + open.id + ": ";
+    if (open.leader_lost) return name + "its leader has failed, who leads is not decided";
+    // Answers go to the leader's server.
+    if (!server.namespaces().is_local(open.leader))
+        return name + "not completed by " + proc_text(open.leader);
+    const size_t all = open.answered.size() + open.awaited.size();
+    if (open.awaited.empty()) return name + "all have answered, not completed by " + proc_text(open.leader);
+    return name + std::to_string(open.answered.size()) + " of " + std::to_string(all) +
+           " have answered, not " + names_of(open.awaited);
 }
 
 }  // namespace
@@ -45,9 +71,15 @@ bool answer_waits(Server& server, const Caller& caller, const char* key, InfoVie
         waits.add(PMIX_PROC_INFO_ARRAY, std::move(entry).to_value());
     };
     for (const auto& collective : server.collectives().active()) {
-        const std::string what = wait_in(*collective);
+        const std::string what = wait_in(server, *collective);
         for (const Arrival& arrival : collective->arrivals())
             add(arrival.proc, what);
+    }
+    for (const OpenInvitation& open : server.invitation_watch().open()) {
+        const std::string what = wait_in(server, open);
+        if (!open.leader_lost) add(open.leader, what);
+        for (const pmix_proc_t& proc : open.answered)
+            add(proc, what);
     }
     server.modex().for_each_waiting([&](const GetRequest& request) {
         add(request.requester, "get: " + (request.key ? "'" + *request.key + "'" : std::string("all data")) +

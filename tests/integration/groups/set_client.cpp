@@ -298,6 +298,76 @@ void leave_unheard() {
     fence();
 }
 
+/// What the processes of this server wait for.
+std::map<pmix_rank_t, std::string> waits() {
+    std::map<pmix_rank_t, std::string> found;
+    is(query("muster.waits", nullptr, "",
+             [&](const pmix_value_t& value) {
+                 const auto* entries = static_cast<const pmix_info_t*>(value.data.darray->array);
+                 for (size_t i = 0; i < value.data.darray->size; ++i) {
+                     const pmix_data_array_t& entry = *entries[i].value.data.darray;
+                     const auto* infos = static_cast<const pmix_info_t*>(entry.array);
+                     need(entry.size == 2, "what is said of one that waits");
+                     found[infos[0].value.data.proc->rank] = infos[1].value.data.string;
+                 }
+             }),
+       PMIX_SUCCESS, "query of who waits");
+    return found;
+}
+/// Until somebody here waits as in `text`; the rest of a loaded machine may be slow.
+void wait_until_said(const std::string& text) {
+    std::string said;
+    for (int i = 0; i < 3000; ++i) {
+        said.clear();
+        for (const auto& [one, what] : waits()) {
+            if (what == text) return;
+            said += std::to_string(one) + " " + what + "; ";
+        }
+        usleep(10000);
+    }
+    complain("not '" + text + "' but '" + said + "'");
+}
+
+/// No time limit, and one that does not call: its server says who is awaited.
+constexpr pmix_status_t kGoOn = PMIX_EXTERNAL_ERR_BASE - 90;
+void awaited() {
+    const std::vector<pmix_proc_t> procs = ranks(all());
+    const pmix_rank_t last = size - 1;
+    const std::string me = std::string(self.nspace) + ":" + std::to_string(last);
+    pmix_value_t* value = nullptr;
+    is(PMIx_Get(&self, PMIX_LOCAL_SIZE, nullptr, 0, &value), PMIX_SUCCESS, "local size");
+    const uint32_t here = value->data.uint32;
+    PMIX_VALUE_RELEASE(value);
+    const std::string missing =
+        std::to_string(here - 1) + " of " + std::to_string(here) + " are in, not " + me;
+    if (self.rank == last) wait_until_said("group construct t-wait: " + missing);
+    is(construct("t-wait", procs), PMIX_SUCCESS, "construct");
+    const pmix_proc_t members = named("t-wait", PMIX_RANK_WILDCARD);
+    if (self.rank == last) wait_until_said("fence: " + missing);
+    is(PMIx_Fence(&members, 1, nullptr, 0), PMIX_SUCCESS, "fence over the group");
+    if (self.rank == last) wait_until_said("group destruct t-wait: " + missing);
+    is(destruct("t-wait"), PMIX_SUCCESS, "destruct");
+    listen({PMIX_GROUP_INVITED, kGoOn});
+    fence();
+    if (self.rank == 0) {
+        Answer answer;
+        is(PMIx_Group_invite_nb("t-ask", procs.data(), procs.size(), nullptr, 0, on_info, &answer),
+           PMIX_SUCCESS, "invite");
+        wait_until_said("group invitation t-ask: " + std::to_string(size - 2) + " of " +
+                        std::to_string(size - 1) + " have answered, not " + me);
+        Infos infos;
+        infos.text(PMIX_GROUP_ID, "t-ask").procs(PMIX_EVENT_CUSTOM_RANGE, {rank(last)});
+        is(PMIx_Notify_event(kGoOn, &self, PMIX_RANGE_CUSTOM, infos.data(), infos.count(), nullptr, nullptr),
+           PMIX_SUCCESS, "notify");
+        is(answer.wait(), PMIX_SUCCESS, "invite");
+    } else {
+        wait_for(PMIX_GROUP_INVITED, "t-ask");
+        if (self.rank == last) wait_for(kGoOn, "t-ask");
+        is(join("t-ask", 0, PMIX_GROUP_ACCEPT).status, PMIX_SUCCESS, "join");
+    }
+    fence();
+}
+
 /// A host without groups: what needs it is refused, in each form, also the end of a group made without it.
 void unsupported(bool one_node) {
     const pmix_status_t wanted = one_node ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
@@ -395,6 +465,7 @@ int main(int argc, char** argv) {
         {"same_name", same_name},
         {"callbacks", callbacks},
         {"leave_unheard", leave_unheard},
+        {"awaited", awaited},
         {"unsupported", [&] { unsupported(argc > 2 && strcmp(argv[2], "1") == 0); }},
         {"connect", connect_all},
         {"connect_refused", connect_refused},
