@@ -303,6 +303,19 @@ void Collectives::departed(const pmix_proc_t& proc) {
     }
 }
 
+void Collectives::left(CollectiveKind kind, const std::string& id, const pmix_proc_t& proc) {
+    const auto collective = find(kind, id);
+    if (!collective || collective->handed_over_) return;
+    const auto is_it = [&](const pmix_proc_t& one) { return proc_is(one, proc); };
+    const bool called = std::any_of(collective->arrivals_.begin(), collective->arrivals_.end(),
+                                    [&](const Arrival& arrival) { return is_it(arrival.proc); });
+    if (called || std::any_of(collective->departed_.begin(), collective->departed_.end(), is_it)) return;
+    std::erase_if(collective->given_, is_it);
+    if (std::erase_if(collective->participants_, is_it) == 0) return;
+    compute_expected(*collective);
+    check(collective);
+}
+
 void Collectives::deregistered(const char* nspace) {
     const auto active = active_;
     for (const auto& collective : active) {

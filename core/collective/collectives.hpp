@@ -158,6 +158,9 @@ class Collectives {
 
     /// A process of this node has gone.
     void departed(const pmix_proc_t& proc);
+    /// A participant of this operation, of any node, takes no part in it any more unless it has called. What
+    /// the host has already is the host's to change.
+    void left(CollectiveKind kind, const std::string& id, const pmix_proc_t& proc);
     /// A namespace is deregistered: what involves it ends with PMIX_ERR_INVALID_NAMESPACE.
     void deregistered(const char* nspace);
     /// More is known about a namespace (clients registered): expectations are computed anew.

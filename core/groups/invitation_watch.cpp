@@ -191,7 +191,11 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
 }
 
 void InvitationWatch::left(const Event& event, const GroupEvent& said) {
+    const Group* group = server_.runtime().groups().find(said.id);
+    const bool member = group != nullptr && group->has(event.source);
     shrink(said.id, event.source);
+    // The others may be ending the group meanwhile, and do not wait for it any more.
+    if (member) server_.collectives().left(CollectiveKind::GroupDestruct, said.id, event.source);
 }
 
 void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) {

@@ -4,6 +4,7 @@
 // says what did not.
 #include <pmix_server.h>
 
+#include <random>
 #include <set>
 
 #include "tests/integration/invitations/kit.hpp"
@@ -298,6 +299,25 @@ void leave_unheard() {
     fence();
 }
 
+/// A member leaves while the others end the group, before, in between or after their calls: nobody waits for
+/// it.
+void leave_in_destruct() {
+    const std::vector<pmix_proc_t> procs = ranks(all());
+    std::minstd_rand chance(self.rank + 1);
+    for (pmix_rank_t round = 0; round < 3 * size; ++round) {
+        is(construct("t-end", procs), PMIX_SUCCESS, "construct");
+        if (chance() % 3 != 0) usleep(chance() % 5000);
+        if (self.rank == round % size) {
+            is(PMIx_Group_leave("t-end", nullptr, 0), PMIX_SUCCESS, "leave");
+        } else {
+            is(destruct("t-end"), PMIX_SUCCESS, "destruct without the one that leaves");
+        }
+        fence();
+        need(number_of(PMIX_QUERY_NUM_GROUPS) == 0, "a group that is left over");
+        fence();
+    }
+}
+
 /// What the processes of this server wait for.
 std::map<pmix_rank_t, std::string> waits() {
     std::map<pmix_rank_t, std::string> found;
@@ -466,6 +486,7 @@ int main(int argc, char** argv) {
         {"callbacks", callbacks},
         {"leave_unheard", leave_unheard},
         {"awaited", awaited},
+        {"leave_in_destruct", leave_in_destruct},
         {"unsupported", [&] { unsupported(argc > 2 && strcmp(argv[2], "1") == 0); }},
         {"connect", connect_all},
         {"connect_refused", connect_refused},

@@ -7,6 +7,7 @@
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/job_data.hpp"
 #include "tools/muster/services/announcer.hpp"
+#include "tools/muster/services/groups.hpp"
 
 namespace muster {
 namespace {
@@ -50,6 +51,7 @@ pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_d
 /// The attributes of an event, alive until the library has passed it on.
 struct Announced {
     pmix_proc_t source{};
+    std::optional<GroupDeparture> departure;  ///< where somebody has left a group
     std::unique_ptr<UnpackedInfo> given;
     InfoList made;
 };
@@ -76,6 +78,14 @@ void add_facts(InfoList& info, const Notice& notice) {
     info.add(PMIX_EVENT_TIMESTAMP, &time, PMIX_TIME);
 }
 
+/// The library knows that a process has left a group, and asks for no more with it among the members: what
+/// the launcher has heard from this node before goes on without it.
+void tell_departure(const GroupDeparture& departure) {
+    Writer body;
+    departure.write(body);
+    on_loop([body = std::move(body)] { bridge().tell(Topic::Group, body); });
+}
+
 /// An event of another node, or of the launcher.
 void on_notice(Reader& in) {
     const Notice notice = read_notice(in);
@@ -94,9 +104,17 @@ void on_notice(Reader& in) {
         info = kept->made.data();
         count = kept->made.size();
     }
+    if (notice.code == PMIX_GROUP_LEFT) {
+        if (const pmix_info_t* id = find_info(info, count, PMIX_GROUP_ID))
+            kept->departure = GroupDeparture{text_of(id->value), notice.source};
+    }
     const pmix_status_t status = PMIx_Notify_event(
         notice.code, &kept->source, static_cast<pmix_data_range_t>(notice.range), info, count,
-        [](pmix_status_t, void* data) { delete static_cast<Announced*>(data); }, kept.get());
+        [](pmix_status_t, void* data) {
+            const std::unique_ptr<Announced> done(static_cast<Announced*>(data));
+            if (done->departure) tell_departure(*done->departure);
+        },
+        kept.get());
     if (status == PMIX_SUCCESS) (void)kept.release();  // the callback has it
 }
 

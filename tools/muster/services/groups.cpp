@@ -32,6 +32,16 @@ bool GroupRequest::read(Reader& in) {
     return in.ok() && kind <= 1;
 }
 
+void GroupDeparture::write(Writer& out) const {
+    out.bytes(id).name(proc);
+}
+
+bool GroupDeparture::read(Reader& in) {
+    id = in.bytes();
+    proc = in.name();
+    return in.ok();
+}
+
 void GroupAnswer::write(Writer& out) const {
     out.u64(context_id).names(members).bytes(data);
 }
@@ -81,10 +91,21 @@ void Groups::asked(Asker asker, Reader& in) {
     if (status != PMIX_SUCCESS) hub_.answer(asker, status);
 }
 
+Groups::Place Groups::find(GroupRequest::Operation kind, const std::string& id) {
+    return std::find_if(operations_.begin(), operations_.end(),
+                        [&](const Operation& one) { return one.kind == kind && one.id == id; });
+}
+
+/// Each node that has asked tells it behind its request, if that names the process: nothing has to be kept.
+void Groups::told(uint32_t, Reader& in) {
+    GroupDeparture departure;
+    if (!departure.read(in)) return;
+    const Place place = find(GroupRequest::Operation::Destruct, departure.id);
+    if (place != operations_.end() && place->procs.erase(departure.proc) != 0) check(place);
+}
+
 Groups::Place Groups::start(GroupRequest& request) {
-    auto found = std::find_if(operations_.begin(), operations_.end(), [&](const Operation& one) {
-        return one.kind == request.operation && one.id == request.id;
-    });
+    Place found = find(request.operation, request.id);
     if (found == operations_.end()) {
         found = operations_.emplace(operations_.end());
         found->kind = request.operation;
@@ -131,9 +152,7 @@ int32_t Groups::add(Asker asker, GroupRequest& request) {
 /// What fails at one node fails at all. Those that come yet cannot know, unless they see that a process ended
 /// or have the same time limit.
 void Groups::fail(Asker asker, const GroupRequest& request) {
-    const auto found = std::find_if(operations_.begin(), operations_.end(), [&](const Operation& one) {
-        return one.kind == request.operation && one.id == request.id;
-    });
+    const Place found = find(request.operation, request.id);
     if (request.local_status == PMIX_GROUP_CONSTRUCT_ABORT) {
         std::set<ProcName> procs;
         Missed missed{{}, request.local_status};

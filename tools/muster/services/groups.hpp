@@ -37,6 +37,15 @@ struct GroupRequest {
     bool read(Reader& in);
 };
 
+/// What a node tells when it knows that a process has left a group.
+struct GroupDeparture {
+    std::string id;
+    ProcName proc;
+
+    void write(Writer& out) const;
+    bool read(Reader& in);
+};
+
 /// What all that took part get.
 struct GroupAnswer {
     uint64_t context_id = 0;  ///< 0: none was wanted
@@ -51,6 +60,8 @@ class Groups final : public Service {
   public:
     explicit Groups(Hub& hub) : hub_(hub) {}
     void asked(Asker asker, Reader& in) override;
+    /// A GroupDeparture.
+    void told(uint32_t node, Reader& in) override;
     void proc_ended(JobRecord& job, uint32_t rank) override;
     void node_gone(uint32_t node) override;
 
@@ -75,6 +86,7 @@ class Groups final : public Service {
     uint32_t node_of(const ProcName& proc) const;
     int32_t add(Asker asker, GroupRequest& request);
     int32_t add_bootstrap(Asker asker, GroupRequest& request);
+    Place find(GroupRequest::Operation kind, const std::string& id);
     Place start(GroupRequest& request);
     void fail(Asker asker, const GroupRequest& request);
     void check(Place operation);
