@@ -11,7 +11,7 @@ trap '[ -z "$muster" ] || { kill "$muster" 2>/dev/null; wait "$muster"; }; rm -r
 command -v gdb >/dev/null || { echo "SKIPPED: gdb is not installed"; exit 77; }
 sleep 60 &
 probe=$!
-gdb -nx -batch -p "$probe" -ex bt 2>/dev/null </dev/null | grep -q '^#0' || skip=1
+gdb -nx -batch -p "$probe" -ex bt 2>/dev/null </dev/null | grep '^#0' >/dev/null || skip=1
 kill "$probe"
 [ -z "${skip:-}" ] || { echo "SKIPPED: this system does not allow gdb to attach"; exit 77; }
 bad=0
@@ -30,7 +30,7 @@ said=$(timeout 180 "$examples/pdebug" "$muster" 2>&1) || wrong "pdebug ended wit
 [ "$(grep -c '^rank' <<<"$said")" = 2 ] || wrong "not two different stacks: $said"
 first=$(sed -n '/^ranks* 0:/,/^ranks* 1/p' <<<"$said")
 grep -q 'wait_as_the_first' <<<"$first" || wrong "rank 0 is elsewhere: $said"
-sed -n '/^ranks 1-2:/,$p' <<<"$said" | grep -q wait_as_the_others || wrong "ranks 1-2 are elsewhere: $said"
+sed -n '/^ranks 1-2:/,$p' <<<"$said" | grep wait_as_the_others >/dev/null || wrong "ranks 1-2 are elsewhere: $said"
 # The job was not disturbed: no process has ended.
 kill -0 "$muster" || wrong "muster is gone"
 [ -s "$work/err" ] && wrong "muster said: $(cat "$work/err")"
