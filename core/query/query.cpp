@@ -269,15 +269,38 @@ void query_by_host(Server& server, const Caller& caller, Queries queries, HostDo
         });
 }
 
+/// Attributes of this library's own levels are known here; what a server of another one would say of these is
+/// about itself. `refused`: the server cannot be asked.
+bool answer_attributes_for(const PeerVersion& server, const char* key, InfoView qualifiers, Info& found,
+                           bool& refused) {
+    if (server.muster != 0 || !key_is(key, PMIX_QUERY_ATTRIBUTE_SUPPORT)) return false;
+    if (answer_attribute_support(key, qualifiers, {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES}, nullptr,
+                                 found))
+        return true;
+    // Servers of OpenPMIx 4.2 end with a segmentation fault.
+    if (server.at_least(5, 0)) return false;
+    refused = true;
+    return true;
+}
+
 void ask_server(Runtime& runtime, Client& client, Queries queries, HostDone done) {
     const size_t wanted = queries.keys();
+    bool refused = false;
     Info found;
     queries.answer([&](const char* key, InfoView qualifiers) {
         if (answer_without_init(key, found) || answer_from_store(runtime.store(), key, qualifiers, found))
             return true;
+        if (answer_attributes_for(client.server_version(), key, qualifiers, found, refused)) return true;
         // Servers of other libraries do not all know the groups that they made.
         return client.server_version().muster == 0 && runtime.groups().answer(key, qualifiers, found);
     });
+    if (refused) {
+        done = [done = std::move(done)](HostAnswer answer) {
+            if (answer.status == PMIX_SUCCESS) answer.status = PMIX_ERR_PARTIAL_SUCCESS;
+            if (answer.status == PMIX_ERR_NOT_FOUND) answer.status = PMIX_ERR_NOT_SUPPORTED;
+            done(std::move(answer));
+        };
+    }
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
     Packer message = client.packer(Command::Query);
