@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace muster::gds::shmem {
 
 ShmemStore::~ShmemStore() = default;
@@ -51,6 +53,7 @@ void ShmemStore::forget(const pmix_proc_t& proc) {
     const auto shared = shared_.find(proc.nspace);
     if (shared != shared_.end() && proc.rank < PMIX_RANK_VALID) {
         shared->second.earlier.erase(proc.rank);
+        shared->second.remote.erase(proc.rank);
         if (shared->second.writer) {
             shared->second.writer->remove_all(Kind::Posted, proc.rank);
             shared->second.writer->remove_all(Kind::Proc, proc.rank);
@@ -105,14 +108,51 @@ pmix_status_t ShmemStore::post(const pmix_proc_t& proc, pmix_scope_t scope, cons
     }
     const std::lock_guard lock(fill_guard_);
     const pmix_status_t status = other_->post(proc, scope, key, value);
+    if (Shared* shared = shared_by(proc); shared != nullptr && !shared->remote.empty() && key != nullptr) {
+        // From now on it is a process of this node that says it.
+        const auto remote = shared->remote.find(proc.rank);
+        if (remote != shared->remote.end())
+            std::erase(remote->second, shared->writer->find_key(key_view(key)));
+    }
     // What is for other nodes alone, the processes of this one must not see.
     if (status == PMIX_SUCCESS && scope != PMIX_INTERNAL && scope != PMIX_REMOTE)
         write_posted(proc, true, key, value);
     return status;
 }
 
+ShmemStore::Shared* ShmemStore::shared_by(const pmix_proc_t& proc) {
+    const auto found = shared_.find(nspace_view(proc.nspace));
+    return found != shared_.end() && found->second.writer ? &found->second : nullptr;
+}
+
+/// Into the segment, and nowhere else if there is room.
+void ShmemStore::keep_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value,
+                             Shared& shared) {
+    std::vector<uint64_t>& keys = shared.remote[proc.rank];
+    if (keys.size() == keys.capacity()) keys.reserve(std::max<size_t>(1, 2 * keys.size()));
+    Writer::Put done;
+    const Result<void> written = shared.writer->put(Kind::Posted, proc.rank, key_view(key), value, &done);
+    if (written) {
+        if (done.fresh) keys.push_back(done.key);
+        return;
+    }
+    std::erase(keys, shared.writer->find_key(key_view(key)));
+    report_full(proc.nspace, shared, written.error());
+    if (other_->post_remote(proc, key, value) == PMIX_ERR_NOMEM) throw std::bad_alloc();
+}
+
 pmix_status_t ShmemStore::post_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value) {
     const std::lock_guard lock(fill_guard_);
+    Shared* shared = shared_by(proc);
+    if (shared != nullptr && proc.rank < PMIX_RANK_VALID && key != nullptr && *key != '\0' &&
+        !key_is_reserved(key)) {
+        try {
+            keep_remote(proc, key, value, *shared);
+            return PMIX_SUCCESS;
+        } catch (const std::bad_alloc&) {
+            return PMIX_ERR_NOMEM;
+        }
+    }
     const pmix_status_t status = other_->post_remote(proc, key, value);
     if (status == PMIX_SUCCESS) write_posted(proc, false, key, value);
     return status;
@@ -168,9 +208,15 @@ void ShmemStore::write_earlier(const char* nspace, Shared& shared) {
         other_->find_posted(
             make_proc(nspace, rank), entry.second ? View::Local : View::All, [&](const Found& found) {
                 if (key_is(found.key, PMIX_QUALIFIED_VALUE)) return;
-                if (auto written = shared.writer->put(Kind::Posted, rank, key_view(found.key), found.value);
-                    !written)
+                Writer::Put done;
+                if (auto written =
+                        shared.writer->put(Kind::Posted, rank, key_view(found.key), found.value, &done);
+                    !written) {
                     report_full(nspace, shared, written.error());
+                } else if (!entry.second && !key_is_reserved(found.key)) {
+                    // The segment's is the newer one from now on.
+                    shared.remote[rank].push_back(done.key);
+                }
             });
     }
 }
@@ -180,11 +226,13 @@ Result<int> ShmemStore::share(const char* nspace) {
     try {
         if (!other_->knows(nspace)) return Error{PMIX_ERR_NOT_FOUND, "the namespace is not registered"};
         Shared& shared = shared_[nspace];
+        sharing_.store(true, std::memory_order_relaxed);
         if (shared.refused) return Error{PMIX_ERR_OUT_OF_RESOURCE, "it could not be made before"};
         if (shared.writer) return shared.segment->descriptor();
         const auto failed = [&](const Error& why) {
             shared.refused = true;
             shared.writer.reset();
+            shared.reader.reset();
             shared.segment.reset();
             log_(1, "no segment for namespace " + std::string(nspace) + ": " + why.text +
                         "; its processes are sent their job data");
@@ -194,6 +242,7 @@ Result<int> ShmemStore::share(const char* nspace) {
         if (!segment) return failed(segment.error());
         shared.segment = std::move(*segment);
         shared.writer = std::make_unique<Writer>(*shared.segment, format_);
+        shared.reader = std::make_unique<Reader>(*shared.segment, format_);
         if (auto begun = shared.writer->begin(nspace); !begun) return failed(begun.error());
         if (auto written = write_job(nspace, *shared.writer); !written) return failed(written.error());
         write_earlier(nspace, shared);
@@ -255,11 +304,13 @@ void ShmemStore::take_over_own(const char* nspace) const {
         take_over(*attached);
 }
 
-void ShmemStore::pin(const Lookup& lookup, const Finder& finder, const pmix_value_t& value,
+void ShmemStore::pin(const Lookup& lookup, Kind kind, uint32_t of, const pmix_value_t& value,
                      const Visitor& visit) const {
-    std::string name(key_view(lookup.key));
-    name += '/' + std::to_string(lookup.rank) + '/' + std::to_string(static_cast<int>(finder.kind())) + '/' +
-            std::to_string(finder.of());
+    std::string name(nspace_view(lookup.nspace));
+    name += '/';
+    name += key_view(lookup.key);
+    name += '/' + std::to_string(lookup.rank) + '/' + std::to_string(static_cast<int>(kind)) + '/' +
+            std::to_string(of);
     const std::lock_guard lock(pins_guard_);
     const Value*& pinned = pinned_[name];
     if (pinned == nullptr || value_compare(pinned->get(), &value) != PMIX_EQUAL) {
@@ -272,8 +323,11 @@ void ShmemStore::pin(const Lookup& lookup, const Finder& finder, const pmix_valu
 
 pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const {
     const Attached* attached = attached_to(lookup.nspace);
-    if (attached == nullptr) return other_->find(lookup, visit);
     try {
+        if (attached == nullptr) {
+            pmix_status_t status = PMIX_SUCCESS;
+            return find_remote(lookup, visit, status) ? status : other_->find(lookup, visit);
+        }
         const bool own = lookup.rank == attached->self.rank;
         Finder finder(*attached->reader, attached->nspace, lookup, own);
         Item item;
@@ -285,7 +339,7 @@ pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const
         switch (finder.find(item)) {
             case Answer::Given:
                 if (lookup.pin) {
-                    pin(lookup, finder, item.value, visit);
+                    pin(lookup, finder.kind(), finder.of(), item.value, visit);
                 } else {
                     visit({lookup.key, item.value, false});
                 }
@@ -304,7 +358,105 @@ pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const
 }
 
 pmix_status_t ShmemStore::find_posted(const pmix_proc_t& proc, View view, const Visitor& visit) const {
-    return other_->find_posted(proc, view, visit);
+    try {
+        const std::lock_guard lock(fill_guard_);
+        const Shared* shared = view != View::Local ? with_remote(proc.nspace) : nullptr;
+        if (shared == nullptr) return other_->find_posted(proc, view, visit);
+        std::vector<std::string> seen;
+        visit_remote(*shared, proc.rank, [&](const std::string& key, const pmix_value_t& value) {
+            seen.push_back(key);
+            visit({key.c_str(), value, false});
+        });
+        const pmix_status_t status = other_->find_posted(proc, view, [&](const Found& found) {
+            if (std::find(seen.begin(), seen.end(), found.key) == seen.end()) visit(found);
+        });
+        return seen.empty() ? status : PMIX_SUCCESS;
+    } catch (const std::bad_alloc&) {
+        return PMIX_ERR_NOMEM;
+    }
+}
+
+// --- server: what stands in the segment alone ---
+
+/// The namespace, if there is any.
+const ShmemStore::Shared* ShmemStore::with_remote(const char* nspace) const {
+    const auto found = nspace != nullptr ? shared_.find(nspace_view(nspace)) : shared_.end();
+    return found != shared_.end() && !found->second.remote.empty() ? &found->second : nullptr;
+}
+
+/// Whether there was any.
+template <class Visit>
+bool ShmemStore::visit_remote(const Shared& shared, pmix_rank_t rank, Visit&& visit) const {
+    const auto remote = shared.remote.find(rank);
+    if (remote == shared.remote.end()) return false;
+    bool any = false;
+    Item item;
+    for (const uint64_t key : remote->second) {
+        const std::string name(shared.writer->key_name(key));
+        if (!shared.reader->find(Kind::Posted, rank, name, item)) continue;
+        any = true;
+        visit(name, item.value);
+    }
+    return any;
+}
+
+/// Whether the answer is `status`; else the other store has it.
+bool ShmemStore::find_remote(const Lookup& lookup, const Visitor& visit, pmix_status_t& status) const {
+    if (!sharing_.load(std::memory_order_relaxed)) return false;
+    if (lookup.rank >= PMIX_RANK_VALID && lookup.rank != PMIX_RANK_UNDEF) return false;
+    if (lookup.key != nullptr && key_is_reserved(lookup.key)) return false;
+    if (!lookup.qualifiers.empty() ||
+        (lookup.realm != Lookup::Realm::Auto && lookup.realm != Lookup::Realm::Proc))
+        return false;
+    const std::lock_guard lock(fill_guard_);
+    const Shared* shared = with_remote(lookup.nspace);
+    if (shared == nullptr) return false;
+    const bool visible = lookup.scope != PMIX_LOCAL && lookup.scope != PMIX_INTERNAL;
+    if (lookup.key == nullptr) {
+        std::vector<std::string> seen;
+        if (!visible || lookup.rank == PMIX_RANK_UNDEF) return false;
+        visit_remote(*shared, lookup.rank, [&](const std::string& key, const pmix_value_t& value) {
+            seen.push_back(key);
+            visit({key.c_str(), value, false});
+        });
+        status = other_->find(lookup, [&](const Found& found) {
+            if (std::find(seen.begin(), seen.end(), found.key) == seen.end()) visit(found);
+        });
+        if (!seen.empty()) status = PMIX_SUCCESS;
+        return true;
+    }
+    const std::string_view name = key_view(lookup.key);
+    const uint64_t key = shared->writer->find_key(name);
+    const auto has = [&](const std::vector<uint64_t>& keys) {
+        return key != 0 && std::find(keys.begin(), keys.end(), key) != keys.end();
+    };
+    Item item;
+    const auto give = [&](pmix_rank_t rank) {
+        if (!shared->reader->find(Kind::Posted, rank, name, item)) return false;
+        status = PMIX_SUCCESS;
+        if (lookup.pin) {
+            pin(lookup, Kind::Posted, rank, item.value, visit);
+        } else {
+            visit({lookup.key, item.value, false});
+        }
+        return true;
+    };
+    bool known = false;
+    if (lookup.rank == PMIX_RANK_UNDEF) {
+        // Whoever posted it.
+        for (const auto& [rank, keys] : shared->remote) {
+            if (!has(keys)) continue;
+            known = true;
+            if (visible && give(rank)) return true;
+        }
+    } else if (const auto remote = shared->remote.find(lookup.rank); remote != shared->remote.end()) {
+        known = has(remote->second);
+        if (known && visible) return give(lookup.rank);
+    }
+    if (!known) return false;
+    status = other_->find(lookup, visit);
+    if (status == PMIX_ERR_NOT_FOUND) status = PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
+    return true;
 }
 
 bool ShmemStore::knows(const char* nspace) const {

@@ -4,6 +4,7 @@
 // job's segment and asks the other store for the rest.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -64,6 +65,10 @@ class ShmemStore : public Gds {
     struct Shared {
         std::unique_ptr<Segment> segment;
         std::unique_ptr<Writer> writer;
+        std::unique_ptr<Reader> reader;  ///< of the server itself
+        /// What processes of other nodes posted, which may be much, stands in the segment alone: its keys
+        /// (Writer::key_name). Not there: qualified and reserved ones, and what there was no room for.
+        std::unordered_map<pmix_rank_t, std::vector<uint64_t>> remote;
         bool full = false;     ///< that was reported
         bool refused = false;  ///< it could not be made; that was reported
         /// Processes that posted before there was a segment, and whether they are of this node.
@@ -81,6 +86,12 @@ class ShmemStore : public Gds {
     void write_earlier(const char* nspace, Shared& shared);
     void write_posted(const pmix_proc_t& proc, bool local, const char* key, const pmix_value_t& value);
     void report_full(const char* nspace, Shared& shared, const Error& why);
+    Shared* shared_by(const pmix_proc_t& proc);
+    const Shared* with_remote(const char* nspace) const;
+    void keep_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value, Shared& shared);
+    bool find_remote(const Lookup& lookup, const Visitor& visit, pmix_status_t& status) const;
+    template <class Visit>
+    bool visit_remote(const Shared& shared, pmix_rank_t rank, Visit&& visit) const;
 
     const Attached* attached_to(const char* nspace) const {
         const Attached* attached = attached_.load(std::memory_order_acquire);
@@ -90,7 +101,7 @@ class ShmemStore : public Gds {
     }
     void take_over(const Attached& attached) const;
     void take_over_own(const char* nspace) const;
-    void pin(const Lookup& lookup, const Finder& finder, const pmix_value_t& value,
+    void pin(const Lookup& lookup, Kind kind, uint32_t of, const pmix_value_t& value,
              const Visitor& visit) const;
 
     const uint64_t limit_;
@@ -100,7 +111,8 @@ class ShmemStore : public Gds {
 
     /// Of filling the other store, which more than one thread may do here, and of shared_.
     mutable std::mutex fill_guard_;
-    std::unordered_map<std::string, Shared> shared_;  ///< a server's
+    TextMap<Shared> shared_;            ///< a server's
+    std::atomic<bool> sharing_{false};  ///< there is something in shared_
 
     // The client's.
     std::unique_ptr<const Attached> own_attached_;

@@ -117,8 +117,12 @@ uint64_t* Writer::find_slot(uint64_t hash, Kind kind, uint32_t of, std::string_v
 }
 
 Result<uint64_t> Writer::intern(std::string_view key) {
+    if (last_key_ != nullptr && last_key_->first == key) return last_key_->second;
     const auto known = keys_.find(key);
-    if (known != keys_.end()) return known->second;
+    if (known != keys_.end()) {
+        last_key_ = &*known;
+        return known->second;
+    }
     auto at = allocate(sizeof(Key) + key.size());
     if (!at) return at;
     object<Key>(*at)->length = static_cast<uint32_t>(key.size());
@@ -162,21 +166,26 @@ Result<void> Writer::describe(const pmix_value_t& value, Payload& out) const {
     return {};
 }
 
-Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const Payload& payload) {
+Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const Payload& payload, Put* done) {
     const uint64_t hash = hash_of(hash_of(key), kind, of);
-    uint64_t* known = find_slot(hash, kind, of, key, nullptr);
+    uint64_t* free_slot = nullptr;
+    uint64_t* known = find_slot(hash, kind, of, key, &free_slot);
+    if (done != nullptr) done->fresh = known == nullptr;
     if (known != nullptr) {
         const uint64_t offset = *known & kOffsetMask;
         const Entry& entry = *object<Entry>(offset);
         if (entry.type == payload.type && entry.form == payload.form && entry.length == payload.length &&
             (payload.length == 0 ||
              std::memcmp(object<uint8_t>(offset + sizeof(Entry)), payload.data, payload.length) == 0)) {
+            if (done != nullptr) done->key = entry.key;
             return {};
         }
     }
     const auto write = [&]() -> Result<void> {
+        const uint64_t table = table_, slots_used = slots_used_;
         auto name = intern(key);
         if (!name) return name.error();
+        if (done != nullptr) done->key = *name;
         if (payload.length > segment_.limit()) return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached"};
         auto at = allocate(sizeof(Entry) + payload.length + 1);
         if (!at) return at.error();
@@ -190,8 +199,8 @@ Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const 
         entry.form = payload.form;
         if (payload.length != 0) std::memcpy(&entry + 1, payload.data, payload.length);
         if (auto room = make_room(); !room) return room;
-        uint64_t* free_slot = nullptr;
-        uint64_t* slot = find_slot(hash, kind, of, key, &free_slot);
+        uint64_t* slot = known;
+        if (table != table_ || slots_used != slots_used_) slot = find_slot(hash, kind, of, key, &free_slot);
         if (slot == nullptr) {
             slot = free_slot;
             ++slots_used_;
@@ -204,13 +213,13 @@ Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const 
     return result;
 }
 
-Result<void> Writer::put(Kind kind, uint32_t of, std::string_view key, const pmix_value_t& value) {
+Result<void> Writer::put(Kind kind, uint32_t of, std::string_view key, const pmix_value_t& value, Put* done) {
     Payload payload;
     if (auto described = describe(value, payload); !described) {
         remove(kind, of, key);
         return described;
     }
-    return insert(kind, of, key, payload);
+    return insert(kind, of, key, payload, done);
 }
 
 Result<void> Writer::put_bytes(Kind kind, std::string_view key, ByteView bytes) {

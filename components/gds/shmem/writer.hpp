@@ -21,14 +21,30 @@ class Writer {
 
     /// Everything that a reader needs to begin with. Before all else.
     Result<void> begin(std::string_view nspace);
+    /// What was put: where the name of its key stands, and whether there was none of that key before.
+    struct Put {
+        uint64_t key = 0;
+        bool fresh = false;
+    };
     /// Adds or replaces. Where there is no room for it, or the value is none that can be shared, the old one
     /// is gone afterwards.
-    Result<void> put(Kind kind, uint32_t of, std::string_view key, const pmix_value_t& value);
+    Result<void> put(Kind kind, uint32_t of, std::string_view key, const pmix_value_t& value,
+                     Put* done = nullptr);
     Result<void> put_bytes(Kind kind, std::string_view key, ByteView bytes);
     void remove(Kind kind, uint32_t of, std::string_view key);
     /// Everything of this kind.
     void remove_all(Kind kind, uint32_t of);
     Result<void> put_map(const JobMap& map, uint32_t own_node);
+
+    /// The name of a key that was put, and where it stands; 0 for one that was not.
+    std::string_view key_name(uint64_t key) const {
+        const Key& name = *reinterpret_cast<const Key*>(segment_.base() + key);
+        return {reinterpret_cast<const char*>(&name + 1), name.length};
+    }
+    uint64_t find_key(std::string_view name) const {
+        const auto known = keys_.find(name);
+        return known != keys_.end() ? known->second : 0;
+    }
 
     uint64_t used() const { return used_; }
 
@@ -41,7 +57,8 @@ class Writer {
         Bytes packed;
     };
     Result<void> describe(const pmix_value_t& value, Payload& out) const;
-    Result<void> insert(Kind kind, uint32_t of, std::string_view key, const Payload& payload);
+    Result<void> insert(Kind kind, uint32_t of, std::string_view key, const Payload& payload,
+                        Put* done = nullptr);
     Result<uint64_t> allocate(uint64_t size);
     Result<uint64_t> intern(std::string_view key);
     Result<void> make_room();
@@ -59,6 +76,8 @@ class Writer {
     uint64_t table_ = 0;
     uint64_t slots_used_ = 0;
     TextMap<uint64_t> keys_;  ///< offsets of names
+    /// The last one: a fence brings the same key of many processes.
+    const std::pair<const std::string, uint64_t>* last_key_ = nullptr;
 };
 
 }  // namespace muster::gds::shmem

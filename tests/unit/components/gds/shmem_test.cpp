@@ -212,6 +212,91 @@ TEST_F(ShmemTest, WhatIsPostedIsSeenAtOnceByAllWhoMayAndByNoOthers) {
     EXPECT_EQ(get(*client, "late", {.rank = 2}), "i5");
 }
 
+TEST_F(ShmemTest, AServerAnswersAsGdsHashForWhatStandsInTheSegmentAlone) {
+    // Room for some, so that others are kept behind it.
+    for (const char* limit : {static_cast<const char*>(nullptr), "192k"}) {
+        Gds* server = make_shmem("alpha", limit);
+        Gds* hash = another_store();
+        use_host(*hash, "alpha");
+        for (Gds* store : {server, hash})
+            ASSERT_TRUE(store->register_job("job", 2, maps("alpha,beta", "0,1;2-9", 10)).ok());
+        const auto remote = [&](pmix_rank_t rank, const std::string& key, const Value& value) {
+            for (Gds* store : {server, hash}) {
+                EXPECT_EQ(store->post_remote(make_proc("job", rank), key.c_str(), *value), PMIX_SUCCESS)
+                    << key;
+            }
+        };
+        const auto compare = [&](const char* when) {
+            const auto posted = [](Gds& store, pmix_rank_t rank, View view) {
+                std::multimap<std::string, std::string> found;
+                const pmix_status_t status =
+                    store.find_posted(make_proc("job", rank), view,
+                                      [&](const Found& one) { found.emplace(one.key, text_of(one.value)); });
+                found.emplace("status", std::to_string(status));
+                return found;
+            };
+            const auto all = [](Gds& store, const Lookup& what) {
+                std::multimap<std::string, std::string> found;
+                const pmix_status_t status =
+                    store.find(what, [&](const Found& one) { found.emplace(one.key, text_of(one.value)); });
+                found.emplace("status", std::to_string(status));
+                return found;
+            };
+            for (const pmix_rank_t rank : {0u, 1u, 2u, 3u, 9u, PMIX_RANK_UNDEF}) {
+                for (const View view : {View::Local, View::Remote, View::All})
+                    EXPECT_EQ(posted(*server, rank, view), posted(*hash, rank, view)) << when << rank;
+                for (const char* key : {"early", "a", "big", "gone", "pmix.x", "once", "nothing"}) {
+                    for (const pmix_scope_t scope :
+                         {PMIX_SCOPE_UNDEF, PMIX_LOCAL, PMIX_REMOTE, PMIX_GLOBAL, PMIX_INTERNAL}) {
+                        // Of several that have the key, any may be given.
+                        if (rank == PMIX_RANK_UNDEF && std::string(key) != "once") continue;
+                        for (const bool pin : {false, true}) {
+                            const Lookup what = lookup(key, {.rank = rank, .scope = scope, .pin = pin});
+                            EXPECT_EQ(all(*server, what), all(*hash, what))
+                                << when << key << " of " << rank << ", scope " << scope;
+                        }
+                    }
+                }
+                if (rank == PMIX_RANK_UNDEF) continue;
+                EXPECT_EQ(all(*server, lookup(nullptr, {.rank = rank})),
+                          all(*hash, lookup(nullptr, {.rank = rank})))
+                    << when << rank;
+            }
+        };
+        remote(2, "early", Value::from(1));
+        remote(2, "pmix.x", Value::from(2));
+        compare("before, ");
+        attached(*server);
+        compare("shared, ");
+        const std::string much(60000, 'x'), more(70000, 'y');
+        remote(2, "early", Value::from(3));
+        remote(2, "a", Value::from("text"));
+        remote(3, "a", Value::from(4));
+        remote(9, "once", Value::from(5));
+        remote(2, "big", Value::from(much.c_str()));
+        remote(2, "pmix.x", Value::from(6));
+        compare("posted, ");
+        for (const std::string& text : {more, much, more})
+            remote(2, "big", Value::from(text.c_str()));
+        remote(3, "big", Value::from(7));
+        compare("again, ");
+        Info qualified;
+        qualified.add("gone", 1);
+        qualified.add("of", "x");
+        remote(3, PMIX_QUALIFIED_VALUE, std::move(qualified).to_value());
+        remote(1, "a", Value::from("of a group"));
+        for (Gds* store : {server, hash})
+            EXPECT_EQ(store->post(make_proc("job", 1), PMIX_REMOTE, "a", *Value::from(8)), PMIX_SUCCESS);
+        compare("by others, ");
+        for (Gds* store : {server, hash})
+            store->forget(make_proc("job", 2));
+        compare("forgotten, ");
+        for (Gds* store : {server, hash})
+            store->deregister("job");
+        compare("deregistered, ");
+    }
+}
+
 TEST_F(ShmemTest, EachKindOfValueComesBackEqual) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_job("job", 1, maps("alpha", "0,1", 2)).ok());
