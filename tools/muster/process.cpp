@@ -151,13 +151,19 @@ StartFailure describe(const ProcessSpec& spec, const Failure& failure) {
 void stay_stopped(pid_t pid) {
     int status = 0;
     // Peeked at, so that the end of a process that did not live so long is seen by who waits for it.
-    siginfo_t info{};
-    while (waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WEXITED | WNOWAIT) != 0 &&
-           errno == EINTR) {
-    }
-    if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) return;
+    const auto changed = [pid](int changes) {
+        siginfo_t info{};
+        while (waitid(P_PID, static_cast<id_t>(pid), &info, changes | WEXITED | WNOWAIT) != 0 &&
+               errno == EINTR) {
+        }
+        return info.si_code;
+    };
+    const int first = changed(WSTOPPED);
+    if (first != CLD_TRAPPED && first != CLD_STOPPED) return;
     waitpid(pid, &status, 0);
     ptrace(PTRACE_DETACH, pid, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(SIGSTOP)));
+    // It runs for a moment before it stops again: what is announced as stopped shall be so.
+    changed(WSTOPPED | WCONTINUED);
 }
 
 void close_both(int (&pair)[2]) {
