@@ -25,6 +25,8 @@ static pmix_proc_t me;
 static void check(pmix_status_t status, const char* what) {
     if (status == PMIX_SUCCESS) return;
     fprintf(stderr, "initiator: %s: %s\n", what, PMIx_Error_string(status));
+    // A launcher has files by which it is found.
+    if (PMIx_Initialized()) PMIx_tool_finalize();
     exit(EXIT_FAILURE);
 }
 
