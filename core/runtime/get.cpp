@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "core/client/client.hpp"
 #include "core/runtime/completion.hpp"
@@ -74,7 +75,8 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
             }
         }
     };
-    pmix_status_t status = runtime_->store().find(lookup_, visit);
+    // By reference: what it captures is too much to be kept in the visitor without an allocation.
+    pmix_status_t status = runtime_->store().find(lookup_, std::ref(visit));
     if (status != PMIX_SUCCESS && key_ != nullptr && proc_is(target_, runtime_->self())) {
         if (const pmix_info_t* fact = runtime_->own_facts().find(key_)) {
             visit(Found{key_, fact->value, true});
