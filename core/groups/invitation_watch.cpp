@@ -175,6 +175,10 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
     group.context_id = said.context_id;
     group.notify_termination = event.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     groups.add(std::move(group));
+    // Those who ended when the leader could not do without them any more.
+    for (const pmix_proc_t& proc : said.members) {
+        if (has_gone(proc)) tell_of_loss(*groups.find(said.id), proc);
+    }
 }
 
 void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
@@ -240,13 +244,17 @@ void InvitationWatch::departed(const pmix_proc_t& proc, bool lost) {
     // Who finalizes has not failed.
     if (!lost) return;
     for (const auto& [id, group] : server_.runtime().groups().all()) {
-        if (!group.notify_termination || group.state != GroupState::Ready || !group.has(proc)) continue;
-        std::vector<pmix_proc_t> others = group.procs();
-        std::erase_if(others, [&](const pmix_proc_t& one) { return proc_is(one, proc); });
-        Info info;
-        info.add(PMIX_EVENT_AFFECTED_PROC, proc);
-        tell(PMIX_GROUP_MEMBER_FAILED, others, id, std::move(info));
+        if (group.state == GroupState::Ready && group.has(proc)) tell_of_loss(group, proc);
     }
+}
+
+void InvitationWatch::tell_of_loss(const Group& group, const pmix_proc_t& proc) {
+    if (!group.notify_termination) return;
+    std::vector<pmix_proc_t> others = group.procs();
+    std::erase_if(others, [&](const pmix_proc_t& one) { return proc_is(one, proc); });
+    Info info;
+    info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+    tell(PMIX_GROUP_MEMBER_FAILED, others, group.id, std::move(info));
 }
 
 void InvitationWatch::deregistered(const char* nspace) {

@@ -18,6 +18,7 @@
 namespace muster {
 
 class Server;
+struct Group;
 
 /// Key of a query of ours, with the qualifier PMIX_GROUP_ID: the processes whose answer to an invitation is
 /// awaited (array of pmix_proc_t).
@@ -80,6 +81,8 @@ class InvitationWatch {
 
     void leader_lost(Watched& watched);
     void member_lost(Watched& watched, const pmix_proc_t& proc);
+    /// A member of a group that is there has ended; where the members want to hear of that.
+    void tell_of_loss(const Group& group, const pmix_proc_t& proc);
     void count_votes(Watched& watched);
     void select(Watched& watched, const pmix_proc_t* leader);
     void abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets);

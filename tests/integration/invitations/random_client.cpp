@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocol of groups by invitation, driven by chance: random_client SEED [ROUNDS]. All ranks draw the
 // same rounds from the seed: who leads, who is invited, who accepts, declines, keeps silent or is killed and
-// when, when the leader changes its mind, who would lead in the place of a leader that is killed. What must
-// hold: no call hangs, and all who survive and are told of a group are told of the same one. Exits with 0
-// when it did; a failure names the seed.
+// when, when the leader changes its mind, who would lead in the place of a leader that is killed, who answers
+// late, who leaves and who is killed meanwhile. What must hold: no call hangs, all who survive and are told
+// of a group are told of the same one, and come to know the same of who leaves it. Exits with 0 when it did;
+// a failure names the seed.
+#include <optional>
 #include <random>
 #include <sstream>
 
@@ -14,6 +16,9 @@ using namespace kit;
 namespace {
 
 enum class Part { Stays, Accepts, Declines, Silent, DiesAtOnce, DiesInvited, DiesAccepted };
+
+/// What happens when one leaves the group: nothing else; it is killed; another member is killed meanwhile.
+enum class Leave { Leaves, Dies, AnotherDies };
 
 struct Round {
     pmix_rank_t leader = 0;
@@ -28,6 +33,9 @@ struct Round {
     std::map<pmix_rank_t, int> delays;  ///< microseconds before an answer
     std::map<pmix_rank_t, bool> claims;
     pmix_rank_t leaver = 0;
+    Leave leave = Leave::Leaves;
+    int leave_delay = 0;        ///< microseconds between its call and its end
+    bool late_accepts = false;  ///< what those that kept silent answer in the end
 };
 
 Round draw(std::mt19937& chance, std::mt19937& more, const std::vector<pmix_rank_t>& alive) {
@@ -42,6 +50,9 @@ Round draw(std::mt19937& chance, std::mt19937& more, const std::vector<pmix_rank
         round.leader_aborts = true;
         round.leader_delay = static_cast<int>(more() % 25000);
     }
+    round.leave = static_cast<Leave>(more() % 3);
+    round.leave_delay = static_cast<int>(more() % 3 == 0 ? 0 : more() % 500);
+    round.late_accepts = more() % 2 == 0;
     round.optional = one_of(2) == 0;
     round.ft = one_of(4) == 0;
     round.notify = one_of(3) == 0;
@@ -198,6 +209,85 @@ void check(const Round& round, const std::string& group, const std::map<pmix_ran
     }
 }
 
+/// Those that kept silent answer when all is over: they are told so, and nobody waits.
+void answer_late(const Round& round, const std::string& group) {
+    if (round.parts.at(self.rank) != Part::Silent) return;
+    auto* answer = new Answer;
+    const pmix_proc_t leader = rank(round.leader);
+    is(PMIx_Group_join_nb(group.c_str(), &leader, round.late_accepts ? PMIX_GROUP_ACCEPT : PMIX_GROUP_DECLINE,
+                          nullptr, 0, on_info, answer),
+       PMIX_SUCCESS, group + ": late answer");
+    const pmix_status_t status = answer->wait();
+    need(!round.late_accepts || status != PMIX_SUCCESS, group + ": in it by a late answer");
+}
+
+/// The members as the server of this process knows them.
+std::vector<pmix_rank_t> members_of(const std::string& group) {
+    char key[] = PMIX_QUERY_GROUP_MEMBERSHIP;
+    char* keys[] = {key, nullptr};
+    Infos qualifiers;
+    qualifiers.text(PMIX_GROUP_ID, group.c_str());
+    pmix_query_t query;
+    memset(&query, 0, sizeof query);
+    query.keys = keys;
+    query.qualifiers = qualifiers.data();
+    query.nqual = qualifiers.count();
+    pmix_info_t* results = nullptr;
+    size_t n = 0;
+    std::vector<pmix_rank_t> found;
+    if (PMIx_Query_info(&query, 1, &results, &n) == PMIX_SUCCESS && n == 1)
+        found = ranks_of(results[0].value);
+    if (results != nullptr) PMIx_Info_free(results, n);
+    return found;
+}
+
+/// One member leaves, and perhaps somebody is killed; all others come to know the same members. Takes those
+/// that are killed out of `alive`.
+void leave(const Round& round, const std::string& group, const std::map<pmix_rank_t, std::string>& told,
+           std::vector<pmix_rank_t>& alive) {
+    const auto in = [&](pmix_rank_t one) { return told.contains(one) && !told.at(one).empty(); };
+    if (!in(round.leaver)) return;
+    // Servers have told of members that were killed before, where that was asked for.
+    std::vector<pmix_rank_t> rest;
+    for (const auto& [one, text] : told) {
+        if (one != round.leaver && !text.empty()) rest.push_back(one);
+    }
+    std::optional<pmix_rank_t> victim;
+    if (round.leave == Leave::Dies) victim = round.leaver;
+    if (round.leave == Leave::AnotherDies && !rest.empty()) victim = rest.back();
+    if (alive.size() <= 3) victim.reset();
+    if (victim) {
+        std::erase(alive, *victim);
+        std::erase(rest, *victim);
+    }
+    if (self.rank == round.leaver) {
+        static Answer left;
+        left.done = false;
+        is(PMIx_Group_leave_nb(group.c_str(), nullptr, 0, on_done, &left), PMIX_SUCCESS, group + ": leave");
+        if (victim == self.rank) {
+            usleep(static_cast<useconds_t>(round.leave_delay));
+            die();
+        }
+        is(left.wait(), PMIX_SUCCESS, group + ": leave");
+        return;
+    }
+    if (victim == self.rank) {
+        usleep(static_cast<useconds_t>(round.leave_delay));
+        die();
+    }
+    if (!in(self.rank)) return;
+    // It may have been killed before it could say anything.
+    if (victim != round.leaver) wait_for(PMIX_GROUP_LEFT, group);
+    if (!round.notify) return;
+    std::vector<pmix_rank_t> members;
+    for (const auto end = std::chrono::steady_clock::now() + kLimit;
+         members != rest && std::chrono::steady_clock::now() < end; usleep(1000)) {
+        members = members_of(group);
+        std::sort(members.begin(), members.end());
+    }
+    need(members == rest, group + ": members " + text_of(members) + "instead of " + text_of(rest));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -232,12 +322,8 @@ int main(int argc, char** argv) {
         }
         const auto told = exchange(group, in ? text_of(answer->members) : "", alive);
         check(round, group, told);
-        const bool one_leaves = told.contains(round.leaver) && !told.at(round.leaver).empty();
-        if (one_leaves && self.rank == round.leaver) {
-            is(PMIx_Group_leave(group.c_str(), nullptr, 0), PMIX_SUCCESS, group + ": leave");
-        } else if (one_leaves && in) {
-            wait_for(PMIX_GROUP_LEFT, group);
-        }
+        answer_late(round, group);
+        leave(round, group, told, alive);
         meet(alive);
     }
     if (failed) complain("seed " + std::to_string(seed));
