@@ -13,6 +13,8 @@ namespace {
 
 /// Invitations under way that a server watches; of more the oldest are watched no longer.
 constexpr size_t kMaxWatched = 4096;
+/// Invitations given up lately, of which we know who was told.
+constexpr size_t kMaxGivenUp = 64;
 /// How long those who have not answered their invitation may still offer to lead, when nobody who waits does.
 constexpr std::chrono::milliseconds kClaimTime{2000};
 
@@ -146,8 +148,21 @@ void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
     const bool goes_on = std::any_of(watched_.begin(), watched_.end(), [&](const Watched& one) {
         return one.id == said.id && said.same_round(one.round);
     });
+    if (accepted && !goes_on) late_answer(event, said, leader);
+}
+
+void InvitationWatch::late_answer(const Event& event, const GroupEvent& said, const pmix_proc_t& leader) {
+    const uint64_t round = said.round.value_or(0);
     // Nobody is there any more who could complete it.
-    if (accepted && !goes_on && has_gone(leader)) abort(said.id, said.round.value_or(0), {event.source});
+    if (has_gone(leader)) return abort(said.id, round, {event.source});
+    if (!server_.namespaces().is_local(leader)) return;
+    const bool told = std::any_of(given_up_.begin(), given_up_.end(), [&](const GivenUp& one) {
+        return one.id == said.id && one.round == round && proc_is(one.leader, leader) &&
+               among(one.told, event.source);
+    });
+    if (told) return;
+    late_.push_back({said.id, round, leader, event.source});
+    if (late_.size() > kMaxWatched) late_.pop_front();
 }
 
 void InvitationWatch::gone(const pmix_proc_t& proc, const GroupEvent& said) {
@@ -159,6 +174,9 @@ void InvitationWatch::gone(const pmix_proc_t& proc, const GroupEvent& said) {
 }
 
 void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
+    late_.remove_if([&](const Late& one) {
+        return one.id == said.id && proc_is(one.leader, event.source) && among(said.members, one.from);
+    });
     watched_.remove_if([&](const Watched& one) {
         return one.id == said.id && said.same_round(one.round) && proc_is(one.leader, event.source);
     });
@@ -182,6 +200,15 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
 }
 
 void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
+    const uint64_t round = said.round.value_or(0);
+    late_.remove_if([&](const Late& one) {
+        return one.id == said.id && one.round == round && proc_is(one.leader, event.source) &&
+               among(event.targets, one.from);
+    });
+    if (server_.namespaces().is_local(event.source)) {
+        given_up_.push_back({said.id, round, event.source, event.targets});
+        if (given_up_.size() > kMaxGivenUp) given_up_.pop_front();
+    }
     for (Watched& watched : watched_) {
         if (watched.id != said.id || !said.same_round(watched.round)) continue;
         const bool by_leader = proc_is(watched.leader, event.source);
@@ -241,6 +268,10 @@ void InvitationWatch::departed(const pmix_proc_t& proc, bool lost) {
         }
     }
     forget_the_empty();
+    late_.remove_if([&](const Late& one) {
+        if (proc_is(one.leader, proc)) abort(one.id, one.round, {one.from});
+        return proc_is(one.leader, proc) || proc_is(one.from, proc);
+    });
     // Who finalizes has not failed.
     if (!lost) return;
     for (const auto& [id, group] : server_.runtime().groups().all()) {
@@ -258,6 +289,9 @@ void InvitationWatch::tell_of_loss(const Group& group, const pmix_proc_t& proc) 
 }
 
 void InvitationWatch::deregistered(const char* nspace) {
+    late_.remove_if([&](const Late& one) {
+        return nspace_is(one.leader.nspace, nspace) || nspace_is(one.from.nspace, nspace);
+    });
     watched_.remove_if([&](const Watched& one) {
         return nspace_is(one.leader.nspace, nspace) ||
                std::all_of(one.others.begin(), one.others.end(),

@@ -67,11 +67,27 @@ class InvitationWatch {
         std::vector<pmix_proc_t> alive() const;
     };
 
+    /// An answer that came when the invitation was over: its leader says so, unless it ends before.
+    struct Late {
+        std::string id;
+        uint64_t round = 0;
+        pmix_proc_t leader{};
+        pmix_proc_t from{};
+    };
+    /// A leader's word that it has given up, and who was told: their answers may have crossed it.
+    struct GivenUp {
+        std::string id;
+        uint64_t round = 0;
+        pmix_proc_t leader{};
+        std::vector<pmix_proc_t> told;
+    };
+
     void on_event(const Event& event);
     void invited(const Event& event, const GroupEvent& said);
     void answered(const Event& event, const GroupEvent& said);
     void gone(const pmix_proc_t& proc, const GroupEvent& said);
     void completed(const Event& event, const GroupEvent& said);
+    void late_answer(const Event& event, const GroupEvent& said, const pmix_proc_t& leader);
     void aborted(const Event& event, const GroupEvent& said);
     void leader_selected(const GroupEvent& said);
     void voted(const Event& event, const GroupEvent& said);
@@ -92,7 +108,9 @@ class InvitationWatch {
     void forget_the_empty();
 
     Server& server_;
-    std::list<Watched> watched_;  ///< the latest first; bounded
+    std::list<Watched> watched_;   ///< the latest first; bounded
+    std::list<Late> late_;         ///< bounded
+    std::list<GivenUp> given_up_;  ///< the latest last; bounded
 };
 
 }  // namespace muster

@@ -297,6 +297,50 @@ void silent(bool optional) {
     meet(all());
 }
 
+// The last rank answers when the group has been made without it, and the leader ends before it has looked.
+void late() {
+    listen(kGroupCodes);
+    const std::string pid = std::to_string(getpid());
+    pmix_value_t value;
+    PMIX_VALUE_LOAD(&value, pid.c_str(), PMIX_STRING);
+    is(PMIx_Put(PMIX_GLOBAL, "pid", &value), PMIX_SUCCESS, "put");
+    PMIX_VALUE_DESTRUCT(&value);
+    is(PMIx_Commit(), PMIX_SUCCESS, "commit");
+    meet(all());
+    const pmix_rank_t last = size - 1;
+    if (self.rank == 0) {
+        Infos directives;
+        directives.number(PMIX_TIMEOUT, 1).yes(PMIX_GROUP_OPTIONAL);
+        is(invite("test-late", ranks(all()), std::move(directives)).status, PMIX_ERR_PARTIAL_SUCCESS,
+           "invite");
+    } else if (self.rank != last) {
+        wait_for(PMIX_GROUP_INVITED, "test-late");
+        is(join("test-late", 0, PMIX_GROUP_ACCEPT).status, PMIX_SUCCESS, "join");
+    }
+    meet(all());
+    if (self.rank == 0) {
+        for (;;)
+            pause();  // until it is killed
+    }
+    if (self.rank == last) {
+        wait_for(PMIX_GROUP_INVITED, "test-late");
+        const pmix_proc_t leader = rank(0);
+        pmix_value_t* found = nullptr;
+        is(PMIx_Get(&leader, "pid", nullptr, 0, &found), PMIX_SUCCESS, "pid");
+        const auto process = static_cast<pid_t>(atoi(found->data.string));
+        PMIX_VALUE_RELEASE(found);
+        kill(process, SIGSTOP);
+        static Answer answer;
+        is(PMIx_Group_join_nb("test-late", &leader, PMIX_GROUP_ACCEPT, nullptr, 0, on_info, &answer),
+           PMIX_SUCCESS, "join_nb");
+        // It has been sent when this comes back, and stands before the leader, or will find it gone.
+        is(PMIx_Fence(&self, 1, nullptr, 0), PMIX_SUCCESS, "fence");
+        kill(process, SIGKILL);
+        is(answer.wait(), PMIX_GROUP_CONSTRUCT_ABORT, "a late answer to one that has gone");
+    }
+    meet(without({0}));
+}
+
 // The last rank is killed: before it answers, or after.
 void member_dies(const std::string& when, const std::string& terms) {
     const pmix_rank_t victim = size - 1;
@@ -446,6 +490,7 @@ int main(int argc, char** argv) {
     if (what == "forms") forms();
     if (what == "decline") decline(how);
     if (what == "leader_aborts") leader_aborts(how);
+    if (what == "late") late();
     if (what == "silent") silent(how == "optional");
     if (what == "member_dies") member_dies(how, argc > 3 ? argv[3] : "none");
     if (what == "leader_dies") leader_dies(how);
