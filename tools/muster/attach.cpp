@@ -35,8 +35,7 @@ constexpr std::chrono::seconds kPatience{10};
 /// What the library's thread has seen. One job a process: the C interface has no place for an owner.
 struct Seen {
     std::mutex lock;
-    int wake = -1;  ///< an eventfd: something has changed
-    std::string nspace;
+    int wake = -1;                           ///< an eventfd: something has changed
     std::map<std::string, ProcName> failed;  ///< by the ended job's namespace; its name may not be known yet
     std::map<std::string, std::pair<pmix_status_t, int>> ended;  ///< how, and with which exit code
     bool files_only = false;  ///< the library writes them; set before there is output
@@ -343,7 +342,7 @@ class AttachedJob {
     const Options& options_;
     int signals_ = -1;
     ProcName job_;
-    uint64_t size_ = 0;
+    uint64_t size_ = UINT32_MAX;            ///< where it is not known the output's end is not, either
     pmix_status_t output_ = PMIX_ERR_INIT;  ///< number of the pull
     int status_ = 0;
 };
