@@ -70,7 +70,7 @@ TEST(ManyClients, FiveHundredAndTwelveConnectAndAskAtOnce) {
 /// MUSTER_CLIENTS=512 is the long form.
 TEST(ManyClients, LiveTogether) {
     const char* given = std::getenv("MUSTER_CLIENTS");
-    const auto count = given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 10)) : 24;
+    const auto count = given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 10)) : 12;
     Host host;
     const auto job = host.start_job(count);
     std::vector<Process> processes;
