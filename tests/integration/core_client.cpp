@@ -332,6 +332,10 @@ int run_singleton(const Words&) {
 // stopped: the progress thread is stopped; calls that need it say so, and finalize still says goodbye.
 int run_stopped(const Words&) {
     init();
+    // It names itself, once it runs.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!has_progress_thread() && std::chrono::steady_clock::now() < until)
+        std::this_thread::yield();
     expect_true("no progress thread", has_progress_thread());
     put(PMIX_GLOBAL, "before", "yes");
     PMIx_Progress_thread_stop(nullptr, 0);
