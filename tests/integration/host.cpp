@@ -312,11 +312,17 @@ void* Host::object(pmix_rank_t rank) {
 }
 
 Host::Job Host::start_job(uint32_t here, uint32_t elsewhere, const std::function<void(void* list)>& more) {
+    std::vector<std::vector<pmix_rank_t>> nodes(elsewhere > 0 ? 2 : 1);
+    for (uint32_t rank = 0; rank < here + elsewhere; ++rank)
+        nodes[rank < here ? 0 : 1].push_back(rank);
+    return start_job_on(std::move(nodes), more);
+}
+
+Host::Job Host::start_job_on(std::vector<std::vector<pmix_rank_t>> nodes,
+                             const std::function<void(void* list)>& more) {
     Job job;
     job.nspace = "job-" + std::to_string(getpid()) + "-" + std::to_string(++state_->jobs);
-    job.nodes.resize(elsewhere > 0 ? 2 : 1);
-    for (uint32_t rank = 0; rank < here + elsewhere; ++rank)
-        job.nodes[rank < here ? 0 : 1].push_back(rank);
+    job.nodes = std::move(nodes);
     EXPECT_EQ(register_job(job, more), PMIX_SUCCESS);
     for (const pmix_rank_t rank : job.nodes[0]) {
         EXPECT_EQ(register_client(job, rank, geteuid(), getegid()), PMIX_SUCCESS);

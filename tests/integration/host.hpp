@@ -69,6 +69,9 @@ class Host {
     /// with its maps and sizes, and what `more` adds (a list for PMIx_Info_list_add), and all ranks of this
     /// node as clients; the object of a rank is object(rank).
     Job start_job(uint32_t here, uint32_t elsewhere = 0, const std::function<void(void* list)>& more = {});
+    /// The same with the ranks of each node given; the first node is this one.
+    Job start_job_on(std::vector<std::vector<pmix_rank_t>> nodes,
+                     const std::function<void(void* list)>& more = {});
     pmix_status_t register_job(const Job& job, const std::function<void(void* list)>& more = {});
     pmix_status_t register_client(const Job& job, pmix_rank_t rank, uid_t uid, gid_t gid);
     void deregister_client(const Job& job, pmix_rank_t rank);

@@ -29,6 +29,7 @@ struct Came {
 };
 std::vector<Came> came;
 std::vector<std::pair<char, std::vector<pmix_status_t>>> asked;  ///< 'r' or 'd', and the codes
+std::vector<std::string> asked_keys;
 std::vector<std::pair<pmix_status_t, pmix_data_range_t>> notified;
 
 void note(char handler, pmix_status_t status, const pmix_proc_t* source) {
@@ -97,14 +98,31 @@ class ServerEvents : public testing::Test {
         std::lock_guard guard(lock);
         came.clear();
         asked.clear();
+        asked_keys.clear();
         notified.clear();
     }
 };
 
-TEST_F(ServerEvents, EVT_51_a_lost_client_is_reported_to_the_host) {
+/// The same with a job on this node alone, and with one on three nodes.
+class ServerEventsOfNodes : public ServerEvents, public testing::WithParamInterface<int> {
+  protected:
+    /// A job of `here` ranks on this node and of one rank on each other node.
+    static Host::Job start_job(Host& host, uint32_t here) {
+        std::vector<std::vector<pmix_rank_t>> nodes(static_cast<size_t>(GetParam()));
+        for (uint32_t rank = 0; rank < here + nodes.size() - 1; ++rank)
+            nodes[rank < here ? 0 : rank - here + 1].push_back(rank);
+        return host.start_job_on(std::move(nodes));
+    }
+    /// A process on the last node.
+    static pmix_proc_t last_of(const Host::Job& job) { return proc_of(job, job.size() - 1); }
+};
+INSTANTIATE_TEST_SUITE_P(On, ServerEventsOfNodes, testing::Values(1, 3),
+                         [](const auto& test) { return std::to_string(test.param) + "_nodes"; });
+
+TEST_P(ServerEventsOfNodes, EVT_51_a_lost_client_is_reported_to_the_host) {
     Host host;
     ASSERT_GE(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_default, nullptr, nullptr), 0);
-    const auto job = host.start_job(1);
+    const auto job = start_job(host, 1);
     auto client = host.start(job, 0, {"vanish"});
     ASSERT_TRUE(wait_for('D', PMIX_ERR_LOST_CONNECTION));
     std::lock_guard guard(lock);
@@ -123,10 +141,10 @@ TEST_F(ServerEvents, a_client_that_says_goodbye_is_not_reported) {
     EXPECT_EQ(count('S', PMIX_ERR_LOST_CONNECTION), 0u);
 }
 
-TEST_F(ServerEvents, EVT_52_events_of_the_host_reach_its_own_handlers_and_information_no_default_one) {
+TEST_P(ServerEventsOfNodes, EVT_52_events_of_the_host_reach_its_own_handlers_and_information_no_default_one) {
     Host host;
-    const auto job = host.start_job(1);
-    const pmix_proc_t source = proc_of(job, 0);
+    const auto job = start_job(host, 1);
+    const pmix_proc_t source = last_of(job);
     ASSERT_GE(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_default, nullptr, nullptr), 0);
     ASSERT_GE(listen(kCode), 0);
     ASSERT_GE(listen(PMIX_PROCESS_SET_DEFINE), 0);
@@ -141,12 +159,15 @@ TEST_F(ServerEvents, EVT_52_events_of_the_host_reach_its_own_handlers_and_inform
     EXPECT_EQ(count('D', PMIX_PROCESS_SET_DEFINE), 0u);
 }
 
-TEST_F(ServerEvents, EVT_01_environment_events_are_asked_of_the_host_once_and_while_wanted) {
+TEST_P(ServerEventsOfNodes, EVT_01_environment_events_are_asked_of_the_host_once_and_while_wanted) {
     Host host([](pmix_server_module_t& module) {
         module.register_events = on_register;
         module.deregister_events = on_deregister;
     });
+    const pmix_proc_t source = last_of(start_job(host, 1));
     EXPECT_GE(listen(kCode), 0);
+    EXPECT_EQ(report(kCode, &source, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    EXPECT_TRUE(wait_for('S', kCode)) << "an event of a job is asked of nobody";
     const pmix_status_t first = listen(kEnvironment);
     const pmix_status_t second = listen(kEnvironment);
     ASSERT_GE(first, 0);
@@ -164,10 +185,10 @@ TEST_F(ServerEvents, EVT_01_environment_events_are_asked_of_the_host_once_and_wh
     EXPECT_EQ(asked[1].first, 'd');
 }
 
-TEST_F(ServerEvents, EVT_04_an_environment_event_of_before_the_registration_is_kept) {
+TEST_P(ServerEventsOfNodes, EVT_04_an_environment_event_of_before_the_registration_is_kept) {
     Host host([](pmix_server_module_t& module) { module.register_events = on_register; });
-    const auto job = host.start_job(1);
-    const pmix_proc_t affected = proc_of(job, 0);
+    const auto job = start_job(host, 1);
+    const pmix_proc_t affected = last_of(job);
     EXPECT_EQ(report(kEnvironment, &affected, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
     EXPECT_EQ(count('S', kEnvironment), 0u);
     ASSERT_GE(listen(kEnvironment), 0);
@@ -175,7 +196,6 @@ TEST_F(ServerEvents, EVT_04_an_environment_event_of_before_the_registration_is_k
     EXPECT_EQ(count('S', kEnvironment), 1u);
 }
 
-std::vector<std::string> asked_keys;  // guarded by `lock`
 pmix_status_t on_register_with_info(pmix_status_t[], size_t, const pmix_info_t info[], size_t ninfo,
                                     pmix_op_cbfunc_t, void*) {
     std::lock_guard guard(lock);
@@ -184,8 +204,10 @@ pmix_status_t on_register_with_info(pmix_status_t[], size_t, const pmix_info_t i
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-TEST_F(ServerEvents, EVT_02__EVT_33__EVT_34_what_is_asked_of_the_host_for_environment_events_reaches_it) {
+TEST_P(ServerEventsOfNodes,
+       EVT_02__EVT_33__EVT_34_what_is_asked_of_the_host_for_environment_events_reaches_it) {
     Host host([](pmix_server_module_t& module) { module.register_events = on_register_with_info; });
+    const pmix_proc_t source = last_of(start_job(host, 1));
     const std::vector<std::string> wanted = {PMIX_EVENT_TERMINATE_SESSION, PMIX_EVENT_TERMINATE_JOB,
                                              PMIX_EVENT_TERMINATE_NODE,    PMIX_EVENT_TERMINATE_PROC,
                                              PMIX_EVENT_ACTION_TIMEOUT,    PMIX_EVENT_SILENT_TERMINATION};
@@ -202,8 +224,8 @@ TEST_F(ServerEvents, EVT_02__EVT_33__EVT_34_what_is_asked_of_the_host_for_enviro
     pmix_status_t codes[] = {kEnvironment, kCode};
     EXPECT_GE(PMIx_Register_event_handler(codes, 2, infos.data(), infos.size(), on_single, nullptr, nullptr),
               0);
-    EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
-    EXPECT_EQ(report(kEnvironment, nullptr, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    EXPECT_EQ(report(kCode, &source, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
+    EXPECT_EQ(report(kEnvironment, &source, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
     EXPECT_TRUE(wait_for('S', kCode));
     EXPECT_TRUE(wait_for('S', kEnvironment));
     for (pmix_info_t& one : infos)
@@ -226,8 +248,9 @@ TEST_F(ServerEvents, EVT_47_a_servers_own_event_beyond_the_node_needs_the_host) 
     EXPECT_EQ(report(kCode, &elsewhere, PMIX_RANGE_GLOBAL), PMIX_SUCCESS) << "the host passed it down itself";
 }
 
-TEST_F(ServerEvents, EVT_50__EVT_51_a_servers_own_event_goes_up_without_waiting_for_the_answer) {
+TEST_P(ServerEventsOfNodes, EVT_50__EVT_51_a_servers_own_event_goes_up_without_waiting_for_the_answer) {
     Host host([](pmix_server_module_t& module) { module.notify_event = on_notify; });
+    start_job(host, 1);
     EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_SESSION), PMIX_SUCCESS);
     EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
     std::lock_guard guard(lock);
@@ -273,10 +296,10 @@ TEST_F(ServerEvents, a_client_is_told_that_its_server_has_gone) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(ServerEvents, GRP_01__GRP_02__GRP_11_sets_come_and_go_at_any_time) {
+TEST_P(ServerEventsOfNodes, GRP_01__GRP_02__GRP_11_sets_come_and_go_at_any_time) {
     Host host;
-    const auto job = host.start_job(2);
-    const pmix_proc_t members[] = {proc_of(job, 0), proc_of(job, 1)};
+    const auto job = start_job(host, 2);
+    const pmix_proc_t members[] = {proc_of(job, 0), last_of(job)};
     const auto names = [&] {
         pmix_value_t* value = nullptr;
         if (PMIx_Get(&members[1], PMIX_PSET_NAMES, nullptr, 0, &value) != PMIX_SUCCESS) return size_t{0};

@@ -6,35 +6,20 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "tests/integration/events/kit.hpp"
+
 namespace {
 
+using namespace event_kit;
+
 constexpr pmix_status_t kEnd = PMIX_EXTERNAL_ERR_BASE - 50;
-constexpr auto kLimit = std::chrono::seconds(20);
-
-pmix_proc_t self;
-bool failed = false;
-
-void complain(const std::string& what) {
-    printf("BAD rank %u: %s\n", self.rank, what.c_str());
-    fflush(stdout);
-    failed = true;
-}
-void need(bool good, const std::string& what) {
-    if (!good) complain(what);
-}
-void is(pmix_status_t status, pmix_status_t wanted, const std::string& what) {
-    if (status != wanted)
-        complain(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
-}
 
 // --- what came ---
 
@@ -44,9 +29,7 @@ struct Came {
     std::map<std::string, std::string> texts;
     size_t members = 0;
 };
-std::mutex lock;  // guards `events` and all answers
-std::condition_variable changed;
-std::vector<Came> events;
+std::vector<Came> events;  // guarded by `lock`
 
 void on_event(size_t, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[], size_t ninfo,
               pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
@@ -86,55 +69,10 @@ Came wait_for(pmix_status_t status, size_t number = 1) {
     return found;
 }
 
-// --- calls ---
-
-struct Answer {
-    bool done = false;
-    pmix_status_t status = PMIX_SUCCESS;
-    size_t id = 0;
-    void deliver(pmix_status_t code, size_t number) {
-        std::lock_guard guard(lock);
-        status = code;
-        id = number;
-        done = true;
-        changed.notify_all();
-    }
-    pmix_status_t wait() {
-        std::unique_lock guard(lock);
-        if (!changed.wait_for(guard, kLimit, [&] { return done; })) complain("a callback did not come");
-        return status;
-    }
-};
-void on_done(pmix_status_t status, void* answer) {
-    static_cast<Answer*>(answer)->deliver(status, 0);
-}
-void on_registered(pmix_status_t status, size_t id, void* answer) {
-    static_cast<Answer*>(answer)->deliver(status, id);
-}
-
 size_t listen(pmix_status_t code, pmix_notification_fn_t function = on_event) {
     const pmix_status_t id = PMIx_Register_event_handler(&code, 1, nullptr, 0, function, nullptr, nullptr);
     if (id < 0) complain(std::string("register: ") + PMIx_Error_string(id));
     return static_cast<size_t>(id);
-}
-template <class T>
-pmix_info_t info_of(const char* key, const T* value, pmix_data_type_t type) {
-    pmix_info_t info;
-    memset(&info, 0, sizeof info);
-    is(PMIx_Info_load(&info, key, value, type), PMIX_SUCCESS, key);
-    return info;
-}
-void notify(pmix_status_t code, pmix_data_range_t range, std::vector<pmix_info_t> infos = {}) {
-    is(PMIx_Notify_event(code, &self, range, infos.data(), infos.size(), nullptr, nullptr), PMIX_SUCCESS,
-       "notify with range " + std::to_string(range));
-}
-void fence() {
-    is(PMIx_Fence(nullptr, 0, nullptr, 0), PMIX_SUCCESS, "fence");
-}
-pmix_proc_t rank(pmix_rank_t number) {
-    pmix_proc_t proc = self;
-    proc.rank = number;
-    return proc;
 }
 bool same_node_as_0() {
     pmix_proc_t all = rank(PMIX_RANK_WILDCARD);

@@ -417,13 +417,15 @@ services_log)
     lines err 1
     ;;
 services_linked) # who is connected with a job that fails goes with it
-    run 9 -n 4 --nodes 2 "$services" linked
-    err_has '^muster: rank 1 of job 2 .* exited with status 9'
-    lines err 1
+    for nodes in 1 3; do
+        run 9 -n 4 --nodes $nodes "$services" linked
+        err_has '^muster: rank 1 of job 2 .* exited with status 9'
+        lines err 1
+    done
     echo "COVERS GRP-31"
     ;;
 services_*)
-    for nodes in 2 1; do
+    for nodes in 3 1; do
         [ "$case_name" = services_ranges ] && [ $nodes = 1 ] && continue
         run 0 -n 4 --nodes $nodes "$services" "${case_name#services_}"
         [ "$bad" = 0 ] || cat err
