@@ -10,11 +10,7 @@ void write_app(Writer& out, const App& app) {
     out.u32(static_cast<uint32_t>(app.env.size()));
     for (const auto& [name, value] : app.env)
         out.bytes(name).bytes(value);
-    out.u32(static_cast<uint32_t>(app.env_changes.size()));
-    for (const EnvChange& change : app.env_changes) {
-        out.u32(static_cast<uint32_t>(change.kind)).bytes(change.name).bytes(change.value);
-        out.u32(static_cast<unsigned char>(change.separator));
-    }
+    write_env_changes(out, app.env_changes);
     out.bytes(app.wdir)
         .u32(app.session_wdir ? 1 : 0)
         .u32(app.index_argv ? 1 : 0)
@@ -33,14 +29,7 @@ App read_app(Reader& in) {
         const std::string_view name = in.bytes();
         app.env.emplace_back(name, in.bytes());
     }
-    for (uint32_t left = in.count(2 * sizeof(uint64_t)); left > 0 && in.ok(); --left) {
-        EnvChange change;
-        change.kind = static_cast<EnvChange::Kind>(in.u32());
-        change.name = in.bytes();
-        change.value = in.bytes();
-        change.separator = static_cast<char>(in.u32());
-        app.env_changes.push_back(std::move(change));
-    }
+    app.env_changes = read_env_changes(in);
     app.wdir = in.bytes();
     app.session_wdir = in.u32() != 0;
     app.index_argv = in.u32() != 0;
@@ -53,6 +42,27 @@ App read_app(Reader& in) {
 }
 
 }  // namespace
+
+void write_env_changes(Writer& out, const std::vector<EnvChange>& changes) {
+    out.u32(static_cast<uint32_t>(changes.size()));
+    for (const EnvChange& change : changes) {
+        out.u32(static_cast<uint32_t>(change.kind)).bytes(change.name).bytes(change.value);
+        out.u32(static_cast<unsigned char>(change.separator));
+    }
+}
+
+std::vector<EnvChange> read_env_changes(Reader& in) {
+    std::vector<EnvChange> changes;
+    for (uint32_t left = in.count(2 * sizeof(uint64_t)); left > 0 && in.ok(); --left) {
+        EnvChange change;
+        change.kind = static_cast<EnvChange::Kind>(in.u32());
+        change.name = in.bytes();
+        change.value = in.bytes();
+        change.separator = static_cast<char>(in.u32());
+        changes.push_back(std::move(change));
+    }
+    return changes;
+}
 
 void write_job(Writer& out, const Job& job) {
     out.u32(job.number).bytes(job.nspace);

@@ -9,6 +9,10 @@ namespace muster {
 
 void write_job(Writer& out, const Job& job);
 
+/// The changes of an application's environment, in jobs and in requests to spawn some.
+void write_env_changes(Writer& out, const std::vector<EnvChange>& changes);
+std::vector<EnvChange> read_env_changes(Reader& in);
+
 /// False when it is damaged, or contradicts itself; `job` is not to be used then.
 bool read_job(Reader& in, Job& job);
 

@@ -2,6 +2,8 @@
 // Writing and reading a spawn's request.
 #include "tools/muster/services/spawn_request.hpp"
 
+#include "tools/muster/job_message.hpp"
+
 namespace muster {
 
 void write_spawn(Writer& out, const SpawnRequest& request) {
@@ -9,11 +11,7 @@ void write_spawn(Writer& out, const SpawnRequest& request) {
     for (const AppSpec& app : request.apps) {
         out.u32(app.ranks ? 1 : 0).u32(app.ranks.value_or(0));
         out.bytes(app.program).texts(app.argv);
-        out.u32(static_cast<uint32_t>(app.env_changes.size()));
-        for (const EnvChange& change : app.env_changes) {
-            out.u32(static_cast<uint32_t>(change.kind)).bytes(change.name).bytes(change.value);
-            out.u32(static_cast<unsigned char>(change.separator));
-        }
+        write_env_changes(out, app.env_changes);
         out.bytes(app.wdir).u32(app.session_wdir ? 1 : 0).u32(app.index_argv ? 1 : 0).bytes(app.pset);
         out.texts(app.hosts).bytes(app.hostfile).bytes(app.agents.exec).bytes(app.agents.fork);
         write_stops(out, app.stops);
@@ -44,14 +42,7 @@ bool read_spawn(Reader& in, SpawnRequest& request) {
         if (sized) app.ranks = ranks;
         app.program = in.bytes();
         app.argv = in.texts();
-        for (uint32_t changes = in.count(2 * sizeof(uint64_t)); changes > 0 && in.ok(); --changes) {
-            EnvChange change;
-            change.kind = static_cast<EnvChange::Kind>(in.u32());
-            change.name = in.bytes();
-            change.value = in.bytes();
-            change.separator = static_cast<char>(in.u32());
-            app.env_changes.push_back(std::move(change));
-        }
+        app.env_changes = read_env_changes(in);
         app.wdir = in.bytes();
         app.session_wdir = in.u32() != 0;
         app.index_argv = in.u32() != 0;
