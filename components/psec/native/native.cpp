@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // psec/native: the credential is the sender's effective user and group, two numbers of 4 bytes in host order.
-// They are a claim; what proves it is the kernel's word on the connection, where there is one.
+// They are a claim; what proves it is the kernel's word on the connection. Where there is none, nothing is
+// proved: the peer may be on another machine, or one here that hung up before the kernel was asked.
 #include <unistd.h>
 
 #include <array>
@@ -26,7 +27,7 @@ void compare(const char* what, uint32_t claimed, uint32_t wanted, const char* wh
 
 class Native {
   public:
-    explicit Native(muster::sdk::Host host) : host_(host) {}
+    explicit Native(muster::sdk::Host host) : host_(host), trust_claims_(host.boolean("trust_claims")) {}
 
     muster::sdk::Buffer create_credential(std::span<const pmix_info_t>) const {
         const std::array<uint32_t, 2> ids{geteuid(), getegid()};
@@ -45,14 +46,25 @@ class Native {
         if (claim.kernel_known) {
             compare("user", uid, claim.kernel_uid, "its user");
             if (claim.kernel_gid != kNoGid) compare("group", gid, claim.kernel_gid, "its group");
+        } else if (!trust_claims_) {
+            refuse(
+                "the kernel does not say whose process is at the other end, so what that says of itself " +
+                std::string("proves nothing; use psec/munge (or PMIX_MCA_psec_native_trust_claims=1, if ") +
+                "everybody who can connect may be believed)");
         }
         compare("user", uid, claim.uid, "the registered user");
         compare("group", gid, claim.gid, "the registered group");
     }
 
   private:
-    muster::sdk::Host host_;
+    const muster::sdk::Host host_;
+    const bool trust_claims_;
 };
+
+constexpr muster_param_t kParams[] = {
+    {"trust_claims", MUSTER_PARAM_BOOL, "false", nullptr,
+     "Believe a peer of which the kernel says nothing, such as a tool on another machine, who it says it is",
+     nullptr, nullptr}};
 
 }  // namespace
 
@@ -62,6 +74,7 @@ MUSTER_COMPONENT(psec, native) {
                                              .version = MUSTER_VERSION,
                                              .vendor = "Muster",
                                              .priority = 10,
-                                             .flags = MUSTER_COMPONENT_HOSTILE_INPUT});
+                                             .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
+                                             .params = kParams});
     return &descriptor;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "framework/psec.hpp"
 
@@ -21,7 +22,11 @@ class PsecTest : public testing::Test {
     PsecTest() {
         host_.struct_size = sizeof host_;
         host_.log = [](void*, int, const char*) {};
-        host_.parameter = [](void*, const char*) -> const char* { return nullptr; };
+        host_.context = this;
+        host_.parameter = [](void* test, const char* name) -> const char* {
+            if (std::string_view(name) != "trust_claims") return nullptr;
+            return static_cast<PsecTest*>(test)->trust_claims_ ? "true" : "false";
+        };
         host_.allocate = [](void*, size_t size) { return std::malloc(size); };
         host_.release = [](void*, void* block) { std::free(block); };
         host_.post = [](void*, void (*task)(void*), void* data) { task(data); };
@@ -53,6 +58,7 @@ class PsecTest : public testing::Test {
     void* instance_ = nullptr;
     std::unique_ptr<Psec> psec_;
     std::string reason_;
+    bool trust_claims_ = false;
 };
 
 TEST_F(PsecTest, NativeCredentialIsUserAndGroupInHostOrder) {
@@ -70,14 +76,26 @@ TEST_F(PsecTest, NativeAcceptsOnlyTheRegisteredUserAndGroup) {
     use(muster_component_psec_native());
     const PeerCredentials kernel{1000, 100, 17};
     EXPECT_EQ(validate(credential(1000, 100), {1000, 100, kernel}), PMIX_SUCCESS);
-    EXPECT_EQ(validate(credential(1000, 100), {1000, 100, std::nullopt}), PMIX_SUCCESS);
     // Registered as another user or group.
     EXPECT_EQ(validate(credential(1000, 100), {1001, 100, kernel}), PMIX_ERR_INVALID_CRED);
     EXPECT_NE(reason_.find("user is 1000"), std::string::npos) << reason_;
     EXPECT_NE(reason_.find("1001"), std::string::npos) << reason_;
     EXPECT_EQ(validate(credential(1000, 100), {1000, 101, kernel}), PMIX_ERR_INVALID_CRED);
     EXPECT_NE(reason_.find("group"), std::string::npos) << reason_;
+}
+
+TEST_F(PsecTest, NativeBelievesNoClaimThatTheKernelSaysNothingOf) {
+    use(muster_component_psec_native());
+    EXPECT_EQ(validate(credential(1000, 100), {1000, 100, std::nullopt}), PMIX_ERR_INVALID_CRED);
+    EXPECT_NE(reason_.find("psec_native_trust_claims"), std::string::npos) << reason_;
+}
+
+TEST_F(PsecTest, NativeBelievesClaimsWhereItIsTold) {
+    trust_claims_ = true;
+    use(muster_component_psec_native());
+    EXPECT_EQ(validate(credential(1000, 100), {1000, 100, std::nullopt}), PMIX_SUCCESS);
     EXPECT_EQ(validate(credential(1000, 100), {1000, 101, std::nullopt}), PMIX_ERR_INVALID_CRED);
+    EXPECT_EQ(validate(credential(0, 0), {0, 0, PeerCredentials{1000, 100, 17}}), PMIX_ERR_INVALID_CRED);
 }
 
 TEST_F(PsecTest, NativeDoesNotTakeAClaimAgainstTheKernelsWord) {
