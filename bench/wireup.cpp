@@ -13,8 +13,9 @@
 //
 //   started        from the start of the first process until the last one is through PMIx_Init
 //   init, init_cpu PMIx_Init of the slowest process; its processor time in the median of the processes
-//   exchange       put, commit and the fence with data, of the slowest process
-//   get            every key of every process, of the slowest process
+//   exchange       put, commit and the fence with data, of the slowest process; all begin it together, and who is
+//   through waits for the others before it goes on
+//   get            every key of every process, of the slowest process; likewise
 //   *_ns           nanoseconds for one get of what is there, by rank 0 alone: a fenced key, a key of the job,
 //   a derived
 //                  key of a random rank (local rank, node, host name)
@@ -161,6 +162,9 @@ int client(const Sizes& sizes, int to_host) {
     check("PMIx_Fence", PMIx_Fence(&all, 1, &collect, 1));
     report.exchange = lap();
 
+    // Who is through waits for the others: what it does next would take the processor from them.
+    barrier();
+    lap();
     for (uint32_t rank = 0; rank < sizes.clients; ++rank) {
         pmix_proc_t other = self;
         other.rank = rank;
@@ -173,6 +177,7 @@ int client(const Sizes& sizes, int to_host) {
         }
     }
     report.get = lap();
+    barrier();
     report.memory = memory_in_use();
     if (sizes.gets > 0) {
         barrier();
