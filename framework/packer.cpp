@@ -3,6 +3,7 @@
 
 #include "framework/packer.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -64,6 +65,14 @@ Packer& Packer::raw(ByteView packed) {
 bool Unpacker::fail(pmix_status_t code) {
     if (error_ == PMIX_SUCCESS) error_ = code;
     return false;
+}
+
+bool Unpacker::skip(ByteView packed) {
+    const ByteView rest = in_.rest();
+    if (failed() || packed.size() > rest.size() || !std::equal(packed.begin(), packed.end(), rest.begin()))
+        return false;
+    ByteView passed;
+    return in_.read(packed.size(), passed);
 }
 
 bool Unpacker::item(void* value, pmix_data_type_t type) {

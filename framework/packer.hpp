@@ -96,6 +96,9 @@ class Unpacker {
     /// `*X` in general: a malloc'ed array (nullptr for none) that the caller owns.
     bool counted(void** values, size_t& n, pmix_data_type_t type);
 
+    /// Passes over these bytes where they come next. False, and nothing is read, where others do.
+    bool skip(ByteView packed);
+
     bool at_end() const { return in_.at_end(); }
     bool failed() const { return error_ != PMIX_SUCCESS; }
     pmix_status_t error() const { return error_; }

@@ -19,8 +19,8 @@ auto constructing(const char* grp, const pmix_proc_t procs[], size_t nprocs, con
         if (!valid_group_id(grp) || (procs == nullptr) != (nprocs == 0)) return PMIX_ERR_BAD_PARAM;
         const auto kept = keep_infos(info, ninfo);
         if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [id = std::string(grp), all = std::vector<pmix_proc_t>(procs, procs + nprocs), kept](
-                        Runtime& loop_runtime, HostDone done) {
+        auto all = std::make_shared<const std::vector<pmix_proc_t>>(procs, procs + nprocs);
+        start.run = [id = std::string(grp), all, kept](Runtime& loop_runtime, HostDone done) {
             group_construct(loop_runtime, id, all, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;

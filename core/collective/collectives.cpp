@@ -18,8 +18,8 @@ bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
 
 bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& proc) {
     return std::any_of(participants.begin(), participants.end(), [&](const pmix_proc_t& one) {
-        return nspace_is(one.nspace, proc.nspace) &&
-               (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD);
+        return (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD) &&
+               nspace_is(one.nspace, proc.nspace);
     });
 }
 
@@ -114,15 +114,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     if (!id.empty()) {
         // Most give the same list: what was found out about it counts for all.
         const auto named = find(kind, id);
-        if (named && !named->handed_over_ && same_procs(named->given_, participants) &&
-            includes(named->participants_, arrival.proc)) {
-            const bool in_already =
-                std::any_of(named->arrivals_.begin(), named->arrivals_.end(), [&](const Arrival& other) {
-                    return other.proc.rank == arrival.proc.rank && proc_is(other.proc, arrival.proc);
-                });
-            if (in_already) return arrival.reply({PMIX_ERR_EXISTS, {}, 0});
-            return join(named, std::move(arrival));
-        }
+        if (named && same_procs(named->given_, participants) && arrive_too(named, arrival)) return;
         given = participants;
     }
     if (!std::is_sorted(participants.begin(), participants.end(), proc_less))
@@ -193,6 +185,21 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         active_.push_back(collective);
     }
     join(collective, std::move(arrival));
+}
+
+bool Collectives::arrive_too(const std::shared_ptr<Collective>& collective, Arrival& arrival) {
+    if (closed_ || collective->handed_over_ || !includes(collective->participants_, arrival.proc))
+        return false;
+    const bool in_already =
+        std::any_of(collective->arrivals_.begin(), collective->arrivals_.end(), [&](const Arrival& other) {
+            return other.proc.rank == arrival.proc.rank && proc_is(other.proc, arrival.proc);
+        });
+    if (in_already) {
+        arrival.reply({PMIX_ERR_EXISTS, {}, 0});
+    } else {
+        join(collective, std::move(arrival));
+    }
+    return true;
 }
 
 void Collectives::join(const std::shared_ptr<Collective>& collective, Arrival arrival) {

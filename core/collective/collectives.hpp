@@ -16,6 +16,7 @@
 #include "core/server/peer.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/loop.hpp"
+#include "framework/packer.hpp"
 
 namespace muster {
 
@@ -34,20 +35,33 @@ struct PackedReply {
     PeerVersion version;
     std::string nspace;
     SharedBytes bytes;
+    bool short_form = false;  ///< groups: without the members
 
-    bool serves(const Peer& peer) const {
-        return format.bfrops == peer.format.bfrops && format.buffer_type == peer.format.buffer_type &&
-               version.muster == peer.version.muster && version.major == peer.version.major &&
-               version.minor == peer.version.minor && version.release == peer.version.release &&
-               nspace == nspace_view(peer.proc.nspace);
+    bool serves(const Peer& peer, bool wants_short = false) const {
+        return short_form == wants_short && format.bfrops == peer.format.bfrops &&
+               format.buffer_type == peer.format.buffer_type && version.muster == peer.version.muster &&
+               version.major == peer.version.major && version.minor == peer.version.minor &&
+               version.release == peer.version.release && nspace == nspace_view(peer.proc.nspace);
     }
 };
+
+/// The members of a group as a participant named them.
+struct MemberList {
+    std::vector<pmix_proc_t> order;  ///< in the order of their ranks, as it sees them
+    /// Whether it sent just this list: each process once, by its own name, and no other order.
+    bool as_sent = false;
+    Bytes packed;       ///< what it sent
+    WireFormat format;  ///< and in which form
+};
+using MemberListPtr = std::shared_ptr<const MemberList>;
 
 /// How a collective ended.
 struct Outcome {
     pmix_status_t status = PMIX_SUCCESS;
     Info info;              ///< results for the participants
     size_t context_id = 0;  ///< groups
+    /// Groups: the members are these; whoever named just them need not be told.
+    MemberListPtr members = nullptr;
     /// The last reply that was packed: most participants get the same.
     mutable std::optional<PackedReply> packed = std::nullopt;
 };
@@ -55,8 +69,8 @@ struct Outcome {
 /// One local participant's call.
 struct Arrival {
     pmix_proc_t proc{};
-    Info info;                       ///< directives, as the participant gave them
-    std::vector<pmix_proc_t> order;  ///< groups: the members in the order of their ranks, as it sees them
+    Info info;              ///< directives, as the participant gave them
+    MemberListPtr members;  ///< construct of groups: never null; most participants share one
     /// Answers the participant; called once. Other participants get the same outcome.
     std::function<void(const Outcome&)> reply;
 };
@@ -144,6 +158,9 @@ class Collectives {
     /// time (PMIX_ERR_EXISTS). Errors are answered through the arrival's reply.
     void arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants,
                 Arrival arrival);
+    /// The same for one that is known to name the participants of a collective that is under way. False, and
+    /// nothing is done, where that waits for nobody any more or it does not belong to it.
+    bool arrive_too(const std::shared_ptr<Collective>& collective, Arrival& arrival);
 
     /// Ends a collective: every local participant that has called is answered.
     void finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome);

@@ -209,7 +209,7 @@ GroupPart GroupConstruct::local_part(const Collective& collective) const {
     const auto first =
         std::min_element(collective.arrivals().begin(), collective.arrivals().end(),
                          [](const Arrival& a, const Arrival& b) { return proc_less(a.proc, b.proc); });
-    part.order = first->order;
+    part.order = first->members->order;
     return part;
 }
 
@@ -247,7 +247,7 @@ std::vector<pmix_proc_t> final_members(const Collective& collective, const std::
     ProcSet present;
     for (const GroupPart& part : parts) {
         for (const pmix_proc_t& proc : part.present) {
-            present.emplace(proc);
+            if (tolerant) present.emplace(proc);
             if (lowest != nullptr && !proc_less(proc, *lowest)) continue;
             lowest = &proc;
             first = &part;
@@ -257,9 +257,10 @@ std::vector<pmix_proc_t> final_members(const Collective& collective, const std::
     if (first != nullptr && !first->order.empty()) {
         order = first->order;
     } else {
-        order = collective.arrivals().front().order;
+        order = collective.arrivals().front().members->order;
         std::sort(order.begin(), order.end(), proc_less);
     }
+    if (!tolerant && same_procs(order, by_host)) return order;
     const ProcSet asked = set_of(order);
     if (tolerant && (parts.size() > 1 || collective.all_local())) {
         std::erase_if(order, [&](const pmix_proc_t& proc) { return present.count(Proc(proc)) == 0; });
@@ -418,13 +419,16 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
     std::vector<pmix_proc_t> by_host = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
     if (!expand_wildcards(server_.runtime().store(), by_host)) by_host.clear();
     const bool tolerant = tolerates_departure(*collective, {}) || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
+    const std::vector<pmix_proc_t> members =
+        final_members(*collective, parts, by_host, elsewhere_[collective->id()].lost, tolerant);
     Group group;
     group.id = collective->id();
-    group.set_members(
-        final_members(*collective, parts, by_host, elsewhere_[collective->id()].lost, tolerant));
-    const size_t wanted = collective->arrivals().front().order.size();
-    tell_of_missing(*collective, group.members, parts);
-    collectives.finish(collective, enter(server_, std::move(group), wanted, answer, std::move(parts)));
+    group.set_members(members);
+    const MemberListPtr named = collective->arrivals().front().members;
+    tell_of_missing(*collective, members, parts);
+    Outcome outcome = enter(server_, std::move(group), named->order.size(), answer, std::move(parts));
+    if (named->as_sent && same_procs(named->order, members)) outcome.members = named;
+    collectives.finish(collective, outcome);
 }
 
 void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_proc_t> procs, Arrival arrival) {

@@ -107,7 +107,7 @@ class GroupConstruct : public CollectiveOperation {
     /// Ends what there is of the construct here; those of `all` who have yet to call will hear of it then.
     void given_up(const std::string& id, const std::vector<pmix_proc_t>& all);
     /// Members that no server counted, and of whose end nobody was told yet.
-    void tell_of_missing(const Collective& collective, const std::vector<GroupMember>& members,
+    void tell_of_missing(const Collective& collective, const std::vector<pmix_proc_t>& members,
                          const std::vector<GroupPart>& parts);
     /// Who wants to hear of an event of this code among these, connected here, with a library that answers.
     std::vector<pmix_proc_t> deciding(const std::vector<pmix_proc_t>& hearers, pmix_status_t code) const;

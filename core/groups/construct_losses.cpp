@@ -96,7 +96,7 @@ bool GroupConstruct::keep_for_others(const Collective& collective) {
     Loss& loss = state.losses.back();
     loss.proc = led->proc;
     loss.led = true;
-    tell(collective.id(), loss, led->order);
+    tell(collective.id(), loss, led->members->order);
     return true;
 }
 
@@ -149,7 +149,7 @@ void GroupConstruct::tell(const Collective& collective, Loss& loss) {
             }
         }
     }
-    if (hearers.empty()) hearers = collective.arrivals().front().order;
+    if (hearers.empty()) hearers = collective.arrivals().front().members->order;
     tell(collective.id(), loss, hearers);
 }
 
@@ -263,7 +263,7 @@ void GroupConstruct::give_up(const std::string& id) {
     const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
     std::vector<pmix_proc_t> all;
     if (collective) {
-        all = collective->arrivals().front().order;
+        all = collective->arrivals().front().members->order;
     } else if (const auto state = states_.find(id); state != states_.end()) {
         all = state->second.order;
     }
@@ -384,7 +384,7 @@ void GroupConstruct::departed(const pmix_proc_t& proc) {
 
 // --- who was missed in the end ---
 
-void GroupConstruct::tell_of_missing(const Collective& collective, const std::vector<GroupMember>& members,
+void GroupConstruct::tell_of_missing(const Collective& collective, const std::vector<pmix_proc_t>& members,
                                      const std::vector<GroupPart>& parts) {
     bool notify = false, optional = collective.any_true(PMIX_GROUP_OPTIONAL);
     std::vector<pmix_proc_t> leaders;
@@ -400,9 +400,8 @@ void GroupConstruct::tell_of_missing(const Collective& collective, const std::ve
     if (hearers.empty()) return;
     const auto known = elsewhere_.find(collective.id());
     const State& state = states_[collective.id()];
-    for (const pmix_proc_t& proc : collective.arrivals().front().order) {
-        const bool in = std::any_of(members.begin(), members.end(),
-                                    [&](const GroupMember& member) { return proc_is(member.proc, proc); });
+    for (const pmix_proc_t& proc : collective.arrivals().front().members->order) {
+        const bool in = among(members, proc);
         const bool told = (known != elsewhere_.end() && among(known->second.lost, proc)) ||
                           std::any_of(state.losses.begin(), state.losses.end(),
                                       [&](const Loss& loss) { return proc_is(loss.proc, proc); });

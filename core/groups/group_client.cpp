@@ -41,7 +41,7 @@ Info prepare_for_6_1(Runtime& runtime, Info info) {
 }
 
 struct Reply {
-    std::vector<pmix_proc_t> members;
+    std::vector<pmix_proc_t> members;  ///< none from a server of this library: those that were asked for
     std::optional<size_t> context_id;
     Info told;  ///< PMIX_GROUP_INFO of the members
     Info more;  ///< what a server of this library adds
@@ -103,14 +103,14 @@ void store_told(Runtime& runtime, const Reply& reply) {
     }
 }
 
-/// The members by rank. Our own servers give them so; others give them in an order of their own, or not at
+/// The members by rank, from servers of other libraries: these give them in an order of their own, or not at
 /// all.
-std::vector<pmix_proc_t> by_rank(Runtime& runtime, const PeerVersion& version,
-                                 std::vector<pmix_proc_t> members, std::vector<pmix_proc_t> asked) {
-    if (version.muster != 0) return members;
+SharedProcs by_rank(Runtime& runtime, std::vector<pmix_proc_t> members, std::vector<pmix_proc_t> asked) {
+    const auto share = [](std::vector<pmix_proc_t> procs) {
+        return std::make_shared<const std::vector<pmix_proc_t>>(std::move(procs));
+    };
     if (!expand_wildcards(runtime.store(), asked)) asked.clear();
-    if (members.empty()) return asked;
-    if (!expand_wildcards(runtime.store(), members)) return asked;
+    if (members.empty() || !expand_wildcards(runtime.store(), members)) return share(std::move(asked));
     std::unordered_set<Proc> in;
     for (const pmix_proc_t& proc : members)
         in.emplace(proc);
@@ -118,24 +118,25 @@ std::vector<pmix_proc_t> by_rank(Runtime& runtime, const PeerVersion& version,
     for (const pmix_proc_t& proc : members) {
         if (in.erase(Proc(proc)) != 0) asked.push_back(proc);
     }
-    return asked;
+    return share(std::move(asked));
 }
 
 }  // namespace
 
-void group_construct(Runtime& runtime, const std::string& id, std::vector<pmix_proc_t> procs, Info info,
-                     HostDone done) {
+void group_construct(Runtime& runtime, const std::string& id, SharedProcs asked, Info info, HostDone done) {
     Client* client = connected_client(runtime);
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
     const PeerVersion version = client->server_version();
     const bool notify = info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     const bool leads = info.view().is_true(PMIX_GROUP_LEADER);
     if (version.muster == 0) {
-        if (!runtime.groups().expand(procs)) return done(answer_of(PMIX_ERR_BAD_PARAM));
+        auto expanded = std::make_shared<std::vector<pmix_proc_t>>(*asked);
+        if (!runtime.groups().expand(*expanded)) return done(answer_of(PMIX_ERR_BAD_PARAM));
+        asked = std::move(expanded);
         if (version.at_least(6, 1)) info = prepare_for_6_1(runtime, std::move(info));
     }
     Packer message = client->packer(Command::GroupConstruct);
-    message.string(id).procs(procs.data(), procs.size()).infos(info);
+    message.string(id).procs(asked->data(), asked->size()).infos(info);
     auto reply = std::make_shared<Reply>();
     ask(
         *client, std::move(message),
@@ -144,14 +145,18 @@ void group_construct(Runtime& runtime, const std::string& id, std::vector<pmix_p
             if (!read_reply(runtime, version, in, *reply) && !in.failed())
                 answer.status = PMIX_ERR_UNPACK_FAILURE;
         },
-        [&runtime, version, reply, id, notify, leads, asked = std::move(procs),
+        [&runtime, version, reply, id, notify, leads, asked = std::move(asked),
          done = std::move(done)](HostAnswer answer) mutable {
             if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS)
                 return done(std::move(answer));
             store_told(runtime, *reply);
             Group group;
             group.id = id;
-            group.set_members(by_rank(runtime, version, std::move(reply->members), std::move(asked)));
+            if (version.muster == 0)
+                asked = by_rank(runtime, std::move(reply->members), *asked);
+            else if (!reply->members.empty())
+                asked = std::make_shared<const std::vector<pmix_proc_t>>(std::move(reply->members));
+            group.set_members(*asked);
             group.context_id = reply->context_id;
             group.notify_termination = notify || reply->more.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
             if (const pmix_proc_t* leader = reply->more.view().proc(PMIX_GROUP_LEADER)) {
@@ -160,7 +165,7 @@ void group_construct(Runtime& runtime, const std::string& id, std::vector<pmix_p
                 group.leader = runtime.self();
             }
             answer.info.add(PMIX_GROUP_ID, id.c_str());
-            answer.info.add(PMIX_GROUP_MEMBERSHIP, group.membership());
+            answer.info.add(PMIX_GROUP_MEMBERSHIP, Value::array(asked->data(), asked->size(), PMIX_PROC));
             if (group.context_id) answer.info.add(PMIX_GROUP_CONTEXT_ID, *group.context_id);
             runtime.groups().add(std::move(group));
             done(std::move(answer));
@@ -208,7 +213,8 @@ void group_destruct(Runtime& runtime, const std::string& id, Info info, HostDone
     Packer message = client->packer(Command::GroupDestruct);
     message.string(id);
     if (knows_group_members(version)) {
-        const auto members = group == nullptr ? std::vector<pmix_proc_t>() : group->procs();
+        const bool needed = group != nullptr && version.muster == 0;
+        const auto members = needed ? group->procs() : std::vector<pmix_proc_t>();
         message.procs(members.data(), members.size());
     }
     message.infos(info);

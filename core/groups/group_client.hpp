@@ -2,6 +2,7 @@
 // Construction and destruction of groups, as a client asks its server for them. On the loop.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,13 @@
 
 namespace muster {
 
-/// PMIx_Group_construct. No `procs`: the caller is added by the leaders of a bootstrap. The answer's infos
-/// are the results: PMIX_GROUP_ID, PMIX_GROUP_MEMBERSHIP and, where one was assigned, PMIX_GROUP_CONTEXT_ID;
-/// none after a failure.
-void group_construct(Runtime& runtime, const std::string& id, std::vector<pmix_proc_t> procs, Info info,
-                     HostDone done);
+/// A list of processes that nobody changes: copies of it would be long.
+using SharedProcs = std::shared_ptr<const std::vector<pmix_proc_t>>;
+
+/// PMIx_Group_construct. None `asked` for: the caller is added by the leaders of a bootstrap. The answer's
+/// infos are the results: PMIX_GROUP_ID, PMIX_GROUP_MEMBERSHIP and, where one was assigned,
+/// PMIX_GROUP_CONTEXT_ID; none after a failure.
+void group_construct(Runtime& runtime, const std::string& id, SharedProcs asked, Info info, HostDone done);
 
 /// From now on the server hears what the handlers of this process decide about a construction in which a
 /// participant has failed. Before the client connects.

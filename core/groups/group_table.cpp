@@ -32,24 +32,40 @@ bool valid_group_id(const char* id) {
 }
 
 void Group::set_members(const std::vector<pmix_proc_t>& procs) {
+    nspaces.clear();
     members.clear();
     members.reserve(procs.size());
-    for (const pmix_proc_t& proc : procs)
-        members.push_back({proc, static_cast<pmix_rank_t>(members.size())});
+    uint32_t nspace = 0;
+    for (const pmix_proc_t& proc : procs) {
+        const std::string_view name = nspace_view(proc.nspace);
+        // Mostly the same as that of the one before.
+        if (nspace >= nspaces.size() || nspaces[nspace] != name) {
+            const auto found = std::find(nspaces.begin(), nspaces.end(), name);
+            nspace = static_cast<uint32_t>(found - nspaces.begin());
+            if (found == nspaces.end()) nspaces.emplace_back(name);
+        }
+        members.push_back({nspace, proc.rank, static_cast<pmix_rank_t>(members.size())});
+    }
 }
 
 std::vector<pmix_proc_t> Group::procs() const {
     std::vector<pmix_proc_t> result;
     result.reserve(members.size());
     for (const GroupMember& member : members)
-        result.push_back(member.proc);
+        result.push_back(proc(member));
     return result;
 }
 
-const GroupMember* Group::member(const pmix_proc_t& proc) const {
-    const auto found = std::find_if(members.begin(), members.end(),
-                                    [&](const GroupMember& one) { return proc_is(one.proc, proc); });
-    return found == members.end() ? nullptr : &*found;
+bool Group::has(const pmix_proc_t& proc) const {
+    return std::any_of(members.begin(), members.end(), [&](const GroupMember& one) {
+        return one.proc_rank == proc.rank && nspaces[one.nspace] == nspace_view(proc.nspace);
+    });
+}
+
+bool Group::remove(const pmix_proc_t& proc) {
+    return std::erase_if(members, [&](const GroupMember& one) {
+               return one.proc_rank == proc.rank && nspaces[one.nspace] == nspace_view(proc.nspace);
+           }) != 0;
 }
 
 Value Group::membership() const {
@@ -77,11 +93,8 @@ bool GroupTable::remove_member(const std::string& id, const pmix_proc_t& proc) {
     const std::unique_lock guard(lock_);
     const auto found = groups_.find(id);
     if (found == groups_.end()) return false;
-    std::vector<GroupMember>& members = found->second.members;
-    const size_t before = members.size();
-    std::erase_if(members, [&](const GroupMember& member) { return proc_is(member.proc, proc); });
-    if (members.size() == before) return false;
-    if (members.empty()) groups_.erase(found);
+    if (!found->second.remove(proc)) return false;
+    if (found->second.members.empty()) groups_.erase(found);
     return true;
 }
 
@@ -134,7 +147,7 @@ bool GroupTable::translate(pmix_proc_t& proc) const {
     if (group == nullptr || proc.rank == PMIX_RANK_WILDCARD) return true;
     for (const GroupMember& member : group->members) {
         if (member.rank != proc.rank) continue;
-        proc = member.proc;
+        proc = group->proc(member);
         return true;
     }
     return false;
@@ -157,7 +170,7 @@ bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
         bool known = proc.rank == PMIX_RANK_WILDCARD;
         for (const GroupMember& member : group->members) {
             if (proc.rank != PMIX_RANK_WILDCARD && proc.rank != member.rank) continue;
-            result.push_back(member.proc);
+            result.push_back(group->proc(member));
             known = true;
         }
         if (!known) return false;
@@ -198,6 +211,15 @@ Value GroupTable::names_value(const pmix_proc_t& proc) const {
 }
 
 bool expand_wildcards(const Gds& store, std::vector<pmix_proc_t>& procs) {
+    // Most lists need nothing: sorted, each once, ranks that are ranks.
+    const auto precedes = [](const pmix_proc_t& a, const pmix_proc_t& b) {
+        return a.rank < b.rank && nspace_is(a.nspace, b.nspace);
+    };
+    const bool plain =
+        std::adjacent_find(procs.begin(), procs.end(), [&](const pmix_proc_t& a, const pmix_proc_t& b) {
+            return !precedes(a, b);
+        }) == procs.end();
+    if (plain && !procs.empty() && procs.back().rank <= PMIX_RANK_VALID) return true;
     std::vector<pmix_proc_t> result;
     std::unordered_set<Proc> seen;
     const auto add = [&](const pmix_proc_t& proc) {

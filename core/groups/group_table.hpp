@@ -29,13 +29,16 @@ enum class GroupState : uint8_t {
     Failed         ///< a member failed meanwhile; it waits for the members that have yet to hear of it
 };
 
+/// One member, as the host knows it: never a wildcard, never a group's name.
 struct GroupMember {
-    pmix_proc_t proc{};  ///< as the host knows it; never a wildcard, never a group's
+    uint32_t nspace = 0;  ///< which of the group's namespaces
+    pmix_rank_t proc_rank = PMIX_RANK_UNDEF;
     pmix_rank_t rank = PMIX_RANK_UNDEF;
 };
 
 struct Group {
     std::string id;
+    std::vector<std::string> nspaces;  ///< of the members, each once: a C name takes 260 bytes
     std::vector<GroupMember> members;  ///< by group rank; a rank is not given to another when its member goes
     GroupState state = GroupState::Ready;
     std::optional<size_t> context_id;
@@ -45,9 +48,13 @@ struct Group {
 
     /// Ranks 0, 1, ... in the order given.
     void set_members(const std::vector<pmix_proc_t>& procs);
+    pmix_proc_t proc(const GroupMember& member) const {
+        return make_proc(nspaces[member.nspace], member.proc_rank);
+    }
     std::vector<pmix_proc_t> procs() const;
-    const GroupMember* member(const pmix_proc_t& proc) const;
-    bool has(const pmix_proc_t& proc) const { return member(proc) != nullptr; }
+    bool has(const pmix_proc_t& proc) const;
+    /// The others keep their ranks. False where it was no member.
+    bool remove(const pmix_proc_t& proc);
     /// The value of PMIX_GROUP_MEMBERSHIP.
     Value membership() const;
 };

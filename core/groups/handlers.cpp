@@ -31,7 +31,7 @@ void add_jobs(Server& server, const Peer& peer, const std::vector<pmix_proc_t>& 
     }
 }
 
-void write_construct(Server& server, const Peer& peer, const Outcome& outcome, Packer& reply) {
+void write_construct(Server& server, const Peer& peer, const Outcome& outcome, bool brief, Packer& reply) {
     const InfoView info = outcome.info;
     std::vector<pmix_proc_t> members;
     if (const pmix_value_t* value = info.value(PMIX_GROUP_MEMBERSHIP)) append_procs(*value, members);
@@ -41,7 +41,7 @@ void write_construct(Server& server, const Peer& peer, const Outcome& outcome, P
         reply.size(context_id.value_or(0));
         return;
     }
-    reply.procs(members.data(), members.size());
+    reply.procs(members.data(), brief ? 0 : members.size());
     if (version.muster == 0 && !version.at_least(6, 0)) {
         if (context_id) reply.size(*context_id);
         return;
@@ -64,19 +64,22 @@ void write_construct(Server& server, const Peer& peer, const Outcome& outcome, P
     add_jobs(server, peer, members, reply);
 }
 
-std::function<void(const Outcome&)> construct_reply(Server& server, const Request& request) {
-    return [&server, ref = PeerRef(request.peer), tag = request.tag](const Outcome& outcome) {
+std::function<void(const Outcome&)> construct_reply(Server& server, const Request& request,
+                                                    const MemberListPtr& members) {
+    return [&server, ref = PeerRef(request.peer), tag = request.tag, members](const Outcome& outcome) {
         const PeerPtr peer = ref.lock();
         if (!peer) return;
         if (outcome.status != PMIX_SUCCESS && outcome.status != PMIX_ERR_PARTIAL_SUCCESS)
             return peer->reply_status(tag, outcome.status);
-        if (!outcome.packed || !outcome.packed->serves(*peer)) {
+        // Who is in it as it said itself need not be told.
+        const bool brief = peer->version.muster != 0 && members != nullptr && members == outcome.members;
+        if (!outcome.packed || !outcome.packed->serves(*peer, brief)) {
             Packer reply = peer->packer();
             reply.status(outcome.status);
-            write_construct(server, *peer, outcome, reply);
+            write_construct(server, *peer, outcome, brief, reply);
             if (reply.error() != PMIX_SUCCESS) return peer->reply_status(tag, reply.error());
             outcome.packed = {peer->format, peer->version, std::string(nspace_view(peer->proc.nspace)),
-                              std::make_shared<const Bytes>(reply.take())};
+                              std::make_shared<const Bytes>(reply.take()), brief};
         }
         peer->send_shared(tag, outcome.packed->bytes);
     };
@@ -103,9 +106,9 @@ void end_for(Server& server, const std::string& id, const pmix_proc_t& proc, pmi
             return;
         }
         group.state = GroupState::Failed;
-        std::erase_if(group.members, [&](const GroupMember& one) { return proc_is(one.proc, proc); });
+        group.remove(proc);
         over = std::none_of(group.members.begin(), group.members.end(), [&](const GroupMember& one) {
-            const LocalClient* client = server.namespaces().client(one.proc);
+            const LocalClient* client = server.namespaces().client(group.proc(one));
             return client != nullptr && !client->gone();
         });
     });
@@ -128,38 +131,64 @@ void apply_order(InfoView info, std::vector<pmix_proc_t>& order) {
                      [&](const pmix_proc_t& a, const pmix_proc_t& b) { return key(a) < key(b); });
 }
 
+/// Whether the bytes that come next are those that another participant sent; passes over them then.
+bool repeats(Unpacker& in, const MemberList& list) {
+    return in.format().bfrops == list.format.bfrops && in.format().buffer_type == list.format.buffer_type &&
+           !list.packed.empty() && in.skip(list.packed.view());
+}
+
 }  // namespace
 
 void handle::group_construct(Server& server, const Request& request) {
     std::string id;
+    if (!request.in.string(id)) return request.malformed();
+    Collectives& collectives = server.collectives();
+    // Most send the same bytes: what was found out about them counts for all.
+    const auto first = collectives.find(CollectiveKind::GroupConstruct, id);
+    MemberListPtr members = first ? first->arrivals().front().members : nullptr;
+    if (members && !repeats(request.in, *members)) members.reset();
     std::vector<pmix_proc_t> procs;
+    const ByteView begin = request.in.rest();
+    if (!members && !request.in.procs(procs)) return request.malformed();
+    const ByteView packed = begin.subspan(0, begin.size() - request.in.rest().size());
     Arrival arrival;
-    if (!request.in.string(id) || !request.in.procs(procs) || !request.in.infos(arrival.info))
-        return request.malformed();
+    if (!request.in.infos(arrival.info)) return request.malformed();
     arrival.proc = request.peer->proc;
-    arrival.reply = construct_reply(server, request);
-    pmix_status_t status = check_new_id(server, id);
-    if (status == PMIX_SUCCESS && !server.runtime().groups().expand(procs)) status = PMIX_ERR_BAD_PARAM;
-    if (status != PMIX_SUCCESS) return arrival.reply({status, {}, 0});
-    if (server.group_construct().came_too_late(id, arrival.proc))
-        return arrival.reply({PMIX_GROUP_CONSTRUCT_ABORT, {}, 0});
-    if (procs.empty() || arrival.info.view().has(PMIX_GROUP_BOOTSTRAP))
-        return bootstrap_group(server, id, std::move(procs), std::move(arrival));
-    // Most give the same list: what was found out about it counts for all.
-    const auto first = server.collectives().find(CollectiveKind::GroupConstruct, id);
-    const auto orders = [](InfoView info) { return info.has(PMIX_GROUP_FINAL_MEMBERSHIP_ORDER); };
-    if (first && !orders(arrival.info) && !orders(first->directives()) &&
-        same_procs(first->as_given(), procs)) {
-        arrival.order = first->arrivals().front().order;
-    } else {
-        arrival.order = procs;
-        if (!expand_wildcards(server.runtime().store(), arrival.order))
-            return arrival.reply({PMIX_ERR_INVALID_NAMESPACE, {}, 0});
-        apply_order(arrival.info, arrival.order);
+    const auto refuse = [&](pmix_status_t status) { request.peer->reply_status(request.tag, status); };
+    if (const pmix_status_t status = check_new_id(server, id); status != PMIX_SUCCESS) return refuse(status);
+    if (server.group_construct().came_too_late(id, arrival.proc)) return refuse(PMIX_GROUP_CONSTRUCT_ABORT);
+    const auto orders = [](InfoView info) {
+        return info.has(PMIX_GROUP_FINAL_MEMBERSHIP_ORDER) || info.has(PMIX_GROUP_BOOTSTRAP);
+    };
+    const bool same = members && !orders(arrival.info) && !orders(first->directives());
+    if (!same) {
+        auto own = std::make_shared<MemberList>();
+        if (members) {
+            procs = first->as_given();
+        } else {
+            own->order = procs;
+            if (!server.runtime().groups().expand(procs)) return refuse(PMIX_ERR_BAD_PARAM);
+            own->packed = Bytes(packed);
+            own->format = request.in.format();
+        }
+        if (procs.empty() || arrival.info.view().has(PMIX_GROUP_BOOTSTRAP)) {
+            arrival.reply = construct_reply(server, request, nullptr);
+            return bootstrap_group(server, id, std::move(procs), std::move(arrival));
+        }
+        std::vector<pmix_proc_t> order = procs;
+        if (!expand_wildcards(server.runtime().store(), order)) return refuse(PMIX_ERR_INVALID_NAMESPACE);
+        apply_order(arrival.info, order);
+        own->as_sent = same_procs(own->order, order);
+        own->order = std::move(order);
+        members = std::move(own);
     }
+    arrival.reply = construct_reply(server, request, members);
+    arrival.members = members;
     if (arrival.info.view().is_true(PMIX_GROUP_LEADER))
-        server.group_construct().leader_calls(id, arrival.proc, arrival.order);
-    server.collectives().arrive(CollectiveKind::GroupConstruct, id, std::move(procs), std::move(arrival));
+        server.group_construct().leader_calls(id, arrival.proc, members->order);
+    if (same && collectives.arrive_too(first, arrival)) return;
+    if (same) procs = first->as_given();
+    collectives.arrive(CollectiveKind::GroupConstruct, id, std::move(procs), std::move(arrival));
 }
 
 void handle::group_decision(Server& server, const Request& request) {
@@ -203,7 +232,12 @@ void handle::group_destruct(Server& server, const Request& request) {
         caller->reply(tag, std::move(reply));
     };
     if (group->state == GroupState::Failed) return arrival.reply({PMIX_GROUP_MEMBER_FAILED, {}, 0});
-    server.collectives().arrive(CollectiveKind::GroupDestruct, id, group->procs(), std::move(arrival));
+    Collectives& collectives = server.collectives();
+    // Whoever leaves the group leaves both.
+    const auto first = collectives.find(CollectiveKind::GroupDestruct, id);
+    if (first && first->as_given().size() == group->members.size() && collectives.arrive_too(first, arrival))
+        return;
+    collectives.arrive(CollectiveKind::GroupDestruct, id, group->procs(), std::move(arrival));
 }
 
 }  // namespace muster
