@@ -85,6 +85,18 @@ pmix_status_t Preg::parse_ppn(ByteView regex, const muster_preg_rank_sink_t& sin
                                   regex.size(), &sink);
 }
 
+pmix_status_t Preg::parse_nodes(ByteView regex, const muster_preg_name_row_sink_t& sink) const {
+    if (!MUSTER_PREG_HAS(operations_, parse_node_rows)) return parse_nodes(regex, sink.names);
+    return operations_->parse_node_rows(operations_->context, reinterpret_cast<const char*>(regex.data()),
+                                        regex.size(), &sink);
+}
+
+pmix_status_t Preg::parse_ppn(ByteView regex, const muster_preg_rank_row_sink_t& sink) const {
+    if (!MUSTER_PREG_HAS(operations_, parse_ppn_rows)) return parse_ppn(regex, sink.ranks);
+    return operations_->parse_ppn_rows(operations_->context, reinterpret_cast<const char*>(regex.data()),
+                                       regex.size(), &sink);
+}
+
 Result<Bytes> generate_node_regex(PregSet pregs, std::string_view list) {
     return shortest(pregs, list, &Preg::generate_nodes);
 }
@@ -93,7 +105,11 @@ Result<Bytes> generate_ppn_regex(PregSet pregs, std::string_view list) {
     return shortest(pregs, list, &Preg::generate_ppn);
 }
 
-Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_sink_t& sink) {
+namespace {
+
+/// With a sink of either kind.
+template <class Sink>
+Result<void> parse_nodes_with(PregSet pregs, ByteView regex, const Sink& sink) {
     static constexpr char kWhat[] = "the node map";
     for (const Preg* preg : pregs) {
         const pmix_status_t status = preg->parse_nodes(regex, sink);
@@ -109,7 +125,8 @@ Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_n
     return {};
 }
 
-Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_sink_t& sink) {
+template <class Sink>
+Result<void> parse_ppn_with(PregSet pregs, ByteView regex, const Sink& sink) {
     static constexpr char kWhat[] = "the process map";
     for (const Preg* preg : pregs) {
         const pmix_status_t status = preg->parse_ppn(regex, sink);
@@ -123,6 +140,24 @@ Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_ra
     const pmix_status_t status = preg::parse_ranks(text, preg::kDefaultLimit, sink);
     if (status != PMIX_SUCCESS) return broken(status, "list", kWhat);
     return {};
+}
+
+}  // namespace
+
+Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_sink_t& sink) {
+    return parse_nodes_with(pregs, regex, sink);
+}
+
+Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_row_sink_t& sink) {
+    return parse_nodes_with(pregs, regex, sink);
+}
+
+Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_sink_t& sink) {
+    return parse_ppn_with(pregs, regex, sink);
+}
+
+Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_row_sink_t& sink) {
+    return parse_ppn_with(pregs, regex, sink);
 }
 
 std::string_view regex_text(ByteView regex) {

@@ -28,6 +28,9 @@ class Preg {
     pmix_status_t generate_ppn(std::string_view list, Bytes& out) const;
     pmix_status_t parse_nodes(ByteView regex, const muster_preg_name_sink_t& sink) const;
     pmix_status_t parse_ppn(ByteView regex, const muster_preg_rank_sink_t& sink) const;
+    /// By rows where the component gives them.
+    pmix_status_t parse_nodes(ByteView regex, const muster_preg_name_row_sink_t& sink) const;
+    pmix_status_t parse_ppn(ByteView regex, const muster_preg_rank_row_sink_t& sink) const;
 
   private:
     const muster_preg_t* operations_;
@@ -47,6 +50,8 @@ Result<Bytes> generate_ppn_regex(PregSet pregs, std::string_view list);
 /// returned.
 Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_sink_t& sink);
 Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_sink_t& sink);
+Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_row_sink_t& sink);
+Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_row_sink_t& sink);
 
 /// The bytes of `regex` up to `size`, without the terminator at the end, if there is one.
 std::string_view regex_text(ByteView regex);

@@ -4,6 +4,7 @@
 #include <pmix_server.h>
 
 #include "core/api/guard.hpp"
+#include "core/api/instance.hpp"
 #include "core/runtime/preg_access.hpp"
 
 namespace muster {
@@ -15,7 +16,9 @@ pmix_status_t generate(const char* input, char** output, Generate shorten) {
     return guard([&]() -> pmix_status_t {
         if (input == nullptr || output == nullptr) return PMIX_ERR_BAD_PARAM;
         *output = nullptr;
-        Result<Bytes> result = shorten(preg_for_api(), input);
+        const Use use;
+        const bool ours = use && !use->pregs().empty();
+        Result<Bytes> result = shorten(ours ? use->pregs() : preg_for_api(), input);
         if (!result) return result.status();
         *output = reinterpret_cast<char*>((*result).release());
         return PMIX_SUCCESS;

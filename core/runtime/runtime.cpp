@@ -94,7 +94,8 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     // Hosts hand maps to servers, and launchers are such; others are told what the maps say, and need not
     // open these.
     if (options.role == Role::Server || options.info.is_true(PMIX_LAUNCHER))
-        context.pregs = runtime->registry_->pregs();
+        runtime->pregs_ = runtime->registry_->pregs();
+    context.pregs = runtime->pregs_;
     runtime->store_->set_context(std::move(context));
     runtime->events_ = std::make_unique<Events>(*runtime);
     runtime->forwarding_ = std::make_unique<Forwarding>(*runtime);

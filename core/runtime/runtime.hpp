@@ -68,6 +68,8 @@ class Runtime {
     void set_own_format(WireFormat format) { own_format_ = format; }
     /// The encoding of that name on the wire ("v41", "v51" ...), or nullptr.
     const Bfrops* find_bfrops(std::string_view wire_name);
+    /// The forms of maps, preferred first; none in a process that has no use for them. Fixed before start().
+    const std::vector<Preg*>& pregs() const { return pregs_; }
 
     /// The roles; null where this process does not play them (yet: a server may become a tool, and a tool a
     /// server). They stay until the end. Any thread.
@@ -113,8 +115,9 @@ class Runtime {
     std::unique_ptr<Parameters> parameters_;
     std::unique_ptr<EventLoop> loop_;
     std::unique_ptr<Registry> registry_;
-    Gds* store_ = nullptr;  // the registry's
-    Log* log_ = nullptr;    // the registry's
+    Gds* store_ = nullptr;      // the registry's
+    std::vector<Preg*> pregs_;  // the registry's
+    Log* log_ = nullptr;        // the registry's
     GroupTable groups_;
     std::unique_ptr<Events> events_;
     std::unique_ptr<Forwarding> forwarding_;

@@ -19,6 +19,7 @@
 #include "framework/base/bytes.hpp"
 #include "framework/base/result.hpp"
 #include "framework/preg.hpp"
+#include "framework/preg/name_list.hpp"
 
 namespace muster {
 
@@ -190,6 +191,9 @@ class JobMap {
         uint32_t first_app_rank = 0;
     };
     const AppRun* app_run(pmix_rank_t rank) const;
+    /// By this very name.
+    uint32_t find_name(std::string_view name) const;
+    uint32_t find_in_rows(std::string_view name) const;
     uint32_t name_slot(std::string_view name) const;
     void index_name(uint32_t node);
     void grow_index();
@@ -200,9 +204,20 @@ class JobMap {
         uint32_t begin = 0;
         uint32_t length = 0;
     };
-    std::string names_;                                      ///< all, one after the other
-    std::vector<Span> name_spans_;                           ///< of each node in names_
+    /// Nodes one after the other whose names differ in a number only, one higher each.
+    struct Row {
+        uint32_t node = 0;
+        uint32_t count = 0;
+        uint32_t prefix = 0, suffix = 0;  ///< lengths
+        uint64_t first = 0;               ///< the first one's number
+    };
+    std::string names_;             ///< all, one after the other
+    std::vector<Span> name_spans_;  ///< of each node in names_
+    /// Where a few rows, of which it is plain that no name stands twice, hold all names, a name is found by
+    /// its number. Else rows_ is empty, and the index has them.
+    std::vector<Row> rows_;
     std::vector<uint32_t> name_index_;                       ///< open hash of nodes by name; kNone: free
+    bool dots_ = false;                                      ///< a name has labels
     std::vector<uint32_t> ids_;                              ///< empty: the index is the id
     std::vector<uint32_t> by_id_;                            ///< nodes, ascending by id; empty with ids_
     std::vector<std::pair<std::string, uint32_t>> aliases_;  ///< in the order given
@@ -250,13 +265,13 @@ class JobMapBuilder {
     uint32_t node(std::string_view name);
     uint32_t find_node(std::string_view name);
     /// By this name only.
-    uint32_t find_node_named(std::string_view name) const {
-        return name.empty() || map_.name_index_.empty() ? kNone : map_.name_index_[map_.name_slot(name)];
-    }
+    uint32_t find_node_named(std::string_view name) const { return map_.find_name(name); }
     /// The node that was given the id, or that of this index if it was given none.
     uint32_t find_node_id(uint32_t id) const;
     bool has_id(uint32_t node) const { return !map_.ids_.empty() && map_.ids_[node] != kNone; }
     uint32_t add_node();  ///< one without a name
+    /// Adds a node for each name of the row. false, with nothing done, where a name may be known already.
+    bool add_row(const preg::NameRow& row);
     /// Of a node that has none.
     void set_name(uint32_t node, std::string_view name);
     /// false when the node has another id, or another node has this one.
@@ -291,10 +306,37 @@ class JobMapBuilder {
 
   private:
     void make_room(pmix_rank_t end);
+    /// Nodes in the order of a node map, in runs that follow each other.
+    class NodeOrder {
+      public:
+        struct Run {
+            uint32_t node = 0;
+            uint32_t count = 0;
+        };
+        void add(uint32_t node, uint32_t count = 1) {
+            size_ += count;
+            if (!runs_.empty() && runs_.back().node + runs_.back().count == node) {
+                runs_.back().count += count;
+            } else {
+                runs_.push_back({node, count});
+            }
+        }
+        size_t size() const { return size_; }
+        const std::vector<Run>& runs() const { return runs_; }
+
+      private:
+        std::vector<Run> runs_;
+        size_t size_ = 0;
+    };
+    struct RankReader;
+
     bool append(pmix_rank_t first, pmix_rank_t last, uint32_t node);
+    bool append_row(uint32_t node, uint32_t count, pmix_rank_t first, uint32_t each);
+    bool follows(const preg::NameRow& row) const;
+    void index_rows();
     void list_nodes();
     bool set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_t value);
-    Result<void> take_nodes(PregSet pregs, ByteView node_map, std::vector<uint32_t>& order);
+    Result<void> take_nodes(PregSet pregs, ByteView node_map, NodeOrder& order);
     void build_ranks();
     void build_apps();
     void drop_derived();

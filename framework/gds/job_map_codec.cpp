@@ -238,13 +238,31 @@ Result<JobMap> JobMap::decode(ByteView bytes) {
         struct State {
             JobMapBuilder* builder;
             uint64_t nodes;
+
+            pmix_status_t name(std::string_view name) const {
+                const uint32_t before = builder->node_count();
+                if (before == nodes) return PMIX_ERR_BAD_PARAM;
+                return builder->node(name) == before ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+            }
+            pmix_status_t row(const preg::NameRow& row) const {
+                if (row.count > nodes - builder->node_count()) return PMIX_ERR_BAD_PARAM;
+                if (builder->add_row(row)) return PMIX_SUCCESS;
+                preg::RowNames names(row);
+                pmix_status_t status = PMIX_SUCCESS;
+                for (uint64_t left = row.count; left != 0 && status == PMIX_SUCCESS; --left, names.next())
+                    status = name(names.name());
+                return status;
+            }
         } state{&builder, nodes};
-        const muster_preg_name_sink_t sink = {
-            &state, [](void* data, const char* name, size_t length) -> pmix_status_t {
-                auto* self = static_cast<State*>(data);
-                const uint32_t before = self->builder->node_count();
-                if (before == self->nodes) return PMIX_ERR_BAD_PARAM;
-                return self->builder->node({name, length}) == before ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+        const muster_preg_name_row_sink_t sink = {
+            {&state,
+             [](void* data, const char* name, size_t length) -> pmix_status_t {
+                 return static_cast<State*>(data)->name({name, length});
+             }},
+            [](void* data, const char* prefix, size_t prefix_length, uint64_t first, uint64_t count,
+               size_t width, const char* suffix, size_t suffix_length) -> pmix_status_t {
+                return static_cast<State*>(data)->row(
+                    {{prefix, prefix_length}, first, count, width, {suffix, suffix_length}});
             }};
         // The sink counts: the limit is also one for the bytes of all names, which a few long ones may need.
         if (preg::parse_names(in.text(), preg::kDefaultLimit, sink, preg::Brackets::Strict) != PMIX_SUCCESS)

@@ -2,8 +2,9 @@
 // Makes the C operations of pmix/sdk/preg.h from a C++ class that knows one form: no exception crosses,
 // results are allocated by the host. The class has
 //   pmix_status_t generate_nodes(std::string_view list, std::string& out);   // and generate_ppn
-//   pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_sink_t& sink);   // and
-//   parse_ppn
+//   pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_row_sink_t& sink);
+//   pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_row_sink_t& sink);
+// where the sinks' row() may be null,
 // and a constructor from `const muster_host_t*`.
 #pragma once
 
@@ -44,10 +45,20 @@ class Adapter {
         };
         operations_.parse_nodes = [](void* context, const char* regex, size_t size,
                                      const muster_preg_name_sink_t* sink) {
-            return parse(context, &Form::parse_nodes, {regex, size}, *sink);
+            return parse(context, &Form::parse_nodes, {regex, size},
+                         muster_preg_name_row_sink_t{*sink, nullptr});
         };
         operations_.parse_ppn = [](void* context, const char* regex, size_t size,
                                    const muster_preg_rank_sink_t* sink) {
+            return parse(context, &Form::parse_ppn, {regex, size},
+                         muster_preg_rank_row_sink_t{*sink, nullptr});
+        };
+        operations_.parse_node_rows = [](void* context, const char* regex, size_t size,
+                                         const muster_preg_name_row_sink_t* sink) {
+            return parse(context, &Form::parse_nodes, {regex, size}, *sink);
+        };
+        operations_.parse_ppn_rows = [](void* context, const char* regex, size_t size,
+                                        const muster_preg_rank_row_sink_t* sink) {
             return parse(context, &Form::parse_ppn, {regex, size}, *sink);
         };
     }

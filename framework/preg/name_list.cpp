@@ -51,7 +51,10 @@ bool is_ranges(std::string_view text) {
 /// Splits a list at commas outside of brackets.
 class Splitter {
   public:
-    explicit Splitter(std::string_view text) : text_(text), last_close_(text.rfind(']')) {}
+    explicit Splitter(std::string_view text) : text_(text), last_close_(text.find(']')) {
+        // The search from behind goes byte by byte: mostly there is nothing to search for.
+        if (last_close_ != std::string_view::npos) last_close_ = text.rfind(']');
+    }
 
     bool next(std::string_view& item) {
         if (at_ > text_.size() || text_.empty()) return false;
@@ -71,8 +74,8 @@ class Splitter {
 
     /// What next() has not given yet.
     std::string_view rest() const { return text_.substr(std::min(at_, text_.size())); }
-    /// Passes over an item of this length, which has no brackets.
-    void skip(size_t length) { at_ += length + 1; }
+    /// Passes over items of this length with their commas, which have no brackets.
+    void skip(size_t length) { at_ += length; }
 
   private:
     std::string_view text_;
@@ -83,7 +86,7 @@ class Splitter {
 /// Writes out the names that one entry stands for, within the limits of the whole list.
 class Expander {
   public:
-    Expander(size_t limit, const muster_preg_name_sink_t& sink)
+    Expander(size_t limit, const muster_preg_name_row_sink_t& sink)
         : names_left_(limit), bytes_left_(limit * kBytesPerName), sink_(sink) {}
 
     pmix_status_t entry(std::string_view text, Brackets brackets) {
@@ -102,7 +105,6 @@ class Expander {
             if (plain) {
                 const pmix_status_t status = row(range, width != 0 ? width : range.width, rest);
                 if (status != PMIX_SUCCESS) return status;
-                name_.resize(length);
                 continue;
             }
             for (uint64_t value = range.first; value <= range.last; ++value) {
@@ -134,27 +136,25 @@ class Expander {
     std::string& name() { return name_; }
 
   private:
-    /// The names of one range: the next one differs from the one before in its last digits.
+    /// The names of one range.
     pmix_status_t row(const Range& range, size_t width, std::string_view rest) {
-        const size_t before = name_.size();
-        append_number(name_, range.first, width);
-        size_t end = name_.size();
-        name_.append(rest);
-        for (uint64_t left = range.last - range.first;; --left) {
-            if (names_left_ == 0 || name_.size() > bytes_left_) return PMIX_ERR_OUT_OF_RESOURCE;
+        const NameRow row{name_, range.first, range.last - range.first + 1, width, rest};
+        if (sink_.row != nullptr && row.count > 1) {
+            const std::optional<size_t> size = row.size(bytes_left_);
+            if (row.count > names_left_ || !size) return PMIX_ERR_OUT_OF_RESOURCE;
+            names_left_ -= row.count;
+            bytes_left_ -= *size;
+            return sink_.row(sink_.names.data, name_.data(), name_.size(), row.first, row.count, row.width,
+                             rest.data(), rest.size());
+        }
+        RowNames names(row);
+        for (uint64_t left = row.count;; names.next()) {
+            const std::string_view name = names.name();
+            if (names_left_ == 0 || name.size() > bytes_left_) return PMIX_ERR_OUT_OF_RESOURCE;
             --names_left_;
-            bytes_left_ -= name_.size();
-            const pmix_status_t status = sink_.name(sink_.data, name_.data(), name_.size());
-            if (status != PMIX_SUCCESS || left == 0) return status;
-            size_t digit = end;
-            while (digit > before && name_[digit - 1] == '9')
-                name_[--digit] = '0';
-            if (digit > before) {
-                ++name_[digit - 1];
-            } else {
-                name_.insert(before, 1, '1');
-                ++end;
-            }
+            bytes_left_ -= name.size();
+            const pmix_status_t status = sink_.names.name(sink_.names.data, name.data(), name.size());
+            if (status != PMIX_SUCCESS || --left == 0) return status;
         }
     }
 
@@ -164,14 +164,14 @@ class Expander {
         if (names_left_ == 0 || length > bytes_left_) return PMIX_ERR_OUT_OF_RESOURCE;
         --names_left_;
         bytes_left_ -= length;
-        if (name_.empty()) return sink_.name(sink_.data, rest.data(), rest.size());
+        if (name_.empty()) return sink_.names.name(sink_.names.data, rest.data(), rest.size());
         name_.append(rest);
-        return sink_.name(sink_.data, name_.data(), name_.size());
+        return sink_.names.name(sink_.names.data, name_.data(), name_.size());
     }
 
     size_t names_left_;
     size_t bytes_left_;
-    const muster_preg_name_sink_t& sink_;
+    const muster_preg_name_row_sink_t& sink_;
     std::string name_;
 };
 
@@ -240,8 +240,8 @@ class RangeList {
         return true;
     }
 
-    /// One more number, which follows the last range as it would be written.
-    void grow() { ++current_.last; }
+    /// So many more numbers, which follow the last range as they would be written.
+    void grow(uint64_t count) { current_.last += count; }
 
     /// The number that would make the last range grow; its digits have the width of that range.
     uint64_t next() const { return current_.last + 1; }
@@ -397,26 +397,30 @@ class Group {
         return true;
     }
 
-    /// Takes the front of `list`, up to a comma or its end, if it is the name that follows the last one. Most
-    /// names of most lists are.
-    bool take_next(std::string_view list, size_t& length) {
-        if (size_ < 2) return false;
-        if (expected_.empty()) expect();
-        if (number_end_ - number_begin_ > kMaxDigits || !list.starts_with(expected_)) return false;
-        if (list.size() > expected_.size() && list[expected_.size()] != ',') return false;
-        length = expected_.size();
-        ranges_.grow();
-        ++size_;
-        // The next number: as long as the digits suffice, in place.
-        size_t digit = number_end_;
-        while (digit > number_begin_ && expected_[digit - 1] == '9')
-            expected_[--digit] = '0';
-        if (digit == number_begin_) {
-            expected_.clear();
-        } else {
-            ++expected_[digit - 1];
+    /// Takes the names at the front of `list` that follow the last one, as most names of most lists do.
+    /// @return their length with what separates them from the next one, or the list from nothing.
+    size_t take_following(std::string_view list) {
+        if (size_ < 2) return 0;
+        const size_t whole = list.size();
+        uint64_t taken = 0;
+        for (;;) {
+            if (expected_.empty()) expect(taken);
+            if (number_end_ - number_begin_ > kMaxDigits || !begins_with_entry(list, expected_, ',')) break;
+            ++taken;
+            // The next number: in place, as long as its digits suffice.
+            const size_t length = expected_.size();
+            char* digits = expected_.data();
+            if (!add_to_digits(digits + number_begin_, digits + number_end_, 1)) expected_.clear();
+            if (list.size() == length) {
+                ranges_.grow(taken);
+                size_ += taken;
+                return whole + 1;
+            }
+            list.remove_prefix(length + 1);
         }
-        return true;
+        ranges_.grow(taken);
+        size_ += taken;
+        return whole - list.size();
     }
 
     bool flush() {
@@ -459,11 +463,12 @@ class Group {
         return ranges_.add(name.text(active_));
     }
 
-    void expect() {
+    /// What follows the last one, when `more` were taken that ranges_ does not know yet.
+    void expect(uint64_t more) {
         const Pattern::Field field = first_.fields[active_];
         expected_ = first_.name.substr(0, field.begin);
         number_begin_ = expected_.size();
-        append_number(expected_, ranges_.next(), ranges_.width());
+        append_number(expected_, ranges_.next() + more, ranges_.width());
         number_end_ = expected_.size();
         expected_.append(first_.name.substr(field.begin + field.length));
     }
@@ -479,7 +484,52 @@ class Group {
 
 }  // namespace
 
+std::optional<size_t> NameRow::size(size_t limit) const {
+    size_t all = 0, digits = 1;
+    uint64_t end = 10;  // of the numbers with so many digits
+    for (uint64_t value = first, left = count; left != 0;) {
+        while (value >= end && digits <= kMaxDigits) {
+            end *= 10;
+            ++digits;
+        }
+        const uint64_t these = std::min(left, end - value);
+        const size_t length = prefix.size() + std::max(digits, width) + suffix.size();
+        if (these > (limit - all) / length) return std::nullopt;
+        all += these * length;
+        left -= these;
+        value += these;
+    }
+    return all;
+}
+
+RowNames::RowNames(const NameRow& row) : text_(row.prefix) {
+    begin_ = text_.size();
+    append_number(text_, row.first, row.width);
+    end_ = text_.size();
+    text_.append(row.suffix);
+    size_ = text_.size();
+    text_.append(kSlack, '\0');
+}
+
+void RowNames::next() {
+    size_t digit = end_;
+    while (digit > begin_ && text_[digit - 1] == '9')
+        text_[--digit] = '0';
+    if (digit > begin_) {
+        ++text_[digit - 1];
+    } else {
+        text_.insert(begin_, 1, '1');
+        ++end_;
+        ++size_;
+    }
+}
+
 pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_sink_t& sink,
+                          Brackets brackets) {
+    return parse_names(text, limit, muster_preg_name_row_sink_t{sink, nullptr}, brackets);
+}
+
+pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_row_sink_t& sink,
                           Brackets brackets) {
     Expander expander(limit, sink);
     Splitter splitter(text);
@@ -491,7 +541,7 @@ pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg
 }
 
 pmix_status_t parse_names_with_digits(std::string_view text, size_t limit,
-                                      const muster_preg_name_sink_t& sink) {
+                                      const muster_preg_name_row_sink_t& sink) {
     Expander expander(limit, sink);
     Splitter splitter(text);
     for (std::string_view item; splitter.next(item);) {
@@ -521,9 +571,7 @@ bool shorten_names(std::string_view list, std::string& out) {
     Splitter splitter(list);
     Pattern pattern;
     for (std::string_view item;;) {
-        size_t length = 0;
-        while (group.take_next(splitter.rest(), length))
-            splitter.skip(length);
+        splitter.skip(group.take_following(splitter.rest()));
         if (!splitter.next(item)) return group.flush();
         if (item.empty() || !pattern.read(item) || !group.add(pattern)) return false;
     }

@@ -6,6 +6,8 @@
 
 #include <pmix/sdk/preg.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +18,33 @@ inline constexpr size_t kDefaultLimit = size_t{1} << 22;
 /// ... and how many bytes of names for each of them, on average.
 inline constexpr size_t kBytesPerName = 64;
 
+/// Names that differ in a number only: prefix, number with zeros in front up to `width` digits, suffix.
+struct NameRow {
+    std::string_view prefix;
+    uint64_t first = 0;
+    uint64_t count = 0;
+    size_t width = 0;
+    std::string_view suffix;
+
+    /// Bytes of all its names; nothing where they are more than `limit`.
+    std::optional<size_t> size(size_t limit) const;
+};
+
+/// The names of a row, one after the other, in one place.
+class RowNames {
+  public:
+    /// What may be read behind name(), for copies in pieces of this size.
+    static constexpr size_t kSlack = 16;
+
+    explicit RowNames(const NameRow& row);
+    std::string_view name() const { return {text_.data(), size_}; }
+    void next();
+
+  private:
+    std::string text_;
+    size_t size_, begin_, end_;  ///< of the name, and of the number in it
+};
+
 /// Whether a bracket that holds no ranges is an error, or part of the name.
 enum class Brackets : bool { Lenient, Strict };
 
@@ -25,10 +54,13 @@ enum class Brackets : bool { Lenient, Strict };
 /// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE past `limit`; what the sink returned.
 pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_sink_t& sink,
                           Brackets brackets = Brackets::Lenient);
+/// `sink.row` may be null.
+pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_row_sink_t& sink,
+                          Brackets brackets = Brackets::Lenient);
 
 /// The same for entries "prefix[DIGITS:ranges]suffix", where every number has DIGITS digits (OpenPMIx 4.2).
 pmix_status_t parse_names_with_digits(std::string_view text, size_t limit,
-                                      const muster_preg_name_sink_t& sink);
+                                      const muster_preg_name_row_sink_t& sink);
 
 /// Appends the shortened list: neighbours that differ in one number become one entry, and such entries that
 /// differ in one more number before it too ("rack[0-3]node[00-15]"). Order is kept.

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,39 @@ inline void append_number(std::string& out, uint64_t value, size_t width = 0) {
     const size_t n = static_cast<size_t>(end - digits);
     if (n < width) out.append(width - n, '0');
     out.append(digits, n);
+}
+
+/// Adds to a number that is written in decimal digits between `begin` and `end`, in place. false where they
+/// do not suffice (the digits are unspecified then).
+inline bool add_to_digits(char* begin, char* end, uint64_t value) {
+    while (value != 0 && end != begin) {
+        --end;
+        const uint64_t higher = value < 10 ? 0 : value / 10;
+        uint64_t digit = static_cast<uint64_t>(*end - '0') + (value - 10 * higher);
+        value = higher;
+        if (digit >= 10) {
+            digit -= 10;
+            ++value;
+        }
+        *end = static_cast<char>('0' + digit);
+    }
+    return value == 0;
+}
+
+/// Whether `list` begins with `entry` and goes on with `separator`, or ends. For short entries.
+inline bool begins_with_entry(std::string_view list, std::string_view entry, char separator) {
+    const size_t n = entry.size();
+    if (list.size() < n || (list.size() > n && list[n] != separator)) return false;
+    if (n < 8) return std::memcmp(list.data(), entry.data(), n) == 0;
+    const auto word = [](const char* at) {
+        uint64_t bytes = 0;
+        std::memcpy(&bytes, at, sizeof bytes);
+        return bytes;
+    };
+    for (size_t i = 0; i + 8 < n; i += 8) {
+        if (word(list.data() + i) != word(entry.data() + i)) return false;
+    }
+    return word(list.data() + n - 8) == word(entry.data() + n - 8);
 }
 
 inline bool same_number_text(std::string_view text, uint64_t value, size_t width) {

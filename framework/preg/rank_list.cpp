@@ -65,22 +65,30 @@ bool read_nodes(std::string_view text, Nodes& nodes) {
 /// Counts against the limits what goes to the sink.
 class Counter {
   public:
-    Counter(size_t limit, const muster_preg_rank_sink_t& sink)
+    Counter(size_t limit, const muster_preg_rank_row_sink_t& sink)
         : ranks_left_(limit), nodes_left_(limit), sink_(sink) {}
 
     pmix_status_t ranks(Run run) {
         const uint64_t count = uint64_t{run.last} - run.first + 1;
         if (count > ranks_left_) return PMIX_ERR_OUT_OF_RESOURCE;
         ranks_left_ -= count;
-        return sink_.ranks(sink_.data, run.first, run.last);
+        return sink_.ranks.ranks(sink_.ranks.data, run.first, run.last);
     }
     pmix_status_t next_node() {
         if (nodes_left_ == 0) return PMIX_ERR_OUT_OF_RESOURCE;
         --nodes_left_;
-        return sink_.next_node(sink_.data);
+        return sink_.ranks.next_node(sink_.ranks.data);
     }
     pmix_status_t nodes(const Nodes& nodes) {
         if (nodes.count > nodes_left_) return PMIX_ERR_OUT_OF_RESOURCE;
+        const uint64_t each = uint64_t{nodes.span} + 1;
+        if (sink_.row != nullptr && nodes.count > 1 && nodes.count <= ranks_left_ / each &&
+            nodes.count <= PMIX_RANK_VALID &&
+            nodes.start + (nodes.count - 1) * nodes.step + nodes.span < PMIX_RANK_VALID) {
+            ranks_left_ -= nodes.count * each;
+            nodes_left_ -= nodes.count;
+            return sink_.row(sink_.ranks.data, nodes.count, nodes.start, nodes.span, nodes.step);
+        }
         uint64_t first = nodes.start;
         for (uint64_t i = 0; i < nodes.count; ++i, first += nodes.step) {
             const uint64_t last = first + nodes.span;
@@ -95,7 +103,7 @@ class Counter {
   private:
     uint64_t ranks_left_;
     uint64_t nodes_left_;
-    const muster_preg_rank_sink_t& sink_;
+    const muster_preg_rank_row_sink_t& sink_;
 };
 
 /// Calls `entry` for each entry between semicolons.
@@ -181,6 +189,38 @@ class Shortener {
         pending_ = {};
     }
 
+    /// Takes the entries at the front of `list` that go on with the row, as most entries of most lists do.
+    /// @return their length with what separates them from the next one, or the list from nothing.
+    size_t take_following(std::string_view list) {
+        if (pending_.count < 2) return 0;
+        const size_t whole = list.size();
+        uint64_t first = pending_.start + pending_.count * pending_.step;
+        char* text = expected_.data();
+        size_t first_end = 0, end = 0;  // of the first rank, and of all; 0: not made yet
+        for (; first + pending_.span < PMIX_RANK_VALID; first += pending_.step) {
+            if (end == 0) {
+                expected_.clear();
+                append_number(expected_, first);
+                first_end = expected_.size();
+                if (pending_.span != 0) {
+                    expected_ += '-';
+                    append_number(expected_, first + pending_.span);
+                }
+                end = expected_.size();
+                text = expected_.data();
+            }
+            if (!begins_with_entry(list, {text, end}, ';')) break;
+            ++pending_.count;
+            if (list.size() == end) return whole + 1;
+            list.remove_prefix(end + 1);
+            if (!add_to_digits(text, text + first_end, pending_.step) ||
+                (pending_.span != 0 && !add_to_digits(text + first_end + 1, text + end, pending_.step))) {
+                end = 0;
+            }
+        }
+        return whole - list.size();
+    }
+
   private:
     bool continues(Run run) {
         if (pending_.count == 0 || run.last - run.first != pending_.span) return false;
@@ -198,12 +238,18 @@ class Shortener {
 
     std::string& out_;
     Nodes pending_;
+    std::string expected_;
     bool any_ = false;
 };
 
 }  // namespace
 
 pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_sink_t& sink,
+                          bool runs) {
+    return parse_ranks(text, limit, muster_preg_rank_row_sink_t{sink, nullptr}, runs);
+}
+
+pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_row_sink_t& sink,
                           bool runs) {
     Counter counter(limit, sink);
     return for_each_entry(text, [&](std::string_view entry) -> pmix_status_t {
@@ -218,9 +264,14 @@ bool shorten_ranks(std::string_view list, std::string& out) {
     const size_t before = out.size();
     Shortener shortener(out);
     std::vector<Run> runs;
-    const pmix_status_t status = for_each_entry(list, [&](std::string_view entry) {
+    for (size_t at = 0; at <= list.size() && !list.empty();) {
+        if (const size_t taken = shortener.take_following(list.substr(at)); taken != 0) {
+            at += taken;
+            continue;
+        }
+        const size_t end = std::min(list.find(';', at), list.size());
         runs.clear();
-        const pmix_status_t read = for_each_run(entry, [&](Run run) {
+        const pmix_status_t status = for_each_run(list.substr(at, end - at), [&](Run run) {
             if (!runs.empty() && run.first == runs.back().last + 1) {
                 runs.back().last = run.last;
             } else {
@@ -228,12 +279,13 @@ bool shorten_ranks(std::string_view list, std::string& out) {
             }
             return pmix_status_t{PMIX_SUCCESS};
         });
-        if (read == PMIX_SUCCESS) shortener.node(runs);
-        return read;
-    });
+        if (status != PMIX_SUCCESS) return false;
+        shortener.node(runs);
+        at = end + 1;
+    }
     shortener.flush();
     // One node without ranks would be written as nothing, which stands for no node.
-    return status == PMIX_SUCCESS && (list.empty() || out.size() != before);
+    return list.empty() || out.size() != before;
 }
 
 }  // namespace muster::preg

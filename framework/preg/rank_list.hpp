@@ -15,6 +15,9 @@ namespace muster::preg {
 /// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE; what the sink returned.
 pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_sink_t& sink,
                           bool runs = false);
+/// `sink.row` may be null.
+pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_row_sink_t& sink,
+                          bool runs = false);
 
 /// Appends the shortened list. Ranks that follow each other become a range. "Nx(K)" stands for N nodes that
 /// hold K+1 ranks in a row each, where the first of them starts at rank 1 and each next one a rank higher, as

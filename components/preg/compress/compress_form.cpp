@@ -43,12 +43,12 @@ class CompressForm {
     pmix_status_t generate_nodes(std::string_view list, std::string& out) { return compress_list(list, out); }
     pmix_status_t generate_ppn(std::string_view list, std::string& out) { return compress_list(list, out); }
 
-    pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_sink_t& sink) {
+    pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_row_sink_t& sink) {
         std::string list;
         const pmix_status_t status = expand_list(regex, list);
         return status == PMIX_SUCCESS ? parse_names(list, limit_, sink) : status;
     }
-    pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_sink_t& sink) {
+    pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_row_sink_t& sink) {
         std::string list;
         const pmix_status_t status = expand_list(regex, list);
         return status == PMIX_SUCCESS ? parse_ranks(list, limit_, sink) : status;

@@ -24,12 +24,12 @@ class PmixForm {
         out = kTag;
         return finish(shorten_ranks(list, out), out);
     }
-    pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_sink_t& sink) {
+    pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_row_sink_t& sink) {
         if (strip_tag(regex, kTag)) return parse_names(regex, limit_, sink, Brackets::Strict);
         if (!strip_brackets(regex)) return PMIX_ERR_NOT_SUPPORTED;
         return regex.empty() ? PMIX_ERR_BAD_PARAM : parse_names_with_digits(regex, limit_, sink);
     }
-    pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_sink_t& sink) {
+    pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_row_sink_t& sink) {
         if (strip_tag(regex, kTag)) return parse_ranks(regex, limit_, sink, true);
         if (!strip_brackets(regex)) return PMIX_ERR_NOT_SUPPORTED;
         return regex.empty() ? PMIX_ERR_BAD_PARAM : parse_ranks(regex, limit_, sink);

@@ -17,11 +17,11 @@ class RawForm {
     pmix_status_t generate_nodes(std::string_view list, std::string& out) { return tag(list, out); }
     pmix_status_t generate_ppn(std::string_view list, std::string& out) { return tag(list, out); }
 
-    pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_sink_t& sink) {
+    pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_row_sink_t& sink) {
         if (!strip_tag(regex, kTag)) return PMIX_ERR_NOT_SUPPORTED;
         return parse_names(regex, limit_, sink);
     }
-    pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_sink_t& sink) {
+    pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_row_sink_t& sink) {
         if (!strip_tag(regex, kTag)) return PMIX_ERR_NOT_SUPPORTED;
         return parse_ranks(regex, limit_, sink);
     }

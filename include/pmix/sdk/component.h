@@ -21,7 +21,7 @@ extern "C" {
 
 /* Version of this interface. A component is accepted when its major is equal and its minor not newer. */
 #define MUSTER_SDK_MAJOR 1
-#define MUSTER_SDK_MINOR 1
+#define MUSTER_SDK_MINOR 2
 
 /* Types of parameters; values are given as text and checked against the type. */
 typedef enum {

@@ -60,6 +60,31 @@ TEST_F(PregTest, SRV_04_SRV_06_TheFormsOfTheStandard) {
     EXPECT_EQ(ranks(text(ppn)), "1-4 ; 2-5 ; 8-8 10-12 ; 6-7 9-9 ; ");
 }
 
+TEST_F(PregTest, EveryFormGivesRowsToThoseWhoTakeThem) {
+    for (const std::string_view regex :
+         {"node[1-3]"sv, "raw:node[1-3]"sv, "pmix[node[1:1-3]]"sv, "pmix:node[1-3]"sv}) {
+        uint64_t names = 0;
+        const muster_preg_name_row_sink_t sink = {
+            {&names, [](void*, const char*, size_t) { return pmix_status_t{PMIX_ERROR}; }},
+            [](void* data, const char*, size_t, uint64_t, uint64_t count, size_t, const char*, size_t) {
+                *static_cast<uint64_t*>(data) += count;
+                return pmix_status_t{PMIX_SUCCESS};
+            }};
+        EXPECT_TRUE(parse_node_regex(pregs_.all(), view(regex), sink)) << regex;
+        EXPECT_EQ(names, 3u) << regex;
+    }
+    uint64_t nodes = 0;
+    const muster_preg_rank_row_sink_t sink = {
+        {&nodes, [](void*, uint32_t, uint32_t) { return pmix_status_t{PMIX_ERROR}; },
+         [](void*) { return pmix_status_t{PMIX_ERROR}; }},
+        [](void* data, uint64_t count, uint32_t, uint32_t, uint32_t) {
+            *static_cast<uint64_t*>(data) += count;
+            return pmix_status_t{PMIX_SUCCESS};
+        }};
+    EXPECT_TRUE(parse_ppn_regex(pregs_.all(), view("pmix:5x(3)@0+4"), sink));
+    EXPECT_EQ(nodes, 5u);
+}
+
 TEST_F(PregTest, EveryFormOfEveryVersionIsRead) {
     for (const std::string_view regex :
          {"node1,node2,node3,node17"sv, "raw:node1,node2,node3,node17"sv, "raw:node1,node2,node3,node17\0"sv,
@@ -163,7 +188,10 @@ TEST_F(PregTest, ATableMayBeShort) {
     table.parse_nodes = [](void*, const char*, size_t, const muster_preg_name_sink_t*) {
         return pmix_status_t{PMIX_SUCCESS};
     };
-    EXPECT_EQ(preg.parse_nodes(view("a"), {}), PMIX_ERR_NOT_SUPPORTED) << "beyond the size given";
+    const muster_preg_name_sink_t sink = {};
+    EXPECT_EQ(preg.parse_nodes(view("a"), sink), PMIX_ERR_NOT_SUPPORTED) << "beyond the size given";
+    table.struct_size = offsetof(muster_preg_t, parse_node_rows);
+    EXPECT_EQ(preg.parse_nodes(view("a"), muster_preg_name_row_sink_t{}), PMIX_SUCCESS) << "name by name";
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "framework/gds/realm.hpp"
+#include "framework/preg/rank_list.hpp"
 
 namespace muster {
 namespace {
@@ -251,6 +252,139 @@ TEST(JobMap, AJobOfAHundredThousandProcessesTakesAMegabyte) {
         map.encode(bytes);
         EXPECT_LT(bytes.size(), 256u);
     }
+}
+
+/// The form of the preg components that says "4x(1)@0+2", in rows.
+Result<void> read_rows(JobMapBuilder& builder, std::string_view nodes, std::string_view procs) {
+    muster_preg_t table = {};
+    table.struct_size = sizeof table;
+    table.parse_nodes = [](void*, const char*, size_t, const muster_preg_name_sink_t*) {
+        return pmix_status_t{PMIX_ERR_NOT_SUPPORTED};
+    };
+    table.parse_node_rows = [](void*, const char* text, size_t size,
+                               const muster_preg_name_row_sink_t* sink) {
+        return preg::parse_names({text, size}, preg::kDefaultLimit, *sink, preg::Brackets::Strict);
+    };
+    table.parse_ppn_rows = [](void*, const char* text, size_t size, const muster_preg_rank_row_sink_t* sink) {
+        return preg::parse_ranks({text, size}, preg::kDefaultLimit, *sink, true);
+    };
+    Preg preg(&table, "rows");
+    Preg* const all[] = {&preg};
+    return builder.read_maps(all, view(nodes), view(procs));
+}
+
+/// All names of a list of nodes, and the ranks of each, written out.
+std::string written_out(std::string_view nodes, bool ranks) {
+    std::string out;
+    if (ranks) {
+        const muster_preg_rank_sink_t sink = {&out,
+                                              [](void* data, uint32_t first, uint32_t last) {
+                                                  auto& text = *static_cast<std::string*>(data);
+                                                  for (uint32_t rank = first; rank <= last; ++rank) {
+                                                      if (!text.empty() && text.back() != ';') text += ',';
+                                                      text += std::to_string(rank);
+                                                  }
+                                                  return pmix_status_t{PMIX_SUCCESS};
+                                              },
+                                              [](void* data) {
+                                                  *static_cast<std::string*>(data) += ';';
+                                                  return pmix_status_t{PMIX_SUCCESS};
+                                              }};
+        EXPECT_EQ(preg::parse_ranks(nodes, preg::kDefaultLimit, sink, true), PMIX_SUCCESS);
+    } else {
+        const muster_preg_name_sink_t sink = {&out, [](void* data, const char* name, size_t length) {
+                                                  static_cast<std::string*>(data)->append(name, length) +=
+                                                      ',';
+                                                  return pmix_status_t{PMIX_SUCCESS};
+                                              }};
+        EXPECT_EQ(preg::parse_names(nodes, preg::kDefaultLimit, sink), PMIX_SUCCESS);
+    }
+    if (!out.empty()) out.pop_back();
+    return out;
+}
+
+TEST(JobMap, RowsOfNodesAreAsNodesOneByOne) {
+    const struct {
+        const char *nodes, *procs;
+    } shapes[] = {
+        {"n[0-11]", "12x(1)@0+2"},
+        {"n[008-011].x", "4x(1)@0+2"},
+        {"n[8-11]1", "4x(0)@0+1"},
+        {"n[0-3],n[4-6]", "7x(1)@0+2"},
+        {"n[0-3],n[2-5]", "8x(1)@0+2"},           // two are named twice
+        {"n[0-3],n1[0-3]", "8x(1)@0+2"},          // n10 is not n1
+        {"n1[0-3],n[10-12]", "7x(1)@0+2"},        // but n10 is n10
+        {"n[1-2]1,n[1-2]", "4x(1)@0+2"},          // suffixes that are digits
+        {"n[1-3]x,n[1-3]y", "6x(1)@0+2"},         // suffixes that differ
+        {"m[1-3],n[1-3],l[1-3]", "9x(1)@0+2"},    // not ascending
+        {"n[1-3],login,n[4-5],n3", "7x(1)@0+2"},  // rows and single ones
+        {"r[0-11]n[08-10]", "36x(1)@0+2"},        // more rows than are kept
+        {"n[7-9],n[07-10]", "7x(1)@0+2"},         // two ways to write a number
+        {"n[0-3]", "2x(1)@0+2;4;5,6"},
+        {"n[0-5]", "0-1;3x(1)@2+2;8;9"},
+        {"n[0-5]", "3x(1)@2+2;0;1;8"},  // out of order
+        {"n[0-5]", "6x(0)@0+3"},        // with gaps
+        {"n[0-3],m,n[4-6]", "8x(2)@0+3"},
+        {"[0-99]", "100x(0)@0+1"},
+    };
+    for (const auto& shape : shapes) {
+        JobMapBuilder builder;
+        const Result<void> read = read_rows(builder, shape.nodes, shape.procs);
+        ASSERT_TRUE(read) << shape.nodes << ": " << read.error().text;
+        const JobMap map = std::move(builder).build();
+        const JobMap plain = from_maps(written_out(shape.nodes, false), written_out(shape.procs, true));
+        EXPECT_EQ(describe(map), describe(plain)) << shape.nodes;
+        EXPECT_EQ(describe(again(map)), describe(plain)) << shape.nodes;
+        for (const JobMap& one : {map, again(map), plain}) {
+            for (uint32_t node = 0; node < one.node_count(); ++node) {
+                EXPECT_EQ(one.find_node(one.node_name(node)), node) << shape.nodes;
+                EXPECT_EQ(one.find_node(std::string(one.node_name(node)) + ".cluster"),
+                          shape.nodes[0] == '[' || one.node_name(node).find('.') != std::string_view::npos
+                              ? JobMap::kNone
+                              : node)
+                    << shape.nodes;
+            }
+            for (const char* other :
+                 {"n", "n12", "n007", "n0008.x", "n8", "nx", "n-1", "m0", "n99999999999999999999", "n1", "10",
+                  "n011", "n5.x", "r0n8", "r11n08", ".", "n.x"}) {
+                EXPECT_EQ(one.find_node(other), plain.find_node(other)) << other << " in " << shape.nodes;
+            }
+        }
+    }
+}
+
+TEST(JobMap, RowsMayBeAddedTo) {
+    JobMapBuilder builder;
+    ASSERT_TRUE(read_rows(builder, "n[08-11].x", "4x(1)@0+2"));
+    EXPECT_EQ(builder.find_node("n09"), 1u) << "by its label";
+    EXPECT_EQ(builder.find_node("n9"), JobMapBuilder::kNone);
+    EXPECT_EQ(builder.node("n10.x"), 2u);
+    EXPECT_EQ(builder.node("n12.x"), 4u);
+    EXPECT_EQ(builder.node("n08.x"), 0u) << "still found, after one that is in no row";
+    builder.add_alias(1, "other");
+    const JobMap map = std::move(builder).build();
+    JobMapBuilder more(map);
+    ASSERT_TRUE(read_rows(more, "n[08-12].x,other,n[13-14].x", "8x(0)@0+1").status() == PMIX_SUCCESS);
+    const JobMap grown = std::move(more).build();
+    EXPECT_EQ(grown.node_count(), 7u);
+    EXPECT_EQ(grown.find_node("n14"), 6u);
+    EXPECT_EQ(grown.peers(1), "1,5") << "its other name";
+    EXPECT_EQ(describe(again(grown)), describe(grown));
+}
+
+TEST(JobMap, RowsKeepTheRulesOfProcessMaps) {
+    const auto refused = [](const char* nodes, const char* procs) {
+        JobMapBuilder builder;
+        const Result<void> read = read_rows(builder, nodes, procs);
+        return read ? std::string() : read.error().text;
+    };
+    EXPECT_NE(refused("n[0-3]", "5x(0)@0+1").find("more entries"), std::string::npos);
+    EXPECT_NE(refused("n[0-3]", "3x(0)@0+1").find("3 entries"), std::string::npos);
+    EXPECT_NE(refused("n[0-3]", "4x(2)@0+1").find("rank 1 twice"), std::string::npos);
+    EXPECT_NE(refused("n[0-3]", "0;3x(0)@0+1").find("rank 0 twice"), std::string::npos);
+    EXPECT_NE(refused("n[0-3]", "4x(0)@16777213+1").find("rank 16777216, which is too high"),
+              std::string::npos);
+    EXPECT_EQ(refused("n[0-3]", "4x(0)@0+1"), "");
 }
 
 TEST(JobMap, RefusesRanksOutOfRange) {

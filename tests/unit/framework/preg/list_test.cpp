@@ -48,10 +48,44 @@ struct Ranks {
                                  }};
 };
 
+/// What a sink that takes rows is given.
+struct RowsOfNames {
+    Names names;
+    size_t rows = 0;
+    muster_preg_name_row_sink_t sink{
+        {this,
+         [](void* self, const char* name, size_t length) {
+             static_cast<RowsOfNames*>(self)->names.all.emplace_back(name, length);
+             return pmix_status_t{PMIX_SUCCESS};
+         }},
+        [](void* self, const char* prefix, size_t prefix_length, uint64_t first, uint64_t count, size_t width,
+           const char* suffix, size_t suffix_length) {
+            const NameRow row{{prefix, prefix_length}, first, count, width, {suffix, suffix_length}};
+            auto* into = static_cast<RowsOfNames*>(self);
+            ++into->rows;
+            size_t bytes = 0;
+            RowNames each(row);
+            for (uint64_t i = 0; i < count; ++i, each.next()) {
+                into->names.all.emplace_back(each.name());
+                bytes += each.name().size();
+            }
+            EXPECT_EQ(row.size(SIZE_MAX), bytes);
+            EXPECT_EQ(row.size(bytes), bytes);
+            EXPECT_EQ(row.size(bytes - 1), std::nullopt);
+            return pmix_status_t{PMIX_SUCCESS};
+        }};
+};
+
+/// What a list stands for; by names and by rows the same.
 std::string expand(std::string_view text, pmix_status_t* status = nullptr, size_t limit = kDefaultLimit,
                    Brackets brackets = Brackets::Strict) {
     Names names;
     const pmix_status_t rc = parse_names(text, limit, names.sink, brackets);
+    RowsOfNames rows;
+    EXPECT_EQ(parse_names(text, limit, rows.sink, brackets), rc) << text;
+    if (rc == PMIX_SUCCESS) {
+        EXPECT_EQ(rows.names.joined(), names.joined()) << text;
+    }
     if (status != nullptr) *status = rc;
     return names.joined();
 }
@@ -159,6 +193,13 @@ TEST(ParseNames, StopsAtItsLimits) {
     EXPECT_EQ(parse_names("a,b", 10, stop), PMIX_ERR_NOMEM);
 }
 
+TEST(ParseNames, NumbersThatFollowComeAsRows) {
+    RowsOfNames rows;
+    EXPECT_EQ(parse_names("a,n[8-11,20]x,r[1-2]n[08-10]", 20, rows.sink), PMIX_SUCCESS);
+    EXPECT_EQ(rows.names.joined(), "a,n8x,n9x,n10x,n11x,n20x,r1n08,r1n09,r1n10,r2n08,r2n09,r2n10");
+    EXPECT_EQ(rows.rows, 3u);
+}
+
 TEST(ParseNames, ManyOpenBracketsTakeLinearTime) {
     std::string text;
     for (int i = 0; i < 200000; ++i)
@@ -181,15 +222,32 @@ TEST(ParseNamesWithDigits, ReadsTheFormsOfOpenPmix) {
                  {"n[1:9-10]", "n9,n10"}};
     for (const auto& one : cases) {
         Names names;
-        EXPECT_EQ(parse_names_with_digits(one.text, kDefaultLimit, names.sink), PMIX_SUCCESS) << one.text;
+        EXPECT_EQ(parse_names_with_digits(one.text, kDefaultLimit, {names.sink, nullptr}), PMIX_SUCCESS)
+            << one.text;
         EXPECT_EQ(names.joined(), one.names);
     }
     for (const char* text :
          {"a[1-3]", "a[:1]", "a[1:]", "a[99:1]", "a[1:2", "a]1:2[", "a[1:x]", "a[1:1-2]b[1:2]"}) {
         Names names;
-        EXPECT_EQ(parse_names_with_digits(text, kDefaultLimit, names.sink), PMIX_ERR_BAD_PARAM) << text;
+        EXPECT_EQ(parse_names_with_digits(text, kDefaultLimit, {names.sink, nullptr}), PMIX_ERR_BAD_PARAM)
+            << text;
     }
 }
+
+/// What a sink that takes rows is given.
+struct RowsOfRanks {
+    Ranks ranks;
+    muster_preg_rank_row_sink_t sink{
+        {&ranks, ranks.sink.ranks, ranks.sink.next_node},
+        [](void* self, uint64_t count, uint32_t first, uint32_t span, uint32_t step) {
+            auto* into = static_cast<Ranks*>(self);
+            for (; count != 0; --count, first += step) {
+                into->sink.ranks(into, first, first + span);
+                into->sink.next_node(into);
+            }
+            return pmix_status_t{PMIX_SUCCESS};
+        }};
+};
 
 struct RankCase {
     const char* list;
@@ -205,6 +263,9 @@ TEST_P(ShortenRanks, SRV_06_KeepsWhatEachNodeHolds) {
     ASSERT_EQ(parse_ranks(GetParam().list, kDefaultLimit, plain.sink), PMIX_SUCCESS);
     ASSERT_EQ(parse_ranks(out, kDefaultLimit, back.sink, true), PMIX_SUCCESS);
     EXPECT_EQ(back.text, plain.text);
+    RowsOfRanks rows;
+    ASSERT_EQ(parse_ranks(out, kDefaultLimit, rows.sink, true), PMIX_SUCCESS);
+    EXPECT_EQ(rows.ranks.text, plain.text);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -216,6 +277,10 @@ INSTANTIATE_TEST_SUITE_P(
                     RankCase{"0,2;1,3", "0,2;1,3"}, RankCase{"3,2,1", "3,2,1"},
                     RankCase{"0-1;;2-3", "0-1;;2-3"},
                     RankCase{"0;1;2;3;9-10;11-12;13-14;15-16;5,7", "0;1;2;3;4x(1)@9+2;5,7"},
+                    RankCase{"8;9;10;11;12,13;98;99;100;101;102;103-104",
+                             "8;9;10;11;12-13;5x(0)@98+1;103-104"},
+                    RankCase{"8-9;10-11;12-13;14-15;16-18;20", "4x(1)@8+2;16-18;20"},
+                    RankCase{"1-50;101-150;201-250;301-350;401-450;501-550;601-650", "7x(49)@1+100"},
                     RankCase{"7;6;5", "7;6;5"}, RankCase{" 0 , 1 ;2", "0-1;2"}));
 
 TEST(ShortenRanks, DeclinesWhatAreNoRanks) {
