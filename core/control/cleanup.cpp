@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Removing files after the end: see cleanup.hpp. A server may run as root and a path is a user's word, so
-// each step is taken relative to an open directory, no symbolic link is followed at the last step, and
-// nothing goes that is not the user's own.
+// Removing files after the end: see cleanup.hpp. A server may run as root and a path is a user's word, so all
+// is done with that user's rights, each step is taken relative to an open directory, no symbolic link is
+// followed at the last step, and nothing goes that is not the user's own.
 #include "core/control/cleanup.hpp"
 
 #include <dirent.h>
@@ -13,12 +13,15 @@
 #include <cstring>
 #include <memory>
 
+#include "core/control/file_rights.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster {
 namespace {
 
 constexpr int kMaxDepth = 100;  // of directories: deeper ones stay
+/// Paths that one user may register for one end.
+constexpr size_t kMaxPaths = 65536;
 
 /// Calls `visit` for each path of a comma list; false when one is not absolute.
 template <class Visit>
@@ -96,9 +99,10 @@ bool Cleanups::is_directive(const pmix_info_t& info) {
     return false;
 }
 
-pmix_status_t Cleanups::add(const pmix_proc_t& target, uint32_t uid, InfoView directives) {
+pmix_status_t Cleanups::add(const pmix_proc_t& target, uint32_t uid, uint32_t gid, InfoView directives) {
     Epilog epilog;
     epilog.uid = uid;
+    epilog.gid = gid;
     Directory options;
     options.recursive = directives.is_true(PMIX_CLEANUP_RECURSIVE);
     options.only_empty = directives.is_true(PMIX_CLEANUP_EMPTY);
@@ -122,6 +126,11 @@ pmix_status_t Cleanups::add(const pmix_proc_t& target, uint32_t uid, InfoView di
         if (!absolute) return PMIX_ERR_BAD_PARAM;
     }
     auto& registered = epilogs_[Proc(target)];
+    const auto earlier_one = std::find_if(registered.begin(), registered.end(), [&](const Epilog& earlier) {
+        return earlier.uid == uid && earlier.gid == gid;
+    });
+    const size_t before = earlier_one == registered.end() ? 0 : earlier_one->paths();
+    if (epilog.paths() > kMaxPaths - before) return PMIX_ERR_OUT_OF_RESOURCE;
     const auto ignored = [&](const std::string& path) {
         return epilog.ignored.count(path) != 0 ||
                std::any_of(registered.begin(), registered.end(), [&](const Epilog& earlier) {
@@ -134,8 +143,8 @@ pmix_status_t Cleanups::add(const pmix_proc_t& target, uint32_t uid, InfoView di
     for (const Directory& directory : epilog.directories) {
         if (ignored(directory.path)) return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
     }
-    for (Epilog& earlier : registered) {
-        if (earlier.uid != uid) continue;
+    if (earlier_one != registered.end()) {
+        Epilog& earlier = *earlier_one;
         earlier.files.insert(earlier.files.end(), epilog.files.begin(), epilog.files.end());
         earlier.directories.insert(earlier.directories.end(), epilog.directories.begin(),
                                    epilog.directories.end());
@@ -147,6 +156,8 @@ pmix_status_t Cleanups::add(const pmix_proc_t& target, uint32_t uid, InfoView di
 }
 
 void Cleanups::Epilog::run() const {
+    const FileRights rights(uid, gid);
+    if (!rights.good()) return;
     std::string name;
     mode_t mode = 0;
     for (const std::string& path : files) {

@@ -23,8 +23,9 @@ class Cleanups {
 
     /// Registers what `directives` ask for, on behalf of user `uid`, for the end of `target` (rank WILDCARD:
     /// of its job). PMIX_ERR_BAD_PARAM for a path that is no text or not absolute,
-    /// PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES for a path that is to be left and removed.
-    pmix_status_t add(const pmix_proc_t& target, uint32_t uid, InfoView directives);
+    /// PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES for a path that is to be left and removed,
+    /// PMIX_ERR_OUT_OF_RESOURCE for more paths than one end may have.
+    pmix_status_t add(const pmix_proc_t& target, uint32_t uid, uint32_t gid, InfoView directives);
 
     /// A process of this node has ended; or its job, with all its processes.
     void ended(const pmix_proc_t& proc);
@@ -37,12 +38,15 @@ class Cleanups {
         bool only_empty = false;
         bool leave_top = false;
     };
-    /// What one user wants removed at one end. Only what belongs to that user is removed.
+    /// What one user wants removed at one end. Only what belongs to that user is removed, and with that
+    /// user's rights.
     struct Epilog {
         uint32_t uid = 0;
+        uint32_t gid = 0;
         std::vector<std::string> files;
         std::vector<Directory> directories;
         std::set<std::string> ignored;
+        size_t paths() const { return files.size() + directories.size() + ignored.size(); }
         void run() const;
     };
     std::unordered_map<Proc, std::vector<Epilog>> epilogs_;

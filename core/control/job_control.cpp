@@ -3,6 +3,7 @@
 #include "core/control/job_control.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/client/client.hpp"
 #include "core/server/server.hpp"
@@ -13,12 +14,18 @@ namespace {
 /// Registers the cleanup that `directives` ask for; nothing where they ask for none.
 pmix_status_t register_cleanup(Server& server, const Caller& caller, const std::vector<pmix_proc_t>& targets,
                                InfoView directives) {
-    std::vector<pmix_proc_t> ends = targets;
-    if (ends.empty()) ends.push_back(make_proc(caller.proc.nspace, PMIX_RANK_WILDCARD));
-    for (const pmix_proc_t& end : ends) {
-        // The end of a process elsewhere is seen by its own server.
-        if (end.rank != PMIX_RANK_WILDCARD && !server.namespaces().is_local(end)) continue;
-        if (const pmix_status_t status = server.cleanups().add(end, caller.uid, directives);
+    std::unordered_set<Proc> ends;
+    for (const pmix_proc_t& target : targets)
+        ends.emplace(target);
+    if (ends.empty()) ends.emplace(make_proc(caller.proc.nspace, PMIX_RANK_WILDCARD));
+    for (const Proc& one : ends) {
+        const pmix_proc_t end = one.to_c();
+        // The end of a process elsewhere is seen by its own server, that of an unknown job by nobody.
+        const bool seen = end.rank == PMIX_RANK_WILDCARD ? nspace_is(end.nspace, caller.proc.nspace) ||
+                                                               server.namespaces().find(end.nspace) != nullptr
+                                                         : server.namespaces().is_local(end);
+        if (!seen) continue;
+        if (const pmix_status_t status = server.cleanups().add(end, caller.uid, caller.gid, directives);
             status != PMIX_SUCCESS) {
             return status;
         }

@@ -78,6 +78,11 @@ void handle::log(Server& server, const Request& request) {
         return request.malformed();
     if (timestamp > 0 && !directives.view().has(PMIX_LOG_TIMESTAMP))
         directives.add(PMIX_LOG_TIMESTAMP, &timestamp, PMIX_TIME);
+    // Nobody writes into the host's log in the name of other users.
+    const pmix_proc_t* source = directives.view().proc(PMIX_LOG_SOURCE);
+    if (source != nullptr && !is_master(request.peer->uid) &&
+        server.namespaces().owner_of(*source) != request.peer->uid)
+        return request.peer->reply_status(request.tag, PMIX_ERR_NO_PERMISSIONS);
     log_by_host(server, Caller::of(*request.peer), std::move(data), std::move(directives), reply_to(request));
 }
 

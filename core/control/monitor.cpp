@@ -4,19 +4,30 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "core/client/client.hpp"
+#include "core/control/file_rights.hpp"
 #include "core/events/event.hpp"
 #include "core/events/events.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/status.hpp"
 
 namespace muster {
+namespace {
+
+/// Monitors of one process: each looks once in a while, and at each heartbeat.
+constexpr size_t kMaxMonitors = 1024;
+
+}  // namespace
 
 pmix_status_t Monitors::start(const Caller& caller, const pmix_info_t& what, pmix_status_t error,
                               InfoView directives) {
     const bool file = key_is(what.key, PMIX_MONITOR_FILE);
     auto monitor = std::make_unique<Monitor>();
     monitor->requestor = caller.proc;
+    monitor->uid = caller.uid;
+    monitor->gid = caller.gid;
     monitor->error = error;
     if (const char* id = directives.string(PMIX_MONITOR_ID)) monitor->id = id;
     monitor->range = directives.number<pmix_data_range_t>(PMIX_RANGE).value_or(PMIX_RANGE_NAMESPACE);
@@ -43,6 +54,9 @@ pmix_status_t Monitors::start(const Caller& caller, const pmix_info_t& what, pmi
             return PMIX_ERR_BAD_PARAM;
         }
     }
+    const auto has = std::count_if(active_.begin(), active_.end(),
+                                   [&](const auto& other) { return proc_is(other->requestor, caller.proc); });
+    if (static_cast<size_t>(has) >= kMaxMonitors) return PMIX_ERR_OUT_OF_RESOURCE;
     arm(*monitor);
     active_.push_back(std::move(monitor));
     return PMIX_SUCCESS;
@@ -55,8 +69,10 @@ void Monitors::arm(Monitor& monitor) {
 void Monitors::look(Monitor& monitor) {
     bool alive = std::exchange(monitor.beaten, false);
     if (!monitor.path.empty()) {
+        // Whether and when files change that it could not look at itself is not for the requestor to know.
+        const FileRights rights(monitor.uid, monitor.gid);
         struct stat status {};
-        if (stat(monitor.path.c_str(), &status) == 0) {
+        if (rights.good() && stat(monitor.path.c_str(), &status) == 0) {
             const timespec& time = monitor.sign == Monitor::Sign::Access ? status.st_atim : status.st_mtim;
             const int64_t sign = monitor.sign == Monitor::Sign::Size
                                      ? status.st_size
@@ -82,6 +98,7 @@ void Monitors::alert(const Monitor& monitor) {
     auto event = std::make_shared<Event>();
     event->status = monitor.error == PMIX_SUCCESS ? usual : monitor.error;
     event->range = monitor.range;
+    event->user = monitor.uid;
     event->info.add(PMIX_EVENT_AFFECTED_PROC, monitor.requestor);
     if (!monitor.id.empty()) event->info.add(PMIX_MONITOR_ID, monitor.id.c_str());
     if (file) {

@@ -27,6 +27,8 @@ class Monitors {
   private:
     struct Monitor {
         pmix_proc_t requestor{};
+        uint32_t uid = 0;  ///< the requestor's user
+        uint32_t gid = 0;
         std::string id;
         pmix_status_t error = PMIX_SUCCESS;  ///< code of the event; PMIX_SUCCESS: the usual one
         pmix_data_range_t range = PMIX_RANGE_UNDEF;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "framework/base/info.hpp"
@@ -25,6 +26,10 @@ struct Event {
     bool non_default = false;           ///< not for default handlers
     bool cacheable = true;              ///< for handlers that come later, too
     bool stays_local = false;           ///< not for the host
+
+    /// Who is behind it, where it comes from a process: those of other users do not hear it, except for the
+    /// server's own user and root.
+    std::optional<uint32_t> user;
 
     /// PMIX_ERR_BAD_PARAM for directives of the wrong type and for a range that does not fit them.
     pmix_status_t read_directives();

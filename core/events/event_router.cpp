@@ -18,6 +18,11 @@ Bytes pack_event(const Event& event, WireFormat format) {
     return message.error() == PMIX_SUCCESS ? message.take() : Bytes();
 }
 
+/// Nobody disturbs the processes of other users.
+bool may_hear(const Event& event, const Peer& peer) {
+    return !event.user || *event.user == peer.uid || is_master(*event.user) || is_master(peer.uid);
+}
+
 }  // namespace
 
 /// The packed form of one event for each encoding that its receivers want.
@@ -311,7 +316,8 @@ void EventRouter::to_clients(const EventPtr& event) {
             registration->served = number;
             // A process handles what it reports itself at once, before we hear of it.
             if (proc_is(event->source, registration->proc) || !in_range(*event, registration->proc)) continue;
-            if (const PeerPtr peer = registration->peer.lock()) pass(packed, *peer);
+            const PeerPtr peer = registration->peer.lock();
+            if (peer && may_hear(*event, *peer)) pass(packed, *peer);
         }
     };
     if (const auto found = by_code_.find(event->status); found != by_code_.end()) send(found->second);
@@ -340,7 +346,9 @@ void EventRouter::replay(const Registration& before, const PeerPtr& peer,
         } else if (std::find(codes.begin(), codes.end(), event.status) == codes.end()) {
             continue;
         }
-        if (proc_is(event.source, peer->proc) || !in_range(event, peer->proc) || had(before, held)) continue;
+        if (proc_is(event.source, peer->proc) || !in_range(event, peer->proc) || !may_hear(event, *peer) ||
+            had(before, held))
+            continue;
         PackedEvent packed(event);
         pass(packed, *peer);
     }

@@ -38,6 +38,7 @@ void handle::deregister_events(Server& server, const Request& request) {
 void handle::notify(Server& server, const Request& request) {
     auto event = std::make_shared<Event>();
     event->source = request.peer->proc;
+    event->user = request.peer->uid;
     if (!request.in.status(event->status) || !request.in.item(&event->range, PMIX_DATA_RANGE) ||
         !request.in.infos(event->info))
         return request.malformed();

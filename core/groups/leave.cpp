@@ -47,9 +47,10 @@ void handle::group_leave(Server& server, const Request& request) {
     const Group* group = server.runtime().groups().find(id);
     if (const pmix_status_t can = can_leave(group, request.peer->proc); can != PMIX_SUCCESS)
         return request.peer->reply_status(request.tag, can);
-    server.events().from_client(departure(*group, request.peer->proc), [&request](pmix_status_t status) {
-        request.peer->reply_status(request.tag, status);
-    });
+    const auto event = departure(*group, request.peer->proc);
+    event->user = request.peer->uid;
+    server.events().from_client(
+        event, [&request](pmix_status_t status) { request.peer->reply_status(request.tag, status); });
 }
 
 }  // namespace muster

@@ -2,8 +2,6 @@
 // Forwarded output of a server: see forwarder.hpp.
 #include "core/iof/forwarder.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -296,16 +294,7 @@ void Forwarder::forget(const PeerPtr& peer) {
 }
 
 bool Forwarder::may_see(const Registration& registration, const pmix_proc_t& source) const {
-    return registration.on_piece != nullptr || may_use(registration.caller.uid, source);
-}
-
-bool Forwarder::may_use(uint32_t uid, const pmix_proc_t& proc) const {
-    if (uid == 0 || uid == geteuid()) return true;
-    Namespace* nspace = server_.namespaces().find(proc.nspace);
-    // Of what runs elsewhere only the host knows the owner, and it is told who asks.
-    if (nspace == nullptr || nspace->clients.empty()) return true;
-    const LocalClient* client = nspace->client(proc.rank);
-    return (client != nullptr ? client->uid : nspace->clients.begin()->second.uid) == uid;
+    return registration.on_piece != nullptr || server_.namespaces().may_use(registration.caller.uid, source);
 }
 
 // --- the host
@@ -364,7 +353,7 @@ void Forwarder::push(const PeerPtr& peer, PushRequest request, HostDone done) {
     if (request.targets.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
     for (const pmix_proc_t& target : request.targets) {
         if (nspace_view(target.nspace).empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
-        if (!may_use(peer->uid, target)) return done(answer_of(PMIX_ERR_NO_PERMISSIONS));
+        if (!server_.namespaces().may_use(peer->uid, target)) return done(answer_of(PMIX_ERR_NO_PERMISSIONS));
     }
     const size_t size = request.bytes.size();
     Share& share = shares_[peer->index];
@@ -433,10 +422,11 @@ void Forwarder::keep_early(const PiecePtr& piece) {
     early_bytes_ += early->bytes();
 }
 
-/// A tool hears what this server itself writes without asking, under its reference 0.
+/// A tool of the server's own user hears what this server itself writes without asking, under its reference
+/// 0.
 void Forwarder::give_to_tools(const OutputPiece& piece) {
     for (const PeerPtr& peer : server_.peers()) {
-        if (!is_tool(peer->kind) || peer->finalized || !peer->channel) continue;
+        if (!is_tool(peer->kind) || !is_master(peer->uid) || peer->finalized || !peer->channel) continue;
         if (peer->channel->queued() > kWindow) {
             dropped_before_ += piece.bytes.size();
             continue;

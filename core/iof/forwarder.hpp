@@ -99,7 +99,6 @@ class Forwarder {
     void pump(const RegistrationPtr& registration);
     void send(const RegistrationPtr& registration, Peer& peer, const PiecePtr& piece);
     void wait_for_room(const RegistrationPtr& registration, Peer& peer);
-    bool may_use(uint32_t uid, const pmix_proc_t& proc) const;
     std::unique_ptr<OutputSink> make_sink(const OutputStyle& style);
 
     Server& server_;

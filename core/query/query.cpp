@@ -190,7 +190,10 @@ bool answer_by_server(Server& server, const Caller& caller, const char* key, Inf
                       Info& found) {
     if (answer_without_init(key, found)) return true;
     if (answer_waits(server, caller, key, qualifiers, found)) return true;
-    if (answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
+    pmix_proc_t proc{};
+    const bool allowed =
+        !subject(qualifiers, proc) || server.namespaces().may_use(caller.uid, proc);  // the host may say more
+    if (allowed && answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
     if (server.process_sets().answer(key, qualifiers, found)) return true;
     if (server.runtime().groups().answer(key, qualifiers, found)) return true;
     if (server.invitation_watch().answer(key, qualifiers, found)) return true;

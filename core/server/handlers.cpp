@@ -57,6 +57,11 @@ std::function<void(pmix_status_t)> answer_later(const Request& request) {
     };
 }
 
+/// Whether a process may have the data of another one, or of its job.
+bool may_read(Server& server, const Peer& peer, const pmix_proc_t& target) {
+    return nspace_is(peer.proc.nspace, target.nspace) || server.namespaces().may_use(peer.uid, target);
+}
+
 }  // namespace
 
 const Handler* find_handler(uint8_t code) {
@@ -158,6 +163,8 @@ void handle::get(Server& server, const Request& request) {
     get.requester = request.peer->proc;
     get.target = make_proc(nspace, rank);
     get.format = request.peer->format;
+    if (!may_read(server, *request.peer, get.target))
+        return request.peer->reply_status(request.tag, PMIX_ERR_NO_PERMISSIONS);
     server.modex().get(std::move(get),
                        [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status, Bytes blob) {
                            const PeerPtr peer = ref.lock();
@@ -194,6 +201,8 @@ void handle::refresh_cache(Server& server, const Request& request) {
     pmix_rank_t rank = PMIX_RANK_UNDEF;
     if (!request.in.string(nspace) || !request.in.rank(rank)) return request.malformed();
     const pmix_proc_t target = make_proc(nspace, rank);
+    if (!may_read(server, *request.peer, target))
+        return request.peer->reply_status(request.tag, PMIX_ERR_NO_PERMISSIONS);
     Packer reply = request.peer->packer();
     Packer values = request.peer->packer();
     const Gds& store = server.runtime().store();

@@ -2,9 +2,15 @@
 // Namespaces and their local clients: see namespaces.hpp.
 #include "core/server/namespaces.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace muster {
+
+bool is_master(uint32_t uid) {
+    return uid == 0 || uid == geteuid();
+}
 
 bool Namespace::is_local(pmix_rank_t rank) const {
     return clients.count(rank) != 0 || std::binary_search(mapped_ranks.begin(), mapped_ranks.end(), rank);
@@ -50,6 +56,17 @@ LocalClient* Namespaces::client(const pmix_proc_t& proc) {
 bool Namespaces::is_local(const pmix_proc_t& proc) {
     const Namespace* nspace = find(proc.nspace);
     return nspace != nullptr && nspace->is_local(proc.rank);
+}
+
+std::optional<uint32_t> Namespaces::owner_of(const pmix_proc_t& proc) {
+    const Namespace* nspace = find(proc.nspace);
+    if (nspace == nullptr || nspace->clients.empty()) return std::nullopt;
+    const auto client = nspace->clients.find(proc.rank);
+    return (client != nspace->clients.end() ? client : nspace->clients.begin())->second.uid;
+}
+
+bool Namespaces::may_use(uint32_t uid, const pmix_proc_t& proc) {
+    return is_master(uid) || owner_of(proc).value_or(uid) == uid;
 }
 
 }  // namespace muster

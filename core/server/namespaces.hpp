@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -15,6 +16,9 @@
 namespace muster {
 
 class Gds;
+
+/// Users for whom nobody is a stranger: root, and the server's own.
+bool is_master(uint32_t uid);
 
 /// One process of this node, as the host registered it.
 struct LocalClient {
@@ -67,6 +71,12 @@ class Namespaces {
     LocalClient* client(const pmix_proc_t& proc);
     /// Whether the process runs on this node (registered, or mapped here).
     bool is_local(const pmix_proc_t& proc);
+    /// The user of a process; where that is not registered here, of its job. Nothing of what runs elsewhere:
+    /// only the host knows the owner.
+    std::optional<uint32_t> owner_of(const pmix_proc_t& proc);
+    /// Whether processes of this user may see and touch what belongs to `proc`: what is their own user's, or
+    /// of an unknown owner; root and the server's own user may everything.
+    bool may_use(uint32_t uid, const pmix_proc_t& proc);
     auto begin() { return by_name_.begin(); }
     auto end() { return by_name_.end(); }
 

@@ -2,12 +2,17 @@
 // Other users at a server of root's: they are nobody but themselves, however they go about it.
 #include <gtest/gtest.h>
 #include <pmix.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 
+#include "core/protocol/command.hpp"
 #include "framework/packer.hpp"
 #include "tests/integration/host.hpp"
 #include "tests/integration/raw_peer.hpp"
@@ -17,24 +22,53 @@ namespace {
 
 using integration::Host;
 using integration::RawPeer;
+using muster::Command;
 using muster::ConnectRequest;
+using muster::Info;
+using muster::Packer;
+using muster::Unpacker;
 
 constexpr uid_t kStranger = 12345;
+constexpr uid_t kOther = 12346;
 
-/// Runs `what` as another user; the child's exit status, -1 where it did not end by itself.
-template <class What>
-int as_stranger(What what) {
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(30);
-        if (setresgid(kStranger, kStranger, kStranger) != 0 ||
-            setresuid(kStranger, kStranger, kStranger) != 0)
-            _exit(99);
+/// Runs `what` as another user, in a process of its own.
+class OtherUser {
+  public:
+    OtherUser(uid_t user, const std::function<int()>& what) : pid_(fork()) {
+        if (pid_ != 0) return;
+        alarm(60);
+        if (setresgid(user, user, user) != 0 || setresuid(user, user, user) != 0) _exit(99);
         _exit(what());
     }
-    int status = -1;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    OtherUser(const OtherUser&) = delete;
+    ~OtherUser() { status(); }
+    /// Its exit status, -1 where it did not end by itself.
+    int status() {
+        if (pid_ > 0) {
+            int raw = -1;
+            waitpid(std::exchange(pid_, -1), &raw, 0);
+            status_ = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+        }
+        return status_;
+    }
+
+  private:
+    pid_t pid_;
+    int status_ = -1;
+};
+
+int as(uid_t user, const std::function<int()>& what) {
+    return OtherUser(user, what).status();
+}
+
+muster::WireFormat format() {
+    return {&muster::test::codec(), muster::BufferType::NonDescribed};
+}
+
+Packer command(Command code) {
+    Packer packer(format());
+    packer.command(static_cast<uint8_t>(code));
+    return packer;
 }
 
 /// What the process of that rank would say, if it ran as this user.
@@ -51,6 +85,45 @@ ConnectRequest claim(const Host::Job& job, pmix_rank_t rank, uint32_t uid, uint3
     return request;
 }
 
+/// A process of a job, which is through its handshake and asks one thing after the other.
+class Client {
+  public:
+    Client(const std::vector<std::string>& environment, const Host::Job& job, pmix_rank_t rank)
+        : raw_(environment, RawPeer::Way::Tcp) {
+        raw_.say(build_connect_request(claim(job, rank, geteuid(), getegid())).view());
+        const auto reply = raw_.hear(8);
+        accepted_ = reply.size() == 8 && muster::load_be32(reply.data()) == 0;
+    }
+    bool accepted() const { return accepted_; }
+    void say(Packer&& message) { raw_.say_frame(++tag_, message.view()); }
+    /// The status that the next frame begins with.
+    pmix_status_t heard() {
+        frame_ = raw_.hear_frame(20);
+        Unpacker in(format(), frame_);
+        pmix_status_t status = PMIX_ERR_LOST_CONNECTION;
+        return in.status(status) ? status : PMIX_ERR_UNPACK_FAILURE;
+    }
+    pmix_status_t ask(Packer&& message) {
+        say(std::move(message));
+        return heard();
+    }
+    /// The source of the next event.
+    std::string heard_event() {
+        frame_ = raw_.hear_frame(20);
+        Unpacker in(format(), frame_);
+        uint8_t code = 0;
+        pmix_status_t status = PMIX_SUCCESS;
+        pmix_proc_t source{};
+        return in.command(code) && in.status(status) && in.proc(source) ? source.nspace : "";
+    }
+
+  private:
+    RawPeer raw_;
+    bool accepted_ = false;
+    uint32_t tag_ = 100;
+    std::vector<uint8_t> frame_;
+};
+
 pmix_info_t external_progress() {
     pmix_info_t info;
     std::memset(&info, 0, sizeof info);
@@ -59,22 +132,187 @@ pmix_info_t external_progress() {
     return info;
 }
 
-TEST(Strangers, SRV_30_one_that_hangs_up_before_the_kernel_is_asked_is_not_believed) {
-    if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+class Strangers : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    }
+    /// A job of one process of this user.
+    static Host::Job job_of(Host& host, uid_t user) {
+        auto job = host.start_job(1);
+        EXPECT_EQ(host.register_client(job, 0, user, user), PMIX_SUCCESS);
+        return job;
+    }
+};
+
+TEST_F(Strangers, SRV_30_one_that_hangs_up_before_the_kernel_is_asked_is_not_believed) {
     // Driven by hand: the server looks only when the other has gone again.
     Host host({}, {external_progress()});
     const auto job = host.start_job(1);
     const auto request = build_connect_request(claim(job, 0, geteuid(), getegid()));
     const auto environment = host.environment(job, 0);
-    ASSERT_EQ(as_stranger([&] {
-                  RawPeer raw(environment, RawPeer::Way::Tcp);
-                  if (!raw.connected()) return 1;
-                  return raw.say(request.view()) ? 0 : 2;
-              }),
+    ASSERT_EQ(as(kStranger,
+                 [&] {
+                     RawPeer raw(environment, RawPeer::Way::Tcp);
+                     if (!raw.connected()) return 1;
+                     return raw.say(request.view()) ? 0 : 2;
+                 }),
               0);
     for (int i = 0; i < 50; ++i)
         host.progress(0.01);
     EXPECT_TRUE(host.upcalls("connected").empty()) << "a stranger has passed for root's process";
+}
+
+TEST_F(Strangers, do_not_read_what_is_another_users) {
+    Host host;
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
+    const auto environment = host.environment(theirs, 0);
+    const auto get = [](const Host::Job& job, pmix_rank_t rank) {
+        Packer message = command(Command::Get);
+        message.string(job.nspace).rank(rank).infos({});
+        return message;
+    };
+    const auto refresh = [](const Host::Job& job) {
+        Packer message = command(Command::RefreshCache);
+        message.string(job.nspace).rank(PMIX_RANK_WILDCARD);
+        return message;
+    };
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, theirs, 0);
+                     if (!client.accepted()) return 1;
+                     if (client.ask(get(theirs, PMIX_RANK_WILDCARD)) != PMIX_SUCCESS) return 2;
+                     if (client.ask(get(others, PMIX_RANK_WILDCARD)) != PMIX_ERR_NO_PERMISSIONS) return 3;
+                     if (client.ask(get(others, 0)) != PMIX_ERR_NO_PERMISSIONS) return 4;
+                     if (client.ask(refresh(theirs)) != PMIX_SUCCESS) return 5;
+                     if (client.ask(refresh(others)) != PMIX_ERR_NO_PERMISSIONS) return 6;
+                     return 0;
+                 }),
+              0);
+}
+
+TEST_F(Strangers, raise_no_events_in_processes_of_others) {
+    constexpr pmix_status_t kCode = PMIX_ERR_PROC_ABORTED;
+    Host host;
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther), roots = host.start_job(1);
+    const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
+    const auto notify = [] {
+        Packer message = command(Command::Notify);
+        const pmix_data_range_t range = PMIX_RANGE_LOCAL;
+        message.status(kCode).items(&range, 1, PMIX_DATA_RANGE).infos({});
+        return message;
+    };
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    OtherUser listener(kOther, [&] {
+        close(ready[0]);
+        Client client(environment, others, 0);
+        Packer message = command(Command::RegisterEvents);
+        message.counted(&kCode, 1, PMIX_STATUS).infos({});
+        if (!client.accepted() || client.ask(std::move(message)) != PMIX_SUCCESS) return 1;
+        if (write(ready[1], "r", 1) != 1) return 2;
+        return client.heard_event() == roots.nspace ? 0 : 3;
+    });
+    close(ready[1]);
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(their_environment, theirs, 0);
+                     return client.accepted() && client.ask(notify()) == PMIX_SUCCESS ? 0 : 1;
+                 }),
+              0);
+    // Root's is the first that it hears.
+    Client root(host.environment(roots, 0), roots, 0);
+    ASSERT_TRUE(root.accepted());
+    EXPECT_EQ(root.ask(notify()), PMIX_SUCCESS);
+    EXPECT_EQ(listener.status(), 0);
+}
+
+TEST_F(Strangers, have_only_removed_what_they_could_remove_themselves) {
+    char scratch[] = "/tmp/strangers-XXXXXX";  // below TMPDIR others may reach nothing
+    ASSERT_NE(mkdtemp(scratch), nullptr);
+    const std::string top(scratch), theirs = top + "/theirs", roots = top + "/roots";
+    ASSERT_EQ(chmod(scratch, 0755), 0);
+    const auto make_file = [](const std::string& path) {
+        std::ofstream(path) << "x";
+        EXPECT_EQ(chown(path.c_str(), kStranger, kStranger), 0);
+    };
+    // Theirs is a file in each, but only one of the directories.
+    for (const std::string& folder : {theirs, roots}) {
+        ASSERT_EQ(mkdir(folder.c_str(), 0755), 0);
+        make_file(folder + "/file");
+    }
+    ASSERT_EQ(chown(theirs.c_str(), kStranger, kStranger), 0);
+    Host host;
+    const auto job = job_of(host, kStranger);
+    const auto environment = host.environment(job, 0);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, job, 0);
+                     Packer message = command(Command::JobControl);
+                     Info files;
+                     files.add(PMIX_REGISTER_CLEANUP, (theirs + "/file," + roots + "/file").c_str());
+                     message.procs(nullptr, 0).infos(files);
+                     return client.accepted() && client.ask(std::move(message)) == PMIX_SUCCESS ? 0 : 1;
+                 }),
+              0);
+    host.deregister_job(job);
+    EXPECT_FALSE(std::filesystem::exists(theirs + "/file"));
+    EXPECT_TRUE(std::filesystem::exists(roots + "/file")) << "a stranger has used root's rights";
+    // The rights are back.
+    std::ofstream(roots + "/of root") << "x";
+    EXPECT_TRUE(std::filesystem::exists(roots + "/of root"));
+    std::filesystem::remove_all(top);
+}
+
+TEST_F(Strangers, do_not_log_in_the_name_of_others) {
+    Host host;
+    const auto job = job_of(host, kStranger), others = job_of(host, kOther);
+    const auto environment = host.environment(job, 0);
+    const auto log = [](const Host::Job& source) {
+        Packer message = command(Command::Log);
+        Info data, directives;
+        const time_t now = 0;
+        data.add("no.such.channel", "text");
+        directives.add(PMIX_LOG_SOURCE, muster::make_proc(source.nspace, 0));
+        message.items(&now, 1, PMIX_TIME).infos(data).infos(directives);
+        return message;
+    };
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, job, 0);
+                     if (!client.accepted()) return 1;
+                     if (client.ask(log(others)) != PMIX_ERR_NO_PERMISSIONS) return 2;
+                     return client.ask(log(job)) != PMIX_ERR_NO_PERMISSIONS ? 0 : 3;
+                 }),
+              0);
+}
+
+TEST_F(Strangers, have_a_bounded_number_of_monitors) {
+    Host host;
+    const auto job = job_of(host, kStranger);
+    const auto environment = host.environment(job, 0);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, job, 0);
+                     if (!client.accepted()) return 1;
+                     constexpr int kTries = 3000;
+                     for (int i = 0; i < kTries; ++i) {
+                         Packer message = command(Command::Monitor);
+                         Info what, directives;
+                         what.add(PMIX_MONITOR_HEARTBEAT, true);
+                         directives.add(PMIX_MONITOR_HEARTBEAT_TIME, uint32_t{3600});
+                         message.info(what[0]).status(PMIX_SUCCESS).infos(directives);
+                         client.say(std::move(message));
+                     }
+                     int refused = 0;
+                     for (int i = 0; i < kTries; ++i)
+                         refused += client.heard() == PMIX_ERR_OUT_OF_RESOURCE ? 1 : 0;
+                     return refused > 0 && refused < kTries ? 0 : 2;
+                 }),
+              0);
 }
 
 }  // namespace
