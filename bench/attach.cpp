@@ -5,9 +5,12 @@
 //   attach [-n TOOLS]
 //
 // A host starts TOOLS tools (200), one after the other, each a process of its own that finds the server by
-// its process ID (PMIx_tool_init) and leaves it (PMIx_tool_finalize). Prints one line: medians, in
-// microseconds, of the whole life of such a process (attach), of both calls in it, its mean processor time,
-// and the tools a second.
+// its process ID (PMIx_tool_init) and leaves it (PMIx_tool_finalize); then one that attaches and leaves as
+// often (PMIx_tool_attach_to_server, PMIx_tool_disconnect). Prints one line, medians in microseconds: the
+// whole life of such a process (attach), half of which is its start and end, which has nothing to do with the
+// server (start: of this program without a call of the library); both calls in it (init, finalize), its mean
+// processor time, the tools a second, and both calls of the one that stays (again, leave, and stay for the
+// two together).
 #include <pmix_tool.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -25,17 +28,40 @@ struct Times {
     int64_t init, finalize;
 };
 
-int tool(pid_t server) {
+bool tell(const Times& times) {
+    return write(1, &times, sizeof times) == sizeof times;
+}
+
+/// Does nothing, attaches once, or attaches `rounds` times without ending in between.
+int tool(pid_t server, int rounds) {
+    if (rounds == 0) return tell({}) ? 0 : 1;
     pmix_info_t info;
     memset(&info, 0, sizeof info);
     check("PMIx_Info_load", PMIx_Info_load(&info, PMIX_SERVER_PIDINFO, &server, PMIX_PID));
     pmix_proc_t self;
+    if (rounds > 1) {
+        pmix_info_t alone;
+        memset(&alone, 0, sizeof alone);
+        const bool yes = true;
+        check("PMIx_Info_load", PMIx_Info_load(&alone, PMIX_TOOL_DO_NOT_CONNECT, &yes, PMIX_BOOL));
+        check("PMIx_tool_init", PMIx_tool_init(&self, &alone, 1));
+        std::vector<int64_t> attach, leave;
+        for (int i = 0; i < rounds; ++i) {
+            pmix_proc_t found;
+            const int64_t begin = nanoseconds();
+            check("PMIx_tool_attach_to_server", PMIx_tool_attach_to_server(&self, &found, &info, 1));
+            const int64_t attached = nanoseconds();
+            check("PMIx_tool_disconnect", PMIx_tool_disconnect(&found));
+            attach.push_back(attached - begin);
+            leave.push_back(nanoseconds() - attached);
+        }
+        return tell({median(attach), median(leave)}) ? 0 : 1;
+    }
     const int64_t begin = nanoseconds();
     check("PMIx_tool_init", PMIx_tool_init(&self, &info, 1));
     const int64_t attached = nanoseconds();
     check("PMIx_tool_finalize", PMIx_tool_finalize());
-    const Times times = {attached - begin, nanoseconds() - attached};
-    return write(1, &times, sizeof times) == sizeof times ? 0 : 1;
+    return tell({attached - begin, nanoseconds() - attached}) ? 0 : 1;
 }
 
 /// Each tool gets a name, as it asks.
@@ -47,6 +73,30 @@ void on_tool(pmix_info_t*, size_t, pmix_tool_connection_cbfunc_t answer, void* c
 
 pmix_status_t on_finalized(const pmix_proc_t*, void*, pmix_op_cbfunc_t, void*) {
     return PMIX_OPERATION_SUCCEEDED;
+}
+
+/// Starts one, waits for its end, and returns what it measured.
+Times run_tool(const char* self, int rounds) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) die("pipe2", PMIX_ERROR);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    const std::string pid = std::to_string(getpid()), number = std::to_string(rounds);
+    char* words[] = {const_cast<char*>(self), const_cast<char*>("tool"), const_cast<char*>(pid.c_str()),
+                     const_cast<char*>(number.c_str()), nullptr};
+    pid_t child = -1;
+    if (posix_spawn(&child, "/proc/self/exe", &actions, nullptr, words, environ) != 0)
+        die("posix_spawn", PMIX_ERROR);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    Times times{};
+    const bool told = read(ends[0], &times, sizeof times) == sizeof times;
+    int status = 0;
+    waitpid(child, &status, 0);
+    close(ends[0]);
+    if (!told || status != 0) die("a tool failed", PMIX_ERROR);
+    return times;
 }
 
 int host(const char* self, int tools) {
@@ -66,40 +116,30 @@ int host(const char* self, int tools) {
     PMIx_Info_load(&infos[2], PMIX_SYSTEM_TMPDIR, folder.c_str(), PMIX_STRING);
     check("PMIx_server_init", PMIx_server_init(&module, infos, 3));
 
-    const std::string pid = std::to_string(getpid());
-    std::vector<int64_t> whole, init, finalize;
+    std::vector<int64_t> whole, init, finalize, start;
     const int64_t begin = nanoseconds(), processor = processor_time(RUSAGE_CHILDREN);
     for (int i = 0; i < tools; ++i) {
-        int ends[2];
-        if (pipe2(ends, O_CLOEXEC) != 0) die("pipe2", PMIX_ERROR);
-        posix_spawn_file_actions_t actions;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-        char* words[] = {const_cast<char*>(self), const_cast<char*>("tool"), const_cast<char*>(pid.c_str()),
-                         nullptr};
         const int64_t started = nanoseconds();
-        pid_t child = -1;
-        if (posix_spawn(&child, "/proc/self/exe", &actions, nullptr, words, environ) != 0)
-            die("posix_spawn", PMIX_ERROR);
-        close(ends[1]);
-        Times times{};
-        const bool told = read(ends[0], &times, sizeof times) == sizeof times;
-        int status = 0;
-        waitpid(child, &status, 0);
+        const Times times = run_tool(self, 1);
         whole.push_back(nanoseconds() - started);
-        posix_spawn_file_actions_destroy(&actions);
-        close(ends[0]);
-        if (!told || status != 0) die("a tool failed", PMIX_ERROR);
         init.push_back(times.init);
         finalize.push_back(times.finalize);
     }
     const double seconds = static_cast<double>(nanoseconds() - begin) / 1e9;
-    const auto us = [](const std::vector<int64_t>& times) {
-        return static_cast<double>(median(times)) / 1000;
-    };
-    printf("attach n=%d attach=%.1f init=%.1f finalize=%.1f cpu=%.1f per_second=%.0f\n", tools, us(whole),
-           us(init), us(finalize), static_cast<double>(processor_time(RUSAGE_CHILDREN) - processor) / tools,
-           tools / seconds);
+    const int64_t used = processor_time(RUSAGE_CHILDREN) - processor;
+    for (int i = 0; i < tools; ++i) {
+        const int64_t started = nanoseconds();
+        run_tool(self, 0);
+        start.push_back(nanoseconds() - started);
+    }
+    const Times again = run_tool(self, std::max(tools, 2));
+    const auto us = [](int64_t time) { return static_cast<double>(time) / 1000; };
+    printf(
+        "attach n=%d attach=%.1f start=%.1f init=%.1f finalize=%.1f cpu=%.1f per_second=%.0f again=%.1f "
+        "leave=%.1f\n",
+        tools, us(median(whole)), us(median(start)), us(median(init)), us(median(finalize)),
+        static_cast<double>(used) / tools, tools / seconds, us(again.init), us(again.finalize),
+        us(again.init + again.finalize));
     fflush(stdout);
     PMIx_server_finalize();
     std::error_code ignored;
@@ -111,7 +151,7 @@ int host(const char* self, int tools) {
 
 int main(int argc, char** argv) {
     program = "attach";
-    if (argc == 3 && strcmp(argv[1], "tool") == 0) return tool(atoi(argv[2]));
+    if (argc == 4 && strcmp(argv[1], "tool") == 0) return tool(atoi(argv[2]), atoi(argv[3]));
     int tools = 200;
     if (argc == 3 && strcmp(argv[1], "-n") == 0) tools = atoi(argv[2]);
     if ((argc != 1 && argc != 3) || tools < 1) {

@@ -54,6 +54,7 @@ Result<std::unique_ptr<Runtime>> make_tool(void* data) {
     Runtime::Options options;
     options.role = Runtime::Role::Tool;
     options.info = context.info;
+    options.shares_loop = !launcher;
     auto made = Runtime::create(options);
     if (!made) return made;
     Runtime& runtime = **made;

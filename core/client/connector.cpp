@@ -14,6 +14,7 @@
 #include <iterator>
 #include <optional>
 
+#include "framework/base/endian.hpp"
 #include "framework/base/status.hpp"
 #include "framework/psec.hpp"
 
@@ -217,10 +218,10 @@ Result<void> make_credential(Registry& registry, const std::string& security, Co
 }  // namespace
 
 Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact, WireFormat format,
-                                  std::chrono::milliseconds limit, bool* answered) {
+                                  std::chrono::milliseconds limit, ConnectAttempt* attempt) {
     const auto until = Clock::now() + limit;
     auto reached = open_connection(runtime, contact.uris, until);
-    if (answered != nullptr) *answered = reached.ok();
+    if (attempt != nullptr) *attempt = {reached.ok(), {}};
     if (!reached) return reached.error();
     const Socket& socket = reached->socket;
     const std::string server = "server " + proc_text(reached->server) + " at " + socket.peer;
@@ -230,6 +231,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     ConnectRequest request;
     if (auto made = make_credential(runtime.registry(), contact.security, request); !made)
         return made.error();
+    if (attempt != nullptr) attempt->security = request.psec;
     request.kind = contact.kind;
     request.euid = geteuid();
     request.egid = getegid();
@@ -260,7 +262,9 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
         if (got > 0) {
             received.append(chunk, static_cast<size_t>(got));
         } else if (got == 0) {
-            return Error{PMIX_ERR_UNREACH,
+            // OpenPMIx's servers ask their host first, and close where they cannot check a credential.
+            const bool welcome = parser.tool_form && received.size() >= 4 && load_be32(received.view().data()) == 0;
+            return Error{welcome ? PMIX_ERR_INVALID_CRED : PMIX_ERR_UNREACH,
                          server + " refused " + us + " (its log, ptl_base_verbose, says why)"};
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             if (auto ready = await(socket, POLLIN, until); !ready) return ready.error();

@@ -49,11 +49,17 @@ struct Greeted {
     SegmentOffer segment;  ///< of our job data; without descriptor where we have to ask for them
 };
 
+/// How far one attempt came.
+struct ConnectAttempt {
+    bool answered = false;  ///< a server was there at all
+    std::string security;   ///< psec component whose credential was sent
+};
+
 /// Connects to the first of the contact's URIs that answers, offers `format`, and is let in or refused.
-/// PMIX_ERR_UNREACH where no server is reached or it closes without a word, PMIX_ERR_TIMEOUT after `limit`;
-/// the server's own code where it refuses us. `answered`, where given, tells whether a server was there at
-/// all.
+/// PMIX_ERR_UNREACH where no server is reached or it closes without a word, PMIX_ERR_TIMEOUT after `limit`,
+/// PMIX_ERR_INVALID_CRED where it does not take the credential; else the server's own code where it refuses
+/// us.
 Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact, WireFormat format,
-                                  std::chrono::milliseconds limit, bool* answered = nullptr);
+                                  std::chrono::milliseconds limit, ConnectAttempt* attempt = nullptr);
 
 }  // namespace muster

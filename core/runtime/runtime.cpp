@@ -58,8 +58,8 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     const bool external = options.info.is_true(PMIX_EXTERNAL_PROGRESS);
     runtime->loop_ =
         std::make_unique<EventLoop>(external ? EventLoop::Drive::External : EventLoop::Drive::Thread);
-    // A client mostly waits for one reply at a time.
-    if (options.role == Role::Client) runtime->loop_->share();
+    // A client, or a tool that is no server, mostly waits for one reply at a time.
+    if (options.role == Role::Client || options.shares_loop) runtime->loop_->share();
 
     Registry::Options where = Registry::Options::standard(*runtime->parameters_);
     where.linked = linked_components();

@@ -37,6 +37,8 @@ class Runtime {
     struct Options {
         Role role = Role::Client;
         InfoView info;  ///< directives of the init call; used during create() only
+        /// A tool whose blocking calls drive its loop themselves, as a client's do (EventLoop::share()).
+        bool shares_loop = false;
     };
 
     /// Reads the parameters, opens the registry and the store, makes the loop (start() starts it).

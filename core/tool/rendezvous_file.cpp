@@ -41,32 +41,25 @@ bool is_printable(std::string_view text) {
 
 /// Start of the process, seconds since the epoch; 0 where it cannot be had.
 time_t start_of(pid_t pid) {
-    const auto read_all = [](const std::string& path) {
-        std::string text;
-        const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-        char chunk[4096];
-        for (ssize_t got = 0;
-             fd && (got = ::read(fd.get(), chunk, sizeof chunk)) > 0 && text.size() < kMaxFile;)
-            text.append(chunk, static_cast<size_t>(got));
-        return text;
-    };
-    const auto number_at = [](const std::string& text, size_t at) {
-        unsigned long long value = 0;
-        if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
-        return value;
-    };
+    // One line that is shorter than this in any kernel.
+    char stat[4096] = "";
+    const UniqueFd fd(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+    const ssize_t got = fd ? ::read(fd.get(), stat, sizeof stat) : 0;
+    const std::string_view line(stat, static_cast<size_t>(std::max<ssize_t>(got, 0)));
     // The name of the program may hold anything; what counts begins behind its closing bracket.
-    const std::string stat = read_all("/proc/" + std::to_string(pid) + "/stat");
-    size_t at = stat.rfind(')');
-    for (int field = 2; field < 22 && at != std::string::npos; ++field)
-        at = stat.find(' ', at + 1);
-    if (at == std::string::npos) return 0;
-    const auto ticks = number_at(stat, at + 1);
-    const std::string kernel = read_all("/proc/stat");
-    const size_t boot = kernel.find("\nbtime ");
+    size_t at = line.rfind(')');
+    for (int field = 2; field < 22 && at != std::string_view::npos; ++field)
+        at = line.find(' ', at + 1);
+    if (at == std::string_view::npos) return 0;
+    unsigned long ticks = 0;
+    std::from_chars(line.data() + at + 1, line.data() + line.size(), ticks);
     const long per_second = sysconf(_SC_CLK_TCK);
-    if (boot == std::string::npos || per_second <= 0) return 0;
-    return static_cast<time_t>(number_at(kernel, boot + 7) + ticks / static_cast<unsigned long>(per_second));
+    timespec now{},
+        up{};  // of the kernel's own start /proc/stat tells, which takes it longer than all the rest
+    if (per_second <= 0 || ::clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+        ::clock_gettime(CLOCK_BOOTTIME, &up) != 0)
+        return 0;
+    return now.tv_sec - up.tv_sec + static_cast<time_t>(ticks / static_cast<unsigned long>(per_second));
 }
 
 /// Makes a folder and those above it.
@@ -167,8 +160,8 @@ Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign) {
         if (got < 0)
             return refused(PMIX_ERR_FILE_READ_FAILURE, path,
                            std::string("cannot be read: ") + std::strerror(errno));
-        if (got == 0) break;
         text.append(chunk, static_cast<size_t>(got));
+        if (static_cast<size_t>(got) < sizeof chunk) break;
         if (text.size() > kMaxFile)
             return refused(PMIX_ERR_NO_PERMISSIONS, path, "is larger than any such file");
     }

@@ -18,6 +18,7 @@
 #include "core/server/server.hpp"
 #include "core/tool/rendezvous_search.hpp"
 #include "framework/base/status.hpp"
+#include "framework/psec.hpp"
 
 namespace muster {
 namespace {
@@ -44,6 +45,17 @@ std::string own_command_line() {
     return line;
 }
 
+/// The psec components of the list (empty: those that can be used here) that have not been refused, by comma.
+std::string other_security(Registry& registry, const std::string& names,
+                           const std::set<std::string>& refused) {
+    std::string others;
+    for (const Psec* module : registry.psecs(names)) {
+        if (refused.count(module->name()) == 0)
+            others += (others.empty() ? "" : ",") + std::string(module->name());
+    }
+    return others;
+}
+
 /// Other failures of one way mean for the caller that the server cannot be reached.
 Error unreachable(Error error) {
     if (error.code == PMIX_ERR_NOT_FOUND || error.code == PMIX_ERR_NO_PERMISSIONS ||
@@ -61,7 +73,8 @@ struct Tool::Candidate {
     pmix_proc_t server{};
 };
 
-Tool::Tool(Runtime& runtime, ToolIdentity identity) : runtime_(runtime), identity_(std::move(identity)) {
+Tool::Tool(Runtime& runtime, ToolIdentity identity)
+    : runtime_(runtime), identity_(std::move(identity)), command_line_(own_command_line()) {
     runtime_.client()->on_added([this] { look_for_servers(); });
 }
 
@@ -128,7 +141,7 @@ Bytes Tool::about_us() const {
     info.add(PMIX_USERID, uint32_t{geteuid()});
     info.add(PMIX_REALGID, uint32_t{getgid()});
     info.add(PMIX_GRPID, uint32_t{getegid()});
-    info.add(PMIX_CMD_LINE, own_command_line().c_str());
+    info.add(PMIX_CMD_LINE, command_line_.c_str());
     if (Server* server = runtime_.server()) info.add(PMIX_SERVER_URI, server->tool_uri().c_str());
     Packer packer(runtime_.client()->format());
     packer.infos(info);
@@ -205,9 +218,9 @@ Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
 }
 
 Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit, bool& answered) {
-    const auto known = call_and_wait<bool>(runtime_.loop(), false, [&](auto deliver) {
-        deliver(runtime_.client()->connected_to(candidate.server));
-    });
+    const auto known = has_had_servers_ && call_and_wait<bool>(runtime_.loop(), false, [&](auto deliver) {
+                           deliver(runtime_.client()->connected_to(candidate.server));
+                       });
     if (known) return Outcome{std::nullopt, candidate.server, {}};
     ServerContact contact;
     contact.kind = identity_.kind();
@@ -217,13 +230,28 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
     contact.version = candidate.rendezvous.version;
     contact.security = candidate.security;
     contact.about_us = about_us();
-    auto greeted = connect_to_server(runtime_, contact, runtime_.client()->format(), limit, &answered);
-    // What the server takes cannot be had here: it may take something else all the same.
-    if (!greeted && greeted.status() == PMIX_ERR_NOT_AVAILABLE && !contact.security.empty()) {
-        contact.security.clear();
-        greeted = connect_to_server(runtime_, contact, runtime_.client()->format(), limit, &answered);
+    const auto until = Clock::now() + limit;
+    std::set<std::string> refused;
+    Result<Greeted> greeted = Error{PMIX_ERR_UNREACH, {}};
+    while (!greeted) {
+        ConnectAttempt attempt;
+        greeted = connect_to_server(runtime_, contact, runtime_.client()->format(), left(until), &attempt);
+        answered = attempt.answered;
+        if (greeted) break;
+        if (greeted.status() == PMIX_ERR_NOT_AVAILABLE && !contact.security.empty() && refused.empty()) {
+            // What the server takes cannot be had here: it may take something else all the same.
+            contact.security.clear();
+        } else if (greeted.status() == PMIX_ERR_INVALID_CRED && !attempt.security.empty()) {
+            // It does not take this proof of who we are, and may take the next.
+            refused.insert(attempt.security);
+            contact.security = other_security(runtime_.registry(), contact.security, refused);
+            if (contact.security.empty()) return greeted.error();
+            MUSTER_LOG(log(), Info, "%s; trying %s", greeted.error().text.c_str(), contact.security.c_str());
+        } else {
+            return greeted.error();
+        }
     }
-    if (!greeted) return greeted.error();
+    has_had_servers_ = true;
     const pmix_proc_t server = greeted->server;
     return Outcome{std::move(*greeted), server, candidate.rendezvous.uris.back()};
 }

@@ -84,7 +84,9 @@ class Tool {
 
     Runtime& runtime_;
     ToolIdentity identity_;
-    std::mutex attaching_;  // one attempt at a time
+    const std::string command_line_;
+    std::mutex attaching_;  // one attempt at a time; guards has_had_servers_
+    bool has_had_servers_ = false;
 
     /// A set_server() that waits for its server. Loop.
     struct Waiting {

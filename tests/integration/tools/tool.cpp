@@ -411,6 +411,16 @@ void step(const std::string& word, const std::vector<std::string>& arguments) {
             if (status == PMIX_SUCCESS) status = PMIx_tool_disconnect(&server);
         }
         report(status);
+    } else if (word == "lives") {
+        // Init and finalize, many times.
+        pmix_status_t status = PMIX_SUCCESS;
+        for (int i = std::atoi(arguments[0].c_str()); i > 0 && status == PMIX_SUCCESS; --i) {
+            std::vector<pmix_info_t> how = attributes({arguments[1]});
+            status = PMIx_tool_init(nullptr, how.data(), how.size());
+            PMIx_Info_destruct(how.data());
+            if (status == PMIX_SUCCESS) status = PMIx_tool_finalize();
+        }
+        report(status);
     } else {
         say("unknown step " + word);
     }

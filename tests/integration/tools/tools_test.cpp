@@ -381,34 +381,89 @@ size_t descriptors_of(pid_t pid) {
     return count;
 }
 
-TEST_F(Tools, attaching_and_detaching_again_and_again_grows_nothing) {
-    // MUSTER_TOOL_ROUNDS=10000 is the long form.
+size_t files_below(const std::string& folder) {
+    size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : fs::recursive_directory_iterator(folder))
+        ++count;
+    return count;
+}
+
+/// Rounds of the short form, or MUSTER_TOOL_ROUNDS (10000 is the long form).
+long rounds_or(long rounds) {
     const char* given = getenv("MUSTER_TOOL_ROUNDS");
-    const std::string rounds = given == nullptr ? "300" : given;
-    auto one = server("one", {"tools", "policy=quiet"});
-    const std::string many = "many:" + rounds + ",nspace=one";
-    auto process = tool({"init:none", many, "wait", many, "wait", "finalize"});
-    process->line();
-    EXPECT_EQ(process->line(), "many PMIX_SUCCESS");
-    EXPECT_EQ(process->line(), "wait");
-    const long tool_memory = memory_of(process->pid()), server_memory = memory_of(one->pid());
-    const size_t tool_files = descriptors_of(process->pid()), server_files = descriptors_of(one->pid());
-    process->go_on();
-    EXPECT_EQ(process->line(), "many PMIX_SUCCESS");
-    EXPECT_EQ(process->line(), "wait");
-    EXPECT_EQ(descriptors_of(process->pid()), tool_files);
-    EXPECT_LE(descriptors_of(one->pid()), server_files + 1);  // the last one may not be seen closed yet
+    return given == nullptr ? rounds : std::atol(given);
+}
+
+/// What a process has, and what its folder holds, before and after many rounds.
+class Size {
+  public:
+    Size(pid_t pid, const std::string& folder) : pid_(pid), folder_(folder) {}
+    /// `rounds` since this was made. For the last connection, which the other end may not see closed yet,
+    /// there is one descriptor more.
+    void expect_same_after(long rounds, const char* who) const {
+        const Size now(pid_, folder_);
+        EXPECT_LE(now.descriptors_, descriptors_ + 1) << who;
+        EXPECT_EQ(now.files_, files_) << who;
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    // Half a KiB a round would be a leak; noise is less.
-    const long slack = 512 + std::atol(rounds.c_str()) / 2;
-    EXPECT_LE(memory_of(process->pid()), tool_memory + slack);
-    EXPECT_LE(memory_of(one->pid()), server_memory + slack);
-#else
-    (void)tool_memory;
-    (void)server_memory;
+        // Half a KiB a round would be a leak; noise is less.
+        EXPECT_LE(now.memory_, memory_ + 512 + rounds / 2) << who;
 #endif
-    process->go_on();
-    EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+        std::printf("%s after %ld rounds: %ld -> %ld KiB, %zu -> %zu descriptors\n", who, rounds, memory_,
+                    now.memory_, descriptors_, now.descriptors_);
+    }
+
+  private:
+    pid_t pid_;
+    std::string folder_;
+    long memory_ = memory_of(pid_);
+    size_t descriptors_ = descriptors_of(pid_);
+    size_t files_ = files_below(folder_);
+};
+
+TEST_F(Tools, attaching_and_detaching_again_and_again_grows_nothing) {
+    const long rounds = rounds_or(150);
+    auto one = server("one", {"tools", "policy=quiet"});
+    const std::string many = std::to_string(rounds) + ",nspace=one";
+    auto process = tool({"init:none", "many:" + many, "wait", "many:" + many, "wait", "finalize",
+                         "lives:" + many, "wait", "lives:" + many, "wait"});
+    const auto line = [&] { return process->line(kPatience + static_cast<double>(rounds) / 100); };
+    EXPECT_TRUE(begins(line(), "init PMIX_SUCCESS"));
+    for (const char* step : {"many", "lives"}) {
+        EXPECT_EQ(line(), step + std::string(" PMIX_SUCCESS"));
+        EXPECT_EQ(line(), "wait");
+        const Size of_tool(process->pid(), dir_), of_server(one->pid(), dir_);
+        process->go_on();
+        EXPECT_EQ(line(), step + std::string(" PMIX_SUCCESS"));
+        EXPECT_EQ(line(), "wait");
+        of_tool.expect_same_after(rounds, "the tool");
+        of_server.expect_same_after(rounds, "the server");
+        process->go_on();
+        if (step == std::string("many")) {
+            EXPECT_EQ(line(), "finalize PMIX_SUCCESS");
+        }
+    }
+    EXPECT_EQ(process->wait(), 0);
+}
+
+TEST_F(Tools, many_tools_one_after_the_other_grow_no_server) {
+    const long rounds = rounds_or(30);
+    auto one = server("one", {"tools", "policy=quiet"});
+    const auto lives = [&](long count) {
+        for (long i = 0; i < count; ++i) {
+            auto process = tool({"init:nspace=one"});
+            // Each third leaves without a word.
+            if (i % 3 == 0) {
+                EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
+                process->kill_it();
+            } else {
+                EXPECT_EQ(process->wait(), 0);
+            }
+        }
+    };
+    lives(20);
+    const Size of_server(one->pid(), dir_);
+    lives(rounds);
+    of_server.expect_same_after(rounds, "the server");
 }
 
 TEST_F(Tools, tools_that_die_while_the_host_thinks_leave_nothing) {

@@ -150,6 +150,40 @@ TEST_F(Tools, TOOL_19_a_tool_of_another_user_needs_the_leave_of_the_host) {
 
 // --- tools that are no good ---
 
+TEST_F(Tools, a_proof_that_a_server_does_not_take_gives_way_to_the_next) {
+    auto one = server("one", {"tools"});
+    const std::string uri = text_of(session_file("one"));
+    const auto with = [&](const std::string& step, const char* modules) {
+        auto process = tool({step, "finalize"}, {std::string("PMIX_MCA_psec=") + modules});
+        const std::string line = process->line();
+        EXPECT_EQ(process->wait(), 0);
+        return line.substr(0, line.find(" tool-"));
+    };
+    // Whoever has the URI alone does not know what the server takes, and asks its host once.
+    const std::string by_uri = "init:uri=" + uri.substr(0, uri.find('\n'));
+    EXPECT_EQ(with(by_uri, "none,native"), "init PMIX_SUCCESS");
+    EXPECT_TRUE(begins(one->line(), "TOOL "));
+    EXPECT_EQ(with(by_uri, "none"), "init PMIX_ERR_INVALID_CRED");
+    // What the file names and what there is here differ.
+    std::string text = uri;
+    const size_t names = text.find("muster-psec: ");
+    ASSERT_NE(names, std::string::npos);
+    text.replace(names, text.find('\n', names) - names, "muster-psec: none,native");
+    write_file(dir_ + "/both", text);
+    EXPECT_EQ(with("init:file=" + dir_ + "/both", "none,native"), "init PMIX_SUCCESS");
+    EXPECT_TRUE(begins(one->line(), "TOOL "));
+    text.replace(text.find("none,native"), 11, "nowhere");
+    write_file(dir_ + "/other", text);
+    EXPECT_EQ(with("init:file=" + dir_ + "/other", "native"), "init PMIX_SUCCESS");
+    EXPECT_TRUE(begins(one->line(), "TOOL "));
+    // The word of its host is final.
+    auto strict = server("strict", {"tools", "policy=refuse"});
+    EXPECT_EQ(with("init:nspace=strict", "native,none"), "init PMIX_ERR_UNREACH");
+    EXPECT_TRUE(begins(strict->line(), "TOOL "));
+    strict->end_input();
+    EXPECT_EQ(strict->line(), "(end)");
+}
+
 TEST_F(Tools, those_that_say_nothing_or_end_at_any_point_leave_nothing) {
     auto one = server("one", {"tools", "policy=quiet"});
     const std::string text = text_of(session_file("one"));
