@@ -11,21 +11,13 @@
 #include "framework/gds.hpp"
 
 namespace muster {
-namespace {
 
-/// Whether its id can be used.
-bool usable(const Group& group) {
-    return group.state == GroupState::Ready || group.state == GroupState::Destructing;
-}
-
-Value names_array(const std::vector<std::string>& names) {
+Value group_names_value(const std::vector<std::string>& names) {
     std::vector<const char*> texts;
     for (const std::string& name : names)
         texts.push_back(name.c_str());
     return Value::array(texts.data(), texts.size(), PMIX_STRING);
 }
-
-}  // namespace
 
 bool valid_group_id(const char* id) {
     return id != nullptr && *id != '\0' && strnlen(id, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
@@ -98,11 +90,20 @@ bool GroupTable::remove_member(const std::string& id, const pmix_proc_t& proc) {
     return true;
 }
 
+std::vector<std::string> GroupTable::names() const {
+    const std::shared_lock guard(lock_);
+    std::vector<std::string> names;
+    for (const auto& [id, group] : groups_) {
+        if (group.usable()) names.push_back(id);
+    }
+    return names;
+}
+
 std::vector<std::string> GroupTable::names_of(const pmix_proc_t& proc) const {
     const std::shared_lock guard(lock_);
     std::vector<std::string> names;
     for (const auto& [id, group] : groups_) {
-        if (usable(group) && group.has(proc)) names.push_back(id);
+        if (group.usable() && group.has(proc)) names.push_back(id);
     }
     return names;
 }
@@ -110,21 +111,18 @@ std::vector<std::string> GroupTable::names_of(const pmix_proc_t& proc) const {
 bool GroupTable::answer(const char* key, InfoView qualifiers, Info& found) const {
     const bool number = key_is(key, PMIX_QUERY_NUM_GROUPS);
     if (number || key_is(key, PMIX_QUERY_GROUP_NAMES)) {
-        std::vector<std::string> names;
-        for (const auto& [id, group] : groups_) {
-            if (usable(group)) names.push_back(id);
-        }
+        const std::vector<std::string> names = this->names();
         if (number) {
             found.add(key, names.size());
         } else {
-            found.add(key, names_array(names));
+            found.add(key, group_names_value(names));
         }
         return true;
     }
     if (!key_is(key, PMIX_QUERY_GROUP_MEMBERSHIP)) return false;
     const char* id = qualifiers.string(PMIX_GROUP_ID);
     const Group* group = id == nullptr ? nullptr : find(id);
-    if (group == nullptr || !usable(*group)) return false;
+    if (group == nullptr || !group->usable()) return false;
     found.add(key, group->membership());
     return true;
 }
@@ -133,7 +131,7 @@ const Group* GroupTable::ready(const char* nspace) const {
     if (groups_.empty()) return nullptr;
     const auto found = groups_.find(std::string(nspace_view(nspace)));
     if (found == groups_.end()) return nullptr;
-    return usable(found->second) ? &found->second : nullptr;
+    return found->second.usable() ? &found->second : nullptr;
 }
 
 bool GroupTable::is_group(const char* nspace) const {
@@ -207,7 +205,7 @@ bool GroupTable::expand(Info& directives) const {
 
 Value GroupTable::names_value(const pmix_proc_t& proc) const {
     const std::vector<std::string> names = names_of(proc);
-    return names.empty() ? Value() : names_array(names);
+    return names.empty() ? Value() : group_names_value(names);
 }
 
 bool expand_wildcards(const Gds& store, std::vector<pmix_proc_t>& procs) {

@@ -57,7 +57,12 @@ struct Group {
     bool remove(const pmix_proc_t& proc);
     /// The value of PMIX_GROUP_MEMBERSHIP.
     Value membership() const;
+    /// Whether its id can be used.
+    bool usable() const { return state == GroupState::Ready || state == GroupState::Destructing; }
 };
+
+/// The value of PMIX_GROUP_NAMES and PMIX_QUERY_GROUP_NAMES.
+Value group_names_value(const std::vector<std::string>& names);
 
 /// Whether a text can name a group: 1 to PMIX_MAX_NSLEN bytes.
 bool valid_group_id(const char* id);
@@ -85,7 +90,9 @@ class GroupTable {
     bool remove_member(const std::string& id, const pmix_proc_t& proc);
     /// All groups, by id. Valid until the next change.
     const std::map<std::string, Group>& all() const { return groups_; }
-    /// The ids of the groups, ready for use, that a process is in.
+    /// The ids of the groups that are ready for use, in order.
+    std::vector<std::string> names() const;
+    /// Those that a process is in.
     std::vector<std::string> names_of(const pmix_proc_t& proc) const;
 
     /// Answers PMIX_QUERY_NUM_GROUPS, _GROUP_NAMES and _GROUP_MEMBERSHIP (of the group that PMIX_GROUP_ID

@@ -7,6 +7,7 @@
 
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"
+#include "core/groups/group_query.hpp"
 #include "core/iof/forwarding.hpp"
 #include "core/query/attribute_support.hpp"
 #include "core/query/waits.hpp"
@@ -113,7 +114,8 @@ namespace {
 bool lasts(const char* key) {
     return std::strncmp(key, "pmix.qry.", 9) != 0 && !key_is(key, PMIX_PROC_STATE_STATUS) &&
            !key_is(key, PMIX_TIME_REMAINING) && !key_is(key, PMIX_CLIENT_AVG_MEMORY) &&
-           !key_is(key, PMIX_DAEMON_MEMORY);
+           !key_is(key, PMIX_DAEMON_MEMORY) && !key_is(key, PMIX_PSET_NAMES) &&
+           !key_is(key, PMIX_GROUP_NAMES);
 }
 
 /// The process (or with rank WILDCARD the job) that the qualifiers name; false where they name none.
@@ -196,6 +198,7 @@ bool answer_by_server(Server& server, const Caller& caller, const char* key, Inf
     if (allowed && answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
     if (server.process_sets().answer(key, qualifiers, found)) return true;
     if (server.runtime().groups().answer(key, qualifiers, found)) return true;
+    if (answer_groups(server, key, found)) return true;
     if (server.invitation_watch().answer(key, qualifiers, found)) return true;
     if (answer_attribute_support(
             key, qualifiers,
@@ -228,9 +231,10 @@ struct Arguments {
 };
 
 /// Joins what was found before with the host's (or server's) answer for the rest.
-HostDone join(Info found, size_t wanted, HostDone done) {
+/// `missing`: how many keys were found not to have one.
+HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
     auto kept = std::make_shared<Info>(std::move(found));
-    return [kept, wanted, done = std::move(done)](HostAnswer answer) {
+    return [kept, wanted, missing, done = std::move(done)](HostAnswer answer) {
         const bool some = answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
         if (!some) answer.info.clear();
         const size_t before = kept->size();
@@ -240,11 +244,12 @@ HostDone join(Info found, size_t wanted, HostDone done) {
         // A host may put several results into one entry, so its word on its part counts.
         if (answer.status != PMIX_SUCCESS && before > 0) answer.status = query_status(wanted, before);
         if (answer.status == PMIX_SUCCESS && answer.info.empty()) answer.status = PMIX_ERR_NOT_FOUND;
+        if (answer.status == PMIX_SUCCESS && missing > 0) answer.status = PMIX_ERR_PARTIAL_SUCCESS;
         done(std::move(answer));
     };
 }
 
-void query_by_host(Server& server, const Caller& caller, Queries queries, HostDone done) {
+void query_rest_by_host(Server& server, const Caller& caller, Queries queries, HostDone done) {
     const size_t wanted = queries.keys();
     Info found;
     queries.answer([&](const char* key, InfoView qualifiers) {
@@ -270,6 +275,25 @@ void query_by_host(Server& server, const Caller& caller, Queries queries, HostDo
         "query", kept, bounded(server, "query", caller, first, std::move(done)), [&](void* cbdata) {
             return upcall(&kept->proc, kept->queries.data(), kept->queries.size(), Host::on_info, cbdata);
         });
+}
+
+void query_by_host(Server& server, const Caller& caller, Queries queries, HostDone done) {
+    const size_t wanted = queries.keys();
+    const auto rest = std::make_shared<Queries>(std::move(queries));
+    answer_about_groups(server, caller, *rest,
+                        [&server, caller, rest, wanted, done = std::move(done)](Info found) mutable {
+                            if (rest->size() == 0) {
+                                HostAnswer answer;
+                                answer.status = query_status(wanted, found.size());
+                                answer.info = std::move(found);
+                                return done(std::move(answer));
+                            }
+                            // Each key that was taken out has an answer, or is not found.
+                            const size_t missing = wanted - rest->keys() - found.size();
+                            if (!found.empty() || missing > 0)
+                                done = join(std::move(found), wanted, std::move(done), missing);
+                            query_rest_by_host(server, caller, std::move(*rest), std::move(done));
+                        });
 }
 
 /// Attributes of this library's own levels are known here; what a server of another one would say of these is

@@ -2,6 +2,8 @@
 // The exchange of posted data on the server: see modex.hpp.
 #include "core/server/modex.hpp"
 
+#include "core/groups/group_query.hpp"
+#include "core/groups/group_table.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/compress.hpp"
@@ -162,6 +164,33 @@ void Modex::get(GetRequest request, OnGet done) {
     if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS)
         return done(PMIX_ERR_BAD_PARAM, {});
 
+    if (request.key && key_is(request.key->c_str(), PMIX_GROUP_NAMES) && !directives.immediate &&
+        request.target.rank <= PMIX_RANK_VALID) {
+        return get_group_names(std::move(request), directives, std::move(done));
+    }
+    get_value(std::move(request), directives, std::move(done));
+}
+
+void Modex::get_group_names(GetRequest request, const GetDirectives& directives, OnGet done) {
+    Caller caller = Caller::host(server_.runtime());
+    for (const PeerPtr& peer : server_.peers()) {
+        if (proc_is(peer->proc, request.requester)) caller = Caller::of(*peer);
+    }
+    const auto kept = std::make_shared<GetRequest>(std::move(request));
+    group_names(
+        server_, caller, &kept->target, kept->info,
+        [this, kept, directives, done = std::move(done)](const std::vector<std::string>& names) mutable {
+            if (names.empty()) return get_value(std::move(*kept), directives, std::move(done));
+            Packer out(kept->format);
+            Packer values(kept->format);
+            values.kval(PMIX_GROUP_NAMES, *group_names_value(names));
+            pack_object(out, kept->target, values);
+            if (out.error() != PMIX_SUCCESS) return done(out.error(), {});
+            done(PMIX_SUCCESS, out.take());
+        });
+}
+
+void Modex::get_value(GetRequest request, const GetDirectives& directives, OnGet done) {
     Namespace* nspace = server_.namespaces().find(request.target.nspace);
     const bool local = nspace != nullptr && nspace->is_local(request.target.rank);
     // A copy of remote data may be stale; what a local process committed is always current.

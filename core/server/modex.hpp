@@ -21,6 +21,7 @@
 namespace muster {
 
 class Server;
+struct GetDirectives;
 
 /// A request for data of `target`.
 struct GetRequest {
@@ -78,6 +79,9 @@ class Modex {
     };
     using WaitingList = std::list<std::unique_ptr<Waiting>>;
 
+    void get_value(GetRequest request, const GetDirectives& directives, OnGet done);
+    /// PMIX_GROUP_NAMES: the host may know more than this server.
+    void get_group_names(GetRequest request, const GetDirectives& directives, OnGet done);
     std::optional<Bytes> try_answer(const GetRequest& request);
     std::optional<Bytes> job_level_answer(const GetRequest& request);
     void wait(GetRequest request, OnGet done, bool bounded);

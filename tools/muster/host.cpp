@@ -22,6 +22,7 @@ pmix_server_module_t* host_module(Bridge& node) {
     add_connect_upcalls(module);
     add_spawn_upcalls(module);
     add_group_upcalls(module);
+    add_group_list();
     add_event_upcalls(module);
     add_query_upcalls(module);
     add_control_upcalls(module);

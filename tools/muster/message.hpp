@@ -40,6 +40,7 @@ enum class Topic : uint32_t {
     Forward,
     Log,
     Debug,
+    KnownGroups,
 };
 
 enum class Kind : uint32_t {

@@ -424,6 +424,70 @@ void unsupported(bool one_node) {
     fence();
 }
 
+uint32_t node_of(pmix_rank_t number) {
+    const pmix_proc_t proc = rank(number);
+    pmix_value_t* value = nullptr;
+    is(PMIx_Get(&proc, PMIX_NODEID, nullptr, 0, &value), PMIX_SUCCESS, "node");
+    if (value == nullptr) return UINT32_MAX;
+    const uint32_t node = value->data.uint32;
+    PMIX_VALUE_RELEASE(value);
+    return node;
+}
+
+/// Groups without a member here are known here, too: of whom, how many, and who is in them.
+void elsewhere() {
+    using Names = std::set<std::string>;
+    const pmix_rank_t last = size - 1;
+    const std::map<std::string, std::vector<pmix_rank_t>> groups{
+        {"t-first", {0, 1}}, {"t-last", {last - 1, last}}, {"t-spread", {0, last}}};
+    Names every;
+    for (const auto& [id, members] : groups) {
+        every.insert(id);
+        if (std::find(members.begin(), members.end(), self.rank) != members.end())
+            is(construct(id.c_str(), ranks(members)), PMIX_SUCCESS, "construct " + id);
+    }
+    fence();
+    need(number_of(PMIX_QUERY_NUM_GROUPS) == every.size(), "number of groups");
+    const auto all_names = [](const char* qualifier) {
+        Names found;
+        is(query(PMIX_QUERY_GROUP_NAMES, qualifier, "true",
+                 [&](const pmix_value_t& value) { found = strings(value); }),
+           PMIX_SUCCESS, "names of groups");
+        return found;
+    };
+    need(all_names(nullptr) == every, "names of all groups");
+    Names here;
+    for (const auto& [id, members] : groups) {
+        if (std::any_of(members.begin(), members.end(),
+                        [](pmix_rank_t one) { return node_of(one) == node_of(self.rank); })) {
+            here.insert(id);
+        }
+        std::vector<pmix_rank_t> found;
+        is(query(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, id,
+                 [&](const pmix_value_t& value) { found = ranks_of(value); }),
+           PMIX_SUCCESS, "members of " + id);
+        need(found == members, "members of " + id);
+    }
+    need(all_names(PMIX_QUERY_LOCAL_ONLY) == here, "names of the groups of this node");
+    for (pmix_rank_t one = 0; one < size; ++one) {
+        Names of_one;
+        for (const auto& [id, members] : groups) {
+            if (std::find(members.begin(), members.end(), one) != members.end()) of_one.insert(id);
+        }
+        need(names(rank(one), PMIX_GROUP_NAMES) == of_one, "groups of rank " + std::to_string(one));
+    }
+    fence();
+    for (const auto& [id, members] : groups) {
+        if (std::find(members.begin(), members.end(), self.rank) != members.end())
+            is(destruct(id.c_str()), PMIX_SUCCESS, "destruct " + id);
+    }
+    fence();
+    need(number_of(PMIX_QUERY_NUM_GROUPS) == 0, "number of groups in the end");
+    need(names(rank(0), PMIX_GROUP_NAMES).empty() && names(rank(last), PMIX_GROUP_NAMES).empty(),
+         "groups of processes in the end");
+    fence();
+}
+
 /// Connecting: all call, and all call again to part; no name, no rank, nothing to be asked for.
 void connect_all() {
     std::vector<pmix_proc_t> procs = ranks(all());
@@ -486,6 +550,7 @@ int main(int argc, char** argv) {
         {"callbacks", callbacks},
         {"leave_unheard", leave_unheard},
         {"awaited", awaited},
+        {"elsewhere", elsewhere},
         {"leave_in_destruct", leave_in_destruct},
         {"unsupported", [&] { unsupported(argc > 2 && strcmp(argv[2], "1") == 0); }},
         {"connect", connect_all},

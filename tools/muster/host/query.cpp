@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcall query: what the launcher knows of the jobs, in PMIx's words. The library has answered before
-// what it knows itself (process sets, groups, attributes).
+// The upcall query: what the launcher knows of the jobs, and all nodes of groups, in PMIx's words. The
+// library has answered before what it knows itself (process sets, groups of its node, attributes).
 #include <pmix.h>
 #include <unistd.h>
 
@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "tools/muster/host/debug.hpp"
+#include "tools/muster/host/group_list.hpp"
 #include "tools/muster/host/spawn_support.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/job_data.hpp"
@@ -26,6 +27,7 @@ struct Question {
     std::string nspace;            ///< "" where none is named
     std::optional<uint32_t> rank;  ///< of PMIX_RANK, PMIX_PROCID
     std::string hostname;
+    std::string group;
     std::optional<uint32_t> node;
     bool average = false, extremes = false;
     std::string lacking;  ///< a qualifier that is required and not known here
@@ -34,7 +36,13 @@ struct Question {
 constexpr std::array kKeys = {
     PMIX_QUERY_NAMESPACES,       PMIX_QUERY_NAMESPACE_INFO, PMIX_QUERY_JOB_STATUS,    PMIX_QUERY_PROC_TABLE,
     PMIX_QUERY_LOCAL_PROC_TABLE, PMIX_QUERY_SPAWN_SUPPORT,  PMIX_QUERY_DEBUG_SUPPORT, PMIX_QUERY_MEMORY_USAGE,
-    PMIX_QUERY_SUPPORTED_KEYS,   PMIX_QUERY_AUTHORIZATIONS};
+    PMIX_QUERY_SUPPORTED_KEYS,   PMIX_QUERY_AUTHORIZATIONS, PMIX_QUERY_NUM_GROUPS,    PMIX_QUERY_GROUP_NAMES,
+    PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_NAMES};
+
+bool is_about_groups(const std::string& key) {
+    return key == PMIX_QUERY_NUM_GROUPS || key == PMIX_QUERY_GROUP_NAMES ||
+           key == PMIX_QUERY_GROUP_MEMBERSHIP || key == PMIX_GROUP_NAMES;
+}
 
 Question question_of(const char* key, const pmix_query_t& query) {
     Question question;
@@ -52,6 +60,8 @@ Question question_of(const char* key, const pmix_query_t& query) {
             question.rank = name.rank;
         } else if (PMIX_CHECK_KEY(&info, PMIX_HOSTNAME)) {
             question.hostname = text_of(info.value);
+        } else if (PMIX_CHECK_KEY(&info, PMIX_GROUP_ID)) {
+            question.group = text_of(info.value);
         } else if (PMIX_CHECK_KEY(&info, PMIX_NODEID)) {
             if (const auto node = integer_of(info.value)) question.node = static_cast<uint32_t>(*node);
         } else if (PMIX_CHECK_KEY(&info, PMIX_QUERY_REPORT_AVG)) {
@@ -91,7 +101,8 @@ float memory_of(int64_t pid) {
 /// Answers all questions of one upcall from what the launcher said.
 class Answers {
   public:
-    Answers(std::vector<JobStatus> jobs) : jobs_(std::move(jobs)) {}
+    Answers(std::vector<JobStatus> jobs, std::vector<KnownGroup> groups)
+        : jobs_(std::move(jobs)), groups_(std::move(groups)) {}
 
     /// False where there is nothing to say.
     bool add(const Question& question);
@@ -107,8 +118,10 @@ class Answers {
     bool proc_table(const Question& question, bool local);
     bool namespace_info(const Question& question);
     bool memory(const Question& question);
+    bool groups(const Question& question);
 
     std::vector<JobStatus> jobs_;
+    std::vector<KnownGroup> groups_;
     InfoList infos_;
 };
 
@@ -147,9 +160,40 @@ bool Answers::add(const Question& question) {
         infos_.text(PMIX_QUERY_SUPPORTED_KEYS, joined(kKeys));
     } else if (key == PMIX_QUERY_MEMORY_USAGE) {
         return memory(question);
+    } else if (is_about_groups(key)) {
+        return groups(question);
     } else {
         return false;
     }
+    return true;
+}
+
+bool Answers::groups(const Question& question) {
+    std::vector<const char*> names;
+    for (const KnownGroup& group : groups_) {
+        if (question.key == PMIX_QUERY_GROUP_MEMBERSHIP) {
+            if (group.id != question.group) continue;
+            std::vector<pmix_proc_t> members;
+            for (const ProcName& member : group.members)
+                members.push_back(to_pmix(member));
+            pmix_data_array_t array{PMIX_PROC, members.size(), members.data()};
+            infos_.add(question.key.c_str(), &array, PMIX_DATA_ARRAY);
+            return true;
+        }
+        const ProcName proc{question.nspace, question.rank.value_or(PMIX_RANK_WILDCARD)};
+        const bool of_one = question.key == PMIX_GROUP_NAMES;
+        if (!of_one || std::find(group.members.begin(), group.members.end(), proc) != group.members.end())
+            names.push_back(group.id.c_str());
+    }
+    if (question.key == PMIX_QUERY_GROUP_MEMBERSHIP) return false;
+    if (question.key == PMIX_QUERY_NUM_GROUPS) {
+        const size_t number = names.size();
+        infos_.add(question.key.c_str(), &number, PMIX_SIZE);
+        return true;
+    }
+    if (question.key == PMIX_GROUP_NAMES && names.empty()) return false;
+    pmix_data_array_t array{PMIX_STRING, names.size(), names.data()};
+    infos_.add(question.key.c_str(), &array, PMIX_DATA_ARRAY);
     return true;
 }
 
@@ -229,13 +273,13 @@ bool Answers::memory(const Question& question) {
     return true;
 }
 
-void answer(const std::vector<Question>& questions, std::string_view bytes, pmix_info_cbfunc_t callback,
-            void* data) {
+void answer(const std::vector<Question>& questions, std::vector<KnownGroup> groups, std::string_view bytes,
+            pmix_info_cbfunc_t callback, void* data) {
     Reader in(bytes);
     std::vector<JobStatus> jobs;
     for (uint32_t left = in.count(1); left > 0 && in.ok(); --left)
         jobs.push_back(read_job_status(in));
-    Answers answers(std::move(jobs));
+    Answers answers(std::move(jobs), std::move(groups));
     size_t found = 0;
     for (const Question& question : questions)
         found += answers.add(question) ? 1 : 0;
@@ -266,13 +310,19 @@ pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info
         for (const Question& question : questions) {
             if (question.nspace != nspace || question.key == PMIX_QUERY_NAMESPACES) nspace.clear();
         }
-        on_loop([questions = std::move(questions), nspace, callback, data] {
+        const bool groups = std::any_of(questions.begin(), questions.end(), [](const Question& question) {
+            return is_about_groups(question.key);
+        });
+        auto ask = [questions = std::move(questions), nspace, callback,
+                    data](const std::vector<KnownGroup>& known) {
             bridge().ask(Topic::Query, Writer().bytes(nspace),
-                         [questions, callback, data](pmix_status_t status, std::string_view bytes) {
-                             if (status == PMIX_SUCCESS) return answer(questions, bytes, callback, data);
+                         [questions, known, callback, data](pmix_status_t status, std::string_view bytes) {
+                             if (status == PMIX_SUCCESS)
+                                 return answer(questions, known, bytes, callback, data);
                              callback(status, nullptr, 0, data, nullptr, nullptr);
                          });
-        });
+        };
+        on_loop([groups, ask = std::move(ask)] { groups ? list_groups(ask) : ask({}); });
         return PMIX_SUCCESS;
     });
 }

@@ -13,6 +13,8 @@ void add_publish_upcalls(pmix_server_module_t& module);
 void add_connect_upcalls(pmix_server_module_t& module);
 void add_spawn_upcalls(pmix_server_module_t& module);
 void add_group_upcalls(pmix_server_module_t& module);
+/// What the launcher wants to know of this node's groups.
+void add_group_list();
 void add_event_upcalls(pmix_server_module_t& module);
 void add_query_upcalls(pmix_server_module_t& module);
 void add_control_upcalls(pmix_server_module_t& module);

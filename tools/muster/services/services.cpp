@@ -10,6 +10,7 @@
 #include "tools/muster/services/forwards.hpp"
 #include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/job_status.hpp"
+#include "tools/muster/services/known_groups.hpp"
 #include "tools/muster/services/log_writer.hpp"
 #include "tools/muster/services/spawner.hpp"
 
@@ -20,6 +21,7 @@ std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub) {
     services[Topic::Publish] = std::make_unique<Directory>(hub);
     services[Topic::Connect] = std::make_unique<Connections>(hub);
     services[Topic::Group] = std::make_unique<Groups>(hub);
+    services[Topic::KnownGroups] = std::make_unique<KnownGroups>(hub);
     services[Topic::Spawn] = std::make_unique<Spawner>(hub);
     services[Topic::Event] = std::make_unique<Announcer>(hub);
     services[Topic::Query] = std::make_unique<JobStatusService>(hub);

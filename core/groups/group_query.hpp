@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a server says of groups: its own are those with members on its node, its host may know others. On the
+// loop.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/service/exchange.hpp"
+
+namespace muster {
+
+class Queries;
+
+/// Key of a query of ours, for hosts that answer for several servers: an array with one kGroupKey for each
+/// group that has members on this node, in it PMIX_GROUP_ID and PMIX_GROUP_MEMBERSHIP by rank.
+inline constexpr const char* kGroupsKey = "muster.groups";
+inline constexpr const char* kGroupKey = "muster.group";
+
+using NamesDone = std::function<void(std::vector<std::string> names)>;
+
+/// The names of the groups that a process is in, or, for null, of all groups: what is known here, together
+/// with what the host says to the query of PMIX_GROUP_NAMES with PMIX_PROCID, or PMIX_QUERY_GROUP_NAMES. Not
+/// asked is a host without queries, one that asks itself, and where PMIX_QUERY_LOCAL_ONLY or the range
+/// local is among `directives` or all groups of the process are known here. PMIX_TIMEOUT among them bounds
+/// the waiting.
+void group_names(Server& server, const Caller& caller, const pmix_proc_t* of, InfoView directives,
+                 NamesDone done);
+
+/// Takes those about numbers and names of groups out of `queries` and answers them. `done` gets the answers,
+/// at once where nothing else was asked.
+void answer_about_groups(Server& server, const Caller& caller, Queries& queries,
+                         std::function<void(Info found)> done);
+
+/// Answers kGroupsKey; false for other keys.
+bool answer_groups(Server& server, const char* key, Info& found);
+
+}  // namespace muster
