@@ -27,8 +27,8 @@ function(muster_add_component)
             LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR}
             LINK_DEPENDS ${MUSTER_COMPONENT_MAP})
         # What a component uses of the framework is linked into it; nothing is left undefined, and
-        # all is bound when it is opened.
-        target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now -Wl,--as-needed
+        # all is bound when it is opened, and it is mapped in as few pieces as can be.
+        target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now -Wl,--as-needed -Wl,-z,noseparate-code
             -Wl,--version-script=${MUSTER_COMPONENT_MAP})
         install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
         set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})

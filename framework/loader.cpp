@@ -60,11 +60,6 @@ std::optional<uint16_t> table_version(std::string_view framework) {
     return std::nullopt;
 }
 
-struct OpenFile {
-    dev_t device;
-    ino_t inode;
-};
-
 Error refused(const std::string& origin, const std::string& why) {
     return {PMIX_ERR_NOT_SUPPORTED, origin + " is refused: " + why};
 }
@@ -73,12 +68,12 @@ Error io_error(const std::string& path) {
     return {errno == ENOENT ? PMIX_ERR_NOT_FOUND : PMIX_ERROR, path + ": " + std::strerror(errno)};
 }
 
-Result<OpenFile> examine(const std::string& path) {
-    const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
+/// Opening what is no file could take for ever.
+Result<void> examine(const std::string& path) {
     struct stat status {};
-    if (!fd || ::fstat(fd.get(), &status) != 0) return io_error(path);
+    if (::stat(path.c_str(), &status) != 0) return io_error(path);
     if (!S_ISREG(status.st_mode)) return refused(path, "it is not a regular file");
-    return OpenFile{status.st_dev, status.st_ino};
+    return {};
 }
 
 /// The library in which an address lies, as the dynamic linker knows it.
@@ -89,9 +84,12 @@ const link_map* library_of(const void* address) {
     return static_cast<const link_map*>(map);
 }
 
-bool same_file(const char* path, const OpenFile& file) {
-    struct stat status {};
-    return ::stat(path, &status) == 0 && status.st_dev == file.device && status.st_ino == file.inode;
+bool same_file(const char* opened, const std::string& path) {
+    if (path == opened) return true;
+    struct stat one {};
+    struct stat other {};
+    return ::stat(opened, &one) == 0 && ::stat(path.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
 }
 
 /// Whether all its symbols were bound when it was opened: libltdl itself asks for that one by one.
@@ -143,9 +141,7 @@ Result<EntryFunction> open_entry(const std::string& path, const std::string& sym
 
 }  // namespace
 
-std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders,
-                                                std::string_view framework) {
-    const std::string prefix = std::string(kFilePrefix) + std::string(framework) + "_";
+std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders) {
     std::vector<ComponentFile> files;
     for (const std::string& folder : folders) {
         if (folder.empty() || folder.front() != '/') continue;
@@ -154,13 +150,17 @@ std::vector<ComponentFile> find_component_files(const std::vector<std::string>& 
         std::vector<ComponentFile> here;
         while (const dirent* entry = ::readdir(list.get())) {
             std::string_view name(entry->d_name);
-            if (!name.starts_with(prefix) || !name.ends_with(kFileSuffix)) continue;
-            if (name.size() <= prefix.size() + kFileSuffix.size()) continue;
-            name.remove_prefix(prefix.size());
+            if (name.size() <= kFilePrefix.size() + kFileSuffix.size() || !name.starts_with(kFilePrefix) ||
+                !name.ends_with(kFileSuffix))
+                continue;
+            name.remove_prefix(kFilePrefix.size());
             name.remove_suffix(kFileSuffix.size());
-            if (is_component_name(name)) here.push_back({std::string(name), folder + "/" + entry->d_name});
+            const size_t end = name.find('_');
+            if (end == std::string_view::npos || !is_component_name(name.substr(end + 1))) continue;
+            here.push_back({std::string(name.substr(0, end)), std::string(name.substr(end + 1)),
+                            folder + "/" + entry->d_name});
         }
-        std::sort(here.begin(), here.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+        std::sort(here.begin(), here.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
         files.insert(files.end(), here.begin(), here.end());
     }
     return files;
@@ -258,8 +258,7 @@ Result<void> check_descriptor(const muster_component_t* descriptor, std::string_
     return {};
 }
 
-Result<const muster_component_t*> open_component_file(const ComponentFile& file, std::string_view framework,
-                                                      bool privileged) {
+Result<const muster_component_t*> open_component_file(const ComponentFile& file, bool privileged) {
     if (file.path.empty() || file.path.front() != '/') return refused(file.path, "its path is not absolute");
     std::string path = file.path;
     if (privileged) {
@@ -267,15 +266,13 @@ Result<const muster_component_t*> open_component_file(const ComponentFile& file,
         if (!allowed.ok()) return allowed.error();
         path = std::move(*allowed);
     }
-    const Result<OpenFile> examined = examine(path);
-    if (!examined.ok()) return examined.error();
+    if (Result<void> examined = examine(path); !examined.ok()) return examined.error();
 
-    Result<EntryFunction> entry =
-        open_entry(path, "muster_component_" + std::string(framework) + "_" + file.name);
+    Result<EntryFunction> entry = open_entry(path, "muster_component_" + file.framework + "_" + file.name);
     if (!entry.ok()) return entry.error();
     // The linker also looks into the libraries that the file needs.
     const link_map* library = library_of(reinterpret_cast<const void*>(*entry));
-    if (library == nullptr || !same_file(library->l_name, *examined)) {
+    if (library == nullptr || !same_file(library->l_name, path)) {
         return refused(file.path, "the function that it should export is another library's");
     }
     if (!bound_at_once(*library)) {
@@ -284,7 +281,7 @@ Result<const muster_component_t*> open_component_file(const ComponentFile& file,
             "it is bound lazily; link it with -Wl,-z,now, or build it with muster_add_component()");
     }
     const muster_component_t* descriptor = (*entry)();
-    Result<void> fits = check_descriptor(descriptor, framework, file.name, file.path);
+    Result<void> fits = check_descriptor(descriptor, file.framework, file.name, file.path);
     if (!fits.ok()) return fits.error();
     return descriptor;
 }

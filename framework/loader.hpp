@@ -15,20 +15,19 @@ namespace muster {
 
 /// A file that by its name is a component.
 struct ComponentFile {
+    std::string framework;
     std::string name;  ///< of the component
     std::string path;  ///< absolute
 };
 
-/// The component files of a framework, in the folders' order and by name within a folder; what is in several
-/// folders comes several times. Folders that are missing are passed over. Any thread.
-std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders,
-                                                std::string_view framework);
+/// The component files of all frameworks, in the folders' order and by their names within a folder; what is
+/// in several folders comes several times. Folders that are missing are passed over. Any thread.
+std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders);
 
 /// Opens a component's file, asks it for its descriptor and checks that. The descriptor lives as long as the
 /// process. `privileged`: file and folders must belong to root and be writable by nobody else. The error is
 /// one sentence: path, versions, cure. Any thread.
-Result<const muster_component_t*> open_component_file(const ComponentFile& file, std::string_view framework,
-                                                      bool privileged);
+Result<const muster_component_t*> open_component_file(const ComponentFile& file, bool privileged);
 
 /// Whether a descriptor is one that this library can use, and of the component that was asked for (any of the
 /// framework's when `name` is empty). `origin` is for the message: a path, or "linked in".

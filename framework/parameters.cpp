@@ -310,7 +310,7 @@ Parameters::Sources Parameters::Sources::standard() {
     Sources sources;
     sources.privileged = process_is_privileged();
     sources.environment = !sources.privileged;
-    const InstallPaths paths = install_paths();
+    const InstallPaths& paths = install_paths();
     if (!paths.system_parameter_file.empty()) sources.files.push_back(paths.system_parameter_file);
     if (sources.privileged) return sources;
     if (const char* list = std::getenv(kParameterFiles); list != nullptr) {

@@ -198,8 +198,9 @@ struct Registry::Impl {
     Options options;
     Log log{"mca"};
     std::list<Framework> frameworks;
-    std::list<Framework> services;  // without components: for their logs
-    std::vector<Component*> made;   // in the order of creation
+    std::list<Framework> services;                    // without components: for their logs
+    std::vector<Component*> made;                     // in the order of creation
+    std::optional<std::vector<ComponentFile>> files;  // in the folders; once they were looked at
 
     Impl(Parameters& given_parameters, Options given_options)
         : parameters(given_parameters), options(std::move(given_options)) {
@@ -289,8 +290,9 @@ struct Registry::Impl {
             if (descriptor == nullptr || std::strcmp(descriptor->framework, framework.name) != 0) continue;
             add(framework, descriptor->name, "").linked = *entry;
         }
-        for (ComponentFile& file : find_component_files(options.folders, framework.name)) {
-            add(framework, file.name, std::move(file.path));
+        if (!files) files = find_component_files(options.folders);
+        for (const ComponentFile& file : *files) {
+            if (file.framework == framework.name) add(framework, file.name, file.path);
         }
         const Restriction& restriction = framework.restriction;
         // To rule out what is not there is no mistake: files of parameters are shared with other
@@ -363,7 +365,7 @@ struct Registry::Impl {
                 check_descriptor(*opened, framework.name, record.name, "linked-in " + record.name);
             if (!fits.ok()) opened = fits.error();
         } else {
-            opened = open_component_file({record.name, record.path}, framework.name, options.privileged);
+            opened = open_component_file({record.framework, record.name, record.path}, options.privileged);
         }
         if (!opened.ok()) {
             MUSTER_LOG(framework.log, Error, "%s", opened.error().text.c_str());

@@ -34,7 +34,6 @@ Result<std::unique_ptr<Runtime>> make_client(void* data) {
     auto client = std::make_unique<Client>(**runtime);
     Client& role = *client;
     (*runtime)->set_client(std::move(client));
-    (*runtime)->start();
     if (*contact) {
         if (auto connected = role.connect(**contact); !connected) {
             MUSTER_LOG((*runtime)->log(), Error, "%s", connected.error().text.c_str());
@@ -45,6 +44,8 @@ Result<std::unique_ptr<Runtime>> make_client(void* data) {
         role.become_singleton();
         context.alone = true;
     }
+    // Until here the calling thread has driven the loop.
+    (*runtime)->start();
     (*runtime)->note_own_facts();
     context.made = true;
     return runtime;

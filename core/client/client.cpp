@@ -260,7 +260,10 @@ void Client::commit(OnStatus done) {
             if (one.scope != PMIX_LOCAL) remote.kval(found.key, found.value);
         });
     }
-    Packer message = packer(Command::Commit);
+    // A server of ours does not answer, and nobody waits: what is asked of it later it finds done. One that
+    // is behind is waited for.
+    const bool answered = !ours || primary_->backed_up();
+    Packer message = packer(answered ? Command::Commit : Command::Post);
     const auto section = [&](pmix_scope_t scope, const Packer& values) {
         if (values.length() == 0) return;
         message.items(&scope, 1, PMIX_SCOPE);
@@ -272,7 +275,10 @@ void Client::commit(OnStatus done) {
     for (const Packer* values : {&local, &remote, &global}) {
         if (values->error() != PMIX_SUCCESS) return done(values->error());
     }
-    request_status(std::move(message), std::move(done));
+    if (answered) return request_status(std::move(message), std::move(done));
+    const pmix_status_t packed = message.error();
+    send(std::move(message));
+    done(packed);
 }
 
 pmix_status_t Client::take_in(Unpacker& reply) {

@@ -98,7 +98,7 @@ class Client {
 
     /// Any thread.
     pmix_status_t put(pmix_scope_t scope, const char* key, const pmix_value_t& value);
-    /// Sends what was put since the last commit. Loop.
+    /// Sends what was put since the last commit; `done` runs when it is on its way. Loop.
     void commit(OnStatus done);
     /// Asks the server for what the store does not have; when `done` gets PMIX_SUCCESS the store has it.
     /// Loop.

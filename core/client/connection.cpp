@@ -43,6 +43,10 @@ void Connection::send(Packer&& message) {
     if (open_ && message.error() == PMIX_SUCCESS) channel_->send(peer_index_, next_tag(), message.take());
 }
 
+bool Connection::backed_up() const {
+    return channel_->queued() != 0;
+}
+
 void Connection::send_heartbeat() {
     if (open_) channel_->send(peer_index_, tag::kHeartbeat, {});
 }

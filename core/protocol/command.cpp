@@ -82,6 +82,8 @@ const char* command_name(uint8_t code) {
             return "resolve peers";
         case Command::ResolveNodes:
             return "resolve nodes";
+        case Command::Post:
+            return "post";
     }
     return "unknown";
 }

@@ -44,7 +44,8 @@ enum class Command : uint8_t {
     ResourceBlock = 34,
     SessionControl = 35,
     ResolvePeers = 37,
-    ResolveNodes = 38
+    ResolveNodes = 38,
+    Post = 200  ///< nobody's but ours: a Commit that is not answered
 };
 
 /// Frame tags with a fixed meaning; a request uses one of its own, from kFirstDynamic on.

@@ -23,6 +23,7 @@ constexpr Handler kHandlers[] = {
     {Command::RefreshCache, handle::refresh_cache},
     {Command::ResolvePeers, handle::resolve_peers},
     {Command::ResolveNodes, handle::resolve_nodes},
+    {Command::Post, handle::post},
     {Command::Publish, handle::publish},
     {Command::Lookup, handle::lookup},
     {Command::Unpublish, handle::unpublish},
@@ -134,6 +135,13 @@ void handle::abort(Server& server, const Request& request) {
 
 void handle::commit(Server& server, const Request& request) {
     request.peer->reply_status(request.tag, server.modex().commit(request.peer->proc, request.in));
+}
+
+void handle::post(Server& server, const Request& request) {
+    const pmix_status_t status = server.modex().commit(request.peer->proc, request.in);
+    if (status == PMIX_SUCCESS) return;
+    MUSTER_LOG(server.log(), Error, "what %s has committed is not kept from here on: %s",
+               request.peer->text().c_str(), status_text(status));
 }
 
 void handle::fence(Server& server, const Request& request) {

@@ -17,12 +17,10 @@ std::string parent(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-}  // namespace
-
-InstallPaths install_paths() {
+InstallPaths find_install_paths() {
     InstallPaths paths;
     Dl_info info{};
-    if (dladdr(reinterpret_cast<const void*>(&install_paths), &info) == 0 || info.dli_fname == nullptr)
+    if (dladdr(reinterpret_cast<const void*>(&find_install_paths), &info) == 0 || info.dli_fname == nullptr)
         return paths;
     // The loader reports the name it was given; for a program that may be relative to a folder since left.
     char* real = realpath(info.dli_fname, nullptr);
@@ -37,6 +35,13 @@ InstallPaths install_paths() {
     const bool library = paths.image.compare(folder, 8, "libpmix.") == 0;
     paths.components = library ? paths.image.substr(0, folder) + "pmix" : base + "/lib/pmix";
     paths.system_parameter_file = base + "/etc/pmix-mca-params.conf";
+    return paths;
+}
+
+}  // namespace
+
+const InstallPaths& install_paths() {
+    static const InstallPaths paths = find_install_paths();
     return paths;
 }
 

@@ -16,7 +16,7 @@ struct InstallPaths {
 };
 
 /// Any thread.
-InstallPaths install_paths();
+const InstallPaths& install_paths();
 
 /// Set-user-ID and the like: environment and the user's files are then not to be trusted. Any thread.
 bool process_is_privileged();

@@ -28,7 +28,7 @@ class LoaderTest : public ::testing::Test {
     }
     static Result<const muster_component_t*> open(const std::string& name,
                                                   const std::string& framework = "plog") {
-        return open_component_file({name, module(framework, name)}, framework, false);
+        return open_component_file({framework, name, module(framework, name)}, false);
     }
     /// The sentence must name the file and hold the words.
     static void expect_refused(const std::string& name, std::initializer_list<std::string> words,
@@ -82,19 +82,19 @@ TEST_F(LoaderTest, ALibraryThatIsNotAComponentIsRefused) {
     expect_refused("foreign", {"another library's"});
     expect_refused("undefined", {"cannot be opened", "undefined symbol: nobody_defines_this"});
     std::ofstream(folder_ + "/mca_plog_text.so") << "no library at all\n";
-    EXPECT_FALSE(open_component_file({"text", folder_ + "/mca_plog_text.so"}, "plog", false).ok());
+    EXPECT_FALSE(open_component_file({"plog", "text", folder_ + "/mca_plog_text.so"}, false).ok());
     ASSERT_EQ(mkfifo((folder_ + "/mca_plog_fifo.so").c_str(), 0600), 0);
-    EXPECT_FALSE(open_component_file({"fifo", folder_ + "/mca_plog_fifo.so"}, "plog", false).ok());
-    EXPECT_EQ(open_component_file({"gone", folder_ + "/gone.so"}, "plog", false).status(),
+    EXPECT_FALSE(open_component_file({"plog", "fifo", folder_ + "/mca_plog_fifo.so"}, false).ok());
+    EXPECT_EQ(open_component_file({"plog", "gone", folder_ + "/gone.so"}, false).status(),
               PMIX_ERR_NOT_FOUND);
 }
 
 TEST_F(LoaderTest, OnlyAbsolutePathsAreOpened) {
-    EXPECT_FALSE(open_component_file({"good", "mca_plog_good.so"}, "plog", false).ok());
+    EXPECT_FALSE(open_component_file({"plog", "good", "mca_plog_good.so"}, false).ok());
     std::ofstream(folder_ + "/mca_plog_a.so");
     const fs::path before = fs::current_path();
     fs::current_path(folder_);
-    EXPECT_TRUE(find_component_files({".", ""}, "plog").empty());
+    EXPECT_TRUE(find_component_files({".", ""}).empty());
     fs::current_path(before);
 }
 
@@ -103,11 +103,13 @@ TEST_F(LoaderTest, FilesAreFoundByName) {
                              "mca_plog_A.so", "mca_plog_c.so.1", "mca_ptl_a.so", "libmca_plog_d.so"}) {
         std::ofstream(folder_ + "/" + name);
     }
-    const auto files = find_component_files({folder_ + "/none", folder_}, "plog");
-    ASSERT_EQ(files.size(), 2U);
+    const auto files = find_component_files({folder_ + "/none", folder_});
+    ASSERT_EQ(files.size(), 3U);
+    EXPECT_EQ(files[0].framework, "plog");
     EXPECT_EQ(files[0].name, "a");
     EXPECT_EQ(files[0].path, folder_ + "/mca_plog_a.so");
     EXPECT_EQ(files[1].name, "b");
+    EXPECT_EQ(files[2].framework, "ptl");
 }
 
 TEST_F(LoaderTest, APrivilegedProcessOpensOnlyWhatRootAloneCanChange) {
@@ -119,7 +121,7 @@ TEST_F(LoaderTest, APrivilegedProcessOpensOnlyWhatRootAloneCanChange) {
     EXPECT_EQ(allowed(), geteuid() == 0);
 
     ASSERT_EQ(chmod(copy.c_str(), 0775), 0);
-    const auto result = open_component_file({"good", copy}, "plog", true);
+    const auto result = open_component_file({"plog", "good", copy}, true);
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status(), PMIX_ERR_NO_PERMISSIONS);
     EXPECT_NE(result.error().text.find("must belong to root"), std::string::npos) << result.error().text;
@@ -131,7 +133,7 @@ TEST_F(LoaderTest, APrivilegedProcessOpensOnlyWhatRootAloneCanChange) {
     ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
     if (geteuid() != 0) GTEST_SKIP() << "the rest needs root";
 
-    EXPECT_TRUE(open_component_file({"good", copy}, "plog", true).ok());
+    EXPECT_TRUE(open_component_file({"plog", "good", copy}, true).ok());
     ASSERT_EQ(chown(folder_.c_str(), 12345, 0), 0);
     EXPECT_FALSE(allowed());
     ASSERT_EQ(chown(folder_.c_str(), 0, 0), 0);
