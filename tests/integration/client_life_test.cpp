@@ -120,6 +120,11 @@ TEST(Get, RefreshSeesWhatHasChanged) {
     run_job(host, host.start_job(2), {"refresh"});
 }
 
+TEST(Commit, ManyLargeOnesInARowArriveInOrder) {
+    Host host;
+    run_job(host, host.start_job(2), {"commits"});
+}
+
 TEST(Get, QualifiedValuesAreToldApart) {
     Host host;
     run_job(host, host.start_job(2), {"qualified"});

@@ -575,6 +575,25 @@ int run_gets(const Words& words) {
     return finalize();
 }
 
+// commits: more than a socket holds, and no call waits for the server; what came last counts. Two ranks.
+int run_commits(const Words&) {
+    init();
+    const pmix_proc_t other = rank_of(1 - self.rank);
+    constexpr int kCommits = 50;
+    for (int i = 0; i < kCommits; ++i) {
+        put(PMIX_GLOBAL, "large", std::string(100000, static_cast<char>('a' + i % 26)));
+        put(PMIX_GLOBAL, "count", std::to_string(i));
+        expect("commit", PMIx_Commit());
+    }
+    expect("fence", fence(30));
+    Directives immediate;
+    immediate.flag(PMIX_IMMEDIATE);
+    expect_got("the last", get(&other, "count", immediate), std::to_string(kCommits - 1));
+    expect_got("the large one", get(&other, "large", immediate),
+               std::string(100000, static_cast<char>('a' + (kCommits - 1) % 26)));
+    return finalize();
+}
+
 // refresh: what another process changes is seen when asked for anew. Two ranks.
 int run_refresh(const Words&) {
     init();
@@ -732,7 +751,7 @@ int main(int argc, char** argv) {
                       {"cycles", run_cycles},       {"inflight", run_inflight}, {"forked", run_forked},
                       {"singleton", run_singleton}, {"stopped", run_stopped},   {"external", run_external},
                       {"gets", run_gets},           {"refresh", run_refresh},   {"qualified", run_qualified},
-                      {"fences", run_fences},       {"threads", run_threads}};
+                      {"fences", run_fences},       {"threads", run_threads},   {"commits", run_commits}};
     for (const auto& behaviour : behaviours) {
         if (std::string(argv[1]) == behaviour.name) return behaviour.run(words);
     }
