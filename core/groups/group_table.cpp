@@ -158,6 +158,7 @@ bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
     result.reserve(procs.size());
     const Group* group = nullptr;
     const pmix_proc_t* last = nullptr;
+    std::unordered_set<const Group*> whole;  // those that are in with all their members
     for (const pmix_proc_t& proc : procs) {
         if (last == nullptr || !nspace_is(last->nspace, proc.nspace)) group = ready(proc.nspace);
         last = &proc;
@@ -166,6 +167,8 @@ bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
             continue;
         }
         bool known = proc.rank == PMIX_RANK_WILDCARD;
+        // Once is enough: a short list shall not become one of any length.
+        if (known && !whole.insert(group).second) continue;
         for (const GroupMember& member : group->members) {
             if (proc.rank != PMIX_RANK_WILDCARD && proc.rank != member.rank) continue;
             result.push_back(group->proc(member));

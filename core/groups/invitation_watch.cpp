@@ -53,6 +53,7 @@ void InvitationWatch::on_event(const Event& event) {
     const auto read = GroupEvent::read(event);
     if (!read) return;
     const GroupEvent& said = *read;
+    if (is_strangers(event, said)) return;
     switch (event.status) {
         case PMIX_GROUP_INVITED:
             return invited(event, said);
@@ -75,6 +76,18 @@ void InvitationWatch::on_event(const Event& event) {
         default:
             return;
     }
+}
+
+/// Whether a process speaks of a group that has members of other users.
+bool InvitationWatch::is_strangers(const Event& event, const GroupEvent& said) const {
+    if (!event.user || is_master(*event.user)) return false;
+    const auto is_others = [&](std::string_view nspace) {
+        return !server_.namespaces().may_use(*event.user, make_proc(nspace, PMIX_RANK_WILDCARD));
+    };
+    const Group* group = server_.runtime().groups().find(said.id);
+    if (group != nullptr && std::any_of(group->nspaces.begin(), group->nspaces.end(), is_others)) return true;
+    return std::any_of(said.members.begin(), said.members.end(),
+                       [&](const pmix_proc_t& proc) { return is_others(nspace_view(proc.nspace)); });
 }
 
 InvitationWatch::Watched* InvitationWatch::find(const GroupEvent& said, const pmix_proc_t& leader) {
@@ -231,8 +244,10 @@ void InvitationWatch::left(const Event& event, const GroupEvent& said) {
 
 void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) {
     const Group* group = server_.runtime().groups().find(said.id);
-    // During construction and destruction the collective sees to it. Servers tell of deaths, members do not.
-    if (!said.affected || group == nullptr || group->state != GroupState::Ready || group->has(event.source))
+    // During construction and destruction the collective sees to it. Servers tell of deaths, processes do
+    // not.
+    if (!said.affected || group == nullptr || group->state != GroupState::Ready || event.user ||
+        group->has(event.source))
         return;
     shrink(said.id, *said.affected);
 }

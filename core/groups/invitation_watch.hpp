@@ -103,6 +103,7 @@ class InvitationWatch {
     void select(Watched& watched, const pmix_proc_t* leader);
     void abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets);
     void tell(pmix_status_t code, const std::vector<pmix_proc_t>& targets, const std::string& id, Info info);
+    bool is_strangers(const Event& event, const GroupEvent& said) const;
     Watched* find(const GroupEvent& said, const pmix_proc_t& leader);
     bool has_gone(const pmix_proc_t& proc) const;
     void forget_the_empty();

@@ -32,6 +32,13 @@ class Groups : public ::testing::Test {
     GroupTable table;
 };
 
+TEST_F(Groups, AWholeGroupIsExpandedOnce) {
+    table.add(group("g", {7, 3, 5}));
+    table.add(group("h", {1, 2}));
+    const pmix_proc_t g = make_proc("g", PMIX_RANK_WILDCARD), h = make_proc("h", PMIX_RANK_WILDCARD);
+    EXPECT_EQ(expanded({g, g, h, g, make_proc("g", 1), h}), "job:7 job:3 job:5 job:1 job:2 job:3 ");
+}
+
 TEST_F(Groups, GRP_21_ids_are_names_of_processes) {
     table.add(group("g", {7, 3, 5}));
     pmix_proc_t proc = make_proc("g", 1);
