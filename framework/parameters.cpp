@@ -4,6 +4,7 @@
 #include "framework/parameters.hpp"
 
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -179,8 +180,15 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     return previous[b.size()];
 }
 
+/// HOME of root may be that of the user who has become root: whose files choose what is run as root.
+bool is_ours(const char* home) {
+    struct stat facts {};
+    return geteuid() != 0 || (::stat(home, &facts) == 0 && facts.st_uid == 0);
+}
+
 std::string home_folder() {
-    if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/') return home;
+    if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/' && is_ours(home))
+        return home;
     std::vector<char> buffer(4096);
     passwd entry{};
     passwd* found = nullptr;

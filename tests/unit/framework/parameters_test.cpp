@@ -108,6 +108,19 @@ TEST_F(ParametersTest, APrivilegedProcessRefusesAFileThatOthersMayWrite) {
     }
 }
 
+TEST_F(ParametersTest, RootTakesNoFileFromTheHomeOfAnother) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+    const char* const home = getenv("HOME");
+    const std::string before = home == nullptr ? "" : home;
+    ASSERT_EQ(setenv("HOME", folder_.c_str(), 1), 0);
+    const std::string path = folder_ + "/.pmix/mca-params.conf";
+    const auto files = [] { return Parameters::Sources::standard().user_files; };
+    EXPECT_EQ(files(), std::vector<std::string>{path});
+    ASSERT_EQ(chown(folder_.c_str(), 12345, 12345), 0);
+    EXPECT_NE(files(), std::vector<std::string>{path});
+    home == nullptr ? unsetenv("HOME") : setenv("HOME", before.c_str(), 1);
+}
+
 TEST_F(ParametersTest, AFormerNameMeansTheSame) {
     ParameterDefinition renamed = definition(ParameterType::String, "");
     renamed.former_names = {"fw_old_thing", "fw_older_thing"};
