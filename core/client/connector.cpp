@@ -176,7 +176,7 @@ ssize_t receive(const Socket& socket, uint8_t* into, size_t size, UniqueFd& pass
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     message.msg_control = control;
-    message.msg_controllen = sizeof control;
+    message.msg_controllen = CMSG_LEN(sizeof(int));  // not the padding, in which a second one would fit
     const ssize_t got = ::recvmsg(socket.fd.get(), &message, MSG_CMSG_CLOEXEC);
     if (got < 0) return got;
     for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;

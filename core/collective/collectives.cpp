@@ -16,6 +16,24 @@ bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
     return order != 0 ? order < 0 : a.rank < b.rank;
 }
 
+/// Takes out what a wildcard of the same namespace covers. The list is sorted.
+void drop_covered(std::vector<pmix_proc_t>& procs) {
+    if (std::none_of(procs.begin(), procs.end(),
+                     [](const pmix_proc_t& proc) { return proc.rank == PMIX_RANK_WILDCARD; }))
+        return;
+    std::vector<pmix_proc_t> kept;
+    for (auto first = procs.begin(); first != procs.end();) {
+        const auto end = std::find_if(first, procs.end(), [&](const pmix_proc_t& proc) {
+            return !nspace_is(proc.nspace, first->nspace);
+        });
+        const auto wild =
+            std::find_if(first, end, [](const pmix_proc_t& proc) { return proc.rank == PMIX_RANK_WILDCARD; });
+        kept.insert(kept.end(), wild == end ? first : wild, wild == end ? end : wild + 1);
+        first = end;
+    }
+    procs = std::move(kept);
+}
+
 bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& proc) {
     return std::any_of(participants.begin(), participants.end(), [&](const pmix_proc_t& one) {
         return (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD) &&
@@ -120,18 +138,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     if (!std::is_sorted(participants.begin(), participants.end(), proc_less))
         std::sort(participants.begin(), participants.end(), proc_less);
     participants.erase(std::unique(participants.begin(), participants.end(), proc_is), participants.end());
-    // An entry that a wildcard covers says nothing more.
-    std::vector<pmix_proc_t> wild;
-    for (const pmix_proc_t& proc : participants) {
-        if (proc.rank == PMIX_RANK_WILDCARD) wild.push_back(proc);
-    }
-    if (!wild.empty()) {
-        participants.erase(std::remove_if(participants.begin(), participants.end(),
-                                          [&](const pmix_proc_t& proc) {
-                                              return proc.rank != PMIX_RANK_WILDCARD && includes(wild, proc);
-                                          }),
-                           participants.end());
-    }
+    drop_covered(participants);
     if (!includes(participants, arrival.proc)) return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
 
     if (!id.empty()) {

@@ -2,8 +2,10 @@
 // Reading connect requests: see acceptor.hpp.
 #include "core/server/acceptor.hpp"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -15,8 +17,17 @@ namespace {
 /// Connections that may be in their handshake at once. Past it the oldest goes: an honest peer needs
 /// microseconds.
 constexpr size_t kMaxPending = 1024;
+/// The part of this process's descriptors that they may have, all together.
+constexpr size_t kShareOfFiles = 8;
 /// How long nobody is let in after the process had no descriptor (or memory) left for one more.
 constexpr std::chrono::milliseconds kPause{200};
+
+size_t max_pending() {
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return kMaxPending;
+    return std::clamp<size_t>(files.rlim_cur / kShareOfFiles, 1, kMaxPending);
+}
+
 }  // namespace
 
 struct Acceptor::Pending {
@@ -76,7 +87,7 @@ void Acceptor::accept_all(Open& open) {
             open.resume = runtime_.loop().after(kPause, [&open] { open.watch->want_read(true); });
             return;
         }
-        if (pending_.size() >= kMaxPending) drop(*pending_.front(), "too many others wait");
+        if (pending_.size() >= max_pending()) drop(*pending_.front(), "too many others wait");
         pending_.push_back(std::make_unique<Pending>());
         Pending& pending = *pending_.back();
         pending.self = std::prev(pending_.end());

@@ -42,6 +42,8 @@ uint32_t session_of(const Gds& store, const Lookup& wanted) {
 
 pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
     Gds& store = server_.runtime().store();
+    // A few bytes on the wire may stand for a thousand times as many.
+    size_t room = server_.runtime().parameters().size("server_base_max_payload");
     while (!body.at_end()) {
         pmix_scope_t scope = PMIX_SCOPE_UNDEF;
         ByteView section;
@@ -55,7 +57,7 @@ pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
             if (!values.kval(key, value)) return values.error();
             // What the host says of a process is not the process's to change.
             if (key_is_reserved(key.c_str()) && !key_is(key.c_str(), PMIX_QUALIFIED_VALUE)) continue;
-            if (const pmix_status_t status = value_decompress(value.get()); status != PMIX_SUCCESS)
+            if (const pmix_status_t status = value_decompress(value.get(), &room); status != PMIX_SUCCESS)
                 return status;
             if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value);
                 status != PMIX_SUCCESS) {

@@ -359,10 +359,10 @@ Result<void> Server::check_client(Admission& admission) {
                      "another server in its environment?"};
     }
     if (auto valid = check_credential(admission, client->uid, client->gid); !valid) return valid;
-    for (const char* key : {PMIX_USERID, PMIX_GRPID}) {
-        const auto claimed = admission.info.view().number<uint32_t>(key);
-        const uint32_t registered = key_is(key, PMIX_USERID) ? client->uid : client->gid;
-        if (claimed && *claimed != registered) {
+    for (const pmix_info_t& info : admission.info.view()) {
+        const bool user = key_is(info.key, PMIX_USERID);
+        if (!user && !key_is(info.key, PMIX_GRPID)) continue;
+        if (value_as_number<uint32_t>(&info.value) != (user ? client->uid : client->gid)) {
             return Error{PMIX_ERR_INVALID_CRED,
                          "it says it runs as another user or group than was registered"};
         }

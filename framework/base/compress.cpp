@@ -5,6 +5,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -63,7 +64,7 @@ std::optional<Bytes> zlib_decompress(ByteView input, std::size_t limit) {
     return inflate(input, limit, false);
 }
 
-pmix_status_t value_decompress(pmix_value_t* value) {
+pmix_status_t value_decompress(pmix_value_t* value, std::size_t* room) {
     if (value->type != PMIX_COMPRESSED_STRING && value->type != PMIX_COMPRESSED_BYTE_OBJECT) {
         return PMIX_SUCCESS;
     }
@@ -72,13 +73,14 @@ pmix_status_t value_decompress(pmix_value_t* value) {
     const ByteView view(reinterpret_cast<const std::uint8_t*>(packed.bytes),
                         packed.bytes == nullptr ? 0 : packed.size);
     try {
-        std::optional<Bytes> plain = inflate(view, SIZE_MAX, is_string);
+        std::optional<Bytes> plain = inflate(view, room == nullptr ? SIZE_MAX : *room, is_string);
         if (!plain) return PMIX_ERR_UNPACK_FAILURE;
         // A string with a NUL inside would silently lose its rest.
         if (is_string && std::memchr(plain->data(), 0, plain->size()) != plain->data() + plain->size() - 1) {
             return PMIX_ERR_UNPACK_FAILURE;
         }
         const std::size_t size = plain->size();
+        if (room != nullptr) *room -= std::min(size, *room);
         value_destruct(value);
         if (is_string) {
             value->data.string = reinterpret_cast<char*>(plain->release());

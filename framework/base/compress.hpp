@@ -22,9 +22,9 @@ std::optional<Bytes> zlib_decompress(ByteView input, std::size_t limit = SIZE_MA
 
 /// Turns a PMIX_COMPRESSED_STRING into PMIX_STRING and a PMIX_COMPRESSED_BYTE_OBJECT into PMIX_BYTE_OBJECT,
 /// in place; other types are left alone. Values from peers that compress are to be treated so before anyone
-/// sees them.
-/// @return PMIX_SUCCESS, PMIX_ERR_UNPACK_FAILURE for malformed bytes (the value is unchanged),
-/// PMIX_ERR_NOMEM.
-pmix_status_t value_decompress(pmix_value_t* value);
+/// sees them. `room`: how many bytes they may have now; what they have is taken off. Null: any.
+/// @return PMIX_SUCCESS, PMIX_ERR_UNPACK_FAILURE for malformed bytes or too little room (the value is
+/// unchanged), PMIX_ERR_NOMEM.
+pmix_status_t value_decompress(pmix_value_t* value, std::size_t* room = nullptr);
 
 }  // namespace muster

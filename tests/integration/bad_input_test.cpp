@@ -459,4 +459,34 @@ TEST_F(BadInput, WhatAClientCommittedOutlivesIt) {
     EXPECT_EQ(asks.wait(), 0);
 }
 
+TEST_F(BadInput, ManyWildcardsAmongTheParticipantsOfAFenceTakeNoTime) {
+    RawPeer raw = accepted();
+    constexpr size_t kMany = 45000;
+    std::vector<pmix_proc_t> procs;
+    for (size_t i = 0; i < kMany; ++i) {
+        procs.push_back(muster::make_proc("w" + std::to_string(i), PMIX_RANK_WILDCARD));
+        procs.push_back(muster::make_proc("r" + std::to_string(i), 0));
+    }
+    Packer fence = command(static_cast<uint8_t>(Command::Fence));
+    fence.procs(procs.data(), procs.size()).infos({});
+    ASSERT_TRUE(raw.say_frame(101, fence.view()));
+    EXPECT_FALSE(raw.hear_frame(20).empty()) << "it compares each with each";
+}
+
+TEST_F(BadInput, SilentConnectionsLeaveDescriptorsForOthers) {
+    struct rlimit before {};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct rlimit few = before;
+    few.rlim_cur = 256;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    {
+        std::vector<RawPeer> silent;
+        for (int i = 0; i < 60; ++i)
+            silent.push_back(peer());
+        EXPECT_TRUE(silent.front().dropped());
+    }
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_GT(lines_with(log(), "too many others wait"), 0U);
+}
+
 }  // namespace

@@ -230,6 +230,53 @@ TEST_F(Strangers, raise_no_events_in_processes_of_others) {
     EXPECT_EQ(listener.status(), 0);
 }
 
+TEST_F(Strangers, change_no_groups_of_others) {
+    Host host;
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
+    const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
+    const pmix_proc_t member = muster::make_proc(others.nspace, 0);
+    const auto notify = [&](pmix_status_t code) {
+        Packer message = command(Command::Notify);
+        const pmix_data_range_t range = PMIX_RANGE_LOCAL;
+        Info info;
+        info.add(PMIX_GROUP_ID, "group of others");
+        info.add(PMIX_GROUP_MEMBERSHIP, muster::Value::array(&member, 1, PMIX_PROC));
+        info.add(PMIX_EVENT_AFFECTED_PROC, member);
+        message.status(code).items(&range, 1, PMIX_DATA_RANGE).infos(info);
+        return message;
+    };
+    int made[2], tried[2];
+    ASSERT_EQ(pipe(made), 0);
+    ASSERT_EQ(pipe(tried), 0);
+    OtherUser owner(kOther, [&] {
+        close(tried[1]);
+        Client client(environment, others, 0);
+        if (!client.accepted() || client.ask(notify(PMIX_GROUP_CONSTRUCT_COMPLETE)) != PMIX_SUCCESS) return 1;
+        char byte = 'm';
+        if (write(made[1], &byte, 1) != 1 || read(tried[0], &byte, 1) != 1) return 2;
+        // Who is a member may end the group; nobody may where there is none any more.
+        Packer message = command(Command::GroupLeave);
+        message.string("group of others").infos({});
+        return client.ask(std::move(message)) == PMIX_SUCCESS ? 0 : 3;
+    });
+    close(made[1]);
+    char byte = 0;
+    ASSERT_EQ(read(made[0], &byte, 1), 1);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(their_environment, theirs, 0);
+                     if (!client.accepted()) return 1;
+                     for (const pmix_status_t code : {PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEFT})
+                         client.ask(notify(code));
+                     return 0;
+                 }),
+              0);
+    ASSERT_EQ(write(tried[1], &byte, 1), 1);
+    EXPECT_EQ(owner.status(), 0);
+    for (const int fd : {made[0], tried[0], tried[1]})
+        close(fd);
+}
+
 TEST_F(Strangers, have_only_removed_what_they_could_remove_themselves) {
     char scratch[] = "/tmp/strangers-XXXXXX";  // below TMPDIR others may reach nothing
     ASSERT_NE(mkdtemp(scratch), nullptr);

@@ -55,6 +55,22 @@ TEST(Decompress, RefusesLies) {
     EXPECT_FALSE(zlib_decompress(bytes_of(good + "x")).has_value());
 }
 
+TEST(Decompress, OfValuesKeepsToTheRoomThatThereIs) {
+    const std::string text(5000, 'c');
+    std::optional<Bytes> packed = zlib_compress(bytes_of(text));
+    ASSERT_TRUE(packed.has_value());
+    const pmix_byte_object_t object = {reinterpret_cast<char*>(packed->data()), packed->size()};
+    std::size_t room = 12000;
+    for (const std::size_t left : {7000U, 2000U}) {
+        Value value = Value::of(PMIX_COMPRESSED_BYTE_OBJECT, &object);
+        EXPECT_EQ(value_decompress(value.get(), &room), PMIX_SUCCESS);
+        EXPECT_EQ(room, left);
+    }
+    Value value = Value::of(PMIX_COMPRESSED_BYTE_OBJECT, &object);
+    EXPECT_EQ(value_decompress(value.get(), &room), PMIX_ERR_UNPACK_FAILURE);
+    EXPECT_EQ(room, 2000U);
+}
+
 TEST(Decompress, OfValuesMakesThemPlain) {
     const std::string text(5000, 'c');
     std::optional<Bytes> packed = zlib_compress(bytes_of(text));
