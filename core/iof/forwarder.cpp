@@ -502,8 +502,12 @@ uint64_t Forwarder::dropped() const {
     return sum;
 }
 
+bool Forwarder::takes_unasked(const Peer& peer) {
+    return peer.version.muster == 0 && is_tool(peer.kind);
+}
+
 void Forwarder::spawned(const PeerPtr& peer, const std::string& nspace, InfoView directives) {
-    if (peer->version.muster != 0 || !is_tool(peer->kind) || nspace.empty()) return;
+    if (!takes_unasked(*peer) || nspace.empty()) return;
     auto registration = std::make_shared<Registration>(OverflowPolicy{});
     const auto add_channel = [&](const char* key, pmix_iof_channel_t channel, bool otherwise) {
         if (directives.has(key) ? directives.is_true(key) : otherwise) registration->channels |= channel;

@@ -56,7 +56,9 @@ class Forwarder {
     /// The host does.
     void push_by_host(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done);
 
-    /// A tool has started a job. Those of OpenPMIx expect its output without asking, under reference 0.
+    /// Whether a process takes output of jobs that it starts without asking: tools of OpenPMIx.
+    static bool takes_unasked(const Peer& peer);
+    /// Such a tool has started a job: it gets its output under reference 0.
     void spawned(const PeerPtr& peer, const std::string& nspace, InfoView directives);
 
     /// PMIx_server_IOF_deliver.

@@ -21,6 +21,10 @@ inline constexpr const char* kDroppedOutputKey = "muster.iof.dropped";
 /// Key of an info of the events PMIX_ERR_IOF_FAILURE and PMIX_ERR_IOF_COMPLETE: the channel (PMIX_UINT16).
 inline constexpr const char* kIofChannelKey = "muster.iof.channel";
 
+/// Key of an info of the upcall spawn: who asks takes the output of the channels that it wants forwarded from
+/// the start, without a PMIx_IOF_pull (tools of OpenPMIx).
+inline constexpr const char* kUnaskedOutputKey = "muster.iof.unasked";
+
 /// The channels that output can come on.
 inline constexpr pmix_iof_channel_t kOutputChannels =
     PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL | PMIX_FWD_STDDIAG_CHANNEL;

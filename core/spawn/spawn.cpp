@@ -117,6 +117,7 @@ void handle::spawn(Server& server, const Request& request) {
     if (!request.in.infos(job_info) || !Apps::read(request.in, apps)) return request.malformed();
     auto directives = std::make_shared<Info>();
     directives->add_copies(job_info);
+    if (Forwarder::takes_unasked(*request.peer)) job_info.add(kUnaskedOutputKey, true);
     spawn_by_host(
         server, Caller::of(*request.peer), std::move(job_info), std::move(apps),
         [&server, ref = PeerRef(request.peer), tag = request.tag, directives](const HostAnswer& answer) {

@@ -85,7 +85,42 @@ void deliver(Reader& in) {
     }
 }
 
+/// What goes to tools that have not asked for it.
+struct Unasked {
+    ProcName tool;
+    std::string nspace;
+    uint32_t channels;
+
+    void ask(Forwards::Request request) const {
+        bridge().ask(Topic::Forward,
+                     Writer()
+                         .u32(static_cast<uint32_t>(request))
+                         .names({{nspace, PMIX_RANK_WILDCARD}})
+                         .u32(channels)
+                         .u32(0),
+                     [](pmix_status_t, std::string_view) {});
+    }
+};
+
+std::vector<Unasked>& unasked() {
+    static std::vector<Unasked> all;  // of the loop
+    return all;
+}
+
 }  // namespace
+
+void forward_unasked(const ProcName& tool, const std::string& nspace, uint32_t channels) {
+    unasked().push_back({tool, nspace, channels});
+    unasked().back().ask(Forwards::Request::Pull);
+}
+
+void stop_forwarding(const ProcName& tool) {
+    std::erase_if(unasked(), [&](const Unasked& one) {
+        if (one.tool != tool) return false;
+        one.ask(Forwards::Request::Stop);
+        return true;
+    });
+}
 
 void add_forward_upcalls(pmix_server_module_t& module) {
     module.iof_pull = iof_pull;

@@ -15,6 +15,9 @@
 namespace muster {
 namespace {
 
+/// Of the library: who asks takes the output that it wants forwarded without a pull (docs/tools.md).
+constexpr const char* kUnaskedOutputKey = "muster.iof.unasked";
+
 EnvChange env_change(EnvChange::Kind kind, const pmix_envar_t& variable) {
     EnvChange change;
     change.kind = kind;
@@ -344,12 +347,18 @@ pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t info[], size_t co
         if (status != PMIX_SUCCESS) return status;
         Writer body;
         write_spawn(body, request);
-        on_loop([body = std::move(body), callback, data] {
-            bridge().ask(Topic::Spawn, body, [callback, data](pmix_status_t done, std::string_view nspace) {
-                pmix_nspace_t name;
-                PMIX_LOAD_NSPACE(name, std::string(nspace).c_str());
-                if (callback != nullptr) callback(done, name, data);
-            });
+        const pmix_info_t* unasked = find_info(info, count, kUnaskedOutputKey);
+        const uint32_t channels = unasked != nullptr && is_true(*unasked) ? request.wishes.forward : 0;
+        on_loop([body = std::move(body), channels, tool = name_of(*proc), callback, data] {
+            bridge().ask(Topic::Spawn, body,
+                         [channels, tool, callback, data](pmix_status_t done, std::string_view nspace) {
+                             pmix_nspace_t name;
+                             PMIX_LOAD_NSPACE(name, std::string(nspace).c_str());
+                             if (callback != nullptr) callback(done, name, data);
+                             // The library knows its reader now, and what was held may follow.
+                             if (done == PMIX_SUCCESS && channels != 0)
+                                 forward_unasked(tool, std::string(nspace), channels);
+                         });
         });
         return status;
     });

@@ -48,6 +48,7 @@ void watch_tools() {
 }
 
 void tool_left(const ProcName& name) {
+    stop_forwarding(name);
     // Of the processes of jobs the launcher hears otherwise.
     if (bridge().job_of(name.nspace) == nullptr) bridge().tell(Topic::Publish, Writer().name(name));
 }

@@ -28,6 +28,9 @@ std::string join_scheduler(const std::string& uri);
 
 /// From here on tools whose connection breaks are noticed. Behind PMIx_server_init.
 void watch_tools();
+/// The output of a job that a tool has spawned goes to it from here on, until it leaves. On the loop.
+void forward_unasked(const ProcName& tool, const std::string& nspace, uint32_t channels);
+void stop_forwarding(const ProcName& tool);
 /// A process has left the server: if it is a tool, the launcher forgets what was its own. On the loop.
 void tool_left(const ProcName& name);
 
