@@ -701,9 +701,12 @@ void compare(const std::string& key, const std::string& text, bool member,
     }
 }
 
+/// What happens to one member of a random round. Who ends finalizes, or, with `kill`, is killed.
+enum class End { BeforeConstruct, InConstruct, BeforeDestruct, InDestruct, Leaves, LeavesAndEnds, None };
+
 /// Rounds of construct and destruct with random members, directives, delays and ends; `seed` makes them the
-/// same in all processes.
-void random_rounds(unsigned seed, int rounds) {
+/// same in all processes. `kill`: ends are deaths, also of leaders, and one may leave while others destruct.
+void random_rounds(unsigned seed, int rounds, bool kill) {
     std::mt19937 shared(seed), own(seed * 1000 + self.rank);
     std::vector<pmix_proc_t> alive = everybody();
     const auto remove = [](std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc) {
@@ -711,6 +714,12 @@ void random_rounds(unsigned seed, int rounds) {
     };
     const auto pause = [&] {
         if (own() % 3 == 0) usleep(own() % 3000);
+    };
+    const auto finish = [kill] {
+        fflush(stdout);
+        if (kill) raise(SIGKILL);
+        PMIx_Finalize(nullptr, 0);
+        _exit(failed ? 1 : 0);
     };
     for (int round = 0; round < rounds && !failed; ++round) {
         const std::string id = "t-random-" + std::to_string(seed) + "-" + std::to_string(round);
@@ -723,50 +732,71 @@ void random_rounds(unsigned seed, int rounds) {
         if (directive == 2) directives.flag(PMIX_GROUP_OPTIONAL);
         if (directive == 3) directives.flag(PMIX_GROUP_FT_COLLECTIVE);
         if (shared() % 2 == 0) directives.flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
-        const unsigned end = shared() % 8;  // 0: before the call; 1: in it; 2: in destruct
-        const bool somebody_ends = end < 3 && alive.size() > 4 && members.size() > 2;
+        const bool leader_ends = shared() % 2 == 0;
+        if (directive == 1 && self.rank == (leader_ends ? members.back() : members.front()).rank)
+            directives.flag(PMIX_GROUP_LEADER);
+        End end =
+            static_cast<End>(std::min<unsigned long>(shared() % 10, static_cast<unsigned long>(End::None)));
+        const bool new_ones = end == End::InDestruct || end == End::Leaves || end == End::LeavesAndEnds;
+        if ((new_ones && !kill) || alive.size() <= 4 || members.size() <= 2) end = End::None;
         const pmix_proc_t victim = members.back();
         const bool member = std::any_of(members.begin(), members.end(),
                                         [](const pmix_proc_t& one) { return one.rank == self.rank; });
-        const bool i_end = somebody_ends && victim.rank == self.rank;
+        const bool me = end != End::None && victim.rank == self.rank;
         std::vector<pmix_proc_t> survivors = members;
-        if (somebody_ends && end < 2) {
+        if (end == End::BeforeConstruct || end == End::InConstruct) {
             remove(survivors, victim);
             remove(alive, victim);
         }
         pause();
-        if (i_end && end == 0) return;
+        if (me && end == End::BeforeConstruct) return finish();
         Results results;
         std::string text;
         pmix_status_t status = PMIX_ERROR;
-        if (i_end && end == 1) {
-            Answer answer;
+        if (me && end == End::InConstruct) {
+            auto* answer = new Answer;  // finalize may come before it
             PMIx_Group_construct_nb(id.c_str(), members.data(), members.size(), directives.data(),
-                                    directives.count(), on_results, &answer);
+                                    directives.count(), on_results, answer);
             pause();
-            PMIx_Finalize(nullptr, 0);  // before `answer` goes
-            _exit(failed ? 1 : 0);
+            return finish();
         }
         if (member) {
             status = construct(id.c_str(), members, results, directives);
             text = std::to_string(status) + " " + std::to_string(results.context_id);
             for (const pmix_proc_t& one : results.members)
                 text += " " + std::to_string(one.rank);
-            if (!somebody_ends || end == 2) is(status, PMIX_SUCCESS, id);
+            if (end != End::BeforeConstruct && end != End::InConstruct) is(status, PMIX_SUCCESS, id);
         }
         compare("made." + id, text, member, alive, survivors);
         const bool made = status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS;
-        if (somebody_ends && end == 2) {
-            remove(survivors, victim);
+        const bool leaves = end == End::Leaves || end == End::LeavesAndEnds;
+        if (leaves || end == End::BeforeDestruct || end == End::InDestruct) remove(survivors, victim);
+        if (end == End::BeforeDestruct || end == End::InDestruct || end == End::LeavesAndEnds)
             remove(alive, victim);
-            if (i_end) return;
-        }
+        if (me && end == End::BeforeDestruct) return finish();
         pause();
         status = PMIX_ERROR;
-        if (member && made) status = PMIx_Group_destruct(id.c_str(), nullptr, 0);
-        compare("gone." + id, std::to_string(status), member, alive, survivors);
+        auto* answer = new Answer;  // may come when this round is over
+        if (me && end == End::InDestruct) {
+            PMIx_Group_destruct_nb(id.c_str(), nullptr, 0, on_status, answer);
+            pause();
+            return finish();
+        }
+        if (me && leaves) {
+            is(PMIx_Group_leave_nb(id.c_str(), nullptr, 0, on_status, answer), PMIX_SUCCESS, "leave " + id);
+            if (end == End::LeavesAndEnds) {
+                pause();
+                return finish();
+            }
+            need(wait_until([&] { return answer->came; }), "no answer to leave");
+        } else if (member && made) {
+            status = PMIx_Group_destruct(id.c_str(), nullptr, 0);
+            if (end == End::None || end == End::Leaves) is(status, PMIX_SUCCESS, "destruct " + id);
+        }
+        compare("gone." + id, std::to_string(status), member && !(me && leaves), alive, survivors);
         if (member) need(groups_of(self).empty(), "a group that is left over from " + id);
     }
+    if (kill && !failed) printf("ALIVE %zu\n", alive.size());
 }
 
 /// Leaders that know only themselves, and those whom they add.
@@ -842,8 +872,8 @@ int main(int argc, char** argv) {
         {"leader_died", [&] { leader_died(argc > 2 ? argv[2] : "claim"); }},
         {"random",
          [&] {
-             random_rounds(static_cast<unsigned>(argc > 2 ? atoi(argv[2]) : 1),
-                           argc > 3 ? atoi(argv[3]) : 40);
+             random_rounds(static_cast<unsigned>(argc > 2 ? atoi(argv[2]) : 1), argc > 3 ? atoi(argv[3]) : 40,
+                           argc > 4 && strcmp(argv[4], "kill") == 0);
          }},
         {"departed", [&] { departed(argc > 2 ? argv[2] : "none"); }},
         {"no_host", [&] { no_host(argc > 2 && strcmp(argv[2], "1") == 0); }},

@@ -123,10 +123,12 @@ int32_t Groups::add(Asker asker, GroupRequest& request) {
     if (const int32_t status = expand(request.procs, procs); status != PMIX_SUCCESS) return status;
     if (procs.empty()) return PMIX_ERR_BAD_PARAM;
     const bool construct = request.operation == GroupRequest::Operation::Construct;
-    if (const auto missed = missed_.find(request.id); missed != missed_.end()) {
-        const bool too_late = construct && missed->second.nodes.erase(asker.node) != 0;
+    if (!construct) missed_.erase({Kind::Construct, request.id});
+    if (const auto missed = missed_.find({request.operation, request.id}); missed != missed_.end()) {
+        const bool too_late = missed->second.nodes.erase(asker.node) != 0;
         const int32_t status = missed->second.status;
-        if (!construct || missed->second.nodes.empty()) missed_.erase(missed);
+        // Who was in that destruct ends another group.
+        if (missed->second.nodes.empty() || (!construct && !too_late)) missed_.erase(missed);
         if (too_late) return status;
     }
     const Place place = start(request);
@@ -163,10 +165,26 @@ void Groups::fail(Asker asker, const GroupRequest& request) {
                 if (node != asker.node && !in && !ended(proc)) missed.nodes.insert(node);
             }
         }
-        if (!missed.nodes.empty()) missed_[request.id] = std::move(missed);
+        if (!missed.nodes.empty()) missed_[{Kind::Construct, request.id}] = std::move(missed);
+    }
+    if (const auto missed = missed_.find({Kind::Destruct, request.id});
+        missed != missed_.end() && request.operation == Kind::Destruct) {
+        missed->second.nodes.erase(asker.node);
+        if (missed->second.nodes.empty()) missed_.erase(missed);
     }
     if (found != operations_.end()) finish(found, request.local_status);
     hub_.answer(asker, request.local_status);
+}
+
+/// A destruct fails: nodes that have yet to ask, and know the one that ended as one that has left before,
+/// hear the same.
+void Groups::miss(const Operation& operation, int32_t status) {
+    Missed missed{{}, status};
+    for (const ProcName& proc : operation.procs) {
+        const uint32_t node = node_of(proc);
+        if (!operation.nodes_in.contains(node) && !ended(proc)) missed.nodes.insert(node);
+    }
+    if (!missed.nodes.empty()) missed_[{operation.kind, operation.id}] = std::move(missed);
 }
 
 void Groups::check(Place place) {
@@ -177,6 +195,7 @@ void Groups::check(Place place) {
         if (!ended(proc)) {
             waiting = true;
         } else if ((operation.flags & GroupRequest::Tolerant) == 0) {
+            if (operation.kind == Kind::Destruct) miss(operation, PMIX_GROUP_MEMBER_FAILED);
             return finish(place, PMIX_GROUP_MEMBER_FAILED);
         }
     }
@@ -240,7 +259,7 @@ void Groups::check_bootstrap(Place place) {
 void Groups::expire(Place place) {
     if ((place->flags & GroupRequest::Optional) == 0 || place->leaders != 0 || !place->added_in.empty())
         return finish(place, PMIX_ERR_TIMEOUT);
-    Missed& missed = missed_[place->id];
+    Missed& missed = missed_[{Kind::Construct, place->id}];
     missed.status = PMIX_ERR_EXISTS;
     for (const ProcName& proc : place->procs) {
         if (!place->nodes_in.contains(node_of(proc))) missed.nodes.insert(node_of(proc));
@@ -254,6 +273,7 @@ void Groups::finish(Place place, int32_t status) {
     const Operation& operation = finished.front();
     std::string text;
     if (status == PMIX_SUCCESS && operation.kind == GroupRequest::Operation::Construct) {
+        missed_.erase({Kind::Destruct, operation.id});
         GroupAnswer answer;
         if ((operation.flags & GroupRequest::AssignId) != 0) answer.context_id = next_context_id_++;
         for (const ProcName& proc : operation.procs) {

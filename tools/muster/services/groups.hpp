@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/muster/services/service.hpp"
@@ -89,6 +90,7 @@ class Groups final : public Service {
     Place find(GroupRequest::Operation kind, const std::string& id);
     Place start(GroupRequest& request);
     void fail(Asker asker, const GroupRequest& request);
+    void miss(const Operation& operation, int32_t status);
     void check(Place operation);
     void check_bootstrap(Place operation);
     void expire(Place operation);
@@ -98,12 +100,14 @@ class Groups final : public Service {
     Hub& hub_;
     std::list<Operation> operations_;
     std::set<uint32_t> gone_;  ///< nodes
-    /// Groups that were completed or given up without some nodes: these come too late, and get this status.
+    /// Operations that were completed, failed or given up without some nodes: these come too late, and get
+    /// this status.
     struct Missed {
         std::set<uint32_t> nodes;
         int32_t status = 0;
     };
-    std::map<std::string, Missed> missed_;
+    using Kind = GroupRequest::Operation;
+    std::map<std::pair<Kind, std::string>, Missed> missed_;
     uint64_t next_context_id_ = 1;
 };
 
