@@ -13,12 +13,11 @@
 //
 //   started        from the start of the first process until the last one is through PMIx_Init
 //   init, init_cpu PMIx_Init of the slowest process; its processor time in the median of the processes
-//   exchange       put, commit and the fence with data, of the slowest process; all begin it together, and who is
-//   through waits for the others before it goes on
+//   exchange       put, commit and the fence with data, of the slowest process; who is through waits for the
+//                  others before it goes on
 //   get            every key of every process, of the slowest process; likewise
 //   *_ns           nanoseconds for one get of what is there, by rank 0 alone: a fenced key, a key of the job,
-//   a derived
-//                  key of a random rank (local rank, node, host name)
+//                  a derived key of a random rank (local rank, node, host name)
 //   together_ns    processor time of all for one get of a fenced key while all get
 //   barrier        one fence without data
 //   group, ungroup construction and destruction of one group
