@@ -45,6 +45,14 @@ void define_library_parameters(Parameters& parameters) {
          .help =
              "Comma list of environment variables of the launcher that a job's processes get; a name that "
              "ends in * stands for all that begin so."},
+        {.framework = "pmix",
+         .component = "",
+         .name = "shared_barrier",
+         .type = ParameterType::Bool,
+         .default_value = "true",
+         .help =
+             "Whether the processes of a job that is on one node whole meet in shared memory, without their "
+             "server, in fences without data and directives."},
         {.framework = "client",
          .component = "base",
          .name = "connect_timeout",

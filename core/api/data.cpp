@@ -123,6 +123,8 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
         Client* client = use->client();
         if (client == nullptr || !client->connected())
             return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
+        if (client->fence_in_memory(all, {info, ninfo})) return PMIX_SUCCESS;
+        if (!client->connected()) return PMIX_ERR_LOST_CONNECTION;  // while we waited there
         return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
             client->fence(std::move(all), {info, ninfo}, deliver);
         });
@@ -143,10 +145,12 @@ PMIX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs
         auto directives = Info::copy_of(info, ninfo);
         if (!directives) return PMIX_ERR_BAD_PARAM;
         auto kept = std::make_shared<Info>(std::move(*directives));
-        use->loop().post([client, all = std::move(all), kept, cbfunc, cbdata]() mutable {
-            client->fence(std::move(all), *kept,
-                          [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); });
-        });
+        auto away = client->fence_by_server(all);
+        use->loop().post(
+            [client, all = std::move(all), away = std::move(away), kept, cbfunc, cbdata]() mutable {
+                client->fence(std::move(all), *kept,
+                              [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); });
+            });
         return PMIX_SUCCESS;
     });
 }

@@ -98,6 +98,7 @@ pmix_status_t Client::set_primary(const pmix_proc_t& server) {
 void Client::drop(const std::shared_ptr<Connection>& connection) {
     connections_.erase(std::remove(connections_.begin(), connections_.end(), connection), connections_.end());
     if (connection == primary_) choose(nullptr);
+    if (barrier_) barrier_->close();
     // Its callbacks may be on the stack: it goes when they are done.
     runtime_.loop().post([connection] {});
 }
@@ -157,6 +158,7 @@ void Client::close() {
     const auto connections = std::move(connections_);
     connections_.clear();
     choose(nullptr);
+    if (barrier_) barrier_->close();
     for (const auto& connection : connections) {
         connection->close();
         runtime_.loop().post([connection] {});
@@ -275,6 +277,7 @@ void Client::commit(OnStatus done) {
     for (const Packer* values : {&local, &remote, &global}) {
         if (values->error() != PMIX_SUCCESS) return done(values->error());
     }
+    ++commits_;
     if (answered) return request_status(std::move(message), std::move(done));
     const pmix_status_t packed = message.error();
     send(std::move(message));
@@ -334,7 +337,37 @@ void Client::fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done)
     if (server_version().muster == 0 && !runtime_.groups().expand(procs)) return done(PMIX_ERR_BAD_PARAM);
     Packer message = packer(Command::Fence);
     message.procs(procs.data(), procs.size()).infos(info);
-    request_status(std::move(message), std::move(done));
+    if (!barrier_) return request_status(std::move(message), std::move(done));
+    message.boolean(true);  // we could have come in memory
+    request_status(std::move(message), [this, commits = commits_.load(), away = fence_by_server(procs),
+                                        done = std::move(done)](pmix_status_t status) mutable {
+        // The server takes one after the other.
+        fenced_commits_ = std::max(fenced_commits_.load(), commits);
+        away.reset();  // whoever hears that it is over may begin the next one
+        done(status);
+    });
+}
+
+bool Client::fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info) {
+    if (!barrier_ || runtime_.loop().on_loop() || runtime_.loop().stopped()) return false;
+    if (procs.size() != 1 || procs[0].rank != PMIX_RANK_WILDCARD ||
+        !nspace_is(procs[0].nspace, runtime_.self().nspace))
+        return false;
+    for (const pmix_info_t& directive : info) {
+        if (!key_is(directive.key, PMIX_COLLECT_DATA) || info.is_true(PMIX_COLLECT_DATA)) return false;
+    }
+    // What was committed before a fence is in the store when the others have passed it. The server answers no
+    // commit, but a fence that comes behind it.
+    if (commits_ != fenced_commits_) return false;
+    return barrier_->pass() == Barrier::Passage::Passed;
+}
+
+Barrier::Away Client::fence_by_server(const std::vector<pmix_proc_t>& procs) {
+    // Other namespaces may be names of groups, which may mean the job.
+    const bool maybe_all = std::any_of(procs.begin(), procs.end(), [this](const pmix_proc_t& proc) {
+        return proc.rank == PMIX_RANK_WILDCARD || !nspace_is(proc.nspace, runtime_.self().nspace);
+    });
+    return barrier_ && maybe_all ? barrier_->by_server() : nullptr;
 }
 
 void Client::abort(pmix_status_t status, const char* message_text, std::vector<pmix_proc_t> procs,

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/barrier/barrier.hpp"
 #include "core/client/connection.hpp"
 #include "core/client/connector.hpp"
 #include "core/protocol/command.hpp"
@@ -104,7 +105,13 @@ class Client {
     /// Loop.
     void fetch(const pmix_proc_t& target, const char* key, InfoView info, OnStatus done);
 
+    /// Asks the server. Loop.
     void fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done);
+    /// Meets the other processes in memory, where this fence may be one of that kind and all of them do so.
+    /// False, with nothing done, where the server has to be asked. Blocks, so not on the loop.
+    bool fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info);
+    /// To be held from the call on where a fence is sent to the server later. Any thread.
+    Barrier::Away fence_by_server(const std::vector<pmix_proc_t>& procs);
     void abort(pmix_status_t status, const char* message, std::vector<pmix_proc_t> procs, OnStatus done);
     /// Says goodbye. `done` runs when the server has answered, or the limit is reached. Loop.
     /// To all servers.
@@ -121,10 +128,14 @@ class Client {
     void say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
                      OnStatus done);
     pmix_status_t take_in(Unpacker& reply);
+    void attach_barrier(UniqueFd fd, std::optional<uid_t> owner);
     void on_message_of(Frame frame);
 
     Runtime& runtime_;
     WireFormat format_;
+    std::shared_ptr<Barrier> barrier_;       ///< in memory; null where there is none. Fixed in connect()
+    std::atomic<size_t> commits_{0};         ///< that were sent
+    std::atomic<size_t> fenced_commits_{0};  ///< of these, before a fence that the server has answered
     std::vector<std::shared_ptr<Connection>> connections_;  ///< as they came
     std::shared_ptr<Connection> primary_;                   ///< null while there is none
     pmix_proc_t server_{};

@@ -168,10 +168,10 @@ bool passes_descriptors(const Socket& socket) {
     return ::getsockopt(socket.fd.get(), SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX;
 }
 
-/// recv(), keeping a descriptor that comes with the bytes. Where there is no room for it, it is lost.
-ssize_t receive(const Socket& socket, uint8_t* into, size_t size, UniqueFd& passed) {
+/// recv(), keeping the descriptors that come with the bytes. Where there is no room for one, it is lost.
+ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<UniqueFd>& passed) {
     iovec part = {into, size};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 2)] = {};
     msghdr message = {};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
@@ -181,12 +181,12 @@ ssize_t receive(const Socket& socket, uint8_t* into, size_t size, UniqueFd& pass
     if (got < 0) return got;
     for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
          header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
-            header->cmsg_len < CMSG_LEN(sizeof(int)))
-            continue;
-        int fd = -1;
-        std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-        passed.reset(fd);
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= header->cmsg_len; at += sizeof(int)) {
+            int fd = -1;
+            std::memcpy(&fd, CMSG_DATA(header) + at, sizeof fd);
+            passed.emplace_back(fd);
+        }
     }
     return got;
 }
@@ -249,7 +249,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     if (auto sent = send_all(socket, build_connect_request(request).view(), until); !sent)
         return sent.error();
 
-    UniqueFd segment;
+    std::vector<UniqueFd> passed;  // the segment of the store, and the barrier
     ReplyParser parser;
     parser.kind = contact.kind;
     parser.tool_form = is_tool(contact.kind);
@@ -258,7 +258,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
         const size_t wanted = parser.wanted(received.view());
         if (wanted == 0) break;
         uint8_t chunk[1024];
-        const ssize_t got = receive(socket, chunk, std::min(wanted, sizeof chunk), segment);
+        const ssize_t got = receive(socket, chunk, std::min(wanted, sizeof chunk), passed);
         if (got > 0) {
             received.append(chunk, static_cast<size_t>(got));
         } else if (got == 0) {
@@ -280,8 +280,9 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
             return Error{status, server + " does not accept " + us + ": " + status_text(status)};
     }
     Greeted greeted;
-    if (shares && segment) {
-        greeted.segment.fd = std::move(segment);
+    if (shares && !passed.empty()) {
+        greeted.segment.fd = std::move(passed[0]);
+        if (passed.size() > 1) greeted.barrier = std::move(passed[1]);
         if (socket.credentials) greeted.segment.owner = socket.credentials->uid;
     }
     greeted.socket = std::move(reached->socket);

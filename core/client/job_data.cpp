@@ -17,6 +17,8 @@ Result<void> Client::connect(const ServerContact& contact) {
     auto greeted = connect_to_server(runtime_, contact, format_, limit);
     if (!greeted) return greeted.error();
     bool has_job_data = false;
+    UniqueFd barrier = std::move(greeted->barrier);
+    const auto owner = greeted->segment.owner;
     if (greeted->segment.fd) {
         // What the server shares need not be sent; where it cannot be mapped, it is.
         const auto attached = runtime_.store().attach(std::move(greeted->segment));
@@ -24,8 +26,23 @@ Result<void> Client::connect(const ServerContact& contact) {
         if (!attached)
             MUSTER_LOG(runtime_.log(), Warning, "%s; asking for job data", attached.error().text.c_str());
     }
+    if (has_job_data && barrier) attach_barrier(std::move(barrier), owner);
     if (auto added = add(std::move(*greeted), true); !added) return added;
     return has_job_data ? Result<void>() : fetch_job_data();
+}
+
+void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
+    // Where the host drives progress, a call that waits has to drive it, too.
+    if (runtime_.loop().drive() == EventLoop::Drive::External) return;
+    if (!runtime_.parameters().boolean("pmix_shared_barrier")) return;
+    const auto size = runtime_.store().job_size(runtime_.self().nspace);
+    if (!size || *size < 2) return;
+    auto memory = BarrierMemory::attach(std::move(fd), owner);
+    if (!memory) {
+        MUSTER_LOG(runtime_.log(), Warning, "%s; fences go by the server", memory.error().text.c_str());
+        return;
+    }
+    barrier_ = std::make_shared<Barrier>(std::move(*memory), *size);
 }
 
 Result<void> Client::fetch_job_data() {

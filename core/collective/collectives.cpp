@@ -212,6 +212,7 @@ bool Collectives::arrive_too(const std::shared_ptr<Collective>& collective, Arri
 void Collectives::join(const std::shared_ptr<Collective>& collective, Arrival arrival) {
     const auto timeout = read_timeout(arrival.info);
     collective->arrivals_.push_back(std::move(arrival));
+    operations_[static_cast<size_t>(collective->kind_)]->joined(*collective);
     if (timeout && !collective->time_limit_) {
         collective->time_limit_ =
             server_.runtime().loop().after(*timeout, [this, ref = CollectiveRef(collective)] {

@@ -69,8 +69,9 @@ struct Outcome {
 /// One local participant's call.
 struct Arrival {
     pmix_proc_t proc{};
-    Info info;              ///< directives, as the participant gave them
-    MemberListPtr members;  ///< construct of groups: never null; most participants share one
+    Info info;                  ///< directives, as the participant gave them
+    MemberListPtr members;      ///< construct of groups: never null; most participants share one
+    bool maps_barrier = false;  ///< fences: it could have come by its job's barrier in memory
     /// Answers the participant; called once. Other participants get the same outcome.
     std::function<void(const Outcome&)> reply;
 };
@@ -128,6 +129,8 @@ using CollectiveRef = std::weak_ptr<Collective>;
 class CollectiveOperation {
   public:
     virtual ~CollectiveOperation() = default;
+    /// A local participant has called.
+    virtual void joined(const Collective&) {}
     /// All local participants are in (or gone, see Collective::local_status()). The operation calls
     /// Collectives::finish(), now or after the host's answer.
     virtual void all_local_in(const std::shared_ptr<Collective>& collective) = 0;

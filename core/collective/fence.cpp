@@ -58,6 +58,14 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
         });
 }
 
+void FenceOperation::joined(const Collective& collective) {
+    server_.barriers().joined(collective);
+}
+
+void FenceOperation::ended(const Collective& collective, const Outcome& outcome) {
+    server_.barriers().ended(collective, outcome);
+}
+
 bool FenceOperation::tolerates_departure(const Collective&, const pmix_proc_t&) {
     return false;
 }

@@ -11,6 +11,8 @@ class FenceOperation : public CollectiveOperation {
   public:
     explicit FenceOperation(Server& server) : server_(server) {}
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
+    void joined(const Collective& collective) override;
+    void ended(const Collective& collective, const Outcome& outcome) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
 
   private:

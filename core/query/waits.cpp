@@ -70,6 +70,8 @@ bool answer_waits(Server& server, const Caller& caller, const char* key, InfoVie
         entry.add(kWaitKey, what.c_str());
         waits.add(PMIX_PROC_INFO_ARRAY, std::move(entry).to_value());
     };
+    // Those who wait in memory come here, and are seen by whoever asks again.
+    server.barriers().call_in_all();
     for (const auto& collective : server.collectives().active()) {
         const std::string what = wait_in(server, *collective);
         for (const Arrival& arrival : collective->arrivals())

@@ -148,6 +148,9 @@ void handle::fence(Server& server, const Request& request) {
     std::vector<pmix_proc_t> procs;
     Arrival arrival;
     if (!request.in.procs(procs) || !request.in.infos(arrival.info)) return request.malformed();
+    if (request.peer->version.muster != 0 && !request.in.at_end() &&
+        !request.in.boolean(arrival.maps_barrier))
+        return request.malformed();
     if (procs.empty()) procs.push_back(make_proc(request.peer->proc.nspace, PMIX_RANK_WILDCARD));
     if (!server.runtime().groups().expand(procs))
         return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);

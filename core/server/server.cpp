@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "core/collective/fence.hpp"
 #include "core/groups/construct.hpp"
@@ -51,6 +52,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
         if (lost) cleanups_.ended(proc);
         monitors_.departed(proc);
         modex_.departed(proc);
+        barriers_.call_in(proc.nspace);
         collectives_.departed(proc);
         invitation_watch_.departed(proc, lost);
         group_construct_->departed(proc);
@@ -121,12 +123,14 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
     for (const auto& task : waiting)
         task();
     modex_.registered(name);
+    barriers_.registered(name);
     collectives_.registered(name);
     return PMIX_SUCCESS;
 }
 
 void Server::deregister_nspace(const char* name) {
     if (Namespace* nspace = namespaces_.find(name)) {
+        barriers_.deregistered(name);
         collectives_.deregistered(name);
         modex_.deregistered(name);
         invitation_watch_.deregistered(name);
@@ -421,21 +425,21 @@ bool Server::release(Admission& admission) {
 
 namespace {
 
-/// send(), with a descriptor (-1: none) that the peer gets a copy of.
-ssize_t send_with_descriptor(const Socket& socket, ByteView bytes, int descriptor) {
+/// send(), with descriptors that the peer gets copies of.
+ssize_t send_with_descriptors(const Socket& socket, ByteView bytes, std::span<const int> descriptors) {
     iovec part = {const_cast<uint8_t*>(bytes.data()), bytes.size()};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 2)] = {};
     msghdr message = {};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    if (descriptor >= 0) {
+    if (!descriptors.empty()) {
         message.msg_control = control;
-        message.msg_controllen = sizeof control;
+        message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
         cmsghdr* header = CMSG_FIRSTHDR(&message);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof descriptor);
-        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+        header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+        std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
     }
     return ::sendmsg(socket.fd.get(), &message, MSG_NOSIGNAL);
 }
@@ -461,15 +465,20 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     if (needs_identity(peer->kind)) tool.assigned = peer->proc;
     const Bytes reply =
         is_tool(peer->kind) ? build_tool_reply(tool) : build_client_reply(PMIX_SUCCESS, peer->index);
-    int segment = -1;
+    int shared[2];  // the store's segment, and the job's barrier
+    size_t nshared = 0;
     if (const Namespace* nspace = namespaces_.find(peer->proc.nspace);
         peer->shares && nspace != nullptr && nspace->registered) {
         // Where there is none, the client asks for its job data.
-        if (const auto shared = runtime_.store().share(peer->proc.nspace)) segment = *shared;
+        if (const auto segment = runtime_.store().share(peer->proc.nspace)) shared[nshared++] = *segment;
+        // A second process of the same name would be counted as if it were the first.
+        const bool first = client->peer == nullptr || client->gone();
+        const int barrier = nshared == 1 && first ? barriers_.offer(*nspace) : -1;
+        if (barrier >= 0) shared[nshared++] = barrier;
     }
-    ssize_t sent = send_with_descriptor(admission->socket, reply.view(), segment);
+    ssize_t sent = send_with_descriptors(admission->socket, reply.view(), {shared, nshared});
     // Not every socket takes a descriptor, nor at any time.
-    if (sent < 0 && segment >= 0) sent = send_with_descriptor(admission->socket, reply.view(), -1);
+    if (sent < 0 && nshared > 0) sent = send_with_descriptors(admission->socket, reply.view(), {});
     if (sent != static_cast<ssize_t>(reply.size())) {
         return refuse(admission->socket, admission->text(), "it did not wait for the answer");
     }

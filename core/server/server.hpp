@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/barrier/barriers.hpp"
 #include "core/collective/collectives.hpp"
 #include "core/control/cleanup.hpp"
 #include "core/control/monitor.hpp"
@@ -52,6 +53,7 @@ class Server {
     Namespaces& namespaces() { return namespaces_; }
     Modex& modex() { return modex_; }
     Collectives& collectives() { return collectives_; }
+    Barriers& barriers() { return barriers_; }
     GroupConstruct& group_construct() { return *group_construct_; }
     Cleanups& cleanups() { return cleanups_; }
     Monitors& monitors() { return monitors_; }
@@ -143,6 +145,7 @@ class Server {
     Host host_;
     Namespaces namespaces_;
     Modex modex_;
+    Barriers barriers_{*this};
     Collectives collectives_;
     GroupConstruct* group_construct_ = nullptr;  // the collectives'
     Cleanups cleanups_;
