@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/barrier/barrier.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace muster {
+namespace {
+
+constexpr uint32_t kRanks = 6;
+
+/// What a server does with fences of a whole job, without the rest of it.
+class Referee {
+  public:
+    Referee() : memory_(std::move(*BarrierMemory::create("test:barrier"))) {}
+
+    std::shared_ptr<Barrier> client(uint32_t size = kRanks) {
+        auto memory = BarrierMemory::attach(UniqueFd(dup(memory_->descriptor())), getuid());
+        EXPECT_TRUE(memory.ok());
+        return std::make_shared<Barrier>(std::move(*memory), size);
+    }
+
+    /// The fence of a process that came by the server: waits until all have. The second call of a process
+    /// that is in already counts for the fence after that.
+    void fence(uint32_t rank, std::shared_ptr<void> away) {
+        std::unique_lock lock(lock_);
+        call_in_locked();
+        const size_t mine = called_[rank]++;
+        for (;;) {
+            const size_t over = *std::min_element(std::begin(called_), std::end(called_));
+            if (over > done_) {
+                ++done_;
+                ++by_server_;
+                // Who is in already means the next one.
+                const bool more = std::any_of(std::begin(called_), std::end(called_),
+                                              [&](size_t calls) { return calls > done_; });
+                if (!more) {
+                    memory_->open();
+                    open_ = true;
+                }
+                changed_.notify_all();
+            }
+            if (done_ > mine) break;
+            changed_.wait(lock);
+        }
+        away.reset();
+    }
+
+    void call_in() {
+        const std::lock_guard lock(lock_);
+        call_in_locked();
+    }
+
+    BarrierMemory& memory() { return *memory_; }
+    size_t by_server() {
+        const std::lock_guard lock(lock_);
+        return by_server_;
+    }
+
+  private:
+    void call_in_locked() {
+        if (!std::exchange(open_, false)) return;
+        memory_->shut(kRanks);
+    }
+
+    const std::unique_ptr<BarrierMemory> memory_;
+    std::mutex lock_;
+    std::condition_variable changed_;
+    bool open_ = false;
+    size_t called_[kRanks] = {};
+    size_t done_ = 0;
+    size_t by_server_ = 0;
+};
+
+/// How far each rank has come; none may be behind a fence that somebody has left.
+struct Progress {
+    std::atomic<uint32_t> at[kRanks] = {};
+    void expect_all(uint32_t round) {
+        for (const auto& one : at)
+            ASSERT_GE(one.load(), round);
+    }
+};
+
+void run_ranks(const std::function<void(uint32_t rank)>& body) {
+    std::vector<std::thread> ranks;
+    for (uint32_t rank = 0; rank < kRanks; ++rank)
+        ranks.emplace_back([rank, &body] { body(rank); });
+    for (std::thread& one : ranks)
+        one.join();
+}
+
+TEST(Barrier, BeginsWithTheServerAndGoesOnInMemory) {
+    Referee referee;
+    Progress progress;
+    run_ranks([&](uint32_t rank) {
+        const auto barrier = referee.client();
+        for (uint32_t round = 1; round <= 300; ++round) {
+            progress.at[rank] = round;
+            if (barrier->pass() == Barrier::Passage::AskServer) referee.fence(rank, barrier->by_server());
+            progress.expect_all(round);
+        }
+    });
+    EXPECT_EQ(referee.by_server(), 1U);
+}
+
+TEST(Barrier, WaysThatEachChoosesByChanceAreNeverMixed) {
+    Referee referee;
+    Progress progress;
+    std::atomic<uint32_t> running{kRanks};
+    std::thread server([&] {  // shuts it at any moment
+        std::mt19937 random(7);
+        while (running > 0) {
+            std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+            referee.call_in();
+        }
+    });
+    run_ranks([&](uint32_t rank) {
+        const auto barrier = referee.client();
+        std::mt19937 random(rank);
+        for (uint32_t round = 1; round <= 1500; ++round) {
+            progress.at[rank] = round;
+            if (random() % 40 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 100));
+            if (random() % 60 == 0 || barrier->pass() == Barrier::Passage::AskServer)
+                referee.fence(rank, barrier->by_server());
+            progress.expect_all(round);
+        }
+        --running;
+    });
+    server.join();
+    EXPECT_GT(referee.by_server(), 1U);
+    EXPECT_LT(referee.by_server(), 1500U) << "none was in memory";
+}
+
+TEST(Barrier, ThreadsOfAProcessCountForOneFenceEach) {
+    Referee referee;
+    run_ranks([&](uint32_t rank) {
+        const auto barrier = referee.client();
+        const auto fence = [&](bool by_server) {
+            if (by_server || barrier->pass() == Barrier::Passage::AskServer)
+                referee.fence(rank, barrier->by_server());
+        };
+        for (int round = 0; round < 200; ++round) {
+            std::thread other([&] { fence(rank % 2 == 0); });
+            fence(rank == 1 && round % 3 == 0);
+            other.join();
+        }
+    });
+    // Had one counted for two, or two for one, somebody would wait for ever.
+}
+
+TEST(Barrier, OneThatIsClosedLetsItsThreadGo) {
+    Referee referee;
+    referee.memory().open();
+    const auto barrier = referee.client();
+    std::thread waits([&] { EXPECT_EQ(barrier->pass(), Barrier::Passage::AskServer); });
+    while (barrier_arrived(referee.memory().word()) == 0)
+        std::this_thread::yield();
+    barrier->close();
+    waits.join();
+    EXPECT_EQ(barrier->pass(), Barrier::Passage::AskServer);
+}
+
+TEST(Barrier, OneThatDiedBeforeItWokeTheOthersIsNotMissed) {
+    Referee referee;
+    referee.memory().open();
+    const auto barrier = referee.client(2);
+    std::thread waits([&] { EXPECT_EQ(barrier->pass(), Barrier::Passage::Passed); });
+    std::atomic<uint64_t>& word = referee.memory().word();
+    while (barrier_arrived(word) == 0)
+        std::this_thread::yield();
+    word = barrier_next(word);      // the last one arrives, and is killed there
+    referee.memory().shut(kRanks);  // its server sees that
+    waits.join();
+}
+
+TEST(Barrier, WhatNobodyHonestWritesIsLeftToTheServer) {
+    Referee referee;
+    const auto barrier = referee.client(4);
+    std::atomic<uint64_t>& word = referee.memory().word();
+    for (const uint64_t arrived : {uint64_t{4}, uint64_t{5}, uint64_t{0xffffffff}}) {
+        word = arrived;
+        EXPECT_EQ(barrier->pass(), Barrier::Passage::AskServer) << arrived;
+    }
+    word = ~uint64_t{0};
+    EXPECT_EQ(barrier->pass(), Barrier::Passage::AskServer);
+    // Numbers begin anew.
+    word = (uint64_t{0xfffffffe} << 32) | 3;
+    EXPECT_EQ(barrier->pass(), Barrier::Passage::Passed);
+    EXPECT_EQ(word.load(), 0U);
+}
+
+TEST(Barrier, MemoryThatWasTakenAwayHarmsNoServer) {
+    Referee referee;
+    const int fd = referee.memory().descriptor();
+    EXPECT_NE(ftruncate(fd, 0), 0) << "it can shrink";
+    EXPECT_NE(ftruncate(fd, 1 << 20), 0) << "it can grow";
+    // The page can be emptied; the server's calls go on without it.
+    ASSERT_EQ(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, sysconf(_SC_PAGESIZE)), 0);
+    referee.memory().shut(kRanks);
+    referee.memory().open();
+    EXPECT_EQ(barrier_arrived(referee.memory().word()), 0U);
+    EXPECT_FALSE(barrier_shut(referee.memory().word() & 0));
+}
+
+TEST(Barrier, MemoryThatCouldVanishIsRefused) {
+    const auto page = static_cast<off_t>(sysconf(_SC_PAGESIZE));
+    const auto attach = [](int fd, std::optional<uid_t> owner) {
+        return BarrierMemory::attach(UniqueFd(fd), owner).status();
+    };
+    const int open = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ASSERT_EQ(ftruncate(open, page), 0);
+    EXPECT_EQ(attach(dup(open), getuid()), PMIX_ERR_BAD_PARAM);
+    ASSERT_EQ(fcntl(open, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+    EXPECT_EQ(attach(dup(open), getuid() + 1), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(attach(open, getuid()), PMIX_SUCCESS);
+
+    const int large = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ASSERT_EQ(ftruncate(large, 2 * page), 0);
+    ASSERT_EQ(fcntl(large, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+    EXPECT_EQ(attach(large, getuid()), PMIX_ERR_BAD_PARAM);
+
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    EXPECT_EQ(attach(ends[0], getuid()), PMIX_ERR_BAD_PARAM);
+    close(ends[1]);
+}
+
+}  // namespace
+}  // namespace muster
