@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The barrier in memory among threads that stand for processes, and a referee that does what a server does.
 #include "core/barrier/barrier.hpp"
 
 #include <fcntl.h>
