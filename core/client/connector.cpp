@@ -176,7 +176,7 @@ ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<Un
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     message.msg_control = control;
-    message.msg_controllen = CMSG_LEN(sizeof(int));  // not the padding, in which a second one would fit
+    message.msg_controllen = CMSG_LEN(sizeof(int) * 2);  // not the padding, where there is any
     const ssize_t got = ::recvmsg(socket.fd.get(), &message, MSG_CMSG_CLOEXEC);
     if (got < 0) return got;
     for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
@@ -263,7 +263,8 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
             received.append(chunk, static_cast<size_t>(got));
         } else if (got == 0) {
             // OpenPMIx's servers ask their host first, and close where they cannot check a credential.
-            const bool welcome = parser.tool_form && received.size() >= 4 && load_be32(received.view().data()) == 0;
+            const bool welcome =
+                parser.tool_form && received.size() >= 4 && load_be32(received.view().data()) == 0;
             return Error{welcome ? PMIX_ERR_INVALID_CRED : PMIX_ERR_UNREACH,
                          server + " refused " + us + " (its log, ptl_base_verbose, says why)"};
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
