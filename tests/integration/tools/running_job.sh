@@ -30,7 +30,7 @@ ask() { timeout 60 "$bin/integration_tool" run "$@"; }
 : >"$work/out"
 # Rank 2 asks as well, as a process of the job, when all are there.
 "$bin/muster" -n 2 --nodes 2 --report-uri "$work/uri" sh -c 'echo PID $PMIX_RANK:$$; exec sleep 600' : \
-    -n 1 sh -c "echo PID 2:\$\$; until [ -e $work/all ]; do sleep 0.05; done; $bin/integration_tool run init table:\$PMIX_NAMESPACE fence" >"$work/out" 2>"$work/err" &
+    -n 1 sh -c "echo PID 2:\$\$; until [ -e $work/all ]; do sleep 0.05; done; $bin/integration_tool run init publish:color,blue table:\$PMIX_NAMESPACE fence" >"$work/out" 2>"$work/err" &
 muster=$!
 until_true '[ "$(grep -c "^PID" "$work/out")" = 3 ] && [ -s "$work/uri" ]'
 touch "$work/all"
@@ -53,6 +53,16 @@ for entry in $here; do has " $entry " " $pids "; done
 [ -n "$here" ] && [ "$here" != "$pids" ] || wrong "the local table is '$here', the whole one '$pids'"
 has "size PMIX_SUCCESS 3" "$said"
 has "finalize PMIX_SUCCESS" "$said"
+# What rank 2 has published, and all that the programs say as JSON.
+has "blue" "$("$bin/plookup" --pid "$muster" color)"
+for words in "plookup color" "pps" "pps --nodes" "pps -v" "pquery PMIX_QUERY_NAMESPACES" \
+    "pevent --range local PMIX_EVENT_NODE_DOWN" "pattrs --client-fns"; do
+    # shellcheck disable=SC2086 # a program and its words
+    said=$("$bin/"${words%% *} --json --pid "$muster" ${words#"${words%% *}"}) || wrong "$words fails"
+    [ -n "$said" ] || wrong "$words says nothing"
+    ! type python3 >/dev/null 2>&1 || python3 -m json.tool <<<"$said" >/dev/null 2>&1 || wrong "no JSON of $words: $said"
+done
+has '"blue"' "$("$bin/plookup" --json --pid "$muster" color)"
 # muster top: once, as JSON, and on a terminal, where q ends it.
 until_true 'grep -q "$job *2 .* fence: " <("$bin/muster" top --once "$muster")'
 said=$("$bin/muster" top "$muster")

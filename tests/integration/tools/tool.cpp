@@ -372,6 +372,12 @@ void step(const std::string& word, const std::vector<std::string>& arguments) {
         PMIx_Query_destruct(&query);
     } else if (word == "servers-here" || word == "table" || word == "support") {
         say(word + " " + answer_of(word, arguments));
+    } else if (word == "publish") {
+        pmix_info_t info;
+        std::memset(&info, 0, sizeof info);
+        PMIx_Info_load(&info, arguments[0].c_str(), arguments[1].c_str(), PMIX_STRING);
+        report(PMIx_Publish(&info, 1));
+        PMIx_Info_destruct(&info);
     } else if (word == "fence") {
         report(PMIx_Fence(nullptr, 0, nullptr, 0));
     } else if (word == "uri" || word == "parent") {
