@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the machine can do, to be set beside what a library takes (bench/performance): a message of 64 bytes
-// there and back over a local socket between two processes, the start and end of a process, copying memory,
-// and a look-up in a hash table in shared memory. Uses no PMIx. Prints one line.
+// there and back over a local socket between two processes (asleep, on one processor, polling), the start and
+// end of a process, copying memory, and a look-up in a hash table in shared memory. Uses no PMIx. Prints one
+// line.
+#include <sched.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -45,14 +48,40 @@ double median_us(int count, Call call) {
     exit(1);
 }
 
-double ping_pong_us() {
+/// How the two ends of a ping-pong wait.
+enum class Wait {
+    Asleep,        ///< each on the processor that the system gives it
+    OneProcessor,  ///< both on the same one, so that none has to be woken
+    Polling        ///< looking for the message again and again
+};
+
+bool receive(int from, char* message, size_t size, Wait wait) {
+    if (wait != Wait::Polling) return recv(from, message, size, MSG_WAITALL) == static_cast<ssize_t>(size);
+    for (;;) {
+        const ssize_t got = recv(from, message, size, MSG_DONTWAIT);
+        if (got >= 0) return got == static_cast<ssize_t>(size);
+        if (errno != EAGAIN) return false;
+    }
+}
+
+double ping_pong_us(Wait wait) {
+    cpu_set_t before;
+    if (sched_getaffinity(0, sizeof before, &before) != 0) die("limits: sched_getaffinity");
+    if (wait == Wait::OneProcessor) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        for (size_t cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+            if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+        }
+        if (sched_setaffinity(0, sizeof one, &one) != 0) die("limits: sched_setaffinity");
+    }
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) die("limits: socketpair");
     const pid_t child = fork();
     char message[64] = {};
     if (child == 0) {
         close(ends[0]);
-        while (recv(ends[1], message, sizeof message, MSG_WAITALL) == sizeof message) {
+        while (receive(ends[1], message, sizeof message, wait)) {
             if (send(ends[1], message, sizeof message, MSG_NOSIGNAL) != sizeof message) break;
         }
         _exit(0);
@@ -60,11 +89,12 @@ double ping_pong_us() {
     close(ends[1]);
     const double time = median_us(20000, [&] {
         if (send(ends[0], message, sizeof message, MSG_NOSIGNAL) != sizeof message ||
-            recv(ends[0], message, sizeof message, MSG_WAITALL) != sizeof message)
+            !receive(ends[0], message, sizeof message, wait))
             die("limits: ping-pong");
     });
     close(ends[0]);
     waitpid(child, nullptr, 0);
+    sched_setaffinity(0, sizeof before, &before);
     return time;
 }
 
@@ -136,7 +166,10 @@ double look_up_us() {
 }  // namespace
 
 int main() {
-    printf("limits n=1 ping_pong=%.2f start=%.1f copy_gb=%.2f look_up=%.4f\n", ping_pong_us(), start_us(),
-           copy_gb_a_second(), look_up_us());
+    printf(
+        "limits n=1 ping_pong=%.2f ping_pong_one=%.2f ping_pong_poll=%.2f start=%.1f copy_gb=%.2f "
+        "look_up=%.4f\n",
+        ping_pong_us(Wait::Asleep), ping_pong_us(Wait::OneProcessor), ping_pong_us(Wait::Polling), start_us(),
+        copy_gb_a_second(), look_up_us());
     return 0;
 }

@@ -113,6 +113,16 @@ void define_library_parameters(Parameters& parameters) {
          .default_value = "1024",
          .help = "How many requests for output one process may have open at a server."},
         {.framework = "pmix",
+         .component = "progress",
+         .name = "poll_time",
+         .type = ParameterType::Unsigned,
+         .default_value = "50",
+         .unit = "microseconds",
+         .help =
+             "How long a call that waits for its reply, and a server that has just served something, look "
+             "for what comes before they sleep, where this node has processors to spare. 0: they sleep at "
+             "once."},
+        {.framework = "pmix",
          .component = "hwloc",
          .name = "topo_file",
          .help = "File in hwloc's XML that describes this node, instead of looking at the machine."},

@@ -2,8 +2,10 @@
 // Making and ending what a process has while the library is initialised: see runtime.hpp.
 #include "core/runtime/runtime.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "core/client/client.hpp"
@@ -60,6 +62,9 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
         std::make_unique<EventLoop>(external ? EventLoop::Drive::External : EventLoop::Drive::Thread);
     // A client, or a tool that is no server, mostly waits for one reply at a time.
     if (options.role == Role::Client || options.shares_loop) runtime->loop_->share();
+    constexpr int64_t kLongestPolling = 1000000;
+    runtime->loop_->poll_first(std::chrono::microseconds(
+        std::clamp<int64_t>(runtime->parameters_->integer("pmix_progress_poll_time"), 0, kLongestPolling)));
 
     Registry::Options where = Registry::Options::standard(*runtime->parameters_);
     where.linked = linked_components();
@@ -123,6 +128,13 @@ void Runtime::note_own_facts() {
 
 void Runtime::start() {
     loop_->start(thread_name_.c_str());
+}
+
+void Runtime::set_company(size_t processes) {
+    // Those that this process may run on: where it is bound to one, whoever it waits for may need that one.
+    cpu_set_t mine;
+    const int processors = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
+    loop_->may_poll(processes <= static_cast<size_t>(processors));
 }
 
 void Runtime::stop() {

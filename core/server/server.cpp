@@ -490,6 +490,7 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     limits.close_when_full = true;
     peer->channel = std::make_unique<Channel>(runtime_.loop(), std::move(admission->socket), limits);
     peers_.push_back(peer);
+    runtime_.set_company(peers_.size() + 1);
     if (peer->format.bfrops != runtime_.own_format().bfrops ||
         peer->format.buffer_type != runtime_.own_format().buffer_type) {
         std::lock_guard lock(formats_lock_);
@@ -593,6 +594,7 @@ void Server::drop(const PeerPtr& peer) {
     }
     forwarder_.forget(keep);
     peers_.erase(std::remove(peers_.begin(), peers_.end(), keep), peers_.end());
+    runtime_.set_company(peers_.size() + 1);
     if (keep->channel) keep->channel->close();
     // Frames of this peer may be on the stack: the channel goes when they are done.
     runtime_.loop().post([keep] { keep->channel.reset(); });

@@ -16,6 +16,8 @@
 #include <string>
 #include <utility>
 
+#include "framework/base/polling.hpp"
+
 namespace muster {
 
 namespace {
@@ -44,6 +46,8 @@ struct Watch::Impl {
     std::function<void(EventLoop::Ready)> on_ready;
     std::function<void()> on_time;
     bool* destroyed = nullptr;  // set while a callback runs
+    bool* ran = nullptr;        // EventLoop::ran_ and busy_
+    bool* busy = nullptr;
 
     void mirror() {
         if (mirror_fd < 0 || fd < 0) return;
@@ -78,6 +82,8 @@ struct Watch::Impl {
         auto* impl = static_cast<Impl*>(self);
         bool destroyed = false;
         impl->destroyed = &destroyed;
+        *impl->ran = true;
+        if (impl->on_ready) *impl->busy = true;
         // The callback may destroy the watch, and with it the function object it is running in.
         if (impl->on_time) {
             impl->drop_timer();
@@ -131,6 +137,7 @@ EventLoop::EventLoop(Drive drive) : drive_(drive) {
         base_, wake_fd_, EV_READ | EV_PERSIST,
         [](evutil_socket_t, short, void* self) {
             auto* loop = static_cast<EventLoop*>(self);
+            loop->ran_ = loop->busy_ = true;
             loop->drain_wake();
             loop->run_posted();
         },
@@ -186,7 +193,7 @@ void EventLoop::start(const char* name) {
         if (gate_fd_ >= 0) return run_shared();
         driver_ = std::this_thread::get_id();
         while (!stopping_)
-            turn(EVLOOP_ONCE);
+            wait_turn();
         run_posted();
         driver_ = std::thread::id();
     });
@@ -220,8 +227,9 @@ bool EventLoop::run_borrowed(Task& task, const std::function<bool()>& done) {
     run_posted();
     contained(task);
     run_turn_end();
+    busy_ = true;
     while (!done() && !stopping_)
-        turn(EVLOOP_ONCE);
+        wait_turn();
     borrower_ = nullptr;
     borrowed_ = false;
     if (stopping_) wake();  // our thread is to see it, too
@@ -259,6 +267,32 @@ void EventLoop::turn(int flags) {
     run_turn_end();
 }
 
+/// A turn that waits until something happens.
+void EventLoop::wait_turn() {
+    const bool likely = std::exchange(busy_, false);
+    if (!likely || !polling_ || !polling_->begin()) return turn(EVLOOP_ONCE);
+    const bool found = poll();
+    polling_->end(found);
+    // What ran may be what the caller waits for: it looks before the thread sleeps.
+    if (!found && !stopping_) turn(EVLOOP_ONCE);
+}
+
+bool EventLoop::poll() {
+    ran_ = false;
+    do {
+        turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    } while (!ran_ && !stopping_ && polling_->go_on());
+    return ran_;
+}
+
+void EventLoop::poll_first(std::chrono::microseconds limit) {
+    if (drive_ == Drive::Thread && limit.count() > 0) polling_ = std::make_unique<Polling>(limit);
+}
+
+void EventLoop::may_poll(bool on) {
+    if (polling_) polling_->allow(on);
+}
+
 void EventLoop::run_turn_end() {
     while (!turn_end_.empty()) {
         for (Task& task : std::exchange(turn_end_, {}))
@@ -279,6 +313,8 @@ std::unique_ptr<Watch> EventLoop::watch(int fd, std::function<void(Ready)> on_re
     impl->base = base_;
     impl->fd = fd;
     impl->interest = EV_READ;
+    impl->ran = &ran_;
+    impl->busy = &busy_;
     impl->on_ready = std::move(on_ready);
     impl->handle = event_new(base_, fd, EV_READ | EV_PERSIST, &Watch::Impl::fired, impl.get());
     if (impl->handle == nullptr) throw std::bad_alloc();
@@ -291,6 +327,8 @@ std::unique_ptr<Watch> EventLoop::watch(int fd, std::function<void(Ready)> on_re
 std::unique_ptr<Watch> EventLoop::after(std::chrono::milliseconds delay, std::function<void()> on_time) {
     auto impl = std::make_unique<Watch::Impl>();
     impl->base = base_;
+    impl->ran = &ran_;
+    impl->busy = &busy_;
     impl->on_time = std::move(on_time);
     impl->handle = event_new(base_, -1, 0, &Watch::Impl::fired, impl.get());
     if (impl->handle == nullptr) throw std::bad_alloc();

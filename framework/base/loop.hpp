@@ -19,6 +19,7 @@ struct event_base;
 namespace muster {
 
 class EventLoop;
+class Polling;
 
 /// Watches a descriptor or a time on the loop. Destroyed on the loop thread (or before the loop starts
 /// or after it stopped); destruction cancels. The callback may destroy its own watch.
@@ -61,6 +62,13 @@ class EventLoop {
     /// and the thread does so between them: a request and its reply cost no change of threads. Before the
     /// first watch and start().
     void share();
+    /// Drive::Thread: a thread that waits for what is likely to come soon (a call for its reply, the progress
+    /// thread of a loop that is not shared for what follows what it has just served) looks for it so long
+    /// before it sleeps, while may_poll() allows it. Before start().
+    void poll_first(std::chrono::microseconds limit);
+    /// Whether there is a processor to spare for that; at first there is none. Any thread.
+    void may_poll(bool on);
+
     /// Takes the loop from a thread of ours that waits for work: runs what is posted, `task`, and then the
     /// loop, until `done()` holds or the loop is to stop. False, with nothing done, when the loop is not
     /// shared or somebody drives it now. `done` is called under no lock. Not on the loop.
@@ -110,6 +118,8 @@ class EventLoop {
 
   private:
     void turn(int flags);
+    void wait_turn();
+    bool poll();
     void run_turn_end();
     void run_posted();
     void drain_wake();
@@ -143,6 +153,9 @@ class EventLoop {
     const std::function<bool()>* borrower_ = nullptr;  // what the borrower waits for; the driver's
 
     std::vector<Task> turn_end_;  // of whoever runs the loop
+    std::unique_ptr<Polling> polling_;
+    bool ran_ = false;   // a callback, in this turn; whoever runs the loop sets it
+    bool busy_ = false;  // something was served, or asked for, and more is likely to come soon
 };
 
 }  // namespace muster

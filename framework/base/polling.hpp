@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When a thread that waits for a message had better look for it again and again for a moment than sleep: to
+// wake a processor that has gone idle takes several times as long as most answers do. Never at the cost of
+// others: decision 0019.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+namespace muster {
+
+/// One a loop, of whoever drives it, but for allow().
+class Polling {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    /// Polls at most so long at a time; zero: never.
+    explicit Polling(std::chrono::microseconds limit) : limit_(limit) {}
+
+    /// Whether there is a processor to spare. At first there is none. Any thread.
+    void allow(bool on) { allowed_ = on; }
+
+    /// Begins, or says that this time it is better to sleep: nobody allowed it, it was of no use several
+    /// times, or this thread was in the way of another one not long ago.
+    bool begin();
+    /// Whether there is time left since begin(). Lets others first who wait for this processor: the peer may
+    /// be among them.
+    bool go_on() const;
+    /// The end of what begin() has begun; `found`: something has come.
+    void end(bool found);
+
+  private:
+    static constexpr int kMaxMisses = 4;
+    static constexpr int kPassedOver = 16;
+    static constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{1000};
+
+    const std::chrono::microseconds limit_;
+    std::atomic<bool> allowed_{false};
+    Clock::time_point end_{}, not_before_{};
+    std::chrono::milliseconds pause_ = kShortestPause;
+    long switches_ = 0;  ///< times that this thread left its processor to another one, at begin()
+    int misses_ = 0;     ///< in a row
+    int pass_over_ = 0;  ///< times
+};
+
+}  // namespace muster

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Polling before sleeping: when it is done, when it is better left, and what a loop does with it.
+#include "framework/base/polling.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <future>
+#include <thread>
+
+#include "framework/base/loop.hpp"
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// begin(), tried for so long that a pause which another program of the machine has brought about is over.
+bool begins(Polling& polling) {
+    for (int i = 0; i < 2000; ++i) {
+        if (polling.begin()) return true;
+        std::this_thread::sleep_for(5ms);
+    }
+    return false;
+}
+
+TEST(Polling, OnlyWhereAProcessorIsToSpare) {
+    Polling polling(50us);
+    EXPECT_FALSE(polling.begin());
+    polling.allow(true);
+    EXPECT_TRUE(polling.begin());
+    polling.end(true);
+    polling.allow(false);
+    EXPECT_FALSE(polling.begin());
+    Polling never(0us);
+    never.allow(true);
+    EXPECT_FALSE(never.begin());
+}
+
+TEST(Polling, EndsInTime) {
+    Polling polling(1ms);
+    polling.allow(true);
+    ASSERT_TRUE(polling.begin());
+    const auto end = Polling::Clock::now() + 1ms;
+    while (polling.go_on()) {
+    }
+    EXPECT_GE(Polling::Clock::now(), end - 1ms);
+    polling.end(false);
+}
+
+TEST(Polling, IsPassedOverWhereItFindsNothing) {
+    Polling polling(1us);
+    polling.allow(true);
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(begins(polling)) << i;
+        polling.end(false);
+    }
+    int passed_over = 0;
+    while (passed_over < 1000 && !polling.begin())
+        ++passed_over;
+    EXPECT_GE(passed_over, 16);
+    polling.end(true);
+    ASSERT_TRUE(begins(polling)) << "it was of use again";
+    polling.end(false);
+    EXPECT_TRUE(begins(polling));
+}
+
+/// Processor time of this thread.
+std::chrono::nanoseconds used() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+TEST(Polling, ALoopThatHasNothingToDoSleeps) {
+    EventLoop loop(EventLoop::Drive::Thread);
+    loop.poll_first(200us);
+    loop.may_poll(true);
+    loop.start("polling");
+    const auto time = [&] {
+        std::promise<std::chrono::nanoseconds> told;
+        loop.post([&] { told.set_value(used()); });
+        return told.get_future().get();
+    };
+    const auto before = time();
+    std::this_thread::sleep_for(300ms);
+    EXPECT_LT(time() - before, 150ms) << "200 us after the first task, and some work";
+    loop.stop();
+}
+
+TEST(Polling, WhatComesMeanwhileIsServedInOrder) {
+    EventLoop loop(EventLoop::Drive::Thread);
+    loop.share();
+    loop.poll_first(2s);  // longer than anything here takes: nothing may wait for its end
+    loop.may_poll(true);
+    const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ASSERT_GE(fd, 0);
+    std::unique_ptr<Watch> watch, later;
+    int served = 0;
+    watch = loop.watch(fd, [&](EventLoop::Ready) {
+        eventfd_t count = 0;
+        eventfd_read(fd, &count);
+        ++served;
+    });
+    loop.start("polling");
+    const auto begin = Polling::Clock::now();
+    const auto borrow = [&](const EventLoop::Task& task, const std::function<bool()>& done) {
+        for (int i = 0; i < 100000; ++i) {
+            EventLoop::Task copy = task;
+            if (loop.run_borrowed(copy, done)) return;
+            std::this_thread::sleep_for(100us);
+        }
+        ADD_FAILURE() << "the loop was never free";
+    };
+    // A message, a time, and what another thread posts.
+    borrow([&] { eventfd_write(fd, 1); }, [&] { return served == 1; });
+    bool timed = false;
+    borrow([&] { later = loop.after(1ms, [&] { timed = true; }); }, [&] { return timed; });
+    bool posted = false;
+    std::thread other;
+    borrow([&] { other = std::thread([&] { loop.post([&] { posted = true; }); }); }, [&] { return posted; });
+    other.join();
+    borrow(
+        [&] {
+            watch.reset();
+            later.reset();
+        },
+        [] { return true; });
+    EXPECT_LT(Polling::Clock::now() - begin, 20s);
+    loop.stop();
+    ::close(fd);
+}
+
+}  // namespace
+}  // namespace muster
