@@ -334,6 +334,7 @@ Outcome enter(Server& server, Group group, size_t wanted, const HostAnswer& answ
     if (group.context_id) outcome.info.add(PMIX_GROUP_CONTEXT_ID, *group.context_id);
     if (group.leader) outcome.info.add(PMIX_GROUP_LEADER, *group.leader);
     if (group.notify_termination) outcome.info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
+    server.group_destruct().constructed(group.id);
     server.runtime().groups().add(std::move(group));
     return outcome;
 }
@@ -495,8 +496,9 @@ void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) 
         info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS))
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
-    ask_host_for_group(server_, PMIX_GROUP_DESTRUCT, collective->id(), collective->participants(),
-                       std::move(info), [this, collective](const HostAnswer& answer) {
+    std::vector<pmix_proc_t> procs = participants_for_host(*collective);
+    ask_host_for_group(server_, PMIX_GROUP_DESTRUCT, collective->id(), std::move(procs), std::move(info),
+                       [this, collective](const HostAnswer& answer) {
                            if (!server_.collectives().is_active(collective)) return;
                            settled_.insert(collective->id());
                            pmix_status_t status = answer.status;
@@ -508,6 +510,7 @@ void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) 
 
 void GroupDestruct::ended(const Collective& collective, const Outcome& outcome) {
     const bool settled = settled_.erase(collective.id()) != 0;
+    asked_.erase(collective.id());
     if (outcome.status != PMIX_SUCCESS && !settled)
         tell_host_of_failure(server_, PMIX_GROUP_DESTRUCT, collective, outcome.status);
 }

@@ -27,6 +27,13 @@ inline constexpr const char* kConstructKey = "muster.grp.construct";
 /// Event of our own, for servers alone: a member that leads (source) has called.
 inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
 
+/// Event of our own, for servers alone: a destruct has been handed to the host with these participants
+/// (PMIX_GROUP_MEMBERSHIP), of whom one has left.
+inline constexpr pmix_status_t kDestructCallsCode = -0x6d757302;
+/// Directive of our own for the host: this server takes part in a destruct for members that have left; nobody
+/// waits for the answer. A host that hears of departures otherwise may pass over the call.
+inline constexpr const char* kStandInKey = "muster.grp.standin";
+
 class GroupConstruct : public CollectiveOperation {
   public:
     explicit GroupConstruct(Server& server);
@@ -129,7 +136,7 @@ class GroupConstruct : public CollectiveOperation {
 
 class GroupDestruct : public CollectiveOperation {
   public:
-    explicit GroupDestruct(Server& server) : server_(server) {}
+    explicit GroupDestruct(Server& server);
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
@@ -137,9 +144,33 @@ class GroupDestruct : public CollectiveOperation {
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
 
+    /// A member, of any node, has left a group, and is in it no more.
+    void left(const std::string& id, const pmix_proc_t& proc);
+    /// There is a new group of this name.
+    void constructed(const std::string& id);
+
   private:
+    /// What a server asked its host for.
+    struct Call {
+        std::string id;
+        std::vector<pmix_proc_t> procs;
+    };
+
+    // destruct_departures.cpp
+    bool has_members_here(const std::string& id) const;
+    std::vector<pmix_proc_t> participants_for_host(const Collective& collective);
+    std::vector<Call> take_calls(const std::string& id);
+    void tell_call(const std::string& id, const std::vector<pmix_proc_t>& procs);
+    void called_elsewhere(Call call);
+    /// Takes part for those that have left; false where this node has no part in it, or has taken it.
+    bool join(const Call& call);
+    void took_part(Call call);
+
     Server& server_;
-    std::set<std::string> settled_;  ///< destructs that the host has answered
+    std::set<std::string> settled_;                          ///< destructs that the host has answered
+    std::map<std::string, std::vector<pmix_proc_t>> asked_;  ///< what the host has
+    std::list<Call> calls_;                                  ///< of other servers, for later; bounded
+    std::list<Call> joined_;  ///< in which this server takes or took part; bounded
 };
 
 /// The upcall for groups. `keep` of the arguments is the call's own. NOT_SUPPORTED where the host has none.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/events/events.hpp"
+#include "core/groups/construct.hpp"
 #include "core/groups/group_table.hpp"
 #include "core/server/server.hpp"
 
@@ -239,7 +240,9 @@ void InvitationWatch::left(const Event& event, const GroupEvent& said) {
     const bool member = group != nullptr && group->has(event.source);
     shrink(said.id, event.source);
     // The others may be ending the group meanwhile, and do not wait for it any more.
-    if (member) server_.collectives().left(CollectiveKind::GroupDestruct, said.id, event.source);
+    if (!member) return;
+    server_.collectives().left(CollectiveKind::GroupDestruct, said.id, event.source);
+    server_.group_destruct().left(said.id, event.source);
 }
 
 void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) {

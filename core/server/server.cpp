@@ -46,7 +46,9 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
     auto group_construct = std::make_unique<GroupConstruct>(*this);
     group_construct_ = group_construct.get();
     collectives_.set_operation(CollectiveKind::GroupConstruct, std::move(group_construct));
-    collectives_.set_operation(CollectiveKind::GroupDestruct, std::make_unique<GroupDestruct>(*this));
+    auto group_destruct = std::make_unique<GroupDestruct>(*this);
+    group_destruct_ = group_destruct.get();
+    collectives_.set_operation(CollectiveKind::GroupDestruct, std::move(group_destruct));
     on_departure([this](const pmix_proc_t& proc, bool lost) {
         // One that has said goodbye may use its files until the host says that it has ended.
         if (lost) cleanups_.ended(proc);

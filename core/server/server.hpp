@@ -37,6 +37,7 @@
 namespace muster {
 
 class GroupConstruct;
+class GroupDestruct;
 
 class Server {
   public:
@@ -55,6 +56,7 @@ class Server {
     Collectives& collectives() { return collectives_; }
     Barriers& barriers() { return barriers_; }
     GroupConstruct& group_construct() { return *group_construct_; }
+    GroupDestruct& group_destruct() { return *group_destruct_; }
     Cleanups& cleanups() { return cleanups_; }
     Monitors& monitors() { return monitors_; }
     JobEnvironments& job_environments() { return job_environments_; }
@@ -148,6 +150,7 @@ class Server {
     Barriers barriers_{*this};
     Collectives collectives_;
     GroupConstruct* group_construct_ = nullptr;  // the collectives'
+    GroupDestruct* group_destruct_ = nullptr;    // likewise
     Cleanups cleanups_;
     Monitors monitors_;
     JobEnvironments job_environments_;
