@@ -26,6 +26,8 @@ namespace muster {
 namespace {
 /// Connections of one process (or of tools without a name) that may wait for the host's decision at once.
 constexpr size_t kMaxHeld = 64;
+/// Further connections of one process: those of its children.
+constexpr size_t kMaxClones = 256;
 }  // namespace
 
 Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size)
@@ -365,6 +367,8 @@ Result<void> Server::check_client(Admission& admission) {
                      "another server in its environment?"};
     }
     if (auto valid = check_credential(admission, client->uid, client->gid); !valid) return valid;
+    if (client->clones.size() >= kMaxClones)
+        return Error{PMIX_ERR_OUT_OF_RESOURCE, "it has too many connections already"};
     for (const pmix_info_t& info : admission.info.view()) {
         const bool user = key_is(info.key, PMIX_USERID);
         if (!user && !key_is(info.key, PMIX_GRPID)) continue;

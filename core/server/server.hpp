@@ -136,6 +136,7 @@ class Server {
     // tool_admission.cpp
     Result<void> open_to_tools(InfoView info);
     Result<void> check_tool(Admission& admission);
+    size_t tools_of(uint32_t uid) const;
     void admit_tool(const std::shared_ptr<Admission>& admission);
     void name_tool(const std::shared_ptr<Admission>& admission, pmix_status_t verdict,
                    const pmix_proc_t& assigned);

@@ -3,6 +3,7 @@
 // Mechanisms).
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "core/server/admission.hpp"
@@ -13,6 +14,9 @@
 
 namespace muster {
 namespace {
+
+/// Tools of one user, not the server's own, that may be connected at once.
+constexpr size_t kMaxForeignTools = 256;
 
 void on_tool_answer(pmix_status_t status, pmix_proc_t* proc, void* cbdata) {
     HostAnswer answer;
@@ -94,6 +98,12 @@ void Server::refuse_tool(const Admission& admission, pmix_status_t status, const
     refuse(admission.socket, admission.text(), why);
 }
 
+size_t Server::tools_of(uint32_t uid) const {
+    return static_cast<size_t>(std::count_if(peers_.begin(), peers_.end(), [&](const PeerPtr& peer) {
+        return is_tool(peer->kind) && peer->uid == uid;
+    }));
+}
+
 Result<void> Server::check_tool(Admission& admission) {
     const ConnectRequest& wanted = admission.request;
     const pmix_proc_t& proc = admission.peer->proc;
@@ -115,6 +125,8 @@ Result<void> Server::check_tool(Admission& admission) {
             PMIX_ERR_NO_PERMISSIONS,
             "it runs as user " + std::to_string(wanted.euid) +
                 ", and the host lets in tools of its own user only (PMIX_SERVER_ALLOW_FOREIGN_TOOLS)"};
+    if (!is_master(wanted.euid) && tools_of(wanted.euid) >= kMaxForeignTools)
+        return Error{PMIX_ERR_OUT_OF_RESOURCE, "its user has too many tools here already"};
     if (!carries_identity(wanted.kind)) return {};
     if (nspace_is(proc.nspace, runtime_.self().nspace) && !started_here)
         return Error{PMIX_ERR_EXISTS, "its namespace is the server's"};

@@ -473,6 +473,20 @@ TEST_F(BadInput, ManyWildcardsAmongTheParticipantsOfAFenceTakeNoTime) {
     EXPECT_FALSE(raw.hear_frame(20).empty()) << "it compares each with each";
 }
 
+TEST_F(BadInput, OneProcessHasABoundedNumberOfConnections) {
+    std::vector<RawPeer> all;
+    bool refused = false;
+    while (!refused && all.size() < 400) {
+        RawPeer raw = peer();
+        ASSERT_TRUE(raw.connected());
+        ASSERT_TRUE(raw.say(build_connect_request(honest()).view()));
+        refused = raw.hear(8).size() < 8;
+        all.push_back(std::move(raw));
+    }
+    EXPECT_TRUE(refused);
+    EXPECT_EQ(lines_with(log(), "too many connections already"), 1U);
+}
+
 TEST_F(BadInput, SilentConnectionsLeaveDescriptorsForOthers) {
     struct rlimit before {};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
