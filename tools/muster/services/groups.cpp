@@ -182,7 +182,7 @@ void Groups::miss(const Operation& operation, int32_t status) {
     Missed missed{{}, status};
     for (const ProcName& proc : operation.procs) {
         const uint32_t node = node_of(proc);
-        if (!operation.nodes_in.contains(node) && !ended(proc)) missed.nodes.insert(node);
+        if (!operation.nodes_in.contains(node)) missed.nodes.insert(node);
     }
     if (!missed.nodes.empty()) missed_[{operation.kind, operation.id}] = std::move(missed);
 }
