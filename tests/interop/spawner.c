@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A tool at the server of process PID that starts a shell with a script, and stays until its own input ends:
 //   spawner PID SCRIPT [forward]   prints SPAWNED; forward: it wants the job's standard output
-// Public functions only, so that it runs on any library; what the library prints of the job it prints by itself.
+// Public functions only, so that it runs on any library; what the library prints of the job it prints by
+// itself.
 #include <pmix_tool.h>
 #include <stdio.h>
 #include <stdlib.h>

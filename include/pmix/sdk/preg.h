@@ -32,17 +32,17 @@ typedef struct {
     pmix_status_t (*next_node)(void* data);
 } muster_preg_rank_sink_t;
 
-/* Receives many names at once where they form a row: prefix, a number with zeros in front up to `width` digits,
- * suffix, for each number from `first` on, `count` (1 or more) of them; else through `names`. */
+/* Receives many names at once where they form a row: prefix, a number with zeros in front up to `width`
+ * digits, suffix, for each number from `first` on, `count` (1 or more) of them; else through `names`. */
 typedef struct {
     muster_preg_name_sink_t names;
     pmix_status_t (*row)(void* data, const char* prefix, size_t prefix_length, uint64_t first, uint64_t count,
                          size_t width, const char* suffix, size_t suffix_length);
 } muster_preg_name_row_sink_t;
 
-/* Receives many nodes at once where they form a row: `count` (1 or more) nodes, the current one and those behind
- * it, each with the ranks from its first one to `span` above it; the first one of each node is `step` above that
- * of the node before it, and `first` of the first node. Else through `ranks`. */
+/* Receives many nodes at once where they form a row: `count` (1 or more) nodes, the current one and those
+ * behind it, each with the ranks from its first one to `span` above it; the first one of each node is `step`
+ * above that of the node before it, and `first` of the first node. Else through `ranks`. */
 typedef struct {
     muster_preg_rank_sink_t ranks;
     pmix_status_t (*row)(void* data, uint64_t count, uint32_t first, uint32_t span, uint32_t step);
