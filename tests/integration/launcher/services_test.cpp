@@ -11,6 +11,7 @@
 #include "tools/muster/services/control.hpp"
 #include "tools/muster/services/directory.hpp"
 #include "tools/muster/services/gather.hpp"
+#include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/job_status.hpp"
 #include "tools/muster/services/spawn_request.hpp"
 
@@ -217,6 +218,72 @@ TEST_F(GatherTest, WhatMakesNoSenseIsRefused) {
     EXPECT_EQ(add(0, {{"job", 4}}), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(add(1, {{"job", 0}}), PMIX_ERR_BAD_PARAM);  // has no member there
     EXPECT_EQ(add(0, {}), PMIX_ERR_BAD_PARAM);
+}
+
+/// Groups over two nodes: ranks 0 and 1 of the job are on node 0, 2 and 3 on node 1.
+class GroupsTest : public ::testing::Test {
+  protected:
+    using Operation = GroupRequest::Operation;
+    void SetUp() override { hub.jobs().add(job_of(4, 2)); }
+    /// What a node asks; its number.
+    uint64_t ask(uint32_t node, const std::vector<uint32_t>& ranks, int32_t local_status = PMIX_SUCCESS,
+                 Operation operation = Operation::Construct) {
+        GroupRequest request;
+        request.operation = operation;
+        request.id = "group";
+        for (const uint32_t rank : ranks)
+            request.procs.push_back({"job", rank});
+        request.local_status = local_status;
+        Writer body;
+        request.write(body);
+        Reader in(body.body());
+        groups.asked({node, next}, in);
+        return next++;
+    }
+    void end(uint32_t rank) {
+        hub.jobs().find(ProcId{1, rank})->ended = true;
+        groups.proc_ended(*hub.jobs().find("job"), rank);
+    }
+    /// Its answer; 1 while there is none.
+    int32_t answer(uint64_t id) { return hub.answers.contains(id) ? hub.answers[id].status : 1; }
+
+    FakeHub hub;
+    Groups groups{hub};
+    uint64_t next = 1;
+};
+
+TEST_F(GroupsTest, AMemberThatEndsFailsTheConstructionAlsoOfWhoComesLater) {
+    const uint64_t first = ask(0, {0, 1, 2, 3});
+    end(3);  // it had called, and rank 2 has not yet
+    EXPECT_EQ(answer(first), PMIX_GROUP_MEMBER_FAILED);
+    EXPECT_EQ(answer(ask(1, {0, 1, 2, 3})), PMIX_GROUP_MEMBER_FAILED);
+    const uint64_t again = ask(1, {0, 1, 2});
+    EXPECT_EQ(answer(again), 1);
+    EXPECT_EQ(answer(ask(0, {0, 1, 2})), PMIX_SUCCESS);
+    EXPECT_EQ(answer(again), PMIX_SUCCESS);
+}
+
+TEST_F(GroupsTest, AFailureThatIsToldLateLeavesTheNextTryAlone) {
+    ask(0, {0, 1, 2, 3});
+    end(3);
+    const uint64_t again = ask(0, {0, 1, 2});
+    EXPECT_EQ(answer(ask(1, {0, 1, 2, 3}, PMIX_GROUP_MEMBER_FAILED)), PMIX_GROUP_MEMBER_FAILED);
+    EXPECT_EQ(answer(again), 1);
+    EXPECT_EQ(answer(ask(1, {0, 1, 2})), PMIX_SUCCESS);
+    EXPECT_EQ(answer(again), PMIX_SUCCESS);
+}
+
+TEST_F(GroupsTest, ADestructThatAMemberFailsFailsForWhoComesLater) {
+    const uint64_t first = ask(0, {0, 1, 2, 3}, PMIX_SUCCESS, Operation::Destruct);
+    end(3);
+    EXPECT_EQ(answer(first), PMIX_GROUP_MEMBER_FAILED);
+    EXPECT_EQ(answer(ask(1, {0, 1, 2}, PMIX_SUCCESS, Operation::Destruct)), PMIX_GROUP_MEMBER_FAILED);
+}
+
+TEST_F(GroupsTest, AFailureAtOneNodeFailsThoseThatAreIn) {
+    const uint64_t first = ask(0, {0, 1, 2, 3});
+    EXPECT_EQ(answer(ask(1, {0, 1, 2, 3}, PMIX_ERR_LOST_CONNECTION)), PMIX_ERR_LOST_CONNECTION);
+    EXPECT_EQ(answer(first), PMIX_ERR_LOST_CONNECTION);
 }
 
 TEST(LauncherControl, ChecksTargetsBeforeItActs) {

@@ -124,13 +124,7 @@ int32_t Groups::add(Asker asker, GroupRequest& request) {
     if (procs.empty()) return PMIX_ERR_BAD_PARAM;
     const bool construct = request.operation == GroupRequest::Operation::Construct;
     if (!construct) missed_.erase({Kind::Construct, request.id});
-    if (const auto missed = missed_.find({request.operation, request.id}); missed != missed_.end()) {
-        const bool too_late = missed->second.nodes.erase(asker.node) != 0;
-        const int32_t status = missed->second.status;
-        // Who was in that destruct ends another group.
-        if (missed->second.nodes.empty() || (!construct && !too_late)) missed_.erase(missed);
-        if (too_late) return status;
-    }
+    if (const auto status = too_late(asker.node, request.operation, request.id, procs)) return *status;
     const Place place = start(request);
     Operation& operation = *place;
     if (operation.nodes_in.contains(asker.node)) return PMIX_ERR_EXISTS;
@@ -151,35 +145,46 @@ int32_t Groups::add(Asker asker, GroupRequest& request) {
     return PMIX_SUCCESS;
 }
 
+/// What a node that takes part now hears when the operation has ended without it.
+std::optional<int32_t> Groups::too_late(uint32_t node, Kind kind, const std::string& id,
+                                        const std::set<ProcName>& procs) {
+    const auto missed = missed_.find({kind, id});
+    if (missed == missed_.end()) return std::nullopt;
+    const bool same = missed->second.procs.empty() || missed->second.procs == procs;
+    const bool late = missed->second.nodes.erase(node) != 0 && same;
+    const int32_t status = missed->second.status;
+    // Who was in that destruct ends another group.
+    if (missed->second.nodes.empty() || (kind == Kind::Destruct && !late)) missed_.erase(missed);
+    return late ? std::optional(status) : std::nullopt;
+}
+
 /// What fails at one node fails at all. Those that come yet cannot know, unless they see that a process ended
 /// or have the same time limit.
 void Groups::fail(Asker asker, const GroupRequest& request) {
+    std::set<ProcName> procs;
+    const bool known = expand(request.procs, procs) == PMIX_SUCCESS;
+    // What has failed without this node is over: others may be trying again by now.
+    if (known && too_late(asker.node, request.operation, request.id, procs))
+        return hub_.answer(asker, request.local_status);
     const Place found = find(request.operation, request.id);
-    if (request.local_status == PMIX_GROUP_CONSTRUCT_ABORT) {
-        std::set<ProcName> procs;
-        Missed missed{{}, request.local_status};
-        if (expand(request.procs, procs) == PMIX_SUCCESS) {
-            for (const ProcName& proc : procs) {
-                const uint32_t node = node_of(proc);
-                const bool in = found != operations_.end() && found->nodes_in.contains(node);
-                if (node != asker.node && !in && !ended(proc)) missed.nodes.insert(node);
-            }
+    if (known && request.local_status == PMIX_GROUP_CONSTRUCT_ABORT) {
+        Missed missed{{}, request.local_status, {}};
+        for (const ProcName& proc : procs) {
+            const uint32_t node = node_of(proc);
+            const bool in = found != operations_.end() && found->nodes_in.contains(node);
+            if (node != asker.node && !in && !ended(proc)) missed.nodes.insert(node);
         }
         if (!missed.nodes.empty()) missed_[{Kind::Construct, request.id}] = std::move(missed);
-    }
-    if (const auto missed = missed_.find({Kind::Destruct, request.id});
-        missed != missed_.end() && request.operation == Kind::Destruct) {
-        missed->second.nodes.erase(asker.node);
-        if (missed->second.nodes.empty()) missed_.erase(missed);
     }
     if (found != operations_.end()) finish(found, request.local_status);
     hub_.answer(asker, request.local_status);
 }
 
-/// A destruct fails: nodes that have yet to ask, and know the one that ended as one that has left before,
-/// hear the same.
+/// An operation fails, for a member has ended: nodes that have yet to ask hear the same. They may count that
+/// one as one that has left before, or as one that has called.
 void Groups::miss(const Operation& operation, int32_t status) {
-    Missed missed{{}, status};
+    Missed missed{{}, status, {}};
+    if (operation.kind == Kind::Construct) missed.procs = operation.procs;
     for (const ProcName& proc : operation.procs) {
         const uint32_t node = node_of(proc);
         if (!operation.nodes_in.contains(node)) missed.nodes.insert(node);
@@ -195,7 +200,7 @@ void Groups::check(Place place) {
         if (!ended(proc)) {
             waiting = true;
         } else if ((operation.flags & GroupRequest::Tolerant) == 0) {
-            if (operation.kind == Kind::Destruct) miss(operation, PMIX_GROUP_MEMBER_FAILED);
+            miss(operation, PMIX_GROUP_MEMBER_FAILED);
             return finish(place, PMIX_GROUP_MEMBER_FAILED);
         }
     }

@@ -5,6 +5,7 @@
 
 #include <list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -90,6 +91,8 @@ class Groups final : public Service {
     Place find(GroupRequest::Operation kind, const std::string& id);
     Place start(GroupRequest& request);
     void fail(Asker asker, const GroupRequest& request);
+    std::optional<int32_t> too_late(uint32_t node, GroupRequest::Operation kind, const std::string& id,
+                                    const std::set<ProcName>& procs);
     void miss(const Operation& operation, int32_t status);
     void check(Place operation);
     void check_bootstrap(Place operation);
@@ -105,6 +108,8 @@ class Groups final : public Service {
     struct Missed {
         std::set<uint32_t> nodes;
         int32_t status = 0;
+        /// Whose construction failed, since the same name may be tried again; empty: any.
+        std::set<ProcName> procs;
     };
     using Kind = GroupRequest::Operation;
     std::map<std::pair<Kind, std::string>, Missed> missed_;
