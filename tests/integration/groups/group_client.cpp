@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <random>
@@ -776,7 +777,8 @@ void random_rounds(unsigned seed, int rounds, bool kill) {
         if (me && end == End::BeforeDestruct) return finish();
         pause();
         status = PMIX_ERROR;
-        auto* answer = new Answer;  // may come when this round is over
+        static std::list<Answer> answers;  // one may come when its round is over
+        Answer* const answer = &answers.emplace_back();
         if (me && end == End::InDestruct) {
             PMIx_Group_destruct_nb(id.c_str(), nullptr, 0, on_status, answer);
             pause();
