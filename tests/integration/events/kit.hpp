@@ -7,31 +7,18 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "tests/integration/complaints.hpp"
+
 namespace event_kit {
 
 constexpr auto kLimit = std::chrono::seconds(20);
 
-inline pmix_proc_t self;
-inline bool failed = false;
-
-inline void complain(const std::string& what) {
-    printf("BAD rank %u: %s\n", self.rank, what.c_str());
-    fflush(stdout);
-    failed = true;
-}
-inline void need(bool good, const std::string& what) {
-    if (!good) complain(what);
-}
-inline void is(pmix_status_t status, pmix_status_t wanted, const std::string& what) {
-    if (status != wanted)
-        complain(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
-}
+using namespace complaints;
 
 inline std::mutex lock;  // guards all answers, and what a program notes in its handlers
 inline std::condition_variable changed;

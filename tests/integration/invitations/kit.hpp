@@ -10,7 +10,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -19,27 +18,15 @@
 #include <string>
 #include <vector>
 
+#include "tests/integration/complaints.hpp"
+
 namespace kit {
 
 // Long: a loaded machine with a sanitizer is slow, and what waits this long has failed.
 inline constexpr auto kLimit = std::chrono::seconds(30);
 
-inline pmix_proc_t self;
+using namespace complaints;
 inline uint32_t size = 0;
-inline bool failed = false;
-
-inline void complain(const std::string& what) {
-    printf("BAD rank %u: %s\n", self.rank, what.c_str());
-    fflush(stdout);
-    failed = true;
-}
-inline void need(bool good, const std::string& what) {
-    if (!good) complain(what);
-}
-inline void is(pmix_status_t status, pmix_status_t wanted, const std::string& what) {
-    if (status != wanted)
-        complain(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
-}
 
 inline pmix_proc_t rank(pmix_rank_t number) {
     pmix_proc_t proc = self;
