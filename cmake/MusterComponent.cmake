@@ -33,7 +33,7 @@ function(muster_add_component)
         install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
         set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
     endif()
-    target_link_libraries(${target} PRIVATE muster_flags muster_framework ${ARG_LIBRARIES})
+    target_link_libraries(${target} PRIVATE muster_flags muster_runtime muster_framework ${ARG_LIBRARIES})
 
     add_library(${target}_objects OBJECT EXCLUDE_FROM_ALL ${ARG_SOURCES})
     target_compile_definitions(${target}_objects PRIVATE MUSTER_COMPONENT_LINKED=1)

@@ -13,6 +13,8 @@ option(MUSTER_WERROR "Treat compiler warnings as errors" ON)
 option(MUSTER_COVERAGE "Instrument for line coverage" OFF)
 option(MUSTER_FUZZ "Instrument for libFuzzer (clang only) and link the fuzz targets with it" OFF)
 set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+option(MUSTER_STATIC_RUNTIME
+    "Link the C++ runtime (libstdc++, libgcc) into the library and each component; not with sanitizers" ON)
 set(MUSTER_LINKED_COMPONENTS "" CACHE STRING
     "Components linked into the library rather than loaded: 'all', or a list such as ptl/usock;gds/hash")
 
@@ -60,6 +62,7 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
     target_compile_definitions(muster_flags INTERFACE _FORTIFY_SOURCE=2)
 endif()
 if(MUSTER_SANITIZE)
+    set(MUSTER_STATIC_RUNTIME OFF) # a sanitizer's own runtime belongs to the whole process
     add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${MUSTER_SANITIZE})
     # Instrumented code looks to gcc as if a std::optional were read before it is set.

@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 
+#include "framework/base/decimal.hpp"
 #include "framework/base/install.hpp"
 #include "framework/parameter_file.hpp"
 
@@ -88,11 +89,8 @@ std::optional<bool> parse_bool(std::string_view text) {
 }
 
 std::optional<double> parse_seconds(std::string_view text) {
-    double value = 0;
-    // Unlike strtod this does not depend on the host's locale.
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    if (!std::isfinite(value) || value < 0) return std::nullopt;
+    const std::optional<double> value = read_decimal(text);
+    if (!value || !std::isfinite(*value) || *value < 0) return std::nullopt;
     return value;
 }
 

@@ -3,10 +3,9 @@
 // "[time][nspace,rank]<stdout>: text", and in XML "<stdout nspace="" rank="" timestamp="">text</stdout>".
 #include "core/iof/format.hpp"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
 #include <chrono>
+#include <cstdio>
+#include <ctime>
 
 #include "core/iof/piece.hpp"
 
@@ -17,7 +16,7 @@ namespace {
 constexpr size_t kLongestLine = size_t{64} << 10;
 
 std::string rank_text(pmix_rank_t rank) {
-    return rank == PMIX_RANK_WILDCARD ? "*" : fmt::format("{}", rank);
+    return rank == PMIX_RANK_WILDCARD ? "*" : std::to_string(rank);
 }
 
 /// A name as a part of a path that is one step and goes down.
@@ -69,7 +68,7 @@ void append_xml(std::string_view text, std::string& out) {
         } else if (c == '"') {
             out += "&quot;";
         } else if (c == '\n' || c == '\t' || c == '\r') {
-            out += fmt::format("&#{:03};", static_cast<int>(c));
+            out += c == '\n' ? "&#010;" : c == '\t' ? "&#009;" : "&#013;";
         } else if (static_cast<uint8_t>(c) < 0x20) {
             out += "&#65533;";
         } else {
@@ -127,8 +126,8 @@ std::string OutputStyle::path_for(const pmix_proc_t& source, pmix_iof_channel_t 
     const std::string nspace = path_step(nspace_view(source.nspace));
     const std::string rank_name = rank_text(source.rank);
     const char* name = channel_name(channel);
-    if (!directory.empty()) return fmt::format("{}/{}/rank.{}/{}", directory, nspace, rank_name, name);
-    if (!pattern) return fmt::format("{}.{}.{}.{}", file, nspace, rank_name, name);
+    if (!directory.empty()) return directory + "/" + nspace + "/rank." + rank_name + "/" + name;
+    if (!pattern) return file + "." + nspace + "." + rank_name + "." + name;
     std::string path;
     for (size_t i = 0; i < file.size(); ++i) {
         const char next = file[i] == '%' && i + 1 < file.size() ? file[i + 1] : '\0';
@@ -150,9 +149,9 @@ LineFormatter::LineFormatter(const OutputStyle& style, const pmix_proc_t& source
     SourceFacts facts;
     if (style.detailed && find_facts) facts = find_facts(source);
     if (style.xml) {
-        mark_ = fmt::format("<{}", channel_);
+        mark_ = "<" + std::string(channel_);
         const auto attribute = [this](const char* name, std::string_view value) {
-            mark_ += fmt::format(" {}=\"", name);
+            mark_ += std::string(" ") + name + "=\"";
             append_xml(value, mark_);
             mark_ += '"';
         };
@@ -164,14 +163,15 @@ LineFormatter::LineFormatter(const OutputStyle& style, const pmix_proc_t& source
         }
         return;
     }
+    const std::string name = "[" + std::string(nspace) + "," + rank_text(source.rank) + "]";
     if (style.detailed) {
-        mark_ = fmt::format("[{},{}][{}:{}]", nspace, rank_text(source.rank), facts.host, facts.pid);
+        mark_ = name + "[" + facts.host + ":" + facts.pid + "]";
     } else if (style.tag || style.full_name) {
-        mark_ = fmt::format("[{},{}]", nspace, rank_text(source.rank));
+        mark_ = name;
     } else if (style.rank) {
-        mark_ = fmt::format("[{}]", rank_text(source.rank));
+        mark_ = "[" + rank_text(source.rank) + "]";
     }
-    mark_ += fmt::format("<{}>: ", channel_);
+    mark_ += "<" + std::string(channel_) + ">: ";
 }
 
 void LineFormatter::feed(std::string_view bytes, std::string& out) {
@@ -230,15 +230,20 @@ void LineFormatter::emit_xml(std::string_view text, std::string& out) const {
     if (style_.timestamp) out += " timestamp=\"" + now() + "\"";
     out += '>';
     append_xml(text, out);
-    out += fmt::format("</{}>\n", channel_);
+    ((out += "</") += channel_) += ">\n";
 }
 
 std::string LineFormatter::now() const {
     const auto time =
         std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    const auto millis = time.time_since_epoch().count() % 1000;
-    return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}",
-                       fmt::localtime(std::chrono::system_clock::to_time_t(time)), millis);
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+    std::tm local{};
+    ::localtime_r(&seconds, &local);
+    char text[64];
+    const size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local);
+    const int millis = static_cast<int>(time.time_since_epoch().count() % 1000);
+    std::snprintf(text + length, sizeof text - length, ".%03d", millis);
+    return text;
 }
 
 }  // namespace muster

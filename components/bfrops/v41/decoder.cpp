@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "framework/base/decimal.hpp"
+
 namespace muster::v41 {
 namespace {
 
@@ -197,27 +199,26 @@ bool Decoder::text_of_real(char (&text)[352], size_t& length) {
     return true;
 }
 
-namespace {
-template <class T>
-bool parse_real(const char* text, size_t length, T& value) {
-    if (length == 0) return true;
-    const auto [end, problem] = std::from_chars(text, text + length, value);
-    return problem == std::errc() && end == text + length;
-}
-}  // namespace
-
 bool Decoder::real(float& value) {
     char text[352];
     size_t length = 0;
     if (!text_of_real(text, length)) return false;
-    return parse_real(text, length, value) || fail(PMIX_ERR_UNPACK_FAILURE);
+    if (length == 0) return true;
+    const std::optional<float> read = read_decimal_float({text, length});
+    if (!read) return fail(PMIX_ERR_UNPACK_FAILURE);
+    value = *read;
+    return true;
 }
 
 bool Decoder::real(double& value) {
     char text[352];
     size_t length = 0;
     if (!text_of_real(text, length)) return false;
-    return parse_real(text, length, value) || fail(PMIX_ERR_UNPACK_FAILURE);
+    if (length == 0) return true;
+    const std::optional<double> read = read_decimal({text, length});
+    if (!read) return fail(PMIX_ERR_UNPACK_FAILURE);
+    value = *read;
+    return true;
 }
 
 bool Decoder::bytes(char*& data, size_t& size) {

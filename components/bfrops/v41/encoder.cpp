@@ -3,8 +3,7 @@
 
 #include "components/bfrops/v41/encoder.hpp"
 
-#include <charconv>
-
+#include "framework/base/decimal.hpp"
 #include "framework/base/element.hpp"
 
 namespace muster::v41 {
@@ -54,12 +53,8 @@ bool Encoder::texts(char* const* values) {
 }
 
 bool Encoder::real(double value) {
-    // As printf("%f") writes it in the C locale: the largest number has 309 digits before the point.
-    char digits[336];
-    const auto [end, problem] =
-        std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed, 6);
-    if (problem != std::errc()) return fail(PMIX_ERR_BAD_PARAM);
-    return text(digits, static_cast<size_t>(end - digits));
+    char digits[kDecimalSize];
+    return text(digits, write_decimal(value, digits));
 }
 
 bool Encoder::bytes(const void* data, size_t size) {
