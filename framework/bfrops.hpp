@@ -36,7 +36,7 @@ struct PackedBuffer {
 /// the item does (or is at its end), PMIX_ERR_UNPACK_FAILURE for bytes that are no such item,
 /// PMIX_ERR_PACK_MISMATCH for an item that is described as another type, PMIX_ERR_UNKNOWN_DATA_TYPE for
 /// types that this encoding does not have, PMIX_ERR_NOMEM. Nothing is left allocated then, and `in` is where
-/// it was.
+/// it was. Values that would take more memory than such a message may are PMIX_ERR_UNPACK_FAILURE.
 class Bfrops {
   public:
     virtual ~Bfrops() = default;

@@ -3,6 +3,7 @@
 // Both remember their first failure, so that a handler packs or unpacks everything and asks once.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,6 +96,19 @@ class Unpacker {
     bool procs(std::vector<pmix_proc_t>& out);
     /// `*X` in general: a malloc'ed array (nullptr for none) that the caller owns.
     bool counted(void** values, size_t& n, pmix_data_type_t type);
+
+    /// A reader of bytes that were part of this message. What its values take counts for both, once count()
+    /// has been told.
+    Unpacker inside(BufferType buffer_type, ByteView bytes) const {
+        Unpacker part({format_.bfrops, buffer_type}, bytes);
+        part.in_.limit_memory(in_.memory_limit() - std::min(in_.memory_limit(), in_.memory_taken()));
+        return part;
+    }
+    void count(const Unpacker& part) { in_.take_memory(part.memory_taken()); }
+    /// How much memory the arrays of this message may take; less where the encoding finds that its bytes
+    /// cannot be worth that much.
+    void limit_memory(size_t bytes) { in_.limit_memory(bytes); }
+    size_t memory_taken() const { return in_.memory_taken(); }
 
     /// Passes over these bytes where they come next. False, and nothing is read, where others do.
     bool skip(ByteView packed);

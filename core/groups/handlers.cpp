@@ -81,7 +81,7 @@ std::function<void(const Outcome&)> construct_reply(Server& server, const Reques
             outcome.packed = {peer->format, peer->version, std::string(nspace_view(peer->proc.nspace)),
                               std::make_shared<const Bytes>(reply.take()), brief};
         }
-        peer->send_shared(tag, outcome.packed->bytes);
+        peer->reply_shared(tag, outcome.packed->bytes);
     };
 }
 

@@ -360,7 +360,7 @@ void Forwarder::push(const PeerPtr& peer, PushRequest request, HostDone done) {
     share.pushed += size;
     if (share.pushed > kMostPushed && !share.paused) {
         share.paused = true;
-        peer->channel->pause(true);
+        peer->pause(Peer::Pause::Input, true);
     }
     upcall_push(Caller::of(*peer), std::move(request.targets), std::move(request.directives),
                 Bytes(request.bytes),
@@ -372,7 +372,7 @@ void Forwarder::push(const PeerPtr& peer, PushRequest request, HostDone done) {
                     found->second.pushed -= size;
                     if (!found->second.paused || found->second.pushed > kMostPushed / 2) return;
                     found->second.paused = false;
-                    if (sender->channel) sender->channel->pause(false);
+                    sender->pause(Peer::Pause::Input, false);
                 });
 }
 

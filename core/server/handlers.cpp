@@ -13,17 +13,17 @@ namespace {
 constexpr Handler kHandlers[] = {
     {Command::JobInfo, handle::job_info},
     {Command::Abort, handle::abort},
-    {Command::Commit, handle::commit},
+    {Command::Commit, handle::commit, AnswerTime::AtOnce},
     {Command::Fence, handle::fence},
     {Command::Get, handle::get},
-    {Command::Finalize, handle::finalize},
+    {Command::Finalize, handle::finalize, AnswerTime::AtOnce},
     {Command::Notify, handle::notify},
     {Command::RegisterEvents, handle::register_events},
-    {Command::DeregisterEvents, handle::deregister_events},
+    {Command::DeregisterEvents, handle::deregister_events, AnswerTime::Never},
     {Command::RefreshCache, handle::refresh_cache},
     {Command::ResolvePeers, handle::resolve_peers},
     {Command::ResolveNodes, handle::resolve_nodes},
-    {Command::Post, handle::post},
+    {Command::Post, handle::post, AnswerTime::Never},
     {Command::Publish, handle::publish},
     {Command::Lookup, handle::lookup},
     {Command::Unpublish, handle::unpublish},
@@ -48,7 +48,7 @@ constexpr Handler kHandlers[] = {
     {Command::IofDeregister, handle::iof_deregister},
     {Command::GroupInvite, handle::group_invite},
     {Command::GroupLeave, handle::group_leave},
-    {Command::GroupJoin, handle::group_decision},
+    {Command::GroupJoin, handle::group_decision, AnswerTime::Never},
 };
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.
@@ -113,7 +113,7 @@ void handle::job_info(Server& server, const Request& request) {
         return;
     }
     if (SharedBytes packed = packed_job_info(server, peer->proc.nspace, *peer)) {
-        peer->send_shared(request.tag, std::move(packed));
+        peer->reply_shared(request.tag, std::move(packed));
     } else {
         peer->reply_status(request.tag, PMIX_ERROR);
     }
@@ -172,6 +172,7 @@ void handle::get(Server& server, const Request& request) {
         if (!none) get.key = std::move(key);
     }
     get.requester = request.peer->proc;
+    get.asker = request.peer;
     get.target = make_proc(nspace, rank);
     get.format = request.peer->format;
     if (!may_read(server, *request.peer, get.target))

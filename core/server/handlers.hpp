@@ -20,9 +20,14 @@ struct Request {
     void malformed() const { peer->reply_status(tag, in.failed() ? in.error() : PMIX_ERR_UNPACK_FAILURE); }
 };
 
+/// What becomes of a request: it may wait for its answer (so how many do is bounded); it is answered before
+/// others have to be (or but once); there is no answer to it.
+enum class AnswerTime : uint8_t { MayWait, AtOnce, Never };
+
 struct Handler {
     Command command;
     void (*run)(Server& server, const Request& request);
+    AnswerTime answer = AnswerTime::MayWait;
 };
 
 /// The handler of a command's number, or nullptr.

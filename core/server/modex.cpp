@@ -50,7 +50,7 @@ pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
         BufferType buffer_type = BufferType::NonDescribed;
         if (!body.scope(scope) || !body.buffer(buffer_type, section)) return body.error();
         if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL) return PMIX_ERR_BAD_PARAM;
-        Unpacker values({body.format().bfrops, buffer_type}, section);
+        Unpacker values = body.inside(buffer_type, section);
         while (!values.at_end()) {
             std::string key;
             Value value;
@@ -64,6 +64,7 @@ pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
                 return status;
             }
         }
+        body.count(values);
     }
     if (LocalClient* client = server_.namespaces().client(proc)) ++client->commits;
     const Proc target(proc);
@@ -510,6 +511,15 @@ void Modex::departed(const pmix_proc_t& proc) {
     const Proc target(proc);
     retry(target, true);
     request_again([&](const Proc& other) { return other == target; });
+}
+
+void Modex::forget(const PeerPtr& peer) {
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+        it->second.remove_if([&](const auto& waiting) {
+            return !waiting->request.asker.owner_before(peer) && !peer.owner_before(waiting->request.asker);
+        });
+        it = it->second.empty() ? waiting_.erase(it) : std::next(it);
+    }
 }
 
 void Modex::deregistered(const char* nspace) {

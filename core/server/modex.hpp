@@ -20,12 +20,14 @@
 
 namespace muster {
 
+class Peer;
 class Server;
 struct GetDirectives;
 
 /// A request for data of `target`.
 struct GetRequest {
     pmix_proc_t requester{};
+    std::weak_ptr<Peer> asker;  ///< the connection that it came by; none where the host asks
     pmix_proc_t target{};
     std::optional<std::string> key;  ///< nothing: all that is known of the target
     Info info;                       ///< directives, as the requester gave them
@@ -60,6 +62,8 @@ class Modex {
     /// A namespace was registered; a process has gone; a namespace goes away: those who wait are answered.
     void registered(const char* nspace);
     void departed(const pmix_proc_t& proc);
+    /// A connection has ended: nobody waits for the answers to what it asked.
+    void forget(const std::shared_ptr<Peer>& peer);
     void deregistered(const char* nspace);
     /// The server ends: all that wait are answered with PMIX_ERR_LOST_CONNECTION, and so is who comes later.
     void close();

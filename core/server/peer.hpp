@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/server/unanswered.hpp"
 #include "framework/packer.hpp"
 #include "framework/ptl/channel.hpp"
 #include "framework/ptl/handshake.hpp"
@@ -25,6 +26,16 @@ class Peer {
     bool shares = false;     ///< it maps what our store shares
     std::string server_uri;  ///< of a tool that is a server, too: how that is reached; as it says
     std::unique_ptr<Channel> channel;
+    Unanswered unanswered;
+    size_t max_decoded = SIZE_MAX;  ///< memory that one message may take once it is read
+
+    /// Why nothing is read from it for a while.
+    enum class Pause : unsigned { Answers = 1, Input = 2 };
+    void pause(Pause why, bool on) {
+        const unsigned before = paused_;
+        paused_ = on ? before | static_cast<unsigned>(why) : before & ~static_cast<unsigned>(why);
+        if (channel && (paused_ != 0) != (before != 0)) channel->pause(paused_ != 0);
+    }
 
     Packer packer() const { return Packer(format); }
 
@@ -34,20 +45,24 @@ class Peer {
             reply_status(request_tag, message.error());
             return;
         }
+        unanswered.answered(request_tag);
         send(request_tag, message.take());
     }
+    void reply_shared(uint32_t request_tag, SharedBytes payload) {
+        unanswered.answered(request_tag);
+        if (channel) channel->send_shared(0, request_tag, std::move(payload));
+    }
     void reply_status(uint32_t request_tag, pmix_status_t status) {
+        unanswered.answered(request_tag);
         send(request_tag, packed_status(status));
     }
     /// With what else is sent in this turn of the loop.
     void reply_status_soon(uint32_t request_tag, pmix_status_t status) {
+        unanswered.answered(request_tag);
         send_soon(request_tag, packed_status(status));
     }
     void send(uint32_t frame_tag, Bytes payload) {
         if (channel) channel->send(0, frame_tag, std::move(payload));
-    }
-    void send_shared(uint32_t frame_tag, SharedBytes payload) {
-        if (channel) channel->send_shared(0, frame_tag, std::move(payload));
     }
     /// With what else is sent in this turn of the loop.
     void send_soon(uint32_t frame_tag, Bytes payload) {
@@ -61,6 +76,8 @@ class Peer {
         message.status(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
         return message.take();
     }
+
+    unsigned paused_ = 0;  // of Pause
 };
 
 using PeerPtr = std::shared_ptr<Peer>;

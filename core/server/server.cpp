@@ -12,9 +12,7 @@
 
 #include "core/collective/fence.hpp"
 #include "core/groups/construct.hpp"
-#include "core/protocol/command.hpp"
 #include "core/server/admission.hpp"
-#include "core/server/handlers.hpp"
 #include "core/spawn/connect.hpp"
 #include "framework/base/status.hpp"
 #include "framework/pmdl.hpp"
@@ -494,6 +492,9 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     limits.max_payload = runtime_.parameters().size("server_base_max_payload");
     limits.max_queued = runtime_.parameters().size("server_base_max_queued");
     limits.close_when_full = true;
+    peer->unanswered.limits.requests = runtime_.parameters().size("server_base_max_requests");
+    peer->max_decoded = runtime_.parameters().size("server_base_max_decoded");
+    peer->unanswered.limits.memory = runtime_.parameters().size("server_base_max_request_memory");
     peer->channel = std::make_unique<Channel>(runtime_.loop(), std::move(admission->socket), limits);
     peers_.push_back(peer);
     runtime_.set_company(peers_.size() + 1);
@@ -527,36 +528,6 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
 
 // --- peers
 // ---------------------------------------------------------------------------------------------------------
-
-void Server::on_frame(const PeerPtr& peer, Frame frame) {
-    if (frame.tag == tag::kHeartbeat) return monitors_.beat(peer->proc);
-    Unpacker in(peer->format, frame.payload.view());
-    uint8_t code = 0;
-    if (!in.command(code)) {
-        MUSTER_LOG(log(), Error, "%s sent a message that cannot be read; its connection is closed",
-                   peer->text().c_str());
-        lost(peer, "unreadable message");
-        return;
-    }
-    MUSTER_LOG(log(), Trace, "%s: %s, tag %u, %zu bytes", peer->text().c_str(), command_name(code), frame.tag,
-               frame.payload.size());
-    const Handler* handler = find_handler(code);
-    if (handler == nullptr) {
-        MUSTER_LOG(log(), Error, "%s sent command %u, which is not known here; answered as not supported",
-                   peer->text().c_str(), static_cast<unsigned>(code));
-        peer->reply_status(frame.tag, PMIX_ERR_NOT_SUPPORTED);
-        return;
-    }
-    try {
-        handler->run(*this, Request{peer, frame.tag, in});
-        if (in.failed()) {
-            MUSTER_LOG(log(), Error, "%s sent a request (%s) that cannot be read to its end: %s",
-                       peer->text().c_str(), command_name(code), status_text(in.error()));
-        }
-    } catch (const std::bad_alloc&) {
-        peer->reply_status(frame.tag, PMIX_ERR_NOMEM);
-    }
-}
 
 void Server::lost(const PeerPtr& peer, const std::string& reason) {
     const PeerPtr keep = peer;
@@ -599,6 +570,7 @@ void Server::drop(const PeerPtr& peer) {
         formats_.erase(Proc(keep->proc));
     }
     forwarder_.forget(keep);
+    modex_.forget(keep);
     peers_.erase(std::remove(peers_.begin(), peers_.end(), keep), peers_.end());
     runtime_.set_company(peers_.size() + 1);
     if (keep->channel) keep->channel->close();

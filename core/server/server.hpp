@@ -129,7 +129,10 @@ class Server {
     /// The host has decided (or will not be heard). False when the peer has left meanwhile.
     bool release(Admission& admission);
     void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
+    // frames.cpp
     void on_frame(const PeerPtr& peer, Frame frame);
+    void serve(const PeerPtr& peer, Frame frame);
+
     void end_connections(LocalClient& client);
     void refuse(const Socket& socket, const std::string& who, const std::string& why);
 

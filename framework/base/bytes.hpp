@@ -126,9 +126,19 @@ class ByteReader {
     /// Goes back to a position that position() gave before, to undo a partial read.
     void rewind(size_t position) { at_ = position; }
 
+    size_t size() const { return bytes_.size(); }
+    /// What values that were read from here take of memory beyond their bytes, as who decodes them says, and
+    /// how much that may become. All items of a message share it.
+    size_t memory_taken() const { return memory_taken_; }
+    size_t memory_limit() const { return memory_limit_; }
+    void take_memory(size_t bytes) { memory_taken_ += bytes; }
+    void limit_memory(size_t bytes) { memory_limit_ = bytes; }
+
   private:
     ByteView bytes_;
     size_t at_ = 0;
+    size_t memory_taken_ = 0;
+    size_t memory_limit_ = SIZE_MAX;
 };
 
 }  // namespace muster

@@ -13,109 +13,11 @@
 #include <fstream>
 #include <random>
 
-#include "core/protocol/command.hpp"
-#include "framework/packer.hpp"
-#include "tests/integration/host.hpp"
-#include "tests/integration/raw_peer.hpp"
-#include "tests/unit/components/bfrops/codec.hpp"
+#include "tests/integration/bad_input.hpp"
 
 namespace {
 
-using integration::Host;
-using integration::RawPeer;
-using muster::Bytes;
-using muster::ByteView;
-using muster::Command;
-using muster::ConnectRequest;
-using muster::Packer;
-
-muster::WireFormat format() {
-    return {&muster::test::codec(), muster::BufferType::NonDescribed};
-}
-
-Packer command(uint8_t code) {
-    Packer packer(format());
-    packer.command(code);
-    return packer;
-}
-
-size_t lines_with(const std::string& text, const std::string& word) {
-    size_t count = 0;
-    for (size_t at = 0; at < text.size();) {
-        const size_t end = std::min(text.find('\n', at), text.size());
-        if (text.substr(at, end - at).find(word) != std::string::npos) ++count;
-        at = end + 1;
-    }
-    return count;
-}
-
-class BadInput : public testing::Test {
-  protected:
-    BadInput() {
-        setenv("PMIX_MCA_server_base_handshake_timeout", "1", 1);
-        setenv("PMIX_MCA_server_base_max_payload", "1m", 1);
-        setenv("PMIX_MCA_server_base_max_wait", "1", 1);
-        setenv("PMIX_MCA_ptl_base_verbose", "1", 1);
-        setenv("PMIX_MCA_server_base_verbose", "1", 1);
-        testing::internal::CaptureStderr();
-        host_ = std::make_unique<Host>();
-        job_ = host_->start_job(3);
-    }
-    ~BadInput() override {
-        expect_health();
-        host_.reset();
-        if (!log_read_) testing::internal::GetCapturedStderr();
-    }
-
-    RawPeer peer(pmix_rank_t rank = 0) { return RawPeer(host_->environment(job_, rank)); }
-
-    /// What an honest client would say.
-    ConnectRequest honest(pmix_rank_t rank = 0) {
-        ConnectRequest request;
-        const uint32_t ids[2] = {geteuid(), getegid()};
-        request.psec = "native";
-        request.credential.append(ids, sizeof ids);
-        request.nspace = job_.nspace;
-        request.rank = rank;
-        request.version = muster::own_wire_version();
-        request.bfrops = "v41";
-        request.gds = "hash";
-        return request;
-    }
-    /// A peer that is through its handshake.
-    RawPeer accepted(pmix_rank_t rank = 0) {
-        RawPeer raw = peer(rank);
-        EXPECT_TRUE(raw.connected());
-        EXPECT_TRUE(raw.say(build_connect_request(honest(rank)).view()));
-        const auto reply = raw.hear(8);
-        EXPECT_EQ(reply.size(), 8U);
-        EXPECT_EQ(std::vector<uint8_t>(reply.begin(), reply.begin() + 4), std::vector<uint8_t>(4, 0));
-        return raw;
-    }
-    void expect_refused(const ConnectRequest& request, const char* what) {
-        RawPeer raw = peer();
-        ASSERT_TRUE(raw.connected());
-        raw.say(build_connect_request(request).view());
-        const auto reply = raw.hear(8);
-        EXPECT_TRUE(reply.size() < 8 || reply[0] != 0) << what << ": accepted";
-        EXPECT_TRUE(raw.dropped()) << what;
-    }
-    /// A well-behaved client comes and goes.
-    void expect_health() {
-        auto good = host_->start(job_, 2, {"init"});
-        EXPECT_EQ(good.line(), "INIT") << "the server does not serve others any more";
-        good.go_on();
-        EXPECT_EQ(good.wait(), 0);
-    }
-    std::string log() {
-        log_read_ = true;
-        return testing::internal::GetCapturedStderr();
-    }
-
-    std::unique_ptr<Host> host_;
-    Host::Job job_;
-    bool log_read_ = false;
-};
+using namespace integration;
 
 // --- the handshake ---
 

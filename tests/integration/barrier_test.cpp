@@ -58,10 +58,13 @@ class Notes {
     std::string path_;
 };
 
-class BarrierTest : public testing::Test {
-  protected:
-    BarrierTest() { setenv("PMIX_MCA_gds", "shmem", 1); }
+/// The barrier's page goes to those that map the store, whatever else this run is about.
+struct WithSharedStore {
+    WithSharedStore() { setenv("PMIX_MCA_gds", "shmem", 1); }
+};
 
+class BarrierTest : private WithSharedStore, public testing::Test {
+  protected:
     Process start(const Host::Job& job, pmix_rank_t rank, const std::string& what,
                   const std::vector<std::string>& more = {}, const std::vector<std::string>& env = {}) {
         std::vector<std::string> words = {what, std::to_string(job.size()), notes.path()};

@@ -71,12 +71,14 @@ TEST(ManyClients, FiveHundredAndTwelveConnectAndAskAtOnce) {
 TEST(ManyClients, LiveTogether) {
     const char* given = std::getenv("MUSTER_CLIENTS");
     const auto count = given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 10)) : 12;
+    const char* stores = std::getenv("PMIX_MCA_gds");
+    const bool shared = stores == nullptr || std::string(stores) != "hash";
     Host host;
     const auto job = host.start_job(count);
     std::vector<Process> processes;
     for (pmix_rank_t rank = 0; rank < count; ++rank) {
-        processes.push_back(
-            host.start_program(job, rank, STORE_CLIENT, {"life", std::to_string(count), "100", "mapped"}));
+        processes.push_back(host.start_program(
+            job, rank, STORE_CLIENT, {"life", std::to_string(count), "100", shared ? "mapped" : "sent"}));
     }
     for (Process& process : processes) {
         const int status = process.wait(100);

@@ -64,6 +64,11 @@ class RawPeer {
         bytes.insert(bytes.end(), payload.begin(), payload.end());
         return say(bytes);
     }
+    /// Whether the connection takes more bytes within that time.
+    bool takes_more(double seconds) const {
+        pollfd ready{fd_, POLLOUT, 0};
+        return poll(&ready, 1, static_cast<int>(seconds * 1000)) == 1 && (ready.revents & POLLOUT) != 0;
+    }
     /// Up to `size` bytes, fewer at the end of the connection or after `seconds`.
     std::vector<uint8_t> hear(size_t size, double seconds = 10) {
         std::vector<uint8_t> bytes;

@@ -5,6 +5,8 @@
 // holds at any time what can be destructed.
 #pragma once
 
+#include <algorithm>
+
 #include "components/bfrops/v41/flex.hpp"
 #include "components/bfrops/v41/layout.hpp"
 #include "framework/base/bytes.hpp"
@@ -20,8 +22,14 @@ class Decoder {
   public:
     static constexpr bool kReadsMemory = false;
 
-    explicit Decoder(ByteView input)
-        : at_(input.data()), end_(at_ + input.size()), credit_(kFreeCredit + kCreditPerByte * input.size()) {}
+    /// Reads on where `in` is; advance() tells it how far that went.
+    explicit Decoder(const ByteReader& in)
+        : at_(in.rest().data()), end_(at_ + in.remaining()), credit_(credit_of(in)), granted_(credit_) {}
+    void advance(ByteReader& in) const {
+        ByteView read;
+        in.read(in.remaining() - remaining(), read);
+        in.take_memory(granted_ - credit_);
+    }
 
     /// From now on topologies are given to hwloc; otherwise they are passed over.
     void load_topologies() { loads_topologies_ = true; }
@@ -111,10 +119,14 @@ class Decoder {
     bool bytes_view(ByteView& view);
 
   private:
-    // Memory for arrays and bitmaps: honest input stays below 110 bytes for one on the wire (short
-    // keys).
-    static constexpr size_t kFreeCredit = 1 << 20;
+    // Memory for arrays and bitmaps, for all items of a message: honest input stays below 110 bytes for one
+    // on the wire (short keys); bitmaps of few bytes have the rest.
+    static constexpr size_t kFreeCredit = 256 << 10;
     static constexpr size_t kCreditPerByte = 128;
+    static size_t credit_of(const ByteReader& in) {
+        const size_t all = std::min(kFreeCredit + kCreditPerByte * in.size(), in.memory_limit());
+        return all - std::min(all, in.memory_taken());
+    }
 
     bool name(char* value, size_t max_length);
     bool text_of_real(char (&text)[352], size_t& length);
@@ -128,6 +140,7 @@ class Decoder {
     const uint8_t* at_;
     const uint8_t* end_;
     size_t credit_;
+    const size_t granted_;
     int depth_ = 0;
     bool loads_topologies_ = false;
     pmix_status_t error_ = PMIX_SUCCESS;

@@ -138,12 +138,6 @@ bool expect_one(Decoder& in, BufferType buffer_type, pmix_data_type_t type) {
     return count == 1 || in.fail(count == 0 ? PMIX_ERR_UNPACK_FAILURE : PMIX_ERR_UNPACK_INADEQUATE_SPACE);
 }
 
-/// Moves `in` past what was read.
-void advance(ByteReader& in, const Decoder& decoder) {
-    ByteView read;
-    in.read(in.remaining() - decoder.remaining(), read);
-}
-
 class V41 final : public Bfrops {
   public:
     const char* name() const override { return "v41"; }
@@ -173,12 +167,12 @@ class V41 final : public Bfrops {
 
     pmix_status_t unpack(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
                          pmix_data_type_t type) const override {
-        return unpack_by(Decoder(in.rest()), in, buffer_type, values, n, type);
+        return unpack_by(Decoder(in), in, buffer_type, values, n, type);
     }
 
     pmix_status_t unpack_trusted(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
                                  pmix_data_type_t type) const override {
-        Decoder decoder(in.rest());
+        Decoder decoder(in);
         decoder.load_topologies();
         return unpack_by(decoder, in, buffer_type, values, n, type);
     }
@@ -188,7 +182,7 @@ class V41 final : public Bfrops {
         *values = nullptr;
         *n = 0;
         if (type == PMIX_REGEX || data_type_size(type) == 0) return PMIX_ERR_UNKNOWN_DATA_TYPE;
-        Decoder decoder(in.rest());
+        Decoder decoder(in);
         int32_t count = 0;
         if (!expect_header(decoder, buffer_type, count, type)) return decoder.error();
         const auto wanted = static_cast<size_t>(count);
@@ -200,12 +194,12 @@ class V41 final : public Bfrops {
         }
         *values = block;
         *n = count;
-        advance(in, decoder);
+        decoder.advance(in);
         return PMIX_SUCCESS;
     }
 
     pmix_status_t peek_count(ByteReader& in, BufferType buffer_type, int32_t* n) const override {
-        Decoder decoder(in.rest());
+        Decoder decoder(in);
         pmix_data_type_t type = PMIX_UNDEF;
         *n = 0;
         if (!decode_header(decoder, buffer_type, *n, type)) {
@@ -216,7 +210,7 @@ class V41 final : public Bfrops {
     }
 
     pmix_status_t peek_type(ByteReader& in, BufferType buffer_type, pmix_data_type_t* type) const override {
-        Decoder decoder(in.rest());
+        Decoder decoder(in);
         int32_t count = 0;
         *type = PMIX_UNDEF;
         if (buffer_type != BufferType::FullyDescribed) return PMIX_ERR_NOT_SUPPORTED;
@@ -226,7 +220,7 @@ class V41 final : public Bfrops {
     pmix_status_t unpack_view(ByteReader& in, BufferType buffer_type, ByteView* view,
                               pmix_data_type_t type) const override {
         *view = {};
-        Decoder decoder(in.rest());
+        Decoder decoder(in);
         if (!expect_one(decoder, buffer_type, type)) return decoder.error();
         bool good = false;
         switch (type) {
@@ -246,19 +240,19 @@ class V41 final : public Bfrops {
             *view = {};
             return decoder.error();
         }
-        advance(in, decoder);
+        decoder.advance(in);
         return PMIX_SUCCESS;
     }
 
     pmix_status_t unpack_buffer(ByteReader& in, BufferType buffer_type, BufferType* content_type,
                                 ByteView* content) const override {
         *content = {};
-        Decoder decoder(in.rest());
+        Decoder decoder(in);
         if (!expect_one(decoder, buffer_type, PMIX_BUFFER) || !decode_buffer_type(decoder, *content_type) ||
             !decoder.bytes_view(*content)) {
             return decoder.error();
         }
-        advance(in, decoder);
+        decoder.advance(in);
         return PMIX_SUCCESS;
     }
 
@@ -266,7 +260,7 @@ class V41 final : public Bfrops {
                               pmix_value_t* value) const override {
         *key = {};
         *value = PMIX_VALUE_STATIC_INIT;
-        Decoder decoder(in.rest());
+        Decoder decoder(in);
         ByteView text;
         if (!expect_one(decoder, buffer_type, PMIX_KVAL) || !decoder.text_view(text)) return decoder.error();
         if (text.empty() || text.size() > PMIX_MAX_KEYLEN) return PMIX_ERR_UNPACK_FAILURE;
@@ -275,7 +269,7 @@ class V41 final : public Bfrops {
             return decoder.error();
         }
         *key = {reinterpret_cast<const char*>(text.data()), text.size()};
-        advance(in, decoder);
+        decoder.advance(in);
         return PMIX_SUCCESS;
     }
 
@@ -296,7 +290,7 @@ class V41 final : public Bfrops {
         }
         *n = static_cast<int32_t>(wanted);
         if (count > room) return PMIX_ERR_UNPACK_INADEQUATE_SPACE;
-        advance(in, decoder);
+        decoder.advance(in);
         return PMIX_SUCCESS;
     }
 };

@@ -179,6 +179,31 @@ TEST(V41, CountsAreCheckedBeforeMemoryIsTaken) {
     EXPECT_EQ(reading("0200feffffff0f", PMIX_APP), PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
+TEST(V41, TheItemsOfAMessageShareWhatMemoryItMayTake) {
+    // Arrays of 4096 pointers, which are one byte on the wire, however many they are.
+    const std::vector<uint8_t> one = from_hex(
+        "02046b00271f8020"
+        "01");
+    std::vector<uint8_t> message;
+    for (int i = 0; i < 64; ++i)
+        message.insert(message.end(), one.begin(), one.end());
+    ByteReader in(message);
+    std::string_view key;
+    pmix_value_t value;
+    size_t read = 0;
+    while (codec().unpack_kval(in, kPlain, &key, &value) == PMIX_SUCCESS) {
+        ++read;
+        data_destruct_elements(&value, 1, PMIX_VALUE);
+    }
+    EXPECT_GE(read, 1u);
+    EXPECT_LT(read, 16u) << "each item takes as much as a whole message may";
+    EXPECT_EQ(in.memory_taken(), read * (4096 * sizeof(void*) + sizeof(pmix_data_array_t)));
+    // A limit from outside counts as well.
+    ByteReader limited(message);
+    limited.limit_memory(4096 * sizeof(void*));
+    EXPECT_EQ(codec().unpack_kval(limited, kPlain, &key, &value), PMIX_ERR_UNPACK_FAILURE);
+}
+
 TEST(V41, ArraysNestSoDeepAndNoDeeper) {
     const auto nested = [](int depth) {
         std::string hex = "02";

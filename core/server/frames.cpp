@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way of a peer's frame to its handler, and what a peer may have this server keep for it. See server.hpp.
+#include "core/protocol/command.hpp"
+#include "core/server/handlers.hpp"
+#include "core/server/server.hpp"
+#include "framework/base/status.hpp"
+
+namespace muster {
+
+namespace {
+/// Bytes that a peer may leave unread before nothing more is read from it.
+constexpr size_t kMostUnread = size_t{4} << 20;
+}  // namespace
+
+void Server::on_frame(const PeerPtr& peer, Frame frame) {
+    serve(peer, std::move(frame));
+    if (!peer->channel || peer->channel->queued() <= kMostUnread) return;
+    // It asks, and does not read what it is answered.
+    peer->pause(Peer::Pause::Answers, true);
+    peer->channel->on_drained([ref = PeerRef(peer)] {
+        if (const PeerPtr reader = ref.lock()) reader->pause(Peer::Pause::Answers, false);
+    });
+}
+
+void Server::serve(const PeerPtr& peer, Frame frame) {
+    if (frame.tag == tag::kHeartbeat) return monitors_.beat(peer->proc);
+    Unpacker in(peer->format, frame.payload.view());
+    in.limit_memory(peer->max_decoded);
+    uint8_t code = 0;
+    if (!in.command(code)) {
+        MUSTER_LOG(log(), Error, "%s sent a message that cannot be read; its connection is closed",
+                   peer->text().c_str());
+        lost(peer, "unreadable message");
+        return;
+    }
+    MUSTER_LOG(log(), Trace, "%s: %s, tag %u, %zu bytes", peer->text().c_str(), command_name(code), frame.tag,
+               frame.payload.size());
+    const Handler* handler = find_handler(code);
+    if (handler == nullptr) {
+        MUSTER_LOG(log(), Error, "%s sent command %u, which is not known here; answered as not supported",
+                   peer->text().c_str(), static_cast<unsigned>(code));
+        peer->reply_status(frame.tag, PMIX_ERR_NOT_SUPPORTED);
+        return;
+    }
+    if (handler->answer == AnswerTime::MayWait && peer->unanswered.full()) {
+        if (peer->unanswered.first_refusal()) {
+            MUSTER_LOG(log(), Error,
+                       "%s has %zu requests (%zu bytes) that wait for an answer: more are refused "
+                       "(server_base_max_requests, server_base_max_request_memory)",
+                       peer->text().c_str(), peer->unanswered.size(), peer->unanswered.memory());
+        }
+        return peer->reply_status(frame.tag, PMIX_ERR_OUT_OF_RESOURCE);
+    }
+    Unanswered::Handling handling(peer->unanswered, frame.tag);
+    try {
+        handler->run(*this, Request{peer, frame.tag, in});
+        if (handler->answer != AnswerTime::Never) handling.returned(frame.payload.size() + in.memory_taken());
+        if (in.failed()) {
+            MUSTER_LOG(log(), Error, "%s sent a request (%s) that cannot be read to its end: %s",
+                       peer->text().c_str(), command_name(code), status_text(in.error()));
+        }
+    } catch (const std::bad_alloc&) {
+        peer->reply_status(frame.tag, PMIX_ERR_NOMEM);
+    }
+}
+
+}  // namespace muster

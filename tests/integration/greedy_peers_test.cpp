@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a peer may have a server keep for it has an end: requests without answers, answers that it does not
+// read, messages that become larger than they look.
+#include <gtest/gtest.h>
+#include <pmix.h>
+
+#include <map>
+
+#include "core/query/waits.hpp"
+#include "framework/base/info.hpp"
+#include "tests/integration/bad_input.hpp"
+
+namespace {
+
+using namespace integration;
+using muster::Info;
+using muster::Unpacker;
+
+/// Requests of one peer, in an own tag each, and what was answered.
+class Asking {
+  public:
+    explicit Asking(RawPeer raw) : peer(std::move(raw)) {}
+    uint32_t ask(const Packer& message) {
+        EXPECT_TRUE(peer.say_frame(++tag_, message.view()));
+        return tag_;
+    }
+    /// The statuses of the next answers, counted.
+    std::map<pmix_status_t, int> answers(int count, double seconds = 20) {
+        std::map<pmix_status_t, int> seen;
+        for (int i = 0; i < count; ++i) {
+            const auto payload = peer.hear_frame(seconds);
+            Unpacker in(format(), payload);
+            pmix_status_t status = PMIX_ERR_TIMEOUT;
+            in.status(status);
+            ++seen[status];
+        }
+        return seen;
+    }
+    pmix_status_t answer() { return answers(1).begin()->first; }
+
+    RawPeer peer;
+
+  private:
+    uint32_t tag_ = 100;
+};
+
+class GreedyPeer : public BadInput {
+  protected:
+    static constexpr int kRequests = 100;
+
+    GreedyPeer()
+        : BadInput({{"PMIX_MCA_server_base_max_requests", "100"},
+                    {"PMIX_MCA_server_base_max_request_memory", "1m"},
+                    {"PMIX_MCA_server_base_max_decoded", "256k"}}) {}
+
+    Packer get(pmix_rank_t rank, const char* key, const Info& directives = {}) {
+        Packer message = command(static_cast<uint8_t>(Command::Get));
+        message.string(job_.nspace).rank(rank).infos(directives).string(key);
+        return message;
+    }
+    static Packer commit(const char* key, const pmix_value_t& value) {
+        Packer values(format());
+        values.kval(key, value);
+        Packer message = command(static_cast<uint8_t>(Command::Commit));
+        message.scope(PMIX_GLOBAL).buffer(values.view());
+        return message;
+    }
+    /// How many requests wait at the server for data.
+    static size_t waiting() {
+        pmix_query_t query;
+        PMIX_QUERY_CONSTRUCT(&query);
+        PMIx_Argv_append_nosize(&query.keys, muster::kWaitsKey);
+        pmix_info_t* found = nullptr;
+        size_t n = 0, count = 0;
+        EXPECT_EQ(PMIx_Query_info(&query, 1, &found, &n), PMIX_SUCCESS);
+        for (size_t i = 0; i < n; ++i) {
+            if (found[i].value.type == PMIX_DATA_ARRAY) count += found[i].value.data.darray->size;
+        }
+        PMIX_INFO_FREE(found, n);
+        PMIX_QUERY_DESTRUCT(&query);
+        return count;
+    }
+    static bool waits_for(size_t count) {
+        for (int i = 0; i < 2000 && waiting() != count; ++i)
+            usleep(10000);
+        return waiting() == count;
+    }
+};
+
+TEST_F(GreedyPeer, IsRefusedMoreRequestsThanMayWait) {
+    Asking greedy(accepted());
+    for (int i = 0; i < kRequests + 50; ++i)
+        greedy.ask(get(1, "greedy.late"));
+    EXPECT_EQ(greedy.answers(50), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 50}}));
+    // What does not wait is served: others may wait for it.
+    greedy.ask(commit("greedy.own", *muster::Value::from(7)));
+    EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
+    // Others are not concerned.
+    Asking other(accepted(1));
+    other.ask(get(0, "greedy.own"));
+    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+    other.ask(commit("greedy.late", *muster::Value::from(8)));
+    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+    EXPECT_EQ(greedy.answers(kRequests), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, kRequests}}));
+    // All are answered: as many may be asked again.
+    for (int i = 0; i < 2 * kRequests; ++i)
+        greedy.ask(get(1, "greedy.late"));
+    EXPECT_EQ(greedy.answers(2 * kRequests), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, 2 * kRequests}}));
+    EXPECT_EQ(lines_with(log(), "more are refused"), 1U);
+}
+
+TEST_F(GreedyPeer, IsRefusedRequestsThatTakeMoreMemory) {
+    Asking greedy(accepted());
+    Info directives;
+    directives.add("greedy.text", std::string(size_t{100} << 10, 'x').c_str());
+    for (int i = 0; i < 20; ++i)
+        greedy.ask(get(1, "greedy.late", directives));
+    EXPECT_EQ(greedy.answers(9), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 9}}));
+    EXPECT_TRUE(waits_for(11));
+}
+
+TEST_F(GreedyPeer, LeavesNothingBehindWhenItHangsUp) {
+    RawPeer first = accepted();
+    for (int round = 0; round < 3; ++round) {
+        // Another connection of the same process: its end is not the process's.
+        Asking second(accepted());
+        for (int i = 0; i < 20; ++i)
+            second.ask(get(1, "greedy.late"));
+        ASSERT_TRUE(waits_for(20));
+        second.peer.hang_up();
+        ASSERT_TRUE(waits_for(0)) << "requests of a connection that has ended are kept";
+    }
+}
+
+TEST_F(GreedyPeer, ThatDoesNotReadIsNotReadFrom) {
+    Asking greedy(accepted());
+    const std::string large(size_t{100} << 10, 'x');
+    greedy.ask(commit("greedy.large", *muster::Value::from(large.c_str())));
+    ASSERT_EQ(greedy.answer(), PMIX_SUCCESS);
+    Info directives;
+    directives.add("greedy.text", std::string(size_t{10} << 10, 'x').c_str());
+    const Packer message = get(0, "greedy.large", directives);
+    int asked = 0;
+    // 200 MB of answers, less than what may be queued (server_base_max_queued).
+    while (asked < 2000 && greedy.peer.takes_more(0.5)) {
+        greedy.ask(message);
+        ++asked;
+    }
+    EXPECT_LT(asked, 500) << "it goes on asking and is answered, but does not read";
+    EXPECT_EQ(greedy.answers(asked), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, asked}}));
+    greedy.ask(message);
+    EXPECT_EQ(greedy.answer(), PMIX_SUCCESS) << "it reads again, but is not read from";
+}
+
+TEST_F(GreedyPeer, MessagesThatBecomeMuchLargerAreRefused) {
+    Asking greedy(accepted());
+    const std::vector<pmix_proc_t> procs(500, muster::make_proc("n", 1));
+    const auto several = [&](size_t count) {
+        Info infos;
+        for (size_t i = 0; i < count; ++i)
+            infos.add_copy("i", *muster::Value::array(procs.data(), procs.size(), PMIX_PROC));
+        return get(1, "greedy.none", infos);
+    };
+    greedy.ask(several(4));
+    greedy.ask(several(1));
+    EXPECT_EQ(greedy.answer(), PMIX_ERR_UNPACK_FAILURE);
+    EXPECT_TRUE(waits_for(1)) << "the one of 130 kB";
+
+    // What is in several parts of a message is together no more.
+    Packer message = command(static_cast<uint8_t>(Command::Commit));
+    for (int i = 0; i < 4; ++i) {
+        Packer values(format());
+        values.kval("greedy.many", *muster::Value::array(procs.data(), procs.size(), PMIX_PROC));
+        message.scope(PMIX_GLOBAL).buffer(values.view());
+    }
+    greedy.ask(message);
+    EXPECT_EQ(greedy.answer(), PMIX_ERR_UNPACK_FAILURE);
+}
+
+}  // namespace
