@@ -15,6 +15,7 @@
 #include <pmix/sdk/preg.h>
 #include <pmix/sdk/psec.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -68,12 +69,34 @@ Error io_error(const std::string& path) {
     return {errno == ENOENT ? PMIX_ERR_NOT_FOUND : PMIX_ERROR, path + ": " + std::strerror(errno)};
 }
 
-/// Opening what is no file could take for ever.
+/// Whether somebody other than root, and than whoever can change this library itself, can change what this is
+/// the status of.
+bool others_can_change(const struct stat& status) {
+    if (status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return false;
+    Dl_info own{};
+    struct stat library {};
+    if (dladdr(reinterpret_cast<const void*>(&others_can_change), &own) == 0 ||
+        ::stat(own.dli_fname, &library) != 0)
+        return true;
+    const bool same_group = (library.st_mode & S_IWGRP) != 0 && library.st_gid == status.st_gid;
+    return (status.st_uid != 0 && status.st_uid != library.st_uid) || (status.st_mode & S_IWOTH) != 0 ||
+           ((status.st_mode & S_IWGRP) != 0 && !same_group);
+}
+
+/// Opening what is no file could take for ever; and root runs nobody else's code.
 Result<void> examine(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return io_error(path);
     if (!S_ISREG(status.st_mode)) return refused(path, "it is not a regular file");
-    return {};
+    if (::geteuid() != 0) return {};
+    const std::string folder = path.substr(0, std::max<size_t>(path.rfind('/'), 1));
+    struct stat around {};
+    if (::stat(folder.c_str(), &around) != 0) return io_error(folder);
+    if (!others_can_change(status) && !others_can_change(around)) return {};
+    return Error{PMIX_ERR_NO_PERMISSIONS,
+                 path + " is refused, since root runs this process and others could change " +
+                     (others_can_change(status) ? "it" : "its folder") +
+                     "; take their rights away, or the folder out of mca_base_component_path"};
 }
 
 /// The library in which an address lies, as the dynamic linker knows it.

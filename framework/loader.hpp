@@ -25,8 +25,9 @@ struct ComponentFile {
 std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders);
 
 /// Opens a component's file, asks it for its descriptor and checks that. The descriptor lives as long as the
-/// process. `privileged`: file and folders must belong to root and be writable by nobody else. The error is
-/// one sentence: path, versions, cure. Any thread.
+/// process. `privileged`: file and folders must belong to root and be writable by nobody else. Where root
+/// runs the process so must be file and folder, if not as the library itself. The error is one sentence:
+/// path, versions, cure. Any thread.
 Result<const muster_component_t*> open_component_file(const ComponentFile& file, bool privileged);
 
 /// Whether a descriptor is one that this library can use, and of the component that was asked for (any of the

@@ -151,5 +151,35 @@ TEST_F(LoaderTest, APrivilegedProcessOpensOnlyWhatRootAloneCanChange) {
     EXPECT_EQ(*real, fs::canonical(copy));
 }
 
+TEST_F(LoaderTest, RootOpensNothingThatOthersCanChange) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root has to be told from others";
+    const std::string copy = folder_ + "/mca_plog_good.so";
+    fs::copy_file(module("plog", "good"), copy);
+    const auto open_copy = [&] { return open_component_file({"plog", "good", copy}, false); };
+    const auto expect_refusal = [&](const char* because) {
+        const auto result = open_copy();
+        ASSERT_FALSE(result.ok()) << because;
+        EXPECT_EQ(result.status(), PMIX_ERR_NO_PERMISSIONS);
+        for (const char* word : {copy.c_str(), "root", "mca_base_component_path", because})
+            EXPECT_NE(result.error().text.find(word), std::string::npos) << result.error().text;
+    };
+    ASSERT_EQ(chmod(copy.c_str(), 0644), 0);
+    ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
+    expect_refusal("its folder");
+    ASSERT_EQ(chmod(folder_.c_str(), 01777), 0);
+    expect_refusal("its folder");
+    ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+    ASSERT_EQ(chown(folder_.c_str(), 12345, 0), 0);
+    expect_refusal("its folder");
+    ASSERT_EQ(chown(folder_.c_str(), 0, 0), 0);
+    ASSERT_EQ(chown(copy.c_str(), 12345, 0), 0);
+    expect_refusal("change it");
+    ASSERT_EQ(chown(copy.c_str(), 0, 12345), 0);
+    ASSERT_EQ(chmod(copy.c_str(), 0664), 0);
+    expect_refusal("change it");
+    ASSERT_EQ(chmod(copy.c_str(), 0644), 0);
+    EXPECT_TRUE(open_copy().ok());
+}
+
 }  // namespace
 }  // namespace muster
