@@ -2,7 +2,6 @@
 // Writing out: see sink.hpp.
 #include "core/iof/sink.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +10,8 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <filesystem>
+
+#include "framework/base/output_file.hpp"
 
 namespace muster {
 namespace {
@@ -125,33 +125,23 @@ void Console::drain(Stream& stream) {
     }
 }
 
-OutputFiles::File::~File() {
-    if (fd >= 0) ::close(fd);
-}
-
 bool OutputFiles::write(const std::string& path, std::string_view text) {
     const auto known = by_path_.find(path);
     if (known != by_path_.end() && known->second != open_.end()) {
         open_.splice(open_.begin(), open_, known->second);
     } else {
         const bool first = known == by_path_.end();
-        if (first) {
-            std::error_code failed;
-            const auto folder = std::filesystem::path(path).parent_path();
-            if (!folder.empty()) std::filesystem::create_directories(folder, failed);
-        }
-        const int fd =
-            ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (first ? O_TRUNC : 0), 0644);
-        if (fd < 0) return false;
+        UniqueFd file = open_output_file(path, first);
+        if (!file) return false;
         if (open_.size() >= kMostOpen) {
             by_path_[open_.back().path] = open_.end();
             open_.pop_back();
         }
-        open_.emplace_front(path, fd);
+        open_.push_front({path, std::move(file)});
         by_path_[path] = open_.begin();
     }
     while (!text.empty()) {
-        const ssize_t written = write_quietly(open_.front().fd, text.data(), text.size());
+        const ssize_t written = write_quietly(open_.front().fd.get(), text.data(), text.size());
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return false;
         text.remove_prefix(static_cast<size_t>(written));

@@ -15,6 +15,7 @@
 #include "core/iof/format.hpp"
 #include "core/iof/piece.hpp"
 #include "framework/base/loop.hpp"
+#include "framework/base/unique_fd.hpp"
 
 namespace muster {
 
@@ -63,11 +64,7 @@ class OutputFiles {
     static constexpr size_t kMostOpen = 128;
     struct File {
         std::string path;
-        int fd = -1;
-        File(std::string name, int descriptor) : path(std::move(name)), fd(descriptor) {}
-        File(const File&) = delete;
-        File& operator=(const File&) = delete;
-        ~File();
+        UniqueFd fd;
     };
     std::list<File> open_;                                                ///< the one used last in front
     std::unordered_map<std::string, std::list<File>::iterator> by_path_;  ///< open_.end(): not open now

@@ -12,8 +12,9 @@
 #include <climits>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <vector>
+
+#include "framework/base/output_file.hpp"
 
 namespace muster {
 namespace {
@@ -140,18 +141,22 @@ void Output::into_file(ProcId proc, bool error, Source& source, std::string_view
     if (!policy.directory.empty()) {
         const size_t digits = std::to_string(job.ranks - 1).size();
         path = fmt::format("{}/{}/rank.{:0{}}", policy.directory, proc.job, proc.rank, digits);
-        std::error_code failed;
-        if (target.file == nullptr) std::filesystem::create_directories(path, failed);
         path += &target == &source && error ? "/stderr" : "/stdout";
     } else {
         path = fmt::format("{}.{}.{}", policy.file, proc.rank, &target == &source && error ? "err" : "out");
     }
-    if (target.file == nullptr) target.file = fopen(path.c_str(), "we");
+    if (target.file == nullptr) {
+        UniqueFd file = open_output_file(path, true);
+        if (file && (target.file = fdopen(file.get(), "a")) != nullptr) file.release();
+    }
     // Written at once: who looks into the file while the job runs sees what there is.
     if (target.file == nullptr || fwrite(bytes.data(), 1, bytes.size(), target.file) != bytes.size() ||
         fflush(target.file) != 0) {
         job.files_broken = true;
-        on_broken_(fmt::format("'{}' cannot be written: {}", path, strerror(errno)));
+        const bool foreign = geteuid() == 0 && (errno == EPERM || errno == ELOOP);
+        on_broken_(fmt::format(
+            "'{}' cannot be written: {}", path,
+            foreign ? "root writes to no file, and follows no link, of another user" : strerror(errno)));
     }
 }
 

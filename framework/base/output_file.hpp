@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opening files that output of processes goes to, also where others may have prepared the folder.
+#pragma once
+
+#include <string>
+
+#include "framework/base/unique_fd.hpp"
+
+namespace muster {
+
+/// Opens the file for appending and makes it, with the folders that lead to it, where it is missing (modes as
+/// the umask says). `empty`: throws away what is in it. Links are followed only where they are root's or this
+/// user's. Root opens nothing but regular files of its own with one name. On failure nothing is open and
+/// errno says why: ELOOP for a link of somebody else, EPERM for a file that root leaves alone. Any thread.
+UniqueFd open_output_file(const std::string& path, bool empty);
+
+}  // namespace muster
