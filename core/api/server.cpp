@@ -58,29 +58,45 @@ pmix_status_t init(const pmix_server_module_t* module, size_t module_size, pmix_
     });
 }
 
-/// Runs `work(server)` on the loop and answers through the callback; without one, waits and returns
-/// PMIX_OPERATION_SUCCEEDED in place of success, as the Standard says of these calls.
+/// Runs `work(server, done)` on the loop and answers through the callback; without one, waits and returns
+/// PMIX_OPERATION_SUCCEEDED in place of success, as the Standard says of these calls. On the loop itself what
+/// is not done at once goes on after the call.
 template <class Work>
-pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
+pmix_status_t start_on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
     return guard([&]() -> pmix_status_t {
         const Use use;
         if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
         Server* server = use->server();
+        using Deliver = std::function<void(pmix_status_t)>;
+        const auto run = [server, work](const Deliver& deliver) {
+            const pmix_status_t failed = guard([&] {
+                work(*server, deliver);
+                return PMIX_SUCCESS;
+            });
+            if (failed != PMIX_SUCCESS) deliver(failed);
+        };
         if (cbfunc != nullptr) {
             use->loop().post(
-                [server, work, cbfunc, cbdata] { cbfunc(guard([&] { return work(*server); }), cbdata); });
+                [run, cbfunc, cbdata] { run([=](pmix_status_t status) { cbfunc(status, cbdata); }); });
             return PMIX_SUCCESS;
         }
         pmix_status_t status = PMIX_SUCCESS;
         if (use->loop().on_loop()) {
-            status = guard([&] { return work(*server); });
+            const auto result = std::make_shared<pmix_status_t>(PMIX_SUCCESS);
+            run([result](pmix_status_t code) { *result = code; });
+            status = *result;
         } else {
-            status = call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-                deliver(guard([&] { return work(*server); }));
-            });
+            status = call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK,
+                                                  [&](auto deliver) { run(deliver); });
         }
         return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
     });
+}
+
+/// The same for what is done when `work(server)` returns.
+template <class Work>
+pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
+    return start_on_server(cbfunc, cbdata, [work](Server& server, const auto& done) { done(work(server)); });
 }
 
 /// Calls that wait on other threads end, and so do those that wait for the host.
@@ -144,9 +160,9 @@ PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_
                                                void* cbdata) {
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     if (valid_nspace(nspace)) {
-        status = on_server(cbfunc, cbdata, [name = std::string(nspace)](Server& server) {
+        status = start_on_server(cbfunc, cbdata, [name = std::string(nspace)](Server& server, auto done) {
             server.deregister_nspace(name.c_str());
-            return PMIX_SUCCESS;
+            server.files().settled([done] { done(PMIX_SUCCESS); });
         });
     }
     // There is no other way to tell.
@@ -168,9 +184,9 @@ PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_
                                                void* cbdata) {
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     if (proc != nullptr && valid_nspace(proc->nspace)) {
-        status = on_server(cbfunc, cbdata, [client = *proc](Server& server) {
+        status = start_on_server(cbfunc, cbdata, [client = *proc](Server& server, auto done) {
             server.deregister_client(client);
-            return PMIX_SUCCESS;
+            server.files().settled([done] { done(PMIX_SUCCESS); });
         });
     }
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "core/control/file_rights.hpp"
+#include "core/control/file_worker.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster {
@@ -177,10 +178,16 @@ void Cleanups::Epilog::run() const {
 }
 
 void Cleanups::ended(const pmix_proc_t& proc) {
-    const auto node = epilogs_.extract(Proc(proc));
+    auto node = epilogs_.extract(Proc(proc));
     if (node.empty()) return;
-    for (const Epilog& epilog : node.mapped())
-        epilog.run();
+    run(std::move(node.mapped()));
+}
+
+void Cleanups::run(std::vector<Epilog>&& epilogs) {
+    worker_.run([all = std::make_shared<std::vector<Epilog>>(std::move(epilogs))] {
+        for (const Epilog& epilog : *all)
+            epilog.run();
+    });
 }
 
 void Cleanups::ended(const char* nspace) {
@@ -189,17 +196,14 @@ void Cleanups::ended(const char* nspace) {
             ++it;
             continue;
         }
-        for (const Epilog& epilog : it->second)
-            epilog.run();
+        run(std::move(it->second));
         it = epilogs_.erase(it);
     }
 }
 
 Cleanups::~Cleanups() {
-    for (const auto& [proc, epilogs] : epilogs_) {
-        for (const Epilog& epilog : epilogs)
-            epilog.run();
-    }
+    for (auto& [proc, epilogs] : epilogs_)
+        run(std::move(epilogs));
 }
 
 }  // namespace muster

@@ -13,8 +13,12 @@
 
 namespace muster {
 
+class FileWorker;
+
 class Cleanups {
   public:
+    /// Removing takes place there, one end after the other.
+    explicit Cleanups(FileWorker& worker) : worker_(worker) {}
     /// What is still registered is removed: the server ends, and its jobs with it.
     ~Cleanups();
 
@@ -27,7 +31,8 @@ class Cleanups {
     /// PMIX_ERR_OUT_OF_RESOURCE for more paths than one end may have.
     pmix_status_t add(const pmix_proc_t& target, uint32_t uid, uint32_t gid, InfoView directives);
 
-    /// A process of this node has ended; or its job, with all its processes.
+    /// A process of this node has ended; or its job, with all its processes. What they registered is removed
+    /// soon; FileWorker::settled() tells when.
     void ended(const pmix_proc_t& proc);
     void ended(const char* nspace);
 
@@ -49,6 +54,9 @@ class Cleanups {
         size_t paths() const { return files.size() + directories.size() + ignored.size(); }
         void run() const;
     };
+    void run(std::vector<Epilog>&& epilogs);
+
+    FileWorker& worker_;
     std::unordered_map<Proc, std::vector<Epilog>> epilogs_;
 };
 

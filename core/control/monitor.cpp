@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/client/client.hpp"
 #include "core/control/file_rights.hpp"
+#include "core/control/file_worker.hpp"
 #include "core/events/event.hpp"
 #include "core/events/events.hpp"
 #include "core/server/server.hpp"
@@ -24,7 +26,7 @@ constexpr size_t kMaxMonitors = 1024;
 pmix_status_t Monitors::start(const Caller& caller, const pmix_info_t& what, pmix_status_t error,
                               InfoView directives) {
     const bool file = key_is(what.key, PMIX_MONITOR_FILE);
-    auto monitor = std::make_unique<Monitor>();
+    auto monitor = std::make_shared<Monitor>();
     monitor->requestor = caller.proc;
     monitor->uid = caller.uid;
     monitor->gid = caller.gid;
@@ -67,20 +69,41 @@ void Monitors::arm(Monitor& monitor) {
 }
 
 void Monitors::look(Monitor& monitor) {
-    bool alive = std::exchange(monitor.beaten, false);
-    if (!monitor.path.empty()) {
-        // Whether and when files change that it could not look at itself is not for the requestor to know.
-        const FileRights rights(monitor.uid, monitor.gid);
-        struct stat status {};
-        if (rights.good() && stat(monitor.path.c_str(), &status) == 0) {
-            const timespec& time = monitor.sign == Monitor::Sign::Access ? status.st_atim : status.st_mtim;
-            const int64_t sign = monitor.sign == Monitor::Sign::Size
-                                     ? status.st_size
-                                     : int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
-            alive = sign != monitor.last_sign;
-            monitor.last_sign = sign;
-        }
+    if (monitor.path.empty()) {
+        judge(monitor, std::exchange(monitor.beaten, false));
+    } else {
+        look_at_file(monitor);
     }
+}
+
+void Monitors::look_at_file(Monitor& monitor) {
+    struct Look {
+        std::string path;
+        uint32_t uid, gid;
+        Monitor::Sign sign;
+        std::optional<int64_t> seen;
+    };
+    const auto one =
+        std::make_shared<Look>(Look{monitor.path, monitor.uid, monitor.gid, monitor.sign, std::nullopt});
+    const auto task = [one] {
+        // Whether and when files change that it could not look at itself is not for the requestor to know.
+        const FileRights rights(one->uid, one->gid);
+        struct stat status {};
+        if (!rights.good() || stat(one->path.c_str(), &status) != 0) return;
+        const timespec& time = one->sign == Monitor::Sign::Access ? status.st_atim : status.st_mtim;
+        one->seen = one->sign == Monitor::Sign::Size ? status.st_size
+                                                     : int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
+    };
+    server_.files().run(task, [this, one, weak = monitor.weak_from_this()] {
+        const auto asked = weak.lock();  // it may have been cancelled meanwhile
+        if (!asked) return;
+        const bool changed = one->seen && *one->seen != asked->last_sign;
+        if (changed) asked->last_sign = *one->seen;
+        judge(*asked, changed);
+    });
+}
+
+void Monitors::judge(Monitor& monitor, bool alive) {
     arm(monitor);
     if (alive) {
         monitor.missed = 0;

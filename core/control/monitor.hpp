@@ -25,7 +25,7 @@ class Monitors {
     void departed(const pmix_proc_t& proc);
 
   private:
-    struct Monitor {
+    struct Monitor : std::enable_shared_from_this<Monitor> {
         pmix_proc_t requestor{};
         uint32_t uid = 0;  ///< the requestor's user
         uint32_t gid = 0;
@@ -48,11 +48,13 @@ class Monitors {
     pmix_status_t cancel(const Caller& caller, const char* id);
     void arm(Monitor& monitor);
     void look(Monitor& monitor);
+    void look_at_file(Monitor& monitor);
+    void judge(Monitor& monitor, bool alive);
     void alert(const Monitor& monitor);
     void ask_host(const Caller& caller, Info monitor, pmix_status_t error, Info directives, HostDone done);
 
     Server& server_;
-    std::list<std::unique_ptr<Monitor>> active_;
+    std::list<std::shared_ptr<Monitor>> active_;
 };
 
 /// The call of a process.

@@ -33,6 +33,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
       host_(runtime.loop(), runtime.log(), module, size),
       modex_(*this),
       collectives_(*this),
+      files_(runtime.loop()),
       monitors_(*this),
       job_networks_(*this),
       events_(*this, runtime.parameters().size("pmix_event_cache_size"),
@@ -197,6 +198,7 @@ void Server::close() {
     modex_.close();
     collectives_.close();
     forwarder_.close();
+    files_.finish();
     host_.close();
     // After the answers to all that is posted by now.
     runtime_.loop().post([this] {

@@ -17,6 +17,7 @@
 #include "core/barrier/barriers.hpp"
 #include "core/collective/collectives.hpp"
 #include "core/control/cleanup.hpp"
+#include "core/control/file_worker.hpp"
 #include "core/control/monitor.hpp"
 #include "core/events/event_router.hpp"
 #include "core/groups/invitation_watch.hpp"
@@ -57,6 +58,7 @@ class Server {
     Barriers& barriers() { return barriers_; }
     GroupConstruct& group_construct() { return *group_construct_; }
     GroupDestruct& group_destruct() { return *group_destruct_; }
+    FileWorker& files() { return files_; }
     Cleanups& cleanups() { return cleanups_; }
     Monitors& monitors() { return monitors_; }
     JobEnvironments& job_environments() { return job_environments_; }
@@ -155,7 +157,8 @@ class Server {
     Collectives collectives_;
     GroupConstruct* group_construct_ = nullptr;  // the collectives'
     GroupDestruct* group_destruct_ = nullptr;    // likewise
-    Cleanups cleanups_;
+    FileWorker files_;                           ///< before who uses it
+    Cleanups cleanups_{files_};
     Monitors monitors_;
     JobEnvironments job_environments_;
     JobNetworks job_networks_;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What takes as long as a file system likes (removing trees, looking at files), done beside the loop by one
+// thread, in order. The thread is there only while there is something to do. All members are called on the
+// loop, or where none runs.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "framework/base/loop.hpp"
+
+namespace muster {
+
+class FileWorker {
+  public:
+    using Task = std::function<void()>;
+
+    explicit FileWorker(EventLoop& loop) : loop_(loop) {}
+    /// As finish().
+    ~FileWorker() { finish(); }
+    FileWorker(const FileWorker&) = delete;
+
+    /// Has `task` run on the thread (here and now, where there is none to be had), and then `done` on the
+    /// loop.
+    void run(Task task, Task done = {});
+    /// Calls `done` when all that was given until now is done: at once, where it is.
+    void settled(Task done);
+    /// Waits for all that was given, and calls what is to be called then.
+    void finish();
+
+  private:
+    struct Job {
+        Task task;
+        Task done;
+    };
+    void work();
+    void deliver();
+
+    EventLoop& loop_;
+    std::thread thread_;
+    std::mutex lock_;  // guards the next three
+    std::deque<Job> jobs_;
+    std::deque<Task> done_;
+    bool working_ = false;  // the thread will look at jobs_ once more
+    std::shared_ptr<FileWorker*> self_ = std::make_shared<FileWorker*>(this);  // for what the loop is asked
+};
+
+}  // namespace muster
