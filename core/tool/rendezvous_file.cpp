@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "core/client/connector.hpp"
+#include "framework/base/output_file.hpp"
 
 namespace muster {
 namespace {
@@ -62,15 +63,29 @@ time_t start_of(pid_t pid) {
     return now.tv_sec - up.tv_sec + static_cast<time_t>(ticks / static_cast<unsigned long>(per_second));
 }
 
-/// Makes a folder and those above it.
-Result<void> make_folder(const std::string& path) {
-    for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
-        const std::string part = path.substr(0, at);
-        if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST)
-            return Error{PMIX_ERR_NO_PERMISSIONS,
-                         "the folder " + part + " cannot be made: " + std::strerror(errno)};
-        if (at == std::string::npos) return {};
+/// Opens the folder, which is made with those above it where it is missing. What root announces stands where
+/// nobody else can exchange it.
+Result<UniqueFd> open_folder(const std::string& path) {
+    UniqueFd folder = open_output_folder(path, 0700);
+    struct stat facts {};
+    if (!folder || ::fstat(folder.get(), &facts) != 0) {
+        const std::string why = errno == ELOOP
+                                    ? "a link of another user leads there, which root does not follow"
+                                    : std::strerror(errno);
+        return Error{PMIX_ERR_NO_PERMISSIONS, "the folder " + path + " cannot be used: " + why};
     }
+    if (geteuid() != 0) return folder;
+    const std::string consequence =
+        ": root announces no server there (PMIX_SERVER_TMPDIR, PMIX_SYSTEM_TMPDIR)";
+    if (facts.st_uid != 0) {
+        return Error{PMIX_ERR_NO_PERMISSIONS,
+                     "the folder " + path + " belongs to user " + std::to_string(facts.st_uid) + consequence};
+    }
+    if ((facts.st_mode & S_IWOTH) != 0 && (facts.st_mode & S_ISVTX) == 0) {
+        return Error{PMIX_ERR_NO_PERMISSIONS,
+                     "in the folder " + path + " all users can exchange files" + consequence};
+    }
+    return folder;
 }
 
 }  // namespace
@@ -214,13 +229,13 @@ Result<void> RendezvousFiles::add(const std::string& path) {
     made.name = slash == std::string::npos ? path : path.substr(slash + 1);
     if (made.name.empty() || made.name.size() > 255)
         return Error{PMIX_ERR_BAD_PARAM, "'" + path + "' is no name for a rendezvous file"};
-    if (auto there = make_folder(folder_path); !there) return there;
-    made.folder.reset(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    auto folder = open_folder(folder_path);
+    if (!folder) return folder.error();
+    made.folder = std::move(*folder);
     const auto failed = [&](const char* what) {
         return Error{PMIX_ERR_FILE_WRITE_FAILURE,
                      "the rendezvous file " + path + " cannot be " + what + ": " + std::strerror(errno)};
     };
-    if (!made.folder) return failed("made");
 
     // Written under a name of its own and linked when it is whole: no tool ever sees half of it.
     const std::string draft = ".muster." + std::to_string(getpid()) + "." + std::to_string(made_.size());

@@ -49,22 +49,46 @@ class Way {
         }
     }
 
-    UniqueFd at;  ///< the folder that has been reached
+    bool at_last() const { return parts_.size() == 1; }
+
+    /// Goes on where a link leads; nowhere (with errno) where it may not be followed.
+    void follow(const UniqueFd& link, const struct stat& status) {
+        char target[PATH_MAX];
+        ssize_t size = -1;
+        if ((::geteuid() == 0 && status.st_uid != 0) || ++links_ > kMostLinks) {
+            errno = ELOOP;
+        } else {
+            size = ::readlinkat(link.get(), "", target, sizeof target);
+        }
+        if (size > 0) return go(std::string(target, static_cast<size_t>(size)));
+        stop(errno);
+    }
+
+    /// Goes down into the next folder, which is made where it is missing.
+    void step(mode_t mode) {
+        const std::string name = next();
+        const auto open = [&] { return ::openat(at.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC); };
+        UniqueFd folder(open());
+        if (!folder && errno == ENOENT && (::mkdirat(at.get(), name.c_str(), mode) == 0 || errno == EEXIST))
+            folder.reset(open());
+        struct stat status {};
+        if (!folder || ::fstat(folder.get(), &status) != 0) return stop(errno);
+        if (S_ISLNK(status.st_mode)) return follow(folder, status);
+        if (!S_ISDIR(status.st_mode)) return stop(ENOTDIR);
+        at = std::move(folder);
+    }
+
+    UniqueFd at;  ///< the folder that has been reached; none where the way has ended
 
   private:
+    void stop(int error) {
+        at.reset();
+        errno = error;
+    }
+
+    int links_ = 0;
     std::vector<std::string> parts_;
 };
-
-/// Reads a link that may be followed; empty, with errno, for others.
-std::string target_of(const UniqueFd& link, const struct stat& status) {
-    if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-        errno = ELOOP;
-        return {};
-    }
-    char text[PATH_MAX];
-    const ssize_t size = ::readlinkat(link.get(), "", text, sizeof text);
-    return size <= 0 ? std::string() : std::string(text, static_cast<size_t>(size));
-}
 
 bool may_write(const struct stat& status) {
     if (::geteuid() != 0) return true;  // the kernel knows
@@ -85,37 +109,32 @@ UniqueFd open_existing(const UniqueFd& folder, const std::string& name, bool emp
 
 }  // namespace
 
+UniqueFd open_output_folder(const std::string& path, mode_t mode) {
+    Way way(path);
+    while (way.at && !way.at_end())
+        way.step(mode);
+    return std::move(way.at);
+}
+
 UniqueFd open_output_file(const std::string& path, bool empty) {
     Way way(path);
-    int links = 0;
     while (way.at && !way.at_end()) {
-        const std::string name = way.next();
-        const bool last = way.at_end();
-        UniqueFd next(::openat(way.at.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-        if (!next && errno == ENOENT) {
-            if (last) {
-                next.reset(::openat(way.at.get(), name.c_str(),
-                                    O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                    kFileMode));
-                if (next || errno != EEXIST) return next;
-            } else if (::mkdirat(way.at.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST) {
-                return {};
-            }
-            next.reset(::openat(way.at.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+        if (!way.at_last()) {
+            way.step(kFolderMode);
+            continue;
         }
+        const std::string name = way.next();
+        // A new one; or what is there: a link leads on, a file is opened.
+        UniqueFd file(::openat(way.at.get(), name.c_str(),
+                               O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+        if (file || errno != EEXIST) return file;
+        UniqueFd there(::openat(way.at.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
         struct stat status {};
-        if (!next || ::fstat(next.get(), &status) != 0) return {};
+        if (!there || ::fstat(there.get(), &status) != 0) return {};
         if (S_ISLNK(status.st_mode)) {
-            const std::string target = target_of(next, status);
-            if (target.empty()) return {};
-            if (++links > kMostLinks) return fail(ELOOP);
-            way.go(target);
-        } else if (last) {
-            return may_write(status) ? open_existing(way.at, name, empty) : fail(EPERM);
-        } else if (!S_ISDIR(status.st_mode)) {
-            return fail(ENOTDIR);
+            way.follow(there, status);
         } else {
-            way.at = std::move(next);
+            return may_write(status) ? open_existing(way.at, name, empty) : fail(EPERM);
         }
     }
     return way.at ? fail(EISDIR) : UniqueFd();

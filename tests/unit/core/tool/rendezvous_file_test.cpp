@@ -210,6 +210,40 @@ TEST_F(RendezvousFile, gives_way_when_it_is_stale_and_only_then) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "mine");
 }
 
+TEST_F(RendezvousFile, of_roots_is_not_made_where_others_can_exchange_it) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root has to be told from others";
+    const auto why_not = [](const std::string& path) {
+        RendezvousFiles files(rendezvous_text({kUri}, "6.1.0", ""), RendezvousFiles::Reach::Everyone);
+        const auto made = files.add(path);
+        EXPECT_EQ(made.status(), made ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS);
+        return made ? "" : made.error().text;
+    };
+    // Somebody has taken the name first.
+    const std::string taken = write("taken", good_);
+    ASSERT_EQ(chown(taken.c_str(), 12345, 12345), 0);
+    EXPECT_TRUE(has(why_not(taken), "belongs to user 12345"));
+    EXPECT_TRUE(fs::exists(taken));
+    // Or the folder.
+    const std::string theirs = dir_ + "/theirs";
+    ASSERT_EQ(mkdir(theirs.c_str(), 0755), 0);
+    ASSERT_EQ(chown(theirs.c_str(), 12345, 12345), 0);
+    EXPECT_TRUE(has(why_not(theirs + "/file"), "belongs to user 12345: root announces no server there"));
+    EXPECT_TRUE(fs::is_empty(theirs));
+    // Or leads us elsewhere by a link.
+    const std::string link = dir_ + "/link";
+    ASSERT_EQ(symlink(dir_.c_str(), link.c_str()), 0);
+    ASSERT_EQ(lchown(link.c_str(), 12345, 12345), 0);
+    EXPECT_TRUE(has(why_not(link + "/file"), "link of another user"));
+    EXPECT_FALSE(fs::exists(dir_ + "/file"));
+    // A folder for all, as /tmp, has to be sticky.
+    const std::string open = dir_ + "/open";
+    ASSERT_EQ(mkdir(open.c_str(), 0700), 0);
+    ASSERT_EQ(chmod(open.c_str(), 0777), 0);
+    EXPECT_TRUE(has(why_not(open + "/file"), "all users can exchange files"));
+    ASSERT_EQ(chmod(open.c_str(), 01777), 0);
+    EXPECT_EQ(why_not(open + "/file"), "");
+}
+
 TEST_F(RendezvousFile, is_found_below_a_folder_but_not_through_links) {
     fs::create_directories(dir_ + "/a/b");
     fs::create_directories(dir_ + "/far");
