@@ -30,6 +30,9 @@ struct Event {
     /// Who is behind it, where it comes from a process: those of other users do not hear it, except for the
     /// server's own user and root.
     std::optional<uint32_t> user;
+    /// Whose matter it is, where it comes from the host: users who have none of these processes do not hear
+    /// it.
+    std::shared_ptr<const std::vector<pmix_proc_t>> about;
 
     /// PMIX_ERR_BAD_PARAM for directives of the wrong type and for a range that does not fit them.
     pmix_status_t read_directives();

@@ -18,8 +18,9 @@ Bytes pack_event(const Event& event, WireFormat format) {
     return message.error() == PMIX_SUCCESS ? message.take() : Bytes();
 }
 
-/// Nobody disturbs the processes of other users.
-bool may_hear(const Event& event, const Peer& peer) {
+/// Nobody disturbs the processes of other users, or is told of them.
+bool may_hear(Server& server, const Event& event, const Peer& peer) {
+    if (event.about && !server.namespaces().may_see(peer.uid, *event.about)) return false;
     return !event.user || *event.user == peer.uid || is_master(*event.user) || is_master(peer.uid);
 }
 
@@ -317,7 +318,7 @@ void EventRouter::to_clients(const EventPtr& event) {
             // A process handles what it reports itself at once, before we hear of it.
             if (proc_is(event->source, registration->proc) || !in_range(*event, registration->proc)) continue;
             const PeerPtr peer = registration->peer.lock();
-            if (peer && may_hear(*event, *peer)) pass(packed, *peer);
+            if (peer && may_hear(server_, *event, *peer)) pass(packed, *peer);
         }
     };
     if (const auto found = by_code_.find(event->status); found != by_code_.end()) send(found->second);
@@ -346,8 +347,8 @@ void EventRouter::replay(const Registration& before, const PeerPtr& peer,
         } else if (std::find(codes.begin(), codes.end(), event.status) == codes.end()) {
             continue;
         }
-        if (proc_is(event.source, peer->proc) || !in_range(event, peer->proc) || !may_hear(event, *peer) ||
-            had(before, held))
+        if (proc_is(event.source, peer->proc) || !in_range(event, peer->proc) ||
+            !may_hear(server_, event, *peer) || had(before, held))
             continue;
         PackedEvent packed(event);
         pass(packed, *peer);

@@ -86,6 +86,7 @@ void group_names(Server& server, const Caller& caller, const pmix_proc_t* of, In
                  NamesDone done) {
     const GroupTable& groups = server.runtime().groups();
     std::vector<std::string> names = of != nullptr ? groups.names_of(*of) : groups.names();
+    std::erase_if(names, [&](const std::string& id) { return !sees_group(server, caller, id); });
     const auto upcall = server.host().module().query;
     const bool known = of != nullptr && server.namespaces().is_local(*of);
     if (known || upcall == nullptr || directives.is_true(PMIX_QUERY_LOCAL_ONLY) ||
@@ -141,11 +142,17 @@ void answer_about_groups(Server& server, const Caller& caller, Queries& queries,
     answering->go_on();
 }
 
-bool answer_groups(Server& server, const char* key, Info& found) {
+bool sees_group(Server& server, const Caller& caller, const std::string& id) {
+    const Group* group = server.runtime().groups().find(id);
+    return group == nullptr || is_master(caller.uid) ||
+           server.namespaces().may_see(caller.uid, group->procs());
+}
+
+bool answer_groups(Server& server, const Caller& caller, const char* key, Info& found) {
     if (!key_is(key, kGroupsKey)) return false;
     Info groups;
     for (const auto& [id, group] : server.runtime().groups().all()) {
-        if (!group.usable()) continue;
+        if (!group.usable() || !sees_group(server, caller, id)) continue;
         Info entry;
         entry.add(PMIX_GROUP_ID, id.c_str());
         entry.add(PMIX_GROUP_MEMBERSHIP, group.membership());

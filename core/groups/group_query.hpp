@@ -34,6 +34,9 @@ void answer_about_groups(Server& server, const Caller& caller, Queries& queries,
                          std::function<void(Info found)> done);
 
 /// Answers kGroupsKey; false for other keys.
-bool answer_groups(Server& server, const char* key, Info& found);
+bool answer_groups(Server& server, const Caller& caller, const char* key, Info& found);
+
+/// Whether the caller is told of this group: one of its user's processes is in it, or no owner is known.
+bool sees_group(Server& server, const Caller& caller, const std::string& id);
 
 }  // namespace muster

@@ -433,12 +433,12 @@ std::vector<OpenInvitation> InvitationWatch::open() const {
     return all;
 }
 
-bool InvitationWatch::answer(const char* key, InfoView qualifiers, Info& found) const {
+bool InvitationWatch::answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const {
     if (!key_is(key, kInvitedKey)) return false;
     const char* id = qualifiers.string(PMIX_GROUP_ID);
     std::vector<pmix_proc_t> awaited;
     for (const Watched& watched : watched_) {
-        if (id == nullptr || watched.id != id) continue;
+        if (id == nullptr || watched.id != id || !server_.namespaces().may_use(uid, watched.leader)) continue;
         for (const Participant& one : watched.others) {
             if (one.state == State::Invited) awaited.push_back(one.proc);
         }

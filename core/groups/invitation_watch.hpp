@@ -44,7 +44,7 @@ class InvitationWatch {
 
     /// Adds to `found` (kInvitedKey) who has not answered an invitation yet. False for other keys and where
     /// there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
-    bool answer(const char* key, InfoView qualifiers, Info& found) const;
+    bool answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const;
     std::vector<OpenInvitation> open() const;
 
   private:

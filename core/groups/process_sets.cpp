@@ -42,6 +42,7 @@ void ProcessSets::tell(pmix_status_t code, const ProcessSet& set) {
     event->status = code;
     event->source = server_.runtime().self();
     event->range = PMIX_RANGE_LOCAL;
+    event->about = std::make_shared<const std::vector<pmix_proc_t>>(set.members);
     event->info.add(PMIX_PSET_NAME, set.name.c_str());
     if (code == PMIX_PROCESS_SET_DEFINE)
         event->info.add(PMIX_PSET_MEMBERS, Value::array(set.members.data(), set.members.size(), PMIX_PROC));
@@ -70,24 +71,28 @@ Value ProcessSets::names_value(const pmix_proc_t& proc) const {
     return names.empty() ? Value() : array_of(names);
 }
 
-bool ProcessSets::answer(const char* key, InfoView qualifiers, Info& found) const {
+bool ProcessSets::answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const {
+    const auto visible = [&](const ProcessSet& set) {
+        return server_.namespaces().may_see(uid, set.members);
+    };
     // A host may know sets that it did not define here.
     if (sets_.empty() && server_.host().module().query != nullptr) return false;
     if (key_is(key, PMIX_QUERY_NUM_PSETS)) {
-        found.add(key, sets_.size());
+        found.add(key, static_cast<size_t>(std::count_if(sets_.begin(), sets_.end(), visible)));
         return true;
     }
     if (key_is(key, PMIX_QUERY_PSET_NAMES)) {
         std::vector<std::string> names;
-        for (const ProcessSet& set : sets_)
-            names.push_back(set.name);
+        for (const ProcessSet& set : sets_) {
+            if (visible(set)) names.push_back(set.name);
+        }
         found.add(key, array_of(names));
         return true;
     }
     if (!key_is(key, PMIX_QUERY_PSET_MEMBERSHIP)) return false;
     const char* name = qualifiers.string(PMIX_PSET_NAME);
     const ProcessSet* set = name == nullptr ? nullptr : find(name);
-    if (set == nullptr) return false;
+    if (set == nullptr || !visible(*set)) return false;
     found.add(key, Value::array(set->members.data(), set->members.size(), PMIX_PROC));
     return true;
 }

@@ -39,8 +39,9 @@ class ProcessSets {
     Value names_value(const pmix_proc_t& proc) const;
 
     /// Answers PMIX_QUERY_NUM_PSETS, _PSET_NAMES and _PSET_MEMBERSHIP (of the set that PMIX_PSET_NAME among
-    /// `qualifiers` names). False for other keys and for what is not known here.
-    bool answer(const char* key, InfoView qualifiers, Info& found) const;
+    /// `qualifiers` names), of the sets that concern processes of this user. False for other keys and for
+    /// what is not known here.
+    bool answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const;
 
   private:
     void tell(pmix_status_t code, const ProcessSet& set);

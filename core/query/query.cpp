@@ -196,10 +196,13 @@ bool answer_by_server(Server& server, const Caller& caller, const char* key, Inf
     const bool allowed =
         !subject(qualifiers, proc) || server.namespaces().may_use(caller.uid, proc);  // the host may say more
     if (allowed && answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
-    if (server.process_sets().answer(key, qualifiers, found)) return true;
-    if (server.runtime().groups().answer(key, qualifiers, found)) return true;
-    if (answer_groups(server, key, found)) return true;
-    if (server.invitation_watch().answer(key, qualifiers, found)) return true;
+    if (server.process_sets().answer(caller.uid, key, qualifiers, found)) return true;
+    const char* group = qualifiers.string(PMIX_GROUP_ID);
+    if ((group == nullptr || sees_group(server, caller, group)) &&
+        server.runtime().groups().answer(key, qualifiers, found))
+        return true;
+    if (answer_groups(server, caller, key, found)) return true;
+    if (server.invitation_watch().answer(caller.uid, key, qualifiers, found)) return true;
     if (answer_attribute_support(
             key, qualifiers,
             {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
@@ -217,7 +220,9 @@ bool answer_by_server(Server& server, const Caller& caller, const char* key, Inf
     if (server.host().module().query == nullptr && key_is(key, PMIX_QUERY_NAMESPACES)) {
         std::string list;
         for (const auto& [name, nspace] : server.namespaces()) {
-            if (nspace->registered && !nspace->synthetic) list += (list.empty() ? "" : ",") + name;
+            if (nspace->registered && !nspace->synthetic &&
+                server.namespaces().may_use(caller.uid, make_proc(name, PMIX_RANK_WILDCARD)))
+                list += (list.empty() ? "" : ",") + name;
         }
         found.add(key, list.c_str());
         return true;

@@ -69,4 +69,19 @@ bool Namespaces::may_use(uint32_t uid, const pmix_proc_t& proc) {
     return is_master(uid) || owner_of(proc).value_or(uid) == uid;
 }
 
+bool Namespaces::may_see(uint32_t uid, const std::vector<pmix_proc_t>& procs) {
+    if (is_master(uid)) return true;
+    bool known = false;
+    const char* before = "";
+    for (const pmix_proc_t& proc : procs) {
+        // Lists of the processes of one job are long.
+        if (nspace_is(proc.nspace, before)) continue;
+        before = proc.nspace;
+        const auto owner = owner_of(proc);
+        if (owner == uid) return true;
+        known = known || owner.has_value();
+    }
+    return !known;
+}
+
 }  // namespace muster

@@ -117,7 +117,53 @@ class Client {
         return in.command(code) && in.status(status) && in.proc(source) ? source.nspace : "";
     }
 
+    /// The process set that the next event is about.
+    std::string heard_set() {
+        heard_event();
+        Unpacker in(format(), frame_);
+        uint8_t code = 0;
+        pmix_status_t status = PMIX_SUCCESS;
+        pmix_proc_t source{};
+        Info info;
+        if (!in.command(code) || !in.status(status) || !in.proc(source) || !in.infos(info)) return "?";
+        const char* name = info.view().string(PMIX_PSET_NAME);
+        return name == nullptr ? "" : name;
+    }
+    /// The names of the process sets and of the groups that it is told, each with a comma behind.
+    std::pair<std::string, std::string> names() {
+        pmix_query_t queries[2];
+        const char* const keys[2] = {PMIX_QUERY_PSET_NAMES, PMIX_QUERY_GROUP_NAMES};
+        std::string lists[2];
+        for (int i = 0; i < 2; ++i) {
+            char* argv[] = {const_cast<char*>(keys[i]), nullptr};
+            queries[i] = {argv, nullptr, 0};
+            Packer message = command(Command::Query);
+            message.counted(&queries[i], 1, PMIX_QUERY);
+            say(std::move(message));
+            frame_ = raw_.hear_frame(20);
+            Unpacker in(format(), frame_);
+            pmix_status_t status = PMIX_ERR_LOST_CONNECTION;
+            Info found;
+            if (!in.status(status) || in.at_end() || !in.infos(found)) continue;
+            lists[i] = list_of(found.view());
+        }
+        return {lists[0], lists[1]};
+    }
+
   private:
+    static std::string list_of(muster::InfoView found) {
+        std::string list;
+        for (const pmix_info_t& one : found) {
+            if (one.value.type != PMIX_DATA_ARRAY) continue;
+            const pmix_data_array_t& array = *one.value.data.darray;
+            if (array.type == PMIX_INFO)
+                list += list_of({static_cast<pmix_info_t*>(array.array), array.size});
+            if (array.type != PMIX_STRING) continue;
+            for (size_t i = 0; i < array.size; ++i)
+                list += std::string(static_cast<char**>(array.array)[i]) + ",";
+        }
+        return list;
+    }
     RawPeer raw_;
     bool accepted_ = false;
     uint32_t tag_ = 100;
@@ -228,6 +274,69 @@ TEST_F(Strangers, raise_no_events_in_processes_of_others) {
     ASSERT_TRUE(root.accepted());
     EXPECT_EQ(root.ask(notify()), PMIX_SUCCESS);
     EXPECT_EQ(listener.status(), 0);
+}
+
+TEST_F(Strangers, are_not_told_of_sets_and_groups_of_others) {
+    Host host;
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
+    const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
+    const auto define = [](const char* name, std::vector<pmix_proc_t> members) {
+        EXPECT_EQ(PMIx_server_define_process_set(members.data(), members.size(), name), PMIX_SUCCESS);
+    };
+    const pmix_proc_t their = muster::make_proc(theirs.nspace, PMIX_RANK_WILDCARD);
+    const pmix_proc_t other = muster::make_proc(others.nspace, 0);
+    define("set of others", {other});
+    define("set of both", {other, their});
+    // A group of others.
+    int made[2], looked[2];
+    ASSERT_EQ(pipe(made), 0);
+    ASSERT_EQ(pipe(looked), 0);
+    OtherUser owner(kOther, [&] {
+        close(looked[1]);
+        Client client(environment, others, 0);
+        Packer message = command(Command::Notify);
+        const pmix_data_range_t range = PMIX_RANGE_LOCAL;
+        Info info;
+        info.add(PMIX_GROUP_ID, "group of others");
+        info.add(PMIX_GROUP_MEMBERSHIP, muster::Value::array(&other, 1, PMIX_PROC));
+        info.add(PMIX_EVENT_AFFECTED_PROC, other);
+        message.status(PMIX_GROUP_CONSTRUCT_COMPLETE).items(&range, 1, PMIX_DATA_RANGE).infos(info);
+        if (!client.accepted() || client.ask(std::move(message)) != PMIX_SUCCESS) return 1;
+        char byte = 'm';
+        if (write(made[1], &byte, 1) != 1 || read(looked[0], &byte, 1) != 1) return 2;
+        const auto [sets, groups] = client.names();
+        return sets == "set of others,set of both," && groups == "group of others," ? 0 : 3;
+    });
+    close(made[1]);
+    char byte = 0;
+    ASSERT_EQ(read(made[0], &byte, 1), 1);
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    OtherUser stranger(kStranger, [&] {
+        close(ready[0]);
+        Client client(their_environment, theirs, 0);
+        if (!client.accepted()) return 1;
+        const auto [sets, groups] = client.names();
+        if (sets != "set of both," || !groups.empty()) return 2;
+        Packer message = command(Command::RegisterEvents);
+        const pmix_status_t code = PMIX_PROCESS_SET_DELETE;
+        message.counted(&code, 1, PMIX_STATUS).infos({});
+        if (client.ask(std::move(message)) != PMIX_SUCCESS) return 3;
+        if (write(ready[1], "r", 1) != 1) return 4;
+        // The first that it hears of.
+        return client.heard_set() == "set of both" ? 0 : 5;
+    });
+    close(ready[1]);
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    for (const char* name : {"set of others", "set of both"})
+        EXPECT_EQ(PMIx_server_delete_process_set(const_cast<char*>(name)), PMIX_SUCCESS);
+    EXPECT_EQ(stranger.status(), 0);
+    define("set of others", {other});
+    define("set of both", {other, their});
+    ASSERT_EQ(write(looked[1], &byte, 1), 1);
+    EXPECT_EQ(owner.status(), 0);
+    for (const int fd : {made[0], looked[0], looked[1], ready[0]})
+        close(fd);
 }
 
 TEST_F(Strangers, change_no_groups_of_others) {
