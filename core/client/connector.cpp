@@ -191,6 +191,15 @@ ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<Un
     return got;
 }
 
+/// What may help against a refusal of this proof.
+std::string about_proof(const ConnectRequest& request, const Socket& socket, pmix_status_t status) {
+    if (status != PMIX_ERR_INVALID_CRED || request.psec != "native" || passes_descriptors(socket)) return "";
+    return "; psec/native proves something over TCP only where the server's kernel says whose connection it "
+           "is "
+           "(sock_diag, on the same machine): use psec/munge, or PMIX_MCA_psec_native_trust_claims=1 at the "
+           "server, if everybody who can connect may be believed";
+}
+
 /// Proves to the server who we are. In the server's order, and one component at a time is opened: all of them
 /// satisfy it, so one that fails here and now gives way to the next.
 Result<void> make_credential(Registry& registry, const std::string& security, ConnectRequest& request) {
@@ -278,7 +287,8 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     if (!parsed) return parsed.error();
     for (const pmix_status_t status : {parsed->tool.status, parsed->tool.credential_status}) {
         if (status != PMIX_SUCCESS)
-            return Error{status, server + " does not accept " + us + ": " + status_text(status)};
+            return Error{status, server + " does not accept " + us + ": " + status_text(status) +
+                                     about_proof(request, socket, status)};
     }
     Greeted greeted;
     if (shares && !passed.empty()) {

@@ -6,6 +6,7 @@
 #include "core/groups/group_table.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
+#include "core/service/exchange.hpp"
 #include "framework/base/compress.hpp"
 
 namespace muster {
@@ -277,6 +278,11 @@ void Modex::ask_host(const pmix_proc_t& target) {
         // The directives of the first; and the key, for hosts and servers that can use it.
         if (info.add_copies(waiting->request.info) != PMIX_SUCCESS) info.clear();
         if (waiting->request.key) info.add(PMIX_REQUIRED_KEY, waiting->request.key->c_str());
+        // And who asks: may it have the data? Only the host knows whose process runs elsewhere.
+        const PeerPtr peer = waiting->request.asker.lock();
+        const Caller caller = peer ? Caller::of(*peer) : Caller::host(server_.runtime());
+        caller.add_identity(info);
+        info.add(PMIX_REQUESTOR, waiting->request.requester);
     }
     server_.host().direct_modex(target, std::move(info), [this, target](HostAnswer answer) {
         host_answered(target, answer.status, answer.data.view());

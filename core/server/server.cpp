@@ -345,6 +345,12 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
     }
     if (wanted.kind == PeerKind::Client) {
         if (auto checked = check_client(*admission); !checked) {
+            if (checked.status() == PMIX_ERR_INVALID_CRED) {
+                // It is told that much: with another proof it may be let in.
+                const Bytes reply = build_client_reply(checked.status(), 0);
+                [[maybe_unused]] const ssize_t sent =
+                    ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
+            }
             return refuse(admission->socket, who, checked.error().text);
         }
         if (!hold(admission)) return;

@@ -138,6 +138,11 @@ pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info
 pmix_status_t on_modex(const pmix_proc_t* proc, const pmix_info_t info[], size_t ninfo,
                        pmix_modex_cbfunc_t done, void* context) {
     Upcall upcall{"modex", *proc, nullptr, 0, "", {}, keys_of(info, ninfo), ""};
+    for (size_t i = 0; i < ninfo; ++i) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_REQUESTOR)) upcall.procs.push_back(*info[i].value.data.proc);
+        if (PMIX_CHECK_KEY(&info[i], PMIX_USERID))
+            upcall.status = static_cast<int>(info[i].value.data.uint32);
+    }
     pmix_status_t status = PMIX_SUCCESS;
     std::string data;
     {

@@ -21,8 +21,8 @@ struct Upcall {
     void* object = nullptr;
     int status = 0;
     std::string text;
-    std::vector<pmix_proc_t> procs;
-    std::vector<std::string> keys;  ///< of its infos
+    std::vector<pmix_proc_t> procs;  ///< of a modex: who asks, whose user is `status`
+    std::vector<std::string> keys;   ///< of its infos
     std::string data;
 };
 

@@ -420,6 +420,10 @@ TEST(Modex, SRV_73__SRV_39_asks_the_host_once_and_passes_the_directives_on) {
     ASSERT_EQ(upcalls.size(), 1U) << "the second time it is known already";
     EXPECT_TRUE(is(upcalls[0].proc, asking, 1));
     EXPECT_TRUE(has(upcalls[0].keys, PMIX_TIMEOUT));
+    ASSERT_EQ(upcalls[0].procs.size(), 1U) << "the host is to know who asks";
+    EXPECT_TRUE(is(upcalls[0].procs[0], asking, 0));
+    EXPECT_EQ(static_cast<uid_t>(upcalls[0].status), geteuid());
+    EXPECT_TRUE(has(upcalls[0].keys, PMIX_GRPID));
     poster.go_on();
     EXPECT_EQ(poster.wait(), 0);
 }

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Other users at a server of root's: they are nobody but themselves, however they go about it.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
 #include <pmix.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,6 +212,62 @@ TEST_F(Strangers, SRV_30_one_that_hangs_up_before_the_kernel_is_asked_is_not_bel
     for (int i = 0; i < 50; ++i)
         host.progress(0.01);
     EXPECT_TRUE(host.upcalls("connected").empty()) << "a stranger has passed for root's process";
+}
+
+/// Runs `body` in a process of its own, which asks the kernel in vain whose connection it is.
+bool well_without_sock_diag(const std::function<void()>& body) {
+    const pid_t child = fork();
+    if (child == 0) {
+        sock_filter program[] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 1),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        const sock_fprog filter = {std::size(program), program};
+        EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        EXPECT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+        body();
+        _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = -1;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+TEST(TcpWithoutSockDiag, both_ends_say_what_would_prove_something) {
+    EXPECT_TRUE(well_without_sock_diag([] {
+        setenv("PMIX_MCA_ptl_base_verbose", "1", 1);
+        setenv("PMIX_MCA_client_base_verbose", "1", 1);
+        setenv("PMIX_MCA_psec", "native", 1);
+        testing::internal::CaptureStderr();
+        {
+            Host host;
+            const auto job = host.start_job(1);
+            setenv("PMIX_MCA_ptl", "tcp", 1);
+            auto client = host.start(job, 0, {"init"});
+            EXPECT_NE(client.wait(), 0);
+            EXPECT_TRUE(host.upcalls("connected").empty());
+        }
+        const std::string log = testing::internal::GetCapturedStderr();
+        for (const char* said : {"the kernel does not say whose process is at the other end",
+                                 "does not accept", "psec/native proves something over TCP only where"})
+            EXPECT_NE(log.find(said), std::string::npos) << said << " is not in: " << log;
+        for (const char* remedy : {"psec/munge", "PMIX_MCA_psec_native_trust_claims=1"}) {
+            const size_t first = log.find(remedy);
+            ASSERT_NE(first, std::string::npos) << log;
+            EXPECT_NE(log.find(remedy, first + 1), std::string::npos) << "one end does not say so: " << log;
+        }
+    }));
+    // A local socket needs none of this.
+    EXPECT_TRUE(well_without_sock_diag([] {
+        Host host;
+        auto client = host.start(host.start_job(1), 0, {"init"});
+        EXPECT_EQ(client.line(), "INIT");
+        client.go_on();
+        EXPECT_EQ(client.wait(), 0);
+    }));
 }
 
 TEST_F(Strangers, do_not_read_what_is_another_users) {
