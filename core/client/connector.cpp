@@ -169,7 +169,7 @@ bool passes_descriptors(const Socket& socket) {
 }
 
 /// recv(), keeping the descriptors that come with the bytes. Where there is no room for one, it is lost.
-ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<UniqueFd>& passed) {
+ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<UniqueFd>& passed, bool& lost) {
     iovec part = {into, size};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 2)] = {};
     msghdr message = {};
@@ -179,6 +179,7 @@ ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<Un
     message.msg_controllen = CMSG_LEN(sizeof(int) * 2);  // not the padding, where there is any
     const ssize_t got = ::recvmsg(socket.fd.get(), &message, MSG_CMSG_CLOEXEC);
     if (got < 0) return got;
+    lost = lost || (message.msg_flags & MSG_CTRUNC) != 0;
     for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
          header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
@@ -259,6 +260,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
         return sent.error();
 
     std::vector<UniqueFd> passed;  // the segment of the store, and the barrier
+    bool lost = false;             // one of them
     ReplyParser parser;
     parser.kind = contact.kind;
     parser.tool_form = is_tool(contact.kind);
@@ -267,7 +269,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
         const size_t wanted = parser.wanted(received.view());
         if (wanted == 0) break;
         uint8_t chunk[1024];
-        const ssize_t got = receive(socket, chunk, std::min(wanted, sizeof chunk), passed);
+        const ssize_t got = receive(socket, chunk, std::min(wanted, sizeof chunk), passed, lost);
         if (got > 0) {
             received.append(chunk, static_cast<size_t>(got));
         } else if (got == 0) {
@@ -289,6 +291,11 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
         if (status != PMIX_SUCCESS)
             return Error{status, server + " does not accept " + us + ": " + status_text(status) +
                                      about_proof(request, socket, status)};
+    }
+    if (lost) {
+        MUSTER_LOG(runtime.log(), Warning, "no descriptor is left for %s that %s shares (ulimit -n); %s",
+                   passed.empty() ? "the segment" : "the barrier", server.c_str(),
+                   passed.empty() ? "asking for job data" : "fences go by the server");
     }
     Greeted greeted;
     if (shares && !passed.empty()) {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -74,6 +75,29 @@ TEST_F(StoreTest, AServerThatIsToShareNothingSendsData) {
     expect_life(host, host.start_job(2), "100", "sent");
 }
 
+/// Whether the process (any one for 0) maps the segment of this namespace, or has its descriptor.
+bool somebody_maps(const std::string& nspace, pid_t only = 0) {
+    namespace fs = std::filesystem;
+    const std::string name = "memfd:pmix:" + nspace;
+    std::error_code failed;
+    for (const auto& process : fs::directory_iterator("/proc")) {
+        const std::string pid = process.path().filename();
+        if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+        if (only != 0 && pid != std::to_string(only)) continue;
+        std::ifstream maps(process.path() / "maps");
+        for (std::string line; std::getline(maps, line);) {
+            if (line.find(name + " ") != std::string::npos) return true;
+        }
+        for (fs::directory_iterator fd(process.path() / "fd", failed), end; !failed && fd != end;
+             fd.increment(failed)) {
+            std::error_code gone;
+            if (fs::read_symlink(fd->path(), gone).string().find(name + " ") != std::string::npos)
+                return true;
+        }
+    }
+    return false;
+}
+
 /// Runs `body` in a process of its own, which may be restricted; whether it went well there.
 bool well_apart(const std::function<void()>& body) {
     const pid_t child = fork();
@@ -100,6 +124,67 @@ TEST_F(StoreTest, AServerThatGetsNoMemoryToShareSendsData) {
         Host host;
         expect_life(host, host.start_job(2), "100", "sent");
     }));
+}
+
+/// The kernel says that there is no space for more memory, from this offset on.
+void let_memory_end(uint32_t from) {
+    sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, from, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSPC),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter = {std::size(program), program};
+    EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    EXPECT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+TEST_F(StoreTest, WithoutSpaceInMemoryDataAreSent) {
+    EXPECT_TRUE(well_apart([] {
+        let_memory_end(0);
+        Host host;
+        expect_life(host, host.start_job(2), "100", "sent");
+    }));
+}
+
+TEST_F(StoreTest, WhenSpaceInMemoryEndsLaterTheRestIsAskedFor) {
+    EXPECT_TRUE(well_apart([] {
+        let_memory_end(1);
+        Host host;
+        expect_life(host, host.start_job(3), "60000", "mapped");
+        // Others are not concerned.
+        expect_life(host, host.start_job(2), "100", "mapped");
+    }));
+}
+
+TEST_F(StoreTest, ClientsWithoutADescriptorLeftDoWithLessOrSayWhatTheyLack) {
+    Host host;
+    setenv("PMIX_MCA_client_base_verbose", "2", 1);
+    size_t lived = 0, with_less = 0;
+    for (int files = 4; files < 24; ++files) {
+        const auto job = host.start_job(2);
+        std::vector<Process> processes;
+        for (const pmix_rank_t rank : job.nodes[0]) {
+            processes.push_back(host.start_program(job, rank, STORE_CLIENT, {"life", "2", "100", "any"},
+                                                   {"STORE_CLIENT_FILES=" + std::to_string(files)}));
+        }
+        for (Process& process : processes) {
+            std::string said;
+            for (std::string line = process.line(); !line.empty(); line = process.line())
+                said += line + "\n";
+            const int status = process.wait();
+            EXPECT_TRUE(status == 0 || (status == 1 && !said.empty()))
+                << files << " descriptors: " << status << ", " << said;
+            if (status == 0) ++lived;
+            if (status == 0 && said.find("no descriptor is left") != std::string::npos) ++with_less;
+        }
+        host.deregister_job(job);
+    }
+    unsetenv("PMIX_MCA_client_base_verbose");
+    EXPECT_GT(lived, with_less) << "with some more all is as always";
+    EXPECT_GE(with_less, 1U) << "none had one descriptor too few";
 }
 
 TEST_F(StoreTest, AServerWhoseFilesMayNotBeLargeMakesItSmaller) {
@@ -178,6 +263,26 @@ TEST_F(StoreTest, AReaderThatIsKilledStopsNobody) {
     EXPECT_EQ(other.wait(), 128 + SIGKILL) << "it went on until it was killed";
 }
 
+TEST_F(StoreTest, AReaderOfAJobThatGoesAwayReadsOn) {
+    const auto folder = std::filesystem::temp_directory_path() / ("store_away." + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+    const std::string file = (folder / "said").string();
+    Host host;
+    const auto job = host.start_job(1);
+    Process client = host.start_program(job, 0, STORE_CLIENT, {"outlives", "1", file});
+    EXPECT_EQ(client.line(), "ready");
+    // The server gives its descriptor and its mapping away, and loses the connection.
+    host.deregister_job(job);
+    EXPECT_FALSE(somebody_maps(job.nspace, getpid())) << "the server keeps the memory of a job that is gone";
+    client.go_on();
+    EXPECT_EQ(client.wait(), 0);
+    std::string result;
+    std::ifstream(file) >> result;
+    EXPECT_EQ(result, "went");
+    EXPECT_FALSE(somebody_maps(job.nspace)) << "the memory outlives its last reader";
+    std::filesystem::remove_all(folder);
+}
+
 TEST_F(StoreTest, AServerThatIsKilledLeavesReadersWhatTheyHaveAndNothingElse) {
     const auto folder = std::filesystem::temp_directory_path() / ("store_test." + std::to_string(getpid()));
     std::filesystem::create_directory(folder);
@@ -189,15 +294,17 @@ TEST_F(StoreTest, AServerThatIsKilledLeavesReadersWhatTheyHaveAndNothingElse) {
         Host host;
         const auto job = host.start_job(1);
         Process client = host.start_program(job, 0, STORE_CLIENT, {"outlives", "1", file});
-        const std::string line = client.line(60) + "\n";
+        const std::string line = client.line(60) + " " + job.nspace + "\n";
         [[maybe_unused]] const ssize_t written = write(lines[1], line.data(), line.size());
         pause();
         _exit(0);
     }
     close(lines[1]);
-    char said[7] = "";
-    EXPECT_EQ(read(lines[0], said, 6), 6);
-    EXPECT_STREQ(said, "ready\n");
+    std::string said(200, '\0');
+    said.resize(static_cast<size_t>(std::max<ssize_t>(read(lines[0], said.data(), said.size()), 0)));
+    ASSERT_EQ(said.substr(0, 6), "ready ");
+    const std::string nspace = said.substr(6, said.size() - 7);
+    EXPECT_TRUE(somebody_maps(nspace));
     kill(server, SIGKILL);
     int status = 0;
     waitpid(server, &status, 0);
@@ -208,6 +315,9 @@ TEST_F(StoreTest, AServerThatIsKilledLeavesReadersWhatTheyHaveAndNothingElse) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     EXPECT_EQ(result, "went");
+    for (int i = 0; i < 2000 && somebody_maps(nspace); ++i)  // it is about to end
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(somebody_maps(nspace)) << "the memory outlives its last reader";
     std::filesystem::remove_all(folder);
     for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
         EXPECT_EQ(entry.path().filename().string().find("pmix:"), std::string::npos) << entry.path();

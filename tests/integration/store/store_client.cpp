@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process of a job that looks at what it is told, and whether that was mapped or sent:
-//   life SIZE BYTES mapped|sent [NAME=VALUE]   the whole of it, with values of that many bytes; with that in
-//   its
+//   life SIZE BYTES mapped|sent|any [NAME=VALUE]   the whole of it, with values of that many bytes; with that
+//   in its
 //                                              environment
 //   reads SIZE                    posts, says "ready", and reads until it is killed
 //   outlives SIZE FILE            says "ready", reads on when its server has gone, and writes to FILE how
 //   that went
 #include <pmix.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -89,8 +90,9 @@ void look(size_t size, bool optional) {
     PMIX_INFO_DESTRUCT(&never);
 }
 
-int life(size_t size, bool mapped) {
-    if (is_mapped() != mapped) fail(mapped ? "nothing is mapped" : "something is mapped");
+int life(size_t size, const std::string& how) {
+    const bool mapped = how == "mapped";
+    if (how != "any" && is_mapped() != mapped) fail(mapped ? "nothing is mapped" : "something is mapped");
     pmix_proc_t all = rank(PMIX_RANK_WILDCARD);
     pmix_value_t* value = nullptr;
     if (PMIx_Get(&all, PMIX_JOB_SIZE, nullptr, 0, &value) != PMIX_SUCCESS) fail("job size");
@@ -112,8 +114,15 @@ int main(int count, char** words) {
     const std::string what = words[1];
     job_size = static_cast<uint32_t>(std::strtoul(words[2], nullptr, 10));
     if (count > 5) putenv(words[5]);
+    if (const char* files = getenv("STORE_CLIENT_FILES")) {
+        // So many descriptors and no more; what is said about it is to be read.
+        const rlim_t most = std::strtoul(files, nullptr, 10);
+        const rlimit limit = {most, most};
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) fail("setrlimit");
+        dup2(STDOUT_FILENO, STDERR_FILENO);
+    }
     if (PMIx_Init(&self, nullptr, 0) != PMIX_SUCCESS) fail("init");
-    if (what == "life") return life(std::strtoul(words[3], nullptr, 10), std::string(words[4]) == "mapped");
+    if (what == "life") return life(std::strtoul(words[3], nullptr, 10), words[4]);
     post(100);
     std::puts("ready");
     std::fflush(stdout);
