@@ -11,32 +11,84 @@ using namespace muster::api;
 
 namespace {
 
-auto constructing(const char* grp, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-                  size_t ninfo) {
-    return [=](Runtime& runtime, Start& start) -> pmix_status_t {
+/// A call of PMIx_Group_construct, as it was made.
+struct Construct {
+    std::string id;
+    ProcListPtr members;
+    std::shared_ptr<Info> info;
+    MeetingNote note;
+
+    pmix_status_t read(Runtime& runtime, const char* grp, const pmix_proc_t procs[], size_t nprocs,
+                       const pmix_info_t directives[], size_t ndirs) {
         if (connected_client(runtime) == nullptr) return PMIX_ERR_UNREACH;
         // No members at all: others add this process (PMIX_GROUP_ADD_MEMBERS).
         if (!valid_group_id(grp) || (procs == nullptr) != (nprocs == 0)) return PMIX_ERR_BAD_PARAM;
-        const auto kept = keep_infos(info, ninfo);
-        if (!kept) return PMIX_ERR_BAD_PARAM;
-        auto all = std::make_shared<const std::vector<pmix_proc_t>>(procs, procs + nprocs);
-        start.run = [id = std::string(grp), all, kept](Runtime& loop_runtime, HostDone done) {
-            group_construct(loop_runtime, id, all, std::move(*kept), std::move(done));
-        };
+        info = keep_infos(directives, ndirs);
+        if (!info) return PMIX_ERR_BAD_PARAM;
+        id = grp;
+        members = std::make_shared<const ProcList>(procs, nprocs);
         return PMIX_SUCCESS;
-    };
+    }
+    std::optional<HostAnswer> in_memory(Runtime& runtime) {
+        return construct_in_memory(runtime, id, members, *info, note);
+    }
+    void operator()(Runtime& runtime, HostDone done) const {
+        group_construct(runtime, id, members, std::move(*info), note, std::move(done));
+    }
+};
+
+/// A call of PMIx_Group_destruct.
+struct Destruct {
+    std::string id;
+    std::shared_ptr<Info> info;
+    MeetingNote note;
+
+    pmix_status_t read(Runtime& runtime, const char* grp, const pmix_info_t directives[], size_t ndirs) {
+        if (connected_client(runtime) == nullptr) return PMIX_ERR_UNREACH;
+        info = keep_infos(directives, ndirs);
+        if (!valid_group_id(grp) || !info) return PMIX_ERR_BAD_PARAM;
+        id = grp;
+        return PMIX_SUCCESS;
+    }
+    std::optional<HostAnswer> in_memory(Runtime& runtime) {
+        return destruct_in_memory(runtime, id, *info, note);
+    }
+    void operator()(Runtime& runtime, HostDone done) const {
+        group_destruct(runtime, id, std::move(*info), note, std::move(done));
+    }
+};
+
+/// The blocking form: in memory where that can be, else by the server.
+template <class Call, class... Arguments>
+pmix_status_t call_group(HostAnswer& answer, Arguments... arguments) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use) return PMIX_ERR_INIT;
+        Call call;
+        if (const pmix_status_t bad = call.read(*use, arguments...); bad != PMIX_SUCCESS) return bad;
+        if (auto met = call.in_memory(*use)) {
+            answer = std::move(*met);
+            return answer.status;
+        }
+        if (!has_server(*use)) return PMIX_ERR_LOST_CONNECTION;  // while we waited there
+        Runtime& runtime = *use;
+        Start start;
+        start.run = std::move(call);
+        answer = call_and_wait<HostAnswer>(
+            use->loop(), answer_of(PMIX_ERR_WOULD_BLOCK),
+            [&runtime, start](auto deliver) { run(runtime, start, std::move(deliver)); });
+        return answer.status;
+    });
 }
 
-auto destructing(const char* grp, const pmix_info_t info[], size_t ninfo) {
-    return [=](Runtime& runtime, Start& start) -> pmix_status_t {
-        if (connected_client(runtime) == nullptr) return PMIX_ERR_UNREACH;
-        const auto kept = keep_infos(info, ninfo);
-        if (!valid_group_id(grp) || !kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [id = std::string(grp), kept](Runtime& loop_runtime, HostDone done) {
-            group_destruct(loop_runtime, id, std::move(*kept), std::move(done));
-        };
-        return PMIX_SUCCESS;
-    };
+template <class Call, class... Arguments>
+pmix_status_t launch_group(HostDone done, Arguments... arguments) {
+    return launch(std::move(done), [&](Runtime& runtime, Start& start) -> pmix_status_t {
+        Call call;
+        const pmix_status_t status = call.read(runtime, arguments...);
+        if (status == PMIX_SUCCESS) start.run = std::move(call);
+        return status;
+    });
 }
 
 }  // namespace
@@ -49,7 +101,7 @@ PMIX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc
     if (results != nullptr) *results = nullptr;
     if (nresults != nullptr) *nresults = 0;
     HostAnswer answer;
-    const pmix_status_t status = call(answer, constructing(grp, procs, nprocs, directives, ndirs));
+    const pmix_status_t status = call_group<Construct>(answer, grp, procs, nprocs, directives, ndirs);
     give_results(answer, results, nresults);
     return status;
 }
@@ -57,18 +109,18 @@ PMIX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc
 PMIX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[], size_t nprocs,
                                                   const pmix_info_t directives[], size_t ndirs,
                                                   pmix_info_cbfunc_t cbfunc, void* cbdata) {
-    return launch(to_callback(cbfunc, cbdata), constructing(grp, procs, nprocs, directives, ndirs));
+    return launch_group<Construct>(to_callback(cbfunc, cbdata), grp, procs, nprocs, directives, ndirs);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t directives[],
                                               size_t ndirs) {
     HostAnswer answer;
-    return call(answer, destructing(grp, directives, ndirs));
+    return call_group<Destruct>(answer, grp, directives, ndirs);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directives[],
                                                  size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    return launch(to_callback(cbfunc, cbdata), destructing(grp, directives, ndirs));
+    return launch_group<Destruct>(to_callback(cbfunc, cbdata), grp, directives, ndirs);
 }
 
 }  // extern "C"

@@ -99,6 +99,7 @@ void Client::drop(const std::shared_ptr<Connection>& connection) {
     connections_.erase(std::remove(connections_.begin(), connections_.end(), connection), connections_.end());
     if (connection == primary_) choose(nullptr);
     if (barrier_) barrier_->close();
+    if (meeting_) meeting_->close();
     // Its callbacks may be on the stack: it goes when they are done.
     runtime_.loop().post([connection] {});
 }
@@ -159,6 +160,7 @@ void Client::close() {
     connections_.clear();
     choose(nullptr);
     if (barrier_) barrier_->close();
+    if (meeting_) meeting_->close();
     for (const auto& connection : connections) {
         connection->close();
         runtime_.loop().post([connection] {});
@@ -342,7 +344,7 @@ void Client::fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done)
     request_status(std::move(message), [this, commits = commits_.load(), away = fence_by_server(procs),
                                         done = std::move(done)](pmix_status_t status) mutable {
         // The server takes one after the other.
-        fenced_commits_ = std::max(fenced_commits_.load(), commits);
+        settle_commits(commits);
         away.reset();  // whoever hears that it is over may begin the next one
         done(status);
     });
@@ -358,7 +360,7 @@ bool Client::fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView inf
     }
     // What was committed before a fence is in the store when the others have passed it. The server answers no
     // commit, but a fence that comes behind it.
-    if (commits_ != fenced_commits_) return false;
+    if (!commits_settled()) return false;
     return barrier_->pass() == Barrier::Passage::Passed;
 }
 

@@ -4,6 +4,7 @@
 // what other threads may call says so.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -17,6 +18,7 @@
 #include "core/barrier/barrier.hpp"
 #include "core/client/connection.hpp"
 #include "core/client/connector.hpp"
+#include "core/groups/meeting.hpp"
 #include "core/protocol/command.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/runtime/runtime.hpp"
@@ -112,6 +114,13 @@ class Client {
     bool fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info);
     /// To be held from the call on where a fence is sent to the server later. Any thread.
     Barrier::Away fence_by_server(const std::vector<pmix_proc_t>& procs);
+    /// Where groups of the whole job can be made in memory, else null. Any thread.
+    const std::shared_ptr<Meeting>& meeting() const { return meeting_; }
+    /// Whether the server has answered something that came behind our last commit. Any thread.
+    bool commits_settled() const { return commits_ == settled_commits_; }
+    size_t commits() const { return commits_; }
+    /// It has answered a request before which we had made so many.
+    void settle_commits(size_t commits) { settled_commits_ = std::max(settled_commits_.load(), commits); }
     void abort(pmix_status_t status, const char* message, std::vector<pmix_proc_t> procs, OnStatus done);
     /// Says goodbye. `done` runs when the server has answered, or the limit is reached. Loop.
     /// To all servers.
@@ -129,13 +138,15 @@ class Client {
                      OnStatus done);
     pmix_status_t take_in(Unpacker& reply);
     void attach_barrier(UniqueFd fd, std::optional<uid_t> owner);
+    void attach_meeting(UniqueFd fd, std::optional<uid_t> owner);
     void on_message_of(Frame frame);
 
     Runtime& runtime_;
     WireFormat format_;
-    std::shared_ptr<Barrier> barrier_;       ///< in memory; null where there is none. Fixed in connect()
-    std::atomic<size_t> commits_{0};         ///< that were sent
-    std::atomic<size_t> fenced_commits_{0};  ///< of these, before a fence that the server has answered
+    std::shared_ptr<Barrier> barrier_;        ///< in memory; null where there is none. Fixed in connect()
+    std::shared_ptr<Meeting> meeting_;        ///< likewise, for groups
+    std::atomic<size_t> commits_{0};          ///< that were sent
+    std::atomic<size_t> settled_commits_{0};  ///< of these, before a request that the server has answered
     std::vector<std::shared_ptr<Connection>> connections_;  ///< as they came
     std::shared_ptr<Connection> primary_;                   ///< null while there is none
     pmix_proc_t server_{};

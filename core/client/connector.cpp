@@ -171,12 +171,12 @@ bool passes_descriptors(const Socket& socket) {
 /// recv(), keeping the descriptors that come with the bytes. Where there is no room for one, it is lost.
 ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<UniqueFd>& passed, bool& lost) {
     iovec part = {into, size};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 2)] = {};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 3)] = {};
     msghdr message = {};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     message.msg_control = control;
-    message.msg_controllen = CMSG_LEN(sizeof(int) * 2);  // not the padding, where there is any
+    message.msg_controllen = CMSG_LEN(sizeof(int) * 3);  // not the padding, where there is any
     const ssize_t got = ::recvmsg(socket.fd.get(), &message, MSG_CMSG_CLOEXEC);
     if (got < 0) return got;
     lost = lost || (message.msg_flags & MSG_CTRUNC) != 0;
@@ -259,7 +259,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     if (auto sent = send_all(socket, build_connect_request(request).view(), until); !sent)
         return sent.error();
 
-    std::vector<UniqueFd> passed;  // the segment of the store, and the barrier
+    std::vector<UniqueFd> passed;  // the segment of the store, the barrier, and the meeting
     bool lost = false;             // one of them
     ReplyParser parser;
     parser.kind = contact.kind;
@@ -301,6 +301,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     if (shares && !passed.empty()) {
         greeted.segment.fd = std::move(passed[0]);
         if (passed.size() > 1) greeted.barrier = std::move(passed[1]);
+        if (passed.size() > 2) greeted.meeting = std::move(passed[2]);
         if (socket.credentials) greeted.segment.owner = socket.credentials->uid;
     }
     greeted.socket = std::move(reached->socket);

@@ -48,6 +48,7 @@ struct Greeted {
     uint32_t peer_index = 0;
     SegmentOffer segment;  ///< of our job data; without descriptor where we have to ask for them
     UniqueFd barrier;      ///< of our job's barrier in memory; only beside a segment, and of the same owner
+    UniqueFd meeting;      ///< likewise, of its meeting for groups; only beside a barrier
 };
 
 /// How far one attempt came.

@@ -18,6 +18,7 @@ Result<void> Client::connect(const ServerContact& contact) {
     if (!greeted) return greeted.error();
     bool has_job_data = false;
     UniqueFd barrier = std::move(greeted->barrier);
+    UniqueFd meeting = std::move(greeted->meeting);
     const auto owner = greeted->segment.owner;
     if (greeted->segment.fd) {
         // What the server shares need not be sent; where it cannot be mapped, it is.
@@ -27,6 +28,7 @@ Result<void> Client::connect(const ServerContact& contact) {
             MUSTER_LOG(runtime_.log(), Warning, "%s; asking for job data", attached.error().text.c_str());
     }
     if (has_job_data && barrier) attach_barrier(std::move(barrier), owner);
+    if (barrier_ && meeting) attach_meeting(std::move(meeting), owner);
     if (auto added = add(std::move(*greeted), true); !added) return added;
     auto known = has_job_data ? Result<void>() : fetch_job_data();
     // The server works, too.
@@ -47,6 +49,17 @@ void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
         return;
     }
     barrier_ = std::make_shared<Barrier>(std::move(*memory), *size);
+}
+
+void Client::attach_meeting(UniqueFd fd, std::optional<uid_t> owner) {
+    const auto size = runtime_.store().job_size(runtime_.self().nspace);
+    if (!size || *size > Meeting::kMost || runtime_.self().rank >= *size) return;
+    auto memory = BarrierMemory::attach(std::move(fd), owner);
+    if (!memory) {
+        MUSTER_LOG(runtime_.log(), Warning, "%s; groups go by the server", memory.error().text.c_str());
+        return;
+    }
+    meeting_ = std::make_shared<Meeting>(std::move(*memory), *size, runtime_.self().rank);
 }
 
 Result<void> Client::fetch_job_data() {

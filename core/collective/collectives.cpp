@@ -209,6 +209,16 @@ bool Collectives::arrive_too(const std::shared_ptr<Collective>& collective, Arri
     return true;
 }
 
+bool Collectives::answer_too(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc,
+                             std::function<void(const Outcome&)> reply) {
+    for (Arrival& arrival : collective->arrivals_) {
+        if (!arrival.met || !proc_is(arrival.proc, proc)) continue;
+        arrival.reply = std::move(reply);
+        return true;
+    }
+    return false;
+}
+
 void Collectives::join(const std::shared_ptr<Collective>& collective, Arrival arrival) {
     const auto timeout = read_timeout(arrival.info);
     collective->arrivals_.push_back(std::move(arrival));

@@ -50,8 +50,9 @@ struct MemberList {
     std::vector<pmix_proc_t> order;  ///< in the order of their ranks, as it sees them
     /// Whether it sent just this list: each process once, by its own name, and no other order.
     bool as_sent = false;
-    Bytes packed;       ///< what it sent
-    WireFormat format;  ///< and in which form
+    Bytes packed;        ///< what it sent
+    WireFormat format;   ///< and in which form
+    std::string nspace;  ///< whose ranks it sent; empty: it named each process
 };
 using MemberListPtr = std::shared_ptr<const MemberList>;
 
@@ -72,6 +73,8 @@ struct Arrival {
     Info info;                  ///< directives, as the participant gave them
     MemberListPtr members;      ///< construct of groups: never null; most participants share one
     bool maps_barrier = false;  ///< fences: it could have come by its job's barrier in memory
+    bool maps_meeting = false;  ///< groups: likewise, by its job's meeting
+    bool met = false;           ///< groups: it did, and one asks for all who are there
     /// Answers the participant; called once. Other participants get the same outcome.
     std::function<void(const Outcome&)> reply;
 };
@@ -164,6 +167,11 @@ class Collectives {
     /// The same for one that is known to name the participants of a collective that is under way. False, and
     /// nothing is done, where that waits for nobody any more or it does not belong to it.
     bool arrive_too(const std::shared_ptr<Collective>& collective, Arrival& arrival);
+
+    /// One who came by a meeting asks for itself after all: `reply` answers it. False where it did not come
+    /// so.
+    static bool answer_too(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc,
+                           std::function<void(const Outcome&)> reply);
 
     /// Ends a collective: every local participant that has called is answered.
     void finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome);

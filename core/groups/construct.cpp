@@ -218,7 +218,12 @@ bool GroupConstruct::tolerates_departure(const Collective& collective, const pmi
            collective.any_true(PMIX_GROUP_NOTIFY_TERMINATION);
 }
 
+void GroupConstruct::joined(const Collective& collective) {
+    server_.meetings().joined(collective);
+}
+
 void GroupConstruct::ended(const Collective& collective, const Outcome& outcome) {
+    server_.meetings().ended(collective, outcome);
     if (collective.arrivals().empty() && keep_for_others(collective)) return;
     const bool settled = states_[collective.id()].settled;
     states_.erase(collective.id());
@@ -508,7 +513,12 @@ void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) 
                        });
 }
 
+void GroupDestruct::joined(const Collective& collective) {
+    server_.meetings().joined(collective);
+}
+
 void GroupDestruct::ended(const Collective& collective, const Outcome& outcome) {
+    server_.meetings().ended(collective, outcome);
     const bool settled = settled_.erase(collective.id()) != 0;
     asked_.erase(collective.id());
     if (outcome.status != PMIX_SUCCESS && !settled)

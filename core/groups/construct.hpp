@@ -30,6 +30,8 @@ inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
 /// Event of our own, for servers alone: a destruct has been handed to the host with these participants
 /// (PMIX_GROUP_MEMBERSHIP), of whom one has left.
 inline constexpr pmix_status_t kDestructCallsCode = -0x6d757302;
+/// Answer of our own to one that asks for all who met in memory (docs/wire.md, 6.1): each has to ask.
+inline constexpr pmix_status_t kEachForItself = -0x6d757303;
 /// Directive of our own for the host: this server takes part in a destruct for members that have left; nobody
 /// waits for the answer. A host that hears of departures otherwise may pass over the call.
 inline constexpr const char* kStandInKey = "muster.grp.standin";
@@ -37,6 +39,7 @@ inline constexpr const char* kStandInKey = "muster.grp.standin";
 class GroupConstruct : public CollectiveOperation {
   public:
     explicit GroupConstruct(Server& server);
+    void joined(const Collective& collective) override;
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
     void goes_on_without(const Collective& collective, const pmix_proc_t& proc) override;
@@ -137,6 +140,7 @@ class GroupConstruct : public CollectiveOperation {
 class GroupDestruct : public CollectiveOperation {
   public:
     explicit GroupDestruct(Server& server);
+    void joined(const Collective& collective) override;
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }

@@ -105,9 +105,9 @@ void store_told(Runtime& runtime, const Reply& reply) {
 
 /// The members by rank, from servers of other libraries: these give them in an order of their own, or not at
 /// all.
-SharedProcs by_rank(Runtime& runtime, std::vector<pmix_proc_t> members, std::vector<pmix_proc_t> asked) {
+ProcListPtr by_rank(Runtime& runtime, std::vector<pmix_proc_t> members, std::vector<pmix_proc_t> asked) {
     const auto share = [](std::vector<pmix_proc_t> procs) {
-        return std::make_shared<const std::vector<pmix_proc_t>>(std::move(procs));
+        return std::make_shared<const ProcList>(std::move(procs));
     };
     if (!expand_wildcards(runtime.store(), asked)) asked.clear();
     if (members.empty() || !expand_wildcards(runtime.store(), members)) return share(std::move(asked));
@@ -121,22 +121,47 @@ SharedProcs by_rank(Runtime& runtime, std::vector<pmix_proc_t> members, std::vec
     return share(std::move(asked));
 }
 
+/// Says in a request how we came to ask. The meeting is left alone until the answer is there.
+Meeting::Away begin_by_server(Client& client, MeetingNote& note, Packer& message) {
+    const auto& meeting = client.meeting();
+    note.maps = meeting != nullptr;
+    note.pack(message);
+    return meeting && !note.together ? meeting->by_server() : nullptr;
+}
+
+/// Whether they are ranks of our own job that is known, as a server of ours takes them in short.
+bool are_ours(Runtime& runtime, const ProcList& list) {
+    if (list.nspace() != nspace_view(runtime.self().nspace)) return false;
+    const auto size = runtime.store().job_size(runtime.self().nspace);
+    return size && list.size() <= *size &&
+           std::all_of(list.runs().begin(), list.runs().end(),
+                       [&](const RankRun& run) { return uint64_t{run.first} + run.count <= *size; });
+}
+
 }  // namespace
 
-void group_construct(Runtime& runtime, const std::string& id, SharedProcs asked, Info info, HostDone done) {
+void group_construct(Runtime& runtime, const std::string& id, ProcListPtr asked, Info info, MeetingNote note,
+                     HostDone done, std::shared_ptr<bool> plain) {
     Client* client = connected_client(runtime);
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
     const PeerVersion version = client->server_version();
     const bool notify = info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     const bool leads = info.view().is_true(PMIX_GROUP_LEADER);
     if (version.muster == 0) {
-        auto expanded = std::make_shared<std::vector<pmix_proc_t>>(*asked);
-        if (!runtime.groups().expand(*expanded)) return done(answer_of(PMIX_ERR_BAD_PARAM));
-        asked = std::move(expanded);
+        std::vector<pmix_proc_t> expanded = asked->procs();
+        if (!runtime.groups().expand(expanded)) return done(answer_of(PMIX_ERR_BAD_PARAM));
+        asked = std::make_shared<const ProcList>(std::move(expanded));
         if (version.at_least(6, 1)) info = prepare_for_6_1(runtime, std::move(info));
     }
-    Packer message = client->packer(Command::GroupConstruct);
-    message.string(id).procs(asked->data(), asked->size()).infos(info);
+    const bool by_runs = version.muster != 0 && are_ours(runtime, *asked);
+    Packer message = client->packer(by_runs ? Command::ConstructRuns : Command::GroupConstruct);
+    message.string(id);
+    if (by_runs)
+        asked->pack_runs(message);
+    else
+        asked->pack(message);
+    message.infos(info);
+    Meeting::Away away = by_runs ? begin_by_server(*client, note, message) : nullptr;
     auto reply = std::make_shared<Reply>();
     ask(
         *client, std::move(message),
@@ -145,17 +170,22 @@ void group_construct(Runtime& runtime, const std::string& id, SharedProcs asked,
             if (!read_reply(runtime, version, in, *reply) && !in.failed())
                 answer.status = PMIX_ERR_UNPACK_FAILURE;
         },
-        [&runtime, version, reply, id, notify, leads, asked = std::move(asked),
+        [&runtime, client, version, reply, id, notify, leads, asked = std::move(asked), away,
+         commits = client->commits(), plain = std::move(plain),
          done = std::move(done)](HostAnswer answer) mutable {
+            if (version.muster != 0 && answer.status != PMIX_ERR_LOST_CONNECTION)
+                client->settle_commits(commits);
+            away.reset();  // whoever hears that it is over may begin the next one
             if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS)
                 return done(std::move(answer));
+            if (plain) *plain = reply->members.empty() && reply->told.empty() && reply->more.empty();
             store_told(runtime, *reply);
             Group group;
             group.id = id;
             if (version.muster == 0)
-                asked = by_rank(runtime, std::move(reply->members), *asked);
+                asked = by_rank(runtime, std::move(reply->members), asked->procs());
             else if (!reply->members.empty())
-                asked = std::make_shared<const std::vector<pmix_proc_t>>(std::move(reply->members));
+                asked = std::make_shared<const ProcList>(std::move(reply->members));
             group.set_members(*asked);
             group.context_id = reply->context_id;
             group.notify_termination = notify || reply->more.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
@@ -164,12 +194,19 @@ void group_construct(Runtime& runtime, const std::string& id, SharedProcs asked,
             } else if (leads) {
                 group.leader = runtime.self();
             }
-            answer.info.add(PMIX_GROUP_ID, id.c_str());
-            answer.info.add(PMIX_GROUP_MEMBERSHIP, Value::array(asked->data(), asked->size(), PMIX_PROC));
-            if (group.context_id) answer.info.add(PMIX_GROUP_CONTEXT_ID, *group.context_id);
+            answer.info = group_results(id, *asked, group.context_id);
             runtime.groups().add(std::move(group));
             done(std::move(answer));
         });
+}
+
+Info group_results(const std::string& id, const ProcList& members, std::optional<size_t> context_id) {
+    Info results;
+    results.reserve(context_id ? 3 : 2);
+    results.add(PMIX_GROUP_ID, id.c_str());
+    results.add(PMIX_GROUP_MEMBERSHIP, members.to_value());
+    if (context_id) results.add(PMIX_GROUP_CONTEXT_ID, *context_id);
+    return results;
 }
 
 namespace {
@@ -203,7 +240,11 @@ void watch_constructions(Runtime& runtime) {
     }
 }
 
-void group_destruct(Runtime& runtime, const std::string& id, Info info, HostDone done) {
+bool ends_group(pmix_status_t status) {
+    return status == PMIX_SUCCESS || status == PMIX_GROUP_MEMBER_FAILED || status == PMIX_ERR_NOT_FOUND;
+}
+
+void group_destruct(Runtime& runtime, const std::string& id, Info info, MeetingNote note, HostDone done) {
     Client* client = connected_client(runtime);
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
     const PeerVersion& version = client->server_version();
@@ -218,13 +259,13 @@ void group_destruct(Runtime& runtime, const std::string& id, Info info, HostDone
         message.procs(members.data(), members.size());
     }
     message.infos(info);
-    ask(*client, std::move(message), {}, [&runtime, id, done = std::move(done)](HostAnswer answer) {
-        if (answer.status == PMIX_SUCCESS || answer.status == PMIX_GROUP_MEMBER_FAILED ||
-            answer.status == PMIX_ERR_NOT_FOUND) {
-            runtime.groups().remove(id);
-        }
-        done(std::move(answer));
-    });
+    Meeting::Away away = version.muster != 0 ? begin_by_server(*client, note, message) : nullptr;
+    ask(*client, std::move(message), {},
+        [&runtime, id, away, done = std::move(done)](HostAnswer answer) mutable {
+            away.reset();
+            if (ends_group(answer.status)) runtime.groups().remove(id);
+            done(std::move(answer));
+        });
 }
 
 }  // namespace muster

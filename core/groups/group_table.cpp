@@ -40,6 +40,17 @@ void Group::set_members(const std::vector<pmix_proc_t>& procs) {
     }
 }
 
+void Group::set_members(const ProcList& list) {
+    if (list.nspace().empty()) return set_members(list.procs());
+    nspaces.assign(1, list.nspace());
+    members.clear();
+    members.reserve(list.size());
+    for (const RankRun& run : list.runs()) {
+        for (uint32_t i = 0; i < run.count; ++i)
+            members.push_back({0, run.first + i, static_cast<pmix_rank_t>(members.size())});
+    }
+}
+
 std::vector<pmix_proc_t> Group::procs() const {
     std::vector<pmix_proc_t> result;
     result.reserve(members.size());
@@ -137,6 +148,15 @@ const Group* GroupTable::ready(const char* nspace) const {
 bool GroupTable::is_group(const char* nspace) const {
     const std::shared_lock guard(lock_);
     return ready(nspace) != nullptr;
+}
+
+bool GroupTable::is_job(const std::string& id, std::string_view nspace, uint32_t size) const {
+    const std::shared_lock guard(lock_);
+    const auto found = groups_.find(id);
+    if (found == groups_.end() || !found->second.usable()) return false;
+    const Group& group = found->second;
+    // Each member is in once.
+    return group.members.size() == size && group.nspaces.size() == 1 && group.nspaces.front() == nspace;
 }
 
 bool GroupTable::translate(pmix_proc_t& proc) const {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/groups/proc_list.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/proc.hpp"
 #include "framework/base/shared_lock.hpp"
@@ -48,6 +49,7 @@ struct Group {
 
     /// Ranks 0, 1, ... in the order given.
     void set_members(const std::vector<pmix_proc_t>& procs);
+    void set_members(const ProcList& list);
     pmix_proc_t proc(const GroupMember& member) const {
         return make_proc(nspaces[member.nspace], member.proc_rank);
     }
@@ -103,6 +105,8 @@ class GroupTable {
 
     /// Whether this is the id of a group that can be used.
     bool is_group(const char* nspace) const;
+    /// Whether this group can be used, and all ranks of a job of `size` processes and nobody else are in it.
+    bool is_job(const std::string& id, std::string_view nspace, uint32_t size) const;
     /// {group, group rank} becomes the member; {group, WILDCARD} and what is no group stays. False for a rank
     /// that the group does not have.
     bool translate(pmix_proc_t& proc) const;

@@ -7,6 +7,8 @@
 
 #include "core/events/event.hpp"
 #include "core/groups/construct.hpp"
+#include "core/groups/meeting.hpp"
+#include "core/groups/proc_list.hpp"
 #include "core/server/server.hpp"
 
 namespace muster {
@@ -132,29 +134,91 @@ void apply_order(InfoView info, std::vector<pmix_proc_t>& order) {
 }
 
 /// Whether the bytes that come next are those that another participant sent; passes over them then.
-bool repeats(Unpacker& in, const MemberList& list) {
+bool repeats(Unpacker& in, std::string_view nspace, const MemberList& list) {
     return in.format().bfrops == list.format.bfrops && in.format().buffer_type == list.format.buffer_type &&
-           !list.packed.empty() && in.skip(list.packed.view());
+           list.nspace == nspace && !list.packed.empty() && in.skip(list.packed.view());
 }
 
-}  // namespace
+/// The members, each by name, or as ranks of this namespace.
+bool read_members(Server& server, Unpacker& in, std::string_view nspace, std::vector<pmix_proc_t>& procs) {
+    if (nspace.empty()) return in.procs(procs);
+    const std::string name(nspace);
+    const auto size = server.runtime().store().job_size(name.c_str());
+    std::vector<RankRun> runs;
+    if (!size || !unpack_runs(in, *size, runs)) return false;
+    procs = ProcList(name, std::move(runs)).procs();
+    return true;
+}
 
-void handle::group_construct(Server& server, const Request& request) {
+using Reply = std::function<void(const Outcome&)>;
+
+/// One asks for all processes of its job, who met in memory: `own` is its call, and the others' get the
+/// replies that `reply_of` makes.
+template <class ReplyOf>
+void arrive_together(Server& server, CollectiveKind kind, const std::string& id, uint32_t number,
+                     const std::vector<pmix_proc_t>& procs, Arrival own, ReplyOf reply_of) {
+    Collectives& collectives = server.collectives();
+    const pmix_proc_t self = own.proc;
+    const MemberListPtr members = own.members;
+    own.met = true;
+    own.reply = [&server, kind, id, number, self, reply = std::move(own.reply)](const Outcome& outcome) {
+        server.meetings().keep(self.nspace, kind, id, number, outcome);
+        reply(outcome);
+    };
+    collectives.arrive(kind, id, procs, std::move(own));
+    const auto collective = collectives.find(kind, id);
+    for (const pmix_proc_t& proc : procs) {
+        if (!collective || !collectives.is_active(collective)) return;  // somebody has gone
+        if (proc_is(proc, self)) continue;
+        Arrival other;
+        other.proc = proc;
+        other.members = members;
+        other.met = true;
+        other.reply = reply_of(proc);
+        collectives.arrive_too(collective, other);
+    }
+}
+
+/// The reply to one that was in a meeting, had to leave it, and asks for itself: what the meeting came to, or
+/// comes to. False where it came to nothing.
+bool answered_by_meeting(Server& server, const Request& request, CollectiveKind kind, const std::string& id,
+                         uint32_t number, const std::function<Reply(const MemberListPtr&)>& reply_to) {
+    const pmix_proc_t& proc = request.peer->proc;
+    if (const auto active = server.collectives().find(kind, id)) {
+        if (Collectives::answer_too(active, proc, reply_to(active->arrivals().front().members))) return true;
+    }
+    const auto outcome = server.meetings().kept(proc.nspace, kind, id, number);
+    if (!outcome) return false;
+    reply_to(outcome->members)(*outcome);
+    return true;
+}
+
+void construct(Server& server, const Request& request, bool by_runs) {
+    const std::string_view nspace = by_runs ? nspace_view(request.peer->proc.nspace) : std::string_view();
     std::string id;
     if (!request.in.string(id)) return request.malformed();
     Collectives& collectives = server.collectives();
     // Most send the same bytes: what was found out about them counts for all.
     const auto first = collectives.find(CollectiveKind::GroupConstruct, id);
     MemberListPtr members = first ? first->arrivals().front().members : nullptr;
-    if (members && !repeats(request.in, *members)) members.reset();
+    if (members && !repeats(request.in, nspace, *members)) members.reset();
     std::vector<pmix_proc_t> procs;
     const ByteView begin = request.in.rest();
-    if (!members && !request.in.procs(procs)) return request.malformed();
+    if (!members && !read_members(server, request.in, nspace, procs)) return request.malformed();
     const ByteView packed = begin.subspan(0, begin.size() - request.in.rest().size());
     Arrival arrival;
+    MeetingNote note;
     if (!request.in.infos(arrival.info)) return request.malformed();
+    if (by_runs && !MeetingNote::read(request.in, note)) return request.malformed();
     arrival.proc = request.peer->proc;
+    arrival.maps_meeting = note.maps;
     const auto refuse = [&](pmix_status_t status) { request.peer->reply_status(request.tag, status); };
+    const auto reply_to = [&](const MemberListPtr& list) { return construct_reply(server, request, list); };
+    if (note.number && !note.together &&
+        answered_by_meeting(server, request, CollectiveKind::GroupConstruct, id, *note.number, reply_to)) {
+        return;
+    }
+    if (note.together && first) return refuse(kEachForItself);
     if (const pmix_status_t status = check_new_id(server, id); status != PMIX_SUCCESS) return refuse(status);
     if (server.group_construct().came_too_late(id, arrival.proc)) return refuse(PMIX_GROUP_CONSTRUCT_ABORT);
     const auto orders = [](InfoView info) {
@@ -170,6 +234,7 @@ void handle::group_construct(Server& server, const Request& request) {
             if (!server.runtime().groups().expand(procs)) return refuse(PMIX_ERR_BAD_PARAM);
             own->packed = Bytes(packed);
             own->format = request.in.format();
+            own->nspace = nspace;
         }
         if (procs.empty() || arrival.info.view().has(PMIX_GROUP_BOOTSTRAP)) {
             arrival.reply = construct_reply(server, request, nullptr);
@@ -184,11 +249,26 @@ void handle::group_construct(Server& server, const Request& request) {
     }
     arrival.reply = construct_reply(server, request, members);
     arrival.members = members;
+    if (note.together) {
+        if (!server.meetings().are_all(arrival.proc.nspace, members->order)) return refuse(kEachForItself);
+        return arrive_together(server, CollectiveKind::GroupConstruct, id, *note.number, members->order,
+                               std::move(arrival), [](const pmix_proc_t&) { return [](const Outcome&) {}; });
+    }
     if (arrival.info.view().is_true(PMIX_GROUP_LEADER))
         server.group_construct().leader_calls(id, arrival.proc, members->order);
     if (same && collectives.arrive_too(first, arrival)) return;
     if (same) procs = first->as_given();
     collectives.arrive(CollectiveKind::GroupConstruct, id, std::move(procs), std::move(arrival));
+}
+
+}  // namespace
+
+void handle::group_construct(Server& server, const Request& request) {
+    construct(server, request, false);
+}
+
+void handle::group_construct_runs(Server& server, const Request& request) {
+    construct(server, request, true);
 }
 
 void handle::group_decision(Server& server, const Request& request) {
@@ -209,32 +289,50 @@ void handle::group_destruct(Server& server, const Request& request) {
     Arrival arrival;
     if (!request.in.string(id)) return request.malformed();
     if (knows_group_members(request.peer->version) && !request.in.procs(procs)) return request.malformed();
+    MeetingNote note;
     if (!request.in.infos(arrival.info)) return request.malformed();
     const PeerPtr& peer = request.peer;
+    if (peer->version.muster != 0 && !MeetingNote::read(request.in, note)) return request.malformed();
+    const auto end = [&server, id](const pmix_proc_t& proc) {
+        return [&server, id, proc](const Outcome& outcome) { end_for(server, id, proc, outcome.status); };
+    };
+    const Reply reply = [end_it = end(peer->proc), ref = PeerRef(peer),
+                         tag = request.tag](const Outcome& outcome) {
+        end_it(outcome);
+        const PeerPtr caller = ref.lock();
+        if (!caller) return;
+        Packer packer = caller->packer();
+        packer.status(outcome.status);
+        // Its readers use one function for both replies.
+        if (!knows_group_members(caller->version)) packer.size(0);
+        caller->reply(tag, std::move(packer));
+    };
+    if (note.number && !note.together &&
+        answered_by_meeting(server, request, CollectiveKind::GroupDestruct, id, *note.number,
+                            [&](const MemberListPtr&) { return reply; })) {
+        return;
+    }
     const Group* group = server.runtime().groups().find(id);
     if (group == nullptr) return peer->reply_status(request.tag, PMIX_ERR_NOT_FOUND);
     if (!group->has(peer->proc)) {
         const bool over = group->state == GroupState::Failed;
         return peer->reply_status(request.tag, over ? PMIX_ERR_NOT_FOUND : PMIX_ERR_BAD_PARAM);
     }
+    const auto first = server.collectives().find(CollectiveKind::GroupDestruct, id);
+    const bool all_ask = note.together && group->state == GroupState::Ready && !first;
+    if (note.together && (!all_ask || !server.meetings().are_all(peer->proc.nspace, group->procs())))
+        return peer->reply_status(request.tag, kEachForItself);
     if (group->state == GroupState::Ready)
         server.runtime().groups().change(id, [](Group& one) { one.state = GroupState::Destructing; });
     arrival.proc = peer->proc;
-    arrival.reply = [&server, id, proc = peer->proc, ref = PeerRef(peer),
-                     tag = request.tag](const Outcome& outcome) {
-        end_for(server, id, proc, outcome.status);
-        const PeerPtr caller = ref.lock();
-        if (!caller) return;
-        Packer reply = caller->packer();
-        reply.status(outcome.status);
-        // Its readers use one function for both replies.
-        if (!knows_group_members(caller->version)) reply.size(0);
-        caller->reply(tag, std::move(reply));
-    };
+    arrival.maps_meeting = note.maps;
+    arrival.reply = reply;
     if (group->state == GroupState::Failed) return arrival.reply({PMIX_GROUP_MEMBER_FAILED, {}, 0});
     Collectives& collectives = server.collectives();
+    if (note.together)
+        return arrive_together(server, CollectiveKind::GroupDestruct, id, *note.number, group->procs(),
+                               std::move(arrival), end);
     // Whoever leaves the group leaves both.
-    const auto first = collectives.find(CollectiveKind::GroupDestruct, id);
     if (first && first->as_given().size() == group->members.size() && collectives.arrive_too(first, arrival))
         return;
     collectives.arrive(CollectiveKind::GroupDestruct, id, group->procs(), std::move(arrival));

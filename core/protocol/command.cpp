@@ -84,6 +84,8 @@ const char* command_name(uint8_t code) {
             return "resolve nodes";
         case Command::Post:
             return "post";
+        case Command::ConstructRuns:
+            return "group construct by runs";
     }
     return "unknown";
 }

@@ -45,7 +45,8 @@ enum class Command : uint8_t {
     SessionControl = 35,
     ResolvePeers = 37,
     ResolveNodes = 38,
-    Post = 200  ///< nobody's but ours: a Commit that is not answered
+    Post = 200,          ///< nobody's but ours: a Commit that is not answered
+    ConstructRuns = 201  ///< likewise: a GroupConstruct with ranks of the sender's own namespace
 };
 
 /// Frame tags with a fixed meaning; a request uses one of its own, from kFirstDynamic on.

@@ -72,6 +72,7 @@ bool answer_waits(Server& server, const Caller& caller, const char* key, InfoVie
     };
     // Those who wait in memory come here, and are seen by whoever asks again.
     server.barriers().call_in_all();
+    server.meetings().call_in_all();
     for (const auto& collective : server.collectives().active()) {
         const std::string what = wait_in(server, *collective);
         for (const Arrival& arrival : collective->arrivals())

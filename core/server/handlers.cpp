@@ -42,6 +42,7 @@ constexpr Handler kHandlers[] = {
     {Command::FabricUpdate, handle::fabric_update},
     {Command::Monitor, handle::monitor},
     {Command::GroupConstruct, handle::group_construct},
+    {Command::ConstructRuns, handle::group_construct_runs},
     {Command::GroupDestruct, handle::group_destruct},
     {Command::IofPull, handle::iof_pull},
     {Command::IofPush, handle::iof_push},

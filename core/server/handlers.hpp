@@ -70,6 +70,7 @@ void fabric_register(Server& server, const Request& request);
 void fabric_update(Server& server, const Request& request);
 void monitor(Server& server, const Request& request);
 void group_construct(Server& server, const Request& request);
+void group_construct_runs(Server& server, const Request& request);
 void group_destruct(Server& server, const Request& request);
 void iof_pull(Server& server, const Request& request);
 void iof_push(Server& server, const Request& request);

@@ -56,6 +56,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
         monitors_.departed(proc);
         modex_.departed(proc);
         barriers_.call_in(proc.nspace);
+        meetings_.call_in(proc.nspace);
         collectives_.departed(proc);
         invitation_watch_.departed(proc, lost);
         group_construct_->departed(proc);
@@ -127,6 +128,7 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
         task();
     modex_.registered(name);
     barriers_.registered(name);
+    meetings_.registered(name);
     collectives_.registered(name);
     return PMIX_SUCCESS;
 }
@@ -134,6 +136,7 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
 void Server::deregister_nspace(const char* name) {
     if (Namespace* nspace = namespaces_.find(name)) {
         barriers_.deregistered(name);
+        meetings_.deregistered(name);
         collectives_.deregistered(name);
         modex_.deregistered(name);
         invitation_watch_.deregistered(name);
@@ -440,7 +443,7 @@ namespace {
 /// send(), with descriptors that the peer gets copies of.
 ssize_t send_with_descriptors(const Socket& socket, ByteView bytes, std::span<const int> descriptors) {
     iovec part = {const_cast<uint8_t*>(bytes.data()), bytes.size()};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 2)] = {};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 3)] = {};
     msghdr message = {};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
@@ -477,7 +480,7 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     if (needs_identity(peer->kind)) tool.assigned = peer->proc;
     const Bytes reply =
         is_tool(peer->kind) ? build_tool_reply(tool) : build_client_reply(PMIX_SUCCESS, peer->index);
-    int shared[2];  // the store's segment, and the job's barrier
+    int shared[3];  // the store's segment, the job's barrier, and its meeting
     size_t nshared = 0;
     if (const Namespace* nspace = namespaces_.find(peer->proc.nspace);
         peer->shares && nspace != nullptr && nspace->registered) {
@@ -487,6 +490,8 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
         const bool first = client->peer == nullptr || client->gone();
         const int barrier = nshared == 1 && first ? barriers_.offer(*nspace) : -1;
         if (barrier >= 0) shared[nshared++] = barrier;
+        const int meeting = barrier >= 0 ? meetings_.offer(*nspace) : -1;
+        if (meeting >= 0) shared[nshared++] = meeting;
     }
     ssize_t sent = send_with_descriptors(admission->socket, reply.view(), {shared, nshared});
     // Not every socket takes a descriptor, nor at any time.

@@ -21,6 +21,7 @@
 #include "core/control/monitor.hpp"
 #include "core/events/event_router.hpp"
 #include "core/groups/invitation_watch.hpp"
+#include "core/groups/meetings.hpp"
 #include "core/groups/process_sets.hpp"
 #include "core/iof/forwarder.hpp"
 #include "core/query/attribute_support.hpp"
@@ -56,6 +57,7 @@ class Server {
     Modex& modex() { return modex_; }
     Collectives& collectives() { return collectives_; }
     Barriers& barriers() { return barriers_; }
+    Meetings& meetings() { return meetings_; }
     GroupConstruct& group_construct() { return *group_construct_; }
     GroupDestruct& group_destruct() { return *group_destruct_; }
     FileWorker& files() { return files_; }
@@ -154,6 +156,7 @@ class Server {
     Namespaces namespaces_;
     Modex modex_;
     Barriers barriers_{*this};
+    Meetings meetings_{*this};
     Collectives collectives_;
     GroupConstruct* group_construct_ = nullptr;  // the collectives'
     GroupDestruct* group_destruct_ = nullptr;    // likewise

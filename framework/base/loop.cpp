@@ -238,6 +238,14 @@ bool EventLoop::run_borrowed(Task& task, const std::function<bool()>& done) {
     return true;
 }
 
+bool EventLoop::run_here(Task& task) {
+    if (gate_fd_ < 0 || stopping_ || !take_drive(std::chrono::milliseconds(0))) return false;
+    contained(task);
+    run_turn_end();
+    give_drive();
+    return true;
+}
+
 void EventLoop::stop() {
     if (!thread_.joinable()) return;
     stopping_ = true;

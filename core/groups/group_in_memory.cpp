@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups of all processes of a job, made and ended in memory: see group_client.hpp.
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "core/client/client.hpp"
+#include "core/groups/construct.hpp"
+#include "core/groups/group_client.hpp"
+#include "core/groups/group_table.hpp"
+#include "core/runtime/completion.hpp"
+
+namespace muster {
+namespace {
+
+/// Where this thread may meet the others now, else null. What was committed before has to be with the server
+/// when they go on: then it goes there, too.
+std::shared_ptr<Meeting> meeting_of(Runtime& runtime) {
+    Client* client = connected_client(runtime);
+    if (client == nullptr || !client->meeting() || !client->commits_settled()) return nullptr;
+    return runtime.loop().on_loop() || runtime.loop().stopped() ? nullptr : client->meeting();
+}
+
+/// Whether each rank of a job of this size is in, once.
+bool are_all(const std::vector<RankRun>& runs, uint32_t size) {
+    std::vector<bool> in(size);
+    size_t count = 0;
+    for (const RankRun& run : runs) {
+        if (uint64_t{run.first} + run.count > size) return false;
+        for (uint32_t i = 0; i < run.count; ++i, ++count) {
+            if (in[run.first + i]) return false;
+            in[run.first + i] = true;
+        }
+    }
+    return count == size;
+}
+
+/// The one directive that construct may have in memory: whether a context id is wanted. False for others.
+bool only_wants_id(InfoView directives, bool& wants_id) {
+    wants_id = false;
+    if (directives.empty()) return true;
+    if (directives.size > 1 || !key_is(directives[0].key, PMIX_GROUP_ASSIGN_CONTEXT_ID)) return false;
+    wants_id = directives.is_true(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    return true;
+}
+
+/// What the loop owns is changed here, or there.
+void change_on_loop(EventLoop& loop, EventLoop::Task task) {
+    if (loop.run_here(task)) return;
+    call_and_wait<bool>(loop, false, [&](auto deliver) {
+        task();
+        deliver(true);
+    });
+}
+
+/// The others wait for whoever asks for all; whatever happens, they hear something.
+class Duty {
+  public:
+    explicit Duty(Meeting& meeting) : meeting_(meeting) {}
+    Duty(const Duty&) = delete;
+    Duty& operator=(const Duty&) = delete;
+    ~Duty() {
+        if (!done_) meeting_.call_off();
+    }
+    void tell(const Meeting::Result& result) {
+        done_ = true;
+        meeting_.tell(result);
+    }
+
+  private:
+    Meeting& meeting_;
+    bool done_ = false;
+};
+
+/// Whether a status is the server's word, or at least counts for all.
+bool is_for_all(pmix_status_t status) {
+    return status != kEachForItself && status != PMIX_ERR_LOST_CONNECTION && status != PMIX_ERR_UNREACH &&
+           status != PMIX_ERR_WOULD_BLOCK && status != PMIX_ERR_UNPACK_FAILURE &&
+           status != PMIX_ERR_UNPACK_INADEQUATE_SPACE && status != PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER &&
+           status != PMIX_ERR_NOMEM;
+}
+
+/// Asks for all who are in the meeting, by `ask(deliver)`, and tells them the answer where `*plain` says that
+/// its status and context id are all of it. Nothing where each has to ask.
+template <class Ask>
+std::optional<HostAnswer> ask_for_all(Runtime& runtime, Meeting& meeting, const std::shared_ptr<bool>& plain,
+                                      Ask ask) {
+    Duty duty(meeting);
+    HostAnswer answer =
+        call_and_wait<HostAnswer>(runtime.loop(), answer_of(PMIX_ERR_WOULD_BLOCK), [&](auto deliver) {
+            try {
+                ask(deliver);
+            } catch (const std::bad_alloc&) {
+                deliver(answer_of(PMIX_ERR_NOMEM));
+            }
+        });
+    if (answer.status == kEachForItself) return std::nullopt;
+    const bool good = answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
+    if (good ? *plain : is_for_all(answer.status))
+        duty.tell({answer.status, answer.info.view().number<uint64_t>(PMIX_GROUP_CONTEXT_ID)});
+    return answer;
+}
+
+}  // namespace
+
+std::optional<HostAnswer> construct_in_memory(Runtime& runtime, const std::string& id,
+                                              const ProcListPtr& asked, InfoView directives,
+                                              MeetingNote& note) {
+    const auto meeting = meeting_of(runtime);
+    bool wants_id = false;
+    if (!meeting || asked->nspace() != nspace_view(runtime.self().nspace) ||
+        !are_all(asked->runs(), meeting->size()) || !only_wants_id(directives, wants_id)) {
+        return std::nullopt;
+    }
+    CallDigest call;
+    call.add(wants_id ? 2 : 1);
+    call.add(id);
+    for (const RankRun& run : asked->runs())
+        call.add(uint64_t{run.first} << 32 | run.count);
+    const Meeting::Visit visit = meeting->meet(call.value());
+    note.number = visit.number;
+    if (visit.turn == Meeting::Turn::AskServer) return std::nullopt;
+    if (visit.turn == Meeting::Turn::AskForAll) {
+        const auto plain = std::make_shared<bool>(false);
+        return ask_for_all(runtime, *meeting, plain, [&](auto deliver) {
+            MeetingNote how = note;
+            how.together = true;
+            auto copy = Info::copy_of(directives);
+            if (!copy) return deliver(answer_of(PMIX_ERR_BAD_PARAM));
+            group_construct(runtime, id, asked, std::move(*copy), how, deliver, plain);
+        });
+    }
+    HostAnswer answer = answer_of(visit.result.status);
+    if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS) return answer;
+    Group group;
+    group.id = id;
+    group.set_members(*asked);
+    group.context_id = visit.result.context_id;
+    answer.info = group_results(id, *asked, group.context_id);
+    change_on_loop(runtime.loop(), [&] { runtime.groups().add(std::move(group)); });
+    return answer;
+}
+
+std::optional<HostAnswer> destruct_in_memory(Runtime& runtime, const std::string& id, InfoView directives,
+                                             MeetingNote& note) {
+    const auto meeting = meeting_of(runtime);
+    if (!meeting || !directives.empty() ||
+        !runtime.groups().is_job(id, nspace_view(runtime.self().nspace), meeting->size()))
+        return std::nullopt;
+    CallDigest call;
+    call.add(3);
+    call.add(id);
+    const Meeting::Visit visit = meeting->meet(call.value());
+    note.number = visit.number;
+    if (visit.turn == Meeting::Turn::AskServer) return std::nullopt;
+    if (visit.turn == Meeting::Turn::AskForAll) {
+        const auto plain = std::make_shared<bool>(true);
+        return ask_for_all(runtime, *meeting, plain, [&](auto deliver) {
+            MeetingNote how = note;
+            how.together = true;
+            group_destruct(runtime, id, Info(), how, deliver);
+        });
+    }
+    if (ends_group(visit.result.status)) change_on_loop(runtime.loop(), [&] { runtime.groups().remove(id); });
+    return answer_of(visit.result.status);
+}
+
+}  // namespace muster
