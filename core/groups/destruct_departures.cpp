@@ -56,6 +56,8 @@ std::vector<GroupDestruct::Call> GroupDestruct::take_calls(const std::string& id
 }
 
 void GroupDestruct::left(const std::string& id, const pmix_proc_t& proc) {
+    // Those who have called may wait for it in memory.
+    server_.meetings().call_in(proc.nspace);
     if (const auto asked = asked_.find(id); asked != asked_.end()) {
         if (!server_.namespaces().is_local(proc) && among(asked->second, proc)) tell_call(id, asked->second);
         return;

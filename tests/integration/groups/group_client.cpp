@@ -18,6 +18,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -705,6 +706,15 @@ void compare(const std::string& key, const std::string& text, bool member,
 /// What happens to one member of a random round. Who ends finalizes, or, with `kill`, is killed.
 enum class End { BeforeConstruct, InConstruct, BeforeDestruct, InDestruct, Leaves, LeavesAndEnds, None };
 
+/// Kills this process in so many microseconds, whatever it does then.
+void die_soon(unsigned microseconds) {
+    fflush(stdout);
+    std::thread([microseconds] {
+        usleep(microseconds);
+        raise(SIGKILL);
+    }).detach();
+}
+
 /// Rounds of construct and destruct with random members, directives, delays and ends; `seed` makes them the
 /// same in all processes. `kill`: ends are deaths, also of leaders, and one may leave while others destruct.
 void random_rounds(unsigned seed, int rounds, bool kill) {
@@ -727,8 +737,11 @@ void random_rounds(unsigned seed, int rounds, bool kill) {
         std::vector<pmix_proc_t> members = alive;
         std::shuffle(members.begin(), members.end(), shared);
         members.resize(2 + shared() % (members.size() - 1));
+        // All of a job on one node, in order, with nothing but a context id: in memory.
+        const bool whole = kill && shared() % 2 == 0;
+        if (whole) members = alive;
         Directives directives;
-        const unsigned directive = shared() % 4;
+        const unsigned directive = whole ? 0 : shared() % 4;
         if (directive == 1) directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
         if (directive == 2) directives.flag(PMIX_GROUP_OPTIONAL);
         if (directive == 3) directives.flag(PMIX_GROUP_FT_COLLECTIVE);
@@ -740,7 +753,7 @@ void random_rounds(unsigned seed, int rounds, bool kill) {
             static_cast<End>(std::min<unsigned long>(shared() % 10, static_cast<unsigned long>(End::None)));
         const bool new_ones = end == End::InDestruct || end == End::Leaves || end == End::LeavesAndEnds;
         if ((new_ones && !kill) || alive.size() <= 4 || members.size() <= 2) end = End::None;
-        const pmix_proc_t victim = members.back();
+        const pmix_proc_t victim = whole ? members[shared() % members.size()] : members.back();
         const bool member = std::any_of(members.begin(), members.end(),
                                         [](const pmix_proc_t& one) { return one.rank == self.rank; });
         const bool me = end != End::None && victim.rank == self.rank;
@@ -754,6 +767,12 @@ void random_rounds(unsigned seed, int rounds, bool kill) {
         Results results;
         std::string text;
         pmix_status_t status = PMIX_ERROR;
+        if (me && end == End::InConstruct && whole) {
+            die_soon(own() % 400);
+            construct(id.c_str(), members, results, directives);
+            for (;;)
+                ::pause();
+        }
         if (me && end == End::InConstruct) {
             auto* answer = new Answer;  // finalize may come before it
             PMIx_Group_construct_nb(id.c_str(), members.data(), members.size(), directives.data(),
@@ -779,6 +798,12 @@ void random_rounds(unsigned seed, int rounds, bool kill) {
         status = PMIX_ERROR;
         static std::list<Answer> answers;  // one may come when its round is over
         Answer* const answer = &answers.emplace_back();
+        if (me && end == End::InDestruct && whole) {
+            die_soon(own() % 400);
+            PMIx_Group_destruct(id.c_str(), nullptr, 0);
+            for (;;)
+                ::pause();
+        }
         if (me && end == End::InDestruct) {
             PMIx_Group_destruct_nb(id.c_str(), nullptr, 0, on_status, answer);
             pause();
