@@ -74,7 +74,7 @@ void define_library_parameters(Parameters& parameters) {
          .default_value = "true",
          .help =
              "Whether the processes of a job that is on one node whole meet in shared memory, without their "
-             "server, in fences without data and directives."},
+             "server, in fences without data and directives, and to make and end groups of all of them."},
         {.framework = "client",
          .component = "base",
          .name = "connect_timeout",

@@ -296,8 +296,7 @@ void handle::group_destruct(Server& server, const Request& request) {
     const auto end = [&server, id](const pmix_proc_t& proc) {
         return [&server, id, proc](const Outcome& outcome) { end_for(server, id, proc, outcome.status); };
     };
-    const Reply reply = [end_it = end(peer->proc), ref = PeerRef(peer),
-                         tag = request.tag](const Outcome& outcome) {
+    Reply reply = [end_it = end(peer->proc), ref = PeerRef(peer), tag = request.tag](const Outcome& outcome) {
         end_it(outcome);
         const PeerPtr caller = ref.lock();
         if (!caller) return;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The meeting in memory among threads that stand for processes.
+#include "core/groups/meeting.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/components/bfrops/codec.hpp"
+
+namespace muster {
+namespace {
+
+constexpr uint32_t kRanks = 5;
+using Turn = Meeting::Turn;
+
+class MeetingTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        memory_ = std::move(*BarrierMemory::create("test:meeting"));
+        for (uint32_t rank = 0; rank < kRanks; ++rank) {
+            auto memory = BarrierMemory::attach(UniqueFd(dup(memory_->descriptor())), getuid());
+            ASSERT_TRUE(memory.ok());
+            members_.push_back(std::make_shared<Meeting>(std::move(*memory), kRanks, rank));
+        }
+        memory_->open();
+    }
+    /// All come, each with its call; `last` does what falls to whoever asks for all.
+    template <class Last>
+    std::vector<Meeting::Visit> come(const std::vector<uint64_t>& calls, Last last) {
+        std::vector<Meeting::Visit> visits(calls.size());
+        std::vector<std::thread> threads;
+        for (size_t i = 0; i < calls.size(); ++i) {
+            threads.emplace_back([&, i] {
+                visits[i] = members_[i]->meet(calls[i]);
+                if (visits[i].turn == Turn::AskForAll) last(*members_[i]);
+            });
+        }
+        for (std::thread& thread : threads)
+            thread.join();
+        return visits;
+    }
+    static size_t count(const std::vector<Meeting::Visit>& visits, Turn turn) {
+        return static_cast<size_t>(std::count_if(visits.begin(), visits.end(),
+                                                 [turn](const auto& one) { return one.turn == turn; }));
+    }
+    std::unique_ptr<BarrierMemory> memory_;
+    std::vector<std::shared_ptr<Meeting>> members_;
+};
+
+TEST_F(MeetingTest, one_asks_and_all_others_are_told) {
+    for (uint64_t round = 1; round <= 200; ++round) {
+        const auto visits = come(std::vector<uint64_t>(kRanks, round), [round](Meeting& one) {
+            one.tell({PMIX_SUCCESS, round});
+        });
+        ASSERT_EQ(count(visits, Turn::AskForAll), 1U);
+        ASSERT_EQ(count(visits, Turn::Told), kRanks - 1);
+        for (const auto& visit : visits) {
+            if (visit.turn != Turn::Told) continue;
+            ASSERT_EQ(visit.result.context_id, round);
+        }
+    }
+    const auto visits = come(std::vector<uint64_t>(kRanks, 1), [](Meeting& one) {
+        one.tell({PMIX_ERR_EXISTS, std::nullopt});
+    });
+    for (const auto& visit : visits) {
+        if (visit.turn == Turn::AskForAll) continue;
+        EXPECT_EQ(visit.result.status, PMIX_ERR_EXISTS);
+        EXPECT_FALSE(visit.result.context_id);
+    }
+}
+
+TEST_F(MeetingTest, different_calls_all_go_to_the_server) {
+    const auto visits = come({1, 1, 2, 1, 1}, [](Meeting&) { FAIL(); });
+    EXPECT_EQ(count(visits, Turn::AskServer), kRanks);
+    for (const auto& visit : visits)
+        EXPECT_TRUE(visit.number);
+    // Until the server opens it again.
+    EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer);
+    EXPECT_FALSE(members_[0]->meet(1).number);
+    memory_->open();
+    const auto again = come(std::vector<uint64_t>(kRanks, 1), [](Meeting& one) { one.tell({}); });
+    EXPECT_EQ(count(again, Turn::Told), kRanks - 1);
+    EXPECT_NE(again[0].number, visits[0].number);
+}
+
+TEST_F(MeetingTest, who_asks_for_all_may_call_it_off) {
+    const auto visits = come(std::vector<uint64_t>(kRanks, 1), [](Meeting& one) { one.call_off(); });
+    EXPECT_EQ(count(visits, Turn::AskServer), kRanks - 1);
+}
+
+TEST_F(MeetingTest, nothing_is_told_once_the_server_has_shut_it) {
+    const auto visits = come(std::vector<uint64_t>(kRanks, 1), [this](Meeting& one) {
+        memory_->shut(kRanks);
+        one.tell({PMIX_SUCCESS, 7});
+    });
+    EXPECT_EQ(count(visits, Turn::AskServer), kRanks - 1);
+}
+
+TEST_F(MeetingTest, a_call_by_the_server_brings_the_thread_that_waits_there_too) {
+    Meeting::Visit visit;
+    std::thread waits([&] { visit = members_[0]->meet(1); });
+    while (barrier_arrived(memory_->word()) == 0)
+        std::this_thread::yield();
+    const auto away = members_[0]->by_server();
+    waits.join();
+    EXPECT_EQ(visit.turn, Turn::AskServer);
+    EXPECT_TRUE(visit.number);
+    memory_->open();
+    EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer) << "one way at a time";
+}
+
+TEST_F(MeetingTest, it_ends_with_the_connection) {
+    Meeting::Visit visit;
+    std::thread waits([&] { visit = members_[0]->meet(1); });
+    while (barrier_arrived(memory_->word()) == 0)
+        std::this_thread::yield();
+    members_[0]->close();
+    waits.join();
+    EXPECT_EQ(visit.turn, Turn::AskServer);
+    memory_->open();
+    EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer);
+}
+
+TEST_F(MeetingTest, whatever_is_in_the_page_nobody_hangs_or_reads_beyond_it) {
+    for (const uint64_t word : {uint64_t{kRanks}, uint64_t{UINT32_MAX}, ~uint64_t{0} & ~kBarrierShut}) {
+        memory_->word() = word;
+        EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer);
+    }
+}
+
+TEST(MeetingNote, is_read_as_it_was_written) {
+    const WireFormat format{&test::codec(), BufferType::NonDescribed};
+    for (const bool together : {false, true}) {
+        MeetingNote note{true, together, 17};
+        Packer out(format);
+        note.pack(out);
+        Unpacker in(format, out.view());
+        MeetingNote read;
+        ASSERT_TRUE(MeetingNote::read(in, read));
+        EXPECT_TRUE(read.maps);
+        EXPECT_EQ(read.together, together);
+        EXPECT_EQ(read.number, 17U);
+        // Cut off.
+        Unpacker half(format, out.view().first(out.view().size() - 1));
+        EXPECT_FALSE(MeetingNote::read(half, read));
+    }
+    MeetingNote none;
+    Unpacker nothing(format, {});
+    EXPECT_TRUE(MeetingNote::read(nothing, none));
+    EXPECT_FALSE(none.maps);
+    Packer bare(format);
+    bare.byte(2);  // for all, but in which meeting?
+    Unpacker in(format, bare.view());
+    EXPECT_FALSE(MeetingNote::read(in, none));
+}
+
+TEST(CallDigest, tells_calls_apart) {
+    const auto of = [](std::initializer_list<std::string_view> texts) {
+        CallDigest digest;
+        for (const std::string_view text : texts)
+            digest.add(text);
+        return digest.value();
+    };
+    EXPECT_EQ(of({"group", "1"}), of({"group", "1"}));
+    EXPECT_NE(of({"group", "1"}), of({"group1"}));
+    EXPECT_NE(of({"bench-1"}), of({"bench-2"}));
+    EXPECT_NE(of({""}), of({}));
+}
+
+}  // namespace
+}  // namespace muster
