@@ -4,10 +4,14 @@
 # Builds one component, either as lib/pmix/mca_<framework>_<name>.so or, when MUSTER_LINKED_COMPONENTS
 # names it (or is "all"), as an object library that is linked into libpmix.so.2.
 #
+# Those that MUSTER_BUNDLED_COMPONENTS names share one file, lib/pmix/muster_components.so, to which their
+# own names are links (docs/decisions/0021).
+#
 # mca_<framework>_<name>_objects has the same for tests and fuzz targets, which link a component rather than look
 # for it: they call muster_component_<framework>_<name>(). It is built only for them.
 
 set_property(GLOBAL PROPERTY MUSTER_LINKED "")
+set_property(GLOBAL PROPERTY MUSTER_BUNDLED "")
 set_property(GLOBAL PROPERTY MUSTER_COMPONENTS "") # all, linked in or not
 set(MUSTER_COMPONENT_MAP ${CMAKE_CURRENT_LIST_DIR}/component.map)
 
@@ -21,23 +25,57 @@ function(muster_add_component)
         set_property(GLOBAL APPEND PROPERTY MUSTER_LINKED ${ARG_FRAMEWORK}/${ARG_NAME})
         set_property(GLOBAL APPEND PROPERTY MUSTER_LINKED_LIBRARIES ${ARG_LIBRARIES})
         target_compile_definitions(${target} PRIVATE MUSTER_COMPONENT_LINKED=1)
+    elseif("${ARG_FRAMEWORK}/${ARG_NAME}" IN_LIST MUSTER_BUNDLED_COMPONENTS)
+        add_library(${target} OBJECT ${ARG_SOURCES})
+        set_property(GLOBAL APPEND PROPERTY MUSTER_BUNDLED ${target})
+        set_property(GLOBAL APPEND PROPERTY MUSTER_BUNDLED_LIBRARIES ${ARG_LIBRARIES})
     else()
         add_library(${target} MODULE ${ARG_SOURCES})
-        set_target_properties(${target} PROPERTIES PREFIX ""
-            LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR}
-            LINK_DEPENDS ${MUSTER_COMPONENT_MAP})
-        # What a component uses of the framework is linked into it; nothing is left undefined, and
-        # all is bound when it is opened, and it is mapped in as few pieces as can be.
-        target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now -Wl,--as-needed -Wl,-z,noseparate-code
-            -Wl,--version-script=${MUSTER_COMPONENT_MAP})
+        muster_component_file(${target})
         install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
-        set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
     endif()
     target_link_libraries(${target} PRIVATE muster_flags muster_runtime muster_framework ${ARG_LIBRARIES})
 
     add_library(${target}_objects OBJECT EXCLUDE_FROM_ALL ${ARG_SOURCES})
     target_compile_definitions(${target}_objects PRIVATE MUSTER_COMPONENT_LINKED=1)
     target_link_libraries(${target}_objects PUBLIC muster_flags muster_framework ${ARG_LIBRARIES})
+endfunction()
+
+# How a file of components is linked. What it uses of the framework is linked into it; nothing is left undefined, and all
+# is bound when it is opened, and it is mapped in as few pieces as can be.
+function(muster_component_file target)
+    set_target_properties(${target} PROPERTIES PREFIX ""
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR}
+        LINK_DEPENDS ${MUSTER_COMPONENT_MAP})
+    target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now -Wl,--as-needed -Wl,-z,noseparate-code
+        -Wl,--version-script=${MUSTER_COMPONENT_MAP})
+    set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
+endfunction()
+
+# muster_bundle_components()
+#
+# Builds the file of those that are bundled, and their names. To be called after all components were added.
+function(muster_bundle_components)
+    get_property(bundled GLOBAL PROPERTY MUSTER_BUNDLED)
+    if(NOT bundled)
+        return()
+    endif()
+    get_property(libraries GLOBAL PROPERTY MUSTER_BUNDLED_LIBRARIES)
+    set(objects "")
+    foreach(component ${bundled})
+        list(APPEND objects $<TARGET_OBJECTS:${component}>)
+    endforeach()
+    add_library(muster_components MODULE ${objects})
+    set_target_properties(muster_components PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(muster_components PRIVATE muster_flags muster_runtime muster_framework ${libraries})
+    muster_component_file(muster_components)
+    set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR})
+    install(TARGETS muster_components LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
+    foreach(component ${bundled})
+        add_custom_command(TARGET muster_components POST_BUILD
+            COMMAND ${CMAKE_COMMAND} -E create_symlink muster_components.so ${folder}/${component}.so)
+        install(FILES ${folder}/${component}.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
+    endforeach()
 endfunction()
 
 # muster_component_table(<target> [<framework>/<name>...])
