@@ -123,7 +123,7 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
         Client* client = use->client();
         if (client == nullptr || !client->connected())
             return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
-        if (client->fence_in_memory(all, {info, ninfo})) return PMIX_SUCCESS;
+        if (const auto ended = client->fence_in_memory(all, {info, ninfo})) return *ended;
         if (!client->connected()) return PMIX_ERR_LOST_CONNECTION;  // while we waited there
         return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
             client->fence(std::move(all), {info, ninfo}, deliver);

@@ -17,31 +17,41 @@ constexpr std::chrono::milliseconds kLongestSleep{1000};
 
 }  // namespace
 
-/// Counts us in. False where the gate is shut.
-bool Barrier::arrive(bool& last) {
+/// Counts us in.
+Barrier::Place Barrier::arrive(bool posted) {
     const std::lock_guard lock(lock_);
-    if (closed_ || inside_ || away_ > 0) return false;
+    if (closed_ || inside_ || away_ > 0) return Place::AskServer;
     std::atomic<uint64_t>& word = memory_->word();
     uint64_t now = word.load(std::memory_order_acquire);
     for (int i = 0; i < kTries; ++i) {
-        if (barrier_shut(now) || barrier_arrived(now) >= size_) return false;
-        last = barrier_arrived(now) + 1 == size_;
-        if (word.compare_exchange_weak(now, last ? barrier_next(now) : now + 1, std::memory_order_acq_rel)) {
+        if (barrier_shut(now) || barrier_released(now) || barrier_arrived(now) >= size_)
+            return Place::AskServer;
+        const bool last = barrier_arrived(now) + 1 == size_;
+        const uint64_t with_us = (now + 1) | (posted ? kBarrierPosted : 0);
+        const bool waits = !last || barrier_posted(with_us);
+        if (word.compare_exchange_weak(now, waits ? with_us : barrier_next(now), std::memory_order_acq_rel)) {
             number_ = barrier_number(now);
-            inside_ = !last;
-            return true;
+            inside_ = waits;
+            if (!last) return Place::Among;
+            return waits ? Place::LastPosted : Place::Last;
         }
     }
-    return false;
+    return Place::AskServer;
 }
 
-/// False where the gate was shut before all had arrived.
+/// False where the gate was shut before all had arrived, or before the server had what was posted.
 bool Barrier::wait() {
+    std::atomic<uint64_t>& word = memory_->word();
     for (int i = 0;; ++i) {
-        const uint64_t now = memory_->word().load(std::memory_order_acquire);
+        uint64_t now = word.load(std::memory_order_acquire);
         if (barrier_number(now) != number_) return true;
         if (barrier_shut(now) || closed_) return false;
-        if (i < kYields) {
+        if (barrier_released(now)) {
+            // The server reads nothing here, so it is one of us who begins the next one: the word shows
+            // whether the gate was shut meanwhile.
+            if (barrier_arrived(now) != size_) return false;
+            if (word.compare_exchange_weak(now, barrier_next(now), std::memory_order_acq_rel)) return true;
+        } else if (i < kYields) {
             sched_yield();
         } else {
             memory_->wait(barrier_gate(now), kLongestSleep);
@@ -49,17 +59,25 @@ bool Barrier::wait() {
     }
 }
 
-Barrier::Passage Barrier::pass() {
-    bool last = false;
-    if (!arrive(last)) return Passage::AskServer;
-    if (last) {
+/// They are to ask the server, and so are we.
+void Barrier::call_all() {
+    memory_->word().fetch_or(kBarrierShut, std::memory_order_acq_rel);
+    memory_->wake_all();
+}
+
+Barrier::Passage Barrier::pass(bool posted, const TellServer& tell) {
+    const Place place = arrive(posted);
+    if (place == Place::AskServer) return Passage::AskServer;
+    if (place == Place::Last) {
         memory_->wake_all();
         return Passage::Passed;
     }
+    if (place == Place::LastPosted && !tell()) call_all();
     const bool passed = wait();  // nobody else changes number_ as long as we are inside
     const std::lock_guard lock(lock_);
     inside_ = false;
-    return std::exchange(called_, false) || !passed ? Passage::AskServer : Passage::Passed;
+    if (!std::exchange(called_, false) && passed) return Passage::Passed;
+    return memory_->ended() ? Passage::Ended : Passage::AskServer;
 }
 
 Barrier::Away Barrier::by_server() {
@@ -82,8 +100,7 @@ Barrier::Away Barrier::by_server() {
 
 void Barrier::close() {
     closed_ = true;
-    memory_->word().fetch_or(kBarrierShut, std::memory_order_acq_rel);
-    memory_->wake_all();
+    call_all();
 }
 
 }  // namespace muster

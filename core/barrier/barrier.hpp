@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -15,15 +16,20 @@ namespace muster {
 class Barrier : public std::enable_shared_from_this<Barrier> {
   public:
     enum class Passage {
-        Passed,    ///< all have arrived
-        AskServer  ///< this fence goes by the server
+        Passed,     ///< all have arrived
+        AskServer,  ///< this fence goes by the server
+        Ended       ///< the namespace has been deregistered meanwhile
     };
 
     /// `size`: how many processes the job has.
     Barrier(std::unique_ptr<BarrierMemory> memory, uint32_t size) : memory_(std::move(memory)), size_(size) {}
 
-    /// Arrives, and waits for all others.
-    Passage pass();
+    /// Tells the server that all have arrived, so that it lets them go; false where it cannot be told.
+    using TellServer = std::function<bool()>;
+    /// Arrives, and waits for all others. `posted`: we have sent something to the server since the last time,
+    /// so that nobody is to go on before it has it; the last one of such a barrier calls `tell`, on this
+    /// thread.
+    Passage pass(bool posted, const TellServer& tell);
 
     /// As long as one of these lives, a fence over the whole job is on its way by the server.
     using Away = std::shared_ptr<void>;
@@ -34,7 +40,14 @@ class Barrier : public std::enable_shared_from_this<Barrier> {
     void close();
 
   private:
-    bool arrive(bool& last);
+    enum class Place {
+        AskServer,   ///< the gate is shut
+        Among,       ///< we wait
+        LastPosted,  ///< we wait, and nobody else comes
+        Last         ///< the others go on
+    };
+    Place arrive(bool posted);
+    void call_all();
     bool wait();
 
     const std::unique_ptr<BarrierMemory> memory_;

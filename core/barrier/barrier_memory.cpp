@@ -95,15 +95,29 @@ uint32_t* BarrierMemory::arrived() const {
 
 void BarrierMemory::shut(int most) {
     syscall(SYS_futex, gate(), FUTEX_WAKE_OP, most, nullptr, gate(),
-            FUTEX_OP(FUTEX_OP_OR, 1, FUTEX_OP_CMP_EQ, 0));
+            FUTEX_OP(FUTEX_OP_OR, barrier_gate(kBarrierShut), FUTEX_OP_CMP_EQ, 0));
 }
 
 void BarrierMemory::open() {
     syscall(SYS_futex, gate(), FUTEX_WAKE_OP, 0, nullptr, arrived(),
             FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_EQ, 0));
-    // The next number, and the bit that was set is not.
     syscall(SYS_futex, gate(), FUTEX_WAKE_OP, 0, nullptr, gate(),
-            FUTEX_OP(FUTEX_OP_ADD, 1, FUTEX_OP_CMP_EQ, 0));
+            FUTEX_OP(FUTEX_OP_ANDN, barrier_gate(kBarrierReleased), FUTEX_OP_CMP_EQ, 0));
+    // The next number, and the bit that was set is not.
+    constexpr uint32_t kStep = barrier_gate(barrier_next(0)) - barrier_gate(kBarrierShut);
+    syscall(SYS_futex, gate(), FUTEX_WAKE_OP, 0, nullptr, gate(),
+            FUTEX_OP(FUTEX_OP_ADD, kStep, FUTEX_OP_CMP_EQ, 0));
+}
+
+void BarrierMemory::end(int most) {
+    syscall(SYS_futex, ended_word(), FUTEX_WAKE_OP, 0, nullptr, ended_word(),
+            FUTEX_OP(FUTEX_OP_SET, 1, FUTEX_OP_CMP_EQ, 0));
+    shut(most);
+}
+
+void BarrierMemory::release(int most) {
+    syscall(SYS_futex, gate(), FUTEX_WAKE_OP, most, nullptr, gate(),
+            FUTEX_OP(FUTEX_OP_OR, barrier_gate(kBarrierReleased), FUTEX_OP_CMP_EQ, 0));
 }
 
 void BarrierMemory::wait(uint32_t gate_was, std::chrono::milliseconds limit) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory in which the processes of a job on one node meet (docs/barrier.md): made by their server,
 // written by all of them, so that nobody believes a byte of it. It is one word of 64 bits: how many have
-// arrived, and the gate, which is the number of the barrier and whether it is shut (then the server makes
-// it).
+// arrived, whether they have posted something, and the gate, which is the number of the barrier, whether it
+// is shut (then the server makes it), and whether the server lets them go on. Behind it stands whether the
+// namespace was deregistered.
 #pragma once
 
 #include <sys/types.h>
@@ -19,24 +20,35 @@
 
 namespace muster {
 
+/// Some of those who have arrived have posted something: the server lets them go, when it has all of it.
+constexpr uint64_t kBarrierPosted = uint64_t{1} << 31;
+constexpr uint64_t kBarrierShut = uint64_t{1} << 32;
+/// The server has it.
+constexpr uint64_t kBarrierReleased = uint64_t{1} << 33;
+
 /// The parts of the word.
 constexpr uint32_t barrier_arrived(uint64_t word) {
-    return static_cast<uint32_t>(word);
+    return static_cast<uint32_t>(word & (kBarrierPosted - 1));
+}
+constexpr bool barrier_posted(uint64_t word) {
+    return (word & kBarrierPosted) != 0;
 }
 constexpr uint32_t barrier_gate(uint64_t word) {
     return static_cast<uint32_t>(word >> 32);
 }
 constexpr bool barrier_shut(uint64_t word) {
-    return (barrier_gate(word) & 1) != 0;
+    return (word & kBarrierShut) != 0;
+}
+constexpr bool barrier_released(uint64_t word) {
+    return (word & kBarrierReleased) != 0;
 }
 constexpr uint32_t barrier_number(uint64_t word) {
-    return barrier_gate(word) >> 1;
+    return barrier_gate(word) >> 2;
 }
-/// The word of the next barrier, open, with nobody there; numbers begin anew after 2^31.
+/// The word of the next barrier, open, with nobody there; numbers begin anew after 2^30.
 constexpr uint64_t barrier_next(uint64_t word) {
-    return static_cast<uint64_t>((barrier_number(word) + 1) << 1) << 32;
+    return static_cast<uint64_t>((barrier_number(word) + 1) << 2) << 32;
 }
-constexpr uint64_t kBarrierShut = uint64_t{1} << 32;
 
 class BarrierMemory {
   public:
@@ -57,8 +69,16 @@ class BarrierMemory {
     void shut(int most);
     /// Begins the next barrier with an open gate. It must be shut, and nobody wait there.
     void open();
+    /// As shut(), and tells them that the job is known here no more.
+    void end(int most);
+    /// Lets those go on who have all arrived, if the gate is open, and wakes them, at most as many as that.
+    void release(int most);
 
     // --- clients ---
+
+    bool ended() const {
+        return std::atomic_ref<uint32_t>(*ended_word()).load(std::memory_order_acquire) != 0;
+    }
 
     std::atomic<uint64_t>& word() { return *static_cast<std::atomic<uint64_t>*>(base_); }
     /// Waits until the gate is another one, somebody wakes us, or the time is over.
@@ -69,6 +89,7 @@ class BarrierMemory {
     BarrierMemory() = default;
     uint32_t* gate() const;
     uint32_t* arrived() const;
+    uint32_t* ended_word() const { return static_cast<uint32_t*>(base_) + 2; }
 
     UniqueFd fd_;
     void* base_ = nullptr;

@@ -2,7 +2,11 @@
 // When the barrier of a job is made, opened and shut: see barriers.hpp.
 #include "core/barrier/barriers.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <new>
+#include <vector>
 
 #include "core/server/server.hpp"
 
@@ -41,10 +45,22 @@ int Barriers::offer(const Namespace& nspace) {
     }
     shared.memory = std::move(*memory);
     shared.size = size;
+    // Nobody has it yet. Who will not map it comes to us, and with that shuts it. For one that has gone
+    // already nobody is to wait.
+    const bool all_to_come =
+        nspace.removed.empty() && std::none_of(nspace.clients.begin(), nspace.clients.end(),
+                                               [](const auto& one) { return one.second.gone(); });
+    if (all_to_come && !called_at_server(nspace.name.c_str())) open(shared);
     return shared.memory->descriptor();
 }
 
+void Barriers::open(Shared& shared) {
+    shared.memory->open();
+    shared.open = true;
+}
+
 void Barriers::call_in(Shared& shared) {
+    shared.arrived = false;
     if (!std::exchange(shared.open, false)) return;
     shared.memory->shut(static_cast<int>(shared.size));
 }
@@ -73,12 +89,70 @@ void Barriers::ended(const Collective& fence, const Outcome& outcome) {
     if (shared.open || all.size() != shared.size) return;
     if (!std::all_of(all.begin(), all.end(), [](const Arrival& one) { return one.maps_barrier; })) return;
     // Some may have called the next one here already.
-    for (const auto& other : server_.collectives().active()) {
-        if (other->kind() == CollectiveKind::Fence && same_procs(other->participants(), fence.participants()))
-            return;
+    if (called_at_server(nspace)) return;
+    open(shared);
+}
+
+/// Whether a fence over this job is with us.
+bool Barriers::called_at_server(const char* nspace) const {
+    const auto& active = server_.collectives().active();
+    return std::any_of(active.begin(), active.end(), [nspace](const auto& one) {
+        if (one->kind() != CollectiveKind::Fence) return false;
+        const char* job = whole_job(*one);
+        return job != nullptr && nspace_is(job, nspace);
+    });
+}
+
+void Barriers::all_arrived(const char* nspace) {
+    const auto found = shared_.find(nspace);
+    if (found == shared_.end() || !found->second.open) return;  // then they are to ask, or do already
+    found->second.arrived = true;
+    if (std::exchange(releases_, true)) return;
+    try {
+        // Not from here: the channel of whoever told us is at work.
+        server_.runtime().loop().at_turn_end([this] { release_arrived(); });
+    } catch (const std::bad_alloc&) {
+        releases_ = false;
+        call_in(found->second);
     }
-    shared.memory->open();
-    shared.open = true;
+}
+
+void Barriers::release_arrived() {
+    releases_ = false;
+    std::vector<std::string> names;
+    for (const auto& [name, shared] : shared_) {
+        if (shared.arrived) names.push_back(name);
+    }
+    for (const std::string& name : names) {
+        const bool taken = take_what_was_sent(name);
+        const auto found = shared_.find(name);
+        if (found == shared_.end() || !std::exchange(found->second.arrived, false)) continue;
+        if (taken) {
+            found->second.memory->release(static_cast<int>(found->second.size));
+        } else {
+            call_in(found->second);
+        }
+    }
+}
+
+/// What the processes had sent before they arrived has come in on their sockets: all of it is read. False
+/// where that is not possible now.
+bool Barriers::take_what_was_sent(const std::string& name) {
+    const Namespace* nspace = server_.namespaces().find(name.c_str());
+    if (nspace == nullptr) return false;
+    std::vector<PeerPtr> peers;
+    std::vector<pollfd> ready;
+    for (const auto& [rank, client] : nspace->clients) {
+        if (!client.peer || !client.peer->channel) continue;
+        peers.push_back(client.peer);
+        ready.push_back({client.peer->channel->fd(), POLLIN, 0});
+    }
+    if (poll(ready.data(), ready.size(), 0) < 0) return false;
+    for (size_t i = 0; i < peers.size(); ++i) {
+        if (ready[i].revents == 0 || !peers[i]->channel) continue;
+        if (!peers[i]->channel->read_now()) return false;
+    }
+    return true;
 }
 
 void Barriers::registered(const char* name) {
@@ -92,8 +166,10 @@ void Barriers::registered(const char* name) {
 }
 
 void Barriers::deregistered(const char* nspace) {
-    call_in(nspace);
-    shared_.erase(nspace);
+    const auto found = shared_.find(nspace);
+    if (found == shared_.end()) return;
+    if (found->second.open) found->second.memory->end(static_cast<int>(found->second.size));
+    shared_.erase(found);
 }
 
 }  // namespace muster

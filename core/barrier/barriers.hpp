@@ -25,6 +25,9 @@ class Barriers {
     void joined(const Collective& fence);
     /// A fence has ended; those who called have not been answered yet.
     void ended(const Collective& fence, const Outcome& outcome);
+    /// All processes of the namespace have arrived in memory, and have posted something: they are let go when
+    /// everything has been taken that they had sent.
+    void all_arrived(const char* nspace);
     /// Whoever waits in memory is to ask the server: a process of the namespace has gone.
     void call_in(const char* nspace);
     /// The same of all namespaces: somebody wants to know who waits.
@@ -38,12 +41,18 @@ class Barriers {
         std::unique_ptr<BarrierMemory> memory;  ///< null where it could not be made
         uint32_t size = 0;                      ///< processes of the job
         bool open = false;                      ///< as far as we know: processes may have shut it
+        bool arrived = false;                   ///< all have, and are to be let go
     };
+    static void open(Shared& shared);
     static void call_in(Shared& shared);
+    bool called_at_server(const char* nspace) const;
     uint32_t size_of(const Namespace& nspace) const;
+    void release_arrived();
+    bool take_what_was_sent(const std::string& nspace);
 
     Server& server_;
     std::unordered_map<std::string, Shared> shared_;
+    bool releases_ = false;  ///< at the end of this turn
 };
 
 }  // namespace muster

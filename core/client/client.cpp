@@ -279,10 +279,18 @@ void Client::commit(OnStatus done) {
     for (const Packer* values : {&local, &remote, &global}) {
         if (values->error() != PMIX_SUCCESS) return done(values->error());
     }
-    ++commits_;
-    if (answered) return request_status(std::move(message), std::move(done));
     const pmix_status_t packed = message.error();
+    const auto count = [this] {
+        // From now on a fence of another thread may look at these.
+        if (!primary_ || primary_->backed_up()) behind_ = commits_ + 1;
+        ++commits_;
+    };
+    if (answered) {
+        request_status(std::move(message), std::move(done));
+        return count();
+    }
     send(std::move(message));
+    count();
     done(packed);
 }
 
@@ -350,18 +358,36 @@ void Client::fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done)
     });
 }
 
-bool Client::fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info) {
-    if (!barrier_ || runtime_.loop().on_loop() || runtime_.loop().stopped()) return false;
+std::optional<pmix_status_t> Client::fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info) {
+    if (!barrier_ || runtime_.loop().on_loop() || runtime_.loop().stopped()) return std::nullopt;
     if (procs.size() != 1 || procs[0].rank != PMIX_RANK_WILDCARD ||
         !nspace_is(procs[0].nspace, runtime_.self().nspace))
-        return false;
+        return std::nullopt;
     for (const pmix_info_t& directive : info) {
-        if (!key_is(directive.key, PMIX_COLLECT_DATA) || info.is_true(PMIX_COLLECT_DATA)) return false;
+        // With data or without: all of it is on this node, where the server takes it in.
+        if (!key_is(directive.key, PMIX_COLLECT_DATA)) return std::nullopt;
     }
-    // What was committed before a fence is in the store when the others have passed it. The server answers no
-    // commit, but a fence that comes behind it.
-    if (!commits_settled()) return false;
-    return barrier_->pass() == Barrier::Passage::Passed;
+    // What was committed before a fence is in the store when the others have passed it: the server lets them
+    // go when it has read what was on its way to it.
+    const size_t commits = commits_, settled = settled_commits_;
+    if (behind_ > settled) return std::nullopt;
+    const auto tell = [this] {
+        return call_and_wait<bool>(runtime_.loop(), false, [this](auto deliver) {
+            const bool there = primary_ != nullptr;
+            send(packer(Command::AllArrived));
+            deliver(there);
+        });
+    };
+    switch (barrier_->pass(commits != settled, tell)) {
+        case Barrier::Passage::Passed:
+            settle_commits(commits);
+            return PMIX_SUCCESS;
+        case Barrier::Passage::Ended:
+            return PMIX_ERR_INVALID_NAMESPACE;
+        case Barrier::Passage::AskServer:
+            break;
+    }
+    return std::nullopt;
 }
 
 Barrier::Away Client::fence_by_server(const std::vector<pmix_proc_t>& procs) {

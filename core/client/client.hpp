@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -109,17 +110,17 @@ class Client {
 
     /// Asks the server. Loop.
     void fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done);
-    /// Meets the other processes in memory, where this fence may be one of that kind and all of them do so.
-    /// False, with nothing done, where the server has to be asked. Blocks, so not on the loop.
-    bool fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info);
+    /// Meets the other processes in memory, where this fence may be one of that kind and all of them do so;
+    /// how that ended. Nothing where the server has to be asked. Blocks, so not on the loop.
+    std::optional<pmix_status_t> fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info);
     /// To be held from the call on where a fence is sent to the server later. Any thread.
     Barrier::Away fence_by_server(const std::vector<pmix_proc_t>& procs);
     /// Where groups of the whole job can be made in memory, else null. Any thread.
     const std::shared_ptr<Meeting>& meeting() const { return meeting_; }
-    /// Whether the server has answered something that came behind our last commit. Any thread.
+    /// Whether the server is known to have taken in our last commit. Any thread.
     bool commits_settled() const { return commits_ == settled_commits_; }
     size_t commits() const { return commits_; }
-    /// It has answered a request before which we had made so many.
+    /// It has taken in so many.
     void settle_commits(size_t commits) { settled_commits_ = std::max(settled_commits_.load(), commits); }
     void abort(pmix_status_t status, const char* message, std::vector<pmix_proc_t> procs, OnStatus done);
     /// Says goodbye. `done` runs when the server has answered, or the limit is reached. Loop.
@@ -146,7 +147,8 @@ class Client {
     std::shared_ptr<Barrier> barrier_;        ///< in memory; null where there is none. Fixed in connect()
     std::shared_ptr<Meeting> meeting_;        ///< likewise, for groups
     std::atomic<size_t> commits_{0};          ///< that were sent
-    std::atomic<size_t> settled_commits_{0};  ///< of these, before a request that the server has answered
+    std::atomic<size_t> behind_{0};           ///< the last of these that the socket did not take at once
+    std::atomic<size_t> settled_commits_{0};  ///< of these, those that the server is known to have taken in
     std::vector<std::shared_ptr<Connection>> connections_;  ///< as they came
     std::shared_ptr<Connection> primary_;                   ///< null while there is none
     pmix_proc_t server_{};

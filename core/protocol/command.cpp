@@ -86,6 +86,8 @@ const char* command_name(uint8_t code) {
             return "post";
         case Command::ConstructRuns:
             return "group construct by runs";
+        case Command::AllArrived:
+            return "all arrived";
     }
     return "unknown";
 }

@@ -45,8 +45,9 @@ enum class Command : uint8_t {
     SessionControl = 35,
     ResolvePeers = 37,
     ResolveNodes = 38,
-    Post = 200,          ///< nobody's but ours: a Commit that is not answered
-    ConstructRuns = 201  ///< likewise: a GroupConstruct with ranks of the sender's own namespace
+    Post = 200,           ///< nobody's but ours: a Commit that is not answered
+    ConstructRuns = 201,  ///< likewise: a GroupConstruct with ranks of the sender's own namespace
+    AllArrived = 202      ///< likewise: in the barrier in memory; not answered
 };
 
 /// Frame tags with a fixed meaning; a request uses one of its own, from kFirstDynamic on.

@@ -24,6 +24,7 @@ constexpr Handler kHandlers[] = {
     {Command::ResolvePeers, handle::resolve_peers},
     {Command::ResolveNodes, handle::resolve_nodes},
     {Command::Post, handle::post, AnswerTime::Never},
+    {Command::AllArrived, handle::all_arrived, AnswerTime::Never},
     {Command::Publish, handle::publish},
     {Command::Lookup, handle::lookup},
     {Command::Unpublish, handle::unpublish},
@@ -158,6 +159,10 @@ void handle::fence(Server& server, const Request& request) {
     arrival.proc = request.peer->proc;
     arrival.reply = [answer = answer_later(request)](const Outcome& outcome) { answer(outcome.status); };
     server.collectives().arrive(CollectiveKind::Fence, "", std::move(procs), std::move(arrival));
+}
+
+void handle::all_arrived(Server& server, const Request& request) {
+    server.barriers().all_arrived(request.peer->proc.nspace);
 }
 
 void handle::get(Server& server, const Request& request) {

@@ -43,6 +43,7 @@ void job_info(Server& server, const Request& request);
 void abort(Server& server, const Request& request);
 void commit(Server& server, const Request& request);
 void post(Server& server, const Request& request);
+void all_arrived(Server& server, const Request& request);
 void fence(Server& server, const Request& request);
 void get(Server& server, const Request& request);
 void finalize(Server& server, const Request& request);

@@ -109,6 +109,14 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (!on && !buffer_.empty()) later(&Impl::deliver_buffered);
     }
 
+    bool read_now() {
+        auto self = shared_from_this();
+        for (int turn = 0; turn < kLastTurns && open_ && started_ && !paused_ && !finishing_; ++turn) {
+            if (!read_turn()) return !paused_ && !finishing_ && !loop_.should_yield();
+        }
+        return !open_;
+    }
+
     void finish() {
         if (!open_ || finishing_) return;
         flush();
@@ -497,6 +505,9 @@ void Channel::on_drained(std::function<void()> callback) {
 }
 void Channel::pause(bool on) {
     impl_->pause(on);
+}
+bool Channel::read_now() {
+    return impl_->read_now();
 }
 void Channel::finish() {
     impl_->finish();

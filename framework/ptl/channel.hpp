@@ -76,6 +76,10 @@ class Channel {
     /// Stops (or resumes) reading, for back-pressure. While paused no frame is delivered, and a peer that is
     /// gone is noticed only when writing to it.
     void pause(bool on);
+    /// Reads and delivers now what has arrived by now. True when that is all done, or the channel has closed;
+    /// false where reading is paused, or the peer sends so much that it has to take its turns. Not from a
+    /// callback of this channel.
+    bool read_now();
     /// Closes after what is queued has been written (or failed, or kFinishLimit has passed); no callback
     /// afterwards. What still arrives is thrown away. is_open() turns false at the end.
     void finish();

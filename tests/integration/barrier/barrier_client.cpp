@@ -4,7 +4,7 @@
 //   meet ROUNDS WAYS    fences; WAYS are letters, one of which is chosen by chance for each round and rank:
 //                       p plain, f collecting "false", t with a time limit, c collecting data,
 //                       n non-blocking, o a non-blocking one and a plain one behind it, w two threads at once
-//   posts ROUNDS        posts, fences without data, and gets at once what the next rank posted
+//   posts ROUNDS        posts, fences with or without data, and gets at once what the next rank posted
 //   alone ROUNDS        fences once, says "ready", waits for a line, fences ROUNDS times, says "met", and
 //   then
 //                       waits in a fence for what becomes of it: says how that ended
@@ -156,10 +156,18 @@ void posts(uint32_t rounds) {
             expect("put", PMIx_Put(PMIX_LOCAL, ("barrier.other." + std::to_string(i)).c_str(), &value));
         expect("put", PMIx_Put(PMIX_LOCAL, key.c_str(), &value));
         expect("put", PMIx_Put(PMIX_LOCAL, "barrier.round", &value));
+        std::string much(round % 8 == 0 ? 400000 : 0, 'x');  // more than a socket takes at once
+        pmix_value_t large;
+        large.type = PMIX_BYTE_OBJECT;
+        large.data.bo = {much.data(), much.size()};
+        expect("put", PMIx_Put(PMIX_LOCAL, "barrier.much", &large));
         expect("commit", PMIx_Commit());
-        fence('p');
+        fence(round % 2 == 0 ? 'p' : 'c');
         pmix_value_t* got = nullptr;
         expect("get", PMIx_Get(&next, key.c_str(), directives, 1, &got));
+        PMIX_VALUE_RELEASE(got);
+        expect("get", PMIx_Get(&next, "barrier.much", directives, 1, &got));
+        if (got->data.bo.size != much.size()) fail("what was much");
         PMIX_VALUE_RELEASE(got);
         expect("get", PMIx_Get(&next, "barrier.round", &directives[1], 1, &got));
         if (got->data.uint32 != round) fail("an old value");

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -61,6 +62,15 @@ class Referee {
         call_in_locked();
     }
 
+    /// All have arrived in memory, one of them with something new: `take` stands for taking it in.
+    bool release(const std::function<void()>& take) {
+        const std::lock_guard lock(lock_);
+        if (!open_) return true;  // it was shut before
+        take();
+        memory_->release(kRanks);
+        return true;
+    }
+
     BarrierMemory& memory() { return *memory_; }
     size_t by_server() {
         const std::lock_guard lock(lock_);
@@ -81,6 +91,13 @@ class Referee {
     size_t done_ = 0;
     size_t by_server_ = 0;
 };
+
+bool nobody_to_tell() {
+    return false;
+}
+Barrier::Passage pass(Barrier& barrier) {
+    return barrier.pass(false, nobody_to_tell);
+}
 
 /// How far each rank has come; none may be behind a fence that somebody has left.
 struct Progress {
@@ -106,7 +123,7 @@ TEST(Barrier, BeginsWithTheServerAndGoesOnInMemory) {
         const auto barrier = referee.client();
         for (uint32_t round = 1; round <= 300; ++round) {
             progress.at[rank] = round;
-            if (barrier->pass() == Barrier::Passage::AskServer) referee.fence(rank, barrier->by_server());
+            if (pass(*barrier) == Barrier::Passage::AskServer) referee.fence(rank, barrier->by_server());
             progress.expect_all(round);
         }
     });
@@ -130,7 +147,7 @@ TEST(Barrier, WaysThatEachChoosesByChanceAreNeverMixed) {
         for (uint32_t round = 1; round <= 1500; ++round) {
             progress.at[rank] = round;
             if (random() % 40 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 100));
-            if (random() % 60 == 0 || barrier->pass() == Barrier::Passage::AskServer)
+            if (random() % 60 == 0 || pass(*barrier) == Barrier::Passage::AskServer)
                 referee.fence(rank, barrier->by_server());
             progress.expect_all(round);
         }
@@ -141,12 +158,78 @@ TEST(Barrier, WaysThatEachChoosesByChanceAreNeverMixed) {
     EXPECT_LT(referee.by_server(), 1500U) << "none was in memory";
 }
 
+TEST(Barrier, WhoPostsSomethingIsThroughWhenTheServerHasIt) {
+    Referee referee;
+    std::atomic<uint32_t> sent{0}, taken{0}, released{0};
+    run_ranks([&](uint32_t rank) {
+        const auto barrier = referee.client();
+        const auto tell = [&] {
+            ++released;
+            return referee.release([&] { taken = sent.load(); });
+        };
+        std::mt19937 random(rank);
+        uint32_t own = 0;
+        for (uint32_t round = 0; round < 500; ++round) {
+            const bool posts = round % 3 == 0 || random() % 4 == 0;
+            if (posts) own = ++sent;
+            if (barrier->pass(posts, tell) == Barrier::Passage::AskServer) {
+                referee.fence(rank, barrier->by_server());
+            } else if (posts) {
+                ASSERT_GE(taken, own);
+            }
+        }
+    });
+    EXPECT_EQ(referee.by_server(), 1U);
+    EXPECT_GE(released, 100U);
+}
+
+TEST(Barrier, WaysThatChangeWhileTheServerReleasesAreNeverMixed) {
+    Referee referee;
+    Progress progress;
+    std::atomic<uint32_t> running{kRanks}, released{0};
+    std::thread server([&] {
+        std::mt19937 random(11);
+        while (running > 0) {
+            std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+            referee.call_in();
+        }
+    });
+    run_ranks([&](uint32_t rank) {
+        const auto barrier = referee.client();
+        std::mt19937 random(rank);
+        const auto tell = [&] {
+            ++released;
+            // One that is killed before it has told is noticed by the server, which shuts.
+            if (random() % 4 == 0) return false;
+            return referee.release([&] {
+                if (random() % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+            });
+        };
+        for (uint32_t round = 1; round <= 1000; ++round) {
+            progress.at[rank] = round;
+            // Another thread of the process calls one at the server, at any moment.
+            std::thread other;
+            const bool two = random() % 50 == 0;
+            if (two) other = std::thread([&] { barrier->by_server(); });
+            const bool posts = random() % 8 == 0;
+            if (random() % 60 == 0 || barrier->pass(posts, tell) == Barrier::Passage::AskServer)
+                referee.fence(rank, barrier->by_server());
+            progress.expect_all(round);
+            if (two) other.join();
+        }
+        --running;
+    });
+    server.join();
+    EXPECT_GT(referee.by_server(), 1U);
+    EXPECT_GT(released, 0U);
+}
+
 TEST(Barrier, ThreadsOfAProcessCountForOneFenceEach) {
     Referee referee;
     run_ranks([&](uint32_t rank) {
         const auto barrier = referee.client();
         const auto fence = [&](bool by_server) {
-            if (by_server || barrier->pass() == Barrier::Passage::AskServer)
+            if (by_server || pass(*barrier) == Barrier::Passage::AskServer)
                 referee.fence(rank, barrier->by_server());
         };
         for (int round = 0; round < 200; ++round) {
@@ -162,19 +245,19 @@ TEST(Barrier, OneThatIsClosedLetsItsThreadGo) {
     Referee referee;
     referee.memory().open();
     const auto barrier = referee.client();
-    std::thread waits([&] { EXPECT_EQ(barrier->pass(), Barrier::Passage::AskServer); });
+    std::thread waits([&] { EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer); });
     while (barrier_arrived(referee.memory().word()) == 0)
         std::this_thread::yield();
     barrier->close();
     waits.join();
-    EXPECT_EQ(barrier->pass(), Barrier::Passage::AskServer);
+    EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer);
 }
 
 TEST(Barrier, OneThatDiedBeforeItWokeTheOthersIsNotMissed) {
     Referee referee;
     referee.memory().open();
     const auto barrier = referee.client(2);
-    std::thread waits([&] { EXPECT_EQ(barrier->pass(), Barrier::Passage::Passed); });
+    std::thread waits([&] { EXPECT_EQ(pass(*barrier), Barrier::Passage::Passed); });
     std::atomic<uint64_t>& word = referee.memory().word();
     while (barrier_arrived(word) == 0)
         std::this_thread::yield();
@@ -189,13 +272,15 @@ TEST(Barrier, WhatNobodyHonestWritesIsLeftToTheServer) {
     std::atomic<uint64_t>& word = referee.memory().word();
     for (const uint64_t arrived : {uint64_t{4}, uint64_t{5}, uint64_t{0xffffffff}}) {
         word = arrived;
-        EXPECT_EQ(barrier->pass(), Barrier::Passage::AskServer) << arrived;
+        EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer) << arrived;
     }
+    word = kBarrierReleased;  // nobody has arrived
+    EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer);
     word = ~uint64_t{0};
-    EXPECT_EQ(barrier->pass(), Barrier::Passage::AskServer);
+    EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer);
     // Numbers begin anew.
-    word = (uint64_t{0xfffffffe} << 32) | 3;
-    EXPECT_EQ(barrier->pass(), Barrier::Passage::Passed);
+    word = (uint64_t{0xfffffffc} << 32) | 3;
+    EXPECT_EQ(pass(*barrier), Barrier::Passage::Passed);
     EXPECT_EQ(word.load(), 0U);
 }
 
