@@ -81,8 +81,11 @@ void Meetings::ended(const Collective& collective, const Outcome& outcome) {
     // All are here, and none is in memory: the only moment when the next one can be begun there.
     Shared& shared = found->second;
     if (shared.open || all.size() != shared.size) return;
+    // One may have gone while the host was asked: nobody would shut it for that one's sake any more.
     const bool came = std::all_of(all.begin(), all.end(), [&](const Arrival& one) {
-        return one.maps_meeting && !one.met && nspace_is(one.proc.nspace, all.front().proc.nspace);
+        const LocalClient* client = server_.namespaces().client(one.proc);
+        return one.maps_meeting && !one.met && nspace_is(one.proc.nspace, all.front().proc.nspace) &&
+               client != nullptr && !client->gone();
     });
     if (!came) return;
     // Some may have called the next one here already.
