@@ -2,8 +2,6 @@
 // When the barrier of a job is made, opened and shut: see barriers.hpp.
 #include "core/barrier/barriers.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <new>
 #include <vector>
@@ -119,18 +117,24 @@ void Barriers::all_arrived(const char* nspace) {
 
 void Barriers::release_arrived() {
     releases_ = false;
-    std::vector<std::string> names;
-    for (const auto& [name, shared] : shared_) {
-        if (shared.arrived) names.push_back(name);
-    }
-    for (const std::string& name : names) {
-        const bool taken = take_what_was_sent(name);
-        const auto found = shared_.find(name);
-        if (found == shared_.end() || !std::exchange(found->second.arrived, false)) continue;
-        if (taken) {
-            found->second.memory->release(static_cast<int>(found->second.size));
-        } else {
-            call_in(found->second);
+    try {
+        std::vector<std::string> names;
+        for (const auto& [name, shared] : shared_) {
+            if (shared.arrived) names.push_back(name);
+        }
+        for (const std::string& name : names) {
+            const bool taken = take_what_was_sent(name);
+            const auto found = shared_.find(name);
+            if (found == shared_.end() || !std::exchange(found->second.arrived, false)) continue;
+            if (taken) {
+                found->second.memory->release(static_cast<int>(found->second.size));
+            } else {
+                call_in(found->second);
+            }
+        }
+    } catch (const std::bad_alloc&) {
+        for (auto& [name, shared] : shared_) {
+            if (shared.arrived) call_in(shared);
         }
     }
 }
@@ -141,18 +145,11 @@ bool Barriers::take_what_was_sent(const std::string& name) {
     const Namespace* nspace = server_.namespaces().find(name.c_str());
     if (nspace == nullptr) return false;
     std::vector<PeerPtr> peers;
-    std::vector<pollfd> ready;
     for (const auto& [rank, client] : nspace->clients) {
-        if (!client.peer || !client.peer->channel) continue;
-        peers.push_back(client.peer);
-        ready.push_back({client.peer->channel->fd(), POLLIN, 0});
+        if (client.peer) peers.push_back(client.peer);
     }
-    if (poll(ready.data(), ready.size(), 0) < 0) return false;
-    for (size_t i = 0; i < peers.size(); ++i) {
-        if (ready[i].revents == 0 || !peers[i]->channel) continue;
-        if (!peers[i]->channel->read_now()) return false;
-    }
-    return true;
+    return std::all_of(peers.begin(), peers.end(),
+                       [](const PeerPtr& peer) { return !peer->channel || peer->channel->read_now(); });
 }
 
 void Barriers::registered(const char* name) {
