@@ -82,6 +82,10 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
         if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS) return read;
         Events& events = use->events();
         if (cbfunc != nullptr) {
+            bool reported = false;
+            EventLoop::Task report = [&] { reported = events.report(event); };
+            if (!use->loop().on_loop()) use->loop().run_here(report);
+            if (reported) return PMIX_OPERATION_SUCCEEDED;
             use->loop().post([&events, event, cbfunc, cbdata] {
                 events.notify(event, [cbfunc, cbdata](pmix_status_t result) { cbfunc(result, cbdata); });
             });

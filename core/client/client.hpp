@@ -87,6 +87,8 @@ class Client {
     /// A message that has no reply. Loop.
     void send(Packer&& message);
     void send_heartbeat();
+    /// Whether the primary server has still to answer, or to take, something. Loop.
+    bool busy() const { return primary_ && (primary_->awaits_replies() || primary_->backed_up()); }
     /// As request(), to one of the servers; `done` gets null where we are not connected to it. Loop.
     void request_to(const pmix_proc_t& server, Packer&& message, OnReply done);
     /// Reads nothing more from any server for a while, replies included: back-pressure. Loop.

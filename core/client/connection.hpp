@@ -39,6 +39,8 @@ class Connection {
     void request(Packer&& message, OnReply done);
     /// A message that has no reply.
     void send(Packer&& message);
+    /// Whether replies are still to come.
+    bool awaits_replies() const { return !pending_.empty(); }
     /// Whether the server is behind with reading: what is sent now waits here.
     bool backed_up() const;
     void send_heartbeat();

@@ -75,6 +75,11 @@ class EventEngine {
     /// null) is called once, perhaps inside; never when a handler does not complete.
     void deliver(EventPtr event, bool for_defaults, OnEnd on_end = nullptr);
 
+    /// Whether deliver() would ask a handler.
+    bool wanted(const Event& event, bool for_defaults) const {
+        return !chain_for(event, for_defaults).empty();
+    }
+
     /// Events given up for lack of room.
     size_t dropped() const { return held_.dropped() + refused_; }
 

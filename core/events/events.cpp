@@ -11,6 +11,9 @@
 namespace muster {
 namespace {
 
+/// Events that follow each other faster are many at once: nobody can have seen the one before.
+constexpr std::chrono::microseconds kStream{5};
+
 /// Directives that order and restrict handlers are ours; the others are for the server and its host.
 bool is_for_server(const pmix_info_t& info) {
     for (const char* ours : {PMIX_EVENT_HDLR_NAME, PMIX_EVENT_HDLR_FIRST, PMIX_EVENT_HDLR_LAST,
@@ -200,13 +203,35 @@ void Events::notify(EventPtr event, const OnStatus& done) {
         return raise(std::move(event));
     }
     if (upstream() == nullptr) return done(PMIX_ERR_UNREACH);
-    Packer message = client_->packer(Command::Notify);
-    message.status(event->status).items(&event->range, 1, PMIX_DATA_RANGE).infos(event->info);
-    client_->request_status(std::move(message), done);
-    const bool ourselves = event->range != PMIX_RANGE_RM &&
-                           (event->range != PMIX_RANGE_CUSTOM || among(event->targets, runtime_.self()));
-    if (ourselves) return raise(std::move(event));
+    client_->request_status(packed(*event, Command::Notify), done);
+    if (concerns_us(*event)) return raise(std::move(event));
     if (const EventEngine::OnEnd on_end = observed(event)) on_end(Info(), false);
+}
+
+Packer Events::packed(const Event& event, Command command) const {
+    Packer message = client_->packer(command);
+    message.status(event.status).items(&event.range, 1, PMIX_DATA_RANGE).infos(event.info);
+    return message;
+}
+
+bool Events::concerns_us(const Event& event) const {
+    return event.range != PMIX_RANGE_RM &&
+           (event.range != PMIX_RANGE_CUSTOM || among(event.targets, runtime_.self()));
+}
+
+bool Events::report(const EventPtr& event) {
+    const auto now = std::chrono::steady_clock::now();
+    const bool stream = now - std::exchange(reported_, now) < kStream;
+    if (stream || event->range != PMIX_RANGE_LOCAL || runtime_.server() != nullptr || upstream() == nullptr ||
+        client_->server_version().muster == 0 || client_->busy() || observers_.contains(event->status) ||
+        engine_.wanted(*event, true))
+        return false;
+    Packer message = packed(*event, Command::Report);
+    if (message.error() != PMIX_SUCCESS) return false;
+    raise(event);  // to be held for handlers that come
+    client_->send(std::move(message));
+    reported_ = std::chrono::steady_clock::now();
+    return true;
 }
 
 void Events::raise(EventPtr event) {

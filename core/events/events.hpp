@@ -3,6 +3,7 @@
 // where it is a server itself, with its clients and its host (EventRouter). Belongs to the loop.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <set>
@@ -13,7 +14,9 @@
 namespace muster {
 
 class Client;
+class Packer;
 class Runtime;
+enum class Command : uint8_t;
 struct Frame;
 
 /// Key of a query of ours: how many events a server gave up for lack of room (PMIX_SIZE): before all who
@@ -48,6 +51,11 @@ class Events {
     void deregister_handler(size_t id, const OnStatus& done);
     /// PMIx_Notify_event: for this process, and through the server or the host for others.
     void notify(EventPtr event, const OnStatus& done);
+    /// The same, done when it returns, for an event that our server will surely take, and by itself: calls
+    /// nobody, so that the reporter's thread may stand in for the loop. False, with nothing done, where
+    /// notify() has to be called: others may fail, this process has a handler, or many events come at once,
+    /// which are better sent together and answered.
+    bool report(const EventPtr& event);
     /// Runs the handlers of this process alone.
     void raise(EventPtr event);
 
@@ -56,6 +64,8 @@ class Events {
 
   private:
     EventEngine::OnEnd observed(const EventPtr& event);
+    Packer packed(const Event& event, Command command) const;
+    bool concerns_us(const Event& event) const;
     /// The client role where it has a server to ask.
     Client* upstream() const;
     /// Another server is the primary one: it is told what our handlers want.
@@ -71,6 +81,7 @@ class Events {
     size_t wanted_defaults_ = 0;              ///< and how many have all
     std::set<pmix_status_t> listened_;        ///< codes that the library itself has asked for
     std::multimap<pmix_status_t, Observer> observers_;
+    std::chrono::steady_clock::time_point reported_{};  ///< when report() was last asked
 };
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 // What clients ask of a server about events: registrations and notifications (docs/wire.md, commands 12-14).
 #include "core/server/handlers.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/status.hpp"
 
 namespace muster {
 
@@ -35,20 +36,39 @@ void handle::deregister_events(Server& server, const Request& request) {
     if (defaults) server.events().deregister_codes(request.peer, {});
 }
 
+namespace {
+
+/// The event that a client reports, and whether it can be understood.
+pmix_status_t read_event(Server& server, const Request& request, Event& event) {
+    event.source = request.peer->proc;
+    event.user = request.peer->uid;
+    if (!request.in.status(event.status) || !request.in.item(&event.range, PMIX_DATA_RANGE) ||
+        !request.in.infos(event.info))
+        return request.in.failed() ? request.in.error() : PMIX_ERR_UNPACK_FAILURE;
+    if (!server.runtime().groups().expand(event.info)) return PMIX_ERR_BAD_PARAM;
+    return event.read_directives();
+}
+
+}  // namespace
+
 void handle::notify(Server& server, const Request& request) {
     auto event = std::make_shared<Event>();
-    event->source = request.peer->proc;
-    event->user = request.peer->uid;
-    if (!request.in.status(event->status) || !request.in.item(&event->range, PMIX_DATA_RANGE) ||
-        !request.in.infos(event->info))
-        return request.malformed();
-    if (!server.runtime().groups().expand(event->info))
-        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS)
+    if (const pmix_status_t read = read_event(server, request, *event); read != PMIX_SUCCESS)
         return request.peer->reply_status(request.tag, read);
     server.events().from_client(std::move(event), [&request](pmix_status_t status) {
         request.peer->reply_status_soon(request.tag, status);
     });
+}
+
+void handle::report(Server& server, const Request& request) {
+    auto event = std::make_shared<Event>();
+    pmix_status_t status = read_event(server, request, *event);
+    if (status == PMIX_SUCCESS)
+        server.events().from_client(std::move(event), [&](pmix_status_t result) { status = result; });
+    // Clients report in this way only what asks nothing of the host.
+    if (status != PMIX_SUCCESS)
+        MUSTER_LOG(server.log(), Error, "an event that client %s reported goes no further: %s",
+                   request.peer->text().c_str(), status_text(status));
 }
 
 }  // namespace muster

@@ -88,6 +88,8 @@ const char* command_name(uint8_t code) {
             return "group construct by runs";
         case Command::AllArrived:
             return "all arrived";
+        case Command::Report:
+            return "report";
     }
     return "unknown";
 }

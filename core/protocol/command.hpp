@@ -47,7 +47,8 @@ enum class Command : uint8_t {
     ResolveNodes = 38,
     Post = 200,           ///< nobody's but ours: a Commit that is not answered
     ConstructRuns = 201,  ///< likewise: a GroupConstruct with ranks of the sender's own namespace
-    AllArrived = 202      ///< likewise: in the barrier in memory; not answered
+    AllArrived = 202,     ///< likewise: in the barrier in memory; not answered
+    Report = 203          ///< likewise: a Notify that is not answered
 };
 
 /// Frame tags with a fixed meaning; a request uses one of its own, from kFirstDynamic on.

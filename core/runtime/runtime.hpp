@@ -101,7 +101,8 @@ class Runtime {
     /// Starts the progress thread, where it is ours.
     void start();
     /// Says how many processes of this node are at work together with this one, itself among them: where
-    /// there are processors for all, who waits here may poll. Any thread.
+    /// there are processors for all, who waits here may poll; a server may unless it has one processor only.
+    /// Any thread.
     void set_company(size_t processes);
     /// Stops the loop: nothing runs any more. The roles are destroyed afterwards, on the caller's thread.
     void stop();

@@ -25,6 +25,7 @@ constexpr Handler kHandlers[] = {
     {Command::ResolveNodes, handle::resolve_nodes},
     {Command::Post, handle::post, AnswerTime::Never},
     {Command::AllArrived, handle::all_arrived, AnswerTime::Never},
+    {Command::Report, handle::report, AnswerTime::Never},
     {Command::Publish, handle::publish},
     {Command::Lookup, handle::lookup},
     {Command::Unpublish, handle::unpublish},

@@ -48,6 +48,7 @@ void fence(Server& server, const Request& request);
 void get(Server& server, const Request& request);
 void finalize(Server& server, const Request& request);
 void notify(Server& server, const Request& request);
+void report(Server& server, const Request& request);
 void register_events(Server& server, const Request& request);
 void deregister_events(Server& server, const Request& request);
 void refresh_cache(Server& server, const Request& request);

@@ -240,10 +240,17 @@ bool EventLoop::run_borrowed(Task& task, const std::function<bool()>& done) {
 
 bool EventLoop::run_here(Task& task) {
     if (gate_fd_ < 0 || stopping_ || !take_drive(std::chrono::milliseconds(0))) return false;
-    contained(task);
-    run_turn_end();
+    bool free = false;
+    {
+        std::lock_guard lock(posted_lock_);
+        free = posted_.empty();
+    }
+    if (free) {
+        contained(task);
+        run_turn_end();
+    }
     give_drive();
-    return true;
+    return free;
 }
 
 void EventLoop::stop() {

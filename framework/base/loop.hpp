@@ -73,8 +73,9 @@ class EventLoop {
     /// loop, until `done()` holds or the loop is to stop. False, with nothing done, when the loop is not
     /// shared or somebody drives it now. `done` is called under no lock. Not on the loop.
     bool run_borrowed(Task& task, const std::function<bool()>& done);
-    /// Runs `task` here as if on the loop, where our thread shares it and nobody drives it now; else false,
-    /// with nothing done. Not on the loop.
+    /// Runs `task` now, on this thread, in the place of a thread of ours that waits for work: for what sends
+    /// something and neither waits nor calls the application. False, with nothing done, when the loop is not
+    /// shared, somebody drives it, or something is posted, which comes first. Not on the loop.
     bool run_here(Task& task);
     /// On the loop: whether whoever has borrowed it has what it waits for, so that the rest is better left to
     /// our thread.

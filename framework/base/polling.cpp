@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace muster {
 namespace {
@@ -27,18 +28,23 @@ bool Polling::begin() {
     }
     const Clock::time_point now = Clock::now();
     if (now < not_before_) return false;
+    looked_ = now;
     end_ = now + limit_;
+    crowded_ = false;
     switches_ = switches();
     return true;
 }
 
-bool Polling::go_on() const {
+bool Polling::go_on() {
+    if (crowded_) return false;
     sched_yield();
-    return Clock::now() < end_;
+    const Clock::time_point now = Clock::now();
+    crowded_ = now - std::exchange(looked_, now) > kUndisturbed && switches() != switches_;
+    return crowded_ || now < end_;
 }
 
 void Polling::end(bool found) {
-    if (switches() != switches_) {
+    if (crowded_ || switches() != switches_) {
         not_before_ = Clock::now() + pause_;
         pause_ = std::min(2 * pause_, kLongestPause);
     } else if (found) {

@@ -23,9 +23,9 @@ class Polling {
     /// Begins, or says that this time it is better to sleep: nobody allowed it, it was of no use several
     /// times, or this thread was in the way of another one not long ago.
     bool begin();
-    /// Whether there is time left since begin(). Lets others first who wait for this processor: the peer may
-    /// be among them.
-    bool go_on() const;
+    /// Whether to look once more. Lets others first who wait for this processor, as the peer may be among
+    /// them; where there is one, the next look is the last.
+    bool go_on();
     /// The end of what begin() has begun; `found`: something has come.
     void end(bool found);
 
@@ -33,10 +33,13 @@ class Polling {
     static constexpr int kMaxMisses = 4;
     static constexpr int kPassedOver = 16;
     static constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{1000};
+    /// Between two looks when nobody else has run there; longer ones are looked into.
+    static constexpr std::chrono::microseconds kUndisturbed{2};
 
     const std::chrono::microseconds limit_;
     std::atomic<bool> allowed_{false};
-    Clock::time_point end_{}, not_before_{};
+    Clock::time_point looked_{}, end_{}, not_before_{};
+    bool crowded_ = false;  ///< somebody else has run here since begin()
     std::chrono::milliseconds pause_ = kShortestPause;
     long switches_ = 0;  ///< times that this thread left its processor to another one, at begin()
     int misses_ = 0;     ///< in a row

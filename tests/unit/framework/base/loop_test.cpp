@@ -529,11 +529,44 @@ TEST_F(LoopShared, ManyThreadsWaitAtOnce) {
     EXPECT_EQ(ran, 2000);
 }
 
+TEST_F(LoopShared, ACallerStandsInForOneTask) {
+    std::thread::id by;
+    bool at_end = false;
+    EventLoop::Task task = [&] {
+        EXPECT_TRUE(loop_.on_loop());
+        by = std::this_thread::get_id();
+        loop_.at_turn_end([&] { at_end = true; });
+        // What comes from now on is its thread's.
+        watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {});
+    };
+    for (int i = 0; i < 100000 && !loop_.run_here(task); ++i)
+        std::this_thread::sleep_for(100us);
+    EXPECT_EQ(by, std::this_thread::get_id());
+    EXPECT_TRUE(at_end);
+    EXPECT_FALSE(loop_.on_loop());
+    borrow([&] { watch_.reset(); }, [] { return true; });
+}
+
+TEST_F(LoopShared, NobodyStandsInBesideABorrowerOrAfterTheEnd) {
+    std::atomic<bool> begun{false}, end{false};
+    std::thread borrower([&] { borrow([&] { begun = true; }, [&] { return end.load(); }); });
+    while (!begun)
+        std::this_thread::yield();
+    EventLoop::Task task = [] { FAIL(); };
+    EXPECT_FALSE(loop_.run_here(task));
+    end = true;
+    loop_.wake_borrower();
+    borrower.join();
+    loop_.stop();
+    EXPECT_FALSE(loop_.run_here(task));
+}
+
 TEST(LoopThread, IsNotBorrowedUnlessShared) {
     EventLoop loop(EventLoop::Drive::Thread);
     loop.start("alone");
     EventLoop::Task task = [] { FAIL(); };
     EXPECT_FALSE(loop.run_borrowed(task, [] { return true; }));
+    EXPECT_FALSE(loop.run_here(task));
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include "framework/base/polling.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <future>
 #include <thread>
 
@@ -48,6 +50,32 @@ TEST(Polling, EndsInTime) {
     }
     EXPECT_GE(Polling::Clock::now(), end - 1ms);
     polling.end(false);
+}
+
+TEST(Polling, EndsWhereAnotherThreadWantsTheProcessor) {
+    cpu_set_t before, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+        if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+    }
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    std::atomic<bool> end{false};
+    std::thread other([&] {  // on the same processor, as it inherits that
+        while (!end) {
+        }
+    });
+    Polling polling(60s);
+    polling.allow(true);
+    ASSERT_TRUE(polling.begin());
+    const auto begin = Polling::Clock::now();
+    while (polling.go_on()) {
+    }
+    EXPECT_LT(Polling::Clock::now() - begin, 50s);
+    polling.end(false);
+    end = true;
+    other.join();
+    sched_setaffinity(0, sizeof before, &before);
 }
 
 TEST(Polling, IsPassedOverWhereItFindsNothing) {
