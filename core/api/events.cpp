@@ -85,7 +85,11 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
             bool reported = false;
             EventLoop::Task report = [&] { reported = events.report(event); };
             if (!use->loop().on_loop()) use->loop().run_here(report);
-            if (reported) return PMIX_OPERATION_SUCCEEDED;
+            if (reported) {
+                // Not PMIX_OPERATION_SUCCEEDED, which would save the callback: programs take it for an error.
+                use->loop().post([cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); });
+                return PMIX_SUCCESS;
+            }
             use->loop().post([&events, event, cbfunc, cbdata] {
                 events.notify(event, [cbfunc, cbdata](pmix_status_t result) { cbfunc(result, cbdata); });
             });
