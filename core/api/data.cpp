@@ -124,10 +124,12 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
         if (client == nullptr || !client->connected())
             return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
         if (const auto ended = client->fence_in_memory(all, {info, ninfo})) return *ended;
-        if (!client->connected()) return PMIX_ERR_LOST_CONNECTION;  // while we waited there
-        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-            client->fence(std::move(all), {info, ninfo}, deliver);
-        });
+        const auto status =
+            call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+                client->fence(std::move(all), {info, ninfo}, deliver);
+            });
+        // It was there when the call began.
+        return status == PMIX_ERR_UNREACH && !client->connected() ? PMIX_ERR_LOST_CONNECTION : status;
     });
 }
 

@@ -70,13 +70,14 @@ pmix_status_t call_group(HostAnswer& answer, Arguments... arguments) {
             answer = std::move(*met);
             return answer.status;
         }
-        if (!has_server(*use)) return PMIX_ERR_LOST_CONNECTION;  // while we waited there
         Runtime& runtime = *use;
         Start start;
         start.run = std::move(call);
         answer = call_and_wait<HostAnswer>(
             use->loop(), answer_of(PMIX_ERR_WOULD_BLOCK),
             [&runtime, start](auto deliver) { run(runtime, start, std::move(deliver)); });
+        // It was there when the call began.
+        if (answer.status == PMIX_ERR_UNREACH && !has_server(*use)) answer.status = PMIX_ERR_LOST_CONNECTION;
         return answer.status;
     });
 }
