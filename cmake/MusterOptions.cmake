@@ -14,7 +14,7 @@ option(MUSTER_COVERAGE "Instrument for line coverage" OFF)
 option(MUSTER_FUZZ "Instrument for libFuzzer (clang only) and link the fuzz targets with it" OFF)
 set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 option(MUSTER_STATIC_RUNTIME
-    "Link the C++ runtime (libstdc++, libgcc) into the library and each component; not with sanitizers" ON)
+    "Link the C++ runtime (libstdc++) into the library and its components; not with sanitizers" ON)
 set(MUSTER_LINKED_COMPONENTS "" CACHE STRING
     "Components linked into the library rather than loaded: 'all', or a list such as ptl/usock;gds/hash")
 set(MUSTER_BUNDLED_COMPONENTS "bfrops/v41;gds/hash;gds/shmem;psec/native;ptl/usock" CACHE STRING

@@ -8,7 +8,7 @@ seen=0
 for library in "$2"/libpmix.so.2 "$2"/pmix/mca_*.so; do
     [ -e "$library" ] || continue
     seen=$((seen + 1))
-    wanted=$("$objdump" -p "$library" | grep -E 'NEEDED +(libstdc\+\+|libgcc_s|libm)\.so')
+    wanted=$("$objdump" -p "$library" | grep -E 'NEEDED +(libstdc\+\+|libm)\.so')
     if [ -n "$wanted" ]; then
         echo "$library: $wanted"
         failed=1
