@@ -35,6 +35,7 @@ namespace {
 /// is.
 constexpr std::size_t kRecord = 128;
 constexpr std::size_t kGap = 8;
+constexpr std::size_t kPointer = sizeof(void*);
 static_assert(sizeof(_Unwind_Exception) == 32, "the record has another form here");
 
 /// For exceptions when there is no memory: they are std::bad_alloc, one in each thread that has run short.
@@ -59,13 +60,13 @@ std::byte* allocate(std::size_t size) {
     }
     if (record == nullptr) std::terminate();
     std::memset(record, 0, kRecord);
-    std::memcpy(record + kGap, &taken, sizeof taken);
+    std::memcpy(record + kGap, &taken, kPointer);
     return record;
 }
 
 void release(std::byte* record) {
     std::atomic<bool>* taken = nullptr;
-    std::memcpy(&taken, record + kGap, sizeof taken);
+    std::memcpy(&taken, record + kGap, kPointer);
     if (taken == nullptr) return std::free(record);
     taken->store(false);
 }
