@@ -11,6 +11,9 @@
 namespace muster {
 namespace {
 
+/// How much longer than its time limit a host has to say that an operation is over.
+constexpr std::chrono::milliseconds kHostGrace{1000};
+
 bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
     const int order = std::strncmp(a.nspace, b.nspace, PMIX_MAX_NSLEN);
     return order != 0 ? order < 0 : a.rank < b.rank;
@@ -224,6 +227,7 @@ void Collectives::join(const std::shared_ptr<Collective>& collective, Arrival ar
     collective->arrivals_.push_back(std::move(arrival));
     operations_[static_cast<size_t>(collective->kind_)]->joined(*collective);
     if (timeout && !collective->time_limit_) {
+        collective->limit_ = *timeout;
         collective->time_limit_ =
             server_.runtime().loop().after(*timeout, [this, ref = CollectiveRef(collective)] {
                 if (const auto expired = ref.lock()) expire(expired);
@@ -250,8 +254,18 @@ void Collectives::check(const std::shared_ptr<Collective>& collective) {
 }
 
 void Collectives::proceed(const std::shared_ptr<Collective>& collective) {
-    collective->handed_over_ = true;
-    operations_[static_cast<size_t>(collective->kind_)]->all_local_in(collective);
+    const auto kept = collective;  // it may end, and leave the list
+    kept->handed_over_ = true;
+    operations_[static_cast<size_t>(kept->kind_)]->all_local_in(kept);
+    const bool of_groups =
+        kept->kind_ == CollectiveKind::GroupConstruct || kept->kind_ == CollectiveKind::GroupDestruct;
+    if (!kept->time_limit_ || of_groups || !is_active(kept)) return;
+    // The host has been told the limit, and all nodes are to hear from it: who gives up alone begins the next
+    // one while the others, for the host, are still in this.
+    kept->time_limit_ =
+        server_.runtime().loop().after(kept->limit_ + kHostGrace, [this, ref = CollectiveRef(kept)] {
+            if (const auto expired = ref.lock()) expire(expired);
+        });
 }
 
 void Collectives::extend(const std::shared_ptr<Collective>& collective, std::chrono::milliseconds time) {

@@ -122,6 +122,7 @@ class Collective {
     bool handed_over_ = false;
     bool extended_ = false;
     pmix_status_t local_status_ = PMIX_SUCCESS;
+    std::chrono::milliseconds limit_{};  ///< what was given for it
     std::unique_ptr<Watch> time_limit_;
     Server* server_ = nullptr;
 };
