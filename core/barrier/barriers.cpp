@@ -20,7 +20,6 @@ const char* whole_job(const Collective& fence) {
 
 }  // namespace
 
-/// How many processes the job has, when all of them are here; else 0.
 uint32_t Barriers::size_of(const Namespace& nspace) const {
     if (!nspace.registered || nspace.synthetic) return 0;
     const auto size = server_.runtime().store().job_size(nspace.name.c_str());

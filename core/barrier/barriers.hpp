@@ -25,6 +25,8 @@ class Barriers {
     void joined(const Collective& fence);
     /// A fence has ended; those who called have not been answered yet.
     void ended(const Collective& fence, const Outcome& outcome);
+    /// How many processes the job has, when all of them are here, and they are more than one; else 0.
+    uint32_t size_of(const Namespace& nspace) const;
     /// All processes of the namespace have arrived in memory, and have posted something: they are let go when
     /// everything has been taken that they had sent.
     void all_arrived(const char* nspace);
@@ -46,7 +48,6 @@ class Barriers {
     static void open(Shared& shared);
     static void call_in(Shared& shared);
     bool called_at_server(const char* nspace) const;
-    uint32_t size_of(const Namespace& nspace) const;
     void release_arrived();
     bool take_what_was_sent(const std::string& nspace);
 

@@ -18,10 +18,8 @@ bool is_group_operation(CollectiveKind kind) {
 
 /// How many processes the job has, when all of them are here and find room; else 0.
 uint32_t Meetings::size_of(const Namespace& nspace) const {
-    if (!nspace.registered || nspace.synthetic) return 0;
-    const auto size = server_.runtime().store().job_size(nspace.name.c_str());
-    const bool fits = size && *size > 1 && *size <= Meeting::kMost;
-    return fits && *size == nspace.local_count() ? *size : 0;
+    const uint32_t size = server_.barriers().size_of(nspace);
+    return size <= Meeting::kMost ? size : 0;
 }
 
 int Meetings::offer(const Namespace& nspace) {
