@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What one process does alone, many times: getting what it has, putting, packing. Public API only, and only
 // functions that every libpmix.so.2 since 4.2 has: run it on another library with LD_LIBRARY_PATH to compare.
+//
+//   calls [--line] [GOOGLE BENCHMARK'S OPTIONS]
+//
+// With --line it prints one line, `calls NAME=NANOSECONDS ...`, as the other benchmarks do.
 #include <benchmark/benchmark.h>
 #include <pmix.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -104,14 +110,78 @@ void pack_strings(benchmark::State& state) {
 }
 BENCHMARK(pack_strings);
 
+/// What a process tells of itself, as a modex or an event carries it: 16 infos of several types.
+void pack_infos(benchmark::State& state) {
+    char text[] = "an address of an endpoint, some forty characters";
+    char bytes[256] = {};
+    pmix_info_t infos[16] = {};
+    for (size_t i = 0; i < 16; ++i) {
+        snprintf(infos[i].key, sizeof infos[i].key, "bench.info.%zu", i);
+        pmix_value_t& value = infos[i].value;
+        if (i % 4 == 0) {
+            value.type = PMIX_STRING;
+            value.data.string = text;
+        } else if (i % 4 == 1) {
+            value.type = PMIX_BYTE_OBJECT;
+            value.data.bo = {bytes, sizeof bytes};
+        } else if (i % 4 == 2) {
+            value.type = PMIX_UINT32;
+            value.data.uint32 = static_cast<uint32_t>(i);
+        } else {
+            value.type = PMIX_BOOL;
+            value.data.flag = true;
+        }
+    }
+    for (auto _ : state) {
+        pmix_data_buffer_t buffer = {};
+        check("pack", PMIx_Data_pack(nullptr, &buffer, infos, 16, PMIX_INFO));
+        pmix_info_t back[16] = {};
+        int32_t n = 16;
+        check("unpack", PMIx_Data_unpack(nullptr, &buffer, back, &n, PMIX_INFO));
+        for (pmix_info_t& one : back)
+            PMIx_Value_destruct(&one.value);
+        free(buffer.base_ptr);
+    }
+}
+BENCHMARK(pack_infos);
+
+/// One line of names and nanoseconds.
+class Line : public benchmark::BenchmarkReporter {
+  public:
+    bool ReportContext(const Context&) override {
+        printf("calls");
+        return true;
+    }
+    void ReportRuns(const std::vector<Run>& runs) override {
+        for (const Run& run : runs) {
+            std::string name = run.benchmark_name();
+            for (char& c : name)
+                if (c == '/') c = '_';
+            printf(" %s=%.1f", name.c_str(), run.GetAdjustedRealTime());
+        }
+    }
+    void Finalize() override { printf("\n"); }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    bool line = false;
+    if (argc > 1 && strcmp(argv[1], "--line") == 0) {
+        line = true;
+        for (int i = 1; i < argc; ++i)
+            argv[i] = argv[i + 1];
+        --argc;
+    }
     benchmark::Initialize(&argc, argv);
     // Started by no server it is told so, and can do all that follows.
     const pmix_status_t started = PMIx_Init(&self, nullptr, 0);
     if (started != PMIX_ERR_UNREACH) check("init", started);
-    benchmark::RunSpecifiedBenchmarks();
+    Line reporter;
+    if (line)
+        benchmark::RunSpecifiedBenchmarks(&reporter);
+    else
+        benchmark::RunSpecifiedBenchmarks();
     check("finalize", PMIx_Finalize(nullptr, 0));
     return 0;
 }
