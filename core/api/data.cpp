@@ -23,11 +23,18 @@ std::vector<pmix_proc_t> participants(Runtime& runtime, const pmix_proc_t procs[
     return {procs, procs + nprocs};
 }
 
+/// Whether our job has no other process that we know of. Where the server has gone, what it told us of the
+/// job is still there.
+bool alone(Runtime& runtime) {
+    return runtime.store().job_size(runtime.self().nspace).value_or(1) == 1;
+}
+
 /// A fence in which nobody takes part but ourselves, for a process without a server.
 bool only_ourselves(Runtime& runtime, const std::vector<pmix_proc_t>& procs) {
     for (const pmix_proc_t& proc : procs) {
         if (!nspace_is(proc.nspace, runtime.self().nspace)) return false;
-        if (proc.rank != PMIX_RANK_WILDCARD && proc.rank != runtime.self().rank) return false;
+        if (proc.rank != runtime.self().rank && (proc.rank != PMIX_RANK_WILDCARD || !alone(runtime)))
+            return false;
     }
     return true;
 }
@@ -69,7 +76,8 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
         const Use use;
         if (!use) return PMIX_ERR_INIT;
         Client* client = use->client();
-        if (client == nullptr || !client->connected()) return PMIX_SUCCESS;  // nobody to tell
+        if (client == nullptr) return PMIX_SUCCESS;
+        if (!client->connected()) return alone(*use) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;  // nobody to tell
         return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK,
                                             [client](auto deliver) { client->commit(deliver); });
     });

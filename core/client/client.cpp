@@ -235,7 +235,7 @@ void Client::commit(OnStatus done) {
         std::lock_guard lock(staged_lock_);
         staged.swap(staged_);
     }
-    if (!connected()) return done(PMIX_SUCCESS);  // nobody to tell
+    if (!connected()) return done(PMIX_ERR_LOST_CONNECTION);
     const bool ours = server_version().muster != 0;
     Packer local(format_), remote(format_), global(format_);
     for (const Staged& one : staged) {

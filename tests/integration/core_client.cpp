@@ -246,6 +246,20 @@ int run_cycles(const Words& words) {
     return 0;
 }
 
+// orphaned: the server ends while we do nothing; no call pretends that others have heard of us.
+int run_orphaned(const Words&) {
+    init();
+    wait_for_word();
+    const pmix_status_t first = fence(0);  // may be what finds that the server has gone
+    expect_true("a fence without the others", first == PMIX_ERR_LOST_CONNECTION || first == PMIX_ERR_UNREACH);
+    expect_true("another", fence(0, true) == PMIX_ERR_UNREACH);
+    put(PMIX_GLOBAL, "told.nobody", "text");
+    expect_true("a commit to nobody", PMIx_Commit() == PMIX_ERR_UNREACH);
+    expect("a fence of ourselves", PMIx_Fence(&self, 1, nullptr, 0));
+    expect_got("what we put", get(&self, "told.nobody"), "text");
+    return finalize();
+}
+
 // inflight: calls on other threads end with an error when the process finalizes.
 int run_inflight(const Words&) {
     init();
@@ -265,9 +279,13 @@ int run_inflight(const Words&) {
         });
     }
     start([] { return fence(0); });
-    // The server has them all once it has answered what was sent after them.
-    for (int i = 0; i < 20; ++i)
-        expect("commit", PMIx_Commit());
+    // The server has those that have begun once it has answered what was sent after them; one that begins
+    // late is to fail as well.
+    for (int i = 0; i < 20; ++i) {
+        const pmix_proc_t proc = rank_of(1);
+        expect_true("a value that is nowhere",
+                    get(&proc, "not.here", Directives().flag(PMIX_IMMEDIATE)).status != PMIX_SUCCESS);
+    }
     expect_true("something ended too early", ended == 0);
     say("WAITING");
     finalize();
@@ -747,11 +765,14 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         int (*run)(const Words&);
-    } behaviours[] = {{"fence", run_fence},         {"get", run_get},           {"counted", run_counted},
-                      {"cycles", run_cycles},       {"inflight", run_inflight}, {"forked", run_forked},
-                      {"singleton", run_singleton}, {"stopped", run_stopped},   {"external", run_external},
-                      {"gets", run_gets},           {"refresh", run_refresh},   {"qualified", run_qualified},
-                      {"fences", run_fences},       {"threads", run_threads},   {"commits", run_commits}};
+    } behaviours[] = {{"fence", run_fence},         {"get", run_get},
+                      {"counted", run_counted},     {"cycles", run_cycles},
+                      {"inflight", run_inflight},   {"orphaned", run_orphaned},
+                      {"forked", run_forked},       {"singleton", run_singleton},
+                      {"stopped", run_stopped},     {"external", run_external},
+                      {"gets", run_gets},           {"refresh", run_refresh},
+                      {"qualified", run_qualified}, {"fences", run_fences},
+                      {"threads", run_threads},     {"commits", run_commits}};
     for (const auto& behaviour : behaviours) {
         if (std::string(argv[1]) == behaviour.name) return behaviour.run(words);
     }

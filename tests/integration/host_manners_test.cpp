@@ -515,16 +515,20 @@ TEST(Ends, TheServersEndEndsTheHostsOwnCallsAndRequests) {
 }
 
 TEST(Ends, TheServersEndEndsItsClientsCalls) {
-    std::unique_ptr<Process> fences, asks;
+    std::unique_ptr<Process> fences, asks, works;
     {
         Host host;
         const auto job = host.start_job(3);
+        works = std::make_unique<Process>(core_client(host, job, 2, {"orphaned"}));
         fences = std::make_unique<Process>(core_client(host, job, 0, {"fence", "0"}));
         asks = std::make_unique<Process>(core_client(host, job, 1, {"get", "2", "never.posted", "0"}));
         EXPECT_EQ(asks->line(kMoment), "");
     }
     expect_end(*fences, ended("FENCE", PMIX_ERR_LOST_CONNECTION));
     expect_end(*asks, ended("GET", PMIX_ERR_LOST_CONNECTION));
+    works->go_on();
+    EXPECT_EQ(works->line(), "END");
+    EXPECT_EQ(works->wait(), 0);
 }
 
 TEST(Ends, AServerMayStartAndEndManyTimes) {
