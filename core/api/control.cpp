@@ -178,9 +178,10 @@ PMIX_EXPORT void PMIx_Heartbeat(void) {
     guard([]() -> pmix_status_t {
         const Use use;
         if (!use) return PMIX_ERR_INIT;
-        use->loop().post([client = use->client()] {
+        EventLoop::Task beat = [client = use->client()] {
             if (client != nullptr) client->send_heartbeat();
-        });
+        };
+        if (!use->loop().run_here(beat)) use->loop().post(std::move(beat));
         return PMIX_SUCCESS;
     });
 }

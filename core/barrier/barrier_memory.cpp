@@ -124,7 +124,8 @@ void BarrierMemory::wait(uint32_t gate_was, std::chrono::milliseconds limit) {
     timespec time{};
     time.tv_sec = static_cast<time_t>(limit.count() / 1000);
     time.tv_nsec = static_cast<long>(limit.count() % 1000 * 1000000);
-    syscall(SYS_futex, gate(), FUTEX_WAIT, gate_was, &time, nullptr, 0);
+    const long woken = syscall(SYS_futex, gate(), FUTEX_WAIT, gate_was, &time, nullptr, 0);
+    if (woken != 0 && errno == ETIMEDOUT && long_wait_) long_wait_();
 }
 
 void BarrierMemory::wake_all() {

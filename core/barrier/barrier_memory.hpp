@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,6 +84,8 @@ class BarrierMemory {
     std::atomic<uint64_t>& word() { return *static_cast<std::atomic<uint64_t>*>(base_); }
     /// Waits until the gate is another one, somebody wakes us, or the time is over.
     void wait(uint32_t gate, std::chrono::milliseconds limit);
+    /// Called when that time is over, by whoever waited.
+    void on_long_wait(std::function<void()> listener) { long_wait_ = std::move(listener); }
     void wake_all();
 
   private:
@@ -93,6 +96,7 @@ class BarrierMemory {
 
     UniqueFd fd_;
     void* base_ = nullptr;
+    std::function<void()> long_wait_;
 };
 
 }  // namespace muster

@@ -101,7 +101,7 @@ void Client::drop(const std::shared_ptr<Connection>& connection) {
     if (barrier_) barrier_->close();
     if (meeting_) meeting_->close();
     // Its callbacks may be on the stack: it goes when they are done.
-    runtime_.loop().post([connection] {});
+    runtime_.loop().at_turn_end([connection] {});
 }
 
 void Client::say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
@@ -163,7 +163,7 @@ void Client::close() {
     if (meeting_) meeting_->close();
     for (const auto& connection : connections) {
         connection->close();
-        runtime_.loop().post([connection] {});
+        runtime_.loop().at_turn_end([connection] {});
     }
 }
 

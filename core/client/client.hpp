@@ -140,6 +140,7 @@ class Client {
     void say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
                      OnStatus done);
     pmix_status_t take_in(Unpacker& reply);
+    void watch_server_in_long_waits(BarrierMemory& memory);
     void attach_barrier(UniqueFd fd, std::optional<uid_t> owner);
     void attach_meeting(UniqueFd fd, std::optional<uid_t> owner);
     void on_message_of(Frame frame);

@@ -7,6 +7,16 @@
 #include "core/protocol/command.hpp"
 
 namespace muster {
+namespace {
+
+/// Whoever wants to hear what a server says unasked says so (EventLoop::need_thread()).
+Channel::Limits limits() {
+    Channel::Limits limits;
+    limits.can_wait = true;
+    return limits;
+}
+
+}  // namespace
 
 Connection::Connection(Runtime& runtime, Greeted greeted, WireFormat format)
     : runtime_(runtime),
@@ -15,7 +25,7 @@ Connection::Connection(Runtime& runtime, Greeted greeted, WireFormat format)
       uri_(std::move(greeted.uri)),
       format_(format),
       peer_index_(greeted.peer_index),
-      channel_(std::make_unique<Channel>(runtime.loop(), std::move(greeted.socket), Channel::Limits())),
+      channel_(std::make_unique<Channel>(runtime.loop(), std::move(greeted.socket), limits())),
       last_tag_(tag::kFirstDynamic) {}
 Connection::~Connection() = default;
 

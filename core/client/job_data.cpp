@@ -37,6 +37,11 @@ Result<void> Client::connect(const ServerContact& contact) {
     return known;
 }
 
+/// Where the server ends without a word, only its connection says so, which somebody has to look at.
+void Client::watch_server_in_long_waits(BarrierMemory& memory) {
+    memory.on_long_wait([&loop = runtime_.loop()] { loop.need_thread(); });
+}
+
 void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
     // Where the host drives progress, a call that waits has to drive it, too.
     if (runtime_.loop().drive() == EventLoop::Drive::External) return;
@@ -48,6 +53,7 @@ void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
         MUSTER_LOG(runtime_.log(), Warning, "%s; fences go by the server", memory.error().text.c_str());
         return;
     }
+    watch_server_in_long_waits(**memory);
     barrier_ = std::make_shared<Barrier>(std::move(*memory), *size);
 }
 
@@ -59,6 +65,7 @@ void Client::attach_meeting(UniqueFd fd, std::optional<uid_t> owner) {
         MUSTER_LOG(runtime_.log(), Warning, "%s; groups go by the server", memory.error().text.c_str());
         return;
     }
+    watch_server_in_long_waits(**memory);
     meeting_ = std::make_shared<Meeting>(std::move(*memory), *size, runtime_.self().rank);
 }
 

@@ -62,7 +62,10 @@ Events::Events(Runtime& runtime)
           [&runtime](const HandlerSpec& handler, const pmix_proc_t& source) {
               return source_in_range(runtime, handler, source);
           },
-          [this](const std::vector<pmix_status_t>& codes) { withdraw(codes); }) {}
+          [this](const std::vector<pmix_status_t>& codes) { withdraw(codes); }) {
+    constexpr size_t kMostOfAClient = 20;
+    observers_.reserve(kMostOfAClient);
+}
 
 void Events::attach(Client& client) {
     client_ = &client;
@@ -95,14 +98,19 @@ void Events::tell_primary() {
 }
 
 void Events::observe(pmix_status_t code, Observer observer) {
-    observers_.emplace(code, std::move(observer));
+    observers_.emplace_back(code, std::move(observer));
+}
+
+bool Events::is_observed(pmix_status_t code) const {
+    return std::any_of(observers_.begin(), observers_.end(),
+                       [code](const auto& observer) { return observer.first == code; });
 }
 
 EventEngine::OnEnd Events::observed(const EventPtr& event) {
     std::vector<EventEngine::OnEnd> ends;
-    const auto [begin, end] = observers_.equal_range(event->status);
-    for (auto observer = begin; observer != end; ++observer) {
-        if (EventEngine::OnEnd on_end = observer->second(event)) ends.push_back(std::move(on_end));
+    for (const auto& [code, observer] : observers_) {
+        if (code != event->status) continue;
+        if (EventEngine::OnEnd on_end = observer(event)) ends.push_back(std::move(on_end));
     }
     if (ends.empty()) return nullptr;
     return [ends = std::move(ends)](const Info& results, bool answered) {
@@ -116,6 +124,7 @@ void Events::listen(const std::vector<pmix_status_t>& codes) {
     for (const pmix_status_t code : codes) {
         if (listened_.insert(code).second && wanted_[code]++ == 0) fresh.push_back(code);
     }
+    runtime_.loop().need_thread();
     // A server sees all that passes.
     if (fresh.empty() || upstream() == nullptr) return;
     Packer message = client_->packer(Command::RegisterEvents);
@@ -129,6 +138,7 @@ void Events::listen(const std::vector<pmix_status_t>& codes) {
 }
 
 void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
+    if (!runtime_.loop().need_thread()) return done(PMIX_ERR_NOMEM, 0);  // its events come unasked
     const std::vector<pmix_status_t> codes = spec.codes;
     size_t id = 0;
     if (const pmix_status_t added = engine_.add(std::move(spec), id); added != PMIX_SUCCESS)
@@ -223,7 +233,7 @@ bool Events::report(const EventPtr& event) {
     const auto now = std::chrono::steady_clock::now();
     const bool stream = now - std::exchange(reported_, now) < kStream;
     if (stream || event->range != PMIX_RANGE_LOCAL || runtime_.server() != nullptr || upstream() == nullptr ||
-        client_->server_version().muster == 0 || client_->busy() || observers_.contains(event->status) ||
+        client_->server_version().muster == 0 || client_->busy() || is_observed(event->status) ||
         engine_.wanted(*event, true))
         return false;
     Packer message = packed(*event, Command::Report);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/events/event_engine.hpp"
@@ -64,6 +65,7 @@ class Events {
 
   private:
     EventEngine::OnEnd observed(const EventPtr& event);
+    bool is_observed(pmix_status_t code) const;
     Packer packed(const Event& event, Command command) const;
     bool concerns_us(const Event& event) const;
     /// The client role where it has a server to ask.
@@ -80,8 +82,8 @@ class Events {
     std::map<pmix_status_t, size_t> wanted_;  ///< how many handlers have each code
     size_t wanted_defaults_ = 0;              ///< and how many have all
     std::set<pmix_status_t> listened_;        ///< codes that the library itself has asked for
-    std::multimap<pmix_status_t, Observer> observers_;
-    std::chrono::steady_clock::time_point reported_{};  ///< when report() was last asked
+    std::vector<std::pair<pmix_status_t, Observer>> observers_;  ///< few, and asked once an event
+    std::chrono::steady_clock::time_point reported_{};           ///< when report() was last asked
 };
 
 }  // namespace muster

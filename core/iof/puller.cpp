@@ -68,6 +68,7 @@ void Puller::attach(Client& client) {
 void Puller::set_style(InfoView directives) {
     OutputStyle style;
     if (style.read(directives) != PMIX_SUCCESS || !style.local.value_or(false)) return;
+    runtime_.loop().need_thread();
     Forwarding& forwarding = runtime_.forwarding();
     unasked_ = std::make_unique<OutputSink>(std::move(style), &forwarding.console(), forwarding.find_facts(),
                                             forwarding.on_failure());
@@ -78,6 +79,7 @@ void Puller::pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_chan
     auto handler = std::make_shared<Handler>();
     if (const pmix_status_t status = handler->read(directives); status != PMIX_SUCCESS)
         return done(status, 0);
+    if (!runtime_.loop().need_thread()) return done(PMIX_ERR_NOMEM, 0);  // output comes unasked
     handler->function = function;
     if (function == nullptr || handler->style.to_files()) {
         Forwarding& forwarding = runtime_.forwarding();

@@ -46,11 +46,17 @@ size_t stream_index(pmix_iof_channel_t channel) {
 
 Console::Console(EventLoop& loop, std::function<void(pmix_iof_channel_t)> on_broken)
     : loop_(loop), on_broken_(std::move(on_broken)) {
-    for (size_t i = 0; i < streams_.size(); ++i) {
+    for (size_t i = 0; i < streams_.size(); ++i)
         streams_[i].fd = static_cast<int>(i) + 1;
+}
+
+/// Looked at when something is first written: most processes write nothing.
+bool Console::Stream::is_regular() {
+    if (!regular) {
         struct stat info {};
-        streams_[i].regular = fstat(streams_[i].fd, &info) == 0 && S_ISREG(info.st_mode);
+        regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     }
+    return *regular;
 }
 
 Console::~Console() {
@@ -79,8 +85,8 @@ bool Console::write_once(Stream& stream) {
     if (left == 0 || stream.broken) return false;
     // A pipe that is ready takes so much without blocking.
     pollfd ready{stream.fd, POLLOUT, 0};
-    if (!stream.regular && poll(&ready, 1, 0) <= 0) return false;
-    const size_t size = stream.regular ? left : std::min<size_t>(left, PIPE_BUF);
+    if (!stream.is_regular() && poll(&ready, 1, 0) <= 0) return false;
+    const size_t size = stream.is_regular() ? left : std::min<size_t>(left, PIPE_BUF);
     const ssize_t written = write_quietly(stream.fd, stream.queue.data() + stream.done, size);
     if (written < 0) {
         if (errno == EINTR) return true;
@@ -120,7 +126,7 @@ void Console::flush(Stream& stream) {
 void Console::drain(Stream& stream) {
     while (!stream.broken && stream.done < stream.queue.size()) {
         pollfd ready{stream.fd, POLLOUT, 0};
-        if (!stream.regular && poll(&ready, 1, kPatienceMs) == 0) return;
+        if (!stream.is_regular() && poll(&ready, 1, kPatienceMs) == 0) return;
         write_once(stream);
     }
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,7 +38,8 @@ class Console {
   private:
     struct Stream {
         int fd = -1;
-        bool regular = false;
+        std::optional<bool> regular;
+        bool is_regular();
         bool broken = false;
         std::string queue;
         size_t done = 0;

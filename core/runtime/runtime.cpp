@@ -127,7 +127,11 @@ void Runtime::note_own_facts() {
 }
 
 void Runtime::start() {
-    loop_->start(thread_name_.c_str());
+    if (role_ == Role::Client) {
+        loop_->start_when_needed(thread_name_.c_str());
+    } else {
+        loop_->start(thread_name_.c_str());
+    }
 }
 
 void Runtime::set_company(size_t processes) {
@@ -142,8 +146,9 @@ void Runtime::set_company(size_t processes) {
 void Runtime::stop() {
     if (!loop_) return;
     // What readers have not been given yet they get before nothing runs any more.
-    if (forwarding_) loop_->post([this] { forwarding_->finish(); });
-    loop_->stop();
+    loop_->stop([this] {
+        if (forwarding_) forwarding_->finish();
+    });
 }
 
 const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {

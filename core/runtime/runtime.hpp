@@ -98,7 +98,8 @@ class Runtime {
     /// Once the identity is known, before init returns.
     void note_own_facts();
 
-    /// Starts the progress thread, where it is ours.
+    /// Starts the progress thread, where it is ours: in a client once it is needed
+    /// (docs/decisions/0022-the-thread-of-a-client.md).
     void start();
     /// Says how many processes of this node are at work together with this one, itself among them: where
     /// there are processors for all, who waits here may poll; a server may unless it has one processor only.

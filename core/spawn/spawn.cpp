@@ -88,6 +88,8 @@ void spawn_by_host(Server& server, const Caller& caller, Info job_info, Apps app
 
 void spawn(Runtime& runtime, Info job_info, Apps apps, HostDone done) {
     if (Client* client = connected_client(runtime)) {
+        // Other servers may send the job's output unasked.
+        if (client->server_version().muster == 0) runtime.loop().need_thread();
         Packer message = client->packer(Command::Spawn);
         message.infos(job_info).counted(apps.data(), apps.size(), PMIX_APP);
         ask(

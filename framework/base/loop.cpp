@@ -37,28 +37,71 @@ void contained(Callback&& callback) noexcept {
 }  // namespace
 
 struct Watch::Impl {
+    Impl** first = nullptr;  // EventLoop::watches_, and our neighbours there
+    Impl* next = nullptr;
+    Impl* previous = nullptr;
     event_base* base = nullptr;
     event* handle = nullptr;
     int fd = -1;
-    int mirror_fd = -1;  // EventLoop::poll_fd_, where there is one
-    int timer_fd = -1;   // a time that must be visible in mirror_fd
-    short interest = 0;  // EV_READ and EV_WRITE, as asked for
+    const int* mirror_fd = nullptr;  // EventLoop::poll_fd_, where there is one
+    int timer_fd = -1;               // a time that must be visible there
+    short interest = 0;              // EV_READ and EV_WRITE, as asked for
+    bool can_wait = false;           // Watch::let_wait()
+    std::chrono::steady_clock::time_point deadline;
     std::function<void(EventLoop::Ready)> on_ready;
     std::function<void()> on_time;
     bool* destroyed = nullptr;  // set while a callback runs
     bool* ran = nullptr;        // EventLoop::ran_ and busy_
     bool* busy = nullptr;
 
-    void mirror() {
-        if (mirror_fd < 0 || fd < 0) return;
+    Impl() = default;
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl() {
+        if (first != nullptr) (previous != nullptr ? previous->next : *first) = next;
+        if (next != nullptr) next->previous = previous;
+    }
+
+    void enlist(Impl*& all) {
+        first = &all;
+        next = all;
+        if (next != nullptr) next->previous = this;
+        all = this;
+    }
+
+    /// Whether somebody has to drive the loop for this.
+    bool presses() const {
+        if (on_ready == nullptr) return on_time != nullptr;
+        return (interest & (can_wait ? EV_WRITE : EV_READ | EV_WRITE)) != 0;
+    }
+
+    void mirror() const {
+        if (*mirror_fd < 0 || fd < 0) return;
         epoll_event wanted{};
         wanted.events = ((interest & EV_READ) != 0 ? unsigned{EPOLLIN} : 0U) |
                         ((interest & EV_WRITE) != 0 ? unsigned{EPOLLOUT} : 0U);
         if (interest == 0) {
-            epoll_ctl(mirror_fd, EPOLL_CTL_DEL, fd, nullptr);
-        } else if (epoll_ctl(mirror_fd, EPOLL_CTL_MOD, fd, &wanted) != 0) {
-            epoll_ctl(mirror_fd, EPOLL_CTL_ADD, fd, &wanted);
+            epoll_ctl(*mirror_fd, EPOLL_CTL_DEL, fd, nullptr);
+        } else if (epoll_ctl(*mirror_fd, EPOLL_CTL_MOD, fd, &wanted) != 0) {
+            epoll_ctl(*mirror_fd, EPOLL_CTL_ADD, fd, &wanted);
         }
+    }
+
+    /// Shows in the mirror what was watched before there was one. libevent itself calls back.
+    void appear() {
+        if (on_time != nullptr && timer_fd < 0) {
+            using std::chrono::duration_cast;
+            const auto since_boot = deadline.time_since_epoch();
+            const auto seconds = duration_cast<std::chrono::seconds>(since_boot);
+            itimerspec spec{};
+            spec.it_value.tv_sec = seconds.count();
+            spec.it_value.tv_nsec = duration_cast<std::chrono::nanoseconds>(since_boot - seconds).count();
+            timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+            timerfd_settime(timer_fd, TFD_TIMER_ABSTIME, &spec, nullptr);
+            fd = timer_fd;
+            interest = EV_READ;
+        }
+        mirror();
     }
 
     /// A time that has come must not keep mirror_fd readable.
@@ -108,6 +151,10 @@ Watch::~Watch() {
     if (impl_->timer_fd >= 0) ::close(impl_->timer_fd);
 }
 
+void Watch::let_wait() {
+    impl_->can_wait = true;
+}
+
 void Watch::want_write(bool on) {
     const auto interest = static_cast<short>(on ? impl_->interest | EV_WRITE : impl_->interest & ~EV_WRITE);
     if (interest == impl_->interest) return;
@@ -144,29 +191,40 @@ EventLoop::EventLoop(Drive drive) : drive_(drive) {
         this);
     if (wake_event_ == nullptr) throw std::bad_alloc();
     event_add(wake_event_, nullptr);
-    if (drive_ == Drive::External) mirror_wake();
+    if (drive_ == Drive::External && !mirror_wake()) throw std::bad_alloc();
 }
 
 /// libevent shows its descriptor to nobody, so what it watches is mirrored in a set of our own.
-void EventLoop::mirror_wake() {
+bool EventLoop::mirror_wake() {
     poll_fd_ = epoll_create1(EPOLL_CLOEXEC);
-    if (poll_fd_ < 0) throw std::bad_alloc();
     epoll_event wanted{};
     wanted.events = EPOLLIN;
-    epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted);
+    return poll_fd_ >= 0 && epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted) == 0;
+}
+
+/// What our thread of a shared loop waits at. Without descriptors for it that thread has the loop for itself.
+bool EventLoop::build_gate() {
+    epoll_event wanted{};
+    wanted.events = EPOLLIN;
+    if (mirror_wake()) gate_fd_ = epoll_create1(EPOLL_CLOEXEC);
+    if (gate_fd_ < 0 || epoll_ctl(gate_fd_, EPOLL_CTL_ADD, poll_fd_, &wanted) != 0) {
+        for (int* fd : {&gate_fd_, &poll_fd_}) {
+            if (*fd >= 0) ::close(*fd);
+            *fd = -1;
+        }
+        return false;
+    }
+    for (Watch::Impl* watch = watches_; watch != nullptr; watch = watch->next)
+        watch->appear();
+    return true;
 }
 
 void EventLoop::share() {
-    if (drive_ != Drive::Thread || gate_fd_ >= 0) return;
-    mirror_wake();
-    gate_fd_ = epoll_create1(EPOLL_CLOEXEC);
-    if (gate_fd_ < 0) throw std::bad_alloc();
-    epoll_event wanted{};
-    wanted.events = EPOLLIN;
-    epoll_ctl(gate_fd_, EPOLL_CTL_ADD, poll_fd_, &wanted);
+    if (drive_ == Drive::Thread) shared_ = true;
 }
 
 void EventLoop::open_gate(bool open) const {
+    if (gate_fd_ < 0) return;
     epoll_event wanted{};
     wanted.events = open ? unsigned{EPOLLIN} : 0U;
     epoll_ctl(gate_fd_, EPOLL_CTL_MOD, poll_fd_, &wanted);
@@ -185,42 +243,95 @@ EventLoop::~EventLoop() {
 }
 
 void EventLoop::start(const char* name) {
-    if (drive_ != Drive::Thread || thread_.joinable()) return;
-    stopping_ = false;
-    std::string short_name(name, strnlen(name, 15));
-    thread_ = std::thread([this, short_name] {
-        pthread_setname_np(pthread_self(), short_name.c_str());
-        if (gate_fd_ >= 0) return run_shared();
-        driver_ = std::this_thread::get_id();
-        while (!stopping_)
-            wait_turn();
-        run_posted();
-        driver_ = std::thread::id();
-    });
+    if (drive_ != Drive::Thread) return;
+    need_thread();
+    start_when_needed(name);
 }
 
-/// Our thread's part of a shared loop: what comes while nobody has borrowed it.
-void EventLoop::run_shared() {
-    const auto take = [this] {
-        std::unique_lock lock(drive_lock_);
-        drive_free_.wait(lock, [this] { return !driven_; });
-        driven_ = true;
-        driver_ = std::this_thread::get_id();
-    };
-    while (!stopping_) {
-        epoll_event ready{};
-        epoll_wait(gate_fd_, &ready, 1, -1);
-        take();
-        turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
-        give_drive();
+void EventLoop::start_when_needed(const char* name) {
+    if (drive_ != Drive::Thread) return;
+    {
+        const std::lock_guard lock(thread_lock_);
+        if (started_) return;
+        std::strncpy(name_, name, sizeof name_ - 1);
+        stopping_ = false;
+        if ((!shared_ || needed_) && !launch()) throw std::bad_alloc();
+        put_off_ = !thread_;
+        started_ = true;
     }
-    take();
-    run_posted();
+    if (!put_off_) return;
+    // Something may be left from before.
+    wait_for_drive();
     give_drive();
 }
 
+bool EventLoop::need_thread() noexcept {
+    needed_ = true;
+    if (!put_off_) return true;
+    const std::lock_guard lock(thread_lock_);
+    if (!put_off_) return true;
+    if (!launch()) return false;
+    put_off_ = false;
+    return true;
+}
+
+/// A thread that allocates and frees nothing is given no arena by malloc, which would be made and unmade for
+/// it: hence not a std::thread.
+bool EventLoop::launch() noexcept {
+    pthread_t thread{};
+    const auto body = [](void* self) -> void* {
+        auto* loop = static_cast<EventLoop*>(self);
+        pthread_setname_np(pthread_self(), loop->name_);
+        if (loop->shared_) {
+            loop->run_shared();
+        } else {
+            loop->run_alone();
+        }
+        return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, body, this) != 0) return false;
+    thread_ = thread;
+    return true;
+}
+
+/// Our thread of a loop that nobody shares.
+void EventLoop::run_alone() {
+    driver_ = std::this_thread::get_id();
+    while (!stopping_)
+        wait_turn();
+    run_posted();
+    driver_ = std::thread::id();
+}
+
+/// Our thread's part of a shared loop: what comes while nobody has borrowed it. What is left at the end is
+/// done by whoever ends it.
+void EventLoop::run_shared() {
+    wait_for_drive();
+    const bool gate = gate_fd_ >= 0 || build_gate();
+    while (!gate && !stopping_)
+        wait_turn();
+    give_drive();
+    while (!stopping_) {
+        epoll_event ready{};
+        epoll_wait(gate_fd_, &ready, 1, -1);
+        if (stopping_) break;
+        wait_for_drive();
+        turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        give_drive();
+    }
+}
+
+/// Whether there is something that somebody has to drive the loop for. The driver's.
+bool EventLoop::leaves_something() {
+    for (const Watch::Impl* watch = watches_; watch != nullptr; watch = watch->next) {
+        if (watch->presses()) return true;
+    }
+    const std::lock_guard lock(posted_lock_);
+    return !posted_.empty();
+}
+
 bool EventLoop::run_borrowed(Task& task, const std::function<bool()>& done) {
-    if (gate_fd_ < 0 || stopping_ || !take_drive(std::chrono::milliseconds(0))) return false;
+    if (!shared_ || stopping_ || !take_drive(std::chrono::milliseconds(0))) return false;
     open_gate(false);
     borrowed_ = true;
     borrower_ = &done;
@@ -239,7 +350,7 @@ bool EventLoop::run_borrowed(Task& task, const std::function<bool()>& done) {
 }
 
 bool EventLoop::run_here(Task& task) {
-    if (gate_fd_ < 0 || stopping_ || !take_drive(std::chrono::milliseconds(0))) return false;
+    if (!shared_ || stopping_ || !take_drive(std::chrono::milliseconds(0))) return false;
     bool free = false;
     {
         std::lock_guard lock(posted_lock_);
@@ -253,11 +364,26 @@ bool EventLoop::run_here(Task& task) {
     return free;
 }
 
-void EventLoop::stop() {
-    if (!thread_.joinable()) return;
-    stopping_ = true;
-    wake();
-    thread_.join();
+void EventLoop::stop(Task last) {
+    std::optional<pthread_t> thread;
+    {
+        const std::lock_guard lock(thread_lock_);
+        if (!started_) return;
+        started_ = false;
+        put_off_ = false;
+        stopping_ = true;
+        thread = std::exchange(thread_, std::nullopt);
+    }
+    if (last) {
+        const std::lock_guard lock(posted_lock_);
+        posted_.push_back(std::move(last));
+    }
+    if (thread || borrowed_) wake();
+    if (thread) pthread_join(*thread, nullptr);
+    if (!shared_) return;
+    wait_for_drive();
+    run_posted();
+    give_drive();
 }
 
 bool EventLoop::on_loop() const {
@@ -265,6 +391,8 @@ bool EventLoop::on_loop() const {
 }
 
 void EventLoop::post(Task task) {
+    // First: what was posted must not wait for a thread that cannot be had.
+    if (put_off_ && !on_loop() && !need_thread()) throw std::bad_alloc();
     {
         std::lock_guard lock(posted_lock_);
         posted_.push_back(std::move(task));
@@ -334,8 +462,9 @@ std::unique_ptr<Watch> EventLoop::watch(int fd, std::function<void(Ready)> on_re
     impl->handle = event_new(base_, fd, EV_READ | EV_PERSIST, &Watch::Impl::fired, impl.get());
     if (impl->handle == nullptr) throw std::bad_alloc();
     event_add(impl->handle, nullptr);
-    impl->mirror_fd = poll_fd_;
+    impl->mirror_fd = &poll_fd_;
     impl->mirror();
+    impl->enlist(watches_);
     return std::unique_ptr<Watch>(new Watch(std::move(impl)));
 }
 
@@ -351,18 +480,10 @@ std::unique_ptr<Watch> EventLoop::after(std::chrono::milliseconds delay, std::fu
     when.tv_sec = delay.count() / 1000;
     when.tv_usec = (delay.count() % 1000) * 1000;
     event_add(impl->handle, &when);
-    if (poll_fd_ >= 0) {
-        // Makes poll_fd() readable when the time has come; libevent itself calls back.
-        impl->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-        itimerspec spec{};
-        spec.it_value.tv_sec = when.tv_sec;
-        spec.it_value.tv_nsec = when.tv_usec * 1000 + 1;  // zero would disarm it
-        timerfd_settime(impl->timer_fd, 0, &spec, nullptr);
-        impl->mirror_fd = poll_fd_;
-        impl->fd = impl->timer_fd;
-        impl->interest = EV_READ;
-        impl->mirror();
-    }
+    impl->deadline = std::chrono::steady_clock::now() + delay;
+    impl->mirror_fd = &poll_fd_;
+    if (poll_fd_ >= 0) impl->appear();
+    impl->enlist(watches_);
     return std::unique_ptr<Watch>(new Watch(std::move(impl)));
 }
 
@@ -375,7 +496,15 @@ bool EventLoop::take_drive(std::chrono::milliseconds limit) {
     return true;
 }
 
+void EventLoop::wait_for_drive() {
+    std::unique_lock lock(drive_lock_);
+    drive_free_.wait(lock, [this] { return !driven_; });
+    driven_ = true;
+    driver_ = std::this_thread::get_id();
+}
+
 void EventLoop::give_drive() {
+    if (put_off_ && (needed_ || leaves_something())) need_thread();
     {
         std::lock_guard lock(drive_lock_);
         driver_ = std::thread::id();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The event loop of a process (on libevent): one progress thread, or none where the host drives it
-// (PMIX_EXTERNAL_PROGRESS). State of the roles belongs to whoever runs the loop.
+// The event loop of a process (on libevent): one progress thread, perhaps only once it is needed, or none
+// where the host drives it (PMIX_EXTERNAL_PROGRESS). State of the roles belongs to whoever runs the loop.
 #pragma once
+
+#include <pthread.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -32,6 +35,9 @@ class Watch {
     void want_write(bool on);
     /// Readiness watches: stop (or go on) asking for "readable", for back-pressure.
     void want_read(bool on);
+    /// Readiness watches: what can be read there is no reason to start the thread of a loop that has put that
+    /// off. It is read when somebody drives the loop for another reason.
+    void let_wait();
 
   private:
     friend class EventLoop;
@@ -59,8 +65,8 @@ class EventLoop {
     ~EventLoop();
 
     /// Drive::Thread: from now on blocking calls drive the loop themselves while they wait (run_borrowed()),
-    /// and the thread does so between them: a request and its reply cost no change of threads. Before the
-    /// first watch and start().
+    /// and the thread does so between them: a request and its reply cost no change of threads. Before
+    /// start().
     void share();
     /// Drive::Thread: a thread that waits for what is likely to come soon (a call for its reply, the progress
     /// thread of a loop that is not shared for what follows what it has just served) looks for it so long
@@ -87,8 +93,17 @@ class EventLoop {
 
     /// Starts the thread (Drive::Thread) under `name` (at most 15 characters are kept).
     void start(const char* name);
-    /// Ends the loop after the tasks already posted and joins the thread. Not from the loop's own thread.
-    void stop();
+    /// A shared loop: as start(), but the thread begins only when there is something that nobody drives: a
+    /// task that another thread posts, or what whoever drove the loop leaves behind (tasks, times, and what
+    /// is watched and cannot wait), or need_thread(). Calls that wait drive the loop themselves, and want
+    /// none.
+    void start_when_needed(const char* name);
+    /// From now on there must be a thread: something may come unasked. Any thread; before start, too. False
+    /// where it cannot be had now: it is tried again whenever somebody has driven the loop.
+    bool need_thread() noexcept;
+    /// Ends the loop after the tasks already posted, and `last` (may be null) behind them, and joins the
+    /// thread. What a shared loop has left to do runs on the caller's thread. Not from the loop's own thread.
+    void stop(Task last = nullptr);
 
     Drive drive() const { return drive_; }
     /// Drive::Thread: stop() was called, and start() not since. What is posted waits for start().
@@ -130,10 +145,15 @@ class EventLoop {
     void run_shared();
     /// Whether our thread is to be woken by what happens.
     void open_gate(bool open) const;
-    void mirror_wake();
+    bool mirror_wake();
+    bool build_gate();
+    bool launch() noexcept;
+    void run_alone();
+    bool leaves_something();
     /// The right to drive, of a loop without thread or a shared one; take_drive() waits at most `limit` for
     /// it.
     bool take_drive(std::chrono::milliseconds limit);
+    void wait_for_drive();
     void give_drive();
 
     const Drive drive_;
@@ -150,13 +170,20 @@ class EventLoop {
     std::condition_variable drive_free_;
     bool driven_ = false;
     std::atomic<std::thread::id> driver_{};
-    std::thread thread_;
+    std::mutex thread_lock_;  // guards what follows; what is atomic is read without it
+    bool started_ = false;    // by start() or start_when_needed(), and not stopped since
+    std::optional<pthread_t> thread_;
+    char name_[16] = "";
+    std::atomic<bool> put_off_{false};  // there is no thread yet
+    std::atomic<bool> needed_{false};   // need_thread() was called
     // Of a shared loop.
-    int gate_fd_ = -1;  // where our thread waits for poll_fd_
+    bool shared_ = false;
+    int gate_fd_ = -1;  // where our thread waits for poll_fd_; the driver's, as are the following
     std::atomic<bool> borrowed_{false};
     const std::function<bool()>* borrower_ = nullptr;  // what the borrower waits for; the driver's
 
-    std::vector<Task> turn_end_;  // of whoever runs the loop
+    Watch::Impl* watches_ = nullptr;  // all that live, of whoever runs the loop
+    std::vector<Task> turn_end_;      // likewise
     std::unique_ptr<Polling> polling_;
     bool ran_ = false;   // a callback, in this turn; whoever runs the loop sets it
     bool busy_ = false;  // something was served, or asked for, and more is likely to come soon

@@ -44,6 +44,8 @@ class Channel {
         size_t max_queued = SIZE_MAX;
         /// What is refused so ends the conversation: the peer does not read, and could not be told again.
         bool close_when_full = false;
+        /// What the peer says unasked can wait until somebody drives the loop (Watch::let_wait()).
+        bool can_wait = false;
     };
 
     /// Takes the socket over, which must be non-blocking.

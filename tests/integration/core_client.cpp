@@ -350,6 +350,8 @@ int run_singleton(const Words&) {
 // stopped: the progress thread is stopped; calls that need it say so, and finalize still says goodbye.
 int run_stopped(const Words&) {
     init();
+    const auto ignore = [](pmix_status_t, pmix_value_t*, void*) {};
+    expect("get", PMIx_Get_nb(&self, PMIX_RANK, nullptr, 0, ignore, nullptr));  // needs a thread
     // It names itself, once it runs.
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!has_progress_thread() && std::chrono::steady_clock::now() < until)

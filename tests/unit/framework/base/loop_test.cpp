@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <future>
 #include <string>
@@ -559,6 +562,210 @@ TEST_F(LoopShared, NobodyStandsInBesideABorrowerOrAfterTheEnd) {
     borrower.join();
     loop_.stop();
     EXPECT_FALSE(loop_.run_here(task));
+}
+
+/// A loop whose thread is put off until it is needed.
+class LoopPutOff : public ::testing::Test {
+  protected:
+    LoopPutOff() { loop_.share(); }
+    ~LoopPutOff() override {
+        loop_.stop();
+        watch_.reset();
+    }
+
+    void start() { loop_.start_when_needed("put-off"); }
+    /// Its thread, where it is there, may be busy for a moment.
+    void drive(const EventLoop::Task& task) {
+        EventLoop::Task copy = task;
+        while (!loop_.run_borrowed(copy, [] { return true; }))
+            std::this_thread::sleep_for(100us);
+    }
+    /// A thread of this name, which it gives itself when it runs.
+    static bool has_thread() {
+        for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+            std::ifstream file(thread.path() / "comm");
+            std::string name;
+            if (std::getline(file, name) && name == "put-off") return true;
+        }
+        return false;
+    }
+    /// Runs where the loop's thread does, and says that it is not this one.
+    void serves() {
+        std::promise<std::thread::id> ran;
+        auto by = ran.get_future();
+        loop_.post([&] { ran.set_value(std::this_thread::get_id()); });
+        ASSERT_TRUE(comes(by));
+        EXPECT_NE(by.get(), std::this_thread::get_id());
+        EXPECT_TRUE(has_thread());
+    }
+
+    Pipe pipe_;
+    EventLoop loop_{EventLoop::Drive::Thread};
+    std::unique_ptr<Watch> watch_;
+};
+
+TEST_F(LoopPutOff, HasNoThreadForBorrowers) {
+    start();
+    bool came = false;
+    EventLoop::Task wait = [&] {
+        watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {
+            pipe_.take();
+            came = true;
+        });
+        watch_->let_wait();
+        pipe_.put();
+    };
+    EXPECT_TRUE(loop_.run_borrowed(wait, [&] { return came; }));
+    bool on_time = false;
+    std::unique_ptr<Watch> timer;
+    EventLoop::Task later = [&] { timer = loop_.after(1ms, [&] { on_time = true; }); };
+    EXPECT_TRUE(loop_.run_borrowed(later, [&] { return on_time; }));
+    timer.reset();
+    EXPECT_TRUE(loop_.run_here(wait = [] {}));
+    // What can wait does, for whoever drives next.
+    pipe_.put();
+    came = false;
+    std::this_thread::sleep_for(1ms);
+    EXPECT_FALSE(came);
+    EXPECT_TRUE(loop_.run_borrowed(wait, [&] { return came; }));
+    EXPECT_FALSE(has_thread());
+    loop_.stop();
+    EXPECT_FALSE(has_thread());
+    EXPECT_TRUE(loop_.stopped());
+}
+
+TEST_F(LoopPutOff, StartsForATaskOfAnotherThread) {
+    start();
+    serves();
+    drive([] {});  // and goes on to be borrowed
+    serves();
+}
+
+TEST_F(LoopPutOff, StartsForATaskThatIsLeft) {
+    start();
+    std::promise<void> ran;
+    auto done = ran.get_future();
+    drive([&] { loop_.post([&] { ran.set_value(); }); });
+    EXPECT_TRUE(comes(done));
+}
+
+TEST_F(LoopPutOff, StartsForATimeThatIsLeft) {
+    start();
+    std::promise<void> ran;
+    auto done = ran.get_future();
+    drive([&] { watch_ = loop_.after(2ms, [&] { ran.set_value(); }); });
+    EXPECT_TRUE(comes(done));
+}
+
+TEST_F(LoopPutOff, StartsForATimeThatWasLeftBefore) {
+    std::promise<void> ran;
+    auto done = ran.get_future();
+    watch_ = loop_.after(2ms, [&] { ran.set_value(); });
+    start();
+    EXPECT_TRUE(comes(done));
+}
+
+TEST_F(LoopPutOff, StartsForWhatIsWatched) {
+    start();
+    std::promise<void> ran;
+    auto done = ran.get_future();
+    drive([&] {
+        watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {
+            pipe_.take();
+            ran.set_value();
+        });
+    });
+    pipe_.put();
+    EXPECT_TRUE(comes(done));
+}
+
+TEST_F(LoopPutOff, StartsForWhatIsToBeWritten) {
+    start();
+    std::promise<void> ran;
+    auto done = ran.get_future();
+    drive([&] {
+        watch_ = loop_.watch(pipe_.fds[1], [&](EventLoop::Ready now) {
+            if (!now.writable) return;
+            watch_->want_write(false);
+            ran.set_value();
+        });
+        watch_->let_wait();
+    });
+    EXPECT_FALSE(has_thread());
+    drive([&] { watch_->want_write(true); });
+    EXPECT_TRUE(comes(done));
+}
+
+TEST_F(LoopPutOff, StartsWhereItIsSaidToBeNeeded) {
+    EXPECT_TRUE(loop_.need_thread());
+    start();
+    serves();
+}
+
+TEST_F(LoopPutOff, StartsForASecondWhoWaitsAndTakesOver) {
+    start();
+    std::atomic<bool> begun{false}, end{false};
+    std::thread borrower([&] {
+        EventLoop::Task task = [&] { begun = true; };
+        EXPECT_TRUE(loop_.run_borrowed(task, [&] { return end.load(); }));
+    });
+    while (!begun)
+        std::this_thread::yield();
+    std::promise<void> ran;
+    auto done = ran.get_future();
+    // What it waits for comes when the one who drives has gone.
+    loop_.post([&] {
+        watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {
+            pipe_.take();
+            ran.set_value();
+        });
+        watch_->let_wait();
+        end = true;
+    });
+    borrower.join();
+    pipe_.put();
+    EXPECT_TRUE(comes(done));
+}
+
+TEST_F(LoopPutOff, EndsWithWhatIsLeftOnTheCallersThread) {
+    start();
+    std::vector<int> order;
+    loop_.stop([&] {
+        EXPECT_TRUE(loop_.on_loop());
+        order.push_back(1);
+    });
+    EXPECT_EQ(order, std::vector{1});
+    EventLoop::Task never = [] { FAIL(); };
+    EXPECT_FALSE(loop_.run_borrowed(never, [] { return true; }));
+    loop_.post([&] { order.push_back(2); });
+    EXPECT_FALSE(has_thread());
+    // What was posted meanwhile is waited for by nobody.
+    start();
+    serves();
+    EXPECT_EQ(order, (std::vector{1, 2}));
+    loop_.stop([&] { order.push_back(3); });
+    EXPECT_EQ(order, (std::vector{1, 2, 3}));
+    EXPECT_FALSE(has_thread());
+}
+
+TEST_F(LoopPutOff, ItsThreadHasTheLoopAloneWhereDescriptorsAreShort) {
+    start();
+    rlimit old{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
+    const int lowest = dup(0);
+    ASSERT_GE(lowest, 0);
+    ::close(lowest);
+    rlimit tight = old;
+    tight.rlim_cur = static_cast<rlim_t>(lowest);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    std::promise<void> ran;
+    auto done = ran.get_future();
+    loop_.post([&] { ran.set_value(); });
+    EXPECT_TRUE(comes(done));
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &old), 0);
+    EventLoop::Task never = [] { FAIL(); };
+    EXPECT_FALSE(loop_.run_borrowed(never, [] { return true; }));
+    serves();
 }
 
 TEST(LoopThread, IsNotBorrowedUnlessShared) {
