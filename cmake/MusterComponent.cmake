@@ -41,6 +41,7 @@ function(muster_add_component)
     add_library(${target}_objects OBJECT EXCLUDE_FROM_ALL ${ARG_SOURCES})
     target_compile_definitions(${target}_objects PRIVATE MUSTER_COMPONENT_LINKED=1)
     target_link_libraries(${target}_objects PUBLIC muster_flags muster_framework ${ARG_LIBRARIES})
+    muster_unity(${target} ${target}_objects)
 endfunction()
 
 # How a file of components is linked. What it uses of the framework is linked into it; nothing is left undefined, and all

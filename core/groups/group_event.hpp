@@ -12,6 +12,9 @@
 
 namespace muster {
 
+/// Invitations given up lately, of which one knows who was told.
+constexpr size_t kMaxGivenUp = 64;
+
 /// Keys of our own. Two invitations to one name by one process, one after the other, are told apart by their
 /// round (PMIX_UINT64); libraries that do not know it leave it out.
 inline constexpr const char* kRoundKey = "muster.grp.round";

@@ -150,7 +150,7 @@ bool read_members(Server& server, Unpacker& in, std::string_view nspace, std::ve
     return true;
 }
 
-using Reply = std::function<void(const Outcome&)>;
+using OnOutcome = std::function<void(const Outcome&)>;
 
 /// One asks for all processes of its job, who met in memory: `own` is its call, and the others' get the
 /// replies that `reply_of` makes.
@@ -182,7 +182,7 @@ void arrive_together(Server& server, CollectiveKind kind, const std::string& id,
 /// The reply to one that was in a meeting, had to leave it, and asks for itself: what the meeting came to, or
 /// comes to. False where it came to nothing.
 bool answered_by_meeting(Server& server, const Request& request, CollectiveKind kind, const std::string& id,
-                         uint32_t number, const std::function<Reply(const MemberListPtr&)>& reply_to) {
+                         uint32_t number, const std::function<OnOutcome(const MemberListPtr&)>& reply_to) {
     const pmix_proc_t& proc = request.peer->proc;
     if (const auto active = server.collectives().find(kind, id)) {
         if (Collectives::answer_too(active, proc, reply_to(active->arrivals().front().members))) return true;
@@ -296,7 +296,8 @@ void handle::group_destruct(Server& server, const Request& request) {
     const auto end = [&server, id](const pmix_proc_t& proc) {
         return [&server, id, proc](const Outcome& outcome) { end_for(server, id, proc, outcome.status); };
     };
-    Reply reply = [end_it = end(peer->proc), ref = PeerRef(peer), tag = request.tag](const Outcome& outcome) {
+    OnOutcome reply = [end_it = end(peer->proc), ref = PeerRef(peer),
+                       tag = request.tag](const Outcome& outcome) {
         end_it(outcome);
         const PeerPtr caller = ref.lock();
         if (!caller) return;

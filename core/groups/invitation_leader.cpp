@@ -10,13 +10,6 @@
 #include "core/runtime/runtime.hpp"
 
 namespace muster {
-namespace {
-
-/// Invitations given up lately, of which we know who was told.
-constexpr size_t kMaxGivenUp = 64;
-
-}  // namespace
-
 Invitations::InvitationPtr Invitations::leading(const std::string& id) const {
     const auto found = std::find_if(leading_.begin(), leading_.end(),
                                     [&](const InvitationPtr& one) { return one->id == id; });

@@ -14,8 +14,6 @@ namespace {
 
 /// Invitations under way that a server watches; of more the oldest are watched no longer.
 constexpr size_t kMaxWatched = 4096;
-/// Invitations given up lately, of which we know who was told.
-constexpr size_t kMaxGivenUp = 64;
 /// How long those who have not answered their invitation may still offer to lead, when nobody who waits does.
 constexpr std::chrono::milliseconds kClaimTime{2000};
 

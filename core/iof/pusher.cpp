@@ -18,7 +18,7 @@ namespace muster {
 namespace {
 
 /// Bytes on the way to the host that it has not answered.
-constexpr size_t kWindow = size_t{256} << 10;
+constexpr size_t kPushWindow = size_t{256} << 10;
 constexpr size_t kMostUnanswered = 256;
 constexpr size_t kReadSize = size_t{64} << 10;
 constexpr std::chrono::seconds kTerminalCheck{1};
@@ -55,7 +55,7 @@ Pusher::~Pusher() = default;
 
 void Pusher::push(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done) {
     OverflowPolicy policy;
-    if (const pmix_status_t status = policy.read(directives, kWindow); status != PMIX_SUCCESS)
+    if (const pmix_status_t status = policy.read(directives, kPushWindow); status != PMIX_SUCCESS)
         return done(answer_of(status));
     const bool waits = !queue_.empty() || !fits(bytes.size());
     if (policy.when != OverflowPolicy::When::Wait && !bytes.empty() && waits && !make_room(policy, bytes))
@@ -101,7 +101,7 @@ bool Pusher::make_room(const OverflowPolicy& policy, ByteView& bytes) {
 
 /// Whether so many bytes may go now.
 bool Pusher::fits(size_t size) const {
-    return unanswered_ < kMostUnanswered && (on_the_way_ == 0 || on_the_way_ + size <= kWindow);
+    return unanswered_ < kMostUnanswered && (on_the_way_ == 0 || on_the_way_ + size <= kPushWindow);
 }
 
 void Pusher::pump() {

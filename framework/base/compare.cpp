@@ -5,21 +5,11 @@
 #include <cstring>
 
 #include "framework/base/hwloc_object.hpp"
+#include "framework/base/unaligned.hpp"
 #include "framework/base/value.hpp"
 
 namespace muster {
 namespace {
-
-const char* at(const void* element, std::size_t offset) {
-    return static_cast<const char*>(element) + offset;
-}
-
-template <class T>
-T load(const void* where) {
-    T value;
-    std::memcpy(&value, where, sizeof(T));
-    return value;
-}
 
 template <class T>
 pmix_value_cmp_t order(const T& a, const T& b) {

@@ -13,29 +13,10 @@
 
 #include "framework/base/argv.hpp"
 #include "framework/base/hwloc_object.hpp"
+#include "framework/base/unaligned.hpp"
 
 namespace muster {
 namespace {
-
-char* at(void* element, std::size_t offset) {
-    return static_cast<char*>(element) + offset;
-}
-const char* at(const void* element, std::size_t offset) {
-    return static_cast<const char*>(element) + offset;
-}
-
-// Elements arrive from C callers, packed in unions and arrays: they are read and written through memcpy where
-// the static type is not known.
-template <class T>
-T load(const void* where) {
-    T value;
-    std::memcpy(&value, where, sizeof(T));
-    return value;
-}
-template <class T>
-void store(void* where, const T& value) {
-    std::memcpy(where, &value, sizeof(T));
-}
 
 bool checked_bytes(std::size_t n, std::size_t size, std::size_t* bytes) {
     return !__builtin_mul_overflow(n, size, bytes);

@@ -12,21 +12,11 @@
 #include "framework/base/hwloc_object.hpp"
 #include "framework/base/names.hpp"
 #include "framework/base/status.hpp"
+#include "framework/base/unaligned.hpp"
 #include "framework/base/value.hpp"
 
 namespace muster {
 namespace {
-
-template <class T>
-T load(const void* where) {
-    T value;
-    std::memcpy(&value, where, sizeof(T));
-    return value;
-}
-
-const char* at(const void* element, std::size_t offset) {
-    return static_cast<const char*>(element) + offset;
-}
 
 template <class T>
 std::string formatted(const char* format, T value) {

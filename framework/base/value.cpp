@@ -10,6 +10,8 @@
 #include <cstring>
 #include <new>
 
+#include "framework/base/unaligned.hpp"
+
 namespace muster {
 namespace {
 
@@ -20,13 +22,6 @@ struct Number {
     std::uint64_t natural;
     double real;
 };
-
-template <class T>
-T load(const void* where) {
-    T value;
-    std::memcpy(&value, where, sizeof(T));
-    return value;
-}
 
 std::optional<Number> read_number(const void* where, const DataType& type) {
     Number number = {Number::Form::kSigned, 0, 0, 0.0};
