@@ -36,7 +36,7 @@ function(muster_add_component)
         muster_component_file(${target})
         install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
     endif()
-    target_link_libraries(${target} PRIVATE muster_flags muster_runtime muster_framework ${ARG_LIBRARIES})
+    target_link_libraries(${target} PRIVATE muster_flags muster_lean muster_runtime muster_framework ${ARG_LIBRARIES})
 
     add_library(${target}_objects OBJECT EXCLUDE_FROM_ALL ${ARG_SOURCES})
     target_compile_definitions(${target}_objects PRIVATE MUSTER_COMPONENT_LINKED=1)

@@ -28,6 +28,4 @@ muster_late_library(zlib ${MUSTER_ZLIB_LIBRARY} "${ZLIB_INCLUDE_DIRS}")
 # libltdl has no pkg-config file.
 find_path(LTDL_INCLUDE_DIR ltdl.h REQUIRED)
 find_library(LTDL_LIBRARY ltdl REQUIRED)
-add_library(Ltdl::Ltdl UNKNOWN IMPORTED)
-set_target_properties(Ltdl::Ltdl PROPERTIES
-    IMPORTED_LOCATION ${LTDL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${LTDL_INCLUDE_DIR})
+muster_late_library(ltdl ${LTDL_LIBRARY} "${LTDL_INCLUDE_DIR}")

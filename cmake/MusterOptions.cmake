@@ -16,6 +16,8 @@ option(MUSTER_FUZZ "Instrument for libFuzzer (clang only) and link the fuzz targ
 set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 option(MUSTER_STATIC_RUNTIME
     "Link the C++ runtime (libstdc++) into the library and its components; not with sanitizers" ON)
+option(MUSTER_LATE_UNWINDER
+    "Open libgcc_s when something is thrown, rather than at the start; with MUSTER_STATIC_RUNTIME, on x86_64 and aarch64" ON)
 set(MUSTER_LINKED_COMPONENTS "" CACHE STRING
     "Components linked into the library rather than loaded: 'all', or a list such as ptl/usock;gds/hash")
 set(MUSTER_BUNDLED_COMPONENTS "bfrops/v41;gds/hash;gds/shmem;psec/native;ptl/usock" CACHE STRING
@@ -58,6 +60,12 @@ target_compile_options(muster_flags INTERFACE
     # Paths in messages and debug information are relative to the source tree.
     -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_compile_definitions(muster_flags INTERFACE _GNU_SOURCE MUSTER_VERSION="${PROJECT_VERSION}")
+# What is loaded into each process has no type information but that of what it throws: std::function brings that of each
+# lambda, and the linker would have to relocate it at each start.
+add_library(muster_lean INTERFACE)
+if(NOT MUSTER_SANITIZE)
+    target_compile_options(muster_lean INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+endif()
 if(MUSTER_WERROR)
     target_compile_options(muster_flags INTERFACE -Werror)
 endif()
@@ -76,6 +84,9 @@ endif()
 if(MUSTER_UNITY)
     # The sources look like headers then, whose types everybody shares.
     add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
+endif()
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$")
+    set(MUSTER_LATE_UNWINDER OFF)
 endif()
 if(MUSTER_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)

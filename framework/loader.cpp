@@ -21,7 +21,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <iterator>
 #include <mutex>
 #include <optional>
 
@@ -32,13 +32,8 @@ namespace {
 
 constexpr std::string_view kFilePrefix = "mca_";
 constexpr std::string_view kFileSuffix = ".so";
+constexpr std::string_view kBundle = "/muster_components.so";
 constexpr size_t kMaxParameters = 256;
-
-// libltdl's state is the process's, and its functions may not run at the same time.
-std::mutex& ltdl_lock() {
-    static std::mutex lock;
-    return lock;
-}
 
 bool is_component_name(std::string_view name) {
     return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
@@ -69,6 +64,27 @@ Error io_error(const std::string& path) {
     return {errno == ENOENT ? PMIX_ERR_NOT_FOUND : PMIX_ERROR, path + ": " + std::strerror(errno)};
 }
 
+std::string folder_of(const std::string& path) {
+    return path.substr(0, std::max<size_t>(path.rfind('/'), 1));
+}
+
+/// The names in a folder; none where it cannot be read. Not by readdir(), whose buffer of 32 KiB each process
+/// would touch for the first time here.
+template <class Take>
+void each_entry(const std::string& folder, const Take& take) {
+    const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    alignas(dirent64) char block[4096];
+    for (;;) {
+        const ssize_t got = fd ? ::getdents64(fd.get(), block, sizeof block) : 0;
+        if (got <= 0) return;
+        for (ssize_t at = 0; at < got;) {
+            const auto* entry = reinterpret_cast<const dirent64*>(block + at);
+            take(entry->d_name);
+            at += entry->d_reclen;
+        }
+    }
+}
+
 /// Whether somebody other than root, and than whoever can change this library itself, can change what this is
 /// the status of.
 bool others_can_change(const struct stat& status) {
@@ -83,13 +99,22 @@ bool others_can_change(const struct stat& status) {
            ((status.st_mode & S_IWGRP) != 0 && !same_group);
 }
 
-/// Opening what is no file could take for ever; and root runs nobody else's code.
-Result<void> examine(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return io_error(path);
+/// Which file it is, under whatever name.
+struct FileId {
+    dev_t device = 0;
+    ino_t number = 0;
+    bool operator==(const FileId&) const = default;
+};
+
+FileId id_of(const struct stat& status) {
+    return {status.st_dev, status.st_ino};
+}
+
+/// Opening what is no file could take for ever; and root runs nobody else's code. `status` is the file's.
+Result<void> examine(const std::string& path, const struct stat& status) {
     if (!S_ISREG(status.st_mode)) return refused(path, "it is not a regular file");
     if (::geteuid() != 0) return {};
-    const std::string folder = path.substr(0, std::max<size_t>(path.rfind('/'), 1));
+    const std::string folder = folder_of(path);
     struct stat around {};
     if (::stat(folder.c_str(), &around) != 0) return io_error(folder);
     if (!others_can_change(status) && !others_can_change(around)) return {};
@@ -140,12 +165,38 @@ std::string why_not_opened(const std::string& path) {
 
 using EntryFunction = const muster_component_t* (*)();
 
-/// Opens the file and finds its one function.
-Result<EntryFunction> open_entry(const std::string& path, const std::string& symbol) {
-    std::lock_guard guard(ltdl_lock());
+/// What a process has opened, under one lock: libltdl's state is the process's, and its functions may not run
+/// at the same time.
+struct Opened {
+    std::mutex lock;
+    bool ltdl_ready = false;
+    // The file of several components that is part of this library (docs/decisions/0021), opened once.
+    std::string bundle;
+    FileId bundle_id;
+    void* bundle_handle = nullptr;
+};
+Opened& opened() {
+    static auto* const the_opened = new Opened;  // never destroyed: threads may call while the process exits
+    return *the_opened;
+}
+
+/// Whether the file is the bundle, which then is opened: as the library itself was, by the dynamic linker.
+bool is_bundle(Opened& all, const std::string& path, const FileId& id) {
+    if (all.bundle_handle != nullptr) return id == all.bundle_id;
+    std::string bundle = folder_of(path).append(kBundle);
+    struct stat status {};
+    if (::stat(bundle.c_str(), &status) != 0 || id_of(status) != id) return false;
+    all.bundle_handle = ::dlopen(bundle.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (all.bundle_handle == nullptr) return false;
+    all.bundle = std::move(bundle);
+    all.bundle_id = id;
+    return true;
+}
+
+Result<void*> open_by_ltdl(Opened& all, const std::string& path, const std::string& symbol) {
     // Counted by libltdl; never undone, for what was opened stays.
-    static const bool ready = lt_dlinit() == 0;
-    if (!ready) return Error{PMIX_ERR_INIT, "libltdl cannot be initialised"};
+    if (!all.ltdl_ready && lt_dlinit() != 0) return Error{PMIX_ERR_INIT, "libltdl cannot be initialised"};
+    all.ltdl_ready = true;
     lt_dladvise advise = nullptr;
     if (lt_dladvise_init(&advise) != 0) return Error{PMIX_ERR_NOMEM, "libltdl has no memory left"};
     lt_dladvise_local(&advise);
@@ -153,9 +204,40 @@ Result<EntryFunction> open_entry(const std::string& path, const std::string& sym
     lt_dlhandle handle = lt_dlopenadvise(path.c_str(), advise);
     lt_dladvise_destroy(&advise);
     if (handle == nullptr) return refused(path, "it cannot be opened: " + why_not_opened(path));
-    void* address = lt_dlsym(handle, symbol.c_str());
+    return lt_dlsym(handle, symbol.c_str());
+}
+
+/// Opens the file and finds its one function. Whatever is looked at costs each process that is started: of a
+/// file that is open already nothing is asked but which one it is.
+Result<EntryFunction> open_entry(const std::string& path, const std::string& symbol) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return io_error(path);
+    Opened& all = opened();
+    std::lock_guard guard(all.lock);
+    const FileId id = id_of(status);
+    if (all.bundle_handle == nullptr || id != all.bundle_id) {
+        if (Result<void> examined = examine(path, status); !examined.ok()) return examined.error();
+    }
+    const bool bundled = is_bundle(all, path, id);
+    void* address = nullptr;
+    if (bundled) {
+        address = ::dlsym(all.bundle_handle, symbol.c_str());
+    } else {
+        Result<void*> found = open_by_ltdl(all, path, symbol);
+        if (!found.ok()) return found.error();
+        address = *found;
+    }
     if (address == nullptr) {
         return refused(path, "it does not export " + symbol + "; build it with muster_add_component()");
+    }
+    // The linker also looks into the libraries that the file needs.
+    const link_map* library = library_of(address);
+    if (library == nullptr || !same_file(library->l_name, bundled ? all.bundle : path)) {
+        return refused(path, "the function that it should export is another library's");
+    }
+    if (!bound_at_once(*library)) {
+        return refused(
+            path, "it is bound lazily; link it with -Wl,-z,now, or build it with muster_add_component()");
     }
     EntryFunction entry = nullptr;
     std::memcpy(&entry, &address, sizeof entry);
@@ -168,23 +250,21 @@ std::vector<ComponentFile> find_component_files(const std::vector<std::string>& 
     std::vector<ComponentFile> files;
     for (const std::string& folder : folders) {
         if (folder.empty() || folder.front() != '/') continue;
-        const std::unique_ptr<DIR, int (*)(DIR*)> list(::opendir(folder.c_str()), &::closedir);
-        if (list == nullptr) continue;
         std::vector<ComponentFile> here;
-        while (const dirent* entry = ::readdir(list.get())) {
-            std::string_view name(entry->d_name);
+        each_entry(folder, [&](const char* entry) {
+            std::string_view name(entry);
             if (name.size() <= kFilePrefix.size() + kFileSuffix.size() || !name.starts_with(kFilePrefix) ||
                 !name.ends_with(kFileSuffix))
-                continue;
+                return;
             name.remove_prefix(kFilePrefix.size());
             name.remove_suffix(kFileSuffix.size());
             const size_t end = name.find('_');
-            if (end == std::string_view::npos || !is_component_name(name.substr(end + 1))) continue;
-            here.push_back({std::string(name.substr(0, end)), std::string(name.substr(end + 1)),
-                            folder + "/" + entry->d_name});
-        }
+            if (end == std::string_view::npos || !is_component_name(name.substr(end + 1))) return;
+            here.push_back(
+                {std::string(name.substr(0, end)), std::string(name.substr(end + 1)), folder + "/" + entry});
+        });
         std::sort(here.begin(), here.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
-        files.insert(files.end(), here.begin(), here.end());
+        std::move(here.begin(), here.end(), std::back_inserter(files));
     }
     return files;
 }
@@ -289,20 +369,8 @@ Result<const muster_component_t*> open_component_file(const ComponentFile& file,
         if (!allowed.ok()) return allowed.error();
         path = std::move(*allowed);
     }
-    if (Result<void> examined = examine(path); !examined.ok()) return examined.error();
-
     Result<EntryFunction> entry = open_entry(path, "muster_component_" + file.framework + "_" + file.name);
     if (!entry.ok()) return entry.error();
-    // The linker also looks into the libraries that the file needs.
-    const link_map* library = library_of(reinterpret_cast<const void*>(*entry));
-    if (library == nullptr || !same_file(library->l_name, path)) {
-        return refused(file.path, "the function that it should export is another library's");
-    }
-    if (!bound_at_once(*library)) {
-        return refused(
-            file.path,
-            "it is bound lazily; link it with -Wl,-z,now, or build it with muster_add_component()");
-    }
     const muster_component_t* descriptor = (*entry)();
     Result<void> fits = check_descriptor(descriptor, file.framework, file.name, file.path);
     if (!fits.ok()) return fits.error();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parameters: see parameters.hpp. What was given from outside is read once, at construction, and kept by
-// name; a definition picks its value from that, under its own name or a former one.
+// name; a definition picks its value from that, under its own name or a former one. Every process defines
+// some dozens and reads a few, so that a definition is only noted: where nothing was given it allocates
+// little and compares hashes.
 #include "framework/parameters.hpp"
 
 #include <pwd.h>
@@ -12,6 +14,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <map>
 #include <mutex>
 
@@ -88,15 +91,32 @@ std::optional<bool> parse_bool(std::string_view text) {
     return std::nullopt;
 }
 
+/// A number of few digits, as nearly all are: exact, and without the C library's tables, which are read from
+/// its file into each process.
+std::optional<double> parse_short_decimal(std::string_view text) {
+    constexpr double kPowers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+    if (text.empty() || text.size() > 9 || text.front() == '.') return std::nullopt;
+    const size_t point = std::min(text.find('.'), text.size());
+    uint32_t digits = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        if (i == point) continue;
+        if (text[i] < '0' || text[i] > '9') return std::nullopt;
+        digits = digits * 10 + static_cast<uint32_t>(text[i] - '0');
+    }
+    const size_t fraction = point == text.size() ? 0 : text.size() - point - 1;
+    return digits / kPowers[fraction];
+}
+
 std::optional<double> parse_seconds(std::string_view text) {
+    if (const std::optional<double> value = parse_short_decimal(text)) return value;
     const std::optional<double> value = read_decimal(text);
     if (!value || !std::isfinite(*value) || *value < 0) return std::nullopt;
     return value;
 }
 
-std::string join(const std::vector<std::string>& words) {
+std::string join(const std::vector<std::string_view>& words) {
     std::string out;
-    for (const std::string& word : words) {
+    for (const std::string_view word : words) {
         if (!out.empty()) out += ", ";
         out += word;
     }
@@ -202,20 +222,77 @@ struct Given {
 };
 
 struct Defined {
+    uint32_t hash;  // of the full name
     ParameterDefinition definition;
-    Given now;
+    std::optional<Given> given{};  // with the value in its one form
+
+    std::string value() const {
+        if (given) return given->value;
+        return canonical(definition, definition.default_value).value_or(definition.default_value);
+    }
+    ParameterView view() const {
+        if (given) return {&definition, given->value, given->source, given->origin};
+        return {&definition, value(), ParameterSource::Default, {}};
+    }
 };
+
+/// The parts of a full name, those that are empty left out, with "_" between them.
+template <class Take>
+void each_part(const ParameterDefinition& definition, Take&& take) {
+    bool first = true;
+    for (const std::string_view part : {definition.framework, definition.component, definition.name}) {
+        if (part.empty()) continue;
+        if (!first) take(std::string_view("_"));
+        take(part);
+        first = false;
+    }
+}
+
+/// FNV-1a.
+struct NameHash {
+    uint32_t value = 2166136261U;
+    void operator()(std::string_view part) {
+        for (const char c : part)
+            value = (value ^ static_cast<unsigned char>(c)) * 16777619U;
+    }
+};
+
+uint32_t hash_of(std::string_view full_name) {
+    NameHash hash;
+    hash(full_name);
+    return hash.value;
+}
+
+bool has_name(const ParameterDefinition& definition, std::string_view full_name) {
+    bool same = true;
+    each_part(definition, [&](std::string_view part) {
+        same = same && full_name.starts_with(part);
+        if (same) full_name.remove_prefix(part.size());
+    });
+    return same && full_name.empty();
+}
 
 }  // namespace
 
 std::string ParameterDefinition::full_name() const {
-    std::string out = framework;
-    for (const std::string* part : {&component, &name}) {
-        if (part->empty()) continue;
-        if (!out.empty()) out += '_';
-        out += *part;
-    }
+    std::string out;
+    each_part(*this, [&](std::string_view part) { out += part; });
     return out;
+}
+
+std::vector<std::string_view> parameter_words(std::string_view text, char separator) {
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+        const size_t end = text.find(separator);
+        std::string_view word = text.substr(0, end);
+        while (!word.empty() && word.front() == ' ')
+            word.remove_prefix(1);
+        while (!word.empty() && word.back() == ' ')
+            word.remove_suffix(1);
+        if (!word.empty()) words.push_back(word);
+        text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    }
+    return words;
 }
 
 const char* parameter_source_name(ParameterSource source) {
@@ -237,8 +314,8 @@ const char* parameter_source_name(ParameterSource source) {
 struct Parameters::Impl {
     mutable std::mutex lock;  // guards everything here
     std::map<std::string, Given, std::less<>> given;
-    std::map<std::string, Defined, std::less<>> defined;
-    std::map<std::string, std::string, std::less<>> former;  // former name -> name
+    std::list<Defined> defined;     // in the order of definition
+    std::vector<Defined*> by_hash;  // the same
     std::vector<std::string> complaints;
 
     void take_file(const std::string& path, ParameterSource source, bool must_be_roots) {
@@ -272,33 +349,57 @@ struct Parameters::Impl {
     }
 
     /// What was given under the name or a former one; the strongest source wins, then the present name.
-    const Given* find_given(const ParameterDefinition& definition, const std::string& full_name) const {
+    const Given* find_given(const ParameterDefinition& definition) const {
+        if (given.empty()) return nullptr;
         const Given* best = nullptr;
-        const auto consider = [&](const std::string& name) {
+        const auto consider = [&](std::string_view name) {
             const auto at = given.find(name);
             if (at != given.end() && (best == nullptr || at->second.source > best->source))
                 best = &at->second;
         };
-        consider(full_name);
-        for (const std::string& name : definition.former_names)
+        consider(definition.full_name());
+        for (const std::string_view name : definition.former_names)
             consider(name);
         return best;
     }
 
-    const Defined* find(std::string_view full_name) const {
-        auto at = defined.find(full_name);
-        if (at == defined.end()) {
-            const auto renamed = former.find(full_name);
-            if (renamed != former.end()) at = defined.find(renamed->second);
+    /// The first of these hashes and beyond.
+    std::vector<Defined*>::const_iterator first_of(uint32_t hash) const {
+        return std::lower_bound(by_hash.begin(), by_hash.end(), hash,
+                                [](const Defined* entry, uint32_t wanted) { return entry->hash < wanted; });
+    }
+
+    const Defined* find_present(std::string_view full_name) const {
+        const uint32_t hash = hash_of(full_name);
+        for (auto at = first_of(hash); at != by_hash.end() && (*at)->hash == hash; ++at) {
+            if (has_name((*at)->definition, full_name)) return *at;
         }
-        return at == defined.end() ? nullptr : &at->second;
+        return nullptr;
+    }
+
+    const Defined* find(std::string_view full_name) const {
+        if (const Defined* entry = find_present(full_name)) return entry;
+        for (const Defined& entry : defined) {
+            const auto& names = entry.definition.former_names;
+            if (std::find(names.begin(), names.end(), full_name) != names.end()) return &entry;
+        }
+        return nullptr;
+    }
+
+    /// In the order of their names.
+    std::vector<std::pair<std::string, const Defined*>> sorted() const {
+        std::vector<std::pair<std::string, const Defined*>> out;
+        for (const Defined& entry : defined)
+            out.emplace_back(entry.definition.full_name(), &entry);
+        std::sort(out.begin(), out.end());
+        return out;
     }
 
     std::string nearest(std::string_view name) const {
         std::string best;
         // A third of the letters may be wrong; more is another word.
         size_t limit = std::max<size_t>(2, name.size() / 3);
-        for (const auto& [known, entry] : defined) {
+        for (const auto& [known, entry] : sorted()) {
             const size_t difference =
                 known.size() > name.size() ? known.size() - name.size() : name.size() - known.size();
             if (difference > limit) continue;
@@ -367,39 +468,37 @@ Parameters::Parameters(Sources sources) : impl_(std::make_unique<Impl>()) {
 Parameters::~Parameters() = default;
 
 Result<void> Parameters::define(ParameterDefinition definition) {
+    NameHash hash;
+    each_part(definition, hash);
     std::lock_guard guard(impl_->lock);
-    std::string full_name = definition.full_name();
-    if (impl_->defined.count(full_name) != 0) return {};
-    for (const std::string& name : definition.former_names)
-        impl_->former.emplace(name, full_name);
-    Defined entry{std::move(definition), {}};
-    const ParameterDefinition& kept = entry.definition;
-    const std::optional<std::string> fallback = canonical(kept, kept.default_value);
-    entry.now.value = fallback.value_or(kept.default_value);
-
-    Result<void> result;
-    if (const Given* given = impl_->find_given(kept, full_name); given != nullptr) {
-        if (std::optional<std::string> value = canonical(kept, given->value)) {
-            entry.now = {std::move(*value), given->source, given->origin};
-        } else {
-            Error error{PMIX_ERR_BAD_PARAM, "parameter " + full_name + " cannot be \"" + given->value +
-                                                "\" (" + given->origin + "); valid are " +
-                                                valid_values(kept) + "; \"" + kept.default_value +
-                                                "\" is used"};
-            impl_->complaints.push_back(error.text);
-            result = std::move(error);
-        }
-    } else if (!fallback) {
-        result = Error{PMIX_ERR_BAD_PARAM, "the default of parameter " + full_name + ", \"" +
-                                               kept.default_value + "\", does not fit its type"};
+    auto at = impl_->first_of(hash.value);
+    for (; at != impl_->by_hash.end() && (*at)->hash == hash.value; ++at) {
+        if (has_name((*at)->definition, definition.full_name())) return {};
     }
-    impl_->defined.emplace(std::move(full_name), std::move(entry));
-    return result;
+    Defined& entry = impl_->defined.emplace_back(Defined{hash.value, std::move(definition)});
+    impl_->by_hash.insert(at, &entry);
+    const ParameterDefinition& kept = entry.definition;
+
+    const Given* given = impl_->find_given(kept);
+    if (given == nullptr) {
+        if (canonical(kept, kept.default_value)) return {};
+        return Error{PMIX_ERR_BAD_PARAM, "the default of parameter " + kept.full_name() + ", \"" +
+                                             kept.default_value + "\", does not fit its type"};
+    }
+    if (std::optional<std::string> value = canonical(kept, given->value)) {
+        entry.given = {std::move(*value), given->source, given->origin};
+        return {};
+    }
+    Error error{PMIX_ERR_BAD_PARAM, "parameter " + kept.full_name() + " cannot be \"" + given->value +
+                                        "\" (" + given->origin + "); valid are " + valid_values(kept) +
+                                        "; \"" + kept.default_value + "\" is used"};
+    impl_->complaints.push_back(error.text);
+    return error;
 }
 
 std::optional<std::string> Parameters::raw(std::string_view full_name) const {
     std::lock_guard guard(impl_->lock);
-    if (const Defined* entry = impl_->find(full_name)) return entry->now.value;
+    if (const Defined* entry = impl_->find(full_name)) return entry->value();
     const auto at = impl_->given.find(full_name);
     if (at == impl_->given.end()) return std::nullopt;
     return at->second.value;
@@ -409,13 +508,13 @@ std::optional<ParameterView> Parameters::view(std::string_view full_name) const 
     std::lock_guard guard(impl_->lock);
     const Defined* entry = impl_->find(full_name);
     if (entry == nullptr) return std::nullopt;
-    return ParameterView{&entry->definition, entry->now.value, entry->now.source, entry->now.origin};
+    return entry->view();
 }
 
 std::string Parameters::text(std::string_view full_name) const {
     std::lock_guard guard(impl_->lock);
     const Defined* entry = impl_->find(full_name);
-    return entry == nullptr ? std::string() : entry->now.value;
+    return entry == nullptr ? std::string() : entry->value();
 }
 
 int64_t Parameters::integer(std::string_view full_name) const {
@@ -438,9 +537,8 @@ std::vector<ParameterView> Parameters::all() const {
     std::lock_guard guard(impl_->lock);
     std::vector<ParameterView> out;
     out.reserve(impl_->defined.size());
-    for (const auto& [name, entry] : impl_->defined) {
-        out.push_back({&entry.definition, entry.now.value, entry.now.source, entry.now.origin});
-    }
+    for (const auto& [name, entry] : impl_->sorted())
+        out.push_back(entry->view());
     return out;
 }
 

@@ -20,17 +20,18 @@ enum class ParameterType : uint8_t { Int, Unsigned, Size, Bool, String, Seconds,
 /// Where a value came from, strongest last.
 enum class ParameterSource : uint8_t { Default, SystemFile, UserFile, Environment, Program };
 
-/// The one definition from which everything else is derived.
+/// The one definition from which everything else is derived. Its texts stay as long as the process: literals,
+/// or a component's descriptor.
 struct ParameterDefinition {
-    std::string framework{};  ///< "ptl"; empty for parameters of the library as a whole
-    std::string component{};  ///< "tcp", or "base" for the framework itself
-    std::string name{};       ///< "if_include"
+    std::string_view framework{};  ///< "ptl"; empty for parameters of the library as a whole
+    std::string_view component{};  ///< "tcp", or "base" for the framework itself
+    std::string_view name{};       ///< "if_include"
     ParameterType type = ParameterType::String;
-    std::string default_value{};              ///< as text
-    std::string unit{};                       ///< "seconds", "bytes", ... or empty
-    std::string help{};                       ///< one sentence
-    std::vector<std::string> choices{};       ///< ParameterType::Choice
-    std::vector<std::string> former_names{};  ///< full names that mean the same
+    std::string default_value{};                   ///< as text
+    std::string_view unit{};                       ///< "seconds", "bytes", ... or empty
+    std::string_view help{};                       ///< one sentence
+    std::vector<std::string_view> choices{};       ///< ParameterType::Choice
+    std::vector<std::string_view> former_names{};  ///< full names that mean the same
     /// "ptl_tcp_if_include": what follows PMIX_MCA_ in the environment.
     std::string full_name() const;
 };
@@ -41,6 +42,9 @@ struct ParameterView {
     ParameterSource source;
     std::string origin;  ///< path and line of a file, name of the environment variable
 };
+
+/// The words of a list, such as a parameter's value, without the blanks around them; they are part of `text`.
+std::vector<std::string_view> parameter_words(std::string_view text, char separator);
 
 /// "default", "system file", ...
 const char* parameter_source_name(ParameterSource source);

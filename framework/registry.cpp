@@ -5,119 +5,50 @@
 #include "framework/registry.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <list>
-#include <map>
 #include <optional>
 
 #include "framework/base/install.hpp"
-#include "framework/base/loop.hpp"
+#include "framework/component.hpp"
 #include "framework/component_table.hpp"
 #include "framework/loader.hpp"
-#include "framework/pcompress.hpp"
-#include "framework/plog.hpp"
-#include "framework/pmdl.hpp"
-#include "framework/pnet.hpp"
-#include "framework/preg.hpp"
-#include "framework/psec.hpp"
 
 namespace muster {
 namespace {
 
-constexpr const char* kFrameworks[] = {"bfrops", "gds",  "pcompress", "plog", "pmdl",
-                                       "pnet",   "preg", "psec",      "ptl"};
+/// A framework, or a service, which has no components and only logs; and what its parameters are for.
+struct Texts {
+    const char* name;
+    const char* verbosity;
+    const char* restriction = "";
+    const char* former_verbosity = nullptr;  // the name under which OpenPMIx's users ask for it
+};
+#define MUSTER_VERBOSITY_OF(NAME) \
+    "Verbosity of " NAME ": 1 errors, 2 warnings, 5 choices, 10 each step, 40 each message."
+#define MUSTER_FRAMEWORK(NAME)                                                                          \
+    {                                                                                                   \
+        NAME, MUSTER_VERBOSITY_OF(NAME),                                                                \
+            "Components of the framework " NAME                                                         \
+            " that may be used: a comma list, or ^ and a comma list of those that may not; empty: all." \
+    }
+constexpr Texts kFrameworks[] = {
+    MUSTER_FRAMEWORK("bfrops"), MUSTER_FRAMEWORK("gds"),  MUSTER_FRAMEWORK("pcompress"),
+    MUSTER_FRAMEWORK("plog"),   MUSTER_FRAMEWORK("pmdl"), MUSTER_FRAMEWORK("pnet"),
+    MUSTER_FRAMEWORK("preg"),   MUSTER_FRAMEWORK("psec"), MUSTER_FRAMEWORK("ptl")};
+#undef MUSTER_FRAMEWORK
 // Those without which no process gets anywhere, and whose choice is a matter of speed, not of trust: a list
 // that names none of their components (that of another implementation, say) is set aside. So not psec.
 constexpr std::string_view kIndispensable[] = {"bfrops", "gds", "preg", "ptl"};
 
-// Parts of the library that log without being a framework, and the names under which OpenPMIx's users ask for
-// that.
-struct Service {
-    const char* name;
-    const char* former_verbosity;
-};
-constexpr Service kServices[] = {{"client", "pmix_client_base_verbose"},
-                                 {"server", "pmix_server_base_verbose"}};
-
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> words;
-    while (!text.empty()) {
-        const size_t end = text.find(separator);
-        std::string_view word = text.substr(0, end);
-        while (!word.empty() && word.front() == ' ')
-            word.remove_prefix(1);
-        while (!word.empty() && word.back() == ' ')
-            word.remove_suffix(1);
-        if (!word.empty()) words.emplace_back(word);
-        text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-    }
-    return words;
-}
+constexpr Texts kServices[] = {{"client", MUSTER_VERBOSITY_OF("client"), "", "pmix_client_base_verbose"},
+                               {"server", MUSTER_VERBOSITY_OF("server"), "", "pmix_server_base_verbose"}};
+#undef MUSTER_VERBOSITY_OF
 
 template <class Words>
 bool contains(const Words& words, std::string_view word) {
     return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
-
-/// What one component is given; its values do not change any more, so any thread may read them.
-struct HostContext {
-    std::string component;
-    const Log* log = nullptr;
-    EventLoop* loop = nullptr;
-    std::map<std::string, std::string, std::less<>> values;
-    muster_host_t table{};
-
-    HostContext() {
-        table.struct_size = sizeof table;
-        table.context = this;
-        table.log = [](void* context, int level, const char* message) {
-            const auto* self = static_cast<const HostContext*>(context);
-            self->log->write(static_cast<LogLevel>(level), "%s: %s", self->component.c_str(), message);
-        };
-        table.parameter = [](void* context, const char* name) -> const char* {
-            const auto* self = static_cast<const HostContext*>(context);
-            const auto at = self->values.find(std::string_view(name));
-            return at == self->values.end() ? nullptr : at->second.c_str();
-        };
-        table.allocate = [](void*, size_t size) { return std::malloc(size); };
-        table.release = [](void*, void* block) { std::free(block); };
-        table.post = [](void* context, void (*task)(void*), void* data) {
-            const auto* self = static_cast<const HostContext*>(context);
-            if (self->loop == nullptr) {
-                task(data);
-                return;
-            }
-            try {
-                self->loop->post([task, data] { task(data); });
-            } catch (const std::exception&) {
-                self->log->write(LogLevel::Error, "%s: out of memory, a task is lost",
-                                 self->component.c_str());
-            }
-        };
-    }
-    HostContext(const HostContext&) = delete;
-    HostContext& operator=(const HostContext&) = delete;
-};
-
-struct Component {
-    enum class Step { Found, Opened, Made, Unusable };
-
-    ComponentRecord record;
-    Step step = Step::Found;
-    ComponentEntry linked = nullptr;
-    const muster_component_t* descriptor = nullptr;
-    std::unique_ptr<HostContext> host;
-    void* instance = nullptr;
-    std::shared_ptr<void> facade;  // over the instance, for frameworks that are open to vendors
-
-    bool ruled_out = false;  // by PMIX_MCA_<framework>
-
-    void give_up(std::string reason) {
-        step = Step::Unusable;
-        record.reason = std::move(reason);
-    }
-};
 
 /// PMIX_MCA_<framework>: which components may be used.
 struct Restriction {
@@ -133,63 +64,16 @@ struct Restriction {
 };
 
 struct Framework {
-    explicit Framework(const char* framework_name) : name(framework_name), log(framework_name) {}
+    explicit Framework(const Texts& given_texts)
+        : texts(given_texts), name(given_texts.name), log(given_texts.name) {}
 
+    const Texts& texts;
     const char* name;
     Log log;
     Restriction restriction;
     std::list<Component> components;
     bool listed = false;
 };
-
-ParameterDefinition definition_of(const muster_component_t& component, const muster_param_t& param) {
-    ParameterDefinition definition;
-    definition.framework = component.framework;
-    definition.component = component.name;
-    definition.name = param.name;
-    switch (param.type) {
-        case MUSTER_PARAM_INT:
-            definition.type = ParameterType::Int;
-            break;
-        case MUSTER_PARAM_UNSIGNED:
-            definition.type = ParameterType::Unsigned;
-            break;
-        case MUSTER_PARAM_SIZE:
-            definition.type = ParameterType::Size;
-            break;
-        case MUSTER_PARAM_BOOL:
-            definition.type = ParameterType::Bool;
-            break;
-        case MUSTER_PARAM_STRING:
-            definition.type = ParameterType::String;
-            break;
-        case MUSTER_PARAM_SECONDS:
-            definition.type = ParameterType::Seconds;
-            break;
-        case MUSTER_PARAM_CHOICE:
-            definition.type = ParameterType::Choice;
-            break;
-    }
-    definition.default_value = param.default_value;
-    if (param.unit != nullptr) definition.unit = param.unit;
-    if (param.help != nullptr) definition.help = param.help;
-    if (param.choices != nullptr) definition.choices = split(param.choices, ',');
-    if (param.former_names != nullptr) definition.former_names = split(param.former_names, ',');
-    return definition;
-}
-
-/// The facade of a framework that is open to vendors, over the table that create() returned.
-std::shared_ptr<void> make_facade(std::string_view framework, void* instance, const std::string& name) {
-    if (framework == "psec") return adapt_psec(static_cast<const muster_psec_t*>(instance), name);
-    if (framework == "pcompress") {
-        return std::make_shared<Pcompress>(static_cast<const muster_pcompress_t*>(instance), name);
-    }
-    if (framework == "plog") return std::make_shared<Plog>(static_cast<const muster_plog_t*>(instance), name);
-    if (framework == "pmdl") return std::make_shared<Pmdl>(static_cast<const muster_pmdl_t*>(instance), name);
-    if (framework == "pnet") return std::make_shared<Pnet>(static_cast<const muster_pnet_t*>(instance), name);
-    if (framework == "preg") return std::make_shared<Preg>(static_cast<const muster_preg_t*>(instance), name);
-    return nullptr;
-}
 
 }  // namespace
 
@@ -221,11 +105,10 @@ struct Registry::Impl {
         for (const std::string& complaint : parameters.complaints()) {
             MUSTER_LOG(log, Warning, "%s", complaint.c_str());
         }
-        for (const char* name : kFrameworks)
-            define_framework(frameworks.emplace_back(name));
-        for (const Service& service : kServices) {
-            define_verbosity(services.emplace_back(service.name), {service.former_verbosity});
-        }
+        for (const Texts& texts : kFrameworks)
+            define_framework(frameworks.emplace_back(texts));
+        for (const Texts& texts : kServices)
+            define_verbosity(services.emplace_back(texts));
     }
 
     void define(ParameterDefinition definition, const Log& to) {
@@ -233,44 +116,39 @@ struct Registry::Impl {
         if (!result.ok()) MUSTER_LOG(to, Error, "%s", result.error().text.c_str());
     }
 
-    void define_verbosity(Framework& framework, std::vector<std::string> former_names) {
-        const std::string name = framework.name;
-        define({.framework = name,
-                .component = "base",
-                .name = "verbose",
-                .type = ParameterType::Int,
-                .default_value = "0",
-                .help = "Verbosity of " + name +
-                        ": 1 errors, 2 warnings, 5 choices, 10 each step, 40 each message.",
-                .former_names = std::move(former_names)},
-               log);
-        framework.log.set_verbosity(static_cast<int>(parameters.integer(name + "_base_verbose")));
+    void define_verbosity(Framework& framework) {
+        ParameterDefinition definition{.framework = framework.name,
+                                       .component = "base",
+                                       .name = "verbose",
+                                       .type = ParameterType::Int,
+                                       .default_value = "0",
+                                       .help = framework.texts.verbosity};
+        if (framework.texts.former_verbosity != nullptr)
+            definition.former_names.emplace_back(framework.texts.former_verbosity);
+        define(std::move(definition), log);
+        framework.log.set_verbosity(
+            static_cast<int>(parameters.integer(std::string(framework.name) + "_base_verbose")));
     }
 
     void define_framework(Framework& framework) {
-        const std::string name = framework.name;
-        define_verbosity(framework, {});
-        define(
-            {.framework = name,
-             .help =
-                 "Components of the framework " + name +
-                 " that may be used: a comma list, or ^ and a comma list of those that may not; empty: all."},
-            log);
-        const std::optional<ParameterView> restriction = parameters.view(name);
+        define_verbosity(framework);
+        define({.framework = framework.name, .help = framework.texts.restriction}, log);
+        const std::optional<ParameterView> restriction = parameters.view(framework.name);
+        if (restriction->value.empty()) return;
         std::string_view value = restriction->value;
         framework.restriction.deny = value.starts_with('^');
-        framework.restriction.said =
-            "PMIX_MCA_" + name + "=" + restriction->value + " (" + restriction->origin + ")";
-        for (std::string& word : split(value, ',')) {
+        framework.restriction.said = std::string("PMIX_MCA_") + framework.name + "=" + restriction->value +
+                                     " (" + restriction->origin + ")";
+        for (std::string_view word : parameter_words(value, ',')) {
             if (word.starts_with('^')) {
                 if (!framework.restriction.deny) {
                     MUSTER_LOG(framework.log, Error, "%s: ^ counts only at the beginning; \"%s\" is ignored",
-                               framework.restriction.said.c_str(), word.c_str());
+                               framework.restriction.said.c_str(), std::string(word).c_str());
                     continue;
                 }
-                word.erase(0, 1);
+                word.remove_prefix(1);
             }
-            if (!word.empty()) framework.restriction.names.push_back(std::move(word));
+            if (!word.empty()) framework.restriction.names.emplace_back(word);
         }
     }
 
@@ -384,7 +262,7 @@ struct Registry::Impl {
 
         define(
             {.framework = framework.name,
-             .component = record.name,
+             .component = descriptor.name,
              .name = "priority",
              .type = ParameterType::Int,
              .default_value = std::to_string(descriptor.priority),
@@ -401,7 +279,7 @@ struct Registry::Impl {
             ParameterDefinition definition = definition_of(descriptor, descriptor.params[i]);
             const std::string full_name = definition.full_name();
             define(std::move(definition), framework.log);
-            component.host->values[descriptor.params[i].name] = parameters.text(full_name);
+            component.host->values.emplace_back(descriptor.params[i].name, parameters.text(full_name));
         }
     }
 
@@ -452,7 +330,7 @@ struct Registry::Impl {
         Framework* framework = find(framework_name);
         if (framework == nullptr) return {};
         list(*framework);
-        const std::vector<std::string> wanted = split(only, ',');
+        const std::vector<std::string_view> wanted = parameter_words(only, ',');
         std::vector<Component*> chosen;
         for (Component& component : framework->components) {
             if (!wanted.empty() && !contains(wanted, component.record.name)) continue;
@@ -490,8 +368,9 @@ Registry::Options Registry::Options::standard(const Parameters& parameters) {
     };
     add(install_paths().components);
     add(MUSTER_INSTALLED_COMPONENTS);
-    for (const std::string& folder : split(parameters.raw("mca_base_component_path").value_or(""), ':'))
-        add(folder);
+    const std::string more = parameters.raw("mca_base_component_path").value_or("");
+    for (const std::string_view folder : parameter_words(more, ':'))
+        add(std::string(folder));
     return options;
 }
 
@@ -590,7 +469,12 @@ std::vector<ComponentRecord> Registry::inventory() {
 }
 
 const std::vector<std::string>& Registry::frameworks() {
-    static const std::vector<std::string> names(std::begin(kFrameworks), std::end(kFrameworks));
+    static const auto names = [] {
+        std::vector<std::string> out;
+        for (const Texts& texts : kFrameworks)
+            out.emplace_back(texts.name);
+        return out;
+    }();
     return names;
 }
 

@@ -93,14 +93,14 @@ const char* PMIx_Group_operation_string(pmix_group_operation_t op) {
 
 const char* PMIx_Get_attribute_string(const char* attribute) {
     if (attribute == nullptr) return nullptr;
-    const Attribute* found = find_attribute_by_name(attribute);
-    return found == nullptr ? attribute : found->key;
+    const std::optional<Attribute> found = find_attribute_by_name(attribute);
+    return found ? found->key : attribute;
 }
 
 const char* PMIx_Get_attribute_name(const char* attrstring) {
     if (attrstring == nullptr) return nullptr;
-    const Attribute* found = find_attribute_by_key(attrstring);
-    return found == nullptr ? attrstring : found->name;
+    const std::optional<Attribute> found = find_attribute_by_key(attrstring);
+    return found ? found->name : attrstring;
 }
 
 // ---- descriptions -------------------------------------------------------------------------------------

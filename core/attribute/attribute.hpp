@@ -4,7 +4,7 @@
 
 #include <pmix_common.h>
 
-#include <span>
+#include <optional>
 
 namespace muster {
 
@@ -14,11 +14,8 @@ struct Attribute {
     pmix_data_type_t type;  ///< of its value; PMIX_UNDEF where that depends on the use
 };
 
-/// All of them, current names before former ones.
-std::span<const Attribute> all_attributes();
-
-/// By name or by key, in any case of letters; null where there is none. Any thread.
-const Attribute* find_attribute_by_name(const char* name);
-const Attribute* find_attribute_by_key(const char* key);
+/// By name or by key, in any case of letters. Any thread; the texts stay.
+std::optional<Attribute> find_attribute_by_name(const char* name);
+std::optional<Attribute> find_attribute_by_key(const char* key);
 
 }  // namespace muster

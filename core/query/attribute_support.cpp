@@ -159,8 +159,8 @@ void add_function(const char* function, const Names& names, Info& functions) {
     if (attributes == nullptr) return;
     size_t count = 0;
     for (const auto& name : names) {
-        const Attribute* attribute = find_attribute_by_name(std::string(name).c_str());
-        if (attribute == nullptr) continue;
+        const std::optional<Attribute> attribute = find_attribute_by_name(std::string(name).c_str());
+        if (!attribute) continue;
         pmix_regattr_t& entry = attributes[count++];
         entry.name = strdup(attribute->name);
         key_load(entry.string, attribute->key);
@@ -174,7 +174,7 @@ void add_function(const char* function, const Names& names, Info& functions) {
 pmix_status_t HostAttributes::add(const std::string& function, const std::vector<std::string>& names) {
     if (by_function_.count(function) != 0) return PMIX_ERR_REPEAT_ATTR_REGISTRATION;
     for (const std::string& name : names) {
-        if (find_attribute_by_name(name.c_str()) == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (!find_attribute_by_name(name.c_str())) return PMIX_ERR_BAD_PARAM;
     }
     by_function_.emplace(function, names);
     return PMIX_SUCCESS;

@@ -6,12 +6,14 @@
 
 #include <strings.h>
 
+#include "framework/base/text_table.hpp"
+
 namespace muster {
 namespace {
 
 struct Status {
     pmix_status_t code;
-    const char* name;
+    std::string_view name;
 };
 
 #define MUSTER_STATUS(CODE) \
@@ -187,11 +189,23 @@ constexpr Status kStatuses[] = {
 
 #undef MUSTER_STATUS
 
+/// One column of the list.
+template <class T>
+consteval auto column(T Status::*member) {
+    std::array<T, std::size(kStatuses)> values{};
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i] = kStatuses[i].*member;
+    return values;
+}
+
+constexpr auto kCodes = column(&Status::code);
+constexpr auto kNames = make_text_table([] { return column(&Status::name); });
+
 }  // namespace
 
 const char* status_name(pmix_status_t code) {
-    for (const Status& status : kStatuses) {
-        if (status.code == code) return status.name;
+    for (size_t i = 0; i < kCodes.size(); ++i) {
+        if (kCodes[i] == code) return kNames[i];
     }
     return nullptr;
 }
@@ -202,8 +216,8 @@ const char* status_text(pmix_status_t code) {
 }
 
 std::optional<pmix_status_t> status_code(const char* name) {
-    for (const Status& status : kStatuses) {
-        if (strcasecmp(status.name, name) == 0) return status.code;
+    for (size_t i = 0; i < kCodes.size(); ++i) {
+        if (strcasecmp(kNames[i], name) == 0) return kCodes[i];
     }
     return std::nullopt;
 }

@@ -40,10 +40,10 @@ static_assert(sizeof(_Unwind_Exception) == 32, "the record has another form here
 
 /// For exceptions when there is no memory: they are std::bad_alloc, one in each thread that has run short.
 struct Slot {
-    std::atomic<bool> taken;
-    alignas(16) std::array<std::byte, kRecord + 128> memory;
+    std::atomic<bool> taken{false};
+    alignas(16) std::array<std::byte, kRecord + 128> memory{};
 };
-std::array<Slot, 32> reserve;
+constinit std::array<Slot, 32> reserve;
 
 /// A record, all zero but its gap, and room for `size` bytes behind it.
 std::byte* allocate(std::size_t size) {

@@ -86,14 +86,14 @@ bool names_are_known(const Selection& selection, const Inventory& inventory) {
     };
     std::set<std::string> frameworks(Registry::frameworks().begin(), Registry::frameworks().end());
     for (const ParameterView& one : inventory.parameters)
-        frameworks.insert(one.definition->framework);
+        frameworks.emplace(one.definition->framework);
     if (selection.framework != "all" && frameworks.count(selection.framework) == 0) {
         fmt::print(stderr, "pmix_info: there is no framework \"{}\"; there are {}\n", selection.framework,
                    list(frameworks));
         return false;
     }
     std::set<std::string> components{"base"};
-    const auto is_asked_for = [&](const std::string& name) {
+    const auto is_asked_for = [&](std::string_view name) {
         return selection.framework == "all" || name == selection.framework;
     };
     for (const ComponentRecord& one : inventory.components) {
@@ -101,7 +101,7 @@ bool names_are_known(const Selection& selection, const Inventory& inventory) {
     }
     for (const ParameterView& one : inventory.parameters) {
         if (is_asked_for(one.definition->framework) && !one.definition->component.empty()) {
-            components.insert(one.definition->component);
+            components.emplace(one.definition->component);
         }
     }
     for (const std::string& name : selection.component_names) {

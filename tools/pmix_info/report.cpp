@@ -19,10 +19,12 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::string join(const std::vector<std::string>& words) {
+std::string join(const std::vector<std::string_view>& words) {
     std::string out;
-    for (const std::string& word : words)
-        out += (out.empty() ? "" : ", ") + word;
+    for (const std::string_view word : words) {
+        out += out.empty() ? "" : ", ";
+        out += word;
+    }
     return out;
 }
 
@@ -129,12 +131,12 @@ class Pretty : public Report {
 
     void print_parameter(const ParameterView& parameter) const {
         const ParameterDefinition& definition = *parameter.definition;
-        const std::string framework = definition.framework.empty() ? "pmix" : definition.framework;
+        const std::string framework(definition.framework.empty() ? "pmix" : definition.framework);
         std::string text = fmt::format("parameter {} (current value: {}, data source: {}, type: {}",
                                        colored("\"" + definition.full_name() + "\"", "\033[1;36m"),
                                        colored("\"" + parameter.value + "\"", "\033[1;32m"),
                                        source_text(parameter), type_name(definition.type));
-        if (!definition.unit.empty()) text += ", unit: " + definition.unit;
+        if (!definition.unit.empty()) text += fmt::format(", unit: {}", definition.unit);
         if (!definition.former_names.empty()) text += ", synonyms: " + join(definition.former_names);
         line("MCA " + framework, text + ")");
         if (!definition.help.empty()) below(definition.help);
@@ -208,8 +210,8 @@ class Parsable : public Report {
 
     static void print_parameter(const ParameterView& parameter) {
         const ParameterDefinition& definition = *parameter.definition;
-        const std::string framework = definition.framework.empty() ? "pmix" : definition.framework;
-        const std::string component = definition.component.empty() ? "base" : definition.component;
+        const std::string framework(definition.framework.empty() ? "pmix" : definition.framework);
+        const std::string component(definition.component.empty() ? "base" : definition.component);
         const std::string head =
             "mca:" + framework + ":" + component + ":param:" + definition.full_name() + ":";
         line(head + "value", parameter.value);
@@ -218,13 +220,13 @@ class Parsable : public Report {
         line(head + "status", "read-only");
         if (!definition.help.empty()) line(head + "help", definition.help);
         size_t number = 0;
-        for (const std::string& choice : definition.choices) {
+        for (const std::string_view choice : definition.choices) {
             fmt::print("{}enumerator:value:{}:{}\n", head, number++, choice);
         }
         line(head + "deprecated", "no");
         line(head + "type", type_name(definition.type));
         if (!definition.unit.empty()) line(head + "unit", definition.unit);
-        for (const std::string& name : definition.former_names)
+        for (const std::string_view name : definition.former_names)
             line(head + "synonym:name", name);
     }
 };

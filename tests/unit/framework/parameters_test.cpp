@@ -46,12 +46,12 @@ class ParametersTest : public ::testing::Test {
     std::vector<std::string> variables_;
 };
 
-ParameterDefinition definition(ParameterType type, std::string default_value) {
+ParameterDefinition definition(ParameterType type, const char* default_value) {
     return {.framework = "fw",
             .component = "comp",
             .name = "thing",
             .type = type,
-            .default_value = std::move(default_value),
+            .default_value = default_value,
             .help = "A thing."};
 }
 

@@ -183,7 +183,7 @@ TEST_F(RegistryTest, ParametersComeFromTheComponentsTable) {
     ASSERT_TRUE(view.has_value());
     EXPECT_EQ(view->value, "good");
     EXPECT_EQ(view->definition->help, "How it feels.");
-    EXPECT_EQ(view->definition->choices, (Names{"good", "bad"}));
+    EXPECT_EQ(view->definition->choices, (std::vector<std::string_view>{"good", "bad"}));
     ASSERT_EQ(parameters_->complaints().size(), 1U);
     EXPECT_NE(parameters_->complaints()[0].find("valid are good, bad"), std::string::npos);
 }

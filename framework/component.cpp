@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A component and what it is given: see component.hpp.
+#include "framework/component.hpp"
+
+#include <cstdlib>
+
+#include "framework/base/loop.hpp"
+#include "framework/pcompress.hpp"
+#include "framework/plog.hpp"
+#include "framework/pmdl.hpp"
+#include "framework/pnet.hpp"
+#include "framework/preg.hpp"
+#include "framework/psec.hpp"
+
+namespace muster {
+
+HostContext::HostContext() {
+    table.struct_size = sizeof table;
+    table.context = this;
+    table.log = [](void* context, int level, const char* message) {
+        const auto* self = static_cast<const HostContext*>(context);
+        self->log->write(static_cast<LogLevel>(level), "%s: %s", self->component.c_str(), message);
+    };
+    table.parameter = [](void* context, const char* name) -> const char* {
+        const auto* self = static_cast<const HostContext*>(context);
+        for (const auto& [known, value] : self->values) {
+            if (known == name) return value.c_str();
+        }
+        return nullptr;
+    };
+    table.allocate = [](void*, size_t size) { return std::malloc(size); };
+    table.release = [](void*, void* block) { std::free(block); };
+    table.post = [](void* context, void (*task)(void*), void* data) {
+        const auto* self = static_cast<const HostContext*>(context);
+        if (self->loop == nullptr) {
+            task(data);
+            return;
+        }
+        try {
+            self->loop->post([task, data] { task(data); });
+        } catch (const std::exception&) {
+            self->log->write(LogLevel::Error, "%s: out of memory, a task is lost", self->component.c_str());
+        }
+    };
+}
+
+ParameterDefinition definition_of(const muster_component_t& component, const muster_param_t& param) {
+    ParameterDefinition definition;
+    definition.framework = component.framework;
+    definition.component = component.name;
+    definition.name = param.name;
+    switch (param.type) {
+        case MUSTER_PARAM_INT:
+            definition.type = ParameterType::Int;
+            break;
+        case MUSTER_PARAM_UNSIGNED:
+            definition.type = ParameterType::Unsigned;
+            break;
+        case MUSTER_PARAM_SIZE:
+            definition.type = ParameterType::Size;
+            break;
+        case MUSTER_PARAM_BOOL:
+            definition.type = ParameterType::Bool;
+            break;
+        case MUSTER_PARAM_STRING:
+            definition.type = ParameterType::String;
+            break;
+        case MUSTER_PARAM_SECONDS:
+            definition.type = ParameterType::Seconds;
+            break;
+        case MUSTER_PARAM_CHOICE:
+            definition.type = ParameterType::Choice;
+            break;
+    }
+    definition.default_value = param.default_value;
+    if (param.unit != nullptr) definition.unit = param.unit;
+    if (param.help != nullptr) definition.help = param.help;
+    if (param.choices != nullptr) definition.choices = parameter_words(param.choices, ',');
+    if (param.former_names != nullptr) definition.former_names = parameter_words(param.former_names, ',');
+    return definition;
+}
+
+std::shared_ptr<void> make_facade(std::string_view framework, void* instance, const std::string& name) {
+    if (framework == "psec") return adapt_psec(static_cast<const muster_psec_t*>(instance), name);
+    if (framework == "pcompress") {
+        return std::make_shared<Pcompress>(static_cast<const muster_pcompress_t*>(instance), name);
+    }
+    if (framework == "plog") return std::make_shared<Plog>(static_cast<const muster_plog_t*>(instance), name);
+    if (framework == "pmdl") return std::make_shared<Pmdl>(static_cast<const muster_pmdl_t*>(instance), name);
+    if (framework == "pnet") return std::make_shared<Pnet>(static_cast<const muster_pnet_t*>(instance), name);
+    if (framework == "preg") return std::make_shared<Preg>(static_cast<const muster_preg_t*>(instance), name);
+    return nullptr;
+}
+
+}  // namespace muster
