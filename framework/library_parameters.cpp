@@ -45,8 +45,8 @@ void define_library_parameters(Parameters& parameters) {
          .name = "max_requests",
          .type = ParameterType::Size,
          .default_value = "65536",
-         .help = "How many requests of one peer may wait for their answer; what it asks beyond is refused "
-                 "(PMIX_ERR_OUT_OF_RESOURCE)."},
+         .help = "How many requests of one process, or of all tools of one user, may wait for their answer; "
+                 "what is asked beyond is refused (PMIX_ERR_OUT_OF_RESOURCE)."},
         {.framework = "server",
          .component = "base",
          .name = "max_request_memory",

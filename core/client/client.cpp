@@ -129,6 +129,11 @@ void Client::say_goodbye(const std::shared_ptr<Connection>& connection, std::chr
 void Client::disconnect(const pmix_proc_t& server, std::chrono::milliseconds limit, OnStatus done) {
     const auto connection = find(server);
     if (!connection) return done(PMIX_ERR_NOT_FOUND);
+    if (connection->leave(packer(Command::Finalize))) {
+        drop(connection);
+        connection->close();
+        return done(PMIX_SUCCESS);
+    }
     say_goodbye(connection, limit, [this, connection, done = std::move(done)](pmix_status_t status) {
         drop(connection);
         connection->close();

@@ -53,6 +53,15 @@ void Connection::send(Packer&& message) {
     if (open_ && message.error() == PMIX_SUCCESS) channel_->send(peer_index_, next_tag(), message.take());
 }
 
+bool Connection::leave(Packer&& goodbye) {
+    // Of what goes through a local socket nothing is lost when the sender closes it with something unread;
+    // over TCP it may be. The kernel tells who listens there only of a local one.
+    const bool reads_all = version_.muster != 0 && channel_->credentials().has_value();
+    if (!open_ || !reads_all || awaits_replies() || heard_unasked_ || backed_up()) return false;
+    send(std::move(goodbye));
+    return !backed_up();
+}
+
 bool Connection::backed_up() const {
     return channel_->queued() != 0;
 }
@@ -66,7 +75,10 @@ void Connection::pause(bool on) {
 }
 
 void Connection::on_frame(Frame frame) {
-    if (frame.tag < tag::kFirstDynamic) return on_message_(std::move(frame));
+    if (frame.tag < tag::kFirstDynamic) {
+        heard_unasked_ = true;
+        return on_message_(std::move(frame));
+    }
     auto node = pending_.extract(frame.tag);
     if (node.empty()) {
         MUSTER_LOG(runtime_.log(), Error, "server %s answered a request that was not made (tag %u)",

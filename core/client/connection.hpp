@@ -46,6 +46,10 @@ class Connection {
     void send_heartbeat();
     /// Stops (or resumes) reading, for back-pressure.
     void pause(bool on);
+    /// Says the last word to a server that need not answer it, as it reads it whatever becomes of the
+    /// connection. False where the answer had better be waited for: the server is none of ours or elsewhere,
+    /// replies are to come, or messages have come unasked, of which more may be on their way.
+    bool leave(Packer&& goodbye);
     /// Answers what is pending with null. No callback of start() comes afterwards.
     void close();
     /// In a child of fork(): closes its copy of the connection, and does nothing else. Safe there.
@@ -65,6 +69,7 @@ class Connection {
     const uint32_t peer_index_;
     std::unique_ptr<Channel> channel_;
     bool open_ = true;
+    bool heard_unasked_ = false;  // a message without request
     uint32_t last_tag_;
     std::unordered_map<uint32_t, OnReply> pending_;
     OnMessage on_message_;

@@ -230,6 +230,9 @@ Result<void> make_credential(Registry& registry, const std::string& security, Co
 Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact, WireFormat format,
                                   std::chrono::milliseconds limit, ConnectAttempt* attempt) {
     const auto until = Clock::now() + limit;
+    ConnectRequest request;
+    // Before the connection: so the server, once awake, finds the request with it.
+    const auto proven = make_credential(runtime.registry(), contact.security, request);
     auto reached = open_connection(runtime, contact.uris, until);
     if (attempt != nullptr) *attempt = {reached.ok(), {}};
     if (!reached) return reached.error();
@@ -238,9 +241,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     const std::string us =
         contact.nspace.empty() ? "this tool" : contact.nspace + ":" + std::to_string(contact.rank);
 
-    ConnectRequest request;
-    if (auto made = make_credential(runtime.registry(), contact.security, request); !made)
-        return made.error();
+    if (!proven) return proven.error();
     if (attempt != nullptr) attempt->security = request.psec;
     request.kind = contact.kind;
     request.euid = geteuid();
@@ -269,7 +270,14 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
         const size_t wanted = parser.wanted(received.view());
         if (wanted == 0) break;
         uint8_t chunk[1024];
-        const ssize_t got = receive(socket, chunk, std::min(wanted, sizeof chunk), passed, lost);
+        ssize_t got = -1;
+        int failure = EAGAIN;
+        const auto look = [&] {
+            got = receive(socket, chunk, std::min(wanted, sizeof chunk), passed, lost);
+            failure = got < 0 ? errno : 0;
+            return failure != EAGAIN && failure != EWOULDBLOCK;
+        };
+        if (!look()) runtime.loop().poll_for(look);
         if (got > 0) {
             received.append(chunk, static_cast<size_t>(got));
         } else if (got == 0) {
@@ -278,11 +286,11 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
                 parser.tool_form && received.size() >= 4 && load_be32(received.view().data()) == 0;
             return Error{welcome ? PMIX_ERR_INVALID_CRED : PMIX_ERR_UNREACH,
                          server + " refused " + us + " (its log, ptl_base_verbose, says why)"};
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        } else if (failure == EAGAIN || failure == EWOULDBLOCK) {
             if (auto ready = await(socket, POLLIN, until); !ready) return ready.error();
-        } else if (errno != EINTR) {
+        } else if (failure != EINTR) {
             return Error{PMIX_ERR_UNREACH,
-                         "reading from the server at " + socket.peer + ": " + std::strerror(errno)};
+                         "reading from the server at " + socket.peer + ": " + std::strerror(failure)};
         }
     }
     const auto parsed = parser.parse(received.view());

@@ -15,7 +15,7 @@ void handle::register_events(Server& server, const Request& request) {
     if (!request.in.infos(info)) return request.malformed();
     const auto* first = static_cast<const pmix_status_t*>(values);
     server.events().register_codes(request.peer, {first, first + n}, std::move(info),
-                                   [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status) {
+                                   [ref = request.asker(), tag = request.tag](pmix_status_t status) {
                                        if (const PeerPtr peer = ref.lock()) peer->reply_status(tag, status);
                                    });
 }

@@ -68,7 +68,7 @@ void write_construct(Server& server, const Peer& peer, const Outcome& outcome, b
 
 std::function<void(const Outcome&)> construct_reply(Server& server, const Request& request,
                                                     const MemberListPtr& members) {
-    return [&server, ref = PeerRef(request.peer), tag = request.tag, members](const Outcome& outcome) {
+    return [&server, ref = request.asker(), tag = request.tag, members](const Outcome& outcome) {
         const PeerPtr peer = ref.lock();
         if (!peer) return;
         if (outcome.status != PMIX_SUCCESS && outcome.status != PMIX_ERR_PARTIAL_SUCCESS)
@@ -296,7 +296,7 @@ void handle::group_destruct(Server& server, const Request& request) {
     const auto end = [&server, id](const pmix_proc_t& proc) {
         return [&server, id, proc](const Outcome& outcome) { end_for(server, id, proc, outcome.status); };
     };
-    OnOutcome reply = [end_it = end(peer->proc), ref = PeerRef(peer),
+    OnOutcome reply = [end_it = end(peer->proc), ref = request.asker(),
                        tag = request.tag](const Outcome& outcome) {
         end_it(outcome);
         const PeerPtr caller = ref.lock();

@@ -10,16 +10,15 @@ namespace muster {
 void handle::iof_pull(Server& server, const Request& request) {
     PullRequest pull;
     if (!pull.read(request.in)) return request.malformed();
-    server.forwarder().pull(
-        request.peer, std::move(pull),
-        [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status, size_t id) {
-            const PeerPtr peer = ref.lock();
-            if (!peer) return;
-            Packer reply = peer->packer();
-            reply.status(status);
-            if (status == PMIX_SUCCESS) reply.size(id);
-            peer->reply(tag, std::move(reply));
-        });
+    server.forwarder().pull(request.peer, std::move(pull),
+                            [ref = request.asker(), tag = request.tag](pmix_status_t status, size_t id) {
+                                const PeerPtr peer = ref.lock();
+                                if (!peer) return;
+                                Packer reply = peer->packer();
+                                reply.status(status);
+                                if (status == PMIX_SUCCESS) reply.size(id);
+                                peer->reply(tag, std::move(reply));
+                            });
 }
 
 void handle::iof_push(Server& server, const Request& request) {

@@ -193,8 +193,10 @@ bool answer_by_server(Server& server, const Caller& caller, const char* key, Inf
     if (answer_without_init(key, found)) return true;
     if (answer_waits(server, caller, key, qualifiers, found)) return true;
     pmix_proc_t proc{};
-    const bool allowed =
-        !subject(qualifiers, proc) || server.namespaces().may_use(caller.uid, proc);  // the host may say more
+    const bool allowed =  // the host may say more
+        !subject(qualifiers, proc) ||
+        (server.namespaces().may_use(caller.uid, proc) &&
+         (key_is_reserved(key) || server.modex().may_give(caller.proc, caller.uid, proc)));
     if (allowed && answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
     if (server.process_sets().answer(caller.uid, key, qualifiers, found)) return true;
     const char* group = qualifiers.string(PMIX_GROUP_ID);

@@ -87,11 +87,14 @@ void Acceptor::accept_all(Open& open) {
             open.resume = runtime_.loop().after(kPause, [&open] { open.watch->want_read(true); });
             return;
         }
-        if (pending_.size() >= max_pending()) drop(*pending_.front(), "too many others wait");
+        if (!pending_.empty() && pending_.size() >= max_pending())
+            drop(*pending_.front(), "too many others wait");
         pending_.push_back(std::make_unique<Pending>());
         Pending& pending = *pending_.back();
         pending.self = std::prev(pending_.end());
         pending.socket = std::move(*socket);
+        // Who connects says at once what it wants.
+        if (!read(pending)) continue;
         const auto limit = std::chrono::milliseconds(
             static_cast<int64_t>(runtime_.parameters().seconds("server_base_handshake_timeout") * 1000));
         pending.time_limit =
@@ -108,21 +111,25 @@ void Acceptor::drop(Pending& pending, const std::string& reason) {
     pending_.erase(pending.self);
 }
 
-void Acceptor::read(Pending& pending) {
+bool Acceptor::read(Pending& pending) {
+    const auto dropped = [&](const std::string& reason) {
+        drop(pending, reason);
+        return false;
+    };
     for (;;) {
         uint8_t chunk[4096];
         const ssize_t got = ::recv(pending.socket.fd.get(), chunk, sizeof chunk, 0);
         if (got < 0) {
             if (errno == EINTR) continue;
-            if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-            return drop(pending, std::strerror(errno));
+            if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
+            return dropped(std::strerror(errno));
         }
-        if (got == 0) return drop(pending, "it closed the connection");
+        if (got == 0) return dropped("it closed the connection");
         pending.received.append(chunk, static_cast<size_t>(got));
         const ByteView so_far = pending.received.view();
         if (!pending.header_read && so_far.size() >= Channel::kHeaderSize) {
             const auto length = parse_connect_header(so_far.first(Channel::kHeaderSize));
-            if (!length) return drop(pending, length.error().text);
+            if (!length) return dropped(length.error().text);
             pending.wanted += *length;
             pending.header_read = true;
         }
@@ -130,12 +137,12 @@ void Acceptor::read(Pending& pending) {
 
         auto request = parse_connect_request(
             so_far.subspan(Channel::kHeaderSize, pending.wanted - Channel::kHeaderSize));
-        if (!request) return drop(pending, request.error().text);
+        if (!request) return dropped(request.error().text);
         Bytes early(so_far.subspan(pending.wanted));
         Socket socket = std::move(pending.socket);
         pending_.erase(pending.self);
         on_request_(std::move(socket), std::move(*request), std::move(early));
-        return;
+        return false;
     }
 }
 

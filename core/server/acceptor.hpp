@@ -36,7 +36,8 @@ class Acceptor {
         std::unique_ptr<Watch> resume;  ///< of accepting, after a pause
     };
     void accept_all(Open& open);
-    void read(Pending& pending);
+    /// Whether more is to come: else the connection is somebody else's now, or gone.
+    bool read(Pending& pending);
     void drop(Pending& pending, const std::string& reason);
 
     Runtime& runtime_;

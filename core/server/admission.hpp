@@ -14,7 +14,8 @@ struct Server::Admission {
     Info info;                      ///< what the peer said of itself
     bool registered = false;        ///< the host has registered it as a client
     Proc held_as;                   ///< under which name it is counted in held_, while the host decides
-    std::unique_ptr<Watch> leaves;  ///< while the host decides: whether the peer goes away
+    bool held = false;              ///< the host decides
+    std::unique_ptr<Watch> leaves;  ///< where it takes its time: whether the peer goes away meanwhile
 
     std::string text() const {
         if (!is_tool(request.kind)) return "client " + peer->text();

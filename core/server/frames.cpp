@@ -42,19 +42,19 @@ void Server::serve(const PeerPtr& peer, Frame frame) {
         peer->reply_status(frame.tag, PMIX_ERR_NOT_SUPPORTED);
         return;
     }
-    if (handler->answer == AnswerTime::MayWait && peer->unanswered.full()) {
-        if (peer->unanswered.first_refusal()) {
+    if (handler->answer == AnswerTime::MayWait && peer->unanswered->full()) {
+        if (peer->unanswered->first_refusal()) {
             MUSTER_LOG(log(), Error,
                        "%s has %zu requests (%zu bytes) that wait for an answer: more are refused "
                        "(server_base_max_requests, server_base_max_request_memory)",
-                       peer->text().c_str(), peer->unanswered.size(), peer->unanswered.memory());
+                       peer->text().c_str(), peer->unanswered->size(), peer->unanswered->memory());
         }
         return peer->reply_status(frame.tag, PMIX_ERR_OUT_OF_RESOURCE);
     }
-    Unanswered::Handling handling(peer->unanswered, frame.tag);
+    const Request request{peer, frame.tag, in};
     try {
-        handler->run(*this, Request{peer, frame.tag, in});
-        if (handler->answer != AnswerTime::Never) handling.returned(frame.payload.size() + in.memory_taken());
+        handler->run(*this, request);
+        request.handled(frame.payload.size() + in.memory_taken());
         if (in.failed()) {
             MUSTER_LOG(log(), Error, "%s sent a request (%s) that cannot be read to its end: %s",
                        peer->text().c_str(), command_name(code), status_text(in.error()));

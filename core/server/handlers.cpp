@@ -56,7 +56,7 @@ constexpr Handler kHandlers[] = {
 
 /// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.
 std::function<void(pmix_status_t)> answer_later(const Request& request) {
-    return [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status) {
+    return [ref = request.asker(), tag = request.tag](pmix_status_t status) {
         if (const PeerPtr peer = ref.lock()) peer->reply_status(tag, status);
     };
 }
@@ -107,7 +107,7 @@ void handle::job_info(Server& server, const Request& request) {
     Namespace* nspace = server.namespaces().find(peer->proc.nspace);
     if (nspace == nullptr) return peer->reply_status(request.tag, PMIX_ERR_INVALID_NAMESPACE);
     if (!nspace->registered) {
-        nspace->waiting.push_back([&server, ref = PeerRef(peer), tag = request.tag] {
+        nspace->waiting.push_back([&server, ref = request.asker(), tag = request.tag] {
             const PeerPtr waiting = ref.lock();
             if (!waiting) return;
             Unpacker nothing(waiting->format, {});
@@ -185,7 +185,7 @@ void handle::get(Server& server, const Request& request) {
     if (!may_read(server, *request.peer, get.target))
         return request.peer->reply_status(request.tag, PMIX_ERR_NO_PERMISSIONS);
     server.modex().get(std::move(get),
-                       [ref = PeerRef(request.peer), tag = request.tag](pmix_status_t status, Bytes blob) {
+                       [ref = request.asker(), tag = request.tag](pmix_status_t status, Bytes blob) {
                            const PeerPtr peer = ref.lock();
                            if (!peer) return;
                            Packer reply = peer->packer();
@@ -220,13 +220,15 @@ void handle::refresh_cache(Server& server, const Request& request) {
     pmix_rank_t rank = PMIX_RANK_UNDEF;
     if (!request.in.string(nspace) || !request.in.rank(rank)) return request.malformed();
     const pmix_proc_t target = make_proc(nspace, rank);
-    if (!may_read(server, *request.peer, target))
+    const bool job_level = rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF;
+    if (!may_read(server, *request.peer, target) ||
+        (!job_level && !server.modex().may_give(request.peer->proc, request.peer->uid, target)))
         return request.peer->reply_status(request.tag, PMIX_ERR_NO_PERMISSIONS);
     Packer reply = request.peer->packer();
     Packer values = request.peer->packer();
     const Gds& store = server.runtime().store();
     pmix_status_t status = PMIX_SUCCESS;
-    if (rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF) {
+    if (job_level) {
         status = store.pack_job(nspace.c_str(), values, false);
     } else {
         const View view = server.namespaces().is_local(target) ? View::Local : View::All;

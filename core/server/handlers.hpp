@@ -4,6 +4,8 @@
 // request's tag, now or later.
 #pragma once
 
+#include <memory>
+
 #include "core/protocol/command.hpp"
 #include "core/server/peer.hpp"
 
@@ -15,7 +17,19 @@ struct Request {
     const PeerPtr& peer;
     uint32_t tag;
     Unpacker& in;
+    /// Made where something is to answer later.
+    mutable std::shared_ptr<OpenRequest> open = nullptr;
 
+    /// Whom to answer later; what keeps it makes the request one that waits.
+    Asker asker() const {
+        if (!open) open = std::make_shared<OpenRequest>(peer->unanswered);
+        return {peer, open};
+    }
+    /// The handler has returned. Where somebody has still to answer, the request counts from now on with
+    /// these bytes.
+    void handled(size_t memory) const {
+        if (open.use_count() > 1) open->count(memory);
+    }
     /// Answers a request whose bytes cannot be read.
     void malformed() const { peer->reply_status(tag, in.failed() ? in.error() : PMIX_ERR_UNPACK_FAILURE); }
 };

@@ -2,6 +2,10 @@
 // The exchange of posted data on the server: see modex.hpp.
 #include "core/server/modex.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "core/groups/group_query.hpp"
 #include "core/groups/group_table.hpp"
 #include "core/runtime/get_directives.hpp"
@@ -128,6 +132,7 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
                            (request.key && key_is_reserved(request.key->c_str()));
     if (job_level) return job_level_answer(request);
 
+    if (!may_give(request.requester, user_of(request), request.target)) return std::nullopt;
     const bool local = server_.namespaces().is_local(request.target);
     Packer values(request.format);
     bool has_key = !request.key.has_value();
@@ -268,11 +273,34 @@ void Modex::arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t
     });
 }
 
+uint32_t Modex::user_of(const GetRequest& request) const {
+    const PeerPtr peer = request.asker.lock();
+    return peer ? peer->uid : Caller::host(server_.runtime()).uid;
+}
+
+bool Modex::may_give(const pmix_proc_t& requester, uint32_t uid, const pmix_proc_t& target) const {
+    if (is_master(uid) || nspace_is(requester.nspace, target.nspace)) return true;
+    if (const auto owner = server_.namespaces().owner_of(target)) return *owner == uid;
+    const auto given = given_to_.find(Proc(target));
+    return given != given_to_.end() && given->second.count(uid) != 0;
+}
+
 void Modex::ask_host(const pmix_proc_t& target) {
     const Proc key(target);
-    if (closed_ || !in_flight_.emplace(key, true).second) return;
+    if (closed_ || in_flight_.count(key) != 0) return;
+    WaitingList& list = waiting_[key];
+    // For one user at a time, as what the host may give depends on it.
+    auto first = std::find_if(list.begin(), list.end(), [](const auto& waiting) { return !waiting->asked; });
+    if (first == list.end()) {
+        for (const auto& waiting : list)
+            waiting->asked = false;
+        first = list.begin();
+    }
+    const uint32_t user = first == list.end() ? geteuid() : user_of((*first)->request);
+    in_flight_.emplace(key, user);
     Info info;
-    for (const auto& waiting : waiting_[key]) {
+    for (const auto& waiting : list) {
+        if (waiting->asked || user_of(waiting->request) != user) continue;
         waiting->asked = true;
         if (!info.empty()) continue;
         // The directives of the first; and the key, for hosts and servers that can use it.
@@ -292,7 +320,8 @@ void Modex::ask_host(const pmix_proc_t& target) {
 void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data) {
     const Proc key(target);
     // The namespace went away meanwhile: its data must not come back.
-    if (in_flight_.erase(key) == 0) return;
+    const auto asked = in_flight_.extract(key);
+    if (asked.empty()) return;
     Gds& store = server_.runtime().store();
     if (status == PMIX_SUCCESS) {
         Unpacker values(server_.runtime().own_format(), data);
@@ -308,6 +337,7 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
             if (stored != PMIX_SUCCESS) break;
         }
     }
+    if (status == PMIX_SUCCESS && !is_master(asked.mapped())) given_to_[key].insert(asked.mapped());
     // Those that asked before this answer are done with it, unless they have said how long they wait; those
     // that came meanwhile are asked for again.
     const auto found = waiting_.find(key);
@@ -539,6 +569,7 @@ void Modex::close() {
 
 void Modex::end_all(const Concerned& concerned, pmix_status_t verdict) {
     std::erase_if(in_flight_, [&](const auto& entry) { return concerned(entry.first); });
+    std::erase_if(given_to_, [&](const auto& entry) { return concerned(entry.first); });
     std::erase_if(again_, [&](const auto& entry) { return concerned(entry.first); });
     // Those who are answered may ask again.
     auto ended = take_waiting(concerned);

@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -56,6 +57,10 @@ class Modex {
     /// kept.
     pmix_status_t accept_contributions(ByteView data);
 
+    /// Whether what this server holds of what `target` posted may be given to a process of this user: not
+    /// what only the host knows the owner of, and has given for other users alone.
+    bool may_give(const pmix_proc_t& requester, uint32_t uid, const pmix_proc_t& target) const;
+
     /// Requests of local processes that wait for data.
     void for_each_waiting(const std::function<void(const GetRequest&)>& visit) const;
 
@@ -73,7 +78,7 @@ class Modex {
         GetRequest request;
         OnGet done;
         std::unique_ptr<Watch> time_limit;
-        bool asked = false;    ///< the host was asked after this request came
+        bool asked = false;    ///< the host was asked, for its user, after this request came
         bool patient = false;  ///< the requester gave a time limit: until then what is missing may still come
     };
     /// Asking the host again for a process whose answer lacked a key that somebody waits for patiently.
@@ -89,6 +94,7 @@ class Modex {
     std::optional<Bytes> try_answer(const GetRequest& request);
     std::optional<Bytes> job_level_answer(const GetRequest& request);
     void wait(GetRequest request, OnGet done, bool bounded);
+    uint32_t user_of(const GetRequest& request) const;
     void ask_host(const pmix_proc_t& target);
     void host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data);
     void ask_again_later(const pmix_proc_t& target);
@@ -104,7 +110,8 @@ class Modex {
     Server& server_;
     bool closed_ = false;
     std::unordered_map<Proc, WaitingList> waiting_;
-    std::unordered_map<Proc, bool> in_flight_;  ///< direct modex under way
+    std::unordered_map<Proc, uint32_t> in_flight_;           ///< direct modex under way, and for which user
+    std::unordered_map<Proc, std::set<uint32_t>> given_to_;  ///< users for whom the host has given data
     std::unordered_map<Proc, Again> again_;
     std::unordered_map<Proc, std::vector<OnRequested>> requested_;
 };

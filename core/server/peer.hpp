@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/server/unanswered.hpp"
 #include "framework/packer.hpp"
@@ -26,8 +27,8 @@ class Peer {
     bool shares = false;     ///< it maps what our store shares
     std::string server_uri;  ///< of a tool that is a server, too: how that is reached; as it says
     std::unique_ptr<Channel> channel;
-    Unanswered unanswered;
-    size_t max_decoded = SIZE_MAX;  ///< memory that one message may take once it is read
+    std::shared_ptr<Unanswered> unanswered;  ///< its process's, or its user's; never null once it is let in
+    size_t max_decoded = SIZE_MAX;           ///< memory that one message may take once it is read
 
     /// Why nothing is read from it for a while.
     enum class Pause : unsigned { Answers = 1, Input = 2 };
@@ -45,20 +46,16 @@ class Peer {
             reply_status(request_tag, message.error());
             return;
         }
-        unanswered.answered(request_tag);
         send(request_tag, message.take());
     }
     void reply_shared(uint32_t request_tag, SharedBytes payload) {
-        unanswered.answered(request_tag);
         if (channel) channel->send_shared(0, request_tag, std::move(payload));
     }
     void reply_status(uint32_t request_tag, pmix_status_t status) {
-        unanswered.answered(request_tag);
         send(request_tag, packed_status(status));
     }
     /// With what else is sent in this turn of the loop.
     void reply_status_soon(uint32_t request_tag, pmix_status_t status) {
-        unanswered.answered(request_tag);
         send_soon(request_tag, packed_status(status));
     }
     void send(uint32_t frame_tag, Bytes payload) {
@@ -82,5 +79,18 @@ class Peer {
 
 using PeerPtr = std::shared_ptr<Peer>;
 using PeerRef = std::weak_ptr<Peer>;
+
+/// Who is to be answered, to be kept until then: the peer may be gone by that time, the request counts.
+class Asker {
+  public:
+    Asker(PeerRef peer, std::shared_ptr<OpenRequest> request)
+        : peer_(std::move(peer)), request_(std::move(request)) {}
+    /// The peer, or null.
+    PeerPtr lock() const { return peer_.lock(); }
+
+  private:
+    PeerRef peer_;
+    std::shared_ptr<OpenRequest> request_;
+};
 
 }  // namespace muster

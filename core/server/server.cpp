@@ -362,6 +362,7 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
                                [this, admission](const HostAnswer& answer) {
                                    if (release(*admission)) complete_admission(admission, answer.status);
                                });
+        watch_held(admission);
         return;
     }
     if (is_tool(wanted.kind)) return admit_tool(admission);
@@ -415,23 +416,32 @@ bool Server::hold(const std::shared_ptr<Admission>& admission) {
     }
     ++held_[name];
     admission->held_as = name;
-    const std::weak_ptr<Admission> weak = admission;
-    admission->leaves = runtime_.loop().watch(admission->socket.fd.get(), [this, weak](EventLoop::Ready) {
-        const auto waiting = weak.lock();
-        if (!waiting) return;
-        char byte = 0;
-        const ssize_t got = ::recv(waiting->socket.fd.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        if (got > 0) return waiting->leaves->want_read(false);  // it talks before its turn, but is there
-        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-        refuse(waiting->socket, waiting->text(), "it left before the host decided");
-        release(*waiting);
-        waiting->socket.fd.reset();
-    });
+    admission->held = true;
     return true;
 }
 
+void Server::watch_held(const std::shared_ptr<Admission>& admission) {
+    // Behind an answer that the host has given already.
+    runtime_.loop().post([this, weak = std::weak_ptr<Admission>(admission)] {
+        const auto held = weak.lock();
+        if (!held || !held->held) return;
+        held->leaves = runtime_.loop().watch(held->socket.fd.get(), [this, weak](EventLoop::Ready) {
+            const auto waiting = weak.lock();
+            if (!waiting) return;
+            char byte = 0;
+            const ssize_t got = ::recv(waiting->socket.fd.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+            if (got > 0) return waiting->leaves->want_read(false);  // it talks before its turn, but is there
+            if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+            refuse(waiting->socket, waiting->text(), "it left before the host decided");
+            release(*waiting);
+            waiting->socket.fd.reset();
+        });
+    });
+}
+
 bool Server::release(Admission& admission) {
-    if (!admission.leaves) return false;
+    if (!admission.held) return false;
+    admission.held = false;
     admission.leaves.reset();
     const auto held = held_.find(admission.held_as);
     if (--held->second == 0) held_.erase(held);
@@ -460,6 +470,23 @@ ssize_t send_with_descriptors(const Socket& socket, ByteView bytes, std::span<co
 }
 
 }  // namespace
+
+/// The connections of one process have it in common, those that ended, too; and so have all tools of a user.
+std::shared_ptr<Unanswered> Server::unanswered_of(const Peer& peer) {
+    const Namespace* nspace = namespaces_.find(peer.proc.nspace);
+    const bool named_by_host = nspace != nullptr && !nspace->synthetic;
+    const auto key = named_by_host ? std::pair(std::string(nspace_view(peer.proc.nspace)), peer.proc.rank)
+                                   : std::pair(std::string(), peer.uid);
+    if (unanswered_.size() > 2 * peers_.size() + 64)
+        std::erase_if(unanswered_, [](const auto& entry) { return entry.second.expired(); });
+    std::weak_ptr<Unanswered>& known = unanswered_[key];
+    if (auto found = known.lock()) return found;
+    auto made = std::make_shared<Unanswered>();
+    made->limits.requests = runtime_.parameters().size("server_base_max_requests");
+    made->limits.memory = runtime_.parameters().size("server_base_max_request_memory");
+    known = made;
+    return made;
+}
 
 void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict) {
     const PeerPtr peer = admission->peer;
@@ -505,9 +532,8 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     limits.max_payload = runtime_.parameters().size("server_base_max_payload");
     limits.max_queued = runtime_.parameters().size("server_base_max_queued");
     limits.close_when_full = true;
-    peer->unanswered.limits.requests = runtime_.parameters().size("server_base_max_requests");
+    peer->unanswered = unanswered_of(*peer);
     peer->max_decoded = runtime_.parameters().size("server_base_max_decoded");
-    peer->unanswered.limits.memory = runtime_.parameters().size("server_base_max_request_memory");
     peer->channel = std::make_unique<Channel>(runtime_.loop(), std::move(admission->socket), limits);
     peers_.push_back(peer);
     runtime_.set_company(peers_.size() + 1);

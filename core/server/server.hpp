@@ -6,6 +6,7 @@
 #include <pmix_server.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -132,7 +133,10 @@ class Server {
     bool hold(const std::shared_ptr<Admission>& admission);
     /// The host has decided (or will not be heard). False when the peer has left meanwhile.
     bool release(Admission& admission);
+    /// To be called when the host has been asked: notices when the process leaves before it answers.
+    void watch_held(const std::shared_ptr<Admission>& admission);
     void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
+    std::shared_ptr<Unanswered> unanswered_of(const Peer& peer);
     // frames.cpp
     void on_frame(const PeerPtr& peer, Frame frame);
     void serve(const PeerPtr& peer, Frame frame);
@@ -187,6 +191,9 @@ class Server {
     mutable std::mutex formats_lock_;               // guards formats_
     std::unordered_map<Proc, WireFormat> formats_;  ///< of peers that do not want the usual one
     uint32_t next_index_ = 1;
+    /// What waits for an answer, by process, or by user (with "" for the namespace) where tools name
+    /// themselves.
+    std::map<std::pair<std::string, uint32_t>, std::weak_ptr<Unanswered>> unanswered_;
     std::unordered_map<Proc, size_t> held_;  ///< connections that wait for the host's decision, by process
     std::vector<std::function<void(const pmix_proc_t&, bool)>> departure_listeners_;
 };

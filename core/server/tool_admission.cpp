@@ -152,6 +152,12 @@ Result<void> Server::check_tool(Admission& admission) {
 
 void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
     const ConnectRequest& wanted = admission->request;
+    if (carries_identity(wanted.kind)) {
+        // A tool that leaves does not wait for us: where it comes again, its goodbye may still be unread.
+        const LocalClient* before = namespaces_.client(admission->peer->proc);
+        const PeerPtr old = before == nullptr ? nullptr : before->peer;
+        if (old && old->channel) old->channel->read_now();
+    }
     if (auto checked = check_tool(*admission); !checked)
         return refuse_tool(*admission, checked.status(), checked.error().text);
     const pmix_server_module_t& module = host_.module();
@@ -193,6 +199,7 @@ void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
             module.tool_connected(kept->data(), kept->size(), on_tool_answer, cbdata);
             return PMIX_SUCCESS;
         });
+    watch_held(admission);
 }
 
 void Server::name_tool(const std::shared_ptr<Admission>& admission, pmix_status_t verdict,

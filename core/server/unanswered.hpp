@@ -1,59 +1,52 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests of one peer that wait for their answer, counted: what a peer may have a server keep for it has
-// an end. Belongs to the loop.
+// The requests of a process that wait for their answer, counted: what it may have a server keep for it has an
+// end, whatever number of connections it makes and ends. Belongs to the loop.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <memory>
 #include <utility>
 
 namespace muster {
 
+/// Of one process, or of all tools of one user, who choose their own names.
 class Unanswered {
   public:
     struct Limits {
         size_t requests = SIZE_MAX;
         size_t memory = SIZE_MAX;  ///< bytes that they may take together
     };
-
-    /// A request from the call of its handler to the handler's return. What is answered in between, which is
-    /// most, is never kept here.
-    class Handling {
-      public:
-        Handling(Unanswered& all, uint32_t tag) : all_(all), tag_(tag), outer_(all.handled_) {
-            all.handled_ = this;
-        }
-        Handling(const Handling&) = delete;
-        Handling& operator=(const Handling&) = delete;
-        ~Handling() { all_.handled_ = outer_; }
-        /// The handler has returned. Where it has not answered, the request counts from now on with these
-        /// bytes.
-        void returned(size_t memory);
-
-      private:
-        friend class Unanswered;
-        Unanswered& all_;
-        const uint32_t tag_;
-        bool answered_ = false;
-        Handling* const outer_;
-    };
-
     Limits limits;
 
-    bool full() const { return waiting_.size() >= limits.requests || memory_ >= limits.memory; }
-    size_t size() const { return waiting_.size(); }
+    bool full() const { return requests_ >= limits.requests || memory_ >= limits.memory; }
+    size_t size() const { return requests_; }
     size_t memory() const { return memory_; }
-    /// A request with this tag has its answer. A peer chooses the tags: several may have the same.
-    void answered(uint32_t tag);
-    /// Whether the peer has not been told on the log that it asks too much since it last did not.
+    /// Whether it has not been told on the log that it asks too much since it last did not.
     bool first_refusal() { return !std::exchange(refusing_, true); }
 
   private:
-    std::unordered_multimap<uint32_t, size_t> waiting_;  // tag, bytes
+    friend class OpenRequest;
+    size_t requests_ = 0;
     size_t memory_ = 0;
-    Handling* handled_ = nullptr;
     bool refusing_ = false;
+};
+
+/// A request that waits: whatever will answer it, or may, holds this, and it counts for as long as it is
+/// held, even when the connection that it came by has ended.
+class OpenRequest {
+  public:
+    explicit OpenRequest(std::shared_ptr<Unanswered> all) : all_(std::move(all)) {}
+    OpenRequest(const OpenRequest&) = delete;
+    OpenRequest& operator=(const OpenRequest&) = delete;
+    ~OpenRequest();
+    /// The request counts from now on, with these bytes.
+    void count(size_t memory);
+
+  private:
+    const std::shared_ptr<Unanswered> all_;
+    bool counts_ = false;
+    size_t memory_ = 0;
 };
 
 }  // namespace muster

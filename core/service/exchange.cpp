@@ -71,7 +71,7 @@ void write_infos(Packer& out, const HostAnswer& answer) {
 }
 
 HostDone reply_to(const Request& request, WriteReply write) {
-    return [ref = PeerRef(request.peer), tag = request.tag, write = std::move(write)](HostAnswer answer) {
+    return [ref = request.asker(), tag = request.tag, write = std::move(write)](HostAnswer answer) {
         const PeerPtr peer = ref.lock();
         if (!peer) return;
         if (answer.status == PMIX_OPERATION_SUCCEEDED) answer.status = PMIX_SUCCESS;

@@ -161,7 +161,7 @@ void arrive(Server& server, const Request& request, CollectiveKind kind) {
     if (procs.empty() || !server.runtime().groups().expand(procs))
         return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
     arrival.proc = request.peer->proc;
-    arrival.reply = [&server, kind, ref = PeerRef(request.peer), tag = request.tag,
+    arrival.reply = [&server, kind, ref = request.asker(), tag = request.tag,
                      others = other_nspaces(procs, request.peer->proc.nspace)](const Outcome& outcome) {
         const PeerPtr peer = ref.lock();
         if (!peer) return;

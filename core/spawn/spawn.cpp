@@ -122,7 +122,7 @@ void handle::spawn(Server& server, const Request& request) {
     if (Forwarder::takes_unasked(*request.peer)) job_info.add(kUnaskedOutputKey, true);
     spawn_by_host(
         server, Caller::of(*request.peer), std::move(job_info), std::move(apps),
-        [&server, ref = PeerRef(request.peer), tag = request.tag, directives](const HostAnswer& answer) {
+        [&server, ref = request.asker(), tag = request.tag, directives](const HostAnswer& answer) {
             const PeerPtr peer = ref.lock();
             if (!peer) return;
             if (answer.status == PMIX_SUCCESS) server.forwarder().spawned(peer, answer.nspace, *directives);

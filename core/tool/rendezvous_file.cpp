@@ -40,6 +40,10 @@ bool is_printable(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; });
 }
 
+bool has_ended(pid_t pid) {
+    return ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
 /// Start of the process, seconds since the epoch; 0 where it cannot be had.
 time_t start_of(pid_t pid) {
     // One line that is shorter than this in any kernel.
@@ -146,7 +150,12 @@ Result<Rendezvous> parse_rendezvous(const std::string& text, const std::string& 
     return found;
 }
 
-Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign) {
+Error stale_rendezvous(const std::string& path, pid_t pid) {
+    return refused(PMIX_ERR_UNREACH, path,
+                   "is of a server that has ended (process " + std::to_string(pid) + ")");
+}
+
+Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign, bool sure) {
     // Non-blocking: a FIFO in its place must not hold us.
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (!fd) {
@@ -181,15 +190,16 @@ Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign) {
             return refused(PMIX_ERR_NO_PERMISSIONS, path, "is larger than any such file");
     }
     auto found = parse_rendezvous(text, path);
-    if (found && found->pid > 0 && is_stale(found->pid, facts.st_mtime))
-        return refused(PMIX_ERR_UNREACH, path,
-                       "is of a server that has ended (process " + std::to_string(found->pid) + ")");
+    if (!found) return found;
+    found->written = facts.st_mtime;
+    if (found->pid > 0 && (sure ? is_stale(found->pid, found->written) : has_ended(found->pid)))
+        return stale_rendezvous(path, found->pid);
     return found;
 }
 
 bool is_stale(pid_t pid, time_t written) {
     if (pid <= 0) return false;
-    if (::kill(pid, 0) != 0 && errno == ESRCH) return true;
+    if (has_ended(pid)) return true;
     // The number may have been given to another process since. Two seconds for clocks that are read in steps.
     return start_of(pid) > written + 2;
 }

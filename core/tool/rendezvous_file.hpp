@@ -23,13 +23,18 @@ struct Rendezvous {
     std::optional<uint32_t> user, group;
     std::string security;  ///< names of psec components that the server takes, its order; empty: not said
     std::string started;   ///< a date as ctime writes it; empty: not said
+    time_t written = 0;    ///< when the file was; 0: not read from one
 };
 
 /// Reads one. The file has to be a regular one, not a link, owned by root or the user we run as (or anybody,
 /// where `foreign` says so), not writable by all, and small; the error's sentence says what was wrong with
 /// it. PMIX_ERR_NOT_FOUND: there is none. PMIX_ERR_NO_PERMISSIONS: it may not be read, or not be trusted.
 /// PMIX_ERR_FILE_READ_FAILURE: it is cut short (its writer may not be done). PMIX_ERR_BAD_PARAM: it is none.
-Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign);
+/// PMIX_ERR_UNREACH: its server has ended. Without `sure` another process that has got its number since
+/// passes for it (see is_stale()).
+Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign, bool sure = true);
+/// What is said of one whose server has ended.
+Error stale_rendezvous(const std::string& path, pid_t pid);
 
 /// Reads the same from text, whatever it comes from.
 Result<Rendezvous> parse_rendezvous(const std::string& text, const std::string& path);

@@ -21,11 +21,13 @@ constexpr size_t kMaxEntries = 200000;
 
 struct Search {
     const std::function<bool(const std::string&)>& matches;
+    const RendezvousDepth wanted;
     struct Hit {
         timespec written;
         std::string path;
     };
-    std::vector<Hit> hits;
+    const int deepest = wanted == RendezvousDepth::Here ? 0 : kMaxDepth;
+    std::vector<Hit> hits = {};
     size_t entries = 0;
 
     void look(int parent, const std::string& name, const std::string& path, int depth) {
@@ -42,14 +44,14 @@ struct Search {
             const std::string one = entry->d_name;
             if (one == "." || one == "..") continue;
             unsigned char type = entry->d_type;
-            const bool candidate = matches(one);
+            const bool candidate = (wanted != RendezvousDepth::Further || depth > 0) && matches(one);
             if (type == DT_UNKNOWN || (candidate && type == DT_REG)) {
                 struct stat facts {};
                 if (::fstatat(fd, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
                 type = S_ISDIR(facts.st_mode) ? DT_DIR : S_ISREG(facts.st_mode) ? DT_REG : DT_UNKNOWN;
                 if (candidate && type == DT_REG) hits.push_back({facts.st_mtim, path + "/" + one});
             }
-            if (type == DT_DIR && depth < kMaxDepth) below.push_back(one);
+            if (type == DT_DIR && depth < deepest) below.push_back(one);
         }
         for (const std::string& one : below)
             look(fd, one, path + "/" + one, depth + 1);
@@ -77,8 +79,9 @@ bool is_session_rendezvous(const std::string& name, const std::vector<std::strin
 }
 
 std::vector<std::string> search_rendezvous(const std::string& folder,
-                                           const std::function<bool(const std::string&)>& matches) {
-    Search search{matches, {}, 0};
+                                           const std::function<bool(const std::string&)>& matches,
+                                           RendezvousDepth depth) {
+    Search search{matches, depth};
     // The folder itself may be a link (/tmp often is); what is below it may not.
     struct stat facts {};
     if (::stat(folder.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return {};

@@ -71,11 +71,14 @@ struct Tool::Candidate {
     Rendezvous rendezvous;
     std::string security;
     pmix_proc_t server{};
+    std::string path;  ///< of its file, where it has one
 };
 
 Tool::Tool(Runtime& runtime, ToolIdentity identity)
     : runtime_(runtime), identity_(std::move(identity)), command_line_(own_command_line()) {
     runtime_.client()->on_added([this] { look_for_servers(); });
+    // A call that waits for its server may poll; it drives the loop itself, where it may.
+    if (!identity_.launcher && !identity_.scheduler && runtime_.server() == nullptr) runtime_.set_company(2);
 }
 
 /// Ends the waits for servers that are there.
@@ -153,9 +156,11 @@ std::vector<std::string> Tool::hosts(const ToolDirectives& wanted) const {
 }
 
 Result<Tool::Candidate> Tool::read(const std::string& path) const {
-    auto found = read_rendezvous_file(path, runtime_.parameters().boolean("tool_base_trust_foreign_files"));
+    auto found =
+        read_rendezvous_file(path, runtime_.parameters().boolean("tool_base_trust_foreign_files"), false);
     if (!found) return found.error();
     Candidate candidate;
+    candidate.path = path;
     std::string transport;
     split_server_uri(found->uris.back(), candidate.server, transport);
     candidate.security = found->security;
@@ -226,7 +231,19 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
     contact.kind = identity_.kind();
     contact.nspace = identity_.nspace;
     contact.rank = identity_.rank;
-    contact.uris = candidate.rendezvous.uris;
+    // A local socket is gone with its server. Anybody may have a port of TCP that was a server's: whether
+    // that lives is made sure of, but only then, as it takes as long as all the rest.
+    auto& uris = candidate.rendezvous.uris;
+    const bool by_file = !candidate.path.empty() && candidate.rendezvous.pid > 0;
+    const auto first_open = std::find_if(uris.begin(), uris.end(), [](const std::string& uri) {
+        return uri.find(";usock:") == std::string::npos;
+    });
+    const bool two_ways = by_file && first_open != uris.begin() && first_open != uris.end();
+    const auto stale = [&] { return is_stale(candidate.rendezvous.pid, candidate.rendezvous.written); };
+    contact.uris.assign(uris.begin(), two_ways ? first_open : uris.end());
+    if (by_file && first_open == uris.begin() && stale())
+        return stale_rendezvous(candidate.path, candidate.rendezvous.pid);
+    bool others = two_ways;
     contact.version = candidate.rendezvous.version;
     contact.security = candidate.security;
     contact.about_us = about_us();
@@ -238,7 +255,12 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
         greeted = connect_to_server(runtime_, contact, runtime_.client()->format(), left(until), &attempt);
         answered = attempt.answered;
         if (greeted) break;
-        if (greeted.status() == PMIX_ERR_NOT_AVAILABLE && !contact.security.empty() && refused.empty()) {
+        if (others && !answered) {
+            others = false;
+            if (stale()) return stale_rendezvous(candidate.path, candidate.rendezvous.pid);
+            contact.uris.assign(first_open, uris.end());
+        } else if (greeted.status() == PMIX_ERR_NOT_AVAILABLE && !contact.security.empty() &&
+                   refused.empty()) {
             // What the server takes cannot be had here: it may take something else all the same.
             contact.security.clear();
         } else if (greeted.status() == PMIX_ERR_INVALID_CRED && !attempt.security.empty()) {
@@ -287,8 +309,14 @@ Result<Tool::Outcome> Tool::search(const ToolDirectives& wanted) {
     std::vector<std::string> folders = {wanted.session_directory};
     if (wanted.system_directory != wanted.session_directory) folders.push_back(wanted.system_directory);
     Error last{PMIX_ERR_UNREACH, "there is no rendezvous file of a server below " + folders.front()};
+    // Mostly they are in the folder itself, and below it is all that others have in their temporary files.
+    std::vector<std::pair<std::string, RendezvousDepth>> places;
     for (const std::string& folder : folders) {
-        for (const std::string& path : search_rendezvous(folder, is_session_file)) {
+        places.emplace_back(folder, RendezvousDepth::Here);
+        places.emplace_back(folder, RendezvousDepth::Further);
+    }
+    for (const auto& [folder, depth] : places) {
+        for (const std::string& path : search_rendezvous(folder, is_session_file, depth)) {
             auto candidate = read(path);
             if (candidate) {
                 if (!tried.insert(candidate->rendezvous.uris.back()).second) continue;

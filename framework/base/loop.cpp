@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <new>
 #include <string>
@@ -46,6 +47,7 @@ struct Watch::Impl {
     const int* mirror_fd = nullptr;  // EventLoop::poll_fd_, where there is one
     int timer_fd = -1;               // a time that must be visible there
     short interest = 0;              // EV_READ and EV_WRITE, as asked for
+    bool mirrored = false;           // *mirror_fd has fd
     bool can_wait = false;           // Watch::let_wait()
     std::chrono::steady_clock::time_point deadline;
     std::function<void(EventLoop::Ready)> on_ready;
@@ -75,16 +77,17 @@ struct Watch::Impl {
         return (interest & (can_wait ? EV_WRITE : EV_READ | EV_WRITE)) != 0;
     }
 
-    void mirror() const {
-        if (*mirror_fd < 0 || fd < 0) return;
+    void mirror() {
+        if (*mirror_fd < 0 || fd < 0 || (interest == 0 && !mirrored)) return;
         epoll_event wanted{};
         wanted.events = ((interest & EV_READ) != 0 ? unsigned{EPOLLIN} : 0U) |
                         ((interest & EV_WRITE) != 0 ? unsigned{EPOLLOUT} : 0U);
         if (interest == 0) {
             epoll_ctl(*mirror_fd, EPOLL_CTL_DEL, fd, nullptr);
-        } else if (epoll_ctl(*mirror_fd, EPOLL_CTL_MOD, fd, &wanted) != 0) {
-            epoll_ctl(*mirror_fd, EPOLL_CTL_ADD, fd, &wanted);
+        } else if (epoll_ctl(*mirror_fd, mirrored ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted) != 0) {
+            epoll_ctl(*mirror_fd, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted);
         }
+        mirrored = interest != 0;
     }
 
     /// Shows in the mirror what was watched before there was one. libevent itself calls back.
@@ -332,19 +335,23 @@ bool EventLoop::leaves_something() {
 
 bool EventLoop::run_borrowed(Task& task, const std::function<bool()>& done) {
     if (!shared_ || stopping_ || !take_drive(std::chrono::milliseconds(0))) return false;
-    open_gate(false);
     borrowed_ = true;
     borrower_ = &done;
     run_posted();
     contained(task);
     run_turn_end();
-    busy_ = true;
-    while (!done() && !stopping_)
-        wait_turn();
+    const bool waits = !done() && !stopping_;
+    if (waits) {
+        open_gate(false);
+        busy_ = true;
+        do {
+            wait_turn();
+        } while (!done() && !stopping_);
+    }
     borrower_ = nullptr;
     borrowed_ = false;
     if (stopping_) wake();  // our thread is to see it, too
-    open_gate(true);
+    if (waits) open_gate(true);
     give_drive();
     return true;
 }
@@ -377,6 +384,7 @@ void EventLoop::stop(Task last) {
     if (last) {
         const std::lock_guard lock(posted_lock_);
         posted_.push_back(std::move(last));
+        any_posted_ = true;
     }
     if (thread || borrowed_) wake();
     if (thread) pthread_join(*thread, nullptr);
@@ -396,7 +404,10 @@ void EventLoop::post(Task task) {
     {
         std::lock_guard lock(posted_lock_);
         posted_.push_back(std::move(task));
+        any_posted_ = true;
     }
+    // Whoever runs the loop looks for it before it waits, and before it lets go of the loop.
+    if (drive_ == Drive::Thread && on_loop()) return;
     wake();
 }
 
@@ -408,24 +419,48 @@ void EventLoop::at_turn_end(Task task) {
 void EventLoop::turn(int flags) {
     event_base_loop(base_, flags);
     run_turn_end();
+    // What the callbacks have posted, too, unless a borrower has better left by now.
+    if (drive_ != Drive::Thread || !any_posted_ || should_yield()) return;
+    ran_ = busy_ = true;
+    run_posted();
 }
 
 /// A turn that waits until something happens.
 void EventLoop::wait_turn() {
+    // Tasks that tasks have posted: what has come meanwhile has its turn before them.
+    if (any_posted_) return turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
     const bool likely = std::exchange(busy_, false);
     if (!likely || !polling_ || !polling_->begin()) return turn(EVLOOP_ONCE);
     const bool found = poll();
     polling_->end(found);
     // What ran may be what the caller waits for: it looks before the thread sleeps.
-    if (!found && !stopping_) turn(EVLOOP_ONCE);
+    if (!found && !stopping_ && !should_yield()) turn(EVLOOP_ONCE);
 }
 
 bool EventLoop::poll() {
     ran_ = false;
+    // Who posts need not wake a thread that looks anyway. Where the flag is set already, somebody writes or
+    // has written.
+    const bool quiet = !wake_pending_.exchange(true);
     do {
         turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
-    } while (!ran_ && !stopping_ && polling_->go_on());
+    } while (!ran_ && !stopping_ && !should_yield() && polling_->go_on());
+    // By exchange: what came with a wake that was left out is seen here, and runs in the next turn.
+    if (quiet && wake_pending_.exchange(false) && any_posted_) ran_ = busy_ = true;
     return ran_;
+}
+
+bool EventLoop::poll_for(const std::function<bool()>& found) {
+    if (!shared_ || stopping_ || !polling_ || !take_drive(std::chrono::milliseconds(0))) return false;
+    bool has = false;
+    if (polling_->begin()) {
+        do {
+            has = found();
+        } while (!has && !stopping_ && polling_->go_on());
+        polling_->end(has);
+    }
+    give_drive();
+    return has;
 }
 
 void EventLoop::poll_first(std::chrono::microseconds limit) {
@@ -505,6 +540,8 @@ void EventLoop::wait_for_drive() {
 
 void EventLoop::give_drive() {
     if (put_off_ && (needed_ || leaves_something())) need_thread();
+    // Posted from the loop, which is left now.
+    if (drive_ == Drive::Thread && any_posted_) wake();
     {
         std::lock_guard lock(drive_lock_);
         driver_ = std::thread::id();
@@ -549,6 +586,7 @@ void EventLoop::run_posted() {
     {
         std::lock_guard lock(posted_lock_);
         running_.swap(posted_);
+        any_posted_ = false;
     }
     for (Task& task : running_) {
         Task current = std::move(task);

@@ -83,6 +83,11 @@ class EventLoop {
     /// something and neither waits nor calls the application. False, with nothing done, when the loop is not
     /// shared, somebody drives it, or something is posted, which comes first. Not on the loop.
     bool run_here(Task& task);
+    /// For a caller that waits for something which the loop does not watch: looks for it (`found`) again and
+    /// again for as long as it may poll, in the place of a thread of ours that waits for work, and says
+    /// whether it was found. False, where one had better sleep, perhaps without a look. `found` neither waits
+    /// nor uses the loop. Not on the loop.
+    bool poll_for(const std::function<bool()>& found);
     /// On the loop: whether whoever has borrowed it has what it waits for, so that the rest is better left to
     /// our thread.
     bool should_yield() const { return borrower_ != nullptr && (*borrower_)(); }
@@ -163,8 +168,9 @@ class EventLoop {
     event* wake_event_ = nullptr;
     std::mutex posted_lock_;  // guards posted_
     std::vector<Task> posted_;
+    std::atomic<bool> any_posted_{false};  // whether posted_ has some; changed under its lock
     std::vector<Task> running_;
-    std::atomic<bool> wake_pending_{false};
+    std::atomic<bool> wake_pending_{false};  // the loop is awake, or will be: nobody need write to wake_fd_
     std::atomic<bool> stopping_{false};
     std::mutex drive_lock_;  // guards driven_
     std::condition_variable drive_free_;

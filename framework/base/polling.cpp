@@ -28,6 +28,8 @@ bool Polling::begin() {
     }
     const Clock::time_point now = Clock::now();
     if (now < not_before_) return false;
+    // In nobody's way for longer than it has paused: what was there has ended.
+    if (now - not_before_ > 4 * pause_) pause_ = kShortestPause;
     looked_ = now;
     end_ = now + limit_;
     crowded_ = false;
@@ -39,12 +41,16 @@ bool Polling::go_on() {
     if (crowded_) return false;
     sched_yield();
     const Clock::time_point now = Clock::now();
-    crowded_ = now - std::exchange(looked_, now) > kUndisturbed && switches() != switches_;
+    const auto away = now - std::exchange(looked_, now);
+    if (away > kUndisturbed) {
+        const long before = std::exchange(switches_, switches());
+        crowded_ = away > kShortVisit && switches_ != before;
+    }
     return crowded_ || now < end_;
 }
 
 void Polling::end(bool found) {
-    if (crowded_ || switches() != switches_) {
+    if (crowded_) {
         not_before_ = Clock::now() + pause_;
         pause_ = std::min(2 * pause_, kLongestPause);
     } else if (found) {

@@ -24,7 +24,7 @@ class Polling {
     /// times, or this thread was in the way of another one not long ago.
     bool begin();
     /// Whether to look once more. Lets others first who wait for this processor, as the peer may be among
-    /// them; where there is one, the next look is the last.
+    /// them; where one of them stays for longer than an answer takes, the next look is the last.
     bool go_on();
     /// The end of what begin() has begun; `found`: something has come.
     void end(bool found);
@@ -32,16 +32,19 @@ class Polling {
   private:
     static constexpr int kMaxMisses = 4;
     static constexpr int kPassedOver = 16;
-    static constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{1000};
+    static constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{20};
     /// Between two looks when nobody else has run there; longer ones are looked into.
     static constexpr std::chrono::microseconds kUndisturbed{2};
+    /// Another thread that runs no longer than this mostly is one of those that the message comes from, or
+    /// goes to: a processor that is awake for it is what it needs.
+    static constexpr std::chrono::microseconds kShortVisit{25};
 
     const std::chrono::microseconds limit_;
     std::atomic<bool> allowed_{false};
     Clock::time_point looked_{}, end_{}, not_before_{};
-    bool crowded_ = false;  ///< somebody else has run here since begin()
+    bool crowded_ = false;  ///< somebody else wants to run here for longer
     std::chrono::milliseconds pause_ = kShortestPause;
-    long switches_ = 0;  ///< times that this thread left its processor to another one, at begin()
+    long switches_ = 0;  ///< times that this thread left its processor to another one, by the last count
     int misses_ = 0;     ///< in a row
     int pass_over_ = 0;  ///< times
 };

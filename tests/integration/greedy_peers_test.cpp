@@ -132,6 +132,41 @@ TEST_F(GreedyPeer, LeavesNothingBehindWhenItHangsUp) {
     }
 }
 
+TEST_F(GreedyPeer, CannotAskMoreByHangingUpAndComingAgain) {
+    RawPeer first = accepted();
+    const auto fence = [&] {
+        const pmix_proc_t both[2] = {muster::make_proc(job_.nspace, 0), muster::make_proc(job_.nspace, 1)};
+        Packer message = command(static_cast<uint8_t>(Command::Fence));
+        message.procs(both, 2).infos({});
+        return message;
+    };
+    // Each of them waits for the other process, whatever becomes of the connection.
+    constexpr int kMore = 60;
+    {
+        Asking gone(accepted());
+        for (int i = 0; i < kMore; ++i)
+            gone.ask(fence());
+        gone.ask(commit("greedy.gone", *muster::Value::from(1)));
+        EXPECT_EQ(gone.answer(), PMIX_SUCCESS);
+        gone.peer.hang_up();
+    }
+    Asking again(accepted());
+    for (int i = 0; i < kMore; ++i)
+        again.ask(fence());
+    EXPECT_EQ(again.answers(2 * kMore - kRequests),
+              (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 2 * kMore - kRequests}}));
+    // When they are over it may ask as much again.
+    Asking other(accepted(1));
+    for (int i = 0; i < kRequests; ++i)
+        other.ask(fence());
+    EXPECT_EQ(other.answers(kRequests), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, kRequests}}));
+    EXPECT_EQ(again.answers(kRequests - kMore),
+              (std::map<pmix_status_t, int>{{PMIX_SUCCESS, kRequests - kMore}}));
+    for (int i = 0; i < kRequests; ++i)
+        again.ask(get(1, "greedy.late"));
+    EXPECT_TRUE(waits_for(kRequests));
+}
+
 TEST_F(GreedyPeer, ThatDoesNotReadIsNotReadFrom) {
     Asking greedy(accepted());
     const std::string large(size_t{100} << 10, 'x');

@@ -18,6 +18,7 @@
 #include <functional>
 
 #include "core/protocol/command.hpp"
+#include "core/query/waits.hpp"
 #include "framework/packer.hpp"
 #include "tests/integration/host.hpp"
 #include "tests/integration/raw_peer.hpp"
@@ -185,6 +186,22 @@ pmix_info_t external_progress() {
 
 class Strangers : public testing::Test {
   protected:
+    /// How many requests wait at the server for data.
+    static size_t waiting() {
+        pmix_query_t query;
+        PMIX_QUERY_CONSTRUCT(&query);
+        PMIx_Argv_append_nosize(&query.keys, muster::kWaitsKey);
+        pmix_info_t* found = nullptr;
+        size_t n = 0, count = 0;
+        EXPECT_EQ(PMIx_Query_info(&query, 1, &found, &n), PMIX_SUCCESS);
+        for (size_t i = 0; i < n; ++i) {
+            if (found[i].value.type == PMIX_DATA_ARRAY) count += found[i].value.data.darray->size;
+        }
+        PMIX_INFO_FREE(found, n);
+        PMIX_QUERY_DESTRUCT(&query);
+        return count;
+    }
+
     void SetUp() override {
         if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     }
@@ -296,6 +313,85 @@ TEST_F(Strangers, do_not_read_what_is_another_users) {
                      return 0;
                  }),
               0);
+}
+
+TEST_F(Strangers, are_not_given_what_the_host_gave_to_others) {
+    Host host;
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther), roots = host.start_job(1);
+    const auto environment_of = [&](const Host::Job& job) { return host.environment(job, 0); };
+    const auto their_environment = environment_of(theirs), environment = environment_of(others);
+    const auto get = [] {
+        Packer message = command(Command::Get);  // of a process of which only the host knows the owner
+        message.string("elsewhere").rank(0).infos({}).string("strangers.key");
+        return message;
+    };
+    const auto refresh = [] {
+        Packer message = command(Command::RefreshCache);
+        message.string("elsewhere").rank(0);
+        return message;
+    };
+    Packer values(format());
+    values.kval("strangers.key", *muster::Value::from("secret"));
+    const auto bytes = values.view();
+    host.answer_modex(PMIX_SUCCESS, std::string(bytes.begin(), bytes.end()));
+    const auto asks_twice = [&](const std::vector<std::string>& where, const Host::Job& job,
+                                pmix_status_t expected) {
+        Client client(where, job, 0);
+        if (!client.accepted()) return 1;
+        for (int i = 0; i < 2; ++i) {
+            if (client.ask(get()) != expected) return 2 + i;
+        }
+        return client.ask(refresh()) == (expected == PMIX_SUCCESS ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS)
+                   ? 0
+                   : 4;
+    };
+    EXPECT_EQ(as(kStranger, [&] { return asks_twice(their_environment, theirs, PMIX_SUCCESS); }), 0);
+    ASSERT_EQ(host.upcalls("modex").size(), 1U) << "what was given is kept for the user";
+    host.answer_modex(PMIX_ERR_NO_PERMISSIONS, "");
+    EXPECT_EQ(as(kOther, [&] { return asks_twice(environment, others, PMIX_ERR_NO_PERMISSIONS); }), 0);
+    const auto asked = host.upcalls("modex");
+    ASSERT_EQ(asked.size(), 3U) << "each time it is the host's decision";
+    EXPECT_EQ(asked[0].status, static_cast<int>(kStranger));
+    EXPECT_EQ(asked[1].status, static_cast<int>(kOther));
+    EXPECT_EQ(as(kStranger, [&] { return asks_twice(their_environment, theirs, PMIX_SUCCESS); }), 0);
+    Client root(host.environment(roots, 0), roots, 0);
+    ASSERT_TRUE(root.accepted());
+    EXPECT_EQ(root.ask(get()), PMIX_SUCCESS) << "the server's own user may everything";
+    EXPECT_EQ(host.upcalls("modex").size(), 3U);
+}
+
+TEST_F(Strangers, of_two_users_who_ask_at_once_each_gets_an_answer_of_its_own) {
+    Host host;
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
+    const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
+    const auto get = [] {
+        Packer message = command(Command::Get);
+        message.string("elsewhere").rank(0).infos({}).string("strangers.key");
+        return message;
+    };
+    Packer values(format());
+    values.kval("strangers.key", *muster::Value::from("secret"));
+    const auto bytes = values.view();
+    host.answer_modex(PMIX_SUCCESS, std::string(bytes.begin(), bytes.end()));
+    host.hold("modex");
+    const auto asks = [&](const std::vector<std::string>& where, const Host::Job& job,
+                          pmix_status_t expected) {
+        Client client(where, job, 0);
+        return client.accepted() && client.ask(get()) == expected ? 0 : 1;
+    };
+    OtherUser first(kStranger, [&] { return asks(their_environment, theirs, PMIX_SUCCESS); });
+    ASSERT_TRUE(host.wait_for("modex", 1));
+    host.answer_modex(PMIX_ERR_NO_PERMISSIONS, "");
+    OtherUser second(kOther, [&] { return asks(environment, others, PMIX_ERR_NO_PERMISSIONS); });
+    for (int i = 0; i < 2000 && waiting() != 2; ++i)
+        usleep(10000);
+    ASSERT_EQ(waiting(), 2U);
+    host.release("modex");
+    EXPECT_EQ(first.status(), 0);
+    EXPECT_EQ(second.status(), 0);
+    const auto asked = host.upcalls("modex");
+    ASSERT_EQ(asked.size(), 2U);
+    EXPECT_EQ(asked[1].status, static_cast<int>(kOther));
 }
 
 TEST_F(Strangers, raise_no_events_in_processes_of_others) {

@@ -167,8 +167,11 @@ Result<Socket> Usock::connect(std::string_view uri, std::chrono::milliseconds li
                      "\"" + std::string(uri) + "\" is no address: expected usock:///path"};
     }
     const Place place{slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
-    const UniqueFd directory = open_directory(place.directory);
-    if (!directory) return system_error("cannot connect to " + path, errno);
+    UniqueFd directory;
+    if (path.size() >= sizeof sockaddr_un{}.sun_path) {
+        directory = open_directory(place.directory);
+        if (!directory) return system_error("cannot connect to " + path, errno);
+    }
     auto address = address_of(place, directory.get());
     if (!address) return address.error();
     Socket socket;

@@ -550,6 +550,31 @@ TEST_F(LoopShared, ACallerStandsInForOneTask) {
     borrow([&] { watch_.reset(); }, [] { return true; });
 }
 
+TEST_F(LoopShared, WhatTheLoopPostsItselfIsNotLeftBehind) {
+    for (int round = 0; round < 200; ++round) {
+        // By a caller that leaves at once, by one that stands in, and by the thread: each posts from the
+        // loop.
+        std::promise<void> borrowed, here, thread, after;
+        auto all = {borrowed.get_future().share(), here.get_future().share(), thread.get_future().share(),
+                    after.get_future().share()};
+        borrow([&] { loop_.post([&] { borrowed.set_value(); }); }, [] { return true; });
+        EventLoop::Task task = [&] { loop_.post([&] { here.set_value(); }); };
+        for (int i = 0; i < 100000 && !loop_.run_here(task); ++i)
+            std::this_thread::sleep_for(100us);
+        loop_.post([&] {
+            loop_.post([&] {
+                thread.set_value();
+                loop_.post([&] { after.set_value(); });
+            });
+        });
+        for (const auto& one : all)
+            ASSERT_EQ(one.wait_for(20s), std::future_status::ready) << round;
+    }
+    // Of one who waits for just that.
+    bool done = false;
+    borrow([&] { loop_.post([&] { loop_.post([&] { done = true; }); }); }, [&] { return done; });
+}
+
 TEST_F(LoopShared, NobodyStandsInBesideABorrowerOrAfterTheEnd) {
     std::atomic<bool> begun{false}, end{false};
     std::thread borrower([&] { borrow([&] { begun = true; }, [&] { return end.load(); }); });
@@ -766,6 +791,18 @@ TEST_F(LoopPutOff, ItsThreadHasTheLoopAloneWhereDescriptorsAreShort) {
     EventLoop::Task never = [] { FAIL(); };
     EXPECT_FALSE(loop_.run_borrowed(never, [] { return true; }));
     serves();
+}
+
+TEST(LoopThread, RunsWhatItPostsItself) {
+    EventLoop loop(EventLoop::Drive::Thread);
+    loop.start("alone");
+    std::promise<int> told;
+    int left = 1000;
+    EventLoop::Task task = [&] { --left == 0 ? told.set_value(left) : loop.post(task); };
+    loop.post(task);
+    auto result = told.get_future();
+    EXPECT_EQ(result.wait_for(20s), std::future_status::ready);
+    loop.stop();
 }
 
 TEST(LoopThread, IsNotBorrowedUnlessShared) {

@@ -118,6 +118,58 @@ TEST(Polling, ALoopThatHasNothingToDoSleeps) {
     loop.stop();
 }
 
+TEST(Polling, ManyThreadsPostToALoopThatPollsOrSleeps) {
+    // At times that are now within its polling, now after it: none of the tasks may be left behind.
+    EventLoop loop(EventLoop::Drive::Thread);
+    loop.poll_first(50us);
+    loop.may_poll(true);
+    loop.start("polling");
+    std::vector<std::thread> threads;
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 3; ++i) {
+        threads.emplace_back([&, i] {
+            for (int call = 0; call < 300; ++call) {
+                auto done = std::make_shared<std::promise<void>>();
+                auto result = done->get_future();
+                loop.post([&, done] {
+                    ++ran;
+                    done->set_value();
+                });
+                ASSERT_EQ(result.wait_for(20s), std::future_status::ready);
+                if (call % 3 == i) std::this_thread::sleep_for(std::chrono::microseconds(call));
+            }
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(ran, 900);
+    loop.stop();
+}
+
+TEST(Polling, ACallerLooksForWhatTheLoopDoesNotWatch) {
+    EventLoop loop(EventLoop::Drive::Thread);
+    loop.share();
+    loop.poll_first(20s);
+    int looks = 0;
+    const auto third = [&] { return ++looks == 3; };
+    EXPECT_FALSE(loop.poll_for(third)) << "there is no processor to spare";
+    EXPECT_EQ(looks, 0);
+    loop.may_poll(true);
+    loop.start("polling");
+    // Another program may want the processor: then it pauses.
+    bool found = false;
+    for (int i = 0; i < 2000 && !found && looks < 3; ++i) {
+        found = loop.poll_for(third);
+        if (!found) std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_EQ(looks, 3);
+    std::promise<void> ran;
+    loop.post([&] { ran.set_value(); });
+    EXPECT_EQ(ran.get_future().wait_for(20s), std::future_status::ready) << "it has given the loop back";
+    loop.stop();
+    EXPECT_FALSE(loop.poll_for([] { return true; }));
+}
+
 TEST(Polling, WhatComesMeanwhileIsServedInOrder) {
     EventLoop loop(EventLoop::Drive::Thread);
     loop.share();
