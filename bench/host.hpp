@@ -240,8 +240,8 @@ inline pid_t start(const pmix_proc_t& proc, const std::vector<std::string>& word
     for (const auto& word : words)
         arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
-    // As the machine's own figure is taken (bench/limits): a fork would copy the host's page tables, which is no
-    // part of what is measured.
+    // As the machine's own figure is taken (bench/limits): a fork would copy the host's page tables, which is
+    // no part of what is measured.
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     for (const int fd : kept)
