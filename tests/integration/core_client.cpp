@@ -19,33 +19,18 @@
 #include <thread>
 #include <vector>
 
+#include "tests/integration/says.hpp"
+
 namespace {
 
-pmix_proc_t self;
+using namespace integration;
 
-void say(const std::string& line) {
-    printf("%s\n", line.c_str());
-    fflush(stdout);
-}
+pmix_proc_t self;
 
 void wait_for_word() {
     char byte;
     while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {
     }
-}
-
-[[noreturn]] void fail(const std::string& what) {
-    say("BAD " + what);
-    _exit(1);
-}
-
-void expect(const std::string& what, pmix_status_t status, pmix_status_t wanted = PMIX_SUCCESS) {
-    if (status != wanted)
-        fail(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
-}
-
-void expect_true(const std::string& what, bool holds) {
-    if (!holds) fail(what);
 }
 
 struct Directives {

@@ -6,9 +6,9 @@
 
 #include <map>
 
-#include "core/query/waits.hpp"
 #include "framework/base/info.hpp"
 #include "tests/integration/bad_input.hpp"
+#include "tests/integration/waits.hpp"
 
 namespace {
 
@@ -65,25 +65,10 @@ class GreedyPeer : public BadInput {
         message.scope(PMIX_GLOBAL).buffer(values.view());
         return message;
     }
-    /// How many requests wait at the server for data.
-    static size_t waiting() {
-        pmix_query_t query;
-        PMIX_QUERY_CONSTRUCT(&query);
-        PMIx_Argv_append_nosize(&query.keys, muster::kWaitsKey);
-        pmix_info_t* found = nullptr;
-        size_t n = 0, count = 0;
-        EXPECT_EQ(PMIx_Query_info(&query, 1, &found, &n), PMIX_SUCCESS);
-        for (size_t i = 0; i < n; ++i) {
-            if (found[i].value.type == PMIX_DATA_ARRAY) count += found[i].value.data.darray->size;
-        }
-        PMIX_INFO_FREE(found, n);
-        PMIX_QUERY_DESTRUCT(&query);
-        return count;
-    }
     static bool waits_for(size_t count) {
-        for (int i = 0; i < 2000 && waiting() != count; ++i)
+        for (int i = 0; i < 2000 && integration::requests_waiting() != count; ++i)
             usleep(10000);
-        return waiting() == count;
+        return integration::requests_waiting() == count;
     }
 };
 

@@ -18,10 +18,10 @@
 #include <functional>
 
 #include "core/protocol/command.hpp"
-#include "core/query/waits.hpp"
 #include "framework/packer.hpp"
 #include "tests/integration/host.hpp"
 #include "tests/integration/raw_peer.hpp"
+#include "tests/integration/waits.hpp"
 #include "tests/unit/components/bfrops/codec.hpp"
 
 namespace {
@@ -186,22 +186,6 @@ pmix_info_t external_progress() {
 
 class Strangers : public testing::Test {
   protected:
-    /// How many requests wait at the server for data.
-    static size_t waiting() {
-        pmix_query_t query;
-        PMIX_QUERY_CONSTRUCT(&query);
-        PMIx_Argv_append_nosize(&query.keys, muster::kWaitsKey);
-        pmix_info_t* found = nullptr;
-        size_t n = 0, count = 0;
-        EXPECT_EQ(PMIx_Query_info(&query, 1, &found, &n), PMIX_SUCCESS);
-        for (size_t i = 0; i < n; ++i) {
-            if (found[i].value.type == PMIX_DATA_ARRAY) count += found[i].value.data.darray->size;
-        }
-        PMIX_INFO_FREE(found, n);
-        PMIX_QUERY_DESTRUCT(&query);
-        return count;
-    }
-
     void SetUp() override {
         if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     }
@@ -383,9 +367,9 @@ TEST_F(Strangers, of_two_users_who_ask_at_once_each_gets_an_answer_of_its_own) {
     ASSERT_TRUE(host.wait_for("modex", 1));
     host.answer_modex(PMIX_ERR_NO_PERMISSIONS, "");
     OtherUser second(kOther, [&] { return asks(environment, others, PMIX_ERR_NO_PERMISSIONS); });
-    for (int i = 0; i < 2000 && waiting() != 2; ++i)
+    for (int i = 0; i < 2000 && integration::requests_waiting() != 2; ++i)
         usleep(10000);
-    ASSERT_EQ(waiting(), 2U);
+    ASSERT_EQ(integration::requests_waiting(), 2U);
     host.release("modex");
     EXPECT_EQ(first.status(), 0);
     EXPECT_EQ(second.status(), 0);

@@ -15,26 +15,15 @@
 #include <string>
 #include <thread>
 
+#include "tests/integration/says.hpp"
+
 namespace {
+
+using namespace integration;
 
 using namespace std::chrono_literals;
 
 pmix_proc_t self;
-
-[[noreturn]] void fail(const std::string& what) {
-    printf("BAD %s\n", what.c_str());
-    fflush(stdout);
-    _exit(1);
-}
-
-void expect(const std::string& what, pmix_status_t status, pmix_status_t wanted = PMIX_SUCCESS) {
-    if (status != wanted)
-        fail(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
-}
-
-void expect_true(const std::string& what, bool holds) {
-    if (!holds) fail(what);
-}
 
 /// Waits, as a program that computes does: without a call of the library.
 template <class Condition>

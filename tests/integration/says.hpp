@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a client of these tests says what it sees: lines on its output, of which one that begins with BAD ends
+// it.
+#pragma once
+
+#include <pmix.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace integration {
+
+inline void say(const std::string& line) {
+    printf("%s\n", line.c_str());
+    fflush(stdout);
+}
+
+[[noreturn]] inline void fail(const std::string& what) {
+    say("BAD " + what);
+    _exit(1);
+}
+
+inline void expect(const std::string& what, pmix_status_t status, pmix_status_t wanted = PMIX_SUCCESS) {
+    if (status != wanted)
+        fail(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
+}
+
+inline void expect_true(const std::string& what, bool holds) {
+    if (!holds) fail(what);
+}
+
+}  // namespace integration

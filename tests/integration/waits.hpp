@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What waits at the server of this process, as `muster top` sees it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <pmix.h>
+
+#include "core/query/waits.hpp"
+
+namespace integration {
+
+/// How many requests wait at the server for data.
+inline size_t requests_waiting() {
+    pmix_query_t query;
+    PMIX_QUERY_CONSTRUCT(&query);
+    PMIx_Argv_append_nosize(&query.keys, muster::kWaitsKey);
+    pmix_info_t* found = nullptr;
+    size_t n = 0, count = 0;
+    EXPECT_EQ(PMIx_Query_info(&query, 1, &found, &n), PMIX_SUCCESS);
+    for (size_t i = 0; i < n; ++i) {
+        if (found[i].value.type == PMIX_DATA_ARRAY) count += found[i].value.data.darray->size;
+    }
+    PMIX_INFO_FREE(found, n);
+    PMIX_QUERY_DESTRUCT(&query);
+    return count;
+}
+
+}  // namespace integration
