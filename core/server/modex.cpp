@@ -337,7 +337,9 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
             if (stored != PMIX_SUCCESS) break;
         }
     }
-    if (status == PMIX_SUCCESS && !is_master(asked.mapped())) given_to_[key].insert(asked.mapped());
+    // Where the owner is known, nobody asks for whom it was (may_give()).
+    if (status == PMIX_SUCCESS && !is_master(asked.mapped()) && !server_.namespaces().owner_of(key.to_c()))
+        given_to_[key].insert(asked.mapped());
     // Those that asked before this answer are done with it, unless they have said how long they wait; those
     // that came meanwhile are asked for again.
     const auto found = waiting_.find(key);
