@@ -5,12 +5,12 @@
 //   attach [-n TOOLS]
 //
 // A host starts TOOLS tools (200), one after the other, each a process of its own that finds the server by
-// its process ID (PMIx_tool_init) and leaves it (PMIx_tool_finalize); then one that attaches and leaves as
-// often (PMIx_tool_attach_to_server, PMIx_tool_disconnect). Prints one line, medians in microseconds: the
-// whole life of such a process (attach), half of which is its start and end, which has nothing to do with the
-// server (start: of this program without a call of the library); both calls in it (init, finalize), its mean
-// processor time, the tools a second, and both calls of the one that stays (again, leave, and stay for the
-// two together).
+// its process ID (PMIx_tool_init) and leaves it (PMIx_tool_finalize); then one that attaches and leaves ten
+// times as often (PMIx_tool_attach_to_server, PMIx_tool_disconnect). Prints one line, medians in
+// microseconds: the whole life of such a process (attach), half of which is its start and end, which has
+// nothing to do with the server (start: of this program without a call of the library); both calls in it
+// (init, finalize), its mean processor time, the tools a second, and both calls of the one that stays (again,
+// leave, and stay for the two together).
 #include <pmix_tool.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -132,7 +132,7 @@ int host(const char* self, int tools) {
         run_tool(self, 0);
         start.push_back(nanoseconds() - started);
     }
-    const Times again = run_tool(self, std::max(tools, 2));
+    const Times again = run_tool(self, 10 * tools);
     const auto us = [](int64_t time) { return static_cast<double>(time) / 1000; };
     printf(
         "attach n=%d attach=%.1f start=%.1f init=%.1f finalize=%.1f cpu=%.1f per_second=%.0f again=%.1f "

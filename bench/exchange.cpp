@@ -2,12 +2,17 @@
 // Direct modex between two servers, and publish and lookup. Public API only, and only functions that every
 // libpmix.so.2 since 4.2 has, so the same binary runs on Muster and on OpenPMIx (bench/performance).
 //
-//   exchange [-n PROCESSES] [-b BYTES] [-l LOOKUPS]
+//   exchange [-n PROCESSES] [-b BYTES] [-r ROUNDS] [-l LOOKUPS]
 //
 // Two hosts, each with a server of its own and joined by a socket, stand for two nodes. PROCESSES processes
 // (32) of the second node put BYTES bytes (1024) and commit. One process of the first node gets from each of
-// them, with one direct modex each; then it publishes and looks up LOOKUPS times (500) what its host keeps in
-// a table. Prints one line: the median of one direct modex, publish and lookup, in microseconds.
+// them, with one direct modex each; then it publishes and looks up LOOKUPS times (2000) what its host keeps
+// in a table. The first node does so ROUNDS times (5), each time with a new host and process, as a server
+// asks for the same only once. Prints one line a round: the median of one direct modex, publish and lookup,
+// in microseconds.
+//
+// The hosts' threads sleep until the other host's message comes, as those of resource managers do: two of
+// the wake-ups of each direct modex are not the library's.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,7 +36,8 @@ constexpr size_t kLargestMessage = size_t{64} << 10;
 struct Sizes {
     uint32_t processes = 32;
     size_t bytes = 1024;
-    int lookups = 500;
+    int rounds = 5;
+    int lookups = 2000;
 };
 
 // --- the processes ---
@@ -231,6 +237,8 @@ std::vector<std::string> words_for(const char* role, const Sizes& sizes,
                                    std::to_string(sizes.processes),
                                    "-b",
                                    std::to_string(sizes.bytes),
+                                   "-r",
+                                   std::to_string(sizes.rounds),
                                    "-l",
                                    std::to_string(sizes.lookups),
                                    role};
@@ -239,41 +247,46 @@ std::vector<std::string> words_for(const char* role, const Sizes& sizes,
     return words;
 }
 
-void init_server(const std::string& directory, const std::string& nspace, const Layout& layout,
-                 uint32_t node) {
+/// What both hosts know of the job.
+struct Job {
+    std::string directory, nspace;
+    Layout layout;
+};
+
+void init_server(const Job& job, uint32_t node) {
     static pmix_server_module_t module;
     module.client_connected = on_client;
     module.client_finalized = on_client;
     module.direct_modex = on_modex;
     module.publish = on_publish;
     module.lookup = on_lookup;
-    const std::string own = directory + "/" + std::to_string(node);
+    const std::string own = job.directory + "/" + std::to_string(getpid());
     mkdir(own.c_str(), 0700);
     List directives;
     directives.add(PMIX_SERVER_TMPDIR, own.c_str(), PMIX_STRING);
-    directives.add(PMIX_HOSTNAME, layout.nodes[node].c_str(), PMIX_STRING);
+    directives.add(PMIX_HOSTNAME, job.layout.nodes[node].c_str(), PMIX_STRING);
     pmix_data_array_t& array = directives.array();
     check("PMIx_server_init", PMIx_server_init(&module, static_cast<pmix_info_t*>(array.array), array.size));
-    register_job(nspace.c_str(), layout, node);
+    register_job(job.nspace.c_str(), job.layout, node);
 }
 
-void end_server(std::thread& other_host) {
-    shutdown(between_hosts, SHUT_RDWR);
-    other_host.join();
-    check("PMIx_server_finalize", PMIx_server_finalize());
-}
-
-/// The host of those that post: says `go` when they have, and ends them when `stop` is closed.
-int second_host(const Sizes& sizes, const std::string& directory, const std::string& nspace,
-                const Layout& layout, int go, int stop) {
-    init_server(directory, nspace, layout, 1);
-    std::thread other_host(serve_other_host);
+/// The host of those that post: says `go` when they have, and ends them when `stop` is closed. Serves one
+/// host after the other, each at its socket.
+int second_host(const Sizes& sizes, const Job& job, const std::vector<int>& sockets, int go, int stop) {
+    init_server(job, 1);
+    std::thread other_hosts([&] {
+        for (const int fd : sockets) {
+            between_hosts = fd;
+            serve_other_host();
+            close(fd);
+        }
+    });
     int up[2], down[2];
     if (pipe2(up, O_CLOEXEC) != 0 || pipe2(down, O_CLOEXEC) != 0) return 1;
     const std::vector<std::string> words = words_for("--poster", sizes, {up[1], down[0]});
     std::vector<pid_t> children;
     for (uint32_t i = 0; i < sizes.processes; ++i) {
-        const pmix_proc_t proc = proc_of(nspace.c_str(), 1 + i);
+        const pmix_proc_t proc = proc_of(job.nspace.c_str(), 1 + i);
         register_client(proc);
         children.push_back(start(proc, words, {up[1], down[0]}));
     }
@@ -286,44 +299,70 @@ int second_host(const Sizes& sizes, const std::string& directory, const std::str
     }
     close(down[1]);
     const bool good = reap(children);
-    end_server(other_host);
+    other_hosts.join();
+    check("PMIx_server_finalize", PMIx_server_finalize());
     return good ? 0 : 1;
 }
 
-int first_host(const Sizes& sizes) {
+/// The host of the one that measures: one round.
+int first_host(const Sizes& sizes, const Job& job, int other) {
+    between_hosts = other;
+    init_server(job, 0);
+    std::thread other_host(serve_other_host);
+    const pmix_proc_t proc = proc_of(job.nspace.c_str(), 0);
+    register_client(proc);
+    const bool good = reap({start(proc, words_for("--reader", sizes, {}), {})});
+    shutdown(other, SHUT_RDWR);
+    other_host.join();
+    check("PMIx_server_finalize", PMIx_server_finalize());
+    return good ? 0 : 1;
+}
+
+/// Starts the hosts, each as a process of its own.
+int run(const Sizes& sizes) {
     char directory[] = "/tmp/bench-exchange-XXXXXX";
-    int sockets[2], go[2], stop[2];
-    if (mkdtemp(directory) == nullptr ||
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0 || pipe2(go, O_CLOEXEC) != 0 ||
-        pipe2(stop, O_CLOEXEC) != 0) {
+    int go[2], stop[2];
+    if (mkdtemp(directory) == nullptr || pipe2(go, O_CLOEXEC) != 0 || pipe2(stop, O_CLOEXEC) != 0) {
         perror("exchange");
         return 1;
     }
-    const std::string nspace = "exchange-" + std::to_string(getpid());
-    const Layout layout{{"bench-node-0", "bench-node-1"}, {1, sizes.processes}};
+    const Job job{directory,
+                  "exchange-" + std::to_string(getpid()),
+                  {{"bench-node-0", "bench-node-1"}, {1, sizes.processes}}};
+    std::vector<int> first_ends, second_ends;
+    for (int i = 0; i < sizes.rounds; ++i) {
+        int sockets[2];
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+            perror("exchange");
+            return 1;
+        }
+        first_ends.push_back(sockets[0]);
+        second_ends.push_back(sockets[1]);
+    }
+    const auto close_all = [](const std::vector<int>& descriptors) {
+        for (const int fd : descriptors)
+            close(fd);
+    };
     const pid_t second = fork();
     if (second == 0) {
-        close(sockets[0]);
+        close_all(first_ends);
         close(go[0]);
         close(stop[1]);
-        between_hosts = sockets[1];
-        _exit(second_host(sizes, directory, nspace, layout, go[1], stop[0]));
+        _exit(second_host(sizes, job, second_ends, go[1], stop[0]));
     }
-    close(sockets[1]);
+    close_all(second_ends);
     close(go[1]);
     close(stop[0]);
-    between_hosts = sockets[0];
-    init_server(directory, nspace, layout, 0);
-    std::thread other_host(serve_other_host);
     bool good = await(go[0], 1);
-    if (good) {
-        const pmix_proc_t proc = proc_of(nspace.c_str(), 0);
-        register_client(proc);
-        good = reap({start(proc, words_for("--reader", sizes, {}), {})});
+    for (int i = 0; i < sizes.rounds; ++i) {
+        const int other = first_ends[static_cast<size_t>(i)];
+        const pid_t first = good ? fork() : -1;
+        if (first == 0) _exit(first_host(sizes, job, other));
+        good = first > 0 && reap({first});
+        close(other);
     }
     close(stop[1]);
     good = reap({second}) && good;
-    end_server(other_host);
     std::error_code ignored;
     std::filesystem::remove_all(directory, ignored);
     return good ? 0 : 1;
@@ -351,14 +390,16 @@ int main(int argc, char** argv) {
             sizes.processes = static_cast<uint32_t>(number);
         } else if (option == "-b" && number > 0) {
             sizes.bytes = static_cast<size_t>(number);
+        } else if (option == "-r" && number > 0) {
+            sizes.rounds = static_cast<int>(number);
         } else if (option == "-l" && number > 0) {
             sizes.lookups = static_cast<int>(number);
         } else {
-            fprintf(stderr, "usage: exchange [-n PROCESSES] [-b BYTES] [-l LOOKUPS]\n");
+            fprintf(stderr, "usage: exchange [-n PROCESSES] [-b BYTES] [-r ROUNDS] [-l LOOKUPS]\n");
             return 2;
         }
     }
     if (role == "--poster" && descriptors.size() == 2) return poster(sizes, descriptors[0], descriptors[1]);
     if (role == "--reader") return reader(sizes);
-    return first_host(sizes);
+    return run(sizes);
 }

@@ -22,6 +22,8 @@ function(muster_late_library name library includes)
 endfunction()
 list(GET HWLOC_LINK_LIBRARIES 0 MUSTER_HWLOC_LIBRARY)
 muster_late_library(hwloc ${MUSTER_HWLOC_LIBRARY} "${HWLOC_INCLUDE_DIRS}")
+list(GET LIBEVENT_LINK_LIBRARIES 0 MUSTER_LIBEVENT_LIBRARY)
+muster_late_library(libevent ${MUSTER_LIBEVENT_LIBRARY} "${LIBEVENT_INCLUDE_DIRS}")
 list(GET ZLIB_LIBRARIES 0 MUSTER_ZLIB_LIBRARY)
 muster_late_library(zlib ${MUSTER_ZLIB_LIBRARY} "${ZLIB_INCLUDE_DIRS}")
 

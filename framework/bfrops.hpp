@@ -54,6 +54,11 @@ class Bfrops {
     virtual pmix_status_t pack(Bytes& out, BufferType buffer_type, const void* values, int32_t n,
                                pmix_data_type_t type) const = 0;
 
+    /// Appends one item of PMIX_KVAL or PMIX_BUFFER without the bytes at its end that stand in the value as
+    /// they do on the wire: `*rest`, which belong behind it, and may be none. Errors as pack().
+    virtual pmix_status_t pack_all_but(ByteView* rest, Bytes& out, BufferType buffer_type, const void* value,
+                                       pmix_data_type_t type) const = 0;
+
     /// Reads one item of `type` into `values`, an array with room for `*n` elements of raw memory.
     /// `*n` becomes the number that was read; what they own is malloc'ed and the caller's.
     /// PMIX_ERR_UNPACK_INADEQUATE_SPACE when the item holds more: the first `*n` are read, and are the

@@ -145,6 +145,18 @@ void define_library_parameters(Parameters& parameters) {
              "for what comes before they sleep, where this node has processors to spare. 0: they sleep at "
              "once."},
         {.framework = "pmix",
+         .component = "",
+         .name = "progress_thread_cpus",
+         .help =
+             "Processors to which the library's progress thread is bound, such as 0-3,8, where the program "
+             "does not say so itself (PMIX_BIND_PROGRESS_THREAD)."},
+        {.framework = "pmix",
+         .component = "",
+         .name = "bind_progress_thread_reqd",
+         .type = ParameterType::Bool,
+         .default_value = "false",
+         .help = "Whether initialisation fails where that thread cannot be bound (PMIX_BIND_REQUIRED)."},
+        {.framework = "pmix",
          .component = "hwloc",
          .name = "topo_file",
          .help = "File in hwloc's XML that describes this node, instead of looking at the machine."},

@@ -11,6 +11,9 @@
 namespace muster {
 namespace {
 
+/// Bytes for which a part of its own costs less than a copy.
+constexpr size_t kWorthAPart = 512;
+
 struct Free {
     void operator()(void* block) const { std::free(block); }
 };
@@ -45,6 +48,61 @@ Packer& Packer::buffer(ByteView content) {
 Packer& Packer::kval(const char* key, const pmix_value_t& value) {
     const KeyValue pair{const_cast<char*>(key), value};
     return items(&pair, 1, PMIX_KVAL);
+}
+
+/// Small ones are copied: a part of its own takes more than that.
+void Packer::append_elsewhere(size_t at, ByteView bytes) {
+    if (bytes.size() < kWorthAPart && at == out_.size()) return out_.append(bytes);
+    elsewhere_.push_back({at, bytes});
+    elsewhere_size_ += bytes.size();
+}
+
+Packer& Packer::kval_in_place(const char* key, const pmix_value_t& value) {
+    if (error_ != PMIX_SUCCESS) return *this;
+    const KeyValue pair{const_cast<char*>(key), value};
+    ByteView rest;
+    error_ = format_.bfrops->pack_all_but(&rest, out_, format_.buffer_type, &pair, PMIX_KVAL);
+    if (error_ != PMIX_SUCCESS) return *this;
+    try {
+        append_elsewhere(out_.size(), rest);
+    } catch (const std::bad_alloc&) {
+        error_ = PMIX_ERR_NOMEM;
+    }
+    return *this;
+}
+
+Packer& Packer::buffer_in_place(const Packer& content) {
+    if (error_ != PMIX_SUCCESS) return *this;
+    // How much it is has to be known here; the bytes come in parts.
+    const PackedBuffer buffer{content.format_.buffer_type, {nullptr, content.length()}};
+    ByteView rest;
+    error_ = format_.bfrops->pack_all_but(&rest, out_, format_.buffer_type, &buffer, PMIX_BUFFER);
+    if (error_ != PMIX_SUCCESS) return *this;
+    try {
+        const size_t begin = out_.size();
+        out_.append(content.out_.view());
+        for (const Elsewhere& part : content.elsewhere_)
+            append_elsewhere(begin + part.at, part.bytes);
+    } catch (const std::bad_alloc&) {
+        error_ = PMIX_ERR_NOMEM;
+    }
+    return *this;
+}
+
+std::vector<ByteView> Packer::parts() const {
+    std::vector<ByteView> parts;
+    parts.reserve(2 * elsewhere_.size() + 1);
+    size_t done = 0;
+    const auto own = [&](size_t end) {
+        if (end != done) parts.push_back(out_.view().subspan(done, end - done));
+        done = end;
+    };
+    for (const Elsewhere& part : elsewhere_) {
+        own(part.at);
+        parts.push_back(part.bytes);
+    }
+    own(out_.size());
+    return parts;
 }
 
 Packer& Packer::counted(const void* values, size_t n, pmix_data_type_t type) {

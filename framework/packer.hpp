@@ -43,6 +43,13 @@ class Packer {
     Packer& buffer(ByteView content);  ///< a BUFFER item that holds items in the same format
     Packer& kval(const char* key, const pmix_value_t& value);
 
+    // A large value need not be copied on its way. What these pack may have parts that stay where they are;
+    // it is read by parts() alone, for as long as they are there.
+    Packer& kval_in_place(const char* key, const pmix_value_t& value);
+    Packer& buffer_in_place(const Packer& content);
+    /// Everything in the order of the wire. Throws std::bad_alloc.
+    std::vector<ByteView> parts() const;
+
     /// `*X` of the protocol: a SIZE item and, when there are any, one item with all.
     Packer& counted(const void* values, size_t n, pmix_data_type_t type);
     Packer& infos(InfoView infos) { return counted(infos.data, infos.size, PMIX_INFO); }
@@ -53,13 +60,22 @@ class Packer {
 
     WireFormat format() const { return format_; }
     pmix_status_t error() const { return error_; }
-    size_t length() const { return out_.size(); }
+    size_t length() const { return out_.size() + elsewhere_size_; }
     ByteView view() const { return out_.view(); }
     Bytes take() { return std::move(out_); }
 
   private:
+    /// Bytes that belong behind the first `at` of out_.
+    struct Elsewhere {
+        size_t at;
+        ByteView bytes;
+    };
+    void append_elsewhere(size_t at, ByteView bytes);
+
     WireFormat format_;
     Bytes out_;
+    std::vector<Elsewhere> elsewhere_;  ///< in order
+    size_t elsewhere_size_ = 0;
     pmix_status_t error_ = PMIX_SUCCESS;
 };
 

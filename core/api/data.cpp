@@ -3,6 +3,7 @@
 #include <pmix.h>
 
 #include <cstring>
+#include <optional>
 
 #include "core/api/instance.hpp"
 #include "core/client/client.hpp"
@@ -78,7 +79,11 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
         Client* client = use->client();
         if (client == nullptr) return PMIX_SUCCESS;
         if (!client->connected()) return alone(*use) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;  // nobody to tell
-        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK,
+        EventLoop& loop = use->loop();
+        std::optional<pmix_status_t> posted;
+        EventLoop::Task task = [&] { posted = client->post_staged(); };
+        if (!loop.on_loop() && loop.run_here(task) && posted) return *posted;
+        return call_and_wait<pmix_status_t>(loop, PMIX_ERR_WOULD_BLOCK,
                                             [client](auto deliver) { client->commit(deliver); });
     });
 }

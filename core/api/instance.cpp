@@ -112,6 +112,7 @@ bool instance::add_reference() {
 }
 
 pmix_status_t instance::initialize(Make make, void* context) {
+    const Uncancelled uncancelled;
     Slot& the_slot = slot();
     std::lock_guard lock(the_slot.lock);
     if (the_slot.references > 0) {
@@ -129,6 +130,7 @@ pmix_status_t instance::initialize(Make make, void* context) {
 }
 
 pmix_status_t instance::finalize(void (*goodbye)(Runtime&, void*), void* context) {
+    const Uncancelled uncancelled;
     Slot& the_slot = slot();
     std::lock_guard lock(the_slot.lock);
     if (the_slot.references == 0) return PMIX_ERR_INIT;

@@ -5,10 +5,25 @@
 
 #include <pmix.h>
 
+#include <pthread.h>
+
 #include "core/api/guard.hpp"
 #include "core/runtime/runtime.hpp"
 
 namespace muster {
+
+/// While one of these lives, its thread cannot be cancelled (pthread_cancel): whoever is in a call may drive
+/// the loop for all. The call returns first.
+class Uncancelled {
+  public:
+    Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+    ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+    Uncancelled(const Uncancelled&) = delete;
+    Uncancelled& operator=(const Uncancelled&) = delete;
+
+  private:
+    int before_ = PTHREAD_CANCEL_ENABLE;
+};
 
 /// While one of these lives, the runtime that it shows does not go away. Cheap: two atomic additions.
 class Use {
@@ -24,6 +39,7 @@ class Use {
     Runtime& operator*() const { return *runtime_; }
 
   private:
+    Uncancelled uncancelled_;
     Runtime* runtime_;
 };
 

@@ -219,11 +219,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char**
                   return PMIX_SUCCESS;
               });
     if (status != PMIX_OPERATION_SUCCEEDED) return status;
-    for (const auto& [name, value] : variables) {
-        if (const pmix_status_t set = env_set(env, name, value.c_str(), true); set != PMIX_SUCCESS)
-            return set;
-    }
-    return PMIX_SUCCESS;
+    return guard([&] { return env_set_all(env, variables); });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,

@@ -23,7 +23,7 @@ void set(pmix_info_t* info, pmix_info_directives_t flag) {
 
 pmix_status_t PMIx_Info_load(pmix_info_t* info, const char* key, const void* data, pmix_data_type_t type) {
     if (info == nullptr) return PMIX_ERR_BAD_PARAM;
-    PMIx_Info_construct(info);
+    data_construct_elements(info, 1, PMIX_INFO);
     if (key == nullptr) return PMIX_ERR_BAD_PARAM;
     const pmix_status_t status = value_load(&info->value, data, type);
     if (status == PMIX_SUCCESS) key_load(info->key, key_view(key));

@@ -98,8 +98,7 @@ pmix_status_t Client::set_primary(const pmix_proc_t& server) {
 void Client::drop(const std::shared_ptr<Connection>& connection) {
     connections_.erase(std::remove(connections_.begin(), connections_.end(), connection), connections_.end());
     if (connection == primary_) choose(nullptr);
-    if (barrier_) barrier_->close();
-    if (meeting_) meeting_->close();
+    close_meetings();
     // Its callbacks may be on the stack: it goes when they are done.
     runtime_.loop().at_turn_end([connection] {});
 }
@@ -164,8 +163,7 @@ void Client::close() {
     const auto connections = std::move(connections_);
     connections_.clear();
     choose(nullptr);
-    if (barrier_) barrier_->close();
-    if (meeting_) meeting_->close();
+    close_meetings();
     for (const auto& connection : connections) {
         connection->close();
         runtime_.loop().at_turn_end([connection] {});
@@ -224,9 +222,9 @@ void Client::on_message_of(Frame frame) {
 
 pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_t& value) {
     // What a process has put is its own to read at once; others see it after commit.
+    std::lock_guard lock(staged_lock_);
     const pmix_status_t status = runtime_.store().post(runtime_.self(), scope, key, value);
     if (status != PMIX_SUCCESS || scope == PMIX_INTERNAL) return status;
-    std::lock_guard lock(staged_lock_);
     for (const Staged& staged : staged_) {
         if (staged.scope == scope && staged.key == key) return PMIX_SUCCESS;
     }
@@ -234,21 +232,23 @@ pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_
     return PMIX_SUCCESS;
 }
 
-void Client::commit(OnStatus done) {
-    std::vector<Staged> staged;
-    {
-        std::lock_guard lock(staged_lock_);
-        staged.swap(staged_);
-    }
-    if (!connected()) return done(PMIX_ERR_LOST_CONNECTION);
-    const bool ours = server_version().muster != 0;
+/// What was put since the last commit, in sections by scope. Large values stay in the store where the message
+/// is one to be sent in parts.
+pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
     Packer local(format_), remote(format_), global(format_);
-    for (const Staged& one : staged) {
+    const auto add = [in_parts](Packer& values, const Found& found) {
+        if (in_parts && found.stable) {
+            values.kval_in_place(found.key, found.value);
+        } else {
+            values.kval(found.key, found.value);
+        }
+    };
+    for (const Staged& one : std::exchange(staged_, {})) {
         if (key_is(one.key.c_str(), PMIX_QUALIFIED_VALUE)) {
             // All of them under one key: those told before are told again.
             const auto tell = [&](View view, Packer& values) {
                 runtime_.store().find_posted(runtime_.self(), view, [&](const Found& found) {
-                    if (key_is(found.key, PMIX_QUALIFIED_VALUE)) values.kval(found.key, found.value);
+                    if (key_is(found.key, PMIX_QUALIFIED_VALUE)) add(values, found);
                 });
             };
             if (one.scope != PMIX_REMOTE) tell(View::Local, local);
@@ -261,42 +261,58 @@ void Client::commit(OnStatus done) {
         lookup.key = one.key.c_str();
         lookup.scope = one.scope;
         runtime_.store().find(lookup, [&](const Found& found) {
-            if (one.scope == PMIX_GLOBAL && ours) {
-                global.kval(found.key, found.value);
-                return;
-            }
-            if (one.scope != PMIX_REMOTE) local.kval(found.key, found.value);
-            if (one.scope != PMIX_LOCAL) remote.kval(found.key, found.value);
+            if (one.scope == PMIX_GLOBAL && server_version().muster != 0) return add(global, found);
+            if (one.scope != PMIX_REMOTE) add(local, found);
+            if (one.scope != PMIX_LOCAL) add(remote, found);
         });
     }
+    for (const Packer* values : {&local, &remote, &global}) {
+        if (values->error() != PMIX_SUCCESS) return values->error();
+        if (values->length() == 0) continue;
+        message.scope(values == &local ? PMIX_LOCAL : values == &remote ? PMIX_REMOTE : PMIX_GLOBAL);
+        message.buffer_in_place(*values);
+    }
+    return message.error();
+}
+
+std::optional<pmix_status_t> Client::post_staged() {
+    if (!connected()) return std::nullopt;
+    if (server_version().muster == 0 || primary_->backed_up()) return std::nullopt;
+    Packer message = packer(Command::Post);
+    {
+        // What stays in the store must not be put anew until it is sent.
+        const std::lock_guard lock(staged_lock_);
+        if (const pmix_status_t status = pack_staged(message, true); status != PMIX_SUCCESS) return status;
+        try {
+            primary_->send_parts(message);
+        } catch (const std::bad_alloc&) {
+            return PMIX_ERR_NOMEM;
+        }
+    }
+    count_commit();
+    return PMIX_SUCCESS;
+}
+
+void Client::commit(OnStatus done) {
     // A server of ours does not answer, and nobody waits: what is asked of it later it finds done. One that
     // is behind is waited for.
-    const bool answered = !ours || primary_->backed_up();
-    Packer message = packer(answered ? Command::Commit : Command::Post);
-    const auto section = [&](pmix_scope_t scope, const Packer& values) {
-        if (values.length() == 0) return;
-        message.items(&scope, 1, PMIX_SCOPE);
-        message.buffer(values.view());
-    };
-    section(PMIX_LOCAL, local);
-    section(PMIX_REMOTE, remote);
-    section(PMIX_GLOBAL, global);
-    for (const Packer* values : {&local, &remote, &global}) {
-        if (values->error() != PMIX_SUCCESS) return done(values->error());
+    if (const auto posted = post_staged()) return done(*posted);
+    Packer message = packer(Command::Commit);
+    pmix_status_t status = PMIX_SUCCESS;
+    {
+        const std::lock_guard lock(staged_lock_);
+        status = pack_staged(message, false);
     }
-    const pmix_status_t packed = message.error();
-    const auto count = [this] {
-        // From now on a fence of another thread may look at these.
-        if (!primary_ || primary_->backed_up()) behind_ = commits_ + 1;
-        ++commits_;
-    };
-    if (answered) {
-        request_status(std::move(message), std::move(done));
-        return count();
-    }
-    send(std::move(message));
-    count();
-    done(packed);
+    if (!connected()) return done(PMIX_ERR_LOST_CONNECTION);
+    if (status != PMIX_SUCCESS) return done(status);
+    request_status(std::move(message), std::move(done));
+    count_commit();
+}
+
+/// From now on a fence of another thread may look at what was sent.
+void Client::count_commit() {
+    if (!primary_ || primary_->backed_up()) behind_ = commits_ + 1;
+    ++commits_;
 }
 
 pmix_status_t Client::take_in(Unpacker& reply) {

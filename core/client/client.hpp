@@ -106,6 +106,8 @@ class Client {
     pmix_status_t put(pmix_scope_t scope, const char* key, const pmix_value_t& value);
     /// Sends what was put since the last commit; `done` runs when it is on its way. Loop.
     void commit(OnStatus done);
+    /// The same where the server does not answer that; nothing, and nothing is done, where it does. Loop.
+    std::optional<pmix_status_t> post_staged();
     /// Asks the server for what the store does not have; when `done` gets PMIX_SUCCESS the store has it.
     /// Loop.
     void fetch(const pmix_proc_t& target, const char* key, InfoView info, OnStatus done);
@@ -117,8 +119,9 @@ class Client {
     std::optional<pmix_status_t> fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info);
     /// To be held from the call on where a fence is sent to the server later. Any thread.
     Barrier::Away fence_by_server(const std::vector<pmix_proc_t>& procs);
-    /// Where groups of the whole job can be made in memory, else null. Any thread.
-    const std::shared_ptr<Meeting>& meeting() const { return meeting_; }
+    /// Where groups of the whole job can be made in memory, else null. Maps it when it is first asked for.
+    /// Any thread.
+    std::shared_ptr<Meeting> meeting();
     /// Whether the server is known to have taken in our last commit. Any thread.
     bool commits_settled() const { return commits_ == settled_commits_; }
     size_t commits() const { return commits_; }
@@ -139,16 +142,22 @@ class Client {
     void drop(const std::shared_ptr<Connection>& connection);
     void say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
                      OnStatus done);
+    pmix_status_t pack_staged(Packer& message, bool in_parts);
+    void count_commit();
     pmix_status_t take_in(Unpacker& reply);
     void watch_server_in_long_waits(BarrierMemory& memory);
     void attach_barrier(UniqueFd fd, std::optional<uid_t> owner);
-    void attach_meeting(UniqueFd fd, std::optional<uid_t> owner);
+    void attach_meeting();
+    void close_meetings();
     void on_message_of(Frame frame);
 
     Runtime& runtime_;
     WireFormat format_;
-    std::shared_ptr<Barrier> barrier_;        ///< in memory; null where there is none. Fixed in connect()
-    std::shared_ptr<Meeting> meeting_;        ///< likewise, for groups
+    std::shared_ptr<Barrier> barrier_;    ///< in memory; null where there is none. Fixed in connect()
+    std::mutex meeting_lock_;             // guards what follows
+    UniqueFd meeting_page_;               ///< as the server gave it; there until it is mapped or given up
+    std::optional<uid_t> meeting_owner_;  ///< the server's user
+    std::shared_ptr<Meeting> meeting_;
     std::atomic<size_t> commits_{0};          ///< that were sent
     std::atomic<size_t> behind_{0};           ///< the last of these that the socket did not take at once
     std::atomic<size_t> settled_commits_{0};  ///< of these, those that the server is known to have taken in
@@ -166,7 +175,7 @@ class Client {
         pmix_scope_t scope;
         std::string key;
     };
-    std::mutex staged_lock_;      // guards staged_
+    std::mutex staged_lock_;      // guards staged_, and the values until they are sent
     std::vector<Staged> staged_;  ///< put since the last commit; the values are in the store
 };
 

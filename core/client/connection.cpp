@@ -53,6 +53,11 @@ void Connection::send(Packer&& message) {
     if (open_ && message.error() == PMIX_SUCCESS) channel_->send(peer_index_, next_tag(), message.take());
 }
 
+void Connection::send_parts(const Packer& message) {
+    if (open_ && message.error() == PMIX_SUCCESS)
+        channel_->send_parts(peer_index_, next_tag(), message.parts());
+}
+
 bool Connection::leave(Packer&& goodbye) {
     // Of what goes through a local socket nothing is lost when the sender closes it with something unread;
     // over TCP it may be. The kernel tells who listens there only of a local one.

@@ -39,6 +39,8 @@ class Connection {
     void request(Packer&& message, OnReply done);
     /// A message that has no reply.
     void send(Packer&& message);
+    /// The same for one that was packed in place. Throws std::bad_alloc; nothing is sent then.
+    void send_parts(const Packer& message);
     /// Whether replies are still to come.
     bool awaits_replies() const { return !pending_.empty(); }
     /// Whether the server is behind with reading: what is sent now waits here.

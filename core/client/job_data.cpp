@@ -28,7 +28,10 @@ Result<void> Client::connect(const ServerContact& contact) {
             MUSTER_LOG(runtime_.log(), Warning, "%s; asking for job data", attached.error().text.c_str());
     }
     if (has_job_data && barrier) attach_barrier(std::move(barrier), owner);
-    if (barrier_ && meeting) attach_meeting(std::move(meeting), owner);
+    if (barrier_ && meeting) {
+        meeting_page_ = std::move(meeting);
+        meeting_owner_ = owner;
+    }
     if (auto added = add(std::move(*greeted), true); !added) return added;
     auto known = has_job_data ? Result<void>() : fetch_job_data();
     // The server works, too.
@@ -57,10 +60,25 @@ void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
     barrier_ = std::make_shared<Barrier>(std::move(*memory), *size);
 }
 
-void Client::attach_meeting(UniqueFd fd, std::optional<uid_t> owner) {
+std::shared_ptr<Meeting> Client::meeting() {
+    const std::lock_guard lock(meeting_lock_);
+    if (meeting_page_) attach_meeting();
+    return meeting_;
+}
+
+void Client::close_meetings() {
+    if (barrier_) barrier_->close();
+    const std::lock_guard lock(meeting_lock_);
+    meeting_page_.reset();
+    if (meeting_) meeting_->close();
+}
+
+/// Most programs make no groups, and need not map what is for them.
+void Client::attach_meeting() {
+    UniqueFd fd = std::move(meeting_page_);
     const auto size = runtime_.store().job_size(runtime_.self().nspace);
     if (!size || *size > Meeting::kMost || runtime_.self().rank >= *size) return;
-    auto memory = BarrierMemory::attach(std::move(fd), owner);
+    auto memory = BarrierMemory::attach(std::move(fd), meeting_owner_);
     if (!memory) {
         MUSTER_LOG(runtime_.log(), Warning, "%s; groups go by the server", memory.error().text.c_str());
         return;

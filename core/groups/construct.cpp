@@ -165,18 +165,24 @@ pmix_status_t add_part(Server& server, const GroupPart& part, Info& info) {
     return PMIX_SUCCESS;
 }
 
-/// What fails on one node fails on all (PMIX_LOCAL_COLLECTIVE_STATUS).
+}  // namespace
+
+pmix_status_t add_failure(Server& server, pmix_status_t failed, Info& info) {
+    info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(failed));
+    GroupPart part;
+    part.status = failed;
+    return add_part(server, part, info);
+}
+
+namespace {
+
 void tell_host_of_failure(Server& server, pmix_group_operation_t operation, const Collective& collective,
                           pmix_status_t status) {
     if (collective.all_local() || server.host().module().group == nullptr) return;
     // What the host has ended itself.
     if (status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_INVALID_NAMESPACE) return;
     Info info;
-    info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(status));
-    // For the servers that share a host which passes over that.
-    GroupPart part;
-    part.status = status;
-    if (add_part(server, part, info) != PMIX_SUCCESS) return;
+    if (add_failure(server, status, info) != PMIX_SUCCESS) return;
     ask_host_for_group(server, operation, collective.id(), collective.participants(), std::move(info),
                        [](const HostAnswer&) {});
 }
@@ -339,7 +345,7 @@ Outcome enter(Server& server, Group group, size_t wanted, const HostAnswer& answ
     if (group.context_id) outcome.info.add(PMIX_GROUP_CONTEXT_ID, *group.context_id);
     if (group.leader) outcome.info.add(PMIX_GROUP_LEADER, *group.leader);
     if (group.notify_termination) outcome.info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
-    server.group_destruct().constructed(group.id);
+    server.group_destruct().constructed(group);
     server.runtime().groups().add(std::move(group));
     return outcome;
 }
@@ -521,8 +527,12 @@ void GroupDestruct::ended(const Collective& collective, const Outcome& outcome) 
     server_.meetings().ended(collective, outcome);
     const bool settled = settled_.erase(collective.id()) != 0;
     asked_.erase(collective.id());
-    if (outcome.status != PMIX_SUCCESS && !settled)
-        tell_host_of_failure(server_, PMIX_GROUP_DESTRUCT, collective, outcome.status);
+    // All who called have gone: the group is as before.
+    if (collective.arrivals().empty())
+        server_.runtime().groups().change(collective.id(), [](Group& one) { one.state = GroupState::Ready; });
+    if (outcome.status == PMIX_SUCCESS || settled) return;
+    tell_host_of_failure(server_, PMIX_GROUP_DESTRUCT, collective, outcome.status);
+    if (!collective.all_local()) took_part({collective.id(), collective.participants()});
 }
 
 }  // namespace muster

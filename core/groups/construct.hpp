@@ -28,12 +28,12 @@ inline constexpr const char* kConstructKey = "muster.grp.construct";
 inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
 
 /// Event of our own, for servers alone: a destruct has been handed to the host with these participants
-/// (PMIX_GROUP_MEMBERSHIP), of whom one has left.
+/// (PMIX_GROUP_MEMBERSHIP), of whom one has left, or who have not all called for a while.
 inline constexpr pmix_status_t kDestructCallsCode = -0x6d757302;
 /// Answer of our own to one that asks for all who met in memory (docs/wire.md, 6.1): each has to ask.
 inline constexpr pmix_status_t kEachForItself = -0x6d757303;
-/// Directive of our own for the host: this server takes part in a destruct for members that have left; nobody
-/// waits for the answer. A host that hears of departures otherwise may pass over the call.
+/// Directive of our own for the host: this server takes part in a destruct for members that have left or
+/// ended; nobody waits for the answer. A host that hears of departures otherwise may pass over the call.
 inline constexpr const char* kStandInKey = "muster.grp.standin";
 
 class GroupConstruct : public CollectiveOperation {
@@ -143,43 +143,59 @@ class GroupDestruct : public CollectiveOperation {
     void joined(const Collective& collective) override;
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
+    void goes_on_without(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
     bool forgets_departed() const override { return true; }
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
 
-    /// A member, of any node, has left a group, and is in it no more.
+    /// A member, of any node, has left a group, or has failed where the others go on, and is in it no more.
     void left(const std::string& id, const pmix_proc_t& proc);
+    /// A process of this node has gone.
+    void departed();
     /// There is a new group of this name.
-    void constructed(const std::string& id);
+    void constructed(const Group& group);
 
   private:
     /// What a server asked its host for.
     struct Call {
         std::string id;
         std::vector<pmix_proc_t> procs;
+        bool tolerant = false;  ///< goes on without members that have ended (PMIX_GROUP_FT_COLLECTIVE)
+    };
+    struct Asked {
+        Call call;
+        std::unique_ptr<Watch> reminder;  ///< tells the other servers, if the host has not answered by then
     };
 
     // destruct_departures.cpp
+    /// Whether anybody of this node may yet call.
     bool has_members_here(const std::string& id) const;
+    /// The same, where it may be that the group is only being made.
+    bool may_be_ended_here(const std::string& id) const;
     std::vector<pmix_proc_t> participants_for_host(const Collective& collective);
     std::vector<Call> take_calls(const std::string& id);
-    void tell_call(const std::string& id, const std::vector<pmix_proc_t>& procs);
+    void tell_call(const Call& call);
     void called_elsewhere(Call call);
-    /// Takes part for those that have left; false where this node has no part in it, or has taken it.
+    /// Takes part for those that have left or ended; false where this node has no part in it, or has taken
+    /// it.
     bool join(const Call& call);
     void took_part(Call call);
 
     Server& server_;
-    std::set<std::string> settled_;                          ///< destructs that the host has answered
-    std::map<std::string, std::vector<pmix_proc_t>> asked_;  ///< what the host has
-    std::list<Call> calls_;                                  ///< of other servers, for later; bounded
-    std::list<Call> joined_;  ///< in which this server takes or took part; bounded
+    std::set<std::string> settled_;       ///< destructs that the host has answered
+    std::map<std::string, Asked> asked_;  ///< what the host has
+    std::list<Call> calls_;               ///< of other servers, for later; bounded
+    std::list<Call> joined_;              ///< in which this server takes or took part; bounded
 };
 
 /// The upcall for groups. `keep` of the arguments is the call's own. NOT_SUPPORTED where the host has none.
 void ask_host_for_group(Server& server, pmix_group_operation_t operation, const std::string& id,
                         std::vector<pmix_proc_t> procs, Info info, HostDone done);
+
+/// What fails on one node fails on all: what the host is told then (PMIX_LOCAL_COLLECTIVE_STATUS), and the
+/// servers that share a host which passes over that.
+pmix_status_t add_failure(Server& server, pmix_status_t failed, Info& info);
 
 /// A leader of a bootstrap (PMIX_GROUP_BOOTSTRAP) or one that it adds (no `procs`): only the host knows who
 /// belongs to it, so each call goes there by itself.

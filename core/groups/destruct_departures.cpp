@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members that leave a group while other nodes have handed its destruction to the host: their server takes
-// part in their place, so that the host need not know of it (see construct.hpp; docs/groups.md).
+// Members that leave a group, or end, while other nodes have handed its destruction to the host: their server
+// takes part in their place, so that the host need not know of it (see construct.hpp; docs/groups.md).
 #include <algorithm>
 
 #include "core/events/events.hpp"
@@ -13,15 +13,28 @@ namespace {
 
 /// What is kept of what other servers said, and of what was joined.
 constexpr size_t kMaxCalls = 64;
+/// When the other servers are told of what the host has and does not answer. Not all shall tell at once: who
+/// hears it from another does not.
+constexpr std::chrono::milliseconds kReminder{500};
+constexpr std::chrono::milliseconds kReminderSpread{1000};
+
+/// Whether it ran on this node, now or before.
+bool was_here(Server& server, const pmix_proc_t& proc) {
+    const Namespace* nspace = server.namespaces().find(proc.nspace);
+    return nspace != nullptr && (nspace->is_local(proc.rank) || nspace->removed.contains(proc.rank));
+}
 
 }  // namespace
 
 GroupDestruct::GroupDestruct(Server& server) : server_(server) {
     server.runtime().events().observe(kDestructCallsCode, [this](const EventPtr& event) {
-        const auto said = GroupEvent::read(*event);
+        auto said = GroupEvent::read(*event);
         const bool by_server = !proc_is(event->source, server_.runtime().self()) &&
                                server_.namespaces().find(event->source.nspace) == nullptr;
-        if (said && by_server && !said->members.empty()) called_elsewhere({said->id, said->members});
+        if (said && by_server && !said->members.empty()) {
+            const bool tolerant = event->info.view().is_true(PMIX_GROUP_FT_COLLECTIVE);
+            called_elsewhere({std::move(said->id), std::move(said->members), tolerant});
+        }
         return EventEngine::OnEnd();
     });
 }
@@ -30,8 +43,13 @@ bool GroupDestruct::has_members_here(const std::string& id) const {
     const Group* group = server_.runtime().groups().find(id);
     if (group == nullptr) return false;
     return std::any_of(group->members.begin(), group->members.end(), [&](const GroupMember& one) {
-        return server_.namespaces().is_local(group->proc(one));
+        const LocalClient* client = server_.namespaces().client(group->proc(one));
+        return client != nullptr && !client->gone();
     });
+}
+
+bool GroupDestruct::may_be_ended_here(const std::string& id) const {
+    return has_members_here(id) || server_.collectives().find(CollectiveKind::GroupConstruct, id);
 }
 
 std::vector<pmix_proc_t> GroupDestruct::participants_for_host(const Collective& collective) {
@@ -39,8 +57,17 @@ std::vector<pmix_proc_t> GroupDestruct::participants_for_host(const Collective& 
     std::vector<pmix_proc_t> procs = collective.participants();
     const std::vector<Call> calls = take_calls(collective.id());
     if (!calls.empty()) procs = calls.front().procs;
-    asked_[collective.id()] = procs;
-    took_part({collective.id(), procs});
+    const auto first_here = std::find_if(procs.begin(), procs.end(), [&](const pmix_proc_t& one) {
+        return server_.namespaces().is_local(one);
+    });
+    Asked& asked = asked_[collective.id()];
+    asked.call = {collective.id(), procs, tolerates_departure(collective, {})};
+    asked.reminder = server_.runtime().loop().after(
+        kReminder + kReminderSpread * (first_here - procs.begin()) / static_cast<int64_t>(procs.size()),
+        [this, id = collective.id()] {
+            if (const auto found = asked_.find(id); found != asked_.end()) tell_call(found->second.call);
+        });
+    took_part(asked.call);
     for (const Call& call : calls)
         join(call);
     return procs;
@@ -59,7 +86,8 @@ void GroupDestruct::left(const std::string& id, const pmix_proc_t& proc) {
     // Those who have called may wait for it in memory.
     server_.meetings().call_in(proc.nspace);
     if (const auto asked = asked_.find(id); asked != asked_.end()) {
-        if (!server_.namespaces().is_local(proc) && among(asked->second, proc)) tell_call(id, asked->second);
+        const Call& call = asked->second.call;
+        if (!server_.namespaces().is_local(proc) && among(call.procs, proc)) tell_call(call);
         return;
     }
     if (server_.collectives().find(CollectiveKind::GroupDestruct, id) || has_members_here(id)) return;
@@ -68,12 +96,28 @@ void GroupDestruct::left(const std::string& id, const pmix_proc_t& proc) {
         join(call);
 }
 
-void GroupDestruct::tell_call(const std::string& id, const std::vector<pmix_proc_t>& procs) {
-    std::vector<pmix_proc_t> others = procs;
+void GroupDestruct::departed() {
+    for (auto call = calls_.begin(); call != calls_.end();) {
+        const std::string id = call->id;
+        if (may_be_ended_here(id) || server_.collectives().find(CollectiveKind::GroupDestruct, id)) {
+            ++call;
+            continue;
+        }
+        for (const Call& taken : take_calls(id))
+            join(taken);
+        call = calls_.begin();
+    }
+}
+
+void GroupDestruct::tell_call(const Call& call) {
+    std::vector<pmix_proc_t> others = call.procs;
     std::erase_if(others, [&](const pmix_proc_t& one) { return server_.namespaces().is_local(one); });
     Info info;
-    info.add(PMIX_GROUP_MEMBERSHIP, procs_value(procs));
-    auto event = make_group_event(kDestructCallsCode, server_.runtime().self(), others, id, std::move(info));
+    info.add(PMIX_GROUP_MEMBERSHIP, procs_value(call.procs));
+    info.add(PMIX_EVENT_DO_NOT_CACHE, true);
+    if (call.tolerant) info.add(PMIX_GROUP_FT_COLLECTIVE, true);
+    auto event =
+        make_group_event(kDestructCallsCode, server_.runtime().self(), others, call.id, std::move(info));
     // Posted: it is an event that leads to this one.
     server_.runtime().loop().post(
         [this, event] { server_.events().from_client(event, [](pmix_status_t) {}); });
@@ -81,9 +125,13 @@ void GroupDestruct::tell_call(const std::string& id, const std::vector<pmix_proc
 
 void GroupDestruct::called_elsewhere(Call call) {
     if (const auto asked = asked_.find(call.id); asked != asked_.end()) {
-        if (same_procs(asked->second, call.procs) || !join(call)) return;
+        if (same_procs(asked->second.call.procs, call.procs)) {
+            asked->second.reminder.reset();  // all have been told
+            return;
+        }
         // Neither knew of the other's list.
-        return tell_call(call.id, asked->second);
+        if (join(call)) tell_call(asked->second.call);
+        return;
     }
     if (has_members_here(call.id)) {
         // Members become fewer: where one is not named it is about an earlier group of this name.
@@ -92,6 +140,8 @@ void GroupDestruct::called_elsewhere(Call call) {
                         [&](const GroupMember& one) { return !among(call.procs, group->proc(one)); })) {
             return;
         }
+    }
+    if (may_be_ended_here(call.id)) {
         calls_.push_back(std::move(call));
         if (calls_.size() > kMaxCalls) calls_.pop_front();
         return;
@@ -100,20 +150,40 @@ void GroupDestruct::called_elsewhere(Call call) {
 }
 
 bool GroupDestruct::join(const Call& call) {
-    const bool concerned = std::any_of(call.procs.begin(), call.procs.end(), [&](const pmix_proc_t& one) {
-        return server_.namespaces().is_local(one);
-    });
+    const bool concerned = std::any_of(call.procs.begin(), call.procs.end(),
+                                       [&](const pmix_proc_t& one) { return was_here(server_, one); });
     const auto same = [&](const Call& other) {
         return other.id == call.id && same_procs(other.procs, call.procs);
     };
     if (!concerned || std::any_of(joined_.begin(), joined_.end(), same)) return false;
     took_part(call);
     Info info;
-    info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(PMIX_SUCCESS));
     info.add(kStandInKey, true);
+    bool failed = false;
+    GroupTable& groups = server_.runtime().groups();
+    const Group* group = groups.find(call.id);
+    if (group != nullptr && !asked_.contains(call.id) && !has_members_here(call.id)) {
+        // Who is still a member has ended, and not left.
+        for (const GroupMember& one : group->members) {
+            const pmix_proc_t proc = group->proc(one);
+            if (!was_here(server_, proc) || !among(call.procs, proc)) continue;
+            failed |= !call.tolerant && !group->notify_termination;
+            server_.invitation_watch().tell_of_loss(call.id, proc);
+        }
+        groups.remove(call.id);
+    }
+    if (!failed) {
+        info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(PMIX_SUCCESS));
+    } else if (add_failure(server_, PMIX_GROUP_MEMBER_FAILED, info) != PMIX_SUCCESS) {
+        return true;
+    }
     ask_host_for_group(server_, PMIX_GROUP_DESTRUCT, call.id, call.procs, std::move(info),
                        [](const HostAnswer&) {});
     return true;
+}
+
+void GroupDestruct::goes_on_without(const Collective& collective, const pmix_proc_t& proc) {
+    server_.invitation_watch().tell_of_loss(collective.id(), proc);
 }
 
 void GroupDestruct::took_part(Call call) {
@@ -121,10 +191,14 @@ void GroupDestruct::took_part(Call call) {
     if (joined_.size() > kMaxCalls) joined_.pop_front();
 }
 
-void GroupDestruct::constructed(const std::string& id) {
-    const auto is_it = [&](const Call& call) { return call.id == id; };
-    calls_.remove_if(is_it);
-    joined_.remove_if(is_it);
+void GroupDestruct::constructed(const Group& group) {
+    // Others may be ending this one already.
+    calls_.remove_if([&](const Call& call) {
+        return call.id == group.id &&
+               std::any_of(group.members.begin(), group.members.end(),
+                           [&](const auto& one) { return !among(call.procs, group.proc(one)); });
+    });
+    joined_.remove_if([&](const Call& call) { return call.id == group.id; });
 }
 
 }  // namespace muster

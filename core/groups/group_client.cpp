@@ -123,7 +123,7 @@ ProcListPtr by_rank(Runtime& runtime, std::vector<pmix_proc_t> members, std::vec
 
 /// Says in a request how we came to ask. The meeting is left alone until the answer is there.
 Meeting::Away begin_by_server(Client& client, MeetingNote& note, Packer& message) {
-    const auto& meeting = client.meeting();
+    const auto meeting = client.meeting();
     note.maps = meeting != nullptr;
     note.pack(message);
     return meeting && !note.together ? meeting->by_server() : nullptr;

@@ -17,7 +17,7 @@ namespace {
 /// when they go on: then it goes there, too.
 std::shared_ptr<Meeting> meeting_of(Runtime& runtime) {
     Client* client = connected_client(runtime);
-    if (client == nullptr || !client->meeting() || !client->commits_settled()) return nullptr;
+    if (client == nullptr || !client->commits_settled()) return nullptr;
     return runtime.loop().on_loop() || runtime.loop().stopped() ? nullptr : client->meeting();
 }
 

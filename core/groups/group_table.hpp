@@ -46,6 +46,7 @@ struct Group {
     std::optional<pmix_proc_t> leader;
     bool notify_termination = false;  ///< PMIX_GROUP_NOTIFY_TERMINATION at construction
     Info info;                        ///< what else was said at construction (PMIX_GROUP_INFO ...)
+    std::vector<pmix_rank_t> lost;    ///< a server's: members of whose end it has told the others
 
     /// Ranks 0, 1, ... in the order given.
     void set_members(const std::vector<pmix_proc_t>& procs);

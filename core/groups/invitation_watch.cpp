@@ -207,7 +207,7 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
     groups.add(std::move(group));
     // Those who ended when the leader could not do without them any more.
     for (const pmix_proc_t& proc : said.members) {
-        if (has_gone(proc)) tell_of_loss(*groups.find(said.id), proc);
+        if (has_gone(proc)) tell_of_loss(said.id, proc);
     }
 }
 
@@ -236,21 +236,25 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
 void InvitationWatch::left(const Event& event, const GroupEvent& said) {
     const Group* group = server_.runtime().groups().find(said.id);
     const bool member = group != nullptr && group->has(event.source);
-    shrink(said.id, event.source);
-    // The others may be ending the group meanwhile, and do not wait for it any more.
-    if (!member) return;
-    server_.collectives().left(CollectiveKind::GroupDestruct, said.id, event.source);
-    server_.group_destruct().left(said.id, event.source);
+    if (member) goes_on_without(said.id, event.source);
+}
+
+/// The others may be ending the group meanwhile, and do not wait for it any more.
+void InvitationWatch::goes_on_without(const std::string& id, const pmix_proc_t& proc) {
+    shrink(id, proc);
+    server_.collectives().left(CollectiveKind::GroupDestruct, id, proc);
+    server_.group_destruct().left(id, proc);
 }
 
 void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) {
     const Group* group = server_.runtime().groups().find(said.id);
-    // During construction and destruction the collective sees to it. Servers tell of deaths, processes do
-    // not.
-    if (!said.affected || group == nullptr || group->state != GroupState::Ready || event.user ||
-        group->has(event.source))
+    // Servers tell of deaths, processes do not.
+    if (!said.affected || group == nullptr || !group->usable() || event.user || group->has(event.source) ||
+        !group->has(*said.affected))
         return;
-    shrink(said.id, *said.affected);
+    // While it is destructed the collective sees to those of this node.
+    if (group->state == GroupState::Destructing && server_.namespaces().is_local(*said.affected)) return;
+    goes_on_without(said.id, *said.affected);
 }
 
 void InvitationWatch::shrink(const std::string& id, const pmix_proc_t& proc) {
@@ -291,17 +295,25 @@ void InvitationWatch::departed(const pmix_proc_t& proc, bool lost) {
     // Who finalizes has not failed.
     if (!lost) return;
     for (const auto& [id, group] : server_.runtime().groups().all()) {
-        if (group.state == GroupState::Ready && group.has(proc)) tell_of_loss(group, proc);
+        if (group.state == GroupState::Ready) tell_of_loss(id, proc);
     }
 }
 
-void InvitationWatch::tell_of_loss(const Group& group, const pmix_proc_t& proc) {
-    if (!group.notify_termination) return;
-    std::vector<pmix_proc_t> others = group.procs();
+void InvitationWatch::tell_of_loss(const std::string& id, const pmix_proc_t& proc) {
+    std::vector<pmix_proc_t> others;
+    server_.runtime().groups().change(id, [&](Group& group) {
+        const auto lost =
+            std::find_if(group.members.begin(), group.members.end(),
+                         [&](const GroupMember& one) { return proc_is(group.proc(one), proc); });
+        if (!group.notify_termination || lost == group.members.end()) return;
+        if (std::find(group.lost.begin(), group.lost.end(), lost->rank) != group.lost.end()) return;
+        group.lost.push_back(lost->rank);
+        others = group.procs();
+    });
     std::erase_if(others, [&](const pmix_proc_t& one) { return proc_is(one, proc); });
     Info info;
     info.add(PMIX_EVENT_AFFECTED_PROC, proc);
-    tell(PMIX_GROUP_MEMBER_FAILED, others, group.id, std::move(info));
+    tell(PMIX_GROUP_MEMBER_FAILED, others, id, std::move(info));
 }
 
 void InvitationWatch::deregistered(const char* nspace) {

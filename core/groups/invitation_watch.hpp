@@ -18,7 +18,6 @@
 namespace muster {
 
 class Server;
-struct Group;
 
 /// Key of a query of ours, with the qualifier PMIX_GROUP_ID: the processes whose answer to an invitation is
 /// awaited (array of pmix_proc_t).
@@ -41,6 +40,9 @@ class InvitationWatch {
     /// A process of this node has finalized, or was lost.
     void departed(const pmix_proc_t& proc, bool lost);
     void deregistered(const char* nspace);
+    /// A member, of this node, of a group that is there has ended: tells the others, once, where they want to
+    /// hear of that.
+    void tell_of_loss(const std::string& id, const pmix_proc_t& proc);
 
     /// Adds to `found` (kInvitedKey) who has not answered an invitation yet. False for other keys and where
     /// there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
@@ -93,12 +95,11 @@ class InvitationWatch {
     void voted(const Event& event, const GroupEvent& said);
     void left(const Event& event, const GroupEvent& said);
     void member_failed(const Event& event, const GroupEvent& said);
+    void goes_on_without(const std::string& id, const pmix_proc_t& proc);
     void shrink(const std::string& id, const pmix_proc_t& proc);
 
     void leader_lost(Watched& watched);
     void member_lost(Watched& watched, const pmix_proc_t& proc);
-    /// A member of a group that is there has ended; where the members want to hear of that.
-    void tell_of_loss(const Group& group, const pmix_proc_t& proc);
     void count_votes(Watched& watched);
     void select(Watched& watched, const pmix_proc_t* leader);
     void abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets);

@@ -19,7 +19,9 @@ struct Supported {
 
 const std::initializer_list<Supported>& client_table() {
     static const std::initializer_list<Supported> table = {
-        {"PMIx_Init", {"PMIX_EXTERNAL_PROGRESS", "PMIX_DEBUG_STOP_IN_INIT"}},
+        {"PMIx_Init",
+         {"PMIX_EXTERNAL_PROGRESS", "PMIX_BIND_PROGRESS_THREAD", "PMIX_BIND_REQUIRED",
+          "PMIX_DEBUG_STOP_IN_INIT"}},
         {"PMIx_Get",
          {"PMIX_OPTIONAL", "PMIX_IMMEDIATE", "PMIX_DATA_SCOPE", "PMIX_SESSION_INFO", "PMIX_SESSION_ID",
           "PMIX_JOB_INFO", "PMIX_APP_INFO", "PMIX_APPNUM", "PMIX_NODE_INFO", "PMIX_NODEID", "PMIX_HOSTNAME",
@@ -63,7 +65,9 @@ const std::initializer_list<Supported>& tool_table() {
           "PMIX_LAUNCHER",
           "PMIX_LAUNCHER_RENDEZVOUS_FILE",
           "PMIX_DEBUG_STOP_IN_INIT",
-          "PMIX_EXTERNAL_PROGRESS"}},
+          "PMIX_EXTERNAL_PROGRESS",
+          "PMIX_BIND_PROGRESS_THREAD",
+          "PMIX_BIND_REQUIRED"}},
         {"PMIx_tool_attach_to_server",
          {"PMIX_TOOL_ATTACHMENT_FILE", "PMIX_SERVER_URI", "PMIX_TCP_URI", "PMIX_SERVER_PIDINFO",
           "PMIX_SERVER_NSPACE", "PMIX_CONNECT_TO_SYSTEM", "PMIX_CONNECT_SYSTEM_FIRST", "PMIX_SERVER_HOSTNAME",
@@ -98,7 +102,8 @@ const std::initializer_list<Supported>& server_table() {
         {"PMIx_server_init",
          {"PMIX_SERVER_TOOL_SUPPORT", "PMIX_SERVER_SYSTEM_SUPPORT", "PMIX_SERVER_SESSION_SUPPORT",
           "PMIX_SERVER_REMOTE_CONNECTIONS", "PMIX_SERVER_NSPACE", "PMIX_SERVER_RANK", "PMIX_SERVER_TMPDIR",
-          "PMIX_SYSTEM_TMPDIR", "PMIX_LAUNCHER_RENDEZVOUS_FILE", "PMIX_EXTERNAL_PROGRESS"}},
+          "PMIX_SYSTEM_TMPDIR", "PMIX_LAUNCHER_RENDEZVOUS_FILE", "PMIX_EXTERNAL_PROGRESS",
+          "PMIX_BIND_PROGRESS_THREAD", "PMIX_BIND_REQUIRED"}},
         {"PMIx_server_register_nspace", {"PMIX_REGISTER_NODATA"}},
         {"PMIx_Fabric_register",
          {"PMIX_FABRIC_PLANE", "PMIX_FABRIC_IDENTIFIER", "PMIX_FABRIC_DEVICE_TYPE", "PMIX_TIMEOUT"}},

@@ -18,18 +18,29 @@ bool names_memberships(const char* key) {
     return key_is(key, PMIX_PSET_NAMES) || key_is(key, PMIX_GROUP_NAMES);
 }
 
+/// The arrays by which hosts give all of a realm: as a key they ask for that.
+Lookup::Realm realm_of_array(std::string_view key) {
+    constexpr std::string_view kSuffix = ".arr";
+    if (!key.ends_with(kSuffix)) return Lookup::Realm::Auto;
+    if (key == PMIX_NODE_INFO_ARRAY) return Lookup::Realm::Node;
+    if (key == PMIX_APP_INFO_ARRAY) return Lookup::Realm::App;
+    if (key == PMIX_JOB_INFO_ARRAY) return Lookup::Realm::Job;
+    if (key == PMIX_SESSION_INFO_ARRAY) return Lookup::Realm::Session;
+    return Lookup::Realm::Auto;
+}
+
 }  // namespace
 
 pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info) {
-    if (key != nullptr && (*key == '\0' || strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN)) {
-        return PMIX_ERR_BAD_PARAM;
-    }
+    const size_t length = key == nullptr ? 0 : strnlen(key, PMIX_MAX_KEYLEN + 1);
+    if (key != nullptr && (length == 0 || length > PMIX_MAX_KEYLEN)) return PMIX_ERR_BAD_PARAM;
     if (info.size > 0 && info.data == nullptr) return PMIX_ERR_BAD_PARAM;
     runtime_ = &runtime;
     target_ = proc == nullptr ? runtime.self() : *proc;
     if (!runtime.groups().translate(target_)) return PMIX_ERR_NOT_FOUND;
     if (target_.nspace[0] == '\0') nspace_load(target_.nspace, nspace_view(runtime.self().nspace));
-    key_ = key;
+    array_of_ = realm_of_array({key, length});
+    key_ = array_of_ == Lookup::Realm::Auto ? key : nullptr;
     info_ = info;
     lookup_.nspace = target_.nspace;
     lookup_.rank = target_.rank;
@@ -40,6 +51,7 @@ pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const 
 pmix_status_t GetCall::read_directives() {
     const pmix_status_t status = read_get_directives(info_, lookup_, directives_);
     lookup_.pin = directives_.pointer;
+    if (array_of_ != Lookup::Realm::Auto) lookup_.realm = array_of_;
     // Sets and groups come and go, and only the server is told of it.
     if (key_ != nullptr && names_memberships(key_) && !directives_.optional) {
         const Client* client = runtime_->client();

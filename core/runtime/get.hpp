@@ -37,7 +37,8 @@ class GetCall {
 
     Runtime* runtime_ = nullptr;
     pmix_proc_t target_{};
-    const char* key_ = nullptr;
+    const char* key_ = nullptr;                     ///< null: everything
+    Lookup::Realm array_of_ = Lookup::Realm::Auto;  ///< all of this realm is asked for, by its array's key
     Lookup lookup_;
     GetDirectives directives_;
     InfoView info_;

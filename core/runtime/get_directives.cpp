@@ -37,7 +37,8 @@ pmix_status_t read_get_directives(InfoView info, Lookup& lookup, GetDirectives& 
         } else if (flag(PMIX_APP_INFO, realm)) {
             if (realm) lookup.realm = Lookup::Realm::App;
         } else if (flag(PMIX_NODE_INFO, realm)) {
-            if (realm) lookup.realm = Lookup::Realm::Node;
+            // With both it is what the application has of a node.
+            if (realm && lookup.realm != Lookup::Realm::App) lookup.realm = Lookup::Realm::Node;
         } else if (key_is(entry.key, PMIX_SESSION_ID)) {
             lookup.session_id = value_as_number<uint32_t>(value);
             if (!lookup.session_id) return PMIX_ERR_BAD_PARAM;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"
@@ -15,6 +16,7 @@
 #include "core/iof/forwarding.hpp"
 #include "core/server/server.hpp"
 #include "core/tool/tool.hpp"
+#include "framework/base/cpu_list.hpp"
 #include "framework/library_parameters.hpp"
 
 namespace muster {
@@ -74,6 +76,11 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
                                              : options.role == Role::Tool ? "tool"
                                                                           : "client");
 
+    if (auto bound = runtime->bind_thread(options.info); !bound) {
+        MUSTER_LOG(*runtime->log_, Error, "cannot start: %s", bound.error().text.c_str());
+        return bound.error();
+    }
+
     const auto unusable = [&](std::string reason) {
         MUSTER_LOG(*runtime->log_, Error, "cannot start: %s", reason.c_str());
         return Error{PMIX_ERR_NOT_AVAILABLE, std::move(reason)};
@@ -109,6 +116,41 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     // Clients have their server's environment; a job of many would say the same many times.
     if (options.role != Role::Client) runtime->registry_->warn_unknown_parameters();
     return runtime;
+}
+
+Result<void> Runtime::bind_thread(InfoView info) {
+    std::string wanted = parameters_->text("pmix_progress_thread_cpus");
+    bool required = parameters_->boolean("pmix_bind_progress_thread_reqd");
+    if (const pmix_info_t* given = info.find(PMIX_BIND_PROGRESS_THREAD)) {
+        const char* text = value_as_string(&given->value);
+        if (text == nullptr)
+            return Error{PMIX_ERR_BAD_PARAM,
+                         "PMIX_BIND_PROGRESS_THREAD is no string: give a list such as 0-3,8"};
+        wanted = text;
+    } else if (wanted.empty()) {
+        return {};
+    }
+    if (info.find(PMIX_BIND_REQUIRED) != nullptr) required = info.is_true(PMIX_BIND_REQUIRED);
+
+    const auto processors = read_cpu_list(wanted);
+    std::optional<Error> failed;
+    if (!processors) {
+        failed = Error{PMIX_ERR_BAD_PARAM, "the list of processors for the progress thread, '" + wanted +
+                                               "', is none: give numbers and ranges such as 0-3,8"};
+    } else if (loop_->drive() == EventLoop::Drive::External) {
+        failed = Error{PMIX_ERR_NOT_SUPPORTED,
+                       "with PMIX_EXTERNAL_PROGRESS there is no progress thread that could be bound"};
+    } else if (!can_bind_to(*processors)) {
+        failed = Error{PMIX_ERR_NOT_SUPPORTED, "this process may use none of the processors " + wanted +
+                                                   ", to which its progress thread is to be bound"};
+    }
+    if (failed && required) return std::move(*failed);
+    if (failed) {
+        MUSTER_LOG(*log_, Warning, "%s; it is not bound", failed->text.c_str());
+        return {};
+    }
+    loop_->bind_thread(*processors);
+    return {};
 }
 
 Runtime::~Runtime() {

@@ -111,6 +111,10 @@ class Runtime {
   private:
     Runtime() = default;
 
+    /// Binds the progress thread as the directives, or else the parameters, say
+    /// (PMIX_BIND_PROGRESS_THREAD, PMIX_BIND_REQUIRED).
+    Result<void> bind_thread(InfoView info);
+
     Role role_ = Role::Client;
     pmix_proc_t self_{};
     Info own_facts_;

@@ -235,14 +235,18 @@ void Modex::get_value(GetRequest request, const GetDirectives& directives, OnGet
 void Modex::wait(GetRequest request, OnGet done, bool bounded) {
     if (closed_) return done(PMIX_ERR_LOST_CONNECTION, {});
     WaitingList& list = waiting_[Proc(request.target)];
-    const auto timeout = read_timeout(request.info);
+    const auto now = std::chrono::steady_clock::now();
+    if (!request.deadline) {
+        if (const auto timeout = read_timeout(request.info)) request.deadline = now + *timeout;
+    }
     list.push_back(std::make_unique<Waiting>());
     Waiting& waiting = *list.back();
     waiting.request = std::move(request);
     waiting.done = std::move(done);
-    if (timeout) {
+    if (const auto deadline = waiting.request.deadline) {
         waiting.patient = true;
-        arm(waiting, *timeout, PMIX_ERR_TIMEOUT);
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now);
+        arm(waiting, std::max(left, std::chrono::milliseconds::zero()), PMIX_ERR_TIMEOUT);
     } else if (bounded) {
         bound(waiting);
     }

@@ -33,6 +33,8 @@ struct GetRequest {
     std::optional<std::string> key;  ///< nothing: all that is known of the target
     Info info;                       ///< directives, as the requester gave them
     WireFormat format;               ///< in which the answer is packed
+    /// When the requester's time limit is over; set when it first waits.
+    std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 
 class Modex {

@@ -60,6 +60,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
         collectives_.departed(proc);
         invitation_watch_.departed(proc, lost);
         group_construct_->departed(proc);
+        group_destruct_->departed();
         events_.departed();
     });
 }

@@ -3,6 +3,7 @@
 
 #include "framework/base/argv.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,6 +16,16 @@ char* duplicate(std::string_view text) {
     if (!text.empty()) std::memcpy(copy, text.data(), text.size());
     copy[text.size()] = '\0';
     return copy;
+}
+
+char* new_entry(std::string_view name, std::string_view value) {
+    char* entry = static_cast<char*>(malloc(name.size() + value.size() + 2));
+    if (entry == nullptr) return nullptr;
+    std::memcpy(entry, name.data(), name.size());
+    entry[name.size()] = '=';
+    if (!value.empty()) std::memcpy(entry + name.size() + 1, value.data(), value.size());
+    entry[name.size() + 1 + value.size()] = '\0';
+    return entry;
 }
 
 // Puts an owned string at `position` of an array of `count`; frees it on failure.
@@ -132,18 +143,45 @@ pmix_status_t env_set(char*** env, std::string_view name, const char* value, boo
         if (strncmp(*each, name.data(), name.size()) == 0 && (*each)[name.size()] == '=') found = each;
     }
     if (found != nullptr && !overwrite) return PMIX_ERR_EXISTS;
-    char* entry = static_cast<char*>(malloc(name.size() + text.size() + 2));
+    char* entry = new_entry(name, text);
     if (entry == nullptr) return PMIX_ERR_OUT_OF_RESOURCE;
-    std::memcpy(entry, name.data(), name.size());
-    entry[name.size()] = '=';
-    if (!text.empty()) std::memcpy(entry + name.size() + 1, text.data(), text.size());
-    entry[name.size() + 1 + text.size()] = '\0';
     if (found == nullptr) {
         const std::size_t count = argv_count(*env);
         return insert(env, count, count, entry);
     }
     free(*found);
     *found = entry;
+    return PMIX_SUCCESS;
+}
+
+// A server does this for each process that it starts: names are compared where they are as long.
+pmix_status_t env_set_all(char*** env, const std::vector<std::pair<std::string, std::string>>& variables) {
+    std::size_t count = argv_count(*env);
+    std::vector<std::string_view> names;
+    names.reserve(count + variables.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        const char* entry = (*env)[i];
+        const std::size_t end = strcspn(entry, "=");
+        names.emplace_back(entry, entry[end] == '=' ? end : 0);
+    }
+    auto** grown = static_cast<char**>(realloc(*env, (count + variables.size() + 1) * sizeof(char*)));
+    if (grown == nullptr) return PMIX_ERR_OUT_OF_RESOURCE;
+    *env = grown;
+    grown[count] = nullptr;
+    for (const auto& [name, value] : variables) {
+        char* entry = new_entry(name, value);
+        if (entry == nullptr) return PMIX_ERR_OUT_OF_RESOURCE;
+        const auto place =
+            static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+        if (place < count) {
+            free(grown[place]);
+        } else {
+            names.emplace_back();
+            grown[++count] = nullptr;
+        }
+        grown[place] = entry;
+        names[place] = {entry, name.size()};
+    }
     return PMIX_SUCCESS;
 }
 

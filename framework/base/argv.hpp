@@ -6,7 +6,10 @@
 #include <pmix_common.h>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace muster {
 
@@ -38,5 +41,9 @@ char* argv_join(char* const* argv, char delimiter);
 /// "NAME=". The process's own environ is not accepted here.
 /// @return PMIX_SUCCESS; PMIX_ERR_EXISTS where it is set and overwrite is false; PMIX_ERR_OUT_OF_RESOURCE.
 pmix_status_t env_set(char*** env, std::string_view name, const char* value, bool overwrite);
+
+/// Sets all of them, names and values, in their order, as env_set() with overwrite.
+/// @return PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, with some of them set. bad_alloc, with none.
+pmix_status_t env_set_all(char*** env, const std::vector<std::pair<std::string, std::string>>& variables);
 
 }  // namespace muster

@@ -58,3 +58,4 @@ FUNCTION(int, bitmap_set, (hwloc_bitmap_t bitmap, unsigned index), (bitmap, inde
 FUNCTION(int, bitmap_set_range, (hwloc_bitmap_t bitmap, unsigned begin, int end), (bitmap, begin, end), -1)
 FUNCTION(void, bitmap_zero, (hwloc_bitmap_t bitmap), (bitmap), )
 // NOLINTEND(bugprone-macro-parentheses)
+#undef FUNCTION

@@ -7,9 +7,8 @@
 namespace muster {
 
 void* LateLibrary::find(const char* function) {
-    // Opening it again only counts. Its plugins look for its functions among those that all see, as they
-    // would find them had it been linked.
-    void* library = dlopen(name_, RTLD_LAZY | RTLD_GLOBAL);
+    // Opening it again only counts.
+    void* library = dlopen(name_, RTLD_LAZY | (seen_ == Seen::ByAll ? RTLD_GLOBAL : RTLD_LOCAL));
     return library == nullptr ? nullptr : dlsym(library, function);
 }
 

@@ -12,8 +12,12 @@ namespace muster {
 
 class LateLibrary {
   public:
+    enum class Seen {
+        ByAll,      ///< its plugins look for its functions among those that all see, as if it had been linked
+        ByUsAlone,  ///< a process may have another version of it
+    };
     /// `name` as the dynamic linker knows it (libhwloc.so.15).
-    explicit constexpr LateLibrary(const char* name) : name_(name) {}
+    explicit constexpr LateLibrary(const char* name, Seen seen = Seen::ByAll) : name_(name), seen_(seen) {}
     LateLibrary(const LateLibrary&) = delete;
     LateLibrary& operator=(const LateLibrary&) = delete;
 
@@ -23,6 +27,7 @@ class LateLibrary {
 
   private:
     const char* const name_;
+    const Seen seen_;
 };
 
 }  // namespace muster

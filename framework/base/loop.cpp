@@ -3,8 +3,7 @@
 // burst costs one lock and one wake-up.
 #include "framework/base/loop.hpp"
 
-#include <event2/event.h>
-#include <event2/thread.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "framework/base/polling.hpp"
+#include "framework/base/waiter.hpp"
 
 namespace muster {
 
@@ -37,167 +37,138 @@ void contained(Callback&& callback) noexcept {
 
 }  // namespace
 
-struct Watch::Impl {
-    Impl** first = nullptr;  // EventLoop::watches_, and our neighbours there
-    Impl* next = nullptr;
-    Impl* previous = nullptr;
-    event_base* base = nullptr;
-    event* handle = nullptr;
-    int fd = -1;
-    const int* mirror_fd = nullptr;  // EventLoop::poll_fd_, where there is one
-    int timer_fd = -1;               // a time that must be visible there
-    short interest = 0;              // EV_READ and EV_WRITE, as asked for
-    bool mirrored = false;           // *mirror_fd has fd
-    bool can_wait = false;           // Watch::let_wait()
-    std::chrono::steady_clock::time_point deadline;
-    std::function<void(EventLoop::Ready)> on_ready;
-    std::function<void()> on_time;
-    bool* destroyed = nullptr;  // set while a callback runs
-    bool* ran = nullptr;        // EventLoop::ran_ and busy_
-    bool* busy = nullptr;
+Watch::Impl::~Impl() {
+    if (destroyed != nullptr) *destroyed = true;
+    if (waiter != nullptr) waiter->remove(*this);
+    interest = 0;
+    mirror();
+    if (timer_fd >= 0) ::close(timer_fd);
+    if (first != nullptr) (previous != nullptr ? previous->next : *first) = next;
+    if (next != nullptr) next->previous = previous;
+}
 
-    Impl() = default;
-    Impl(const Impl&) = delete;
-    Impl& operator=(const Impl&) = delete;
-    ~Impl() {
-        if (first != nullptr) (previous != nullptr ? previous->next : *first) = next;
-        if (next != nullptr) next->previous = previous;
-    }
+void Watch::Impl::enlist(Impl*& all) {
+    first = &all;
+    next = all;
+    if (next != nullptr) next->previous = this;
+    all = this;
+}
 
-    void enlist(Impl*& all) {
-        first = &all;
-        next = all;
-        if (next != nullptr) next->previous = this;
-        all = this;
-    }
+bool Watch::Impl::presses() const {
+    if (on_ready == nullptr) return on_time != nullptr;
+    return (interest & (can_wait ? POLLOUT : POLLIN | POLLOUT)) != 0;
+}
 
-    /// Whether somebody has to drive the loop for this.
-    bool presses() const {
-        if (on_ready == nullptr) return on_time != nullptr;
-        return (interest & (can_wait ? EV_WRITE : EV_READ | EV_WRITE)) != 0;
-    }
+void Watch::Impl::arm() {
+    mirror();
+    waiter->set(*this);
+}
 
-    void mirror() {
-        if (*mirror_fd < 0 || fd < 0 || (interest == 0 && !mirrored)) return;
-        epoll_event wanted{};
-        wanted.events = ((interest & EV_READ) != 0 ? unsigned{EPOLLIN} : 0U) |
-                        ((interest & EV_WRITE) != 0 ? unsigned{EPOLLOUT} : 0U);
-        if (interest == 0) {
-            epoll_ctl(*mirror_fd, EPOLL_CTL_DEL, fd, nullptr);
-        } else if (epoll_ctl(*mirror_fd, mirrored ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted) != 0) {
-            epoll_ctl(*mirror_fd, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted);
-        }
-        mirrored = interest != 0;
+void Watch::Impl::mirror() {
+    if (mirror_fd == nullptr || *mirror_fd < 0 || fd < 0 || (interest == 0 && !mirrored)) return;
+    epoll_event wanted{};
+    wanted.events = ((interest & POLLIN) != 0 ? unsigned{EPOLLIN} : 0U) |
+                    ((interest & POLLOUT) != 0 ? unsigned{EPOLLOUT} : 0U);
+    if (interest == 0) {
+        epoll_ctl(*mirror_fd, EPOLL_CTL_DEL, fd, nullptr);
+    } else if (epoll_ctl(*mirror_fd, mirrored ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted) != 0) {
+        epoll_ctl(*mirror_fd, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted);
     }
+    mirrored = interest != 0;
+}
 
-    /// Shows in the mirror what was watched before there was one. libevent itself calls back.
-    void appear() {
-        if (on_time != nullptr && timer_fd < 0) {
-            using std::chrono::duration_cast;
-            const auto since_boot = deadline.time_since_epoch();
-            const auto seconds = duration_cast<std::chrono::seconds>(since_boot);
-            itimerspec spec{};
-            spec.it_value.tv_sec = seconds.count();
-            spec.it_value.tv_nsec = duration_cast<std::chrono::nanoseconds>(since_boot - seconds).count();
-            timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-            timerfd_settime(timer_fd, TFD_TIMER_ABSTIME, &spec, nullptr);
-            fd = timer_fd;
-            interest = EV_READ;
-        }
-        mirror();
+/// A time has a descriptor there. The waiter itself calls back.
+void Watch::Impl::appear() {
+    if (on_time != nullptr && timer_fd < 0) {
+        using std::chrono::duration_cast;
+        const auto since_boot = deadline.time_since_epoch();
+        const auto seconds = duration_cast<std::chrono::seconds>(since_boot);
+        itimerspec spec{};
+        spec.it_value.tv_sec = seconds.count();
+        spec.it_value.tv_nsec = duration_cast<std::chrono::nanoseconds>(since_boot - seconds).count();
+        timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        timerfd_settime(timer_fd, TFD_TIMER_ABSTIME, &spec, nullptr);
+        fd = timer_fd;
+        interest = POLLIN;
     }
+    mirror();
+}
 
-    /// A time that has come must not keep mirror_fd readable.
-    void drop_timer() {
-        if (timer_fd < 0) return;
-        interest = 0;
-        mirror();
-        ::close(timer_fd);
-        fd = timer_fd = -1;
-    }
+/// A time that has come must not keep the mirror readable.
+void Watch::Impl::drop_timer() {
+    if (timer_fd < 0) return;
+    interest = 0;
+    mirror();
+    ::close(timer_fd);
+    fd = timer_fd = -1;
+}
 
-    void rearm() {
-        mirror();
-        event_del(handle);
-        if (interest == 0) return;
-        event_assign(handle, base, fd, static_cast<short>(interest | EV_PERSIST), &Impl::fired, this);
-        event_add(handle, nullptr);
+void Watch::Impl::fire(short ready) {
+    bool gone = false;
+    destroyed = &gone;
+    *ran = true;
+    if (on_ready) *busy = true;
+    // The callback may destroy the watch, and with it the function object it is running in.
+    if (on_time) {
+        drop_timer();
+        auto callback = std::move(on_time);
+        contained(callback);
+    } else {
+        auto callback = std::move(on_ready);
+        contained([&] { callback({(ready & POLLIN) != 0, (ready & POLLOUT) != 0}); });
+        if (!gone) on_ready = std::move(callback);
     }
-
-    static void fired(evutil_socket_t, short what, void* self) {
-        auto* impl = static_cast<Impl*>(self);
-        bool destroyed = false;
-        impl->destroyed = &destroyed;
-        *impl->ran = true;
-        if (impl->on_ready) *impl->busy = true;
-        // The callback may destroy the watch, and with it the function object it is running in.
-        if (impl->on_time) {
-            impl->drop_timer();
-            auto callback = std::move(impl->on_time);
-            contained(callback);
-        } else {
-            auto callback = std::move(impl->on_ready);
-            contained([&] { callback({(what & EV_READ) != 0, (what & EV_WRITE) != 0}); });
-            if (!destroyed) impl->on_ready = std::move(callback);
-        }
-        if (!destroyed) impl->destroyed = nullptr;
-    }
-};
+    if (!gone) destroyed = nullptr;
+}
 
 Watch::Watch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Watch::~Watch() {
-    if (impl_->destroyed != nullptr) *impl_->destroyed = true;
-    event_free(impl_->handle);
-    impl_->interest = 0;
-    impl_->mirror();
-    if (impl_->timer_fd >= 0) ::close(impl_->timer_fd);
-}
+Watch::~Watch() = default;
 
 void Watch::let_wait() {
     impl_->can_wait = true;
 }
 
 void Watch::want_write(bool on) {
-    const auto interest = static_cast<short>(on ? impl_->interest | EV_WRITE : impl_->interest & ~EV_WRITE);
+    const auto interest = static_cast<short>(on ? impl_->interest | POLLOUT : impl_->interest & ~POLLOUT);
     if (interest == impl_->interest) return;
     impl_->interest = interest;
-    impl_->rearm();
+    impl_->arm();
 }
 
 void Watch::want_read(bool on) {
-    const auto interest = static_cast<short>(on ? impl_->interest | EV_READ : impl_->interest & ~EV_READ);
+    const auto interest = static_cast<short>(on ? impl_->interest | POLLIN : impl_->interest & ~POLLIN);
     if (interest == impl_->interest) return;
     impl_->interest = interest;
-    impl_->rearm();
+    impl_->arm();
 }
 
 EventLoop::EventLoop(Drive drive) : drive_(drive) {
-    // libevent's own locking stays off: only the thread that drives the base touches it; others use wake_fd_.
-    event_config* config = event_config_new();
-    if (config == nullptr) throw std::bad_alloc();
-    event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
-    event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
-    event_config_require_features(config, EV_FEATURE_O1);
-    base_ = event_base_new_with_config(config);
-    event_config_free(config);
     wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (base_ == nullptr || wake_fd_ < 0) throw std::bad_alloc();
-    wake_event_ = event_new(
-        base_, wake_fd_, EV_READ | EV_PERSIST,
-        [](evutil_socket_t, short, void* self) {
-            auto* loop = static_cast<EventLoop*>(self);
-            loop->ran_ = loop->busy_ = true;
-            loop->drain_wake();
-            loop->run_posted();
-        },
-        this);
-    if (wake_event_ == nullptr) throw std::bad_alloc();
-    event_add(wake_event_, nullptr);
+    if (wake_fd_ < 0) throw std::bad_alloc();
     if (drive_ == Drive::External && !mirror_wake()) throw std::bad_alloc();
+    if (drive_ == Drive::External) waiter();
 }
 
-/// libevent shows its descriptor to nobody, so what it watches is mirrored in a set of our own.
+/// What waits for us, and wakes whoever drives. Chosen when it is first asked for, which is before anybody
+/// drives.
+Waiter& EventLoop::waiter() {
+    if (waiter_) return *waiter_;
+    if (!shared_) waiter_ = make_libevent_waiter();
+    if (!waiter_) waiter_ = make_poll_waiter();
+    // Not among watches_: nobody need drive the loop for it.
+    wake_watch_ = new_watch();
+    wake_watch_->fd = wake_fd_;
+    wake_watch_->interest = POLLIN;
+    wake_watch_->on_ready = [this](Ready) {
+        drain_wake();
+        run_posted();
+    };
+    wake_watch_->arm();
+    return *waiter_;
+}
+
+/// A waiter shows its descriptor to nobody, so what it watches is mirrored in a set of our own.
 bool EventLoop::mirror_wake() {
     poll_fd_ = epoll_create1(EPOLL_CLOEXEC);
     epoll_event wanted{};
@@ -223,7 +194,9 @@ bool EventLoop::build_gate() {
 }
 
 void EventLoop::share() {
-    if (drive_ == Drive::Thread) shared_ = true;
+    if (drive_ != Drive::Thread) return;
+    shared_ = true;
+    waiter();
 }
 
 void EventLoop::open_gate(bool open) const {
@@ -238,8 +211,8 @@ EventLoop::~EventLoop() {
     running_.clear();
     turn_end_.clear();
     posted_.clear();
-    event_free(wake_event_);
-    event_base_free(base_);
+    wake_watch_.reset();
+    waiter_.reset();
     ::close(wake_fd_);
     if (poll_fd_ >= 0) ::close(poll_fd_);
     if (gate_fd_ >= 0) ::close(gate_fd_);
@@ -256,6 +229,7 @@ void EventLoop::start_when_needed(const char* name) {
     {
         const std::lock_guard lock(thread_lock_);
         if (started_) return;
+        waiter();
         std::strncpy(name_, name, sizeof name_ - 1);
         stopping_ = false;
         if ((!shared_ || needed_) && !launch()) throw std::bad_alloc();
@@ -292,7 +266,15 @@ bool EventLoop::launch() noexcept {
         }
         return nullptr;
     };
-    if (pthread_create(&thread, nullptr, body, this) != 0) return false;
+    bool made = false;
+    pthread_attr_t attributes;
+    if (bound_to_ && pthread_attr_init(&attributes) == 0) {
+        made = pthread_attr_setaffinity_np(&attributes, sizeof *bound_to_, &*bound_to_) == 0 &&
+               pthread_create(&thread, &attributes, body, this) == 0;
+        pthread_attr_destroy(&attributes);
+    }
+    // A thread that cannot be where it was wanted is better than none.
+    if (!made && pthread_create(&thread, nullptr, body, this) != 0) return false;
     thread_ = thread;
     return true;
 }
@@ -319,7 +301,7 @@ void EventLoop::run_shared() {
         epoll_wait(gate_fd_, &ready, 1, -1);
         if (stopping_) break;
         wait_for_drive();
-        turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        turn(false);
         give_drive();
     }
 }
@@ -416,8 +398,8 @@ void EventLoop::at_turn_end(Task task) {
     turn_end_.push_back(std::move(task));
 }
 
-void EventLoop::turn(int flags) {
-    event_base_loop(base_, flags);
+void EventLoop::turn(bool wait) {
+    waiter_->turn(wait);
     run_turn_end();
     // What the callbacks have posted, too, unless a borrower has better left by now.
     if (drive_ != Drive::Thread || !any_posted_ || should_yield()) return;
@@ -425,16 +407,14 @@ void EventLoop::turn(int flags) {
     run_posted();
 }
 
-/// A turn that waits until something happens.
+/// A turn that waits until something happens, or has looked for it in vain: the caller looks at its own
+/// condition, too, and comes again.
 void EventLoop::wait_turn() {
     // Tasks that tasks have posted: what has come meanwhile has its turn before them.
-    if (any_posted_) return turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    if (any_posted_) return turn(false);
     const bool likely = std::exchange(busy_, false);
-    if (!likely || !polling_ || !polling_->begin()) return turn(EVLOOP_ONCE);
-    const bool found = poll();
-    polling_->end(found);
-    // What ran may be what the caller waits for: it looks before the thread sleeps.
-    if (!found && !stopping_ && !should_yield()) turn(EVLOOP_ONCE);
+    if (!likely || !polling_ || !polling_->begin()) return turn(true);
+    polling_->end(poll());
 }
 
 bool EventLoop::poll() {
@@ -443,7 +423,7 @@ bool EventLoop::poll() {
     // has written.
     const bool quiet = !wake_pending_.exchange(true);
     do {
-        turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
+        turn(false);
     } while (!ran_ && !stopping_ && !should_yield() && polling_->go_on());
     // By exchange: what came with a wake that was left out is seen here, and runs in the next turn.
     if (quiet && wake_pending_.exchange(false) && any_posted_) ran_ = busy_ = true;
@@ -463,8 +443,8 @@ bool EventLoop::poll_for(const std::function<bool()>& found) {
     return has;
 }
 
-void EventLoop::poll_first(std::chrono::microseconds limit) {
-    if (drive_ == Drive::Thread && limit.count() > 0) polling_ = std::make_unique<Polling>(limit);
+void EventLoop::poll_first(std::chrono::microseconds limit, const Polling::Machine& machine) {
+    if (drive_ == Drive::Thread && limit.count() > 0) polling_ = std::make_unique<Polling>(limit, machine);
 }
 
 void EventLoop::may_poll(bool on) {
@@ -486,37 +466,31 @@ void EventLoop::dispatch(Task task) {
     }
 }
 
-std::unique_ptr<Watch> EventLoop::watch(int fd, std::function<void(Ready)> on_ready) {
+std::unique_ptr<Watch::Impl> EventLoop::new_watch() {
     auto impl = std::make_unique<Watch::Impl>();
-    impl->base = base_;
-    impl->fd = fd;
-    impl->interest = EV_READ;
+    impl->waiter = &waiter();
     impl->ran = &ran_;
     impl->busy = &busy_;
+    return impl;
+}
+
+std::unique_ptr<Watch> EventLoop::watch(int fd, std::function<void(Ready)> on_ready) {
+    auto impl = new_watch();
+    impl->fd = fd;
+    impl->interest = POLLIN;
     impl->on_ready = std::move(on_ready);
-    impl->handle = event_new(base_, fd, EV_READ | EV_PERSIST, &Watch::Impl::fired, impl.get());
-    if (impl->handle == nullptr) throw std::bad_alloc();
-    event_add(impl->handle, nullptr);
     impl->mirror_fd = &poll_fd_;
-    impl->mirror();
+    impl->arm();
     impl->enlist(watches_);
     return std::unique_ptr<Watch>(new Watch(std::move(impl)));
 }
 
 std::unique_ptr<Watch> EventLoop::after(std::chrono::milliseconds delay, std::function<void()> on_time) {
-    auto impl = std::make_unique<Watch::Impl>();
-    impl->base = base_;
-    impl->ran = &ran_;
-    impl->busy = &busy_;
+    auto impl = new_watch();
     impl->on_time = std::move(on_time);
-    impl->handle = event_new(base_, -1, 0, &Watch::Impl::fired, impl.get());
-    if (impl->handle == nullptr) throw std::bad_alloc();
-    timeval when{};
-    when.tv_sec = delay.count() / 1000;
-    when.tv_usec = (delay.count() % 1000) * 1000;
-    event_add(impl->handle, &when);
     impl->deadline = std::chrono::steady_clock::now() + delay;
     impl->mirror_fd = &poll_fd_;
+    impl->arm();
     if (poll_fd_ >= 0) impl->appear();
     impl->enlist(watches_);
     return std::unique_ptr<Watch>(new Watch(std::move(impl)));
@@ -553,7 +527,7 @@ void EventLoop::give_drive() {
 bool EventLoop::progress() {
     if (drive_ != Drive::External || on_loop()) return false;
     if (!take_drive(std::chrono::milliseconds(0))) return false;
-    turn(EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    turn(false);
     give_drive();
     return true;
 }
@@ -564,7 +538,7 @@ void EventLoop::run_until(const std::function<bool()>& done) {
         // again after a short wait, so that none depends on the one before it leaving in a given order.
         if (!take_drive(std::chrono::milliseconds(1))) continue;
         while (!done())
-            turn(EVLOOP_ONCE);
+            turn(true);
         give_drive();
     }
 }

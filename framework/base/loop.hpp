@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The event loop of a process (on libevent): one progress thread, perhaps only once it is needed, or none
-// where the host drives it (PMIX_EXTERNAL_PROGRESS). State of the roles belongs to whoever runs the loop.
+// The event loop of a process, on libevent, or on poll(2) where callers mostly drive it: one progress thread,
+// perhaps only once it is needed, or none where the host drives it (PMIX_EXTERNAL_PROGRESS). State of the
+// roles belongs to whoever runs the loop.
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <atomic>
 #include <chrono>
@@ -16,13 +18,12 @@
 #include <thread>
 #include <vector>
 
-struct event;
-struct event_base;
+#include "framework/base/polling.hpp"
 
 namespace muster {
 
 class EventLoop;
-class Polling;
+class Waiter;
 
 /// Watches a descriptor or a time on the loop. Destroyed on the loop thread (or before the loop starts
 /// or after it stopped); destruction cancels. The callback may destroy its own watch.
@@ -39,9 +40,10 @@ class Watch {
     /// off. It is read when somebody drives the loop for another reason.
     void let_wait();
 
+    struct Impl;
+
   private:
     friend class EventLoop;
-    struct Impl;
     explicit Watch(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
 };
@@ -71,7 +73,7 @@ class EventLoop {
     /// Drive::Thread: a thread that waits for what is likely to come soon (a call for its reply, the progress
     /// thread of a loop that is not shared for what follows what it has just served) looks for it so long
     /// before it sleeps, while may_poll() allows it. Before start().
-    void poll_first(std::chrono::microseconds limit);
+    void poll_first(std::chrono::microseconds limit, const Polling::Machine& machine = Polling::kMachine);
     /// Whether there is a processor to spare for that; at first there is none. Any thread.
     void may_poll(bool on);
 
@@ -96,6 +98,8 @@ class EventLoop {
         if (borrowed_ && !on_loop()) wake();
     }
 
+    /// The thread runs on these processors only, where that can be had (can_bind_to()). Before start().
+    void bind_thread(const cpu_set_t& processors) { bound_to_ = processors; }
     /// Starts the thread (Drive::Thread) under `name` (at most 15 characters are kept).
     void start(const char* name);
     /// A shared loop: as start(), but the thread begins only when there is something that nobody drives: a
@@ -141,7 +145,9 @@ class EventLoop {
     void wake();
 
   private:
-    void turn(int flags);
+    Waiter& waiter();
+    std::unique_ptr<Watch::Impl> new_watch();
+    void turn(bool wait);
     void wait_turn();
     bool poll();
     void run_turn_end();
@@ -162,10 +168,10 @@ class EventLoop {
     void give_drive();
 
     const Drive drive_;
-    event_base* base_ = nullptr;
+    std::unique_ptr<Waiter> waiter_;
     int wake_fd_ = -1;
-    int poll_fd_ = -1;  // what is watched once more, where others than libevent have to wait for it
-    event* wake_event_ = nullptr;
+    int poll_fd_ = -1;  // what is watched once more, where others than waiter_ have to wait for it
+    std::unique_ptr<Watch::Impl> wake_watch_;
     std::mutex posted_lock_;  // guards posted_
     std::vector<Task> posted_;
     std::atomic<bool> any_posted_{false};  // whether posted_ has some; changed under its lock
@@ -179,6 +185,7 @@ class EventLoop {
     std::mutex thread_lock_;  // guards what follows; what is atomic is read without it
     bool started_ = false;    // by start() or start_when_needed(), and not stopped since
     std::optional<pthread_t> thread_;
+    std::optional<cpu_set_t> bound_to_;  // fixed before start
     char name_[16] = "";
     std::atomic<bool> put_off_{false};  // there is no thread yet
     std::atomic<bool> needed_{false};   // need_thread() was called

@@ -14,8 +14,20 @@ class Polling {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// Polls at most so long at a time; zero: never.
-    explicit Polling(std::chrono::microseconds limit) : limit_(limit) {}
+    /// What it needs of the machine; tests have one of their own.
+    struct Machine {
+        Clock::time_point (*now)();
+        /// Lets others run who wait for this processor.
+        void (*yield)();
+        /// How often this thread has left its processor to another one.
+        long (*switches)();
+    };
+    static const Machine kMachine;
+
+    /// Polls at most so long at a time, not counting what other threads run meanwhile where it looks; zero:
+    /// never.
+    explicit Polling(std::chrono::microseconds limit, const Machine& machine = kMachine)
+        : machine_(machine), limit_(limit) {}
 
     /// Whether there is a processor to spare. At first there is none. Any thread.
     void allow(bool on) { allowed_ = on; }
@@ -33,15 +45,17 @@ class Polling {
     static constexpr int kMaxMisses = 4;
     static constexpr int kPassedOver = 16;
     static constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{20};
-    /// Between two looks when nobody else has run there; longer ones are looked into.
+    /// What it takes to yield where nobody else wants to run; longer times are looked into.
     static constexpr std::chrono::microseconds kUndisturbed{2};
-    /// Another thread that runs no longer than this mostly is one of those that the message comes from, or
-    /// goes to: a processor that is awake for it is what it needs.
-    static constexpr std::chrono::microseconds kShortVisit{25};
+    /// Who runs no longer than this mostly is one of those that the message comes from, or goes to, or
+    /// several of them in turn: a processor that is awake for them is what they need. Who computes does not
+    /// let go of it before a slice of the scheduler's has passed, which is 0.7 ms at least.
+    static constexpr std::chrono::microseconds kShortVisit{50};
 
+    const Machine& machine_;
     const std::chrono::microseconds limit_;
     std::atomic<bool> allowed_{false};
-    Clock::time_point looked_{}, end_{}, not_before_{};
+    Clock::time_point end_{}, not_before_{};
     bool crowded_ = false;  ///< somebody else wants to run here for longer
     std::chrono::milliseconds pause_ = kShortestPause;
     long switches_ = 0;  ///< times that this thread left its processor to another one, by the last count

@@ -32,8 +32,20 @@ constexpr size_t kFramesPerWrite = 64;
 // Bytes of frames that wait for the end of the turn, at most.
 constexpr size_t kMostGathered = size_t{256} << 10;
 
+// Parts of a frame that are written from where they stand, its header among them, at most.
+constexpr size_t kPartsAtOnce = 32;
+
+using Header = std::array<uint8_t, Channel::kHeaderSize>;
+
+void write_header(Header& header, uint32_t pindex, uint32_t tag, size_t payload_size) {
+    store_be32(&header[0], pindex);
+    store_be32(&header[4], tag);
+    store_be32(&header[8], static_cast<uint32_t>(payload_size));
+    store_be32(&header[12], 0);
+}
+
 struct OutFrame {
-    std::array<uint8_t, Channel::kHeaderSize> header;
+    Header header;
     Bytes own;
     SharedBytes shared;
 
@@ -63,7 +75,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (!buffer_.empty()) later(&Impl::deliver_buffered);
     }
 
-    bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared, bool soon) {
+    /// Of a frame with nothing before it in the queue, `sent` bytes may have been written already.
+    bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared, bool soon, size_t sent = 0) {
         if (!open_ || finishing_ || write_failed_) return false;
         const size_t payload_size = shared ? shared->size() : own.size();
         if (payload_size > UINT32_MAX) return false;
@@ -78,17 +91,50 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             return false;
         }
         OutFrame& frame = queue_.emplace_back();
-        store_be32(&frame.header[0], pindex);
-        store_be32(&frame.header[4], tag);
-        store_be32(&frame.header[8], static_cast<uint32_t>(payload_size));
-        store_be32(&frame.header[12], 0);
+        write_header(frame.header, pindex, tag, payload_size);
         frame.own = std::move(own);
         frame.shared = std::move(shared);
         const bool waits = queued_ != 0 && !gathering_;  // the loop writes when the socket takes more
-        queued_ += frame.size();
+        queued_ += frame.size() - sent;
+        if (sent != 0) front_sent_ = sent;
         if (waits || (soon && queued_ < kMostGathered && gather())) return true;
         write_now();
         return true;
+    }
+
+    bool send_parts(uint32_t pindex, uint32_t tag, std::span<const ByteView> payload) {
+        size_t size = 0;
+        for (const ByteView part : payload)
+            size += part.size();
+        flush();
+        Header header;
+        if (size > UINT32_MAX) return false;
+        write_header(header, pindex, tag, size);
+        size_t sent = 0;
+        if (open_ && !finishing_ && !write_failed_ && queue_.empty() && payload.size() < kPartsAtOnce) {
+            std::array<iovec, kPartsAtOnce> parts;
+            parts[0] = {header.data(), header.size()};
+            for (size_t i = 0; i < payload.size(); ++i)
+                parts[i + 1] = {const_cast<uint8_t*>(payload[i].data()), payload[i].size()};
+            const ssize_t result = write_parts(parts.data(), payload.size() + 1);
+            if (result == static_cast<ssize_t>(kHeaderSize + size)) return true;
+            // An error is found again, and dealt with, when the rest is written.
+            if (result > 0) sent = static_cast<size_t>(result);
+        }
+        try {
+            Bytes rest;
+            rest.reserve(size);
+            for (const ByteView part : payload)
+                rest.append(part);
+            return send(pindex, tag, std::move(rest), nullptr, false, sent);
+        } catch (const std::bad_alloc&) {
+            // Behind half a frame nothing can follow.
+            if (sent != 0) {
+                write_error_ = ENOMEM;
+                give_up(&Impl::report_write_failure);
+            }
+            throw;
+        }
     }
 
     void flush() {
@@ -191,6 +237,13 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
 
     // Writing.
 
+    ssize_t write_parts(iovec* parts, size_t count) const {
+        msghdr message{};
+        message.msg_iov = parts;
+        message.msg_iovlen = count;
+        return ::sendmsg(socket_.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+
     /// The queue waits for the end of the turn from now on; false where it cannot be asked for.
     bool gather() {
         if (gathering_) return true;
@@ -238,10 +291,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
                     parts[count++] = {const_cast<uint8_t*>(part.data()) + done, part.size() - done};
                 }
             }
-            msghdr message{};
-            message.msg_iov = parts.data();
-            message.msg_iovlen = count;
-            const ssize_t sent = ::sendmsg(socket_.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+            const ssize_t sent = write_parts(parts.data(), count);
             if (sent >= 0) {
                 consume_queue(static_cast<size_t>(sent));
             } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -484,6 +534,10 @@ bool Channel::send(uint32_t pindex, uint32_t tag, Bytes payload) {
 
 bool Channel::send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload) {
     return impl_->send(pindex, tag, Bytes(), std::move(payload), false);
+}
+
+bool Channel::send_parts(uint32_t pindex, uint32_t tag, std::span<const ByteView> payload) {
+    return impl_->send_parts(pindex, tag, payload);
 }
 
 bool Channel::send_soon(uint32_t pindex, uint32_t tag, Bytes payload) {

@@ -62,6 +62,9 @@ class Channel {
     /// callback is made inside this call: a peer that is gone is reported later.
     bool send(uint32_t pindex, uint32_t tag, Bytes payload);
     bool send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload);
+    /// The same for a payload in parts, which stay the caller's: what the socket does not take at once is
+    /// copied. Throws std::bad_alloc where there is no memory for that; nothing is queued then.
+    bool send_parts(uint32_t pindex, uint32_t tag, std::span<const ByteView> payload);
 
     /// The same for one message of many: it is written with the others at the end of the loop's turn, or
     /// earlier, with the next frame that does not wait.

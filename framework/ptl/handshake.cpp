@@ -227,12 +227,14 @@ Bytes build_tool_reply(const ToolReply& reply) {
     return out;
 }
 
-size_t ReplyParser::wanted(ByteView so_far) const {
-    size_t total = 4;
-    if (so_far.size() >= 4 && load_be32(so_far.data()) == 0) {
-        total += tool_form ? (needs_identity(kind) ? 2 : 1) * (kNspaceField + 4) + 4 : 4;
-    }
+size_t ReplyParser::expected(ByteView so_far) const {
+    const size_t total = 4 + (tool_form ? (needs_identity(kind) ? 2 : 1) * (kNspaceField + 4) + 4 : 4);
     return so_far.size() >= total ? 0 : total - so_far.size();
+}
+
+size_t ReplyParser::wanted(ByteView so_far) const {
+    if (so_far.size() < 4) return 4 - so_far.size();
+    return load_be32(so_far.data()) == 0 ? expected(so_far) : 0;
 }
 
 Result<ReplyParser::Parsed> ReplyParser::parse(ByteView bytes) const {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # usage: check_runtime.sh OBJDUMP LIBDIR LATE - the library and its components ask for no shared C++ runtime, and none of the
-# functions of the one that is linked into them can be seen. Nor for what is opened late: LATE (gcc_s, or nothing) and libltdl.
+# functions of the one that is linked into them can be seen. Nor for what is opened late: LATE (gcc_s, or nothing), libevent and
+# libltdl.
 objdump=$1
 late=${3:+$3|}ltdl
 failed=0
@@ -9,7 +10,7 @@ seen=0
 for library in "$2"/libpmix.so.2 "$2"/pmix/mca_*.so; do
     [ -e "$library" ] || continue
     seen=$((seen + 1))
-    wanted=$("$objdump" -p "$library" | grep -E "NEEDED +lib(stdc\\+\\+|m|$late)\.so")
+    wanted=$("$objdump" -p "$library" | grep -E "NEEDED +lib(stdc\\+\\+|m|event[_a-z]*(-[0-9.]*)?|$late)\.so")
     if [ -n "$wanted" ]; then
         echo "$library: $wanted"
         failed=1

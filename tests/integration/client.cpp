@@ -10,37 +10,21 @@
 #include <string>
 #include <vector>
 
+#include "tests/integration/says.hpp"
+
 namespace {
+
+using namespace integration;
 
 pmix_proc_t self;
 
-void say(const std::string& line) {
-    printf("%s\n", line.c_str());
-    fflush(stdout);
-}
-
-void wait_for_word() {
-    char byte;
-    while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {
-    }
-}
-
-[[noreturn]] void fail(const std::string& what, pmix_status_t status) {
-    say("BAD " + what + ": " + PMIx_Error_string(status));
-    _exit(1);
-}
-
-void check(const std::string& what, pmix_status_t status) {
-    if (status != PMIX_SUCCESS) fail(what, status);
-}
-
 void init() {
-    check("init", PMIx_Init(&self, nullptr, 0));
+    expect("init", PMIx_Init(&self, nullptr, 0));
     say("INIT");
 }
 
 int finalize() {
-    check("finalize", PMIx_Finalize(nullptr, 0));
+    expect("finalize", PMIx_Finalize(nullptr, 0));
     say("END");
     return 0;
 }
@@ -50,11 +34,11 @@ void put(pmix_scope_t scope, const std::string& key, const std::string& text) {
     memset(&value, 0, sizeof value);
     value.type = PMIX_STRING;
     value.data.string = const_cast<char*>(text.c_str());
-    check("put", PMIx_Put(scope, key.c_str(), &value));
+    expect("put", PMIx_Put(scope, key.c_str(), &value));
 }
 
 void commit() {
-    check("commit", PMIx_Commit());
+    expect("commit", PMIx_Commit());
 }
 
 struct Directives {
@@ -63,7 +47,7 @@ struct Directives {
     void add(const char* key, const T& value, pmix_data_type_t type) {
         pmix_info_t info;
         memset(&info, 0, sizeof info);
-        check(key, PMIx_Info_load(&info, key, &value, type));
+        expect(key, PMIx_Info_load(&info, key, &value, type));
         infos.push_back(info);
     }
 };
@@ -140,14 +124,14 @@ int run_fence(const std::vector<std::string>& words) {
     directives.add(PMIX_TIMEOUT, 30, PMIX_INT);
     directives.add("test.directive", true, PMIX_BOOL);
     const pmix_status_t status = PMIx_Fence(&all, 1, directives.infos.data(), directives.infos.size());
-    if (status != expected) fail("fence", status);
+    expect("fence", status, expected);
     say("FENCED");
     for (pmix_rank_t rank = 0; rank < size; ++rank) {
         Directives immediate;
         if (collect) immediate.add(PMIX_IMMEDIATE, true, PMIX_BOOL);
         std::string text;
-        check("get of " + std::to_string(rank), get(rank, key_of(rank), immediate, text));
-        if (text != "value of " + std::to_string(rank)) fail("value '" + text + "'", PMIX_ERR_BAD_PARAM);
+        expect("get of " + std::to_string(rank), get(rank, key_of(rank), immediate, text));
+        if (text != "value of " + std::to_string(rank)) fail("value '" + text + "'");
     }
     return finalize();
 }
@@ -224,11 +208,11 @@ int run_topology(const std::vector<std::string>& words) {
     Directives directives;
     directives.add(PMIX_OPTIONAL, true, PMIX_BOOL);
     std::string xml;
-    check("topology in the job's data", get(PMIX_RANK_WILDCARD, words.at(0), directives, xml));
-    if (xml.find("<topology") == std::string::npos) fail("no XML of a topology", PMIX_ERR_BAD_PARAM);
+    expect("topology in the job's data", get(PMIX_RANK_WILDCARD, words.at(0), directives, xml));
+    if (xml.find("<topology") == std::string::npos) fail("no XML of a topology");
     pmix_topology_t topology;
     memset(&topology, 0, sizeof topology);
-    check("load", PMIx_Load_topology(&topology));
+    expect("load", PMIx_Load_topology(&topology));
     PMIx_Topology_destruct(&topology);
     return finalize();
 }

@@ -34,6 +34,10 @@ TEST(ClientThread, WritesWhatTheServerDoesNotTakeAtOnce) {
     run_two("large");
 }
 
+TEST(ClientThread, SendsAWholeValueWhileAnotherPutsItAnew) {
+    run_two("anew");
+}
+
 TEST(ClientThread, CallsBackWhileTheProgramComputes) {
     run_two("nonblocking");
 }
@@ -52,6 +56,22 @@ TEST(ClientThread, EndsWithWhatIsOutstanding) {
 
 TEST(ClientThread, MayBeStoppedBeforeItIsThere) {
     run_two("stopped");
+}
+
+TEST(ClientThread, IsMissedByNobodyWhenOneThatWaitsIsCancelled) {
+    run_two("cancelled");
+}
+
+TEST(ClientThread, IsBoundAsTheProgramSays) {
+    run_two("bound");
+}
+
+TEST(ClientThread, IsNotBoundWhereThatCannotBeAndNeedNot) {
+    run_two("unbound");
+}
+
+TEST(ClientThread, IsBoundAsParametersSay) {
+    run_two("parameters");
 }
 
 }  // namespace

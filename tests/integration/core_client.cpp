@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -26,12 +27,6 @@ namespace {
 using namespace integration;
 
 pmix_proc_t self;
-
-void wait_for_word() {
-    char byte;
-    while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {
-    }
-}
 
 struct Directives {
     std::vector<pmix_info_t> infos;
@@ -554,6 +549,36 @@ int run_gets(const Words& words) {
         expect_got("host of one elsewhere", get(&last, PMIX_HOSTNAME), "elsewhere1");
     }
     expect_got("local rank of another", get(&other, PMIX_LOCAL_RANK), number);
+    // All of a realm, by the qualifier alone or the key of its array.
+    const auto within = [&](const char* array, const Directives& realm, const char* key) {
+        pmix_value_t* value = nullptr;
+        if (PMIx_Get(&all, array, realm.infos.data(), realm.infos.size(), &value) != PMIX_SUCCESS ||
+            value->type != PMIX_DATA_ARRAY)
+            return std::string("no array");
+        const auto* infos = static_cast<const pmix_info_t*>(value->data.darray->array);
+        const auto* end = infos + value->data.darray->size;
+        const auto* found =
+            std::find_if(infos, end, [&](const pmix_info_t& one) { return PMIX_CHECK_KEY(&one, key); });
+        std::string text = found == end ? "not in it" : text_of(found->value);
+        PMIx_Value_destruct(value);
+        free(value);
+        return text;
+    };
+    const auto all_of = [&](const char* array, const Directives& realm, const char* key,
+                            const std::string& wanted) {
+        expect_true(array, within(nullptr, realm, key) == wanted);
+        expect_true(array, within(array, {}, key) == wanted);
+    };
+    all_of(PMIX_NODE_INFO_ARRAY, node, PMIX_LOCAL_SIZE, here);
+    all_of(PMIX_APP_INFO_ARRAY, app, PMIX_APP_SIZE, total);
+    all_of(PMIX_SESSION_INFO_ARRAY, session, PMIX_UNIV_SIZE, total);
+    all_of(PMIX_JOB_INFO_ARRAY, job, PMIX_JOB_SIZE, total);
+    if (there != "0") {
+        Directives elsewhere;
+        elsewhere.text(PMIX_HOSTNAME, "elsewhere1");
+        expect_true("array of another node",
+                    within(PMIX_NODE_INFO_ARRAY, elsewhere, PMIX_LOCAL_SIZE) == there);
+    }
 
     // Storing for oneself.
     pmix_value_t mine;

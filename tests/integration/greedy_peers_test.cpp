@@ -51,6 +51,7 @@ class GreedyPeer : public BadInput {
     GreedyPeer()
         : BadInput({{"PMIX_MCA_server_base_max_requests", "100"},
                     {"PMIX_MCA_server_base_max_request_memory", "1m"},
+                    {"PMIX_MCA_server_base_max_wait", "60"},
                     {"PMIX_MCA_server_base_max_decoded", "256k"}}) {}
 
     Packer get(pmix_rank_t rank, const char* key, const Info& directives = {}) {
@@ -94,6 +95,29 @@ TEST_F(GreedyPeer, IsRefusedMoreRequestsThanMayWait) {
     EXPECT_EQ(lines_with(log(), "more are refused"), 1U);
 }
 
+TEST_F(GreedyPeer, IsWrittenOfOnceUntilItHasBecomeModest) {
+    Asking greedy(accepted()), other(accepted(1));
+    const auto fill = [&](const char* key) {
+        greedy.ask(get(1, (std::string(key) + ".one").c_str()));
+        for (int i = 1; i < kRequests + 5; ++i)
+            greedy.ask(get(1, key));
+        EXPECT_EQ(greedy.answers(5), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 5}}));
+    };
+    const auto give = [&](const std::string& key, int answers) {
+        other.ask(commit(key.c_str(), *muster::Value::from(1)));
+        EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+        EXPECT_EQ(greedy.answers(answers), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, answers}}));
+    };
+    fill("greedy.first");
+    give("greedy.first.one", 1);
+    for (int i = 0; i < 3; ++i)
+        greedy.ask(get(1, "greedy.first"));
+    EXPECT_EQ(greedy.answers(2), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 2}}));
+    give("greedy.first", kRequests);
+    fill("greedy.second");
+    EXPECT_EQ(lines_with(log(), "more are refused"), 2U) << "of the first and of the second time";
+}
+
 TEST_F(GreedyPeer, IsRefusedRequestsThatTakeMoreMemory) {
     Asking greedy(accepted());
     Info directives;
@@ -101,6 +125,14 @@ TEST_F(GreedyPeer, IsRefusedRequestsThatTakeMoreMemory) {
     for (int i = 0; i < 20; ++i)
         greedy.ask(get(1, "greedy.late", directives));
     EXPECT_EQ(greedy.answers(9), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 9}}));
+    EXPECT_TRUE(waits_for(11));
+    // They are answered: there is room for others.
+    Asking other(accepted(1));
+    other.ask(commit("greedy.late", *muster::Value::from(8)));
+    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+    EXPECT_EQ(greedy.answers(11), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, 11}}));
+    for (int i = 0; i < 11; ++i)
+        greedy.ask(get(1, "greedy.later", directives));
     EXPECT_TRUE(waits_for(11));
 }
 

@@ -389,6 +389,20 @@ TEST(Manners, SRV_68__SRV_74_a_host_that_never_answers_is_waited_for_until_the_t
     expect_service(host);
 }
 
+TEST(Manners, ATimeLimitHoldsHoweverOftenTheHostRegistersTheJob) {
+    Host host;
+    const auto job = host.start_job(2);
+    auto asks = core_client(host, job, 0, {"get", "1", "anything", "1"});
+    std::string said;
+    for (int i = 0; i < 200 && said.empty(); ++i) {
+        EXPECT_EQ(host.register_job(job), PMIX_SUCCESS);
+        said = asks.line(0.1);
+    }
+    EXPECT_EQ(said, ended("GET", PMIX_ERR_TIMEOUT));
+    asks.go_on();
+    EXPECT_EQ(asks.wait(), 0);
+}
+
 TEST(Manners, SRV_57_a_client_that_gives_up_before_the_host_answers_harms_nobody) {
     Host host;
     host.hold("connected");

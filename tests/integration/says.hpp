@@ -26,6 +26,13 @@ inline void expect(const std::string& what, pmix_status_t status, pmix_status_t 
         fail(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
 }
 
+/// Until whoever started this process tells it to go on.
+inline void wait_for_word() {
+    char byte = 0;
+    while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {
+    }
+}
+
 inline void expect_true(const std::string& what, bool holds) {
     if (!holds) fail(what);
 }

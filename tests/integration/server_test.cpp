@@ -16,6 +16,7 @@ namespace {
 
 using integration::Host;
 using integration::ModexRequest;
+using integration::Process;
 using integration::Upcall;
 
 // Long enough to see that something does not happen.
@@ -377,6 +378,16 @@ TEST(Fence, SRV_59_of_a_part_does_not_wait_for_processes_that_never_connect) {
 
 // --- direct modex ---
 
+/// What rank 0, which was started to post, has posted, as its server gives it to those of other nodes.
+std::string posted_by(Process& poster, const Host::Job& job) {
+    EXPECT_EQ(poster.line(), "INIT");
+    poster.go_on();
+    EXPECT_EQ(poster.line(), "POSTED");
+    ModexRequest blob(job, 0);
+    EXPECT_TRUE(blob.done(20));
+    return blob.data();
+}
+
 TEST(Modex, SRV_37__SRV_38_is_answered_when_the_process_has_posted_its_data) {
     Host host;
     const auto job = host.start_job(1, 1);
@@ -403,12 +414,8 @@ TEST(Modex, SRV_73__SRV_39_asks_the_host_once_and_passes_the_directives_on) {
     const auto job = host.start_job(1, 1);
     // What this process posts serves as the data of the one elsewhere.
     auto poster = host.start(job, 0, {"post"});
-    EXPECT_EQ(poster.line(), "INIT");
-    poster.go_on();
-    EXPECT_EQ(poster.line(), "POSTED");
-    ModexRequest blob(job, 0);
-    ASSERT_TRUE(blob.done(20));
-    host.answer_modex(PMIX_SUCCESS, blob.data());
+    const std::string data = posted_by(poster, job);
+    host.answer_modex(PMIX_SUCCESS, data);
 
     const auto asking = host.start_job(1, 1);
     auto client = host.start(asking, 0, {"get", "1", "test.posted", "2"});
@@ -432,17 +439,13 @@ TEST(Modex, SRV_39_a_get_with_a_time_limit_asks_again_for_what_is_posted_later) 
     Host host;
     const auto job = host.start_job(1, 1);
     auto poster = host.start(job, 0, {"post"});
-    EXPECT_EQ(poster.line(), "INIT");
-    poster.go_on();
-    EXPECT_EQ(poster.line(), "POSTED");
-    ModexRequest blob(job, 0);
-    ASSERT_TRUE(blob.done(20));
+    const std::string data = posted_by(poster, job);
     // At first the process elsewhere has committed something else only.
     host.answer_modex(PMIX_SUCCESS, "");
     auto client = host.start(job, 0, {"get", "1", "test.posted", "1"});
     EXPECT_EQ(client.line(), "INIT");
     ASSERT_TRUE(host.wait_for("modex", 2)) << "the host is not asked again";
-    host.answer_modex(PMIX_SUCCESS, blob.data());
+    host.answer_modex(PMIX_SUCCESS, data);
     EXPECT_EQ(client.line(), "GOT everywhere");
     EXPECT_EQ(client.wait(), 0);
     poster.go_on();

@@ -126,10 +126,16 @@ TEST_F(StoreTest, AServerThatGetsNoMemoryToShareSendsData) {
     }));
 }
 
-/// The kernel says that there is no space for more memory, from this offset on.
+/// The kernel says that there is no space for more memory, from this offset on. Nor does it fill what is
+/// mapped.
 void let_memory_end(uint32_t from) {
+    constexpr uint32_t kPopulate = 23;  // MADV_POPULATE_WRITE
     sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kPopulate, 0, 5),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EFAULT),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, from, 0, 1),

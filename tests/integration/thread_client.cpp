@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Clients that look whether they have a progress thread (docs/decisions/0022-the-thread-of-a-client.md): one
 // behaviour for each first word; exits with 0 when all was well.
-#include <pmix.h>
+#include <pmix_server.h>
+#include <pmix_tool.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/integration/says.hpp"
 
@@ -140,6 +143,46 @@ int run_blocking() {
     return finalize();
 }
 
+// cancelled: whoever is cancelled while it waits for all leaves the others what they need.
+struct Cancelled {
+    std::string key;
+    std::atomic<pmix_status_t> status{PMIX_ERROR};
+};
+
+void* get_and_end(void* data) {
+    auto* call = static_cast<Cancelled*>(data);
+    call->status = get(1, call->key);
+    pthread_testcancel();
+    return nullptr;
+}
+
+int run_cancelled() {
+    init();
+    for (int round = 0; round < 3; ++round) {
+        const std::string go = "go" + std::to_string(round);
+        Cancelled call;
+        call.key = "late" + std::to_string(round);
+        if (self.rank == 0) {
+            pthread_t thread{};
+            expect_true("thread", pthread_create(&thread, nullptr, get_and_end, &call) == 0);
+            std::this_thread::sleep_for(round * 10ms);  // wherever it is by then
+            pthread_cancel(thread);
+            put(go);
+            expect("commit", PMIx_Commit());
+            void* result = nullptr;
+            expect_true("join", pthread_join(thread, &result) == 0);
+            expect_true("the thread has ended as it was told", result == PTHREAD_CANCELED);
+            expect("its call", round == 0 ? PMIX_SUCCESS : call.status.load());
+        } else {
+            expect("get of the other", get(0, go));
+            put(call.key);
+            expect("commit", PMIx_Commit());
+        }
+        fence();
+    }
+    return finalize();
+}
+
 // large: what the server does not take at once goes out all the same.
 int run_large() {
     init();
@@ -155,6 +198,49 @@ int run_large() {
         std::ofstream file(came);
     }
     fence();
+    return finalize();
+}
+
+// anew: one thread puts a value again and again while another commits it, and reads it; each is seen whole.
+int run_anew() {
+    init();
+    const std::string key = "anew";
+    const auto put_round = [&](int round) {
+        std::string bytes(6000, static_cast<char>('a' + round % 26));
+        pmix_value_t value;
+        memset(&value, 0, sizeof value);
+        value.type = PMIX_BYTE_OBJECT;
+        value.data.bo.bytes = bytes.data();
+        value.data.bo.size = bytes.size();
+        expect("put", PMIx_Put(PMIX_GLOBAL, key.c_str(), &value));
+    };
+    const auto expect_whole = [&](pmix_rank_t rank) {
+        const pmix_proc_t proc = rank_of(rank);
+        pmix_value_t* value = nullptr;
+        expect("get", PMIx_Get(&proc, key.c_str(), nullptr, 0, &value));
+        const pmix_byte_object_t& bytes = value->data.bo;
+        expect_true("a value of two puts", value->type == PMIX_BYTE_OBJECT && bytes.size == 6000 &&
+                                               memcmp(bytes.bytes, bytes.bytes + 1, bytes.size - 1) == 0);
+        PMIx_Value_free(value, 1);
+    };
+    put_round(0);
+    expect("commit", PMIx_Commit());
+    fence();
+    std::atomic<bool> done{false};
+    std::thread putter([&] {
+        for (int round = 0; round < 300; ++round)
+            put_round(round);
+        done = true;
+    });
+    while (!done) {
+        expect("commit", PMIx_Commit());
+        expect_whole(0);
+        expect_whole(1);
+    }
+    putter.join();
+    expect("commit", PMIx_Commit());
+    fence();
+    expect_whole(1 - self.rank);
     return finalize();
 }
 
@@ -269,6 +355,135 @@ int run_stopped() {
     return 0;
 }
 
+/// The processors on which a thread may run, as the kernel writes them: the library's, or the caller's.
+std::string allowed(bool of_library) {
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream name_file(thread.path() / "comm"), status(thread.path() / "status");
+        std::string name;
+        if (!std::getline(name_file, name)) continue;  // ended
+        const bool ours = name == "pmix-progress";
+        if (of_library ? !ours : thread.path().filename() != std::to_string(gettid())) continue;
+        for (std::string line; std::getline(status, line);) {
+            const std::string field = "Cpus_allowed_list:\t";
+            if (line.starts_with(field)) return line.substr(field.size());
+        }
+    }
+    return "";
+}
+
+/// The directives that bind, or are to.
+struct Binding {
+    std::vector<pmix_info_t> infos;
+
+    Binding(const char* list, bool required, bool external = false) {
+        add(PMIX_BIND_PROGRESS_THREAD, list, PMIX_STRING);
+        if (required) add(PMIX_BIND_REQUIRED, &required, PMIX_BOOL);
+        if (external) add(PMIX_EXTERNAL_PROGRESS, &external, PMIX_BOOL);
+    }
+    Binding(const Binding&) = delete;
+    Binding& operator=(const Binding&) = delete;
+    ~Binding() {
+        for (pmix_info_t& info : infos)
+            PMIX_INFO_DESTRUCT(&info);
+    }
+    void add(const char* key, const void* data, pmix_data_type_t type) {
+        infos.emplace_back();
+        PMIx_Info_load(&infos.back(), key, data, type);
+    }
+};
+
+pmix_status_t init_as(const std::string& role, Binding& how) {
+    if (role == "client") return PMIx_Init(&self, how.infos.data(), how.infos.size());
+    if (role == "server") return PMIx_server_init(nullptr, how.infos.data(), how.infos.size());
+    const bool alone = true;
+    how.add(PMIX_TOOL_DO_NOT_CONNECT, &alone, PMIX_BOOL);
+    return PMIx_tool_init(&self, how.infos.data(), how.infos.size());
+}
+
+void end_as(const std::string& role) {
+    expect("end of a " + role, role == "client"   ? PMIx_Finalize(nullptr, 0)
+                               : role == "server" ? PMIx_server_finalize()
+                                                  : PMIx_tool_finalize());
+}
+
+/// Gives the library's thread something to do, so that a client has one.
+void use_thread() {
+    Said said;
+    expect("get", PMIx_Get_nb(&self, PMIX_RANK, nullptr, 0, on_value, &said));
+    expect_soon("no answer", [&] { return said.done.load(); });
+}
+
+// bound: the library's thread is where it was wanted, or initialisation fails where that was required.
+int run_bound() {
+    const std::string before = allowed(false);
+    const std::string last = before.substr(before.find_last_of(",-") + 1);
+    const char* const none = "1023";  // no machine that runs this has so many
+    // A client the last time: the host waits for its end.
+    for (const std::string role : {"server", "tool", "client"}) {
+        const auto fails = [&](const char* list, bool external, pmix_status_t status) {
+            Binding how(list, true, external);
+            expect(role + " with " + list, init_as(role, how), status);
+        };
+        fails("3-1", false, PMIX_ERR_BAD_PARAM);
+        fails("", false, PMIX_ERR_BAD_PARAM);
+        fails(none, false, PMIX_ERR_NOT_SUPPORTED);
+        fails(last.c_str(), true, PMIX_ERR_NOT_SUPPORTED);
+        expect_no_thread("after these");
+        const pid_t child = role == "client" ? 0 : fork();
+        if (child == 0) {
+            Binding how(last.c_str(), true);
+            expect(role, init_as(role, how));
+            if (role != "server") use_thread();
+            expect_soon(role + " is not bound",
+                        [&] { return allowed(true) == last; });  // it names itself late
+            expect_true("its caller is at " + allowed(false), allowed(false) == before);
+            PMIx_Progress_thread_stop(nullptr, 0);
+            end_as(role);
+            if (role != "client") _exit(0);
+        } else {
+            int status = 0;
+            expect_true(role, waitpid(child, &status, 0) == child && status == 0);
+        }
+    }
+    return 0;
+}
+
+// unbound: where it is not required, nothing fails, and the thread is where any thread is.
+int run_unbound() {
+    const std::string before = allowed(false);
+    for (const char* list : {"no list", "1023"}) {
+        const pid_t child = list[0] == 'n' ? fork() : 0;
+        if (child == 0) {
+            Binding how(list, false);
+            const std::string role = list[0] == 'n' ? "tool" : "client";
+            expect("init", init_as(role, how));
+            use_thread();
+            expect_soon("bound", [&] { return allowed(true) == before; });
+            end_as(role);
+            if (role == "tool") _exit(0);
+        } else {
+            int status = 0;
+            expect_true("tool", waitpid(child, &status, 0) == child && status == 0);
+        }
+    }
+    return 0;
+}
+
+// parameters: the same by parameters, where the program says nothing.
+int run_parameters() {
+    setenv("PMIX_MCA_pmix_bind_progress_thread_reqd", "1", 1);
+    setenv("PMIX_MCA_pmix_progress_thread_cpus", "1023", 1);
+    expect("init", PMIx_Init(&self, nullptr, 0), PMIX_ERR_NOT_SUPPORTED);
+    const std::string before = allowed(false);
+    const std::string last = before.substr(before.find_last_of(",-") + 1);
+    setenv("PMIX_MCA_pmix_progress_thread_cpus", last.c_str(), 1);
+    init();
+    use_thread();
+    expect_soon("not bound", [&] { return allowed(true) == last; });
+    fence();
+    return finalize();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -276,9 +491,11 @@ int main(int argc, char** argv) {
     const struct {
         const char* name;
         int (*run)();
-    } behaviours[] = {{"blocking", run_blocking}, {"large", run_large},     {"nonblocking", run_nonblocking},
-                      {"handler", run_handler},   {"drivers", run_drivers}, {"outstanding", run_outstanding},
-                      {"stopped", run_stopped}};
+    } behaviours[] = {
+        {"blocking", run_blocking},       {"large", run_large},           {"anew", run_anew},
+        {"nonblocking", run_nonblocking}, {"handler", run_handler},       {"drivers", run_drivers},
+        {"outstanding", run_outstanding}, {"stopped", run_stopped},       {"bound", run_bound},
+        {"unbound", run_unbound},         {"parameters", run_parameters}, {"cancelled", run_cancelled}};
     for (const auto& behaviour : behaviours) {
         if (argc == 2 && std::string(argv[1]) == behaviour.name) return behaviour.run();
     }

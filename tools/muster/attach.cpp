@@ -28,7 +28,6 @@
 namespace muster {
 namespace {
 
-constexpr int kTimeoutStatus = 124;  // as timeout(1)
 /// After the job's end, for output that is on its way.
 constexpr std::chrono::seconds kPatience{10};
 

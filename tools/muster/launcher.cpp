@@ -27,7 +27,6 @@
 namespace muster {
 namespace {
 
-constexpr int kTimeoutStatus = 124;  // as timeout(1)
 /// No node: output whose sender hears from others that it was taken.
 constexpr uint32_t kNobody = UINT32_MAX;
 /// How long the last output waits for a reader when the job has failed.

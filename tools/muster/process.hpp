@@ -10,6 +10,9 @@
 
 namespace muster {
 
+/// Our exit status where a job has reached its time limit, as timeout(1) has it.
+inline constexpr int kTimeoutStatus = 124;
+
 struct ProcessSpec {
     std::string program;  ///< without a slash it is looked up in env's PATH, then in wdir; empty: argv[0]
     std::vector<std::string> argv;

@@ -53,6 +53,25 @@ bool encode(Encoder& out, const void* values, size_t n, pmix_data_type_t type) {
     return run(out, values, n, type);
 }
 
+/// The same for one value, but for what stands at its end as it is in memory.
+bool encode_all_but(ByteView& rest, Encoder& out, const void* value, pmix_data_type_t type) {
+    const auto view = [](const void* bytes, size_t size) {
+        return ByteView(static_cast<const uint8_t*>(bytes), size);
+    };
+    if (type == PMIX_BUFFER) {
+        const auto* buffer = static_cast<const PackedBuffer*>(value);
+        rest = view(buffer->content.bytes, buffer->content.size);
+        return out.number(static_cast<uint8_t>(buffer->type)) && out.number(buffer->content.size);
+    }
+    if (type != PMIX_KVAL) return out.fail(PMIX_ERR_BAD_PARAM);
+    const auto* pair = static_cast<const KeyValue*>(value);
+    const pmix_value_t& in = pair->value;
+    const bool bytes = in.type == PMIX_BYTE_OBJECT || in.type == PMIX_COMPRESSED_BYTE_OBJECT;
+    if (!bytes || in.data.bo.bytes == nullptr) return encode(out, value, 1, PMIX_KVAL);
+    rest = view(in.data.bo.bytes, in.data.bo.size);
+    return out.text(pair->key) && out.number(in.type) && out.number(in.data.bo.size);
+}
+
 bool decode_buffer_type(Decoder& in, BufferType& type) {
     uint8_t byte = 0;
     if (!in.number(byte)) return false;
@@ -150,19 +169,16 @@ class V41 final : public Bfrops {
     pmix_status_t pack(Bytes& out, BufferType buffer_type, const void* values, int32_t n,
                        pmix_data_type_t type) const override {
         if (n < 0 || (values == nullptr && n > 0)) return PMIX_ERR_BAD_PARAM;
-        const size_t before = out.size();
-        try {
-            Encoder encoder(out);
-            if (buffer_type == BufferType::FullyDescribed) encoder.number(pmix_data_type_t{PMIX_INT32});
-            encoder.number(n);
-            if (buffer_type == BufferType::FullyDescribed) encoder.number(type);
-            if (encode(encoder, values, static_cast<size_t>(n), type)) return PMIX_SUCCESS;
-            out.resize(before);
-            return encoder.error();
-        } catch (const std::bad_alloc&) {
-            out.resize(before);
-            return PMIX_ERR_NOMEM;
-        }
+        return pack_by(out, buffer_type, n, type, [&](Encoder& encoder) {
+            return encode(encoder, values, static_cast<size_t>(n), type);
+        });
+    }
+
+    pmix_status_t pack_all_but(ByteView* rest, Bytes& out, BufferType buffer_type, const void* value,
+                               pmix_data_type_t type) const override {
+        *rest = {};
+        return pack_by(out, buffer_type, 1, type,
+                       [&](Encoder& encoder) { return encode_all_but(*rest, encoder, value, type); });
     }
 
     pmix_status_t unpack(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
@@ -274,6 +290,24 @@ class V41 final : public Bfrops {
     }
 
   private:
+    template <class Encode>
+    static pmix_status_t pack_by(Bytes& out, BufferType buffer_type, int32_t n, pmix_data_type_t type,
+                                 Encode&& encode) {
+        const size_t before = out.size();
+        try {
+            Encoder encoder(out);
+            if (buffer_type == BufferType::FullyDescribed) encoder.number(pmix_data_type_t{PMIX_INT32});
+            encoder.number(n);
+            if (buffer_type == BufferType::FullyDescribed) encoder.number(type);
+            if (encode(encoder)) return PMIX_SUCCESS;
+            out.resize(before);
+            return encoder.error();
+        } catch (const std::bad_alloc&) {
+            out.resize(before);
+            return PMIX_ERR_NOMEM;
+        }
+    }
+
     static pmix_status_t unpack_by(Decoder decoder, ByteReader& in, BufferType buffer_type, void* values,
                                    int32_t* n, pmix_data_type_t type) {
         const int32_t room = *n;

@@ -2,6 +2,7 @@
 // gds/hash: the store in this process's memory.
 #pragma once
 
+#include <mutex>
 #include <shared_mutex>
 
 #include "components/gds/hash/job.hpp"
@@ -59,6 +60,7 @@ class HashStore : public Gds {
     /// Guards everything below: readers share it, the one thread that fills the store takes it alone, and
     /// only to put in what it has made ready before.
     mutable SharedLock content_guard_;
+    mutable std::mutex pins_guard_;  ///< of Job::pins; taken behind the other
     StoreContext context_;
     TextMap<std::unique_ptr<Job>> jobs_;
     std::unordered_map<uint32_t, Table> sessions_;  ///< by session id, shared by the jobs of a session

@@ -2,9 +2,8 @@
 // What gds/hash knows of one job, and the tables it is kept in.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -42,8 +41,17 @@ struct PostedTable {
     std::vector<Qualified> qualified;
 };
 
+/// Of a job of which no map is known: nobody's, so that a process that has but posted something takes no
+/// memory for it.
+inline std::shared_ptr<const JobMap> no_map() {
+    // Never destroyed: other threads may read when a process ends.
+    alignas(JobMap) static unsigned char room[sizeof(JobMap)];
+    static const JobMap* const map = new (room) JobMap;
+    return {std::shared_ptr<void>(), map};
+}
+
 struct Job {
-    std::shared_ptr<const JobMap> map = std::make_shared<const JobMap>();
+    std::shared_ptr<const JobMap> map = no_map();
     Table facts;                                   ///< job level
     Table own_node;                                ///< node-level keys without a node: of this process's node
     std::unordered_map<uint32_t, Table> nodes;     ///< by index in the map: what does not follow from it
@@ -57,11 +65,11 @@ struct Job {
 
     /// Derived values that a caller holds pointers to.
     struct Pins {
-        std::mutex guard;  ///< of the rest; readers add under the store's shared lock
         TextMap<const Value*> latest;
-        std::deque<Value> values;  ///< also those that are not the latest any more
+        std::list<Value> values;  ///< also those that are not the latest any more
     };
-    std::unique_ptr<Pins> pins = std::make_unique<Pins>();
+    /// Guarded by the store's pins_guard_: readers add under its shared lock.
+    mutable std::unique_ptr<Pins> pins;
 };
 
 /// A node that is described apart from any job (PMIx_server_register_resources).

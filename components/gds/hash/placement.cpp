@@ -9,14 +9,16 @@
 
 namespace muster::gds {
 
-Result<void> Registration::place_peers(Staged& staged, uint32_t node, const pmix_info_t& entry) {
+Result<void> Registration::place_peers(Staged& staged, uint32_t node, const pmix_info_t& entry,
+                                       std::optional<uint32_t> app) {
     const char* text = value_as_string(&entry.value);
     if (text == nullptr) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a string");
     struct State {
         JobMapBuilder* map;
         uint32_t node;
         bool strict;
-    } state{&builder(staged), node, strict()};
+        std::optional<uint32_t> app;
+    } state{&builder(staged), node, strict(), app};
     const muster_preg_rank_sink_t sink = {
         &state,
         [](void* data, uint32_t first, uint32_t last) -> pmix_status_t {
@@ -28,6 +30,7 @@ Result<void> Registration::place_peers(Staged& staged, uint32_t node, const pmix
                                        : self->map->replace(rank, self->node))) {
                         return PMIX_ERR_BAD_PARAM;
                     }
+                    if (self->app) self->map->set_app(rank, *self->app);
                 }
             } catch (const std::bad_alloc&) {
                 return PMIX_ERR_NOMEM;

@@ -255,7 +255,7 @@ Result<void> Registration::read_job(std::string_view nspace, const Entries& entr
     // Nodes before processes: what a process says of its node needs them.
     for (const auto& [entry, fact] : entries) {
         if (!result) return result;
-        if (fact == Fact::NodeArray) result = read_node(staged, *entry);
+        if (fact == Fact::NodeArray) result = read_node(staged, *entry, {});
     }
     for (const auto& [entry, fact] : entries) {
         if (!result) return result;
@@ -351,7 +351,7 @@ Result<void> Registration::read_single(Staged& staged, const pmix_info_t& entry)
     return {};
 }
 
-Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array) {
+Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app) {
     const Result<InfoView> infos = infos_of(array, nspace_);
     if (!infos) return infos.error();
     const pmix_info_t* host_entry = (*infos).find(PMIX_HOSTNAME);
@@ -398,10 +398,19 @@ Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array) {
                 }
                 continue;
             case Fact::LocalPeers: {
-                Result<void> result = place_peers(staged, node, entry);
+                Result<void> result = place_peers(staged, node, entry, app);
                 if (!result) return result;
+                if (app) continue;
                 break;
             }
+            case Fact::LocalSize:
+            case Fact::LocalLeader:
+                if (!app) break;
+                // What an application has of a node follows from who runs there; the node has that of the
+                // job.
+                if (!value_as_number<uint32_t>(&entry.value))
+                    return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a number");
+                continue;
             default:
                 break;
         }
@@ -430,7 +439,7 @@ Result<void> Registration::read_app(Staged& staged, const pmix_info_t& array) {
                 continue;
             }
             case Fact::NodeArray: {
-                Result<void> result = read_node(staged, entry);
+                Result<void> result = read_node(staged, entry, number);
                 if (!result) return result;
                 continue;
             }

@@ -47,7 +47,8 @@ class Registration {
     Result<void> read_job(std::string_view nspace, const Entries& entries, int depth);
     Result<void> read_maps(Staged& staged, const Entries& entries);
     Result<void> read_session(std::string_view nspace, const pmix_info_t& array, int depth);
-    Result<void> read_node(Staged& staged, const pmix_info_t& array);
+    /// `app`: the application in whose array this one is.
+    Result<void> read_node(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app);
     Result<void> read_app(Staged& staged, const pmix_info_t& array);
     Result<void> read_proc(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app);
     Result<void> read_proc_entry(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry, Fact fact);
@@ -55,7 +56,9 @@ class Registration {
     Result<void> read_session_id(Staged& staged, const pmix_info_t& entry);
     Result<void> place_on(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
     Result<void> place_on_id(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
-    Result<void> place_peers(Staged& staged, uint32_t node, const pmix_info_t& entry);
+    /// `app`: to which they belong, where that is said.
+    Result<void> place_peers(Staged& staged, uint32_t node, const pmix_info_t& entry,
+                             std::optional<uint32_t> app = {});
     Result<void> place_own_peers(Staged& staged, const pmix_info_t& entry);
 
     void count_node_ranks(JobMapBuilder& map);

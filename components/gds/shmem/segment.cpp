@@ -12,6 +12,9 @@
 #include <cerrno>
 #include <cstring>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
@@ -87,10 +90,14 @@ Result<void> Segment::grow(uint64_t end) {
     if (end <= has) return {};
     if (end > limit_) return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached"};
     const uint64_t wanted = std::min(limit_, round_up(std::max(end, has + std::max(kStep, has / 4)), kStep));
-    if (fallocate(fd_.get(), 0, static_cast<off_t>(has), static_cast<off_t>(wanted - has)) != 0)
-        return system_error("fallocate", errno);
-    // What was only taken counts as a hole for those who check; what was written does not.
-    std::memset(base_ + has, 0, wanted - has);
+    // What was only taken counts as a hole for those who check; what was written does not. Where the kernel
+    // cannot do both at once (before Linux 5.14), or finds no room, it is taken first: a write could then end
+    // this process.
+    if (madvise(base_ + has, wanted - has, MADV_POPULATE_WRITE) != 0) {
+        if (fallocate(fd_.get(), 0, static_cast<off_t>(has), static_cast<off_t>(wanted - has)) != 0)
+            return system_error("fallocate", errno);
+        std::memset(base_ + has, 0, wanted - has);
+    }
     reached_.store(wanted, std::memory_order_release);
     return {};
 }

@@ -7,6 +7,12 @@
 #include <algorithm>
 
 namespace muster::gds::shmem {
+namespace {
+
+/// Bytes that a process posts, by guess.
+constexpr uint64_t kExpected = 4096;
+
+}  // namespace
 
 ShmemStore::~ShmemStore() = default;
 
@@ -54,6 +60,8 @@ void ShmemStore::forget(const pmix_proc_t& proc) {
     if (shared != shared_.end() && proc.rank < PMIX_RANK_VALID) {
         shared->second.earlier.erase(proc.rank);
         shared->second.remote.erase(proc.rank);
+        shared->second.own.erase(proc.rank);
+        shared->second.mixed.erase(proc.rank);
         if (shared->second.writer) {
             shared->second.writer->remove_all(Kind::Posted, proc.rank);
             shared->second.writer->remove_all(Kind::Proc, proc.rank);
@@ -107,8 +115,17 @@ pmix_status_t ShmemStore::post(const pmix_proc_t& proc, pmix_scope_t scope, cons
         return other_->post(proc, scope, key, value);
     }
     const std::lock_guard lock(fill_guard_);
+    Shared* shared = shared_by(proc);
+    if (shared != nullptr && proc.rank < PMIX_RANK_VALID) {
+        try {
+            if (keep_own(proc, scope, key, value, *shared)) return PMIX_SUCCESS;
+            if (const pmix_status_t status = mix(proc, *shared); status != PMIX_SUCCESS) return status;
+        } catch (const std::bad_alloc&) {
+            return PMIX_ERR_NOMEM;
+        }
+    }
     const pmix_status_t status = other_->post(proc, scope, key, value);
-    if (Shared* shared = shared_by(proc); shared != nullptr && !shared->remote.empty() && key != nullptr) {
+    if (shared != nullptr && !shared->remote.empty() && key != nullptr) {
         // From now on it is a process of this node that says it.
         const auto remote = shared->remote.find(proc.rank);
         if (remote != shared->remote.end())
@@ -125,18 +142,58 @@ ShmemStore::Shared* ShmemStore::shared_by(const pmix_proc_t& proc) {
     return found != shared_.end() && found->second.writer ? &found->second : nullptr;
 }
 
+/// Into the segment alone. After an error the key is not there any more.
+Result<void> ShmemStore::put_alone(std::vector<uint64_t>& keys, pmix_rank_t rank, const char* key,
+                                   const pmix_value_t& value, Shared& shared) {
+    if (keys.size() == keys.capacity()) keys.reserve(std::max<size_t>(1, 2 * keys.size()));
+    Writer::Put done;
+    Result<void> written = shared.writer->put(Kind::Posted, rank, key_view(key), value, &done);
+    if (!written) {
+        std::erase(keys, shared.writer->find_key(key_view(key)));
+    } else if (done.fresh) {
+        keys.push_back(done.key);
+    }
+    return written;
+}
+
+/// What a process of this node posts for all, if the segment can have it and the other store has nothing of
+/// that process: whether it is kept so.
+bool ShmemStore::keep_own(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
+                          const pmix_value_t& value, Shared& shared) {
+    if (scope != PMIX_GLOBAL || key == nullptr || *key == '\0' || key_is_reserved(key)) return false;
+    if (shared.mixed.count(proc.rank) != 0 || shared.remote.count(proc.rank) != 0) return false;
+    auto own = shared.own.find(proc.rank);
+    if (own == shared.own.end()) {
+        if (other_->find_posted(proc, View::All, [](const Found&) {}) == PMIX_SUCCESS) return false;
+        own = shared.own.try_emplace(proc.rank).first;
+    }
+    const Result<void> written = put_alone(own->second, proc.rank, key, value, shared);
+    if (!written) report_full(proc.nspace, shared, written.error());
+    return written.ok();
+}
+
+/// From now on all that this process posts is in the other store, too.
+pmix_status_t ShmemStore::mix(const pmix_proc_t& proc, Shared& shared) {
+    if (!shared.mixed.insert(proc.rank).second) return PMIX_SUCCESS;
+    pmix_status_t status = PMIX_SUCCESS;
+    if (shared.own.count(proc.rank) != 0) {
+        visit_alone(shared, proc.rank, [&](const std::string& key, const pmix_value_t& value) {
+            if (status == PMIX_SUCCESS) status = other_->post(proc, PMIX_GLOBAL, key.c_str(), value);
+        });
+    }
+    if (status == PMIX_SUCCESS) {
+        shared.own.erase(proc.rank);
+    } else {
+        shared.mixed.erase(proc.rank);
+    }
+    return status;
+}
+
 /// Into the segment, and nowhere else if there is room.
 void ShmemStore::keep_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value,
                              Shared& shared) {
-    std::vector<uint64_t>& keys = shared.remote[proc.rank];
-    if (keys.size() == keys.capacity()) keys.reserve(std::max<size_t>(1, 2 * keys.size()));
-    Writer::Put done;
-    const Result<void> written = shared.writer->put(Kind::Posted, proc.rank, key_view(key), value, &done);
-    if (written) {
-        if (done.fresh) keys.push_back(done.key);
-        return;
-    }
-    std::erase(keys, shared.writer->find_key(key_view(key)));
+    const Result<void> written = put_alone(shared.remote[proc.rank], proc.rank, key, value, shared);
+    if (written) return;
     report_full(proc.nspace, shared, written.error());
     if (other_->post_remote(proc, key, value) == PMIX_ERR_NOMEM) throw std::bad_alloc();
 }
@@ -147,6 +204,9 @@ pmix_status_t ShmemStore::post_remote(const pmix_proc_t& proc, const char* key, 
     if (shared != nullptr && proc.rank < PMIX_RANK_VALID && key != nullptr && *key != '\0' &&
         !key_is_reserved(key)) {
         try {
+            if (shared->own.count(proc.rank) != 0) {
+                if (const pmix_status_t status = mix(proc, *shared); status != PMIX_SUCCESS) return status;
+            }
             keep_remote(proc, key, value, *shared);
             return PMIX_SUCCESS;
         } catch (const std::bad_alloc&) {
@@ -246,6 +306,8 @@ Result<int> ShmemStore::share(const char* nspace) {
         if (auto begun = shared.writer->begin(nspace); !begun) return failed(begun.error());
         if (auto written = write_job(nspace, *shared.writer); !written) return failed(written.error());
         write_earlier(nspace, shared);
+        // What its processes will post takes memory that they would wait for then.
+        shared.writer->expect(kExpected * other_->local_ranks(nspace).size());
         log_(5, "the segment of namespace " + std::string(nspace) + " holds " +
                     std::to_string(shared.writer->used()) + " bytes");
         return shared.segment->descriptor();
@@ -326,7 +388,7 @@ pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const
     try {
         if (attached == nullptr) {
             pmix_status_t status = PMIX_SUCCESS;
-            return find_remote(lookup, visit, status) ? status : other_->find(lookup, visit);
+            return find_alone(lookup, visit, status) ? status : other_->find(lookup, visit);
         }
         const bool own = lookup.rank == attached->self.rank;
         Finder finder(*attached->reader, attached->nspace, lookup, own);
@@ -360,17 +422,21 @@ pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const
 pmix_status_t ShmemStore::find_posted(const pmix_proc_t& proc, View view, const Visitor& visit) const {
     try {
         const std::lock_guard lock(fill_guard_);
-        const Shared* shared = view != View::Local ? with_remote(proc.nspace) : nullptr;
-        if (shared == nullptr) return other_->find_posted(proc, view, visit);
-        std::vector<std::string> seen;
-        visit_remote(*shared, proc.rank, [&](const std::string& key, const pmix_value_t& value) {
-            seen.push_back(key);
+        const Shared* shared = with_keys(proc.nspace);
+        const bool own = shared != nullptr && shared->own.count(proc.rank) != 0;
+        if (shared == nullptr || (view == View::Local && !own)) return other_->find_posted(proc, view, visit);
+        std::unordered_set<std::string> seen;
+        bool any = false;
+        visit_alone(*shared, proc.rank, [&](const std::string& key, const pmix_value_t& value) {
+            any = true;
+            if (!own) seen.insert(key);
             visit({key.c_str(), value, false});
         });
+        if (own) return any ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
         const pmix_status_t status = other_->find_posted(proc, view, [&](const Found& found) {
-            if (std::find(seen.begin(), seen.end(), found.key) == seen.end()) visit(found);
+            if (seen.count(found.key) == 0) visit(found);
         });
-        return seen.empty() ? status : PMIX_SUCCESS;
+        return any ? PMIX_SUCCESS : status;
     } catch (const std::bad_alloc&) {
         return PMIX_ERR_NOMEM;
     }
@@ -379,29 +445,28 @@ pmix_status_t ShmemStore::find_posted(const pmix_proc_t& proc, View view, const 
 // --- server: what stands in the segment alone ---
 
 /// The namespace, if there is any.
-const ShmemStore::Shared* ShmemStore::with_remote(const char* nspace) const {
+const ShmemStore::Shared* ShmemStore::with_keys(const char* nspace) const {
     const auto found = nspace != nullptr ? shared_.find(nspace_view(nspace)) : shared_.end();
-    return found != shared_.end() && !found->second.remote.empty() ? &found->second : nullptr;
+    if (found == shared_.end()) return nullptr;
+    const Shared& shared = found->second;
+    return shared.remote.empty() && shared.own.empty() ? nullptr : &shared;
 }
 
-/// Whether there was any.
 template <class Visit>
-bool ShmemStore::visit_remote(const Shared& shared, pmix_rank_t rank, Visit&& visit) const {
-    const auto remote = shared.remote.find(rank);
-    if (remote == shared.remote.end()) return false;
-    bool any = false;
+void ShmemStore::visit_alone(const Shared& shared, pmix_rank_t rank, Visit&& visit) {
     Item item;
-    for (const uint64_t key : remote->second) {
-        const std::string name(shared.writer->key_name(key));
-        if (!shared.reader->find(Kind::Posted, rank, name, item)) continue;
-        any = true;
-        visit(name, item.value);
+    for (const auto* ranks : {&shared.own, &shared.remote}) {
+        const auto keys = ranks->find(rank);
+        if (keys == ranks->end()) continue;
+        for (const uint64_t key : keys->second) {
+            const std::string name(shared.writer->key_name(key));
+            if (shared.reader->find(Kind::Posted, rank, name, item)) visit(name, item.value);
+        }
     }
-    return any;
 }
 
 /// Whether the answer is `status`; else the other store has it.
-bool ShmemStore::find_remote(const Lookup& lookup, const Visitor& visit, pmix_status_t& status) const {
+bool ShmemStore::find_alone(const Lookup& lookup, const Visitor& visit, pmix_status_t& status) const {
     if (!sharing_.load(std::memory_order_relaxed)) return false;
     if (lookup.rank >= PMIX_RANK_VALID && lookup.rank != PMIX_RANK_UNDEF) return false;
     if (lookup.key != nullptr && key_is_reserved(lookup.key)) return false;
@@ -409,26 +474,29 @@ bool ShmemStore::find_remote(const Lookup& lookup, const Visitor& visit, pmix_st
         (lookup.realm != Lookup::Realm::Auto && lookup.realm != Lookup::Realm::Proc))
         return false;
     const std::lock_guard lock(fill_guard_);
-    const Shared* shared = with_remote(lookup.nspace);
+    const Shared* shared = with_keys(lookup.nspace);
     if (shared == nullptr) return false;
-    const bool visible = lookup.scope != PMIX_LOCAL && lookup.scope != PMIX_INTERNAL;
+    const auto visible = [&](bool own) {
+        return lookup.scope != PMIX_INTERNAL && (own || lookup.scope != PMIX_LOCAL);
+    };
     if (lookup.key == nullptr) {
-        std::vector<std::string> seen;
-        if (!visible || lookup.rank == PMIX_RANK_UNDEF) return false;
-        visit_remote(*shared, lookup.rank, [&](const std::string& key, const pmix_value_t& value) {
-            seen.push_back(key);
+        if (lookup.rank == PMIX_RANK_UNDEF || !visible(shared->own.count(lookup.rank) != 0)) return false;
+        std::unordered_set<std::string> seen;
+        visit_alone(*shared, lookup.rank, [&](const std::string& key, const pmix_value_t& value) {
+            seen.insert(key);
             visit({key.c_str(), value, false});
         });
         status = other_->find(lookup, [&](const Found& found) {
-            if (std::find(seen.begin(), seen.end(), found.key) == seen.end()) visit(found);
+            if (seen.count(found.key) == 0) visit(found);
         });
         if (!seen.empty()) status = PMIX_SUCCESS;
         return true;
     }
     const std::string_view name = key_view(lookup.key);
     const uint64_t key = shared->writer->find_key(name);
+    if (key == 0) return false;
     const auto has = [&](const std::vector<uint64_t>& keys) {
-        return key != 0 && std::find(keys.begin(), keys.end(), key) != keys.end();
+        return std::find(keys.begin(), keys.end(), key) != keys.end();
     };
     Item item;
     const auto give = [&](pmix_rank_t rank) {
@@ -442,16 +510,19 @@ bool ShmemStore::find_remote(const Lookup& lookup, const Visitor& visit, pmix_st
         return true;
     };
     bool known = false;
-    if (lookup.rank == PMIX_RANK_UNDEF) {
-        // Whoever posted it.
-        for (const auto& [rank, keys] : shared->remote) {
-            if (!has(keys)) continue;
+    for (const auto* ranks : {&shared->own, &shared->remote}) {
+        const bool seen = visible(ranks == &shared->own);
+        if (lookup.rank == PMIX_RANK_UNDEF) {
+            // Whoever posted it.
+            for (const auto& [rank, keys] : *ranks) {
+                if (!has(keys)) continue;
+                known = true;
+                if (seen && give(rank)) return true;
+            }
+        } else if (const auto keys = ranks->find(lookup.rank); keys != ranks->end() && has(keys->second)) {
+            if (seen) return give(lookup.rank);
             known = true;
-            if (visible && give(rank)) return true;
         }
-    } else if (const auto remote = shared->remote.find(lookup.rank); remote != shared->remote.end()) {
-        known = has(remote->second);
-        if (known && visible) return give(lookup.rank);
     }
     if (!known) return false;
     status = other_->find(lookup, visit);

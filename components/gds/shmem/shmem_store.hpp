@@ -11,6 +11,7 @@
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "components/gds/shmem/finder.hpp"
 #include "components/gds/shmem/writer.hpp"
@@ -69,8 +70,11 @@ class ShmemStore : public Gds {
         /// What processes of other nodes posted, which may be much, stands in the segment alone: its keys
         /// (Writer::key_name). Not there: qualified and reserved ones, and what there was no room for.
         std::unordered_map<pmix_rank_t, std::vector<uint64_t>> remote;
-        bool full = false;     ///< that was reported
-        bool refused = false;  ///< it could not be made; that was reported
+        /// Likewise what processes of this node posted for all, as long as such a process posts nothing else.
+        std::unordered_map<pmix_rank_t, std::vector<uint64_t>> own;
+        std::unordered_set<pmix_rank_t> mixed;  ///< those that do: all of theirs is in the other store, too
+        bool full = false;                      ///< that was reported
+        bool refused = false;                   ///< it could not be made; that was reported
         /// Processes that posted before there was a segment, and whether they are of this node.
         std::unordered_map<pmix_rank_t, bool> earlier;
     };
@@ -87,11 +91,16 @@ class ShmemStore : public Gds {
     void write_posted(const pmix_proc_t& proc, bool local, const char* key, const pmix_value_t& value);
     void report_full(const char* nspace, Shared& shared, const Error& why);
     Shared* shared_by(const pmix_proc_t& proc);
-    const Shared* with_remote(const char* nspace) const;
+    const Shared* with_keys(const char* nspace) const;
+    Result<void> put_alone(std::vector<uint64_t>& keys, pmix_rank_t rank, const char* key,
+                           const pmix_value_t& value, Shared& shared);
+    bool keep_own(const pmix_proc_t& proc, pmix_scope_t scope, const char* key, const pmix_value_t& value,
+                  Shared& shared);
+    pmix_status_t mix(const pmix_proc_t& proc, Shared& shared);
     void keep_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value, Shared& shared);
-    bool find_remote(const Lookup& lookup, const Visitor& visit, pmix_status_t& status) const;
+    bool find_alone(const Lookup& lookup, const Visitor& visit, pmix_status_t& status) const;
     template <class Visit>
-    bool visit_remote(const Shared& shared, pmix_rank_t rank, Visit&& visit) const;
+    static void visit_alone(const Shared& shared, pmix_rank_t rank, Visit&& visit);
 
     const Attached* attached_to(const char* nspace) const {
         const Attached* attached = attached_.load(std::memory_order_acquire);

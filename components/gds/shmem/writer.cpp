@@ -74,6 +74,12 @@ Result<uint64_t> Writer::allocate(uint64_t size) {
     return offset;
 }
 
+void Writer::expect(uint64_t bytes) {
+    constexpr uint64_t kMost = 1024 * 1024;
+    const uint64_t end = used_ + std::min(bytes, kMost);
+    if (end <= segment_.limit()) (void)segment_.grow(end);
+}
+
 /// Sees to it that the table has a free slot more than it needs: readers stop at one.
 Result<void> Writer::make_room() {
     const uint64_t capacity = table_ != 0 ? object<Table>(table_)->capacity : 0;

@@ -46,6 +46,8 @@ class Writer {
         return known != keys_.end() ? known->second : 0;
     }
 
+    /// Takes memory now for that many bytes, within reason, where there is some.
+    void expect(uint64_t bytes);
     uint64_t used() const { return used_; }
 
   private:

@@ -542,8 +542,9 @@ void timeout() {
     fence();
 }
 
-/// A member has ended before it called. `how`: which directive is given, and what is due.
-void departed(const std::string& how) {
+/// A member has ended before it called. `how`: which directive is given, and what is due; `end`: it is
+/// killed, or that late, when the others have called for long, or else says goodbye.
+void departed(const std::string& how, const std::string& end) {
     listen(PMIX_GROUP_MEMBER_FAILED);
     std::vector<pmix_proc_t> all = everybody();
     const bool destruct = how == "destruct" || how == "destruct_notify";
@@ -555,7 +556,11 @@ void departed(const std::string& how) {
     if (how == "ft") directives.flag(PMIX_GROUP_FT_COLLECTIVE);
     if (destruct) made("t-gone", all, directives);
     fence();
-    if (self.rank == size - 1) return;  // it ends now
+    if (self.rank == size - 1) {
+        if (end == "late") usleep(800000);
+        if (!end.empty()) kill(getpid(), SIGKILL);
+        return;  // it ends now
+    }
     Results results;
     pmix_status_t status = PMIX_ERROR;
     if (how == "leader" && self.rank == 0) {
@@ -581,6 +586,8 @@ void departed(const std::string& how) {
     }
     if (how == "destruct_notify") {
         is(status, PMIX_SUCCESS, how);
+        need(wait_until([] { return !events.empty(); }), "no event of the member that failed");
+        need(events[0].group == "t-gone" && events[0].affected.rank == size - 1, "what the event says");
         return;
     }
     is(status, PMIX_ERR_PARTIAL_SUCCESS, how);
@@ -902,7 +909,7 @@ int main(int argc, char** argv) {
              random_rounds(static_cast<unsigned>(argc > 2 ? atoi(argv[2]) : 1), argc > 3 ? atoi(argv[3]) : 40,
                            argc > 4 && strcmp(argv[4], "kill") == 0);
          }},
-        {"departed", [&] { departed(argc > 2 ? argv[2] : "none"); }},
+        {"departed", [&] { departed(argc > 2 ? argv[2] : "none", argc > 3 ? argv[3] : ""); }},
         {"no_host", [&] { no_host(argc > 2 && strcmp(argv[2], "1") == 0); }},
     };
     const auto test = tests.find(argv[1]);

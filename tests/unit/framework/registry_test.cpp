@@ -28,6 +28,14 @@ struct Fake {
     std::string name;
 };
 
+std::vector<std::string> g_asked;  // whom a message was offered, and who takes it
+std::string g_taker;
+
+pmix_status_t write_fake(void* context, const muster_plog_record_t*, char*) {
+    g_asked.push_back(static_cast<Fake*>(context)->name);
+    return g_asked.back() == g_taker ? PMIX_SUCCESS : PMIX_ERR_NOT_AVAILABLE;
+}
+
 template <int index>
 pmix_status_t create_fake(const muster_host_t* host, void** instance, char* reason) {
     static const char* const names[] = {"red", "green", "blue"};
@@ -37,6 +45,7 @@ pmix_status_t create_fake(const muster_host_t* host, void** instance, char* reas
     fake->table.struct_size = sizeof fake->table;
     fake->table.context = fake;
     fake->table.channels = PMIX_LOG_STDOUT "," PMIX_LOG_STDERR;
+    fake->table.write = write_fake;
     if (const char* mood = host->parameter(host->context, "mood");
         mood != nullptr && std::string_view(mood) == "bad") {
         delete fake;
@@ -139,6 +148,24 @@ TEST_F(RegistryTest, PrioritiesAreParameters) {
     EXPECT_EQ(names(build({{"plog_green_priority", "-1"}, {"plog", "green,red"}}).plogs()),
               (Names{"red", "green"}));
     EXPECT_EQ(names(build({{"plog_green_priority", "-1"}, {"plog", "^red"}}).plogs()), (Names{"blue"}));
+}
+
+// PMIx_Log: in this order, until one takes the message; each message anew.
+TEST_F(RegistryTest, MessagesAreOfferedByPriority) {
+    const auto log = [&](std::vector<std::pair<std::string, std::string>> program, const char* taker) {
+        g_asked.clear();
+        g_taker = taker;
+        Info data;
+        data.add(PMIX_LOG_STDERR, "one");
+        data.add(PMIX_LOG_STDOUT, "two");
+        return log_entries(build(std::move(program)).plogs(), nullptr, data, {}).status();
+    };
+    EXPECT_EQ(log({}, "red"), PMIX_SUCCESS);
+    EXPECT_EQ(g_asked, (Names{"green", "red", "green", "red"}));
+    EXPECT_EQ(log({{"plog_blue_priority", "99"}}, "green"), PMIX_SUCCESS);
+    EXPECT_EQ(g_asked, (Names{"blue", "green", "blue", "green"}));
+    EXPECT_EQ(log({{"plog", "red,blue"}}, "nobody"), PMIX_ERR_NOT_AVAILABLE);
+    EXPECT_EQ(g_asked, (Names{"red", "blue", "red", "blue"}));
 }
 
 TEST_F(RegistryTest, NothingIsMadeBeforeItIsAskedFor) {

@@ -73,9 +73,11 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
     return guarded([&]() -> pmix_status_t {
         const std::optional<uint32_t> seconds = timeout_of(info, info_count);
         if (id == nullptr || !seconds) return PMIX_ERR_BAD_PARAM;
-        // The launcher hears who leaves, and counts without them.
-        if (find_info(info, info_count, "muster.grp.standin") != nullptr) return PMIX_OPERATION_SUCCEEDED;
         const auto find = [&](const char* key) { return find_info(info, info_count, key); };
+        // The launcher hears who leaves, and counts without them; not what fails for somebody who is done
+        // with PMIx and runs on.
+        if (find("muster.grp.standin") != nullptr && find(PMIX_GROUP_ENDPT_DATA) == nullptr)
+            return PMIX_OPERATION_SUCCEEDED;
         const auto wanted = [&](const char* key) { return find(key) != nullptr && is_true(*find(key)); };
         GroupRequest request;
         request.operation = operation == PMIX_GROUP_CONSTRUCT ? GroupRequest::Operation::Construct

@@ -55,6 +55,51 @@ TEST(V41, ViewsPointIntoTheInput) {
     EXPECT_EQ(in.error(), PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
+/// What is packed in place is on the wire what is packed otherwise; large values are not copied.
+TEST(Packer, PacksInPlace) {
+    std::string large(5000, 'x');
+    std::vector<pmix_value_t> values(5, pmix_value_t PMIX_VALUE_STATIC_INIT);
+    values[0].type = PMIX_BYTE_OBJECT;
+    values[0].data.bo = {large.data(), large.size()};
+    values[1].type = PMIX_UINT32;
+    values[1].data.uint32 = 77;
+    values[2].type = PMIX_COMPRESSED_BYTE_OBJECT;
+    values[2].data.bo = {large.data() + 3, 20};
+    values[3].type = PMIX_BYTE_OBJECT;
+    values[4].type = PMIX_STRING;
+    values[4].data.string = large.data();
+    for (const BufferType type : {kPlain, kDescribed}) {
+        Packer copied({&codec(), type}), content({&codec(), type}), placed({&codec(), type});
+        Packer inner({&codec(), type});
+        for (const pmix_value_t& value : values) {
+            inner.kval("a.key", value);
+            content.kval_in_place("a.key", value);
+        }
+        EXPECT_EQ(content.length(), inner.length());
+        copied.byte(3).buffer(inner.view()).byte(4);
+        placed.byte(3).buffer_in_place(content).byte(4);
+        ASSERT_EQ(placed.error(), PMIX_SUCCESS);
+        EXPECT_EQ(placed.length(), copied.length());
+        Bytes joined;
+        bool there = false;
+        for (const ByteView part : placed.parts()) {
+            joined.append(part);
+            there = there || part.data() == reinterpret_cast<const uint8_t*>(large.data());
+        }
+        EXPECT_TRUE(there);
+        EXPECT_EQ(to_hex(joined.view()), to_hex(copied.view()));
+    }
+    // A value that cannot be packed leaves nothing behind.
+    pmix_value_t bad = PMIX_VALUE_STATIC_INIT;
+    bad.type = PMIX_BYTE_OBJECT;
+    bad.data.bo = {nullptr, 5};
+    Packer out({&codec(), kPlain});
+    out.kval_in_place("a.key", bad);
+    EXPECT_EQ(out.error(), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(out.length(), 0U);
+    EXPECT_TRUE(out.parts().empty());
+}
+
 TEST(Packer, RemembersItsFirstFailure) {
     Packer out({&codec(), kPlain});
     pmix_value_t value = PMIX_VALUE_STATIC_INIT;

@@ -138,5 +138,31 @@ TEST_F(Register, SRV_13_SeveralApplications) {
     EXPECT_EQ(get(PMIX_APP_SIZE, {.appnum = 2}), kNotFound);
 }
 
+TEST_F(Register, SRV_13_WhatApplicationsHaveOfNodes) {
+    const auto of_app = [](uint32_t app, const char* size, const char* node, const char* peers,
+                           uint32_t count) {
+        Info info = entries(PMIX_APPNUM, app, PMIX_WDIR, size);
+        add_array(info, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, node, PMIX_LOCAL_PEERS, peers, PMIX_LOCAL_SIZE,
+                  count, PMIX_AVAIL_PHYS_MEMORY, Value::uint64(5));
+        return info;
+    };
+    Info info = maps("alpha,beta", "0-2;3-5", 6);
+    info.add(PMIX_JOB_NUM_APPS, uint32_t{2});
+    info.add(PMIX_APP_INFO_ARRAY, of_app(0, "/a", "alpha", "0,1", 2).to_value());
+    info.add(PMIX_APP_INFO_ARRAY, of_app(1, "/b", "alpha", "2", 1).to_value());
+    info.add(PMIX_APP_INFO_ARRAY, of_app(1, "/b", "beta", "3,4,5", 3).to_value());
+    ASSERT_TRUE(add(info));
+    EXPECT_EQ(get(PMIX_LOCAL_SIZE), "u3");
+    EXPECT_EQ(get(PMIX_LOCAL_PEERS), "s0,1,2");
+    const auto of = [&](const char* key, uint32_t app, const char* node) {
+        return get(key, {.realm = Lookup::Realm::App, .appnum = app, .hostname = node});
+    };
+    EXPECT_EQ(of(PMIX_LOCAL_SIZE, 0, "alpha"), "u2");
+    EXPECT_EQ(of(PMIX_LOCAL_SIZE, 1, "alpha"), "u1");
+    EXPECT_EQ(of(PMIX_LOCAL_PEERS, 1, "beta"), "s3,4,5");
+    EXPECT_EQ(of_rank(2, PMIX_APPNUM), "u1");
+    EXPECT_EQ(get(PMIX_AVAIL_PHYS_MEMORY, {.realm = Lookup::Realm::Node, .hostname = "beta"}), "type15");
+}
+
 }  // namespace
 }  // namespace muster

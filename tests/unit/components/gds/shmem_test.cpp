@@ -242,7 +242,7 @@ TEST_F(ShmemTest, AServerAnswersAsGdsHashForWhatStandsInTheSegmentAlone) {
                 found.emplace("status", std::to_string(status));
                 return found;
             };
-            for (const pmix_rank_t rank : {0u, 1u, 2u, 3u, 9u, PMIX_RANK_UNDEF}) {
+            for (const pmix_rank_t rank : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, PMIX_RANK_UNDEF}) {
                 for (const View view : {View::Local, View::Remote, View::All})
                     EXPECT_EQ(posted(*server, rank, view), posted(*hash, rank, view)) << when << rank;
                 for (const char* key : {"early", "a", "big", "gone", "pmix.x", "once", "nothing"}) {
@@ -263,8 +263,13 @@ TEST_F(ShmemTest, AServerAnswersAsGdsHashForWhatStandsInTheSegmentAlone) {
                     << when << rank;
             }
         };
+        const auto local = [&](pmix_rank_t rank, pmix_scope_t scope, const char* key, const Value& value) {
+            for (Gds* store : {server, hash})
+                EXPECT_EQ(store->post(make_proc("job", rank), scope, key, *value), PMIX_SUCCESS) << key;
+        };
         remote(2, "early", Value::from(1));
         remote(2, "pmix.x", Value::from(2));
+        local(4, PMIX_GLOBAL, "early", Value::from(40));
         compare("before, ");
         attached(*server);
         compare("shared, ");
@@ -280,10 +285,37 @@ TEST_F(ShmemTest, AServerAnswersAsGdsHashForWhatStandsInTheSegmentAlone) {
             remote(2, "big", Value::from(text.c_str()));
         remote(3, "big", Value::from(7));
         compare("again, ");
-        Info qualified;
-        qualified.add("gone", 1);
-        qualified.add("of", "x");
-        remote(3, PMIX_QUALIFIED_VALUE, std::move(qualified).to_value());
+        const auto qualified_value = [] {
+            Info qualified;
+            qualified.add("gone", 1);
+            qualified.add("of", "x");
+            return std::move(qualified).to_value();
+        };
+        remote(3, PMIX_QUALIFIED_VALUE, qualified_value());
+        // Processes of this node: for all, which stands in the segment alone, until something else comes.
+        for (const pmix_rank_t rank : {4u, 5u, 6u, 7u, 8u, 9u}) {
+            local(rank, PMIX_GLOBAL, "a", Value::from("mine"));
+            local(rank, PMIX_GLOBAL, "big", Value::from(more.c_str()));
+            local(rank, PMIX_GLOBAL, "a", Value::from("mine again"));
+        }
+        compare("of this node, ");
+        local(5, PMIX_REMOTE, "a", Value::from("for others"));
+        local(6, PMIX_LOCAL, "a", Value::from("for these"));
+        local(7, PMIX_INTERNAL, "a", Value::from("for me"));
+        local(8, PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, qualified_value());
+        local(9, PMIX_GLOBAL, "pmix.x", Value::from(9));
+        compare("and otherwise, ");
+        for (const pmix_rank_t rank : {4u, 5u, 6u, 7u, 8u})
+            local(rank, PMIX_GLOBAL, "a", Value::from(static_cast<int>(rank)));
+        remote(8, "early", Value::from(80));
+        local(8, PMIX_GLOBAL, "early", Value::from(81));
+        compare("and for all, ");
+        for (Gds* store : {server, hash})
+            store->forget(make_proc("job", 7));
+        local(7, PMIX_GLOBAL, "once", Value::from(1));
+        compare("and anew, ");
+        for (Gds* store : {server, hash})
+            store->forget(make_proc("job", 7));
         remote(1, "a", Value::from("of a group"));
         for (Gds* store : {server, hash})
             EXPECT_EQ(store->post(make_proc("job", 1), PMIX_REMOTE, "a", *Value::from(8)), PMIX_SUCCESS);

@@ -63,5 +63,20 @@ TEST(Env, SetsAndReplaces) {
     EXPECT_EQ(take(env), (Strings{"A=4", "AB="}));
 }
 
+TEST(Env, SetsManyInTheirOrder) {
+    char** env = nullptr;
+    EXPECT_EQ(env_set_all(&env, {{"A", "1"}, {"AB", "2"}, {"A", "3"}}), PMIX_SUCCESS);
+    EXPECT_EQ(env_set_all(&env, {}), PMIX_SUCCESS);
+    EXPECT_EQ(env_set_all(&env, {{"C", ""}, {"AB", "long=er"}}), PMIX_SUCCESS);
+    EXPECT_EQ(take(env), (Strings{"A=3", "AB=long=er", "C="}));
+
+    // What has no value is nobody's, and what begins alike is another one.
+    env = nullptr;
+    for (const char* entry : {"ABC", "AB", "=odd", "A"})
+        EXPECT_EQ(argv_append(&env, entry), PMIX_SUCCESS);
+    EXPECT_EQ(env_set_all(&env, {{"A", "1"}, {"AB", "2"}}), PMIX_SUCCESS);
+    EXPECT_EQ(take(env), (Strings{"ABC", "AB", "=odd", "A", "A=1", "AB=2"}));
+}
+
 }  // namespace
 }  // namespace muster

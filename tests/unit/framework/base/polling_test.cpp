@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -19,13 +20,258 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// begin(), tried for so long that a pause which another program of the machine has brought about is over.
-bool begins(Polling& polling) {
-    for (int i = 0; i < 2000; ++i) {
-        if (polling.begin()) return true;
-        std::this_thread::sleep_for(5ms);
+/// A machine on which to read the clock takes time, of which there are two for each look, and yielding as
+/// much as it is told.
+struct Simulated {
+    Polling::Clock::time_point now{1h};
+    std::chrono::nanoseconds away = 0ns;  // while it yields
+    bool another = false;                 // whether another thread runs then
+    long switches = 0;
+    int looks = 0;
+    int begun = 0;  // how often it has begun, where nobody else runs
+    std::function<void()> on_yield;
+};
+Simulated simulated;
+constexpr int kLooksOfFiftyMicroseconds = 50000 / (2 * 250);
+
+const Polling::Machine kSimulatedMachine{[] { return simulated.now += 250ns; },
+                                         [] {
+                                             simulated.now += simulated.away;
+                                             simulated.switches += simulated.another ? 1 : 0;
+                                             ++simulated.looks;
+                                             if (simulated.on_yield) simulated.on_yield();
+                                         },
+                                         [] {
+                                             ++simulated.begun;
+                                             return simulated.switches;
+                                         }};
+
+/// Polls to the end, and says how often it has looked: -1 where it does not begin.
+int poll(Polling& polling, bool found = false) {
+    simulated.looks = 0;
+    if (!polling.begin()) return -1;
+    while (polling.go_on() && simulated.looks < 10000) {
     }
-    return false;
+    polling.end(found);
+    return simulated.looks;
+}
+
+/// Somebody computes on its processor: runs for the shortest slice of the scheduler's.
+void let_another_compute() {
+    simulated.another = true;
+    simulated.away = 700us;
+}
+
+TEST(PollingRules, TakesNoMoreThanItsLimitWhereNobodyElseRuns) {
+    simulated = {};
+    Polling polling(50us, kSimulatedMachine);
+    polling.allow(true);
+    EXPECT_NEAR(poll(polling), kLooksOfFiftyMicroseconds, 1);
+}
+
+TEST(PollingRules, ALongLookIsNobodyElse) {
+    // A machine that stops, or an interrupt, is no thread that wants to run: its time counts as ours, and is
+    // no reason to pause.
+    simulated = {};
+    simulated.away = 300us;
+    Polling polling(1ms, kSimulatedMachine);
+    polling.allow(true);
+    EXPECT_EQ(poll(polling), 4);
+    EXPECT_EQ(poll(polling), 4);
+}
+
+TEST(PollingRules, ShortVisitsAreLentTime) {
+    // Those through whom the message goes run for a moment each, and the answer is due after the last of
+    // them.
+    simulated = {};
+    simulated.away = 45us;
+    simulated.another = true;
+    Polling polling(50us, kSimulatedMachine);
+    polling.allow(true);
+    // Of the two clocks of each look one belongs to the visit.
+    EXPECT_NEAR(poll(polling), 2 * kLooksOfFiftyMicroseconds, 1) << "its own time, and no more than that";
+    EXPECT_NEAR(poll(polling), 2 * kLooksOfFiftyMicroseconds, 1) << "nobody was in the way";
+}
+
+TEST(PollingRules, WhoComputesIsLeftAlone) {
+    simulated = {};
+    let_another_compute();
+    Polling polling(50us, kSimulatedMachine);
+    polling.allow(true);
+    EXPECT_EQ(poll(polling), 1) << "it looks once more and stops";
+    // Each pause is twice as long as the one before, up to 20 ms.
+    for (const auto pause : {1ms, 2ms, 4ms, 8ms, 16ms, 20ms, 20ms}) {
+        simulated.now += pause - 10us;
+        EXPECT_EQ(poll(polling), -1) << pause.count();
+        simulated.now += 10us;
+        EXPECT_EQ(poll(polling), 1) << pause.count();
+    }
+    // They are short again once nobody was there for long.
+    simulated.now += 20ms + 4 * 20ms;
+    EXPECT_EQ(poll(polling), 1);
+    simulated.now += 1ms;
+    EXPECT_EQ(poll(polling), 1);
+}
+
+TEST(PollingRules, WhatIsFoundShortensThePause) {
+    simulated = {};
+    let_another_compute();
+    Polling polling(50us, kSimulatedMachine);
+    polling.allow(true);
+    poll(polling);
+    simulated.now += 1ms;
+    poll(polling);
+    simulated.now += 2ms;
+    simulated.another = false;
+    simulated.away = 0ns;
+    EXPECT_GT(poll(polling, true), 1);
+    EXPECT_GT(poll(polling, true), 1);
+    let_another_compute();
+    EXPECT_EQ(poll(polling), 1);
+    simulated.now += 1ms - 10us;
+    EXPECT_EQ(poll(polling), -1);
+    simulated.now += 10us;
+    EXPECT_EQ(poll(polling), 1) << "a millisecond, not four";
+}
+
+TEST(PollingRules, IsPassedOverWhereItFindsNothing) {
+    simulated = {};
+    Polling polling(50us, kSimulatedMachine);
+    polling.allow(true);
+    for (int i = 0; i < 3; ++i)
+        EXPECT_GT(poll(polling), 1) << i;
+    EXPECT_GT(poll(polling, true), 1);
+    for (int i = 0; i < 4; ++i)
+        EXPECT_GT(poll(polling), 1) << i << ": what was found counts anew";
+    for (int i = 0; i < 16; ++i)
+        EXPECT_FALSE(polling.begin()) << i;
+    EXPECT_GT(poll(polling), 1);
+    EXPECT_FALSE(polling.begin()) << "it is still of no use";
+}
+
+/// A loop that is driven by whoever calls, on the simulated machine.
+struct PollingLoop : testing::Test {
+    EventLoop loop{EventLoop::Drive::Thread};
+    std::unique_ptr<Watch> watch;
+    int fd = -1;
+    int served = 0;
+
+    void SetUp() override {
+        simulated = {};
+        loop.share();
+        loop.poll_first(50us, kSimulatedMachine);
+        loop.may_poll(true);
+        fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        ASSERT_GE(fd, 0);
+        watch = loop.watch(fd, [this](EventLoop::Ready) {
+            eventfd_t count = 0;
+            eventfd_read(fd, &count);
+            ++served;
+        });
+    }
+    void TearDown() override {
+        watch.reset();
+        ::close(fd);
+        simulated = {};
+    }
+    /// Drives the loop until `done`.
+    void drive(const std::function<bool()>& done) {
+        EventLoop::Task nothing = [] {};
+        ASSERT_TRUE(loop.run_borrowed(nothing, done));
+    }
+};
+
+TEST_F(PollingLoop, BeginsAnewWhenSomethingHasCome) {
+    simulated.on_yield = [this] {
+        if (simulated.looks == 60 || simulated.looks == 90) eventfd_write(fd, 1);
+    };
+    drive([this] { return served == 2; });
+    EXPECT_EQ(simulated.begun, 2);
+    EXPECT_EQ(simulated.looks, 90);
+}
+
+TEST_F(PollingLoop, EndsWhenTheCallersConditionHolds) {
+    // By another thread's doing, which wakes nobody who polls.
+    std::atomic<bool> answered{false};
+    simulated.on_yield = [&] { answered = simulated.looks >= 5; };
+    drive([&] { return answered.load(); });
+    EXPECT_EQ(simulated.looks, 5);
+}
+
+TEST_F(PollingLoop, EndsWhenTheLoopIsToStop) {
+    loop.start_when_needed("polling");
+    std::thread stopper;
+    simulated.on_yield = [&] {
+        if (simulated.looks != 5) return;
+        stopper = std::thread([&] { loop.stop(); });
+        while (!loop.stopped())
+            std::this_thread::yield();
+    };
+    drive([] { return false; });
+    EXPECT_EQ(simulated.looks, 5);
+    stopper.join();
+}
+
+TEST_F(PollingLoop, RunsWhatWasPostedAtItsLastLook) {
+    // Too late for that look, and without a wake-up, as the thread seemed to be looking.
+    bool ran = false;
+    simulated.on_yield = [&] {
+        if (simulated.looks != 5) return;
+        std::thread([&] { loop.post([&] { ran = true; }); }).join();
+        simulated.now += 1h;
+    };
+    drive([&] { return ran; });
+    EXPECT_EQ(simulated.looks, 5);
+}
+
+TEST_F(PollingLoop, DoesNotBeginWhereNothingIsLikelyToCome) {
+    // Times come of themselves: nobody answers them.
+    int times = 0;
+    std::unique_ptr<Watch> later;
+    std::function<void()> on_time = [&] {
+        if (++times < 3) later = loop.after(1ms, on_time);
+    };
+    later = loop.after(1ms, on_time);
+    drive([&] { return times == 3; });
+    EXPECT_EQ(simulated.begun, 1) << "for the call itself";
+}
+
+/// Puts this thread, and those that it starts, on one processor while it lives.
+class OnOneProcessor {
+  public:
+    OnOneProcessor() {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        EXPECT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
+        for (size_t cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+            if (CPU_ISSET(cpu, &before_)) CPU_SET(cpu, &one);
+        }
+        EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    }
+    OnOneProcessor(const OnOneProcessor&) = delete;
+    OnOneProcessor& operator=(const OnOneProcessor&) = delete;
+    ~OnOneProcessor() { sched_setaffinity(0, sizeof before_, &before_); }
+
+  private:
+    cpu_set_t before_{};
+};
+
+TEST(Polling, LetsOthersRunBetweenItsLooks) {
+    const OnOneProcessor here;
+    std::atomic<bool> end{false}, runs{false};
+    std::thread other([&] {
+        runs = true;
+        while (!end)
+            sched_yield();
+    });
+    while (!runs)
+        sched_yield();
+    const long before = Polling::kMachine.switches();
+    for (int i = 0; i < 100; ++i)
+        Polling::kMachine.yield();
+    EXPECT_GE(Polling::kMachine.switches() - before, 50);
+    end = true;
+    other.join();
 }
 
 TEST(Polling, OnlyWhereAProcessorIsToSpare) {
@@ -53,13 +299,7 @@ TEST(Polling, EndsInTime) {
 }
 
 TEST(Polling, EndsWhereAnotherThreadWantsTheProcessor) {
-    cpu_set_t before, one;
-    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-    CPU_ZERO(&one);
-    for (size_t cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
-        if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
-    }
-    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    const OnOneProcessor here;
     std::atomic<bool> end{false};
     std::thread other([&] {  // on the same processor, as it inherits that
         while (!end) {
@@ -75,24 +315,6 @@ TEST(Polling, EndsWhereAnotherThreadWantsTheProcessor) {
     polling.end(false);
     end = true;
     other.join();
-    sched_setaffinity(0, sizeof before, &before);
-}
-
-TEST(Polling, IsPassedOverWhereItFindsNothing) {
-    Polling polling(1us);
-    polling.allow(true);
-    for (int i = 0; i < 4; ++i) {
-        ASSERT_TRUE(begins(polling)) << i;
-        polling.end(false);
-    }
-    int passed_over = 0;
-    while (passed_over < 1000 && !polling.begin())
-        ++passed_over;
-    EXPECT_GE(passed_over, 16);
-    polling.end(true);
-    ASSERT_TRUE(begins(polling)) << "it was of use again";
-    polling.end(false);
-    EXPECT_TRUE(begins(polling));
 }
 
 /// Processor time of this thread.

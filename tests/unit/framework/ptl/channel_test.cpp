@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <future>
@@ -260,6 +261,70 @@ TEST_F(ChannelTest, SharedPayloadsAreNotCopied) {
     settle();
     EXPECT_EQ(payload.use_count(), 1);
     EXPECT_EQ(channel_->queued(), 0U);
+}
+
+TEST_F(ChannelTest, SendsPartsFromWhereTheyStand) {
+    make_and_start();
+    const std::string a = pattern(3000), b = pattern(5120), whole = a + b + a;
+    const std::vector<Bytes> owners = [&] {
+        std::vector<Bytes> made;
+        for (const std::string& text : {a, b, a})
+            made.push_back(bytes_of(text));
+        return made;
+    }();
+    std::vector<ByteView> parts;
+    for (const Bytes& owner : owners)
+        parts.push_back(owner.view());
+    EXPECT_TRUE(channel_->send_parts(7, 101, parts));
+    EXPECT_TRUE(channel_->send_parts(7, 102, {}));
+    EXPECT_TRUE(read_other() == wire_frame(7, 101, whole) + wire_frame(7, 102, ""));
+    // What waits for the end of the turn goes before it.
+    EXPECT_TRUE(channel_->send_soon(7, 103, bytes_of("soon")));
+    EXPECT_TRUE(channel_->send_parts(7, 104, parts));
+    EXPECT_TRUE(read_other() == wire_frame(7, 103, "soon") + wire_frame(7, 104, whole));
+    EXPECT_EQ(channel_->queued(), 0U);
+    // More of them than go with one call.
+    const std::vector<ByteView> many(500, parts[0]);
+    EXPECT_TRUE(channel_->send_parts(7, 105, many));
+    std::string got, want;
+    for (size_t i = 0; i < many.size(); ++i)
+        want += a;
+    want = wire_frame(7, 105, want);
+    ASSERT_TRUE(runs_until([&] {
+        got += read_other();
+        loop_.wake();
+        return got.size() >= want.size();
+    }));
+    EXPECT_TRUE(got == want);
+}
+
+TEST_F(ChannelTest, KeepsOfPartsWhatTheSocketDoesNotTake) {
+    make_and_start();
+    std::string got, want;
+    for (uint32_t i = 0; i < 40; ++i) {
+        // Of one of them the socket takes a part; those behind it wait whole.
+        Bytes head = bytes_of(pattern(100)), body = bytes_of(pattern(30000));
+        const std::array<ByteView, 2> parts{head.view(), body.view()};
+        ASSERT_TRUE(channel_->send_parts(i, i, parts));
+        std::memset(head.data(), 0, head.size());
+        std::memset(body.data(), 0, body.size());
+        want += wire_frame(i, i, pattern(100) + pattern(30000));
+    }
+    EXPECT_GT(channel_->queued(), 0U);
+    EXPECT_LT(channel_->queued(), want.size());
+    ASSERT_TRUE(runs_until([&] {
+        got += read_other();
+        loop_.wake();
+        return got.size() >= want.size();
+    }));
+    EXPECT_TRUE(got == want);
+    EXPECT_EQ(channel_->queued(), 0U);
+    other_.reset();
+    const Bytes lost = bytes_of("lost");
+    const ByteView part = lost.view();
+    channel_->send_parts(0, 1, {&part, 1});
+    ASSERT_TRUE(runs_until([&] { return closed_ == 1; }));
+    EXPECT_FALSE(channel_->send_parts(0, 1, {&part, 1}));
 }
 
 TEST_F(ChannelTest, TakesTheBytesThatCameWithTheHandshake) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A waiter on libevent: see waiter.hpp. The library is opened for the first of them (late_library.hpp).
+#include <event2/event.h>
+#include <poll.h>
+
+#include <new>
+
+#include "framework/base/late_library.hpp"
+#include "framework/base/waiter.hpp"
+
+namespace {
+constinit muster::LateLibrary libevent(MUSTER_LIBEVENT_NAME, muster::LateLibrary::Seen::ByUsAlone);
+}  // namespace
+
+#define FUNCTION(type, name, parameters, arguments, otherwise) \
+    MUSTER_LATE_FUNCTION(libevent, type, event_##name, parameters, arguments, otherwise)
+
+// NOLINTBEGIN(bugprone-macro-parentheses)
+FUNCTION(event_config*, config_new, (), (), nullptr)
+FUNCTION(void, config_free, (event_config * config), (config), )
+FUNCTION(int, config_set_flag, (event_config * config, int flag), (config, flag), -1)
+FUNCTION(int, config_require_features, (event_config * config, int features), (config, features), -1)
+FUNCTION(event_base*, base_new_with_config, (const event_config* config), (config), nullptr)
+FUNCTION(void, base_free, (event_base * base), (base), )
+FUNCTION(int, base_loop, (event_base * base, int flags), (base, flags), -1)
+FUNCTION(event*, new,
+         (event_base * base, evutil_socket_t fd, short what, event_callback_fn call, void* context),
+         (base, fd, what, call, context), nullptr)
+FUNCTION(int, assign,
+         (event * handle, event_base* base, evutil_socket_t fd, short what, event_callback_fn call,
+          void* context),
+         (handle, base, fd, what, call, context), -1)
+FUNCTION(int, add, (event * handle, const timeval* limit), (handle, limit), -1)
+FUNCTION(int, del, (event * handle), (handle), -1)
+FUNCTION(void, free, (event * handle), (handle), )
+// NOLINTEND(bugprone-macro-parentheses)
+#undef FUNCTION
+
+namespace muster {
+namespace {
+
+class LibeventWaiter : public Waiter {
+  public:
+    explicit LibeventWaiter(event_base* base) : base_(base) {}
+    ~LibeventWaiter() override { event_base_free(base_); }
+
+    void set(Watch::Impl& watch) override {
+        if (watch.on_time) {
+            set_time(watch);
+            return;
+        }
+        short what = EV_PERSIST;
+        if ((watch.interest & POLLIN) != 0) what |= EV_READ;
+        if ((watch.interest & POLLOUT) != 0) what |= EV_WRITE;
+        if (watch.handle == nullptr) {
+            watch.handle = event_new(base_, watch.fd, what, &fired, &watch);
+            if (watch.handle == nullptr) throw std::bad_alloc();
+        } else {
+            event_del(watch.handle);
+            event_assign(watch.handle, base_, watch.fd, what, &fired, &watch);
+        }
+        if (watch.interest != 0) event_add(watch.handle, nullptr);
+    }
+
+    void remove(Watch::Impl& watch) noexcept override {
+        if (watch.handle != nullptr) event_free(watch.handle);
+        watch.handle = nullptr;
+    }
+
+    void turn(bool wait) override {
+        event_base_loop(base_, wait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    }
+
+  private:
+    void set_time(Watch::Impl& watch) {
+        using namespace std::chrono;
+        if (watch.handle == nullptr) watch.handle = event_new(base_, -1, 0, &fired, &watch);
+        if (watch.handle == nullptr) throw std::bad_alloc();
+        const auto left =
+            std::max(duration_cast<microseconds>(watch.deadline - steady_clock::now()), microseconds::zero());
+        timeval delay{};
+        delay.tv_sec = duration_cast<seconds>(left).count();
+        delay.tv_usec = (left % seconds(1)).count();
+        event_add(watch.handle, &delay);
+    }
+
+    static void fired(evutil_socket_t, short what, void* watch) {
+        int ready = 0;
+        if ((what & EV_READ) != 0) ready |= POLLIN;
+        if ((what & EV_WRITE) != 0) ready |= POLLOUT;
+        static_cast<Watch::Impl*>(watch)->fire(static_cast<short>(ready));
+    }
+
+    event_base* base_;
+};
+
+}  // namespace
+
+std::unique_ptr<Waiter> make_libevent_waiter() {
+    // libevent's own locking stays off: only the thread that drives the loop touches it.
+    event_config* config = event_config_new();
+    if (config == nullptr) return nullptr;
+    event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+    event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
+    event_config_require_features(config, EV_FEATURE_O1);
+    event_base* base = event_base_new_with_config(config);
+    event_config_free(config);
+    return base == nullptr ? nullptr : std::make_unique<LibeventWaiter>(base);
+}
+
+}  // namespace muster

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A waiter on poll(2): see waiter.hpp. A turn looks at all descriptors, which are few.
+#include <poll.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "framework/base/waiter.hpp"
+
+namespace muster {
+namespace {
+
+class PollWaiter : public Waiter {
+  public:
+    void set(Watch::Impl& watch) override {
+        if (!watch.on_time) {
+            if (std::find(watched_.begin(), watched_.end(), &watch) != watched_.end()) return;
+            // A turn is to need no memory.
+            polled_.reserve(watched_.size() + 1);
+            asked_.reserve(watched_.size() + 1);
+            watched_.push_back(&watch);
+            return;
+        }
+        std::erase(times_, &watch);
+        const auto earlier = [](const Watch::Impl* a, const Watch::Impl* b) {
+            return a->deadline < b->deadline;
+        };
+        times_.insert(std::upper_bound(times_.begin(), times_.end(), &watch, earlier), &watch);
+    }
+
+    void remove(Watch::Impl& watch) noexcept override {
+        std::erase(watched_, &watch);
+        std::erase(times_, &watch);
+        std::replace(polled_.begin(), polled_.end(), &watch, static_cast<Watch::Impl*>(nullptr));
+    }
+
+    void turn(bool wait) override {
+        polled_ = watched_;
+        asked_.clear();
+        for (const Watch::Impl* watch : polled_)
+            asked_.push_back({watch->interest != 0 ? watch->fd : -1, watch->interest, 0});
+        timespec limit{};
+        const bool endless = wait && times_.empty();
+        if (wait && !endless) limit = until(times_.front()->deadline);
+        if (::ppoll(asked_.data(), asked_.size(), endless ? nullptr : &limit, nullptr) > 0) fire_ready();
+        if (!times_.empty()) fire_times();
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    static timespec until(Clock::time_point deadline) {
+        const auto left = std::max<Clock::duration>(deadline - Clock::now(), Clock::duration::zero());
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+        return {static_cast<time_t>(seconds.count()),
+                static_cast<long>(std::chrono::nanoseconds(left - seconds).count())};
+    }
+
+    void fire_ready() {
+        for (size_t i = 0; i < polled_.size(); ++i) {
+            Watch::Impl* watch = polled_[i];
+            if (watch == nullptr || asked_[i].revents == 0) continue;
+            // What is over can be read and written, and tells so. Another callback may have changed what is
+            // asked for.
+            const bool over = (asked_[i].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+            const int ready = over ? POLLIN | POLLOUT : asked_[i].revents;
+            if (const int wanted = ready & watch->interest; wanted != 0)
+                watch->fire(static_cast<short>(wanted));
+        }
+    }
+
+    /// Those that have come by now, and none that their callbacks add.
+    void fire_times() {
+        const Clock::time_point now = Clock::now();
+        while (!times_.empty() && times_.front()->deadline <= now) {
+            Watch::Impl* watch = times_.front();
+            times_.erase(times_.begin());
+            watch->fire(0);
+        }
+    }
+
+    std::vector<Watch::Impl*> watched_;
+    std::vector<Watch::Impl*> times_;   // by their deadlines
+    std::vector<Watch::Impl*> polled_;  // those of this turn, and what was asked for each
+    std::vector<pollfd> asked_;
+};
+
+}  // namespace
+
+std::unique_ptr<Waiter> make_poll_waiter() {
+    return std::make_unique<PollWaiter>();
+}
+
+}  // namespace muster

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What waits for descriptors and times on behalf of an event loop, and what it sees of a watch. Inside of
+// loop.cpp and of those who implement it only. Everything here is of whoever drives the loop.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "framework/base/loop.hpp"
+
+struct event;
+
+namespace muster {
+
+class Waiter;
+
+struct Watch::Impl {
+    Impl** first = nullptr;  // EventLoop::watches_, and our neighbours there
+    Impl* next = nullptr;
+    Impl* previous = nullptr;
+    Waiter* waiter = nullptr;  // once it knows us
+    event* handle = nullptr;   // of libevent's waiter
+    int fd = -1;
+    const int* mirror_fd = nullptr;                  // EventLoop::poll_fd_, where there is one
+    int timer_fd = -1;                               // a time that must be visible there
+    short interest = 0;                              // POLLIN and POLLOUT, as asked for
+    bool mirrored = false;                           // *mirror_fd has fd
+    bool can_wait = false;                           // Watch::let_wait()
+    std::chrono::steady_clock::time_point deadline;  // where there is on_time, which comes once
+    std::function<void(EventLoop::Ready)> on_ready;
+    std::function<void()> on_time;
+    bool* destroyed = nullptr;  // set while a callback runs
+    bool* ran = nullptr;        // EventLoop::ran_ and busy_
+    bool* busy = nullptr;
+
+    Impl() = default;
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    /// Waits for nothing any more.
+    ~Impl();
+
+    void enlist(Impl*& all);
+    /// Tells the waiter, and the mirror, what is asked for now. bad_alloc, at the first time.
+    void arm();
+    /// Shows in the mirror what was watched before there was one.
+    void appear();
+    /// Calls back, because of `ready` (POLLIN, POLLOUT) or of the time. May destroy the watch.
+    void fire(short ready);
+    /// Whether somebody has to drive the loop for this.
+    bool presses() const;
+
+  private:
+    void mirror();
+    void drop_timer();
+};
+
+class Waiter {
+  public:
+    Waiter() = default;
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+    virtual ~Waiter() = default;
+
+    /// From now on waits for what `watch` asks for now. bad_alloc, at the first time for a watch.
+    virtual void set(Watch::Impl& watch) = 0;
+    /// Forgets it; it is not fired any more, not even where that is due already.
+    virtual void remove(Watch::Impl& watch) noexcept = 0;
+    /// Fires what is ready; `wait`: after a sleep, until something is, or a signal has come.
+    virtual void turn(bool wait) = 0;
+};
+
+/// On poll(2), for a process that watches a few descriptors, and would pay more for opening libevent than it
+/// ever does for waiting (docs/decisions/0023). bad_alloc.
+std::unique_ptr<Waiter> make_poll_waiter();
+/// On libevent, for any number; null where that cannot be opened. bad_alloc.
+std::unique_ptr<Waiter> make_libevent_waiter();
+
+}  // namespace muster

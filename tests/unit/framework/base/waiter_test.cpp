@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What waits for descriptors and times: both kinds do the same.
+#include "framework/base/waiter.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+namespace muster {
+namespace {
+
+using namespace std::chrono_literals;
+
+class EachWaiter : public ::testing::TestWithParam<std::unique_ptr<Waiter> (*)()> {
+  protected:
+    void SetUp() override {
+        waiter_ = GetParam()();
+        ASSERT_NE(waiter_, nullptr);
+        for (auto& pair : sockets_) {
+            ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+        }
+    }
+    void TearDown() override {
+        for (auto& pair : sockets_) {
+            for (const int fd : pair)
+                if (fd >= 0) ::close(fd);
+        }
+    }
+
+    std::unique_ptr<Watch::Impl> watch(int fd, std::function<void(EventLoop::Ready)> on_ready) {
+        auto watch = new_watch();
+        watch->fd = fd;
+        watch->interest = POLLIN;
+        watch->on_ready = std::move(on_ready);
+        waiter_->set(*watch);
+        return watch;
+    }
+    std::unique_ptr<Watch::Impl> after(std::chrono::milliseconds delay, std::function<void()> on_time) {
+        auto watch = new_watch();
+        watch->deadline = std::chrono::steady_clock::now() + delay;
+        watch->on_time = std::move(on_time);
+        waiter_->set(*watch);
+        return watch;
+    }
+    void put(int pair) { ASSERT_EQ(::write(sockets_[pair][1], "x", 1), 1); }
+
+    std::unique_ptr<Waiter> waiter_;
+    int sockets_[2][2] = {{-1, -1}, {-1, -1}};
+
+  private:
+    std::unique_ptr<Watch::Impl> new_watch() {
+        auto watch = std::make_unique<Watch::Impl>();
+        watch->waiter = waiter_.get();
+        watch->ran = &ran_;
+        watch->busy = &busy_;
+        return watch;
+    }
+
+    bool ran_ = false;
+    bool busy_ = false;
+};
+
+TEST_P(EachWaiter, FiresWhatIsReadyAsOftenAsItIs) {
+    std::string fired;
+    const auto a = watch(sockets_[0][0], [&](EventLoop::Ready ready) {
+        fired += ready.readable ? 'r' : '-';
+        fired += ready.writable ? 'w' : '-';
+    });
+    waiter_->turn(false);
+    EXPECT_EQ(fired, "");
+    put(0);
+    waiter_->turn(true);
+    waiter_->turn(false);
+    EXPECT_EQ(fired, "r-r-");
+    a->interest = POLLOUT;
+    waiter_->set(*a);
+    waiter_->turn(true);
+    EXPECT_EQ(fired, "r-r--w");
+    a->interest = 0;
+    waiter_->set(*a);
+    waiter_->turn(false);
+    EXPECT_EQ(fired, "r-r--w");
+    a->interest = POLLIN | POLLOUT;
+    waiter_->set(*a);
+    waiter_->turn(true);
+    EXPECT_EQ(fired, "r-r--wrw");
+}
+
+TEST_P(EachWaiter, TellsOfAnEndByWhatIsAskedFor) {
+    int reads = 0, writes = 0;
+    const auto a = watch(sockets_[0][0], [&](EventLoop::Ready ready) {
+        reads += ready.readable ? 1 : 0;
+        writes += ready.writable ? 1 : 0;
+    });
+    ::close(std::exchange(sockets_[0][1], -1));
+    waiter_->turn(true);
+    EXPECT_EQ(reads, 1);
+    EXPECT_EQ(writes, 0);
+    a->interest = POLLOUT;
+    waiter_->set(*a);
+    waiter_->turn(true);
+    EXPECT_EQ(writes, 1);
+}
+
+TEST_P(EachWaiter, AWatchMayGoInItsCallbackAndTakeAnotherWithIt) {
+    int fired = 0;
+    std::unique_ptr<Watch::Impl> a, b;
+    const auto both_go = [&](EventLoop::Ready) {
+        ++fired;
+        a.reset();
+        b.reset();
+    };
+    a = watch(sockets_[0][0], both_go);
+    b = watch(sockets_[1][0], both_go);
+    put(0);
+    put(1);
+    waiter_->turn(true);
+    EXPECT_EQ(fired, 1);
+    waiter_->turn(false);
+    EXPECT_EQ(fired, 1);
+}
+
+TEST_P(EachWaiter, WhatIsNoLongerAskedForIsNotFired) {
+    int fired = 0;
+    std::unique_ptr<Watch::Impl> a, b;
+    const auto one = [&](EventLoop::Ready) {
+        ++fired;
+        for (Watch::Impl* watch : {a.get(), b.get()}) {
+            watch->interest = 0;
+            waiter_->set(*watch);
+        }
+    };
+    a = watch(sockets_[0][0], one);
+    b = watch(sockets_[1][0], one);
+    put(0);
+    put(1);
+    waiter_->turn(true);
+    EXPECT_EQ(fired, 1);
+}
+
+TEST_P(EachWaiter, TimesComeOnceInTheirOrder) {
+    std::string order;
+    const auto c = after(3ms, [&] { order += 'c'; });
+    const auto a = after(1ms, [&] { order += 'a'; });
+    auto never = after(2ms, [&] { order += 'x'; });
+    const auto b = after(2ms, [&] { order += 'b'; });
+    never.reset();
+    while (order.size() < 3)
+        waiter_->turn(true);
+    EXPECT_EQ(order, "abc");
+    waiter_->turn(false);
+    EXPECT_EQ(order, "abc");
+}
+
+TEST_P(EachWaiter, ATimeMayCancelAnotherAndAddOne) {
+    std::string order;
+    std::unique_ptr<Watch::Impl> a, b, c;
+    a = after(1ms, [&] {
+        order += 'a';
+        b.reset();
+        a.reset();
+        c = after(0ms, [&] { order += 'c'; });
+    });
+    b = after(1ms, [&] { order += 'b'; });
+    while (order.find('c') == std::string::npos)
+        waiter_->turn(true);
+    EXPECT_EQ(order, "ac");
+}
+
+TEST_P(EachWaiter, ATimeComesBesideDescriptors) {
+    int fired = 0;
+    bool over = false;
+    const auto a = watch(sockets_[0][0], [&](EventLoop::Ready) { ++fired; });
+    const auto end = after(2ms, [&] { over = true; });
+    put(0);
+    while (!over)
+        waiter_->turn(true);
+    EXPECT_GT(fired, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Waiters, EachWaiter, ::testing::Values(&make_poll_waiter, &make_libevent_waiter),
+                         [](const auto& each) { return each.index == 0 ? "Poll" : "Libevent"; });
+
+}  // namespace
+}  // namespace muster
