@@ -3,7 +3,7 @@
 //   target DIR          writes DIR/target.RANK once PMIx_Init is over, stops where it is told to
 //   reader DIR          writes its standard input to DIR/input.RANK
 //   daemon DIR          writes DIR/daemon.RANK: who it is, whom it is to debug and what it sees of them; lets
-//                       them go on when they wait
+//                       them go on when they wait, and there is no DIR/hold
 //   agent WORD COMMAND...   an exec agent with one word of its own: becomes COMMAND
 //   forkagent DIR       a fork/exec agent
 //   launcher DIR        an intermediate launcher that does nothing but wait for the end of who started it:
@@ -71,6 +71,7 @@ int daemon(const std::string& dir) {
     write_file(dir + "/daemon." + std::to_string(self.rank), facts);
     // All have looked before the first lets them go.
     expect_ok(PMIx_Fence(nullptr, 0, nullptr, 0), "fence");
+    expect(until([&] { return !exists(dir + "/hold"); }), "the front end has looked");
     if (self.rank == 0) release(nspace);
     expect_ok(PMIx_Finalize(nullptr, 0), "PMIx_Finalize");
     return wrong;

@@ -127,9 +127,12 @@ void cospawn(const char* key) {
     App debugger(client, {"daemon", dir}, 0);
     debugger.with(how);
     std::string nspace;
+    // Both run when the call returns, and until the file is gone; the name of the second job is among those
+    // that there are.
+    write_file(dir + "/hold", "");
     expect_ok(spawn(infos, {app.get(), debugger.get()}, nspace), "spawn");
-    // Both run when the call returns; the name of the second job is among those that there are.
     const std::string names = query_text(PMIX_QUERY_NAMESPACES);
+    unlink((dir + "/hold").c_str());
     expect(std::count(names.begin(), names.end(), ',') == 1, "two jobs: " + names);
     expect(names.find(nspace) == 0, "the application comes first: " + names);
     const int count = strcmp(key, PMIX_DEBUG_DAEMONS_PER_PROC) == 0 ? 4 : nodes;
