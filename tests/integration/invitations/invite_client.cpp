@@ -247,6 +247,10 @@ void leader_aborts(const std::string& how) {
     need(count(PMIX_GROUP_CONSTRUCT_ABORT, "test-abort") == (self.rank == 0 ? 0 : 1), "told once");
 }
 
+// How many seconds a leader waits for one that does not answer: time enough for the others, whose answers are
+// to come before.
+constexpr int kSilence = 3;
+
 // The last rank never answers.
 void silent(bool optional) {
     listen(kGroupCodes);
@@ -254,7 +258,7 @@ void silent(bool optional) {
     const std::vector<pmix_rank_t> rest = without({size - 1});
     if (self.rank == 0) {
         Infos directives;
-        directives.number(PMIX_TIMEOUT, 1);
+        directives.number(PMIX_TIMEOUT, kSilence);
         if (optional) directives.yes(PMIX_GROUP_OPTIONAL);
         static Answer answer;
         const std::vector<pmix_proc_t> procs = ranks(all());
@@ -275,7 +279,12 @@ void silent(bool optional) {
         pmix_info_t* results = nullptr;
         size_t n = 0;
         const pmix_status_t asked = PMIx_Query_info(&query, 1, &results, &n);
-        if (!answer.done) {
+        bool over;
+        {
+            const std::lock_guard guard(lock);
+            over = answer.done;
+        }
+        if (!over) {
             is(asked, PMIX_SUCCESS, "query of who is awaited");
             need(n == 1 && ranks_of(results[0].value) == std::vector<pmix_rank_t>{size - 1},
                  "who is awaited");
@@ -297,20 +306,34 @@ void silent(bool optional) {
     meet(all());
 }
 
+void put_and_commit(const char* key, const std::string& text) {
+    pmix_value_t value;
+    PMIX_VALUE_LOAD(&value, text.c_str(), PMIX_STRING);
+    is(PMIx_Put(PMIX_GLOBAL, key, &value), PMIX_SUCCESS, key);
+    PMIX_VALUE_DESTRUCT(&value);
+    is(PMIx_Commit(), PMIX_SUCCESS, "commit");
+}
+// Waits until rank 0 has put it.
+std::string text_of_leader(const char* key) {
+    const pmix_proc_t leader = rank(0);
+    pmix_value_t* found = nullptr;
+    const pmix_status_t status = PMIx_Get(&leader, key, nullptr, 0, &found);
+    is(status, PMIX_SUCCESS, key);
+    if (status != PMIX_SUCCESS) return "";
+    std::string text = found->data.string;
+    PMIX_VALUE_RELEASE(found);
+    return text;
+}
+
 // The last rank answers when the group has been made without it, and the leader ends before it has looked.
 void late() {
     listen(kGroupCodes);
-    const std::string pid = std::to_string(getpid());
-    pmix_value_t value;
-    PMIX_VALUE_LOAD(&value, pid.c_str(), PMIX_STRING);
-    is(PMIx_Put(PMIX_GLOBAL, "pid", &value), PMIX_SUCCESS, "put");
-    PMIX_VALUE_DESTRUCT(&value);
-    is(PMIx_Commit(), PMIX_SUCCESS, "commit");
+    put_and_commit("pid", std::to_string(getpid()));
     meet(all());
     const pmix_rank_t last = size - 1;
     if (self.rank == 0) {
         Infos directives;
-        directives.number(PMIX_TIMEOUT, 1).yes(PMIX_GROUP_OPTIONAL);
+        directives.number(PMIX_TIMEOUT, kSilence).yes(PMIX_GROUP_OPTIONAL);
         is(invite("test-late", ranks(all()), std::move(directives)).status, PMIX_ERR_PARTIAL_SUCCESS,
            "invite");
     } else if (self.rank != last) {
@@ -325,10 +348,7 @@ void late() {
     if (self.rank == last) {
         wait_for(PMIX_GROUP_INVITED, "test-late");
         const pmix_proc_t leader = rank(0);
-        pmix_value_t* found = nullptr;
-        is(PMIx_Get(&leader, "pid", nullptr, 0, &found), PMIX_SUCCESS, "pid");
-        const auto process = static_cast<pid_t>(atoi(found->data.string));
-        PMIX_VALUE_RELEASE(found);
+        const auto process = static_cast<pid_t>(atoi(text_of_leader("pid").c_str()));
         kill(process, SIGSTOP);
         static Answer answer;
         is(PMIx_Group_join_nb("test-late", &leader, PMIX_GROUP_ACCEPT, nullptr, 0, on_info, &answer),
@@ -369,15 +389,20 @@ void member_dies(const std::string& when, const std::string& terms) {
         Infos directives;
         if (terms == "optional") directives.yes(PMIX_GROUP_OPTIONAL);
         if (terms == "ft") directives.yes(PMIX_GROUP_FT_COLLECTIVE);
-        const Answer answer = invite("test-death", ranks(all()), std::move(directives));
-        is(answer.status, goes_on ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_GROUP_MEMBER_FAILED, "invite");
-        if (goes_on) need(answer.members == rest, "membership");
+        static Answer answer;
+        const std::vector<pmix_proc_t> procs = ranks(all());
+        is(PMIx_Group_invite_nb("test-death", procs.data(), procs.size(), directives.data(),
+                                directives.count(), on_info, &answer),
+           PMIX_SUCCESS, "invite");
         const Came came = wait_for(code, "test-death");
         need(came.has_affected && came.affected == victim, "who has died");
+        put_and_commit("dead", "yes");
+        is(answer.wait(), goes_on ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_GROUP_MEMBER_FAILED, "invite");
+        if (goes_on) need(answer.members == rest, "membership");
     } else {
         wait_for(PMIX_GROUP_INVITED, "test-death");
-        // The victim's answer must be the first, so that the group is not complete before its death.
-        if (when == "accepted") usleep(300000);
+        // The group is not to be complete before its death.
+        if (when == "accepted") text_of_leader("dead");
         const Answer answer = join("test-death", 0, PMIX_GROUP_ACCEPT);
         is(answer.status, goes_on ? PMIX_SUCCESS : PMIX_GROUP_CONSTRUCT_ABORT, "join");
         if (goes_on) need(answer.members == rest, "membership");
