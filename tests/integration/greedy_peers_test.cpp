@@ -66,11 +66,6 @@ class GreedyPeer : public BadInput {
         message.scope(PMIX_GLOBAL).buffer(values.view());
         return message;
     }
-    static bool waits_for(size_t count) {
-        for (int i = 0; i < 2000 && integration::requests_waiting() != count; ++i)
-            usleep(10000);
-        return integration::requests_waiting() == count;
-    }
 };
 
 TEST_F(GreedyPeer, IsRefusedMoreRequestsThanMayWait) {
@@ -125,7 +120,7 @@ TEST_F(GreedyPeer, IsRefusedRequestsThatTakeMoreMemory) {
     for (int i = 0; i < 20; ++i)
         greedy.ask(get(1, "greedy.late", directives));
     EXPECT_EQ(greedy.answers(9), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 9}}));
-    EXPECT_TRUE(waits_for(11));
+    EXPECT_TRUE(until_waiting(11));
     // They are answered: there is room for others.
     Asking other(accepted(1));
     other.ask(commit("greedy.late", *muster::Value::from(8)));
@@ -133,7 +128,7 @@ TEST_F(GreedyPeer, IsRefusedRequestsThatTakeMoreMemory) {
     EXPECT_EQ(greedy.answers(11), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, 11}}));
     for (int i = 0; i < 11; ++i)
         greedy.ask(get(1, "greedy.later", directives));
-    EXPECT_TRUE(waits_for(11));
+    EXPECT_TRUE(until_waiting(11));
 }
 
 TEST_F(GreedyPeer, LeavesNothingBehindWhenItHangsUp) {
@@ -143,9 +138,9 @@ TEST_F(GreedyPeer, LeavesNothingBehindWhenItHangsUp) {
         Asking second(accepted());
         for (int i = 0; i < 20; ++i)
             second.ask(get(1, "greedy.late"));
-        ASSERT_TRUE(waits_for(20));
+        ASSERT_TRUE(until_waiting(20));
         second.peer.hang_up();
-        ASSERT_TRUE(waits_for(0)) << "requests of a connection that has ended are kept";
+        ASSERT_TRUE(until_waiting(0)) << "requests of a connection that has ended are kept";
     }
 }
 
@@ -181,7 +176,7 @@ TEST_F(GreedyPeer, CannotAskMoreByHangingUpAndComingAgain) {
               (std::map<pmix_status_t, int>{{PMIX_SUCCESS, kRequests - kMore}}));
     for (int i = 0; i < kRequests; ++i)
         again.ask(get(1, "greedy.late"));
-    EXPECT_TRUE(waits_for(kRequests));
+    EXPECT_TRUE(until_waiting(kRequests));
 }
 
 TEST_F(GreedyPeer, ThatDoesNotReadIsNotReadFrom) {
@@ -216,7 +211,7 @@ TEST_F(GreedyPeer, MessagesThatBecomeMuchLargerAreRefused) {
     greedy.ask(several(4));
     greedy.ask(several(1));
     EXPECT_EQ(greedy.answer(), PMIX_ERR_UNPACK_FAILURE);
-    EXPECT_TRUE(waits_for(1)) << "the one of 130 kB";
+    EXPECT_TRUE(until_waiting(1)) << "the one of 130 kB";
 
     // What is in several parts of a message is together no more.
     Packer message = command(static_cast<uint8_t>(Command::Commit));

@@ -367,9 +367,7 @@ TEST_F(Strangers, of_two_users_who_ask_at_once_each_gets_an_answer_of_its_own) {
     ASSERT_TRUE(host.wait_for("modex", 1));
     host.answer_modex(PMIX_ERR_NO_PERMISSIONS, "");
     OtherUser second(kOther, [&] { return asks(environment, others, PMIX_ERR_NO_PERMISSIONS); });
-    for (int i = 0; i < 2000 && integration::requests_waiting() != 2; ++i)
-        usleep(10000);
-    ASSERT_EQ(integration::requests_waiting(), 2U);
+    ASSERT_TRUE(integration::until_waiting(2));
     host.release("modex");
     EXPECT_EQ(first.status(), 0);
     EXPECT_EQ(second.status(), 0);

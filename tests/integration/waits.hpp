@@ -4,12 +4,13 @@
 
 #include <gtest/gtest.h>
 #include <pmix.h>
+#include <unistd.h>
 
 #include "core/query/waits.hpp"
 
 namespace integration {
 
-/// How many requests wait at the server for data.
+/// How many calls of clients wait at the server: collectives and requests for data.
 inline size_t requests_waiting() {
     pmix_query_t query;
     PMIX_QUERY_CONSTRUCT(&query);
@@ -23,6 +24,13 @@ inline size_t requests_waiting() {
     PMIX_INFO_FREE(found, n);
     PMIX_QUERY_DESTRUCT(&query);
     return count;
+}
+
+/// Whether it comes to this number, sooner or later: who has begun a call may take its time to be there.
+inline bool until_waiting(size_t count) {
+    for (int i = 0; i < 2000 && requests_waiting() != count; ++i)
+        usleep(10000);
+    return requests_waiting() == count;
 }
 
 }  // namespace integration
