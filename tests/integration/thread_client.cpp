@@ -146,11 +146,13 @@ int run_blocking() {
 // cancelled: whoever is cancelled while it waits for all leaves the others what they need.
 struct Cancelled {
     std::string key;
+    std::atomic<bool> begun{false};
     std::atomic<pmix_status_t> status{PMIX_ERROR};
 };
 
 void* get_and_end(void* data) {
     auto* call = static_cast<Cancelled*>(data);
+    call->begun = true;
     call->status = get(1, call->key);
     pthread_testcancel();
     return nullptr;
@@ -165,7 +167,9 @@ int run_cancelled() {
         if (self.rank == 0) {
             pthread_t thread{};
             expect_true("thread", pthread_create(&thread, nullptr, get_and_end, &call) == 0);
-            std::this_thread::sleep_for(round * 10ms);  // wherever it is by then
+            // At once, perhaps before it has begun; or wherever it is by then.
+            if (round > 0) expect_soon("the thread does not begin", [&] { return call.begun.load(); });
+            std::this_thread::sleep_for(round * 10ms);
             pthread_cancel(thread);
             put(go);
             expect("commit", PMIx_Commit());

@@ -16,6 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+using Clock = std::chrono::steady_clock;
+
 class EachWaiter : public ::testing::TestWithParam<std::unique_ptr<Waiter> (*)()> {
   protected:
     void SetUp() override {
@@ -41,8 +43,11 @@ class EachWaiter : public ::testing::TestWithParam<std::unique_ptr<Waiter> (*)()
         return watch;
     }
     std::unique_ptr<Watch::Impl> after(std::chrono::milliseconds delay, std::function<void()> on_time) {
+        return at(Clock::now() + delay, std::move(on_time));
+    }
+    std::unique_ptr<Watch::Impl> at(Clock::time_point deadline, std::function<void()> on_time) {
         auto watch = new_watch();
-        watch->deadline = std::chrono::steady_clock::now() + delay;
+        watch->deadline = deadline;
         watch->on_time = std::move(on_time);
         waiter_->set(*watch);
         return watch;
@@ -145,10 +150,16 @@ TEST_P(EachWaiter, WhatIsNoLongerAskedForIsNotFired) {
 
 TEST_P(EachWaiter, TimesComeOnceInTheirOrder) {
     std::string order;
-    const auto c = after(3ms, [&] { order += 'c'; });
-    const auto a = after(1ms, [&] { order += 'a'; });
-    auto never = after(2ms, [&] { order += 'x'; });
-    const auto b = after(2ms, [&] { order += 'b'; });
+    std::unique_ptr<Watch::Impl> a, b, c, never;
+    Clock::time_point begin;
+    // Those that are over when they are set have no order: all are set before the first has come.
+    do {
+        begin = Clock::now();
+        c = at(begin + 15ms, [&] { order += 'c'; });
+        a = at(begin + 5ms, [&] { order += 'a'; });
+        never = at(begin + 10ms, [&] { order += 'x'; });
+        b = at(begin + 10ms, [&] { order += 'b'; });
+    } while (Clock::now() - begin > 4ms);
     never.reset();
     while (order.size() < 3)
         waiter_->turn(true);
