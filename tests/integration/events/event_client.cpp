@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -238,9 +239,14 @@ void held() {
     fence();
 }
 
+volatile sig_atomic_t held_up = 0;  // until SIGUSR1
+
 void on_event_slowly(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[],
                      size_t ninfo, pmix_info_t* results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
+    const auto end = std::chrono::steady_clock::now() + kLimit;
+    while (held_up != 0 && std::chrono::steady_clock::now() < end)
+        usleep(1000);
     usleep(100);
     on_event(id, status, source, info, ninfo, results, nresults, complete, cbdata);
 }
@@ -268,13 +274,38 @@ size_t resident_pages() {
     return resident;
 }
 
+void put_pid() {
+    pmix_value_t value;
+    memset(&value, 0, sizeof value);
+    value.type = PMIX_PID;
+    value.data.pid = getpid();
+    is(PMIx_Put(PMIX_GLOBAL, "test.pid", &value), PMIX_SUCCESS, "put");
+    is(PMIx_Commit(), PMIX_SUCCESS, "commit");
+}
+pid_t pid_of(pmix_rank_t number) {
+    const pmix_proc_t proc = rank(number);
+    pmix_value_t* value = nullptr;
+    const pmix_status_t status = PMIx_Get(&proc, "test.pid", nullptr, 0, &value);
+    is(status, PMIX_SUCCESS, "get");
+    if (status != PMIX_SUCCESS) return getpid();
+    const pid_t pid = value->data.pid;
+    PMIx_Value_destruct(value);
+    free(value);
+    return pid;
+}
+
 // Rank 0 floods a handler of rank 1 that takes 100 us for each. The others are served meanwhile; the slow one
-// gets all, in order; or, where the server has little room for it, the first ones, and what was given up is
-// counted.
+// gets all, in order; or, where the server has little room for it and it takes nothing before all have been
+// reported, the first ones, and what was given up is counted.
 void flood(int total, bool bounded) {
     const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 60;
     listen(kEnd);
-    if (self.rank == 1) listen(code, on_event_slowly);
+    if (self.rank == 1) {
+        held_up = bounded ? 1 : 0;
+        signal(SIGUSR1, [](int) { held_up = 0; });
+        put_pid();
+        listen(code, on_event_slowly);
+    }
     if (self.rank == 2) listen(code);
     fence();
     const size_t before = resident_pages();
@@ -301,6 +332,7 @@ void flood(int total, bool bounded) {
         need(resident_pages() < before + 20000,
              "the server has grown by " + std::to_string((resident_pages() - before) / 256) + " MiB");
         if (bounded) need(dropped() > 0, "nothing was counted");
+        kill(pid_of(1), SIGUSR1);
     }
     std::vector<pmix_proc_t> quick{rank(0), rank(2), rank(3)};
     if (self.rank != 1) {
