@@ -91,7 +91,7 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
 PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[],
                                    size_t ninfo, pmix_value_t** val) {
     return guard([&]() -> pmix_status_t {
-        const Use use;
+        const Hold use;  // get_blocking() sees to it where it waits
         if (!use) return PMIX_ERR_INIT;
         if (val == nullptr) return PMIX_ERR_BAD_PARAM;
         return get_blocking(*use, proc, key, {info, ninfo}, val);

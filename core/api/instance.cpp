@@ -91,7 +91,7 @@ void forget_in_child() {
 
 }  // namespace
 
-Use::Use() {
+Hold::Hold() {
     Slot& the_slot = slot();
     // Counted first, looked second: finalize clears the pointer first and looks at the count second.
     the_slot.users.fetch_add(1);
@@ -99,7 +99,7 @@ Use::Use() {
     if (runtime_ == nullptr) the_slot.users.fetch_sub(1);
 }
 
-Use::~Use() {
+Hold::~Hold() {
     if (runtime_ != nullptr) slot().users.fetch_sub(1);
 }
 

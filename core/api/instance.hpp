@@ -5,33 +5,20 @@
 
 #include <pmix.h>
 
-#include <pthread.h>
-
 #include "core/api/guard.hpp"
 #include "core/runtime/runtime.hpp"
+#include "framework/base/uncancelled.hpp"
 
 namespace muster {
 
-/// While one of these lives, its thread cannot be cancelled (pthread_cancel): whoever is in a call may drive
-/// the loop for all. The call returns first.
-class Uncancelled {
+/// While one of these lives, the runtime that it shows does not go away. Cheap: two atomic additions. For
+/// calls that only look, and for what they look at; who waits, locks for long or writes needs a Use.
+class Hold {
   public:
-    Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-    ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
-    Uncancelled(const Uncancelled&) = delete;
-    Uncancelled& operator=(const Uncancelled&) = delete;
-
-  private:
-    int before_ = PTHREAD_CANCEL_ENABLE;
-};
-
-/// While one of these lives, the runtime that it shows does not go away. Cheap: two atomic additions.
-class Use {
-  public:
-    Use();
-    ~Use();
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
+    Hold();
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
 
     /// False when the library is not initialised: the call returns PMIX_ERR_INIT.
     explicit operator bool() const { return runtime_ != nullptr; }
@@ -39,9 +26,11 @@ class Use {
     Runtime& operator*() const { return *runtime_; }
 
   private:
-    Uncancelled uncancelled_;
     Runtime* runtime_;
 };
+
+/// The same for all other calls: the thread cannot be cancelled meanwhile.
+class Use : Uncancelled, public Hold {};
 
 namespace instance {
 

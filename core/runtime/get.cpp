@@ -9,6 +9,7 @@
 #include "core/client/client.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/uncancelled.hpp"
 
 namespace muster {
 namespace {
@@ -208,6 +209,7 @@ pmix_status_t get_blocking(Runtime& runtime, const pmix_proc_t* proc, const char
     }
     if (status = call.may_ask(); status != PMIX_SUCCESS) return status;
 
+    const Uncancelled uncancelled;
     // What follows may outlive this frame only in name: the wait below ends after the last use.
     struct Answer {
         pmix_status_t status = PMIX_SUCCESS;

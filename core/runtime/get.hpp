@@ -46,7 +46,7 @@ class GetCall {
     Info info_copy_;
 };
 
-/// The blocking form as a whole.
+/// The blocking form as a whole. The thread cannot be cancelled where it waits, and waits nowhere else.
 pmix_status_t get_blocking(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info,
                            pmix_value_t** result);
 

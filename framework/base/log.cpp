@@ -6,10 +6,13 @@
 
 #include <cstdio>
 
+#include "framework/base/uncancelled.hpp"
+
 namespace muster {
 
 void Log::write(LogLevel level, const char* format, ...) const {
     if (!enabled(level)) return;
+    const Uncancelled uncancelled;  // write() may be where a thread ends
     char line[2048];
     int used = std::snprintf(line, sizeof line, "[pmix:%s:%d] ", name_, static_cast<int>(getpid()));
     va_list arguments;

@@ -158,8 +158,26 @@ void* get_and_end(void* data) {
     return nullptr;
 }
 
+void* look_and_end(void* data) {
+    auto* call = static_cast<Cancelled*>(data);
+    pthread_cancel(pthread_self());
+    call->status = get(self.rank, call->key);
+    pthread_testcancel();
+    return nullptr;
+}
+
 int run_cancelled() {
     init();
+    // A call that finds what it looks for returns, too.
+    put("own");
+    Cancelled look;
+    look.key = "own";
+    pthread_t looking{};
+    void* ended = nullptr;
+    expect_true("thread", pthread_create(&looking, nullptr, look_and_end, &look) == 0);
+    expect_true("join", pthread_join(looking, &ended) == 0);
+    expect_true("the thread has ended as it was told", ended == PTHREAD_CANCELED);
+    expect("its call", look.status);
     for (int round = 0; round < 3; ++round) {
         const std::string go = "go" + std::to_string(round);
         Cancelled call;
