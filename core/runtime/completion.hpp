@@ -14,8 +14,8 @@
 
 namespace muster {
 
-/// A value that the loop will deliver once. Share it (std::shared_ptr) between the waiting call and the
-/// callback: a callback that comes after the caller has gone finds it alive.
+/// A value that the loop will deliver once. Shared (std::shared_ptr) between the waiting call and the
+/// callback: each finds it alive when the other one has gone.
 template <class T>
 class Completion {
   public:
@@ -27,9 +27,9 @@ class Completion {
             std::lock_guard lock(lock_);
             if (value_) return;
             value_ = std::move(value);
-            // Under the lock: the waiter may destroy what it waits on as soon as it sees the value.
-            arrived_.notify_all();
         }
+        // Not under the lock, which the waiter would wake up to find taken.
+        arrived_.notify_all();
         if (loop_.drive() == EventLoop::Drive::External) {
             loop_.wake();
         } else {
