@@ -5,7 +5,9 @@
 # the functions that every process runs through (startup_functions.txt) stand next to each other. A name in the list that there is
 # no more is passed over, and a function that is not in it stands where it stood; scripts/startup_functions makes the list anew.
 #
-# The linker gets its own script with the list at the beginning of .text. One that has no such script orders nothing.
+# The linker gets its own script with the list at the beginning of .text, and with .bss at the end of .data: these are few bytes,
+# most of them on the page of .data then, and no third piece is mapped for them. What is large and hardly ever used goes behind them (.data1).
+# One that has no such script orders nothing.
 include(CheckLinkerFlag)
 
 # The thread sanitizer takes constants that stand among code for its own, and needs large files for that, which tests forbid.
@@ -24,10 +26,17 @@ execute_process(
 # What a compiler makes of a function (.isra.0, .part.0) goes with it.
 file(STRINGS ${list} names REGEX "^[^#]")
 list(TRANSFORM names REPLACE "(.+)" "    *(.text.\\1 .text.\\1.*)")
+# What the compiler and the C library add, which runs at each start.
+list(PREPEND names "    *crtbegin*.o(.text)" "    *(.text.startup .text.startup.*)" "    *libc_nonshared.a:*(.text .text.*)")
 list(JOIN names "\n" names)
 if(NOT CMAKE_BUILD_TYPE STREQUAL Debug AND
    script MATCHES "\n=+\n(.*\n  \\.text +:\n  {\n)(.*)\n=+\n")
-    file(CONFIGURE OUTPUT ${MUSTER_STARTUP_SCRIPT} @ONLY CONTENT "@CMAKE_MATCH_1@@names@\n@CMAKE_MATCH_2@\n")
+    set(script "${CMAKE_MATCH_1}${names}\n${CMAKE_MATCH_2}\n")
+    if(NOT MUSTER_SANITIZE)
+        string(REPLACE "    *(.data .data.* .gnu.linkonce.d.*)\n"
+            "    *(.data .data.* .gnu.linkonce.d.*)\n    *(.dynbss .bss .bss.* .gnu.linkonce.b.* COMMON)\n" script "${script}")
+    endif()
+    file(CONFIGURE OUTPUT ${MUSTER_STARTUP_SCRIPT} @ONLY CONTENT "@script@")
     check_linker_flag(CXX "-Wl,-T,${MUSTER_STARTUP_SCRIPT}" MUSTER_FUNCTIONS_CAN_BE_ORDERED)
 endif()
 

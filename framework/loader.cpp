@@ -21,7 +21,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <mutex>
 #include <optional>
 
@@ -246,25 +245,39 @@ Result<EntryFunction> open_entry(const std::string& path, const std::string& sym
 
 }  // namespace
 
+/// Every process does this: the names are put in order in one buffer before anything is made of them.
 std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders) {
     std::vector<ComponentFile> files;
+    std::string names;  // each ends with a zero
+    std::vector<size_t> order;
     for (const std::string& folder : folders) {
         if (folder.empty() || folder.front() != '/') continue;
-        std::vector<ComponentFile> here;
+        names.clear();
+        order.clear();
         each_entry(folder, [&](const char* entry) {
-            std::string_view name(entry);
+            const std::string_view name(entry);
             if (name.size() <= kFilePrefix.size() + kFileSuffix.size() || !name.starts_with(kFilePrefix) ||
                 !name.ends_with(kFileSuffix))
                 return;
+            order.push_back(names.size());
+            names.append(entry, name.size() + 1);
+        });
+        std::sort(order.begin(), order.end(),
+                  [&](size_t a, size_t b) { return std::strcmp(names.c_str() + a, names.c_str() + b) < 0; });
+        files.reserve(files.size() + order.size());
+        for (const size_t at : order) {
+            const std::string_view entry(names.c_str() + at);
+            std::string_view name = entry;
             name.remove_prefix(kFilePrefix.size());
             name.remove_suffix(kFileSuffix.size());
             const size_t end = name.find('_');
-            if (end == std::string_view::npos || !is_component_name(name.substr(end + 1))) return;
-            here.push_back(
-                {std::string(name.substr(0, end)), std::string(name.substr(end + 1)), folder + "/" + entry});
-        });
-        std::sort(here.begin(), here.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
-        std::move(here.begin(), here.end(), std::back_inserter(files));
+            if (end == std::string_view::npos || !is_component_name(name.substr(end + 1))) continue;
+            ComponentFile& file = files.emplace_back();
+            file.framework = name.substr(0, end);
+            file.name = name.substr(end + 1);
+            file.path.reserve(folder.size() + 1 + entry.size());
+            file.path.append(folder).append(1, '/').append(entry);
+        }
     }
     return files;
 }

@@ -123,37 +123,39 @@ std::string join(const std::vector<std::string_view>& words) {
     return out;
 }
 
-/// The value in its one form, or nothing when it does not fit the type.
-std::optional<std::string> canonical(const ParameterDefinition& definition, const std::string& value) {
+bool fits(const ParameterDefinition& definition, std::string_view value) {
     switch (definition.type) {
         case ParameterType::Int:
-            if (!parse_number<int64_t>(value)) return std::nullopt;
-            return value;
+            return parse_number<int64_t>(value).has_value();
         case ParameterType::Unsigned:
-            if (!parse_number<uint64_t>(value)) return std::nullopt;
-            return value;
-        case ParameterType::Size: {
-            const std::optional<uint64_t> size = parse_size(value);
-            if (!size) return std::nullopt;
-            return std::to_string(*size);
-        }
-        case ParameterType::Bool: {
-            const std::optional<bool> truth = parse_bool(value);
-            if (!truth) return std::nullopt;
-            return *truth ? "true" : "false";
-        }
+            return parse_number<uint64_t>(value).has_value();
+        case ParameterType::Size:
+            return parse_size(value).has_value();
+        case ParameterType::Bool:
+            return parse_bool(value).has_value();
         case ParameterType::Seconds:
-            if (!parse_seconds(value)) return std::nullopt;
-            return value;
+            return parse_seconds(value).has_value();
         case ParameterType::Choice: {
             const auto& choices = definition.choices;
-            if (std::find(choices.begin(), choices.end(), value) == choices.end()) return std::nullopt;
-            return value;
+            return std::find(choices.begin(), choices.end(), value) != choices.end();
         }
         case ParameterType::String:
-            return value;
+            return true;
     }
-    return std::nullopt;
+    return false;
+}
+
+/// Whether values of this type have another form, too, in which they can be given.
+bool has_forms(ParameterType type) {
+    return type == ParameterType::Size || type == ParameterType::Bool;
+}
+
+/// The value in its one form, or nothing when it does not fit the type.
+std::optional<std::string> canonical(const ParameterDefinition& definition, const std::string& value) {
+    if (!fits(definition, value)) return std::nullopt;
+    if (definition.type == ParameterType::Size) return std::to_string(*parse_size(value));
+    if (definition.type == ParameterType::Bool) return *parse_bool(value) ? "true" : "false";
+    return value;
 }
 
 std::string valid_values(const ParameterDefinition& definition) {
@@ -224,7 +226,7 @@ struct Given {
 struct Defined {
     uint32_t hash;  // of the full name
     ParameterDefinition definition;
-    std::optional<Given> given{};  // with the value in its one form
+    std::unique_ptr<Given> given{};  // with the value in its one form; hardly any has one
 
     std::string value() const {
         if (given) return given->value;
@@ -314,8 +316,9 @@ const char* parameter_source_name(ParameterSource source) {
 struct Parameters::Impl {
     mutable std::mutex lock;  // guards everything here
     std::map<std::string, Given, std::less<>> given;
-    std::list<Defined> defined;     // in the order of definition
-    std::vector<Defined*> by_hash;  // the same
+    std::list<std::vector<Defined>>
+        defined;                    // in the order of definition, in vectors that stay where they are
+    std::vector<Defined*> by_hash;  // the same, one by one
     std::vector<std::string> complaints;
 
     void take_file(const std::string& path, ParameterSource source, bool must_be_roots) {
@@ -379,18 +382,37 @@ struct Parameters::Impl {
 
     const Defined* find(std::string_view full_name) const {
         if (const Defined* entry = find_present(full_name)) return entry;
-        for (const Defined& entry : defined) {
-            const auto& names = entry.definition.former_names;
-            if (std::find(names.begin(), names.end(), full_name) != names.end()) return &entry;
+        for (const std::vector<Defined>& block : defined) {
+            for (const Defined& entry : block) {
+                const auto& names = entry.definition.former_names;
+                if (std::find(names.begin(), names.end(), full_name) != names.end()) return &entry;
+            }
         }
         return nullptr;
+    }
+
+    Defined& add(uint32_t hash, ParameterDefinition definition) {
+        constexpr size_t kBlock = 16;
+        if (defined.empty() || defined.back().size() == kBlock) defined.emplace_back().reserve(kBlock);
+        return defined.back().emplace_back(Defined{hash, std::move(definition)});
+    }
+
+    /// What `read` makes of the value's text; of no text, where there is no such parameter.
+    template <class Read>
+    auto read(std::string_view full_name, Read&& read) const {
+        const std::lock_guard guard(lock);
+        const Defined* entry = find(full_name);
+        if (entry == nullptr) return read(std::string_view());
+        if (entry->given) return read(std::string_view(entry->given->value));
+        if (has_forms(entry->definition.type)) return read(std::string_view(entry->value()));
+        return read(std::string_view(entry->definition.default_value));
     }
 
     /// In the order of their names.
     std::vector<std::pair<std::string, const Defined*>> sorted() const {
         std::vector<std::pair<std::string, const Defined*>> out;
-        for (const Defined& entry : defined)
-            out.emplace_back(entry.definition.full_name(), &entry);
+        for (const Defined* entry : by_hash)
+            out.emplace_back(entry->definition.full_name(), entry);
         std::sort(out.begin(), out.end());
         return out;
     }
@@ -475,18 +497,18 @@ Result<void> Parameters::define(ParameterDefinition definition) {
     for (; at != impl_->by_hash.end() && (*at)->hash == hash.value; ++at) {
         if (has_name((*at)->definition, definition.full_name())) return {};
     }
-    Defined& entry = impl_->defined.emplace_back(Defined{hash.value, std::move(definition)});
+    Defined& entry = impl_->add(hash.value, std::move(definition));
     impl_->by_hash.insert(at, &entry);
     const ParameterDefinition& kept = entry.definition;
 
     const Given* given = impl_->find_given(kept);
     if (given == nullptr) {
-        if (canonical(kept, kept.default_value)) return {};
+        if (fits(kept, kept.default_value)) return {};
         return Error{PMIX_ERR_BAD_PARAM, "the default of parameter " + kept.full_name() + ", \"" +
                                              kept.default_value + "\", does not fit its type"};
     }
     if (std::optional<std::string> value = canonical(kept, given->value)) {
-        entry.given = {std::move(*value), given->source, given->origin};
+        entry.given = std::make_unique<Given>(Given{std::move(*value), given->source, given->origin});
         return {};
     }
     Error error{PMIX_ERR_BAD_PARAM, "parameter " + kept.full_name() + " cannot be \"" + given->value +
@@ -518,25 +540,25 @@ std::string Parameters::text(std::string_view full_name) const {
 }
 
 int64_t Parameters::integer(std::string_view full_name) const {
-    return parse_number<int64_t>(text(full_name)).value_or(0);
+    return impl_->read(full_name, parse_number<int64_t>).value_or(0);
 }
 
 uint64_t Parameters::size(std::string_view full_name) const {
-    return parse_size(text(full_name)).value_or(0);
+    return impl_->read(full_name, parse_size).value_or(0);
 }
 
 bool Parameters::boolean(std::string_view full_name) const {
-    return parse_bool(text(full_name)).value_or(false);
+    return impl_->read(full_name, parse_bool).value_or(false);
 }
 
 double Parameters::seconds(std::string_view full_name) const {
-    return parse_seconds(text(full_name)).value_or(0);
+    return impl_->read(full_name, parse_seconds).value_or(0);
 }
 
 std::vector<ParameterView> Parameters::all() const {
     std::lock_guard guard(impl_->lock);
     std::vector<ParameterView> out;
-    out.reserve(impl_->defined.size());
+    out.reserve(impl_->by_hash.size());
     for (const auto& [name, entry] : impl_->sorted())
         out.push_back(entry->view());
     return out;

@@ -2,10 +2,11 @@
 // The running tree: see install.hpp.
 #include "framework/base/install.hpp"
 
-#include <dlfcn.h>
+#include <link.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace muster {
@@ -17,13 +18,31 @@ std::string parent(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+/// The name of the library that holds this code, as the loader was given it, or "" for a program. Not by
+/// dladdr(), which reads the whole table of symbols to name the nearest one.
+const char* own_name() {
+    struct Search {
+        ElfW(Addr) address;
+        const char* name;
+    } search{reinterpret_cast<ElfW(Addr)>(&own_name), ""};
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, size_t, void* data) {
+            auto& looked_for = *static_cast<Search*>(data);
+            const bool holds = std::any_of(
+                object->dlpi_phdr, object->dlpi_phdr + object->dlpi_phnum, [&](const ElfW(Phdr) & piece) {
+                    return piece.p_type == PT_LOAD &&
+                           looked_for.address - (object->dlpi_addr + piece.p_vaddr) < piece.p_memsz;
+                });
+            if (holds) looked_for.name = object->dlpi_name;
+            return holds ? 1 : 0;
+        },
+        &search);
+    return search.name;
+}
+
 InstallPaths find_install_paths() {
     InstallPaths paths;
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<const void*>(&find_install_paths), &info) == 0 || info.dli_fname == nullptr)
-        return paths;
-    // The loader reports the name it was given; for a program that may be relative to a folder since left.
-    char* real = realpath(info.dli_fname, nullptr);
+    char* real = realpath(own_name(), nullptr);
     if (real == nullptr) real = realpath("/proc/self/exe", nullptr);
     if (real == nullptr) return paths;
     paths.image = real;

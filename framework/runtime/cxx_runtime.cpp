@@ -43,7 +43,8 @@ struct Slot {
     std::atomic<bool> taken{false};
     alignas(16) std::array<std::byte, kRecord + 128> memory{};
 };
-constinit std::array<Slot, 32> reserve;
+// Out of the way of what every process writes to (cmake/MusterStartup.cmake).
+[[gnu::section(".data1")]] constinit std::array<Slot, 32> reserve;
 
 /// A record, all zero but its gap, and room for `size` bytes behind it.
 std::byte* allocate(std::size_t size) {
