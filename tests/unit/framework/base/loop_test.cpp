@@ -269,9 +269,11 @@ TEST_F(LoopDriven, PollFdTellsOfDescriptors) {
 
 TEST_F(LoopDriven, PollFdTellsOfTimesOnce) {
     int fired = 0;
+    const auto begin = std::chrono::steady_clock::now();
     const auto soon = loop_.after(20ms, [&] { ++fired; });
     const auto never = loop_.after(1h, [&] { ADD_FAILURE(); });
-    EXPECT_FALSE(readable(loop_.poll_fd()));
+    const bool now = readable(loop_.poll_fd());
+    EXPECT_TRUE(!now || std::chrono::steady_clock::now() - begin > 10ms);
     EXPECT_TRUE(readable(loop_.poll_fd(), 10s));
     ASSERT_TRUE(runs_until([&] { return fired == 1; }));
     settle();
@@ -289,14 +291,19 @@ TEST_F(LoopDriven, ATimeOfZeroComesAtOnce) {
 
 TEST_F(LoopDriven, TimesComeInOrderAndCanBeCancelled) {
     std::vector<int> order;
-    auto third = loop_.after(30ms, [&] { order.push_back(3); });
-    auto first = loop_.after(10ms, [&] { order.push_back(1); });
-    std::unique_ptr<Watch> second;
-    second = loop_.after(20ms, [&] {
-        order.push_back(2);
-        second.reset();  // in its own call
-    });
-    auto cancelled = loop_.after(15ms, [&] { ADD_FAILURE(); });
+    std::unique_ptr<Watch> first, second, third, cancelled;
+    std::chrono::steady_clock::time_point begin;
+    // All are set within less than what lies between them, and a tick of a clock.
+    do {
+        begin = std::chrono::steady_clock::now();
+        third = loop_.after(60ms, [&] { order.push_back(3); });
+        first = loop_.after(20ms, [&] { order.push_back(1); });
+        second = loop_.after(40ms, [&] {
+            order.push_back(2);
+            second.reset();  // in its own call
+        });
+        cancelled = loop_.after(30ms, [&] { ADD_FAILURE(); });
+    } while (std::chrono::steady_clock::now() - begin > 5ms);
     cancelled.reset();
     ASSERT_TRUE(runs_until([&] { return order.size() == 3; }));
     EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));

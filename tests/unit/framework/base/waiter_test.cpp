@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace muster {
@@ -152,14 +153,15 @@ TEST_P(EachWaiter, TimesComeOnceInTheirOrder) {
     std::string order;
     std::unique_ptr<Watch::Impl> a, b, c, never;
     Clock::time_point begin;
-    // Those that are over when they are set have no order: all are set before the first has come.
+    // In steps that are longer than any tick of a clock. Those that are over when they are set have no order:
+    // all are set before the first has come.
     do {
         begin = Clock::now();
-        c = at(begin + 15ms, [&] { order += 'c'; });
-        a = at(begin + 5ms, [&] { order += 'a'; });
-        never = at(begin + 10ms, [&] { order += 'x'; });
-        b = at(begin + 10ms, [&] { order += 'b'; });
-    } while (Clock::now() - begin > 4ms);
+        c = at(begin + 60ms, [&] { order += 'c'; });
+        a = at(begin + 20ms, [&] { order += 'a'; });
+        never = at(begin + 40ms, [&] { order += 'x'; });
+        b = at(begin + 40ms, [&] { order += 'b'; });
+    } while (Clock::now() - begin > 15ms);
     never.reset();
     while (order.size() < 3)
         waiter_->turn(true);
@@ -171,13 +173,19 @@ TEST_P(EachWaiter, TimesComeOnceInTheirOrder) {
 TEST_P(EachWaiter, ATimeMayCancelAnotherAndAddOne) {
     std::string order;
     std::unique_ptr<Watch::Impl> a, b, c;
-    a = after(1ms, [&] {
+    const auto cancel_and_add = [&] {
         order += 'a';
         b.reset();
         a.reset();
         c = after(0ms, [&] { order += 'c'; });
-    });
-    b = after(1ms, [&] { order += 'b'; });
+    };
+    Clock::time_point begin;
+    do {
+        begin = Clock::now();
+        a = at(begin + 20ms, cancel_and_add);
+        b = at(begin + 40ms, [&] { order += 'b'; });
+    } while (Clock::now() - begin > 15ms);
+    std::this_thread::sleep_until(begin + 60ms);  // both are over
     while (order.find('c') == std::string::npos)
         waiter_->turn(true);
     EXPECT_EQ(order, "ac");
