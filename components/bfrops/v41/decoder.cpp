@@ -71,7 +71,7 @@ size_t min_wire_size(pmix_data_type_t type) {
     }
 }
 
-bool Decoder::take(size_t count, ByteView& view) {
+inline bool Decoder::take(size_t count, ByteView& view) {
     if (count > remaining()) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
     view = {at_, count};
     at_ += count;
@@ -100,11 +100,10 @@ bool Decoder::allocate(size_t count, pmix_data_type_t type, void** block) {
     return *block != nullptr || fail(PMIX_ERR_NOMEM);
 }
 
-bool Decoder::duplicate(ByteView view, bool terminate, char*& copy) {
-    auto* block = static_cast<char*>(std::malloc(view.size() + (terminate ? 1 : 0)));
+inline bool Decoder::duplicate(ByteView view, char*& copy) {
+    auto* block = static_cast<char*>(std::malloc(view.size()));
     if (block == nullptr) return fail(PMIX_ERR_NOMEM);
-    if (!view.empty()) std::memcpy(block, view.data(), view.size());
-    if (terminate) block[view.size()] = '\0';
+    std::memcpy(block, view.data(), view.size());
     copy = block;
     return true;
 }
@@ -138,17 +137,17 @@ bool Decoder::pointers(void*, size_t) {
     return number(sentinel);
 }
 
-bool Decoder::text_view(ByteView& view) {
+inline bool Decoder::terminated(ByteView& view) {
     int32_t length = 0;
     if (!number(length)) return false;
-    if (length == 0) {
-        view = {};
-        return true;
-    }
     if (length < 0) return fail(PMIX_ERR_UNPACK_FAILURE);
     if (!take(static_cast<size_t>(length), view)) return false;
-    if (terminated_length(view) != view.size()) return fail(PMIX_ERR_UNPACK_FAILURE);
-    view = view.first(view.size() - 1);
+    return terminated_length(view) == view.size() || fail(PMIX_ERR_UNPACK_FAILURE);
+}
+
+bool Decoder::text_view(ByteView& view) {
+    if (!terminated(view)) return false;
+    view = view.empty() ? ByteView() : view.first(view.size() - 1);
     return true;
 }
 
@@ -159,8 +158,7 @@ bool Decoder::bytes_view(ByteView& view) {
 
 bool Decoder::text(char*& value) {
     ByteView view;
-    if (!text_view(view)) return false;
-    return view.data() == nullptr || duplicate(view, true, value);
+    return terminated(view) && (view.empty() || duplicate(view, value));
 }
 
 bool Decoder::name(char* value, size_t max_length) {
@@ -168,6 +166,14 @@ bool Decoder::name(char* value, size_t max_length) {
     if (!text_view(view)) return false;
     if (view.size() > max_length) return fail(PMIX_ERR_UNPACK_FAILURE);
     if (!view.empty()) std::memcpy(value, view.data(), view.size());
+    return true;
+}
+
+bool Decoder::strings(void* elements, size_t n) {
+    auto* values = static_cast<char**>(elements);
+    for (size_t i = 0; i < n; ++i) {
+        if (!text(values[i])) return false;
+    }
     return true;
 }
 
@@ -225,7 +231,7 @@ bool Decoder::bytes(char*& data, size_t& size) {
     ByteView view;
     if (!bytes_view(view)) return false;
     if (view.empty()) return true;
-    if (!duplicate(view, false, data)) return false;
+    if (!duplicate(view, data)) return false;
     size = view.size();
     return true;
 }
@@ -234,7 +240,7 @@ bool Decoder::data_buffer(pmix_data_buffer_t& value) {
     ByteView view;
     if (!bytes_view(view)) return false;
     if (view.empty()) return true;
-    if (!duplicate(view, false, value.base_ptr)) return false;
+    if (!duplicate(view, value.base_ptr)) return false;
     value.bytes_allocated = value.bytes_used = view.size();
     value.pack_ptr = value.base_ptr + view.size();
     value.unpack_ptr = value.base_ptr;
@@ -274,7 +280,7 @@ bool Decoder::regex_view(ByteView& view) {
 
 bool Decoder::regex(char*& value, size_t& length) {
     ByteView view;
-    if (!regex_view(view) || !duplicate(view, false, value)) return false;
+    if (!regex_view(view) || !duplicate(view, value)) return false;
     length = view.size();
     return true;
 }

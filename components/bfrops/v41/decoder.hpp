@@ -83,6 +83,7 @@ class Decoder {
         return name(value, N - 1);
     }
     bool texts(char**& values);
+    bool strings(void* elements, size_t n);
     bool real(float& value);
     bool real(double& value);
     bool bytes(char*& data, size_t& size);
@@ -132,10 +133,13 @@ class Decoder {
     bool text_of_real(char (&text)[352], size_t& length);
     bool regex_view(ByteView& view);
     bool take(size_t count, ByteView& view);
+    /// A string in place, with its terminator; a null one is empty.
+    bool terminated(ByteView& view);
     /// Whether `count` more elements can be in the input at all.
     bool plausible(size_t count, size_t min_size);
     bool charge(size_t bytes);
-    bool duplicate(ByteView view, bool terminate, char*& copy);
+    /// A copy of what is not empty.
+    bool duplicate(ByteView view, char*& copy);
 
     const uint8_t* at_;
     const uint8_t* end_;

@@ -3,6 +3,8 @@
 
 #include "components/bfrops/v41/encoder.hpp"
 
+#include <algorithm>
+
 #include "framework/base/decimal.hpp"
 #include "framework/base/element.hpp"
 
@@ -35,6 +37,32 @@ bool Encoder::text(const char* value, size_t length) {
     at += length;
     *at++ = 0;
     finish(at);
+    return true;
+}
+
+/// As text() each, but room is made for many of them at once.
+bool Encoder::strings(const void* elements, size_t n) {
+    constexpr size_t kAtOnce = 64;
+    const auto* values = static_cast<const char* const*>(elements);
+    while (n > 0) {
+        const size_t count = std::min(n, kAtOnce);
+        size_t sizes[kAtOnce];  // with their terminators
+        size_t all = 0;
+        for (size_t i = 0; i < count; ++i) {
+            sizes[i] = values[i] == nullptr ? 0 : strlen(values[i]) + 1;
+            if (sizes[i] > INT32_MAX) return fail(PMIX_ERR_BAD_PARAM);
+            all += max_flex_size(sizeof(int32_t)) + sizes[i];
+        }
+        uint8_t* at = out_.extend(all);
+        for (size_t i = 0; i < count; ++i) {
+            at = put_flex(at, to_wire(static_cast<int32_t>(sizes[i])));
+            if (sizes[i] != 0) std::memcpy(at, values[i], sizes[i]);
+            at += sizes[i];
+        }
+        finish(at);
+        values += count;
+        n -= count;
+    }
     return true;
 }
 

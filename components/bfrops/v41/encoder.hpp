@@ -67,6 +67,7 @@ class Encoder {
         return text(value, strnlen(value, N - 1));
     }
     bool texts(char* const* values);
+    bool strings(const void* elements, size_t n);
     bool real(double value);
     bool bytes(const void* data, size_t size);
     bool regex(const char* value);

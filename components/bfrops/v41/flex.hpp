@@ -31,6 +31,10 @@ inline std::uint8_t* put_flex(std::uint8_t* at, std::uint64_t number) {
 
 /// Reads from [at, end); returns the end of what was read, or null where the input ends first.
 inline const std::uint8_t* get_flex(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t* number) {
+    if (at != end && *at < 0x80) {  // most are small
+        *number = *at;
+        return at + 1;
+    }
     std::uint64_t sum = 0;
     for (int shift = 0; shift < 56; shift += 7) {
         if (at == end) return nullptr;

@@ -159,11 +159,6 @@ template <class C>
 bool element(C& c, As<C, double>& v) {
     return c.real(v);
 }
-/// A C string.
-template <class C>
-bool element(C& c, As<C, char*>& v) {
-    return c.text(v);
-}
 
 template <class T, class C>
 bool each(C& c, As<C, void>* elements, std::size_t n) {
@@ -231,7 +226,7 @@ bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type) {
         case PMIX_DOUBLE:
             return each<double>(c, elements, n);
         case PMIX_STRING:
-            return each<char*>(c, elements, n);
+            return c.strings(elements, n);
         case PMIX_REGEX:
             return c.regexes(elements, n);
         case PMIX_TIMEVAL:

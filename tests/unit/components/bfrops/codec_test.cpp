@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "components/bfrops/v41/flex.hpp"
@@ -137,6 +139,29 @@ TEST(V41, StringsHaveToEndWhereTheySay) {
     EXPECT_EQ(reading("0206006100", PMIX_STRING), PMIX_ERR_UNPACK_FAILURE);  // one too early
     EXPECT_EQ(reading("0201", PMIX_STRING), PMIX_ERR_UNPACK_FAILURE);        // length -1
     EXPECT_EQ(reading("02feffffff0f61", PMIX_STRING), PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+}
+
+TEST(V41, ManyStringsAreTheStringsOneByOne) {
+    const std::string large(70000, 'x');
+    std::vector<const char*> texts;
+    Bytes one_by_one;
+    for (int i = 0; i < 200; ++i) {
+        texts.push_back(i % 7 == 3 ? nullptr : i == 150 ? large.c_str() : &"a text of some length"[i % 22]);
+        Bytes one;
+        ASSERT_EQ(codec().pack(one, kPlain, &texts.back(), 1, PMIX_STRING), PMIX_SUCCESS);
+        one_by_one.append(one.view().subspan(1));  // without its count
+    }
+    Bytes out;
+    ASSERT_EQ(codec().pack(out, kPlain, texts.data(), 200, PMIX_STRING), PMIX_SUCCESS);
+    EXPECT_EQ(to_hex(out.view().subspan(2)), to_hex(one_by_one.view()));
+    std::vector<char*> back(200);
+    int32_t n = 200;
+    ByteReader in(out.view());
+    ASSERT_EQ(codec().unpack(in, kPlain, back.data(), &n, PMIX_STRING), PMIX_SUCCESS);
+    for (size_t i = 0; i < back.size(); ++i) {
+        EXPECT_STREQ(back[i], texts[i]);
+        std::free(back[i]);
+    }
 }
 
 TEST(V41, NamesThatAreTooLongAreRefused) {
