@@ -194,6 +194,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         forget_callbacks();
     }
 
+    bool holds_back() const { return !started_ || paused_ || !buffer_.empty(); }
     bool is_open() const { return open_; }
     size_t queued() const { return queued_; }
     const Socket& socket() const { return socket_; }
@@ -563,6 +564,9 @@ void Channel::pause(bool on) {
 }
 bool Channel::read_now() {
     return impl_->read_now();
+}
+bool Channel::holds_back() const {
+    return impl_->holds_back();
 }
 void Channel::finish() {
     impl_->finish();

@@ -85,6 +85,9 @@ class Channel {
     /// false where reading is paused, or the peer sends so much that it has to take its turns. Not from a
     /// callback of this channel.
     bool read_now();
+    /// Whether read_now() is to be called even if nothing has arrived: what was read is not delivered yet, or
+    /// it is not time to read.
+    bool holds_back() const;
     /// Closes after what is queued has been written (or failed, or kFinishLimit has passed); no callback
     /// afterwards. What still arrives is thrown away. is_open() turns false at the end.
     void finish();

@@ -495,11 +495,14 @@ TEST_F(ChannelTest, HoldsThePeerBackWhilePaused) {
     write_other(wire_frame(0, 106, "x"));
     settle();
     EXPECT_EQ(frames_.size(), 2U);
+    EXPECT_TRUE(channel_->holds_back());
     channel_->pause(false);
-    EXPECT_EQ(frames_.size(), 2U);  // never inside pause()
+    EXPECT_TRUE(channel_->holds_back());  // what was read before
+    EXPECT_EQ(frames_.size(), 2U);        // never inside pause()
     ASSERT_TRUE(runs_until([&] { return frames_.size() == 6; }));
     for (size_t i = 0; i < 6; ++i)
         EXPECT_EQ(frames_[i].tag, 101 + i);
+    EXPECT_FALSE(channel_->holds_back());
 }
 
 TEST_F(ChannelTest, PausedBeforeItsStart) {
