@@ -10,7 +10,7 @@ namespace muster::gds::shmem {
 namespace {
 
 /// Bytes that a process posts, by guess.
-constexpr uint64_t kExpected = 4096;
+constexpr uint64_t kExpected = 8192;
 
 }  // namespace
 
