@@ -128,8 +128,7 @@ pmix_status_t ShmemStore::post(const pmix_proc_t& proc, pmix_scope_t scope, cons
     if (shared != nullptr && !shared->remote.empty() && key != nullptr) {
         // From now on it is a process of this node that says it.
         const auto remote = shared->remote.find(proc.rank);
-        if (remote != shared->remote.end())
-            std::erase(remote->second, shared->writer->find_key(key_view(key)));
+        if (remote != shared->remote.end()) remote->second.remove(shared->writer->find_key(key_view(key)));
     }
     // What is for other nodes alone, the processes of this one must not see.
     if (status == PMIX_SUCCESS && scope != PMIX_INTERNAL && scope != PMIX_REMOTE)
@@ -143,15 +142,19 @@ ShmemStore::Shared* ShmemStore::shared_by(const pmix_proc_t& proc) {
 }
 
 /// Into the segment alone. After an error the key is not there any more.
-Result<void> ShmemStore::put_alone(std::vector<uint64_t>& keys, pmix_rank_t rank, const char* key,
+Result<void> ShmemStore::put_alone(KeyList& keys, pmix_rank_t rank, const char* key,
                                    const pmix_value_t& value, Shared& shared) {
-    if (keys.size() == keys.capacity()) keys.reserve(std::max<size_t>(1, 2 * keys.size()));
     Writer::Put done;
     Result<void> written = shared.writer->put(Kind::Posted, rank, key_view(key), value, &done);
     if (!written) {
-        std::erase(keys, shared.writer->find_key(key_view(key)));
+        keys.remove(shared.writer->find_key(key_view(key)));
     } else if (done.fresh) {
-        keys.push_back(done.key);
+        try {
+            keys.add(done.key);
+        } catch (const std::bad_alloc&) {
+            shared.writer->remove(Kind::Posted, rank, key_view(key));
+            throw;
+        }
     }
     return written;
 }
@@ -275,7 +278,7 @@ void ShmemStore::write_earlier(const char* nspace, Shared& shared) {
                     report_full(nspace, shared, written.error());
                 } else if (!entry.second && !key_is_reserved(found.key)) {
                     // The segment's is the newer one from now on.
-                    shared.remote[rank].push_back(done.key);
+                    shared.remote[rank].add(done.key);
                 }
             });
     }
@@ -495,9 +498,6 @@ bool ShmemStore::find_alone(const Lookup& lookup, const Visitor& visit, pmix_sta
     const std::string_view name = key_view(lookup.key);
     const uint64_t key = shared->writer->find_key(name);
     if (key == 0) return false;
-    const auto has = [&](const std::vector<uint64_t>& keys) {
-        return std::find(keys.begin(), keys.end(), key) != keys.end();
-    };
     Item item;
     const auto give = [&](pmix_rank_t rank) {
         if (!shared->reader->find(Kind::Posted, rank, name, item)) return false;
@@ -515,11 +515,12 @@ bool ShmemStore::find_alone(const Lookup& lookup, const Visitor& visit, pmix_sta
         if (lookup.rank == PMIX_RANK_UNDEF) {
             // Whoever posted it.
             for (const auto& [rank, keys] : *ranks) {
-                if (!has(keys)) continue;
+                if (!keys.has(key)) continue;
                 known = true;
                 if (seen && give(rank)) return true;
             }
-        } else if (const auto keys = ranks->find(lookup.rank); keys != ranks->end() && has(keys->second)) {
+        } else if (const auto keys = ranks->find(lookup.rank);
+                   keys != ranks->end() && keys->second.has(key)) {
             if (seen) return give(lookup.rank);
             known = true;
         }

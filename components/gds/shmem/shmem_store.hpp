@@ -14,6 +14,7 @@
 #include <unordered_set>
 
 #include "components/gds/shmem/finder.hpp"
+#include "components/gds/shmem/key_list.hpp"
 #include "components/gds/shmem/writer.hpp"
 
 namespace muster::gds::shmem {
@@ -69,9 +70,9 @@ class ShmemStore : public Gds {
         std::unique_ptr<Reader> reader;  ///< of the server itself
         /// What processes of other nodes posted, which may be much, stands in the segment alone: its keys
         /// (Writer::key_name). Not there: qualified and reserved ones, and what there was no room for.
-        std::unordered_map<pmix_rank_t, std::vector<uint64_t>> remote;
+        std::unordered_map<pmix_rank_t, KeyList> remote;
         /// Likewise what processes of this node posted for all, as long as such a process posts nothing else.
-        std::unordered_map<pmix_rank_t, std::vector<uint64_t>> own;
+        std::unordered_map<pmix_rank_t, KeyList> own;
         std::unordered_set<pmix_rank_t> mixed;  ///< those that do: all of theirs is in the other store, too
         bool full = false;                      ///< that was reported
         bool refused = false;                   ///< it could not be made; that was reported
@@ -92,8 +93,8 @@ class ShmemStore : public Gds {
     void report_full(const char* nspace, Shared& shared, const Error& why);
     Shared* shared_by(const pmix_proc_t& proc);
     const Shared* with_keys(const char* nspace) const;
-    Result<void> put_alone(std::vector<uint64_t>& keys, pmix_rank_t rank, const char* key,
-                           const pmix_value_t& value, Shared& shared);
+    Result<void> put_alone(KeyList& keys, pmix_rank_t rank, const char* key, const pmix_value_t& value,
+                           Shared& shared);
     bool keep_own(const pmix_proc_t& proc, pmix_scope_t scope, const char* key, const pmix_value_t& value,
                   Shared& shared);
     pmix_status_t mix(const pmix_proc_t& proc, Shared& shared);
