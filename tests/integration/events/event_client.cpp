@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -239,13 +240,13 @@ void held() {
     fence();
 }
 
-volatile sig_atomic_t held_up = 0;  // until SIGUSR1
+std::atomic<bool> held_up{false};  // until SIGUSR1, which another thread may be given
 
 void on_event_slowly(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[],
                      size_t ninfo, pmix_info_t* results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
     const auto end = std::chrono::steady_clock::now() + kLimit;
-    while (held_up != 0 && std::chrono::steady_clock::now() < end)
+    while (held_up && std::chrono::steady_clock::now() < end)
         usleep(1000);
     usleep(100);
     on_event(id, status, source, info, ninfo, results, nresults, complete, cbdata);
@@ -301,8 +302,8 @@ void flood(int total, bool bounded) {
     const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 60;
     listen(kEnd);
     if (self.rank == 1) {
-        held_up = bounded ? 1 : 0;
-        signal(SIGUSR1, [](int) { held_up = 0; });
+        held_up = bounded;
+        signal(SIGUSR1, [](int) { held_up = false; });
         put_pid();
         listen(code, on_event_slowly);
     }
