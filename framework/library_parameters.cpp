@@ -56,6 +56,14 @@ void define_library_parameters(Parameters& parameters) {
          .help = "How much memory these requests may take together."},
         {.framework = "server",
          .component = "base",
+         .name = "describe_node",
+         .type = ParameterType::Bool,
+         .default_value = "true",
+         .help =
+             "Give the hardware of the node as hwloc's XML to clients of this user that ask for it and are "
+             "confined to the same resources, unless the host says that it is not to be shared."},
+        {.framework = "server",
+         .component = "base",
          .name = "handshake_timeout",
          .type = ParameterType::Seconds,
          .default_value = "30",

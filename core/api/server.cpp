@@ -55,8 +55,9 @@ Result<std::unique_ptr<Runtime>> make_server(void* data) {
     }
     (*runtime)->set_server(std::move(*server));
     (*runtime)->note_own_facts();
-    (*runtime)->start();
     api::use_topology_of_host(context.info);
+    api::describe_node_to_clients(*(*runtime)->server(), context.info);
+    (*runtime)->start();
     return runtime;
 }
 

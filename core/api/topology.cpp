@@ -18,6 +18,7 @@
 
 #include "core/api/guard.hpp"
 #include "core/api/instance.hpp"
+#include "core/server/server.hpp"
 #include "core/topology/cpuset.hpp"
 #include "core/topology/distance.hpp"
 #include "core/topology/locality.hpp"
@@ -82,6 +83,12 @@ void use_topology_of_host(InfoView directives) {
     if (given != nullptr && given->type == PMIX_POINTER && given->data.ptr != nullptr) {
         node_topology().provide(static_cast<hwloc_topology_t>(given->data.ptr));
     }
+}
+
+void describe_node_to_clients(Server& server, InfoView directives) {
+    const bool unwanted = directives.has(PMIX_SERVER_SHARE_TOPOLOGY) && !sharing;
+    if (unwanted || !server.runtime().parameters().boolean("server_base_describe_node")) return;
+    server.node_description().set_source([](bool version_1) { return node_topology().xml(version_1); });
 }
 
 void share_topology(InfoView job, Info& shared_job) {

@@ -5,6 +5,10 @@
 #include "core/topology/topology.hpp"
 #include "framework/base/info.hpp"
 
+namespace muster {
+class Server;
+}
+
 namespace muster::api {
 
 /// The one of this process. It looks into the job's data first, then for the file that the parameter
@@ -13,6 +17,9 @@ NodeTopology& node_topology();
 
 /// PMIx_server_init: takes over the topology that the host brings, and notes whether clients are to get it.
 void use_topology_of_host(InfoView directives);
+/// PMIx_server_init: clients that ask for it get the topology, unless the host has said that it is not to be
+/// shared, or the parameter server_base_describe_node. Before the loop runs.
+void describe_node_to_clients(Server& server, InfoView directives);
 /// PMIx_server_register_nspace: where clients are to get the topology and the host has not given it itself,
 /// `shared` becomes a copy of the job's data with it; else it stays empty.
 void share_topology(InfoView job, Info& shared);

@@ -21,14 +21,6 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{20};
 constexpr std::chrono::milliseconds kLongestPause{1000};
 
-/// One BYTE_OBJECT of a GET reply: the process, then its values.
-void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values) {
-    Packer object(out.format());
-    object.proc(proc);
-    object.raw(values.view());
-    out.bytes(object.view());
-}
-
 /// The session that a look-up in that realm is about; UINT32_MAX where it has no number.
 uint32_t session_of(const Gds& store, const Lookup& wanted) {
     if (wanted.session_id) return *wanted.session_id;
@@ -44,6 +36,13 @@ uint32_t session_of(const Gds& store, const Lookup& wanted) {
 }
 
 }  // namespace
+
+void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values) {
+    Packer object(out.format());
+    object.proc(proc);
+    object.raw(values.view());
+    out.bytes(object.view());
+}
 
 pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
     Gds& store = server_.runtime().store();
@@ -206,6 +205,8 @@ void Modex::get_value(GetRequest request, const GetDirectives& directives, OnGet
     if (!directives.refresh || local) {
         if (auto blob = try_answer(request)) return done(PMIX_SUCCESS, std::move(*blob));
     }
+    if (server_.node_description().offers(request))
+        return server_.node_description().answer(request, std::move(done));
     if (directives.immediate) return done(PMIX_ERR_NOT_FOUND, {});
 
     const bool reserved = request.key && key_is_reserved(request.key->c_str());

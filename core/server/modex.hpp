@@ -37,6 +37,9 @@ struct GetRequest {
     std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 
+/// Adds one BYTE_OBJECT of a reply to GET: the process, then its values.
+void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values);
+
 class Modex {
   public:
     /// `blob`: the items behind the status of a reply to GET, when the status is PMIX_SUCCESS.

@@ -31,6 +31,7 @@
 #include "core/server/host.hpp"
 #include "core/server/modex.hpp"
 #include "core/server/namespaces.hpp"
+#include "core/server/node_description.hpp"
 #include "core/server/peer.hpp"
 #include "core/setup/application.hpp"
 #include "core/setup/job_network.hpp"
@@ -62,6 +63,7 @@ class Server {
     GroupConstruct& group_construct() { return *group_construct_; }
     GroupDestruct& group_destruct() { return *group_destruct_; }
     FileWorker& files() { return files_; }
+    NodeDescription& node_description() { return node_description_; }
     Cleanups& cleanups() { return cleanups_; }
     Monitors& monitors() { return monitors_; }
     JobEnvironments& job_environments() { return job_environments_; }
@@ -164,6 +166,7 @@ class Server {
     Collectives collectives_;
     GroupConstruct* group_construct_ = nullptr;  // the collectives'
     GroupDestruct* group_destruct_ = nullptr;    // likewise
+    NodeDescription node_description_{files_};   ///< outlives the worker, which reports to it
     FileWorker files_;                           ///< before who uses it
     Cleanups cleanups_{files_};
     Monitors monitors_;

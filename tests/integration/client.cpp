@@ -202,10 +202,22 @@ int run_abort(const std::vector<std::string>& words) {
     return finalize();
 }
 
-// topology: the server's description of the node is found, and has as many units as the first word says.
+// topology KEY: the server's description of the node is in the job's data.
+// topology KEY immediate: asks the server for it, and prints "XML " and a number that stands for the text, or
+// why not.
 int run_topology(const std::vector<std::string>& words) {
     init();
     Directives directives;
+    if (words.size() > 1) {
+        directives.add(PMIX_IMMEDIATE, true, PMIX_BOOL);
+        std::string text;
+        const pmix_status_t status = get(PMIX_RANK_WILDCARD, words.at(0), directives, text);
+        if (status == PMIX_SUCCESS && text.find("<topology") == std::string::npos)
+            fail("no XML of a topology");
+        say(status == PMIX_SUCCESS ? "XML " + std::to_string(std::hash<std::string>()(text))
+                                   : std::string("NOT ") + PMIx_Error_string(status));
+        return finalize();
+    }
     directives.add(PMIX_OPTIONAL, true, PMIX_BOOL);
     std::string xml;
     expect("topology in the job's data", get(PMIX_RANK_WILDCARD, words.at(0), directives, xml));

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hardware of the node, which a server tells clients that ask for it, where its host has not (decision
+// 0025).
+#include <gtest/gtest.h>
+#include <pmix.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "tests/integration/host.hpp"
+
+namespace {
+
+using integration::Host;
+
+pmix_info_t share(bool yes) {
+    pmix_info_t directive;
+    memset(&directive, 0, sizeof directive);
+    EXPECT_EQ(PMIx_Info_load(&directive, PMIX_SERVER_SHARE_TOPOLOGY, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    return directive;
+}
+
+const std::string kNotFound = std::string("NOT ") + PMIx_Error_string(PMIX_ERR_NOT_FOUND);
+
+/// What a client heard that has asked.
+std::string heard(integration::Process client) {
+    EXPECT_EQ(client.line(), "INIT");
+    const std::string said = client.line();
+    EXPECT_EQ(client.wait(), 0);
+    return said;
+}
+
+/// What a client of a job of its own hears when it asks for the key.
+std::string answer(Host& host, const char* key) {
+    const auto job = host.start_job(1);
+    return heard(host.start(job, 0, {"topology", key, "immediate"}));
+}
+
+TEST(NodeDescription, IsGivenToWhoAsksAndIsTheSameForAll) {
+    Host host;
+    const auto job = host.start_job(2);
+    // Both may ask while the machine is looked at.
+    auto one = host.start(job, 0, {"topology", PMIX_HWLOC_XML_V2, "immediate"});
+    auto other = host.start(job, 1, {"topology", PMIX_HWLOC_XML_V2, "immediate"});
+    const std::string text = heard(std::move(one));
+    EXPECT_EQ(text.substr(0, 4), "XML ");
+    EXPECT_EQ(heard(std::move(other)), text);
+    EXPECT_EQ(answer(host, PMIX_HWLOC_XML_V2), text);
+}
+
+TEST(NodeDescription, HasTheFormOfHwloc1ForWhoWantsThat) {
+    Host host;
+    const std::string old_form = answer(host, PMIX_HWLOC_XML_V1);
+    EXPECT_EQ(old_form.substr(0, 4), "XML ");
+    EXPECT_NE(old_form, answer(host, PMIX_HWLOC_XML_V2));
+}
+
+TEST(NodeDescription, IsNotGivenWhereTheHostDoesNotWantIt) {
+    Host host({}, {share(false)});
+    EXPECT_EQ(answer(host, PMIX_HWLOC_XML_V2), kNotFound);
+}
+
+TEST(NodeDescription, IsNotGivenWhereAParameterForbidsIt) {
+    setenv("PMIX_MCA_server_base_describe_node", "0", 1);
+    {
+        Host host;
+        EXPECT_EQ(answer(host, PMIX_HWLOC_XML_V2), kNotFound);
+    }
+    unsetenv("PMIX_MCA_server_base_describe_node");
+}
+
+TEST(NodeDescription, IsNotGivenToWhoIsConfinedInAnotherWay) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can make a namespace of cgroups";
+    if (system("unshare --cgroup true 2>/dev/null") != 0)
+        GTEST_SKIP() << "there are no namespaces of cgroups here";
+    Host host;
+    const auto job = host.start_job(1);
+    auto client =
+        host.start_program(job, 0, "/usr/bin/unshare",
+                           {"--cgroup", INTEGRATION_CLIENT, "topology", PMIX_HWLOC_XML_V2, "immediate"});
+    EXPECT_EQ(heard(std::move(client)), kNotFound);
+}
+
+TEST(NodeDescription, IsNotGivenToAnotherUser) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    constexpr uid_t kOther = 12345;
+    if (system("setpriv --reuid=12345 --regid=12345 --clear-groups test -r " INTEGRATION_CLIENT) != 0)
+        GTEST_SKIP() << "another user cannot read what was built";
+    Host host;
+    const auto job = host.start_job(1);
+    host.deregister_client(job, 0);
+    ASSERT_EQ(host.register_client(job, 0, kOther, kOther), PMIX_SUCCESS);
+    auto client = host.start_program(job, 0, "/usr/bin/setpriv",
+                                     {"--reuid=12345", "--regid=12345", "--clear-groups", INTEGRATION_CLIENT,
+                                      "topology", PMIX_HWLOC_XML_V2, "immediate"});
+    EXPECT_EQ(heard(std::move(client)), kNotFound);
+}
+
+}  // namespace
