@@ -91,6 +91,7 @@ Result<std::unique_ptr<Runtime>> make_tool(void* data) {
 pmix_status_t attach(Runtime& runtime, InfoView info, bool primary, pmix_proc_t* server) {
     // Whoever waits on the loop itself would wait for ever.
     if (runtime.loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;
+    runtime.loop().catch_up();  // a server may have gone
     auto tool = Tool::of(runtime);
     if (!tool) return tool.status();
     auto wanted = ToolDirectives::read(runtime, info);
@@ -140,6 +141,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], 
         {
             const Use use;
             if (!use) return PMIX_ERR_INIT;
+            use->loop().catch_up();
             if (!context.made && use->tool() != nullptr && !use->client()->connected() &&
                 !context.info.is_true(PMIX_TOOL_DO_NOT_CONNECT)) {
                 // Another init of a tool that has no server (any more): it looks for one.
@@ -168,7 +170,9 @@ PMIX_EXPORT pmix_status_t PMIx_tool_finalize(void) {
 
 PMIX_EXPORT bool PMIx_tool_is_connected(void) {
     const Use use;
-    return use && use->client() != nullptr && use->client()->connected();
+    if (!use || use->client() == nullptr) return false;
+    use->loop().catch_up();
+    return use->client()->connected();
 }
 
 PMIX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t* myproc, pmix_proc_t* server,
@@ -200,6 +204,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
         if (!use) return PMIX_ERR_INIT;
         if (server == nullptr) return PMIX_ERR_BAD_PARAM;
         if (use->client() == nullptr) return PMIX_ERR_NOT_FOUND;
+        use->loop().catch_up();
         Client& client = *use->client();
         return call_and_wait<pmix_status_t>(
             use->loop(), PMIX_ERR_WOULD_BLOCK,
@@ -215,6 +220,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* 
         *servers = nullptr;
         *nservers = 0;
         if (use->client() == nullptr) return PMIX_ERR_UNREACH;
+        use->loop().catch_up();
         auto all = std::make_shared<std::vector<pmix_proc_t>>();
         const pmix_status_t status = call_and_wait<pmix_status_t>(
             use->loop(), PMIX_ERR_WOULD_BLOCK, [all, client = use->client()](auto deliver) {
@@ -237,6 +243,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_i
         if (!use) return PMIX_ERR_INIT;
         if (server == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
         if (use->tool() == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+        use->loop().catch_up();
         const InfoView view{info, ninfo};
         return use->tool()->set_server(*server, view.is_true(PMIX_WAIT_FOR_CONNECTION), read_timeout(view));
     });

@@ -63,7 +63,8 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     runtime->loop_ =
         std::make_unique<EventLoop>(external ? EventLoop::Drive::External : EventLoop::Drive::Thread);
     // A client, or a tool that is no server, mostly waits for one reply at a time.
-    if (options.role == Role::Client || options.shares_loop) runtime->loop_->share();
+    runtime->shares_loop_ = options.role == Role::Client || options.shares_loop;
+    if (runtime->shares_loop_) runtime->loop_->share();
     constexpr int64_t kLongestPolling = 1000000;
     runtime->loop_->poll_first(std::chrono::microseconds(
         std::clamp<int64_t>(runtime->parameters_->integer("pmix_progress_poll_time"), 0, kLongestPolling)));
@@ -169,7 +170,7 @@ void Runtime::note_own_facts() {
 }
 
 void Runtime::start() {
-    if (role_ == Role::Client) {
+    if (shares_loop_) {
         loop_->start_when_needed(thread_name_.c_str());
     } else {
         loop_->start(thread_name_.c_str());

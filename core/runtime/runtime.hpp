@@ -98,8 +98,8 @@ class Runtime {
     /// Once the identity is known, before init returns.
     void note_own_facts();
 
-    /// Starts the progress thread, where it is ours: in a client once it is needed
-    /// (docs/decisions/0022-the-thread-of-a-client.md).
+    /// Starts the progress thread, where it is ours: in a client or a tool that serves nobody once it is
+    /// needed (docs/decisions/0022-the-thread-of-a-client.md).
     void start();
     /// Says how many processes of this node are at work together with this one, itself among them: where
     /// there are processors for all, who waits here may poll; a server may unless it has one processor only.
@@ -116,6 +116,7 @@ class Runtime {
     Result<void> bind_thread(InfoView info);
 
     Role role_ = Role::Client;
+    bool shares_loop_ = false;
     pmix_proc_t self_{};
     Info own_facts_;
     std::string hostname_;

@@ -353,6 +353,12 @@ bool EventLoop::run_here(Task& task) {
     return free;
 }
 
+void EventLoop::catch_up() {
+    if (!put_off_ || !take_drive(std::chrono::milliseconds(0))) return;
+    turn(false);
+    give_drive();
+}
+
 void EventLoop::stop(Task last) {
     std::optional<pthread_t> thread;
     {

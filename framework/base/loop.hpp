@@ -90,6 +90,9 @@ class EventLoop {
     /// whether it was found. False, where one had better sleep, perhaps without a look. `found` neither waits
     /// nor uses the loop. Not on the loop.
     bool poll_for(const std::function<bool()>& found);
+    /// Of a loop that has no thread yet: runs what is ready now, for whoever asks for what it would have
+    /// brought. Nothing, where there is a thread or somebody drives the loop.
+    void catch_up();
     /// On the loop: whether whoever has borrowed it has what it waits for, so that the rest is better left to
     /// our thread.
     bool should_yield() const { return borrower_ != nullptr && (*borrower_)(); }

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -352,6 +354,9 @@ void step(const std::string& word, const std::vector<std::string>& arguments) {
         report(PMIx_tool_disconnect(&proc));
     } else if (word == "connected") {
         say(std::string("connected ") + (PMIx_tool_is_connected() ? "yes" : "no"));
+    } else if (word == "alone") {
+        const auto threads = std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+        say(std::string("alone ") + (threads == 1 ? "yes" : "no"));
     } else if (word == "finalize") {
         report(PMIx_tool_finalize());
     } else if (word == "size") {

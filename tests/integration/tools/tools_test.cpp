@@ -260,6 +260,30 @@ TEST_F(Tools, a_lost_server_is_an_event_and_the_tool_goes_on) {
 
 // --- files that are not to be trusted ---
 
+TEST_F(Tools, a_tool_that_only_asks_has_no_thread_and_sees_all_the_same_who_has_gone) {
+    auto one = server("one", {"tools", "policy=quiet"});
+    auto two = server("two", {"tools", "policy=quiet"});
+    auto process = tool({"init:nspace=one", "attach:nspace=two", "size:two", "alone", "connected", "wait",
+                         "connected", "servers", "wait", "servers", "alone", "finalize"});
+    EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
+    EXPECT_TRUE(begins(process->line(), "attach PMIX_SUCCESS"));
+    EXPECT_TRUE(begins(process->line(), "size "));
+    EXPECT_EQ(process->line(), "alone yes");
+    EXPECT_EQ(process->line(), "connected yes");
+    EXPECT_EQ(process->line(), "wait");
+    one->kill_it();
+    process->go_on();
+    EXPECT_EQ(process->line(), "connected no");
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS two:0");
+    EXPECT_EQ(process->line(), "wait");
+    two->kill_it();
+    process->go_on();
+    EXPECT_TRUE(begins(process->line(), "servers PMIX_ERR_UNREACH"));
+    EXPECT_EQ(process->line(), "alone yes");
+    EXPECT_TRUE(begins(process->line(), "finalize "));
+    EXPECT_EQ(process->wait(), 0);
+}
+
 TEST_F(Tools, files_that_are_not_to_be_trusted_are_refused_with_the_reason) {
     auto one = server("one");
     const std::string good = text_of(session_file("one"));
