@@ -425,6 +425,11 @@ class Size {
     /// `rounds` since this was made. For the last connection, which the other end may not see closed yet,
     /// there is one descriptor more.
     void expect_same_after(long rounds, const char* who) const {
+        // What the other end has left may take a loaded machine a while to see.
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while ((descriptors_of(pid_) > descriptors_ + 1 || files_below(folder_) != files_) &&
+               std::chrono::steady_clock::now() < end)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
         const Size now(pid_, folder_);
         EXPECT_LE(now.descriptors_, descriptors_ + 1) << who;
         EXPECT_EQ(now.files_, files_) << who;
