@@ -49,6 +49,14 @@ void define_library_parameters(Parameters& parameters) {
                  "what is asked beyond is refused (PMIX_ERR_OUT_OF_RESOURCE)."},
         {.framework = "server",
          .component = "base",
+         .name = "max_foreign_processes",
+         .type = ParameterType::Size,
+         .default_value = "4096",
+         .help =
+             "Of how many processes that belong to no job registered here what the host gave is kept; then "
+             "the oldest is forgotten, and the host asked when somebody wants it again."},
+        {.framework = "server",
+         .component = "base",
          .name = "max_request_memory",
          .type = ParameterType::Size,
          .default_value = "512m",

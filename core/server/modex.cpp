@@ -345,6 +345,7 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
     // Where the owner is known, nobody asks for whom it was (may_give()).
     if (status == PMIX_SUCCESS && !is_master(asked.mapped()) && !server_.namespaces().owner_of(key.to_c()))
         given_to_[key].insert(asked.mapped());
+    if (status == PMIX_SUCCESS) keep_foreign(key);
     // Those that asked before this answer are done with it, unless they have said how long they wait; those
     // that came meanwhile are asked for again.
     const auto found = waiting_.find(key);
@@ -371,6 +372,27 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
     }
     waiting_[key].splice(waiting_[key].end(), later);
     fresh ? ask_host(target) : ask_again_later(target);
+}
+
+void Modex::keep_foreign(const Proc& target) {
+    const pmix_proc_t proc = target.to_c();
+    const auto registered = [this](const pmix_proc_t& one) {
+        const Namespace* nspace = server_.namespaces().find(one.nspace);
+        const auto size = server_.runtime().store().job_size(one.nspace);
+        return nspace != nullptr && nspace->registered && (!size || one.rank < *size);
+    };
+    if (registered(proc) || std::find(foreign_.begin(), foreign_.end(), target) != foreign_.end()) return;
+    foreign_.push_back(target);
+    // Who waits for the latest is to find it.
+    const size_t most =
+        std::max<size_t>(server_.runtime().parameters().size("server_base_max_foreign_processes"), 1);
+    while (foreign_.size() > most) {
+        const Proc oldest = std::move(foreign_.front());
+        foreign_.pop_front();
+        if (registered(oldest.to_c())) continue;  // since then
+        given_to_.erase(oldest);
+        server_.runtime().store().forget(oldest.to_c());
+    }
 }
 
 void Modex::ask_again_later(const pmix_proc_t& target) {
@@ -577,6 +599,7 @@ void Modex::close() {
 void Modex::end_all(const Concerned& concerned, pmix_status_t verdict) {
     std::erase_if(in_flight_, [&](const auto& entry) { return concerned(entry.first); });
     std::erase_if(given_to_, [&](const auto& entry) { return concerned(entry.first); });
+    std::erase_if(foreign_, concerned);
     std::erase_if(again_, [&](const auto& entry) { return concerned(entry.first); });
     // Those who are answered may ask again.
     auto ended = take_waiting(concerned);

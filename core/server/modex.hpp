@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -103,6 +104,7 @@ class Modex {
     void ask_host(const pmix_proc_t& target);
     void host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data);
     void ask_again_later(const pmix_proc_t& target);
+    void keep_foreign(const Proc& target);
     void retry(const Proc& target, bool final_answer);
     using Concerned = std::function<bool(const Proc&)>;
     WaitingList take_waiting(const Concerned& concerned);
@@ -117,6 +119,9 @@ class Modex {
     std::unordered_map<Proc, WaitingList> waiting_;
     std::unordered_map<Proc, uint32_t> in_flight_;           ///< direct modex under way, and for which user
     std::unordered_map<Proc, std::set<uint32_t>> given_to_;  ///< users for whom the host has given data
+    /// Those of which the host has given something and that no registered job has, in this order: any
+    /// number of them may be asked for, and no deregistration ends them.
+    std::deque<Proc> foreign_;
     std::unordered_map<Proc, Again> again_;
     std::unordered_map<Proc, std::vector<OnRequested>> requested_;
 };

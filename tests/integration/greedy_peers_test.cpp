@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <pmix.h>
 
+#include <cstring>
 #include <map>
 
 #include "framework/base/info.hpp"
@@ -50,6 +51,7 @@ class GreedyPeer : public BadInput {
 
     GreedyPeer()
         : BadInput({{"PMIX_MCA_server_base_max_requests", "100"},
+                    {"PMIX_MCA_server_base_max_foreign_processes", "8"},
                     {"PMIX_MCA_server_base_max_request_memory", "1m"},
                     {"PMIX_MCA_server_base_max_wait", "60"},
                     {"PMIX_MCA_server_base_max_decoded", "256k"}}) {}
@@ -177,6 +179,90 @@ TEST_F(GreedyPeer, CannotAskMoreByHangingUpAndComingAgain) {
     for (int i = 0; i < kRequests; ++i)
         again.ask(get(1, "greedy.late"));
     EXPECT_TRUE(until_waiting(kRequests));
+}
+
+/// Beside the same greedy processes.
+class GreedyTools : public GreedyPeer {
+  protected:
+    GreedyTools() {
+        host_.reset();
+        pmix_info_t tools;
+        memset(&tools, 0, sizeof tools);
+        const bool yes = true;
+        EXPECT_EQ(PMIx_Info_load(&tools, PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL), PMIX_SUCCESS);
+        const auto let_in = [](pmix_server_module_t& module) {
+            module.tool_connected = [](pmix_info_t*, size_t, pmix_tool_connection_cbfunc_t done,
+                                       void* context) { done(PMIX_SUCCESS, nullptr, context); };
+        };
+        host_ = std::make_unique<Host>(let_in, std::vector{tools});
+        job_ = host_->start_job(3);
+    }
+
+    Asking tool(const char* name) {
+        RawPeer raw = peer();
+        ConnectRequest request = honest();
+        request.kind = muster::PeerKind::ToolGivenId;
+        request.euid = geteuid();
+        request.egid = getegid();
+        request.nspace = name;
+        EXPECT_TRUE(raw.say(build_connect_request(request).view()));
+        const muster::ReplyParser parser{request.kind, true};
+        std::vector<uint8_t> reply;
+        while (const size_t wanted = parser.wanted(reply)) {
+            const auto more = raw.hear(wanted);
+            reply.insert(reply.end(), more.begin(), more.end());
+            if (more.size() < wanted) break;
+        }
+        const auto parsed = parser.parse(reply);
+        EXPECT_TRUE(parsed.ok() && parsed->tool.status == PMIX_SUCCESS) << "not let in";
+        return Asking(std::move(raw));
+    }
+};
+
+TEST_F(GreedyTools, OfOneUserShareWhatTheyMayAsk) {
+    constexpr int kMore = 60;
+    Asking first(tool("greedy.one")), second(tool("greedy.two")), client(accepted());
+    for (int i = 0; i < kMore; ++i)
+        first.ask(get(1, "greedy.late"));
+    ASSERT_TRUE(until_waiting(kMore));
+    for (int i = 0; i < kMore; ++i)
+        second.ask(get(1, "greedy.late"));
+    EXPECT_EQ(second.answers(2 * kMore - kRequests),
+              (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 2 * kMore - kRequests}}));
+    // Processes of jobs, each of which the host has named, have their own.
+    client.ask(get(1, "greedy.late"));
+    EXPECT_TRUE(until_waiting(kRequests + 1));
+    // What the one asks no more the other may.
+    first.peer.hang_up();
+    ASSERT_TRUE(until_waiting(kRequests + 1 - kMore));
+    for (int i = 0; i < kMore; ++i)
+        second.ask(get(1, "greedy.late"));
+    EXPECT_TRUE(until_waiting(kRequests + 1));
+}
+
+TEST_F(GreedyPeer, IsNotKeptMoreOfProcessesThatNobodyHasRegistered) {
+    Packer values(format());
+    values.kval("greedy.key", *muster::Value::from("given"));
+    const auto bytes = values.view();
+    host_->answer_modex(PMIX_SUCCESS, std::string(bytes.begin(), bytes.end()));
+    Asking greedy(accepted());
+    const auto asked_for = [&](int number) {
+        const size_t before = host_->upcalls("modex").size();
+        Packer message = command(static_cast<uint8_t>(Command::Get));
+        // Of many jobs, and of one that has not so many processes.
+        message.string(number % 2 == 0 ? "elsewhere." + std::to_string(number) : std::string(job_.nspace));
+        message.rank(static_cast<pmix_rank_t>(1000 + number)).infos({}).string("greedy.key");
+        greedy.ask(message);
+        EXPECT_EQ(greedy.answer(), PMIX_SUCCESS) << number;
+        return host_->upcalls("modex").size() != before;
+    };
+    constexpr int kKept = 8;
+    for (int i = 0; i < 3 * kKept; ++i)
+        EXPECT_TRUE(asked_for(i)) << i;
+    for (int i = 2 * kKept; i < 3 * kKept; ++i)
+        EXPECT_FALSE(asked_for(i)) << i << " is kept";
+    for (int i = 0; i < kKept; ++i)
+        EXPECT_TRUE(asked_for(i)) << i << " is forgotten";
 }
 
 TEST_F(GreedyPeer, ThatDoesNotReadIsNotReadFrom) {

@@ -247,6 +247,7 @@ void HashStore::forget(const pmix_proc_t& proc) {
     }
     job.posted.erase(proc.rank);
     job.procs.erase(proc.rank);
+    if (job.empty()) jobs_.erase(at);
 }
 
 pmix_status_t HashStore::find(const Lookup& lookup, const Visitor& visit) const {

@@ -70,6 +70,13 @@ struct Job {
     };
     /// Guarded by the store's pins_guard_: readers add under its shared lock.
     mutable std::unique_ptr<Pins> pins;
+
+    /// Whether nothing is known of it any more.
+    bool empty() const {
+        return map == no_map() && facts.empty() && own_node.empty() && nodes.empty() && apps.empty() &&
+               procs.empty() && qualified.empty() && session.empty() && !session_id && !local_procs &&
+               posted.empty() && !pins;
+    }
 };
 
 /// A node that is described apart from any job (PMIx_server_register_resources).

@@ -65,6 +65,8 @@ void ShmemStore::forget(const pmix_proc_t& proc) {
         if (shared->second.writer) {
             shared->second.writer->remove_all(Kind::Posted, proc.rank);
             shared->second.writer->remove_all(Kind::Proc, proc.rank);
+        } else if (shared->second.earlier.empty() && !shared->second.refused) {
+            shared_.erase(shared);  // anybody can ask for processes of any namespace
         }
     }
     other_->forget(proc);

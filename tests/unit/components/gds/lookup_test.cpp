@@ -324,6 +324,13 @@ TEST_F(Lookups, SRV_27_DeregisteringAndForgetting) {
     EXPECT_TRUE(store_->namespaces().empty());
     store_->deregister("job");
     store_->forget(make_proc("job", 0));
+    // Of a job that was never registered nothing stays with its last process.
+    ASSERT_EQ(post(0, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);
+    ASSERT_EQ(post(1, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);
+    store_->forget(make_proc("job", 0));
+    EXPECT_TRUE(store_->knows("job"));
+    store_->forget(make_proc("job", 1));
+    EXPECT_FALSE(store_->knows("job"));
 }
 
 }  // namespace
