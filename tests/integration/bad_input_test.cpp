@@ -98,6 +98,20 @@ TEST_F(BadInput, AWrongNameOfAnythingIsRefusedWithOneLine) {
         const std::string rubbish = "\x05\xff\xff\xff\xff\xff\xffrubbish";
         request.info_blob.append(rubbish.data(), rubbish.size());
     });
+    for (const char* key : {PMIX_USERID, PMIX_GRPID}) {
+        // Also behind one that is right.
+        for (const uint32_t first : {0U, 1U}) {
+            with("user", [&](ConnectRequest& request) {
+                const uint32_t mine = muster::key_is(key, PMIX_USERID) ? geteuid() : getegid();
+                muster::Info claims;
+                claims.add(key, mine + first);
+                claims.add(key, mine + 1);
+                Packer packed(format());
+                packed.infos(claims);
+                request.info_blob.append(packed.view().data(), packed.view().size());
+            });
+        }
+    }
     EXPECT_TRUE(host_->upcalls("connected").empty());
     const std::string text = log();
     EXPECT_EQ(lines_with(text, "refused") + lines_with(text, "dropped"), tried) << text;
@@ -159,6 +173,50 @@ TEST_F(BadInput, WithoutADescriptorLeftTheLoopRestsAndGoesOnLater) {
     const std::string text = log();
     const size_t lines = lines_with(text, "Too many open files");
     EXPECT_GE(lines, 1U) << text;
+    EXPECT_LT(lines, static_cast<size_t>(4 + took / std::chrono::milliseconds(100)));
+}
+
+TEST_F(BadInput, WithoutADescriptorAtAllWhoConnectsWaitsAndTheLoopRests) {
+    const auto environment = host_->environment(job_, 0);
+    const auto request = build_connect_request(honest());
+    int go[2];
+    ASSERT_EQ(pipe(go), 0);
+    // In a process of its own, which has as many as it likes.
+    const pid_t child = fork();
+    if (child == 0) {
+        close(go[1]);
+        char byte = 0;
+        if (read(go[0], &byte, 1) != 1) _exit(2);
+        RawPeer raw(environment);
+        if (!raw.connected() || !raw.say(request.view())) _exit(3);
+        _exit(raw.hear(8, 60).size() == 8 ? 0 : 4);
+    }
+    close(go[0]);
+    rlimit limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    rlimit none = limit;
+    none.rlim_cur = 1;
+    const auto written = [] {
+        struct stat facts {};
+        return fstat(STDERR_FILENO, &facts) == 0 ? facts.st_size : 0;
+    };
+    const off_t before = written();
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(write(go[1], "g", 1), 1);
+    for (int i = 0; i < 20000 && written() == before; ++i)
+        usleep(1000);
+    EXPECT_NE(written(), before) << "the server does not look";
+    usleep(500000);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    const auto took = std::chrono::steady_clock::now() - begin;
+    close(go[1]);
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "it was not let in later";
+    expect_health();
+    const size_t lines = lines_with(log(), "Too many open files");
+    EXPECT_GE(lines, 1U);
     EXPECT_LT(lines, static_cast<size_t>(4 + took / std::chrono::milliseconds(100)));
 }
 
@@ -399,6 +457,24 @@ TEST_F(BadInput, OneProcessHasABoundedNumberOfConnections) {
     }
     EXPECT_TRUE(refused);
     EXPECT_EQ(lines_with(log(), "too many connections already"), 1U);
+}
+
+TEST_F(BadInput, OnlyTheFirstConnectionOfAProcessIsGivenItsPlaceInMemory) {
+    ConnectRequest request = honest();
+    for (const std::string& variable : host_->environment(job_, 0)) {
+        if (variable.starts_with("PMIX_MUSTER_STORE="))
+            request.gds = variable.substr(strlen("PMIX_MUSTER_STORE="));
+    }
+    const auto given = [&] {
+        RawPeer raw = peer();
+        raw.say(build_connect_request(request).view());
+        const size_t count = raw.hear_descriptors();
+        return std::pair(std::move(raw), count);
+    };
+    const auto first = given(), second = given();
+    if (first.second == 0) GTEST_SKIP() << "nothing is shared here";
+    EXPECT_EQ(first.second, 3U) << "the store, the barrier, the meeting of groups";
+    EXPECT_EQ(second.second, 1U) << "a second one would be counted as if it were the first";
 }
 
 TEST_F(BadInput, SilentConnectionsLeaveDescriptorsForOthers) {

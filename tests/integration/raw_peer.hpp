@@ -90,6 +90,32 @@ class RawPeer {
         }
         return bytes;
     }
+    /// How many descriptors come with the next bytes, which are lost, as they are.
+    size_t hear_descriptors(double seconds = 10) {
+        pollfd ready{fd_, POLLIN, 0};
+        if (poll(&ready, 1, static_cast<int>(seconds * 1000)) <= 0) return 0;
+        uint8_t block[4096];
+        iovec part = {block, sizeof block};
+        alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 16)] = {};
+        msghdr message = {};
+        message.msg_iov = &part;
+        message.msg_iovlen = 1;
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        size_t count = 0;
+        if (recvmsg(fd_, &message, MSG_CMSG_CLOEXEC) <= 0) return 0;
+        for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr;
+             part_of = CMSG_NXTHDR(&message, part_of)) {
+            if (part_of->cmsg_type != SCM_RIGHTS) continue;
+            for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= part_of->cmsg_len; at += sizeof(int)) {
+                int passed = -1;
+                std::memcpy(&passed, CMSG_DATA(part_of) + at, sizeof passed);
+                close(passed);
+                ++count;
+            }
+        }
+        return count;
+    }
     /// The payload of the next frame; empty when none came.
     std::vector<uint8_t> hear_frame(double seconds = 10) {
         const auto header = hear(muster::Channel::kHeaderSize, seconds);

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Other users at a server of root's: what they may have it keep has an end, and what they are told is theirs.
+#include <gtest/gtest.h>
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include <set>
+
+#include "tests/integration/strangers.hpp"
+
+namespace {
+
+using namespace strangers;
+
+TEST_F(Strangers, have_a_bounded_number_of_monitors) {
+    Host host;
+    const auto job = job_of(host, kStranger);
+    const auto environment = host.environment(job, 0);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, job, 0);
+                     if (!client.accepted()) return 1;
+                     constexpr int kTries = 3000;
+                     for (int i = 0; i < kTries; ++i) {
+                         Packer message = command(Command::Monitor);
+                         Info what, directives;
+                         what.add(PMIX_MONITOR_HEARTBEAT, true);
+                         directives.add(PMIX_MONITOR_HEARTBEAT_TIME, uint32_t{3600});
+                         message.info(what[0]).status(PMIX_SUCCESS).infos(directives);
+                         client.say(std::move(message));
+                     }
+                     int refused = 0;
+                     for (int i = 0; i < kTries; ++i)
+                         refused += client.heard() == PMIX_ERR_OUT_OF_RESOURCE ? 1 : 0;
+                     return refused > 0 && refused < kTries ? 0 : 2;
+                 }),
+              0);
+}
+
+TEST_F(Strangers, have_a_bounded_number_of_files_removed) {
+    Host host;
+    const auto job = job_of(host, kStranger);
+    const auto environment = host.environment(job, 0);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, job, 0);
+                     if (!client.accepted()) return 1;
+                     const auto add = [&](const char* key, int count) {
+                         std::string paths;
+                         for (int i = 0; i < count; ++i)
+                             paths += std::string(i == 0 ? "" : ",") + "/no such folder/" + std::to_string(i);
+                         Packer message = command(Command::JobControl);
+                         Info what;
+                         what.add(key, paths.c_str());
+                         message.procs(nullptr, 0).infos(what);
+                         return client.ask(std::move(message));
+                     };
+                     if (add(PMIX_REGISTER_CLEANUP, 70000) != PMIX_ERR_OUT_OF_RESOURCE) return 2;
+                     if (add(PMIX_REGISTER_CLEANUP, 40000) != PMIX_SUCCESS) return 3;
+                     // Of whatever kind they are, they count together.
+                     if (add(PMIX_REGISTER_CLEANUP_DIR, 30000) != PMIX_ERR_OUT_OF_RESOURCE) return 4;
+                     return add(PMIX_REGISTER_CLEANUP_DIR, 20000) == PMIX_SUCCESS ? 0 : 5;
+                 }),
+              0);
+}
+
+/// A tool of the user who calls this, past its handshake, and what it was told.
+std::pair<std::unique_ptr<RawPeer>, pmix_status_t> tool(const std::vector<std::string>& environment,
+                                                        int number) {
+    auto raw = std::make_unique<RawPeer>(environment, RawPeer::Way::Tcp);
+    ConnectRequest request = claim({}, 0, geteuid(), getegid());
+    request.kind = muster::PeerKind::ToolGivenId;
+    request.euid = geteuid();
+    request.egid = getegid();
+    request.nspace = "tool." + std::to_string(geteuid()) + "." + std::to_string(number);
+    raw->say(build_connect_request(request).view());
+    const auto reply = raw->hear(4);
+    const pmix_status_t status = reply.size() < 4
+                                     ? PMIX_ERR_LOST_CONNECTION
+                                     : static_cast<pmix_status_t>(muster::load_be32(reply.data()));
+    return {std::move(raw), status};
+}
+
+TEST_F(Strangers, have_a_bounded_number_of_tools) {
+    std::vector<pmix_info_t> directives;
+    for (const char* key : {PMIX_SERVER_TOOL_SUPPORT, PMIX_SERVER_ALLOW_FOREIGN_TOOLS}) {
+        const bool yes = true;
+        directives.emplace_back();
+        ASSERT_EQ(PMIx_Info_load(&directives.back(), key, &yes, PMIX_BOOL), PMIX_SUCCESS);
+    }
+    const auto let_in = [](pmix_server_module_t& module) {
+        module.tool_connected = [](pmix_info_t*, size_t, pmix_tool_connection_cbfunc_t done, void* context) {
+            done(PMIX_SUCCESS, nullptr, context);
+        };
+    };
+    Host host(let_in, directives);
+    const auto job = host.start_job(1);
+    const auto environment = host.environment(job, 0);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     constexpr size_t kTools = 256;
+                     std::vector<std::unique_ptr<RawPeer>> all;
+                     pmix_status_t status = PMIX_SUCCESS;
+                     int number = 0;
+                     while (all.size() < kTools + 1) {
+                         auto [one, said] = tool(environment, ++number);
+                         status = said;
+                         if (said != PMIX_SUCCESS) break;
+                         all.push_back(std::move(one));
+                     }
+                     if (all.size() != kTools || status != PMIX_ERR_OUT_OF_RESOURCE) return 1;
+                     // When one has gone there is room again, as soon as the server has seen it.
+                     all.pop_back();
+                     for (int i = 0; i < 2000 && status != PMIX_SUCCESS; ++i) {
+                         usleep(10000);
+                         status = tool(environment, ++number).second;
+                     }
+                     return status == PMIX_SUCCESS ? 0 : 2;
+                 }),
+              0);
+    EXPECT_EQ(as(kOther, [&] { return tool(environment, 0).second == PMIX_SUCCESS ? 0 : 1; }), 0);
+}
+
+TEST_F(Strangers, of_three_users_who_wait_each_is_asked_for) {
+    Host host;
+    constexpr uid_t kThird = 12347;
+    const uid_t users[] = {kStranger, kOther, kThird};
+    const auto get = [] {
+        Packer message = command(Command::Get);
+        message.string("elsewhere").rank(0).infos({}).string("strangers.key");
+        return message;
+    };
+    host.answer_modex(PMIX_ERR_NO_PERMISSIONS, "");
+    host.hold("modex");
+    std::vector<std::unique_ptr<OtherUser>> asking;
+    for (const uid_t user : users) {
+        const auto job = job_of(host, user);
+        const auto environment = host.environment(job, 0);
+        asking.push_back(std::make_unique<OtherUser>(user, [&] {
+            Client client(environment, job, 0);
+            return client.accepted() && client.ask(get()) == PMIX_ERR_NO_PERMISSIONS ? 0 : 1;
+        }));
+        // The other two come while the host is asked for the first.
+        ASSERT_TRUE(integration::until_waiting(asking.size()));
+    }
+    host.release("modex");
+    for (const auto& one : asking)
+        EXPECT_EQ(one->status(), 0);
+    std::set<int> asked_for;
+    for (const auto& upcall : host.upcalls("modex"))
+        asked_for.insert(upcall.status);
+    EXPECT_EQ(asked_for, std::set<int>(std::begin(users), std::end(users)));
+}
+
+TEST_F(Strangers, are_told_of_no_jobs_of_others) {
+    // What the server says itself, where the host answers no queries.
+    Host host([](pmix_server_module_t& module) { module.query = nullptr; });
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
+    const auto environment = host.environment(theirs, 0);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, theirs, 0);
+                     if (!client.accepted()) return 1;
+                     return client.job_names() == theirs.nspace ? 0 : 2;
+                 }),
+              0);
+    const auto roots = host.start_job(1);
+    Client root(host.environment(roots, 0), roots, 0);
+    ASSERT_TRUE(root.accepted());
+    for (const auto* job : {&theirs, &others, &roots})
+        EXPECT_NE(root.job_names().find(job->nspace), std::string::npos) << "root is not told of all";
+}
+
+TEST_F(Strangers, put_nobody_else_into_a_group) {
+    Host host;
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
+    const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
+    const auto announces = [](const std::vector<std::string>& where, const Host::Job& job,
+                              const std::vector<pmix_proc_t>& members) {
+        Client client(where, job, 0);
+        Packer message = command(Command::Notify);
+        const pmix_data_range_t range = PMIX_RANGE_LOCAL;
+        Info info;
+        info.add(PMIX_GROUP_ID, members.size() == 1 ? "group of one" : "group of two");
+        info.add(PMIX_GROUP_MEMBERSHIP, muster::Value::array(members.data(), members.size(), PMIX_PROC));
+        message.status(PMIX_GROUP_CONSTRUCT_COMPLETE).items(&range, 1, PMIX_DATA_RANGE).infos(info);
+        if (!client.accepted() || client.ask(std::move(message)) != PMIX_SUCCESS) return std::string("?");
+        return client.names().second;
+    };
+    const pmix_proc_t their = muster::make_proc(theirs.nspace, 0),
+                      other = muster::make_proc(others.nspace, 0);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     return announces(their_environment, theirs, {their, other}).empty() ? 0 : 1;
+                 }),
+              0);
+    EXPECT_EQ(as(kOther, [&] { return announces(environment, others, {other}) == "group of one," ? 0 : 1; }),
+              0)
+        << "a group of its own is one, and the only one";
+}
+
+}  // namespace
