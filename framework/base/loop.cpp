@@ -10,6 +10,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -42,7 +43,6 @@ Watch::Impl::~Impl() {
     if (waiter != nullptr) waiter->remove(*this);
     interest = 0;
     mirror();
-    if (timer_fd >= 0) ::close(timer_fd);
     if (first != nullptr) (previous != nullptr ? previous->next : *first) = next;
     if (next != nullptr) next->previous = previous;
 }
@@ -77,32 +77,6 @@ void Watch::Impl::mirror() {
     mirrored = interest != 0;
 }
 
-/// A time has a descriptor there. The waiter itself calls back.
-void Watch::Impl::appear() {
-    if (on_time != nullptr && timer_fd < 0) {
-        using std::chrono::duration_cast;
-        const auto since_boot = deadline.time_since_epoch();
-        const auto seconds = duration_cast<std::chrono::seconds>(since_boot);
-        itimerspec spec{};
-        spec.it_value.tv_sec = seconds.count();
-        spec.it_value.tv_nsec = duration_cast<std::chrono::nanoseconds>(since_boot - seconds).count();
-        timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-        timerfd_settime(timer_fd, TFD_TIMER_ABSTIME, &spec, nullptr);
-        fd = timer_fd;
-        interest = POLLIN;
-    }
-    mirror();
-}
-
-/// A time that has come must not keep the mirror readable.
-void Watch::Impl::drop_timer() {
-    if (timer_fd < 0) return;
-    interest = 0;
-    mirror();
-    ::close(timer_fd);
-    fd = timer_fd = -1;
-}
-
 void Watch::Impl::fire(short ready) {
     bool gone = false;
     destroyed = &gone;
@@ -110,7 +84,6 @@ void Watch::Impl::fire(short ready) {
     if (on_ready) *busy = true;
     // The callback may destroy the watch, and with it the function object it is running in.
     if (on_time) {
-        drop_timer();
         auto callback = std::move(on_time);
         contained(callback);
     } else {
@@ -146,7 +119,7 @@ void Watch::want_read(bool on) {
 EventLoop::EventLoop(Drive drive) : drive_(drive) {
     wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wake_fd_ < 0) throw std::bad_alloc();
-    if (drive_ == Drive::External && !mirror_wake()) throw std::bad_alloc();
+    if (drive_ == Drive::External && !make_mirror()) throw std::bad_alloc();
     if (drive_ == Drive::External) waiter();
 }
 
@@ -168,28 +141,54 @@ Waiter& EventLoop::waiter() {
     return *waiter_;
 }
 
-/// A waiter shows its descriptor to nobody, so what it watches is mirrored in a set of our own.
-bool EventLoop::mirror_wake() {
+/// A waiter shows its descriptor to nobody, so what it watches is mirrored in a set of our own. All times
+/// have one descriptor there, made with it: later there may be none left.
+bool EventLoop::make_mirror() {
     poll_fd_ = epoll_create1(EPOLL_CLOEXEC);
+    if (poll_fd_ >= 0) timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     epoll_event wanted{};
     wanted.events = EPOLLIN;
-    return poll_fd_ >= 0 && epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted) == 0;
+    return timer_fd_ >= 0 && epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted) == 0 &&
+           epoll_ctl(poll_fd_, EPOLL_CTL_ADD, timer_fd_, &wanted) == 0;
+}
+
+/// Lets the mirror show the next time, or none.
+void EventLoop::show_next_time() {
+    Clock::time_point next = kNever;
+    for (const Watch::Impl* watch = times_; watch != nullptr; watch = watch->next) {
+        if (watch->on_time) next = std::min(next, watch->deadline);
+    }
+    show_time(next);
+}
+
+void EventLoop::show_time(Clock::time_point time) {
+    if (timer_fd_ < 0 || time == shown_time_) return;
+    itimerspec spec{};
+    if (time != kNever) {
+        const auto since_boot = time.time_since_epoch();
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_boot);
+        spec.it_value.tv_sec = seconds.count();
+        spec.it_value.tv_nsec = std::chrono::nanoseconds(since_boot - seconds).count();
+    }
+    timerfd_settime(timer_fd_, TFD_TIMER_ABSTIME, &spec, nullptr);
+    shown_time_ = time;
 }
 
 /// What our thread of a shared loop waits at. Without descriptors for it that thread has the loop for itself.
 bool EventLoop::build_gate() {
     epoll_event wanted{};
     wanted.events = EPOLLIN;
-    if (mirror_wake()) gate_fd_ = epoll_create1(EPOLL_CLOEXEC);
+    if (make_mirror()) gate_fd_ = epoll_create1(EPOLL_CLOEXEC);
     if (gate_fd_ < 0 || epoll_ctl(gate_fd_, EPOLL_CTL_ADD, poll_fd_, &wanted) != 0) {
-        for (int* fd : {&gate_fd_, &poll_fd_}) {
+        for (int* fd : {&gate_fd_, &timer_fd_, &poll_fd_}) {
             if (*fd >= 0) ::close(*fd);
             *fd = -1;
         }
         return false;
     }
     for (Watch::Impl* watch = watches_; watch != nullptr; watch = watch->next)
-        watch->appear();
+        watch->mirror();
+    show_next_time();
     return true;
 }
 
@@ -213,9 +212,9 @@ EventLoop::~EventLoop() {
     posted_.clear();
     wake_watch_.reset();
     waiter_.reset();
-    ::close(wake_fd_);
-    if (poll_fd_ >= 0) ::close(poll_fd_);
-    if (gate_fd_ >= 0) ::close(gate_fd_);
+    for (const int fd : {wake_fd_, poll_fd_, timer_fd_, gate_fd_}) {
+        if (fd >= 0) ::close(fd);
+    }
 }
 
 void EventLoop::start(const char* name) {
@@ -308,8 +307,10 @@ void EventLoop::run_shared() {
 
 /// Whether there is something that somebody has to drive the loop for. The driver's.
 bool EventLoop::leaves_something() {
-    for (const Watch::Impl* watch = watches_; watch != nullptr; watch = watch->next) {
-        if (watch->presses()) return true;
+    for (const Watch::Impl* first : {watches_, times_}) {
+        for (const Watch::Impl* watch = first; watch != nullptr; watch = watch->next) {
+            if (watch->presses()) return true;
+        }
     }
     const std::lock_guard lock(posted_lock_);
     return !posted_.empty();
@@ -406,6 +407,8 @@ void EventLoop::at_turn_end(Task task) {
 
 void EventLoop::turn(bool wait) {
     waiter_->turn(wait);
+    // One that has come must not keep the mirror readable.
+    if (shown_time_ != kNever && shown_time_ <= Clock::now()) show_next_time();
     run_turn_end();
     // What the callbacks have posted, too, unless a borrower has better left by now.
     if (drive_ != Drive::Thread || !any_posted_ || should_yield()) return;
@@ -494,11 +497,10 @@ std::unique_ptr<Watch> EventLoop::watch(int fd, std::function<void(Ready)> on_re
 std::unique_ptr<Watch> EventLoop::after(std::chrono::milliseconds delay, std::function<void()> on_time) {
     auto impl = new_watch();
     impl->on_time = std::move(on_time);
-    impl->deadline = std::chrono::steady_clock::now() + delay;
-    impl->mirror_fd = &poll_fd_;
+    impl->deadline = Clock::now() + delay;
     impl->arm();
-    if (poll_fd_ >= 0) impl->appear();
-    impl->enlist(watches_);
+    impl->enlist(times_);
+    if (impl->deadline < shown_time_) show_time(impl->deadline);
     return std::unique_ptr<Watch>(new Watch(std::move(impl)));
 }
 

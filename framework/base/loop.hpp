@@ -148,6 +148,9 @@ class EventLoop {
     void wake();
 
   private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr Clock::time_point kNever = Clock::time_point::max();
+
     Waiter& waiter();
     std::unique_ptr<Watch::Impl> new_watch();
     void turn(bool wait);
@@ -159,7 +162,9 @@ class EventLoop {
     void run_shared();
     /// Whether our thread is to be woken by what happens.
     void open_gate(bool open) const;
-    bool mirror_wake();
+    bool make_mirror();
+    void show_next_time();
+    void show_time(Clock::time_point time);
     bool build_gate();
     bool launch() noexcept;
     void run_alone();
@@ -173,7 +178,8 @@ class EventLoop {
     const Drive drive_;
     std::unique_ptr<Waiter> waiter_;
     int wake_fd_ = -1;
-    int poll_fd_ = -1;  // what is watched once more, where others than waiter_ have to wait for it
+    int poll_fd_ = -1;   // what is watched once more, where others than waiter_ have to wait for it
+    int timer_fd_ = -1;  // the next of all times, there
     std::unique_ptr<Watch::Impl> wake_watch_;
     std::mutex posted_lock_;  // guards posted_
     std::vector<Task> posted_;
@@ -198,8 +204,10 @@ class EventLoop {
     std::atomic<bool> borrowed_{false};
     const std::function<bool()>* borrower_ = nullptr;  // what the borrower waits for; the driver's
 
-    Watch::Impl* watches_ = nullptr;  // all that live, of whoever runs the loop
-    std::vector<Task> turn_end_;      // likewise
+    Watch::Impl* watches_ = nullptr;         // all of descriptors that live, of whoever runs the loop
+    Watch::Impl* times_ = nullptr;           // likewise, of times
+    Clock::time_point shown_time_ = kNever;  // what timer_fd_ is set to
+    std::vector<Task> turn_end_;             // likewise
     std::unique_ptr<Polling> polling_;
     bool ran_ = false;   // a callback, in this turn; whoever runs the loop sets it
     bool busy_ = false;  // something was served, or asked for, and more is likely to come soon

@@ -16,14 +16,13 @@ namespace muster {
 class Waiter;
 
 struct Watch::Impl {
-    Impl** first = nullptr;  // EventLoop::watches_, and our neighbours there
+    Impl** first = nullptr;  // EventLoop::watches_ or times_, and our neighbours there
     Impl* next = nullptr;
     Impl* previous = nullptr;
     Waiter* waiter = nullptr;  // once it knows us
     event* handle = nullptr;   // of libevent's waiter
     int fd = -1;
     const int* mirror_fd = nullptr;                  // EventLoop::poll_fd_, where there is one
-    int timer_fd = -1;                               // a time that must be visible there
     short interest = 0;                              // POLLIN and POLLOUT, as asked for
     bool mirrored = false;                           // *mirror_fd has fd
     bool can_wait = false;                           // Watch::let_wait()
@@ -43,16 +42,12 @@ struct Watch::Impl {
     void enlist(Impl*& all);
     /// Tells the waiter, and the mirror, what is asked for now. bad_alloc, at the first time.
     void arm();
-    /// Shows in the mirror what was watched before there was one.
-    void appear();
+    /// Shows there what is watched: of a descriptor.
+    void mirror();
     /// Calls back, because of `ready` (POLLIN, POLLOUT) or of the time. May destroy the watch.
     void fire(short ready);
     /// Whether somebody has to drive the loop for this.
     bool presses() const;
-
-  private:
-    void mirror();
-    void drop_timer();
 };
 
 class Waiter {

@@ -402,6 +402,26 @@ TEST_F(LoopDriven, AWaiterGoesOnWhenTheDriverLeaves) {
     late.join();
 }
 
+/// While it lives, the process gets no descriptor more.
+class NoDescriptors {
+  public:
+    NoDescriptors() {
+        EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &old_), 0);
+        const int lowest = dup(0);
+        EXPECT_GE(lowest, 0);
+        ::close(lowest);
+        rlimit tight = old_;
+        tight.rlim_cur = static_cast<rlim_t>(lowest);
+        EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    }
+    ~NoDescriptors() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &old_), 0); }
+    NoDescriptors(const NoDescriptors&) = delete;
+    NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+  private:
+    rlimit old_{};
+};
+
 /// A loop whose thread lends it to callers that wait.
 class LoopShared : public ::testing::Test {
   protected:
@@ -514,6 +534,26 @@ TEST_F(LoopShared, TimesComeToBorrowersAndToItsThread) {
     auto served = later.get_future();
     borrow([&] { watch_ = loop_.after(1ms, [&] { later.set_value(); }); }, [] { return true; });
     EXPECT_TRUE(comes(served));
+}
+
+TEST_F(LoopShared, TimesComeToItsThreadWhereNoDescriptorIsLeft) {
+    std::promise<void> begun, later, sooner;
+    auto serves = begun.get_future(), served = later.get_future(), served_sooner = sooner.get_future();
+    loop_.post([&] { begun.set_value(); });
+    ASSERT_TRUE(comes(serves));
+    {
+        const NoDescriptors none;
+        std::unique_ptr<Watch> second;
+        borrow(
+            [&] {
+                watch_ = loop_.after(40ms, [&] { later.set_value(); });
+                second = loop_.after(1ms, [&] { sooner.set_value(); });
+            },
+            [] { return true; });
+        EXPECT_TRUE(comes(served_sooner));
+        EXPECT_TRUE(comes(served));
+        borrow([&] { second.reset(); }, [] { return true; });
+    }
 }
 
 TEST_F(LoopShared, ManyThreadsWaitAtOnce) {
@@ -780,17 +820,11 @@ TEST_F(LoopPutOff, ItsThreadHasTheLoopAloneWhereDescriptorsAreShort) {
     std::unique_ptr<Watch> time;
     EventLoop::Task wait = [&] { time = loop_.after(0ms, [&] { time.reset(); }); };
     ASSERT_TRUE(loop_.run_borrowed(wait, [&] { return time == nullptr; }));
-    rlimit old{};
-    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
-    const int lowest = dup(0);
-    ASSERT_GE(lowest, 0);
-    ::close(lowest);
-    rlimit tight = old;
-    tight.rlim_cur = static_cast<rlim_t>(lowest);
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
-    loop_.post([&] { ran_.set_value(); });
-    EXPECT_TRUE(runs());
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &old), 0);
+    {
+        const NoDescriptors none;
+        loop_.post([&] { ran_.set_value(); });
+        EXPECT_TRUE(runs());
+    }
     EventLoop::Task never = [] { FAIL(); };
     EXPECT_FALSE(loop_.run_borrowed(never, [] { return true; }));
     serves();
