@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "framework/base/descriptor_claim.hpp"
 #include "framework/base/result.hpp"
 #include "framework/base/unique_fd.hpp"
 
@@ -32,7 +33,8 @@ struct PeerCredentials {
 
 /// A connected stream socket, non-blocking and close-on-exec.
 struct Socket {
-    UniqueFd fd;
+    DescriptorClaim claim;                       ///< in programs that may close what they do not know
+    UniqueFd fd;                                 ///< after that: it ends before
     std::optional<PeerCredentials> credentials;  ///< nothing where the kernel does not tell
     bool local = true;                           ///< the peer runs on this machine
     std::string peer;                            ///< for messages: an address, "pid 17", ...

@@ -102,7 +102,8 @@ PMIX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) 
     return guard([&]() -> pmix_status_t {
         InfoView view{info, info == nullptr ? 0 : ninfo};
         const pmix_status_t status = instance::finalize(say_goodbye, &view);
-        if (!instance::initialized()) api::forget_topology();
+        // Where nothing was initialised, it may be a child of fork(), whose parent's threads held locks.
+        if (status != PMIX_ERR_INIT && !instance::initialized()) api::forget_topology();
         return status;
     });
 }

@@ -12,6 +12,7 @@
 
 #include "core/client/client.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/descriptor_claim.hpp"
 
 namespace muster {
 namespace {
@@ -39,14 +40,25 @@ struct Standstill {
 };
 thread_local std::shared_ptr<Standstill> standstill;
 
+enum class ForkWatch { Off, Beginning, On };
+constinit std::atomic<ForkWatch> fork_watch{ForkWatch::Off};
+
+/// Never destroyed: threads may call while the process exits. There from the start: a child of fork() finds
+/// it whatever others did.
+union Lasting {
+    Slot slot;
+    constexpr Lasting() : slot() {}
+    ~Lasting() {}  // NOLINT(modernize-use-equals-default)
+};
+constinit Lasting lasting;
+
 Slot& slot() {
-    static auto* the_slot = new Slot;  // never destroyed: threads may call while the process exits
-    return *the_slot;
+    return lasting.slot;
 }
 
 /// A progress thread that does not come to stand (a host holds it in an upcall) is not waited for: most
 /// children of fork() call exec and read nothing.
-void before_fork() {
+void let_server_stand() {
     try {
         const Use use;
         if (!use || use->server() == nullptr || use->loop().on_loop()) return;
@@ -66,7 +78,13 @@ void before_fork() {
     }
 }
 
+void before_fork() {
+    let_server_stand();
+    DescriptorClaim::before_fork();
+}
+
 void after_fork() {
+    DescriptorClaim::after_fork();
     const auto ours = std::move(standstill);
     standstill.reset();
     if (!ours) return;
@@ -76,9 +94,11 @@ void after_fork() {
 }
 
 /// In a child of fork() there is no progress thread, and the connection is the parent's: the child is not
-/// initialised, and may be on its own. The parent's objects stay where they are, untouched; only the
-/// connection is closed here, so that the server sees the parent's end when it comes.
+/// initialised, and may be on its own. The parent's objects stay where they are, untouched: other threads may
+/// have been in the middle of changing them, or of making the first of them. Only its connections are closed
+/// here, so that the servers see the parent's end when it comes.
 void forget_in_child() {
+    fork_watch = ForkWatch::On;  // whoever was about to say so is not here
     Slot& the_slot = slot();
     new (&the_slot.lock) std::mutex;  // another thread may have held it
     Runtime* runtime = the_slot.owned.release();
@@ -86,7 +106,21 @@ void forget_in_child() {
     the_slot.references = 0;
     the_slot.current.store(nullptr);
     the_slot.users.store(0);
-    if (runtime != nullptr && runtime->client() != nullptr) runtime->client()->close_in_child();
+    DescriptorClaim::close_all_in_child();
+}
+
+/// Before anything is locked or made that a child could find so. It is done once; where the one that does it
+/// does not come to an end, a fork() of its process was in between, and this is the child.
+bool watch_forks() {
+    ForkWatch before = ForkWatch::Off;
+    if (!fork_watch.compare_exchange_strong(before, ForkWatch::Beginning)) {
+        for (int looks = 0; fork_watch == ForkWatch::Beginning && looks < 1000; ++looks)
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+        if (fork_watch == ForkWatch::On) return true;
+    }
+    const bool watching = pthread_atfork(before_fork, after_fork, forget_in_child) == 0;
+    fork_watch = watching ? ForkWatch::On : ForkWatch::Off;
+    return watching;
 }
 
 }  // namespace
@@ -113,14 +147,13 @@ bool instance::add_reference() {
 
 pmix_status_t instance::initialize(Make make, void* context) {
     const Uncancelled uncancelled;
+    if (fork_watch != ForkWatch::On && !watch_forks()) return PMIX_ERR_NOMEM;
     Slot& the_slot = slot();
     std::lock_guard lock(the_slot.lock);
     if (the_slot.references > 0) {
         ++the_slot.references;
         return PMIX_SUCCESS;
     }
-    static const int watching_forks = pthread_atfork(before_fork, after_fork, forget_in_child);
-    if (watching_forks != 0) return PMIX_ERR_NOMEM;
     auto made = make(context);
     if (!made) return made.status();
     the_slot.owned = std::move(*made);
@@ -144,7 +177,8 @@ pmix_status_t instance::finalize(void (*goodbye)(Runtime&, void*), void* context
     goodbye(runtime, context);
     the_slot.current.store(nullptr);
     // Calls on other threads end now: what they wait for has been answered with an error by goodbye().
-    while (the_slot.users.load() != 0) {
+    // Fewer than none: calls in the middle of which a handler made this process.
+    while (the_slot.users.load() > 0) {
         if (runtime.loop().drive() == EventLoop::Drive::External) runtime.loop().progress();
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }

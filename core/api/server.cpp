@@ -150,7 +150,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, s
 PMIX_EXPORT pmix_status_t PMIx_server_finalize(void) {
     return guard([&]() -> pmix_status_t {
         const pmix_status_t status = instance::finalize(end_waits, nullptr);
-        if (!instance::initialized()) api::forget_topology();
+        // Where nothing was initialised, it may be a child of fork(), whose parent's threads held locks.
+        if (status != PMIX_ERR_INIT && !instance::initialized()) api::forget_topology();
         return status;
     });
 }

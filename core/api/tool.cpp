@@ -163,7 +163,8 @@ PMIX_EXPORT pmix_status_t PMIx_tool_finalize(void) {
     return guard([&]() -> pmix_status_t {
         pmix_status_t goodbye = PMIX_SUCCESS;
         const pmix_status_t status = instance::finalize(say_goodbye, &goodbye);
-        if (!instance::initialized()) api::forget_topology();
+        // Where nothing was initialised, it may be a child of fork(), whose parent's threads held locks.
+        if (status != PMIX_ERR_INIT && !instance::initialized()) api::forget_topology();
         return status == PMIX_SUCCESS ? goodbye : status;
     });
 }

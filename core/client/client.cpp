@@ -170,11 +170,6 @@ void Client::close() {
     }
 }
 
-void Client::close_in_child() {
-    for (const auto& connection : connections_)
-        connection->close_in_child();
-}
-
 // --- requests
 // ------------------------------------------------------------------------------------------------------
 

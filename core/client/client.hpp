@@ -132,8 +132,6 @@ class Client {
     /// To all servers.
     void finalize(std::chrono::milliseconds limit, OnStatus done);
     void close();
-    /// In a child of fork(): closes its copy of the connection, and does nothing else. Safe there.
-    void close_in_child();
 
   private:
     std::shared_ptr<Connection> find(const pmix_proc_t& server) const;

@@ -2,8 +2,6 @@
 // Requests, replies and unasked messages of one connection: see connection.hpp.
 #include "core/client/connection.hpp"
 
-#include <unistd.h>
-
 #include "core/protocol/command.hpp"
 
 namespace muster {
@@ -116,10 +114,6 @@ void Connection::close() {
     open_ = false;
     answer_pending();
     channel_->close();
-}
-
-void Connection::close_in_child() {
-    if (channel_->is_open()) ::close(channel_->fd());
 }
 
 }  // namespace muster

@@ -54,8 +54,6 @@ class Connection {
     bool leave(Packer&& goodbye);
     /// Answers what is pending with null. No callback of start() comes afterwards.
     void close();
-    /// In a child of fork(): closes its copy of the connection, and does nothing else. Safe there.
-    void close_in_child();
 
   private:
     uint32_t next_tag();

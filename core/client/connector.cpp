@@ -173,8 +173,10 @@ Result<Reached> open_connection(Runtime& runtime, const std::vector<std::string>
         for (Ptl* ptl : transports_for(runtime.registry(), transport)) {
             known = true;
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+            const DescriptorClaim::Making making;
             auto socket = ptl->connect(transport, std::max(left, std::chrono::milliseconds(1)));
             if (socket) {
+                socket->claim = DescriptorClaim(socket->fd.get());
                 reached.socket = std::move(*socket);
                 reached.uri = uri;
                 return reached;
@@ -189,9 +191,8 @@ Result<Reached> open_connection(Runtime& runtime, const std::vector<std::string>
 
 /// A local socket, which only our own servers have: a descriptor can be passed through it.
 bool passes_descriptors(const Socket& socket) {
-    int domain = 0;
-    socklen_t length = sizeof domain;
-    return ::getsockopt(socket.fd.get(), SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX;
+    // Of no other the kernel tells who listens there.
+    return socket.credentials.has_value();
 }
 
 /// recv(), keeping the descriptors that come with the bytes. Where there is no room for one, it is lost.

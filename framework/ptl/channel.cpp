@@ -188,7 +188,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         open_ = false;
         watch_.reset();
         finish_limit_.reset();
-        socket_.fd.reset();
+        socket_.claim.close(socket_.fd);
         queue_.clear();
         queued_ = 0;
         forget_callbacks();
@@ -236,9 +236,18 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (ready.readable && open_) on_readable();
     }
 
+    /// False, and errno, where the program has closed our socket: what has its number now must not be
+    /// touched.
+    bool has_socket() {
+        if (!socket_.claim || socket_.claim.held_lately()) return true;
+        errno = EBADF;
+        return false;
+    }
+
     // Writing.
 
-    ssize_t write_parts(iovec* parts, size_t count) const {
+    ssize_t write_parts(iovec* parts, size_t count) {
+        if (!has_socket()) return -1;
         msghdr message{};
         message.msg_iov = parts;
         message.msg_iovlen = count;
@@ -404,20 +413,24 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         const size_t missing = in_payload_ ? payload_size_ - old_payload : 0;
         const size_t room = std::min(missing, std::max(kFirstStorage, old_payload));
         std::array<iovec, 2> parts;
-        int count = 0;
+        size_t count = 0;
         if (room != 0) {
             frame_.payload.reserve(old_payload + room);
-            parts[static_cast<size_t>(count++)] = {frame_.payload.extend(room), room};
+            parts[count++] = {frame_.payload.extend(room), room};
         }
         asked_ = room;
         // Behind an incomplete payload nothing else can follow.
         if (room == missing) {
             buffer_.reserve(kBufferSize);
             const size_t space = kBufferSize - old_buffer;
-            parts[static_cast<size_t>(count++)] = {buffer_.extend(space), space};
+            parts[count++] = {buffer_.extend(space), space};
             asked_ += space;
         }
-        const ssize_t got = ::readv(socket_.fd.get(), parts.data(), count);
+        // Not by a call that would read from a file, too.
+        msghdr message{};
+        message.msg_iov = parts.data();
+        message.msg_iovlen = count;
+        const ssize_t got = has_socket() ? ::recvmsg(socket_.fd.get(), &message, 0) : -1;
         const size_t size = got > 0 ? static_cast<size_t>(got) : 0;
         frame_.payload.resize(old_payload + std::min(size, room));
         buffer_.resize(old_buffer + (size > room ? size - room : 0));
@@ -478,7 +491,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     void discard() {
         std::array<uint8_t, 4096> nowhere;
         for (int i = 0; i < 64; ++i) {
-            const ssize_t got = ::recv(socket_.fd.get(), nowhere.data(), nowhere.size(), MSG_DONTWAIT);
+            const ssize_t got =
+                has_socket() ? ::recv(socket_.fd.get(), nowhere.data(), nowhere.size(), MSG_DONTWAIT) : -1;
             if (got > 0 || (got < 0 && errno == EINTR)) continue;
             if (got == 0) {
                 // It may have closed its sending side only.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A descriptor of ours in a program that may close what it does not know (closefrom(3), daemons), and which
+// then has its own files under our number; and that may fork, where the child is to keep none of it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <ctime>
+#include <utility>
+
+#include "framework/base/unique_fd.hpp"
+
+struct stat;
+
+namespace muster {
+
+/// Says whether a number still stands for what it stood for when it was claimed. Owns nothing.
+class DescriptorClaim {
+  public:
+    DescriptorClaim() = default;
+    /// One system call. A descriptor that is not open is not claimed.
+    explicit DescriptorClaim(int fd);
+    /// The same where fstat() has said already what it is.
+    DescriptorClaim(int fd, const struct stat& facts);
+    DescriptorClaim(DescriptorClaim&& other) noexcept
+        : fd_(std::exchange(other.fd_, -1)),
+          device_(other.device_),
+          inode_(other.inode_),
+          looked_(other.looked_),
+          lost_(other.lost_),
+          entry_(std::exchange(other.entry_, nullptr)) {}
+    DescriptorClaim& operator=(DescriptorClaim&& other) noexcept {
+        drop();
+        fd_ = std::exchange(other.fd_, -1);
+        device_ = other.device_;
+        inode_ = other.inode_;
+        looked_ = other.looked_;
+        lost_ = other.lost_;
+        entry_ = std::exchange(other.entry_, nullptr);
+        return *this;
+    }
+    ~DescriptorClaim() { drop(); }
+
+    /// Whether there is one.
+    explicit operator bool() const { return fd_ >= 0; }
+    /// Asks the kernel.
+    bool holds() const;
+    /// The same for those who ask often: the kernel is asked once in 10 ms at most. False once, false for
+    /// ever.
+    bool held_lately() {
+        if (lost_) return false;
+        const long now = milliseconds();
+        if (now - looked_ < kTrust) return true;
+        looked_ = now;
+        lost_ = !holds();
+        return !lost_;
+    }
+    /// Closes the descriptor where it is still ours, else lets go of it.
+    void close(UniqueFd& fd);
+
+    /// While one of these lives, a descriptor is being made that is not claimed yet. A fork() waits for it,
+    /// if not for long.
+    class Making {
+      public:
+        Making();
+        ~Making();
+        Making(const Making&) = delete;
+        Making& operator=(const Making&) = delete;
+    };
+    /// Before and after a fork(), in the process that makes it.
+    static void before_fork();
+    static void after_fork();
+    /// In the child: closes what is claimed. Safe there.
+    static void close_all_in_child();
+
+  private:
+    /// What a child of fork() has to close.
+    struct Entry {
+        std::atomic<int> fd;
+        dev_t device;
+        ino_t inode;
+    };
+    static constexpr size_t kEntries = 64;  ///< more are not closed in children
+    static constexpr long kTrust = 10;      ///< milliseconds
+    static Entry entries_[kEntries];
+
+    static long milliseconds() {
+        timespec now{};
+        ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+        return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    }
+    void enter();
+    void drop() {
+        if (entry_ != nullptr) entry_->fd.store(kFree, std::memory_order_release);
+        entry_ = nullptr;
+        fd_ = -1;
+    }
+
+    static constexpr int kFree = 0;  ///< standard input is nobody's claim; so the table needs no start value
+    static constexpr int kTaken = -1;
+
+    int fd_ = -1;
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+    long looked_ = 0;
+    bool lost_ = false;
+    Entry* entry_ = nullptr;
+};
+
+}  // namespace muster
