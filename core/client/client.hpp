@@ -153,6 +153,7 @@ class Client {
     WireFormat format_;
     std::shared_ptr<Barrier> barrier_;    ///< in memory; null where there is none. Fixed in connect()
     std::mutex meeting_lock_;             // guards what follows
+    DescriptorClaim meeting_claim_;       ///< to what follows, which the program may have closed
     UniqueFd meeting_page_;               ///< as the server gave it; there until it is mapped or given up
     std::optional<uid_t> meeting_owner_;  ///< the server's user
     std::shared_ptr<Meeting> meeting_;

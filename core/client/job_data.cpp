@@ -30,6 +30,7 @@ Result<void> Client::connect(const ServerContact& contact) {
     if (has_job_data && barrier) attach_barrier(std::move(barrier), owner);
     if (barrier_ && meeting) {
         meeting_page_ = std::move(meeting);
+        meeting_claim_ = DescriptorClaim(meeting_page_.get());
         meeting_owner_ = owner;
     }
     if (auto added = add(std::move(*greeted), true); !added) return added;
@@ -69,12 +70,14 @@ std::shared_ptr<Meeting> Client::meeting() {
 void Client::close_meetings() {
     if (barrier_) barrier_->close();
     const std::lock_guard lock(meeting_lock_);
-    meeting_page_.reset();
+    meeting_claim_.close(meeting_page_);
     if (meeting_) meeting_->close();
 }
 
 /// Most programs make no groups, and need not map what is for them.
 void Client::attach_meeting() {
+    if (!meeting_claim_.holds()) return meeting_claim_.close(meeting_page_);
+    meeting_claim_ = DescriptorClaim();
     UniqueFd fd = std::move(meeting_page_);
     const auto size = runtime_.store().job_size(runtime_.self().nspace);
     if (!size || *size > Meeting::kMost || runtime_.self().rank >= *size) return;

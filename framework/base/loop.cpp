@@ -7,10 +7,9 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -64,19 +63,6 @@ void Watch::Impl::arm() {
     waiter->set(*this);
 }
 
-void Watch::Impl::mirror() {
-    if (mirror_fd == nullptr || *mirror_fd < 0 || fd < 0 || (interest == 0 && !mirrored)) return;
-    epoll_event wanted{};
-    wanted.events = ((interest & POLLIN) != 0 ? unsigned{EPOLLIN} : 0U) |
-                    ((interest & POLLOUT) != 0 ? unsigned{EPOLLOUT} : 0U);
-    if (interest == 0) {
-        epoll_ctl(*mirror_fd, EPOLL_CTL_DEL, fd, nullptr);
-    } else if (epoll_ctl(*mirror_fd, mirrored ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted) != 0) {
-        epoll_ctl(*mirror_fd, errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &wanted);
-    }
-    mirrored = interest != 0;
-}
-
 void Watch::Impl::fire(short ready) {
     bool gone = false;
     destroyed = &gone;
@@ -100,6 +86,10 @@ Watch::~Watch() = default;
 
 void Watch::let_wait() {
     impl_->can_wait = true;
+}
+
+void Watch::look_at_times() {
+    impl_->doubted = true;
 }
 
 void Watch::want_write(bool on) {
@@ -133,6 +123,7 @@ Waiter& EventLoop::waiter() {
     wake_watch_ = new_watch();
     wake_watch_->fd = wake_fd_;
     wake_watch_->interest = POLLIN;
+    wake_watch_->doubted = shared_;
     wake_watch_->on_ready = [this](Ready) {
         drain_wake();
         run_posted();
@@ -141,68 +132,10 @@ Waiter& EventLoop::waiter() {
     return *waiter_;
 }
 
-/// A waiter shows its descriptor to nobody, so what it watches is mirrored in a set of our own. All times
-/// have one descriptor there, made with it: later there may be none left.
-bool EventLoop::make_mirror() {
-    poll_fd_ = epoll_create1(EPOLL_CLOEXEC);
-    if (poll_fd_ >= 0) timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    epoll_event wanted{};
-    wanted.events = EPOLLIN;
-    return timer_fd_ >= 0 && epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted) == 0 &&
-           epoll_ctl(poll_fd_, EPOLL_CTL_ADD, timer_fd_, &wanted) == 0;
-}
-
-/// Lets the mirror show the next time, or none.
-void EventLoop::show_next_time() {
-    Clock::time_point next = kNever;
-    for (const Watch::Impl* watch = times_; watch != nullptr; watch = watch->next) {
-        if (watch->on_time) next = std::min(next, watch->deadline);
-    }
-    show_time(next);
-}
-
-void EventLoop::show_time(Clock::time_point time) {
-    if (timer_fd_ < 0 || time == shown_time_) return;
-    itimerspec spec{};
-    if (time != kNever) {
-        const auto since_boot = time.time_since_epoch();
-        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_boot);
-        spec.it_value.tv_sec = seconds.count();
-        spec.it_value.tv_nsec = std::chrono::nanoseconds(since_boot - seconds).count();
-    }
-    timerfd_settime(timer_fd_, TFD_TIMER_ABSTIME, &spec, nullptr);
-    shown_time_ = time;
-}
-
-/// What our thread of a shared loop waits at. Without descriptors for it that thread has the loop for itself.
-bool EventLoop::build_gate() {
-    epoll_event wanted{};
-    wanted.events = EPOLLIN;
-    if (make_mirror()) gate_fd_ = epoll_create1(EPOLL_CLOEXEC);
-    if (gate_fd_ < 0 || epoll_ctl(gate_fd_, EPOLL_CTL_ADD, poll_fd_, &wanted) != 0) {
-        for (int* fd : {&gate_fd_, &timer_fd_, &poll_fd_}) {
-            if (*fd >= 0) ::close(*fd);
-            *fd = -1;
-        }
-        return false;
-    }
-    for (Watch::Impl* watch = watches_; watch != nullptr; watch = watch->next)
-        watch->mirror();
-    show_next_time();
-    return true;
-}
-
 void EventLoop::share() {
     if (drive_ != Drive::Thread) return;
     shared_ = true;
     waiter();
-}
-
-void EventLoop::open_gate(bool open) const {
-    if (gate_fd_ < 0) return;
-    epoll_event wanted{};
-    wanted.events = open ? unsigned{EPOLLIN} : 0U;
-    epoll_ctl(gate_fd_, EPOLL_CTL_MOD, poll_fd_, &wanted);
 }
 
 EventLoop::~EventLoop() {
@@ -212,9 +145,11 @@ EventLoop::~EventLoop() {
     posted_.clear();
     wake_watch_.reset();
     waiter_.reset();
-    for (const int fd : {wake_fd_, poll_fd_, timer_fd_, gate_fd_}) {
+    if (gate_fd_ >= 0) drop_gate();
+    for (const int fd : {poll_fd_, timer_fd_}) {
         if (fd >= 0) ::close(fd);
     }
+    if (wakes(wake_fd_)) ::close(wake_fd_);
 }
 
 void EventLoop::start(const char* name) {
@@ -285,24 +220,6 @@ void EventLoop::run_alone() {
         wait_turn();
     run_posted();
     driver_ = std::thread::id();
-}
-
-/// Our thread's part of a shared loop: what comes while nobody has borrowed it. What is left at the end is
-/// done by whoever ends it.
-void EventLoop::run_shared() {
-    wait_for_drive();
-    const bool gate = gate_fd_ >= 0 || build_gate();
-    while (!gate && !stopping_)
-        wait_turn();
-    give_drive();
-    while (!stopping_) {
-        epoll_event ready{};
-        epoll_wait(gate_fd_, &ready, 1, -1);
-        if (stopping_) break;
-        wait_for_drive();
-        turn(false);
-        give_drive();
-    }
 }
 
 /// Whether there is something that somebody has to drive the loop for. The driver's.
@@ -554,14 +471,39 @@ void EventLoop::run_until(const std::function<bool()>& done) {
 void EventLoop::wake() {
     if (wake_pending_.exchange(true)) return;
     const uint64_t one = 1;
+    const int fd = wake_fd_;
+    // Whoever drives looks again by itself, where there is nothing to be woken by.
+    if (!wakes(fd)) return;
     // Can only fail when the counter is full, and then the loop is awake already.
-    [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof one);
+    [[maybe_unused]] const ssize_t written = ::write(fd, &one, sizeof one);
 }
 
 void EventLoop::drain_wake() {
     uint64_t count = 0;
-    [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &count, sizeof count);
+    if (wakes(wake_fd_)) {
+        [[maybe_unused]] const ssize_t got = ::read(wake_fd_, &count, sizeof count);
+    } else {
+        renew_wake();
+    }
     wake_pending_ = false;
+}
+
+/// Whether this is what wakes us, or else something that the program has got after it has closed that: a file
+/// must not be written to, or read. Only who shares his loop is in a program that may do so.
+bool EventLoop::wakes(int fd) const {
+    if (!shared_) return fd >= 0;
+    struct stat facts {};
+    // All that has no other type looks the same: descriptors for events, times, and sets of them.
+    return fd >= 0 && ::fstat(fd, &facts) == 0 && (facts.st_mode & S_IFMT) == 0;
+}
+
+/// On the loop. Without a descriptor for it the driver looks from time to time.
+void EventLoop::renew_wake() {
+    wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    wake_watch_->fd = wake_fd_;
+    epoll_event wanted{};
+    wanted.events = EPOLLIN;
+    if (poll_fd_ >= 0 && wake_fd_ >= 0) epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted);
 }
 
 void EventLoop::run_posted() {

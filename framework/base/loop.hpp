@@ -39,6 +39,9 @@ class Watch {
     /// Readiness watches: what can be read there is no reason to start the thread of a loop that has put that
     /// off. It is read when somebody drives the loop for another reason.
     void let_wait();
+    /// Readiness watches of a shared loop: the program may close the descriptor, of which nobody is told. So
+    /// the callback is also called, as if something could be read, where for a second nothing has come.
+    void look_at_times();
 
     struct Impl;
 
@@ -159,7 +162,12 @@ class EventLoop {
     void run_turn_end();
     void run_posted();
     void drain_wake();
+    bool wakes(int fd) const;
+    void renew_wake();
     void run_shared();
+    void look_again();
+    bool gate_holds();
+    void drop_gate();
     /// Whether our thread is to be woken by what happens.
     void open_gate(bool open) const;
     bool make_mirror();
@@ -177,7 +185,7 @@ class EventLoop {
 
     const Drive drive_;
     std::unique_ptr<Waiter> waiter_;
-    int wake_fd_ = -1;
+    std::atomic<int> wake_fd_{-1};
     int poll_fd_ = -1;   // what is watched once more, where others than waiter_ have to wait for it
     int timer_fd_ = -1;  // the next of all times, there
     std::unique_ptr<Watch::Impl> wake_watch_;

@@ -37,13 +37,31 @@ class PollWaiter : public Waiter {
     void turn(bool wait) override {
         polled_ = watched_;
         asked_.clear();
-        for (const Watch::Impl* watch : polled_)
+        bool doubts = false;
+        for (const Watch::Impl* watch : polled_) {
             asked_.push_back({watch->interest != 0 ? watch->fd : -1, watch->interest, 0});
+            doubts = doubts || watch->doubted;
+        }
         timespec limit{};
-        const bool endless = wait && times_.empty();
-        if (wait && !endless) limit = until(times_.front()->deadline);
-        if (::ppoll(asked_.data(), asked_.size(), endless ? nullptr : &limit, nullptr) > 0) fire_ready();
+        const bool timed = !times_.empty();
+        if (wait && timed) limit = until(times_.front()->deadline);
+        const bool looks = wait && doubts && (!timed || limit.tv_sec >= kLongestSilence.count());
+        if (looks) limit = {kLongestSilence.count(), 0};
+        const bool endless = wait && !timed && !looks;
+        const int ready = ::ppoll(asked_.data(), asked_.size(), endless ? nullptr : &limit, nullptr);
+        if (ready > 0) {
+            fire_ready();
+        } else if (ready == 0 && looks) {
+            look();
+        }
         if (!times_.empty()) fire_times();
+    }
+
+    void look() override {
+        polled_ = watched_;
+        for (size_t i = 0; i < polled_.size(); ++i) {
+            if (polled_[i] != nullptr && polled_[i]->doubted) polled_[i]->fire(POLLIN);
+        }
     }
 
   private:

@@ -26,6 +26,7 @@ struct Watch::Impl {
     short interest = 0;                              // POLLIN and POLLOUT, as asked for
     bool mirrored = false;                           // *mirror_fd has fd
     bool can_wait = false;                           // Watch::let_wait()
+    bool doubted = false;                            // Watch::look_at_times()
     std::chrono::steady_clock::time_point deadline;  // where there is on_time, which comes once
     std::function<void(EventLoop::Ready)> on_ready;
     std::function<void()> on_time;
@@ -50,6 +51,9 @@ struct Watch::Impl {
     bool presses() const;
 };
 
+/// How long a descriptor that is doubted may say nothing.
+constexpr std::chrono::seconds kLongestSilence{1};
+
 class Waiter {
   public:
     Waiter() = default;
@@ -63,6 +67,8 @@ class Waiter {
     virtual void remove(Watch::Impl& watch) noexcept = 0;
     /// Fires what is ready; `wait`: after a sleep, until something is, or a signal has come.
     virtual void turn(bool wait) = 0;
+    /// Fires what is doubted, where this kind knows that.
+    virtual void look() {}
 };
 
 /// On poll(2), for a process that watches a few descriptors, and would pay more for opening libevent than it

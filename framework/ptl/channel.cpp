@@ -204,6 +204,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (!watch_) {
             watch_ = loop_.watch(socket_.fd.get(), [this](EventLoop::Ready ready) { on_ready(ready); });
             if (limits_.can_wait) watch_->let_wait();
+            if (socket_.claim) watch_->look_at_times();
             if (!started_ || paused_) watch_->want_read(false);
         }
         return *watch_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Clients that do to the library what programs do that know nothing of it: fork() at any moment, close
 // descriptors that they did not open. One behaviour for each first word; exits with 0 when all was well.
+#include <fcntl.h>
 #include <pmix.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,6 +130,182 @@ int run_first(bool by_tcp) {
     return 0;
 }
 
+constexpr int kNumbers = 256;
+const std::string kText(4096, 'x');
+
+/// What the program has under a number that was the library's: a file, or one end of a socket or a pipe whose
+/// other end stands far above. Each holds some text, and must hold it in the end.
+struct Own {
+    int fd = -1;
+    int other = -1;
+    ino_t inode = 0;
+};
+
+ino_t inode_of(int fd) {
+    struct stat facts {};
+    return fstat(fd, &facts) == 0 ? facts.st_ino : 0;
+}
+
+/// Moves the other end of what is new out of the way.
+int far_away(int fd) {
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, kNumbers);
+    expect_true("no descriptor", moved >= 0);
+    close(fd);
+    return moved;
+}
+
+Own make_own(const std::string& kind, int number) {
+    Own own;
+    int fds[2] = {-1, -1};
+    if (kind == "files") {
+        fds[0] = memfd_create("own", 0);
+        expect_true("write", write(fds[0], kText.data(), kText.size()) == ssize_t(kText.size()));
+        expect_true("seek", lseek(fds[0], 100, SEEK_SET) == 100);
+    } else if (kind == "sockets") {
+        expect_true("sockets", socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+        expect_true("write", write(fds[1], kText.data(), kText.size()) == ssize_t(kText.size()));
+    } else {
+        expect_true("pipe", pipe(fds) == 0);
+        expect_true("write", write(fds[1], kText.data(), kText.size()) == ssize_t(kText.size()));
+    }
+    // Both ends stand far away for a moment, so that the number is free.
+    own.fd = far_away(fds[0]);
+    if (fds[1] >= 0) own.other = far_away(fds[1]);
+    expect_true("a number", dup2(own.fd, number) == number);
+    close(own.fd);
+    own.fd = number;
+    own.inode = inode_of(number);
+    return own;
+}
+
+void expect_untouched(const Own& own) {
+    const std::string name = "own descriptor " + std::to_string(own.fd);
+    expect_true(name + " is closed", inode_of(own.fd) == own.inode);
+    std::string text(kText.size() + 1, '\0');
+    if (own.other < 0) {
+        expect_true(name + " was read", lseek(own.fd, 0, SEEK_CUR) == 100);
+        expect_true(name + " was written",
+                    pread(own.fd, text.data(), text.size(), 0) == ssize_t(kText.size()));
+    } else {
+        fcntl(own.fd, F_SETFL, fcntl(own.fd, F_GETFL) | O_NONBLOCK);
+        fcntl(own.other, F_SETFL, fcntl(own.other, F_GETFL) | O_NONBLOCK);
+        expect_true(name + " was read", read(own.fd, text.data(), text.size()) == ssize_t(kText.size()));
+        char byte = 0;
+        expect_true(name + " was written", read(own.other, &byte, 1) < 0);
+    }
+    expect_true(name + " has other text", text.substr(0, kText.size()) == kText);
+}
+
+double processor_time() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) { return double(time.tv_sec) + double(time.tv_usec) / 1e6; };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void on_event(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size_t, pmix_info_t[], size_t,
+              pmix_event_notification_cbfunc_fn_t done, void* cbdata) {
+    if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
+}
+
+void on_value(pmix_status_t status, pmix_value_t*, void* said) {
+    *static_cast<std::atomic<pmix_status_t>*>(said) = status;
+}
+
+bool is_loss(pmix_status_t status) {
+    return status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_UNREACH;
+}
+
+// closed: the program closes all that it does not know, and has its own under these numbers. `when`: the
+// library has no thread then, it has one, or a call waits.
+int run_closed(const std::string& kind, const std::string& when) {
+    expect("init", PMIx_Init(&self, nullptr, 0));
+    put("key");
+    expect("commit", PMIx_Commit());
+    expect("get of nothing", get("nothing"), PMIX_ERR_NOT_FOUND);
+    std::atomic<pmix_status_t> waited{PMIX_OPERATION_IN_PROGRESS}, called{PMIX_OPERATION_IN_PROGRESS};
+    std::thread waits;
+    if (when == "thread") {
+        pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 7;
+        expect_true("registration",
+                    PMIx_Register_event_handler(&code, 1, nullptr, 0, on_event, nullptr, nullptr) >= 0);
+        pmix_proc_t other = self;
+        other.rank = 1;
+        expect("get", PMIx_Get_nb(&other, "never", nullptr, 0, on_value, &called));
+    } else if (when == "waiting") {
+        waits = std::thread([&] {
+            pmix_proc_t other = self;
+            other.rank = 1;
+            pmix_value_t* value = nullptr;
+            waited = PMIx_Get(&other, "never", nullptr, 0, &value);
+        });
+    }
+    std::this_thread::sleep_for(50ms);  // mostly it waits by now; whether or not, it has to end
+    std::vector<int> numbers;
+    for (int fd = 3; fd < kNumbers; ++fd) {
+        if (fcntl(fd, F_GETFD) >= 0) numbers.push_back(fd);
+    }
+    expect_true("nothing to close", numbers.size() >= 3);
+    for (const int number : numbers)
+        close(number);
+    std::vector<Own> owns;
+    if (kind != "nothing") {
+        for (const int number : numbers)
+            owns.push_back(make_own(kind, number));
+    }
+    const double before = processor_time();
+    std::this_thread::sleep_for(2500ms);  // it computes, without a call, and without the library's doing so
+    expect_true("it keeps a processor busy", processor_time() - before < 0.5);
+    if (when == "waiting") {
+        waits.join();
+        expect_true(std::string("the call that waits: ") + PMIx_Error_string(waited), is_loss(waited));
+    } else if (when == "thread") {
+        expect_true(std::string("the callback: ") + PMIx_Error_string(called), is_loss(called));
+    }
+    expect("get of what is here", get("key"));
+    pmix_proc_t other = self;
+    other.rank = 1;
+    pmix_value_t* value = nullptr;
+    const pmix_status_t got = PMIx_Get(&other, "never", nullptr, 0, &value);
+    expect_true(std::string("get: ") + PMIx_Error_string(got), is_loss(got) || got == PMIX_ERR_NOT_FOUND);
+    put("another");
+    expect_true("commit", PMIx_Commit() != PMIX_ERR_WOULD_BLOCK);
+    const pmix_status_t fenced = PMIx_Fence(nullptr, 0, nullptr, 0);
+    expect_true(std::string("fence: ") + PMIx_Error_string(fenced), is_loss(fenced));
+    expect("finalize", PMIx_Finalize(nullptr, 0));
+    for (const Own& own : owns)
+        expect_untouched(own);
+    // And once more, as if nothing had been.
+    expect("init", PMIx_Init(&self, nullptr, 0));
+    expect("get of nothing", get("nothing"), PMIX_ERR_NOT_FOUND);
+    expect("finalize", PMIx_Finalize(nullptr, 0));
+    return 0;
+}
+
+// full: after its start the program has no descriptor left. `when` as above.
+int run_full(const std::string& when) {
+    expect("init", PMIx_Init(&self, nullptr, 0));
+    if (when == "thread") {
+        pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 7;
+        expect_true("registration",
+                    PMIx_Register_event_handler(&code, 1, nullptr, 0, on_event, nullptr, nullptr) >= 0);
+    }
+    const int lowest = dup(0);
+    close(lowest);
+    rlimit none{};
+    none.rlim_cur = none.rlim_max = static_cast<rlim_t>(lowest);
+    expect_true("setrlimit", setrlimit(RLIMIT_NOFILE, &none) == 0);
+    expect_true("a descriptor", dup(0) < 0);
+    self.rank = 1;
+    expect("get of what nobody posts", get("never", 1), PMIX_ERR_TIMEOUT);
+    self.rank = 0;
+    put("key");
+    expect("commit", PMIx_Commit());
+    expect("get", get("key"));
+    expect("finalize", PMIx_Finalize(nullptr, 0));
+    return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -134,5 +314,7 @@ int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "";
     if (what == "forks") return run_forks();
     if (what == "first") return run_first(argc > 2);
+    if (what == "closed" && argc == 4) return run_closed(argv[2], argv[3]);
+    if (what == "full" && argc == 3) return run_full(argv[2]);
     return 2;
 }

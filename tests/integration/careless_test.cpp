@@ -9,9 +9,11 @@ namespace {
 
 using integration::Host;
 
-void run_one(const std::vector<std::string>& words) {
+void run_one(const std::vector<std::string>& words, uint32_t ranks = 1) {
     Host host;
-    auto process = host.start_program(host.start_job(1), 0, INTEGRATION_CARELESS_CLIENT, words);
+    auto job = host.start_job(ranks);  // the others never come
+    job.nodes[0] = {0};
+    auto process = host.start_program(job, 0, INTEGRATION_CARELESS_CLIENT, words);
     const std::string said = process.line(80);
     EXPECT_EQ(process.wait(80), 0) << said;
 }
@@ -27,5 +29,28 @@ TEST(Careless, ForksWhileAnotherThreadInitialisesFirst) {
 TEST(Careless, ForksWhileAnotherThreadConnectsOverTcp) {
     run_one({"first", "tcp"});
 }
+
+TEST(Careless, HasNoDescriptorLeftAndNoThread) {
+    run_one({"full", "idle"}, 2);
+}
+
+TEST(Careless, HasNoDescriptorLeftAndAThread) {
+    run_one({"full", "thread"}, 2);
+}
+
+/// What has the library's numbers afterwards, and what the library does when it loses them.
+class CarelessCloser : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(CarelessCloser, LosesItsServerAndNothingElse) {
+    const auto [kind, when] = GetParam();
+    run_one({"closed", kind, when}, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Descriptors, CarelessCloser,
+                         ::testing::Combine(::testing::Values("nothing", "files", "sockets", "pipes"),
+                                            ::testing::Values("idle", "thread", "waiting")),
+                         [](const auto& test) {
+                             return std::string(std::get<0>(test.param)) + "_" + std::get<1>(test.param);
+                         });
 
 }  // namespace

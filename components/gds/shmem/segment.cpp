@@ -120,6 +120,7 @@ Result<std::unique_ptr<Segment>> Segment::attach(UniqueFd fd, std::optional<uid_
     if (segment->base_ == nullptr) return system_error("mmap of the server's segment", errno);
     segment->mapped_ = segment->limit_;
     segment->fd_ = std::move(fd);
+    segment->claim_ = DescriptorClaim(segment->fd_.get(), facts);
     return segment;
 }
 
@@ -133,12 +134,15 @@ std::unique_ptr<Segment> Segment::over(ByteView bytes) {
 
 Segment::~Segment() {
     if (mapped_ != 0) munmap(base_, mapped_ + page_size());
+    claim_.close(fd_);
 }
 
 /// Whether there is memory behind all bytes up to `end`. A page that is there stays (it is sealed), so each
 /// is asked for once; reading where there is none could fail for want of memory.
 bool Segment::reach(uint64_t end) const {
     if (!fd_) return false;
+    // Else a file of the program's would be read elsewhere afterwards.
+    if (claim_ && !claim_.holds()) return false;
     const uint64_t has = reached();
     const off_t hole = lseek(fd_.get(), static_cast<off_t>(has), SEEK_HOLE);
     if (hole < 0) return false;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "framework/base/bytes.hpp"
+#include "framework/base/descriptor_claim.hpp"
 #include "framework/base/result.hpp"
 #include "framework/base/unique_fd.hpp"
 
@@ -59,6 +60,7 @@ class Segment {
     bool reach(uint64_t end) const;
 
     UniqueFd fd_;
+    DescriptorClaim claim_;  ///< to it, of a client, which may be a program that closes what it does not know
     UniqueFd shared_fd_;
     uint8_t* base_ = nullptr;
     uint64_t limit_ = 0;
