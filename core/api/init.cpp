@@ -62,7 +62,7 @@ void say_goodbye(Runtime& runtime, void* data) {
             });
         }
         call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-            client->finalize(std::chrono::seconds(2), deliver);
+            client->finalize(std::chrono::seconds(2), false, deliver);
         });
     }
     call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {

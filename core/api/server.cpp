@@ -117,7 +117,7 @@ void end_waits(Runtime& runtime, void*) {
     if (client != nullptr) {
         // A server that has attached to others as a tool takes its leave there.
         call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [client](auto deliver) {
-            client->finalize(std::chrono::seconds(2), deliver);
+            client->finalize(std::chrono::seconds(2), false, deliver);
         });
     }
     if (server == nullptr) return;

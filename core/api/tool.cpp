@@ -35,7 +35,9 @@ void say_goodbye(Runtime& runtime, void* data) {
     auto& outcome = *static_cast<pmix_status_t*>(data);
     if (runtime.client() != nullptr) {
         outcome = call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-            runtime.client()->finalize(kGoodbye, deliver);
+            // A process that the host has started is let go by the host.
+            const bool in_a_hurry = runtime.tool() != nullptr && !runtime.tool()->started_by_server();
+            runtime.client()->finalize(kGoodbye, in_a_hurry, deliver);
         });
     }
     call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {

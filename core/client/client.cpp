@@ -140,17 +140,26 @@ void Client::disconnect(const pmix_proc_t& server, std::chrono::milliseconds lim
     });
 }
 
-void Client::finalize(std::chrono::milliseconds limit, OnStatus done) {
-    if (connections_.empty()) return done(PMIX_SUCCESS);
+void Client::finalize(std::chrono::milliseconds limit, bool in_a_hurry, OnStatus done) {
+    std::vector<std::shared_ptr<Connection>> waited_for;
+    for (const auto& connection : std::vector(connections_)) {
+        if (in_a_hurry && connection->leave(packer(Command::Finalize))) {
+            drop(connection);
+            connection->close();
+        } else {
+            waited_for.push_back(connection);
+        }
+    }
+    if (waited_for.empty()) return done(PMIX_SUCCESS);
     struct State {
         size_t open;
         pmix_status_t status = PMIX_SUCCESS;
         OnStatus done;
     };
     auto state = std::make_shared<State>();
-    state->open = connections_.size();
+    state->open = waited_for.size();
     state->done = std::move(done);
-    for (const auto& connection : std::vector(connections_)) {
+    for (const auto& connection : waited_for) {
         say_goodbye(connection, limit, [state](pmix_status_t status) {
             // A server that has gone meanwhile needs no goodbye.
             if (status != PMIX_SUCCESS && status != PMIX_ERR_LOST_CONNECTION) state->status = status;

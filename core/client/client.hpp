@@ -129,8 +129,8 @@ class Client {
     void settle_commits(size_t commits) { settled_commits_ = std::max(settled_commits_.load(), commits); }
     void abort(pmix_status_t status, const char* message, std::vector<pmix_proc_t> procs, OnStatus done);
     /// Says goodbye. `done` runs when the server has answered, or the limit is reached. Loop.
-    /// To all servers.
-    void finalize(std::chrono::milliseconds limit, OnStatus done);
+    /// To all servers; those that need not answer are not waited for where `in_a_hurry`.
+    void finalize(std::chrono::milliseconds limit, bool in_a_hurry, OnStatus done);
     void close();
 
   private:

@@ -24,7 +24,8 @@ Connection::Connection(Runtime& runtime, Greeted greeted, WireFormat format)
       format_(format),
       peer_index_(greeted.peer_index),
       channel_(std::make_unique<Channel>(runtime.loop(), std::move(greeted.socket), limits())),
-      last_tag_(tag::kFirstDynamic) {}
+      asked_job_data_(greeted.asked_job_data),
+      last_tag_(asked_job_data_ ? kJobDataTag : tag::kFirstDynamic) {}
 Connection::~Connection() = default;
 
 void Connection::start(OnMessage on_message, OnLost on_lost) {
@@ -45,6 +46,13 @@ void Connection::request(Packer&& message, OnReply done) {
     pending_.emplace(number, std::move(done));
     // Several that the program asks for at once go with one write.
     channel_->send_soon(peer_index_, number, message.take());
+}
+
+void Connection::request_job_data(Packer&& message, OnReply done) {
+    if (!std::exchange(asked_job_data_, false)) return request(std::move(message), std::move(done));
+    if (!open_) return done(nullptr);
+    pending_.emplace(kJobDataTag, std::move(done));
+    if (job_data_.tag == kJobDataTag) on_frame(std::move(job_data_));
 }
 
 void Connection::send(Packer&& message) {
@@ -81,6 +89,10 @@ void Connection::on_frame(Frame frame) {
     if (frame.tag < tag::kFirstDynamic) {
         heard_unasked_ = true;
         return on_message_(std::move(frame));
+    }
+    if (asked_job_data_ && frame.tag == kJobDataTag) {
+        job_data_ = std::move(frame);
+        return;
     }
     auto node = pending_.extract(frame.tag);
     if (node.empty()) {

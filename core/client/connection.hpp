@@ -37,12 +37,14 @@ class Connection {
     bool is_open() const { return open_; }
 
     void request(Packer&& message, OnReply done);
+    /// The answer to what was asked when we were let in (ServerContact::asks_job_data), or what is asked now.
+    void request_job_data(Packer&& message, OnReply done);
     /// A message that has no reply.
     void send(Packer&& message);
     /// The same for one that was packed in place. Throws std::bad_alloc; nothing is sent then.
     void send_parts(const Packer& message);
     /// Whether replies are still to come.
-    bool awaits_replies() const { return !pending_.empty(); }
+    bool awaits_replies() const { return !pending_.empty() || asked_job_data_; }
     /// Whether the server is behind with reading: what is sent now waits here.
     bool backed_up() const;
     void send_heartbeat();
@@ -70,6 +72,8 @@ class Connection {
     std::unique_ptr<Channel> channel_;
     bool open_ = true;
     bool heard_unasked_ = false;  // a message without request
+    bool asked_job_data_;         // and nobody has come for the answer yet
+    Frame job_data_;              // that answer, if it has come first
     uint32_t last_tag_;
     std::unordered_map<uint32_t, OnReply> pending_;
     OnMessage on_message_;

@@ -17,6 +17,7 @@
 #include "framework/base/endian.hpp"
 #include "framework/base/status.hpp"
 #include "framework/psec.hpp"
+#include "framework/ptl/channel.hpp"
 
 namespace muster {
 namespace {
@@ -228,6 +229,18 @@ std::string about_proof(const ConnectRequest& request, const Socket& socket, pmi
            "server, if everybody who can connect may be believed";
 }
 
+/// A frame, before there is a channel for it. What a tool is called by in its header is 0.
+void append_job_data_question(Bytes& hello, WireFormat format) {
+    Packer question(format);
+    question.command(static_cast<uint8_t>(Command::JobInfo));
+    const Bytes payload = question.take();
+    uint8_t* header = hello.extend(Channel::kHeaderSize);
+    std::memset(header, 0, Channel::kHeaderSize);
+    store_be32(header + 4, kJobDataTag);
+    store_be32(header + 8, static_cast<uint32_t>(payload.size()));
+    hello.append(payload.view());
+}
+
 /// Proves to the server who we are. In the server's order, and one component at a time is opened: all of them
 /// satisfy it, so one that fails here and now gives way to the next.
 Result<void> make_credential(Registry& registry, const std::string& security, ConnectRequest& request) {
@@ -284,8 +297,11 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
                         shared_form == contact.shared_form && passes_descriptors(socket);
     request.gds = shares ? shared_form : kWireStore;
     request.info_blob.append(contact.about_us.view());
-    if (auto sent = send_all(socket, build_connect_request(request).view(), until); !sent)
-        return sent.error();
+    Bytes hello = build_connect_request(request);
+    // What comes behind the request our servers keep until they have decided on it.
+    const bool asks = contact.asks_job_data && parse_version(contact.version).muster != 0;
+    if (asks) append_job_data_question(hello, format);
+    if (auto sent = send_all(socket, hello.view(), until); !sent) return sent.error();
 
     std::vector<UniqueFd> passed;  // the segment of the store, the barrier, and the meeting
     bool lost = false;             // one of them
@@ -345,6 +361,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     greeted.segment.self = greeted.self;
     greeted.version = parse_version(contact.version);
     greeted.peer_index = parsed->peer_index;
+    greeted.asked_job_data = asks;
     return greeted;
 }
 

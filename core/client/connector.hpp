@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/protocol/command.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/base/bytes.hpp"
 #include "framework/gds.hpp"
@@ -29,6 +30,8 @@ struct ServerContact {
     std::string version;                 ///< the server's
     BufferType buffer_type = BufferType::NonDescribed;
     Bytes about_us;  ///< packed `*INFO` for the server's host, in the encoding that we offer; may be empty
+    /// A server of ours is asked for our job's data together with the request to be let in.
+    bool asks_job_data = false;
 
     /// From the environment; nothing when we were not started by a server. An error when what is there is
     /// broken.
@@ -38,6 +41,9 @@ struct ServerContact {
 /// Splits "nspace.rank;transport". The namespace ends at the last dot before the semicolon.
 bool split_server_uri(const std::string& uri, pmix_proc_t& server, std::string& transport);
 
+/// The first request of a connection.
+constexpr uint32_t kJobDataTag = tag::kFirstDynamic + 1;
+
 /// A server that has let us in.
 struct Greeted {
     Socket socket;
@@ -46,9 +52,10 @@ struct Greeted {
     std::string uri;     ///< the one that led there
     PeerVersion version;
     uint32_t peer_index = 0;
-    SegmentOffer segment;  ///< of our job data; without descriptor where we have to ask for them
-    UniqueFd barrier;      ///< of our job's barrier in memory; only beside a segment, and of the same owner
-    UniqueFd meeting;      ///< likewise, of its meeting for groups; only beside a barrier
+    bool asked_job_data = false;  ///< with kJobDataTag; the answer is still to come
+    SegmentOffer segment;         ///< of our job data; without descriptor where we have to ask for them
+    UniqueFd barrier;  ///< of our job's barrier in memory; only beside a segment, and of the same owner
+    UniqueFd meeting;  ///< likewise, of its meeting for groups; only beside a barrier
 };
 
 /// How far one attempt came.

@@ -98,7 +98,9 @@ Result<void> Client::fetch_job_data(const pmix_proc_t& server) {
     auto complaint = std::make_shared<std::string>();
     const pmix_status_t status = call_and_wait<pmix_status_t>(
         runtime_.loop(), PMIX_ERR_WOULD_BLOCK, [this, complaint, server](auto deliver) {
-            request_to(server, packer(Command::JobInfo), [this, deliver, complaint](Unpacker* reply) {
+            const auto connection = find(server);
+            if (!connection) return deliver(PMIX_ERR_LOST_CONNECTION);
+            const auto take = [this, deliver, complaint](Unpacker* reply) {
                 if (reply == nullptr) return deliver(PMIX_ERR_LOST_CONNECTION);
                 std::string nspace;
                 if (!reply->string(nspace)) return deliver(reply->error());
@@ -109,7 +111,8 @@ Result<void> Client::fetch_job_data(const pmix_proc_t& server) {
                 auto taken = runtime_.store().unpack_job(runtime_.self().nspace, *reply);
                 if (!taken) *complaint = taken.error().text;
                 deliver(taken.status());
-            });
+            };
+            connection->request_job_data(packer(Command::JobInfo), take);
         });
     if (status == PMIX_SUCCESS) return {};
     return Error{status, "job data of " + std::string(runtime_.self().nspace) + " from server " +

@@ -156,6 +156,7 @@ class Server {
     void refuse_tool(const Admission& admission, pmix_status_t status, const std::string& why);
     /// Nothing is kept of a tool that has gone, unless the host has registered it.
     void forget_tool(const pmix_proc_t& proc);
+    void hear_goodbye(const pmix_proc_t& proc);
 
     Runtime& runtime_;
     Host host_;

@@ -150,14 +150,16 @@ Result<void> Server::check_tool(Admission& admission) {
     return {};
 }
 
+/// A tool that leaves does not wait for us: where its name comes again, its goodbye may still be unread.
+void Server::hear_goodbye(const pmix_proc_t& proc) {
+    const LocalClient* before = namespaces_.client(proc);
+    const PeerPtr old = before == nullptr ? nullptr : before->peer;
+    if (old && old->channel) old->channel->read_now();
+}
+
 void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
     const ConnectRequest& wanted = admission->request;
-    if (carries_identity(wanted.kind)) {
-        // A tool that leaves does not wait for us: where it comes again, its goodbye may still be unread.
-        const LocalClient* before = namespaces_.client(admission->peer->proc);
-        const PeerPtr old = before == nullptr ? nullptr : before->peer;
-        if (old && old->channel) old->channel->read_now();
-    }
+    if (carries_identity(wanted.kind)) hear_goodbye(admission->peer->proc);
     if (auto checked = check_tool(*admission); !checked)
         return refuse_tool(*admission, checked.status(), checked.error().text);
     const pmix_server_module_t& module = host_.module();
@@ -214,6 +216,13 @@ void Server::name_tool(const std::shared_ptr<Admission>& admission, pmix_status_
         proc = make_proc(nspace_view(assigned.nspace), assigned.rank);
         if (proc.nspace[0] == '\0' || proc.rank >= PMIX_RANK_VALID)
             return refuse_tool(*admission, PMIX_ERR_NOT_SUPPORTED, "the host has given it no name");
+        // The host gives a name again once its tool has ended, of which we may not have heard.
+        hear_goodbye(proc);
+        const LocalClient* before = namespaces_.client(proc);
+        if (const PeerPtr old = before == nullptr ? nullptr : before->peer; old && old->finalized) {
+            drop(old);
+            forget_tool(proc);
+        }
     }
     // The host took its time; others may have come meanwhile.
     const Namespace* there = namespaces_.find(proc.nspace);

@@ -247,6 +247,7 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
     contact.version = candidate.rendezvous.version;
     contact.security = candidate.security;
     contact.about_us = about_us();
+    contact.asks_job_data = asks_job_data_;
     const auto until = Clock::now() + limit;
     std::set<std::string> refused;
     Result<Greeted> greeted = Error{PMIX_ERR_UNREACH, {}};
@@ -401,7 +402,9 @@ Result<void> Tool::begin(const ToolDirectives& wanted) {
         go_alone();
         return {};
     }
+    asks_job_data_ = true;
     auto reached = rendezvous(wanted);
+    asks_job_data_ = false;
     if (!reached) {
         if (!wanted.optional) return reached.error();
         MUSTER_LOG(log(), Info, "going on without a server: %s", reached.error().text.c_str());

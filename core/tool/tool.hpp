@@ -96,7 +96,8 @@ class Tool {
     };
     std::list<Waiting> waiting_;
     bool watching_arrivals_ = false;
-    bool has_job_data_ = false;  ///< of our own namespace, from a server
+    bool has_job_data_ = false;   ///< of our own namespace, from a server
+    bool asks_job_data_ = false;  ///< who connects now asks for it, too; guarded by attaching_
     pmix_proc_t parent_{};
     UniqueFd parent_pipe_;
     std::unique_ptr<Watch> parent_watch_;

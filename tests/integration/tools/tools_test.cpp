@@ -258,6 +258,34 @@ TEST_F(Tools, a_lost_server_is_an_event_and_the_tool_goes_on) {
     EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
 }
 
+// --- goodbyes ---
+
+TEST_F(Tools, a_tool_that_ends_waits_for_no_server_of_ours) {
+    auto one = server("one", {"tools", "policy=quiet"});
+    auto process = tool({"init:nspace=one", "wait", "finalize"});
+    EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
+    EXPECT_EQ(process->line(), "wait");
+    kill(one->pid(), SIGSTOP);
+    process->go_on();
+    EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+    EXPECT_EQ(process->wait(), 0);
+    kill(one->pid(), SIGCONT);
+    // Its goodbye has come, and others are let in.
+    EXPECT_TRUE(begins(outcome("init:nspace=one"), "init PMIX_SUCCESS"));
+}
+
+TEST_F(Tools, a_host_may_give_a_name_again_once_its_tool_has_ended) {
+    auto one = server("one", {"tools", "policy=twins"});
+    for (int i = 0; i < 50; ++i) {
+        auto process = tool({"init:nspace=one", "finalize"});
+        ASSERT_EQ(process->line(), "init PMIX_SUCCESS twin:0") << "time " << i;
+        ASSERT_EQ(process->line(), "finalize PMIX_SUCCESS");
+        ASSERT_EQ(process->wait(), 0);
+        EXPECT_TRUE(begins(one->line(), "TOOL "));
+    }
+    EXPECT_EQ(outcome("lives:50,nspace=one"), "lives PMIX_SUCCESS");
+}
+
 // --- files that are not to be trusted ---
 
 TEST_F(Tools, a_tool_that_only_asks_has_no_thread_and_sees_all_the_same_who_has_gone) {
