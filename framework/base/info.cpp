@@ -25,8 +25,15 @@ void info_destruct(pmix_info_t* info) {
 }
 
 const pmix_info_t* InfoView::find(const char* key) const {
+    if (key == nullptr) return nullptr;
+    // Most differ in the first bytes already: a job may have an entry for each of its processes.
+    std::uint64_t mask = 0, wanted = 0;
+    std::memset(&mask, 0xff, std::min(strnlen(key, sizeof mask) + 1, sizeof mask));
+    std::memcpy(&wanted, key, strnlen(key, sizeof wanted));
     for (const pmix_info_t& info : *this) {
-        if (key_is(info.key, key)) return &info;
+        std::uint64_t begin;
+        std::memcpy(&begin, info.key, sizeof begin);
+        if ((begin & mask) == wanted && key_is(info.key, key)) return &info;
     }
     return nullptr;
 }

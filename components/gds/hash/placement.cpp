@@ -8,6 +8,22 @@
 #include "framework/preg/rank_list.hpp"
 
 namespace muster::gds {
+namespace {
+
+/// Whether it is that reserved key, a literal. Reads no byte behind it: the next cache line may be far.
+bool is_key(const char* key, std::string_view reserved) {
+    const size_t size = reserved.size() + 1;
+    if (size < sizeof(uint64_t)) return false;
+    const auto differ = [&](size_t at) {
+        return std::memcmp(key + at, reserved.data() + at, sizeof(uint64_t)) != 0;
+    };
+    for (size_t at = 0; at + sizeof(uint64_t) < size; at += sizeof(uint64_t)) {
+        if (differ(at)) return false;
+    }
+    return !differ(size - sizeof(uint64_t));
+}
+
+}  // namespace
 
 Result<void> Registration::place_peers(Staged& staged, uint32_t node, const pmix_info_t& entry,
                                        std::optional<uint32_t> app) {
@@ -71,9 +87,12 @@ Result<void> Registration::read_proc(Staged& staged, const pmix_info_t& array, s
     const Result<InfoView> infos = infos_of(array, nspace_);
     if (!infos) return infos.error();
     const pmix_info_t *rank_entry = nullptr, *proc_entry = nullptr, *host = nullptr;
-    facts_.clear();
-    for (const pmix_info_t& entry : *infos) {
-        const Fact fact = facts_.emplace_back(key_info(key_view(entry.key)).fact);
+    if (keys_.size() < (*infos).size) keys_.resize((*infos).size);
+    for (size_t i = 0; i < (*infos).size; ++i) {
+        const pmix_info_t& entry = (*infos)[i];
+        if (keys_[i] == nullptr || !is_key(entry.key, keys_[i]->key))
+            keys_[i] = &key_info(key_view(entry.key));
+        const Fact fact = keys_[i]->fact;
         if (fact == Fact::Rank && rank_entry == nullptr) rank_entry = &entry;
         if (fact == Fact::ProcId && proc_entry == nullptr) proc_entry = &entry;
         if (fact == Fact::Hostname && host == nullptr) host = &entry;
@@ -101,7 +120,7 @@ Result<void> Registration::read_proc(Staged& staged, const pmix_info_t& array, s
         if (!result) return result;
     }
     for (size_t i = 0; i < (*infos).size; ++i) {
-        Result<void> result = read_proc_entry(staged, *rank, (*infos)[i], facts_[i]);
+        Result<void> result = read_proc_entry(staged, *rank, (*infos)[i], keys_[i]->fact);
         if (!result) return result;
     }
     return {};

@@ -3,7 +3,9 @@
 #include "components/gds/hash/registration.hpp"
 
 #include <algorithm>
+#include <span>
 
+#include "framework/base/info_key.hpp"
 #include "framework/base/value_bytes.hpp"
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/rank_list.hpp"
@@ -23,6 +25,39 @@ std::optional<ByteView> map_bytes(const pmix_value_t& value) {
         return ByteView(reinterpret_cast<const uint8_t*>(value.data.bo.bytes), value.data.bo.size);
     }
     return std::nullopt;
+}
+
+/// Reads a byte, so that its cache line is there.
+void touch(const void* at) {
+    static_cast<void>(*static_cast<const volatile char*>(at));
+}
+
+/// Touches what is read of so many arrays of processes before they are: a dozen cache lines each, all over
+/// the host's memory, each found through another one. Loads that do not wait for each other overlap; behind
+/// the work on each array they would not. (A prefetch is dropped where the page is not in the TLB, as these
+/// mostly are not.)
+constexpr size_t kTouched = 16;
+void touch_arrays(std::span<const Registration::Entry> entries) {
+    constexpr size_t kInfos = 12;
+    const pmix_data_array_t* arrays[kTouched];
+    size_t count = 0;
+    for (const Registration::Entry& entry : entries.first(std::min(entries.size(), kTouched))) {
+        const pmix_value_t& value = entry.info->value;
+        if (entry.fact == Fact::ProcArray && value.type == PMIX_DATA_ARRAY && value.data.darray != nullptr)
+            arrays[count++] = value.data.darray;
+    }
+    InfoView infos[kTouched];
+    for (size_t i = 0; i < count; ++i) {
+        if (arrays[i]->type == PMIX_INFO && arrays[i]->array != nullptr)
+            infos[i] = {static_cast<const pmix_info_t*>(arrays[i]->array), std::min(arrays[i]->size, kInfos)};
+    }
+    for (size_t i = 0; i < count; ++i) {
+        for (const pmix_info_t& info : infos[i]) {
+            touch(info.key);
+            touch(info.key + 15);
+            touch(&info.value.data);
+        }
+    }
 }
 
 }  // namespace
@@ -103,7 +138,8 @@ Result<void> Registration::read(std::string_view nspace, InfoView info, std::opt
 /// Collects the attributes of a job, also those in job arrays; sets other jobs and sessions apart.
 Result<void> Registration::flatten(std::string_view nspace, InfoView info, int depth, Entries& out) {
     for (const pmix_info_t& entry : info) {
-        const Fact fact = key_info(key_view(entry.key)).fact;
+        const Fact fact =
+            info_is(entry, PMIX_PROC_INFO_ARRAY) ? Fact::ProcArray : key_info(key_view(entry.key)).fact;
         if (fact != Fact::JobArray && fact != Fact::SessionArray) {
             out.push_back({&entry, fact});
             continue;
@@ -257,8 +293,10 @@ Result<void> Registration::read_job(std::string_view nspace, const Entries& entr
         if (!result) return result;
         if (fact == Fact::NodeArray) result = read_node(staged, *entry, {});
     }
-    for (const auto& [entry, fact] : entries) {
+    size_t touched = 0;
+    for (size_t i = 0; i < entries.size(); ++i) {
         if (!result) return result;
+        const auto& [entry, fact] = entries[i];
         switch (fact) {
             case Fact::NodeArray:
                 break;
@@ -266,6 +304,10 @@ Result<void> Registration::read_job(std::string_view nspace, const Entries& entr
                 result = read_app(staged, *entry);
                 break;
             case Fact::ProcArray:
+                if (i >= touched) {
+                    touch_arrays(std::span(entries).subspan(i));
+                    touched = i + kTouched;
+                }
                 result = read_proc(staged, *entry, {});
                 break;
             default:

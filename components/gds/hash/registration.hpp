@@ -17,6 +17,13 @@ enum class Source : bool { Host, Peer };
 
 class Registration {
   public:
+    /// An attribute, and what its key means: looked at once, for a large job has many.
+    struct Entry {
+        const pmix_info_t* info;
+        Fact fact;
+    };
+    using Entries = std::vector<Entry>;
+
     Registration(HashStore& store, Source source) : store_(store), source_(source) {}
 
     /// Reads the attributes of a job. May be called for several.
@@ -32,13 +39,6 @@ class Registration {
         std::map<pmix_rank_t, std::vector<Qualified>> qualified;  ///< of single processes
         bool node_map_given = false;
     };
-    /// An attribute, and what its key means: looked at once, for a large job has many.
-    struct Entry {
-        const pmix_info_t* info;
-        Fact fact;
-    };
-    using Entries = std::vector<Entry>;
-
     Staged& stage(std::string_view nspace);
     JobMapBuilder& builder(Staged& staged);
     bool strict() const { return source_ == Source::Host; }
@@ -69,8 +69,10 @@ class Registration {
 
     HashStore& store_;
     Source source_;
-    std::string nspace_;       ///< being read, for messages
-    std::vector<Fact> facts_;  ///< of the process being read
+    std::string nspace_;  ///< being read, for messages
+    /// What the keys in a process's array mean; until it is read, those of the process before, which are
+    /// mostly the same.
+    std::vector<const KeyInfo*> keys_;
     std::map<std::string, Staged, std::less<>> jobs_;
     std::unordered_map<uint32_t, Table> sessions_;
 };

@@ -63,6 +63,43 @@ TEST_F(Register, SRV_19_NodeRanksSpanTheJobsOfANode) {
     EXPECT_EQ(get(PMIX_NODE_RANK, {.nspace = "first", .rank = 2}), "h2") << "a snapshot";
 }
 
+TEST_F(Register, ArraysOfProcessesMayDifferFromOneToTheNext) {
+    // What a key means is remembered from one process to the next by its place in the array.
+    Info info = maps("alpha,beta", "0-39;40-79", 80);
+    for (uint32_t rank = 0; rank < 80; ++rank) {
+        const auto own = static_cast<uint16_t>(rank % 40 + 100);
+        const std::string text = std::to_string(rank);
+        switch (rank % 4) {
+            case 0:
+                add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(rank), PMIX_LOCAL_RANK, own);
+                break;
+            case 1:  // the same begin and end as a reserved key, or longer than one
+                add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(rank), "pmix.lrank2",
+                          text.c_str(), "pmix.lra", text.c_str());
+                break;
+            case 2:
+                add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_LOCAL_RANK, own, PMIX_RANK, Value::rank(rank),
+                          "pmix.lrank", own, "k", text.c_str());
+                break;
+            default:
+                add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_CPUSET, text.c_str(), PMIX_PROCID,
+                          make_proc("job", rank), PMIX_NODE_RANK, own);
+                break;
+        }
+    }
+    ASSERT_TRUE(add(info));
+    for (const pmix_rank_t rank : {0u, 16u, 20u, 76u})
+        EXPECT_EQ(of_rank(rank, PMIX_LOCAL_RANK), "h" + std::to_string(rank % 40 + 100));
+    EXPECT_EQ(of_rank(41, PMIX_LOCAL_RANK), "h1");
+    EXPECT_EQ(of_rank(41, "pmix.lrank2"), "s41");
+    EXPECT_EQ(of_rank(41, "pmix.lra"), "s41");
+    EXPECT_EQ(of_rank(42, PMIX_LOCAL_RANK), "h102");
+    EXPECT_EQ(of_rank(42, "k"), "s42");
+    EXPECT_EQ(of_rank(79, PMIX_NODE_RANK), "h139");
+    EXPECT_EQ(of_rank(79, PMIX_CPUSET), "s79");
+    EXPECT_EQ(of_rank(79, PMIX_LOCAL_RANK), "h39");
+}
+
 TEST_F(Register, MapsInAllForms) {
     const struct {
         const char *nodes, *procs;

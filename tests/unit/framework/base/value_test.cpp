@@ -142,6 +142,14 @@ TEST(Info, GrowsFindsAndReleases) {
     EXPECT_EQ(view.proc("proc")->rank, 2U);
     EXPECT_EQ(view.proc("rank"), nullptr);
     EXPECT_FALSE(view.has("bad"));
+    for (const char* near : {"", "k", "key", "key1x", "fla", "flagg", "namenamename"})
+        EXPECT_FALSE(view.has(near)) << near;
+    EXPECT_FALSE(view.has(nullptr));
+    Info similar;
+    for (const char* key : {"pmix.rank", "pmix.ra", "pmix.ran", "pmix.rank2", "a"})
+        similar.add(key, key);
+    for (const char* key : {"pmix.rank", "pmix.ra", "pmix.ran", "pmix.rank2", "a"})
+        EXPECT_STREQ(InfoView(similar).string(key), key);
 
     auto [data, size] = info.release();
     EXPECT_TRUE(info.empty());
