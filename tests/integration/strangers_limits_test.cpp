@@ -12,6 +12,8 @@ namespace {
 
 using namespace strangers;
 
+constexpr uint8_t kSaid[] = {'s', 'a', 'i', 'd'};
+
 TEST_F(Strangers, have_a_bounded_number_of_monitors) {
     Host host;
     const auto job = job_of(host, kStranger);
@@ -169,6 +171,63 @@ TEST_F(Strangers, are_told_of_no_jobs_of_others) {
     ASSERT_TRUE(root.accepted());
     for (const auto* job : {&theirs, &others, &roots})
         EXPECT_NE(root.job_names().find(job->nspace), std::string::npos) << "root is not told of all";
+}
+
+TEST_F(Strangers, learn_nothing_of_others_by_a_query) {
+    Host host([](pmix_server_module_t& module) { module.query = nullptr; });
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
+    const auto environment = host.environment(theirs, 0);
+    const auto ask = [](Client& client, const Host::Job& job) {
+        char* argv[] = {const_cast<char*>(PMIX_JOB_SIZE), nullptr};
+        Info subject;
+        subject.add(PMIX_PROCID, muster::make_proc(job.nspace, PMIX_RANK_WILDCARD));
+        const pmix_query_t query = {argv, &subject[0], 1};
+        Packer message = command(Command::Query);
+        message.counted(&query, 1, PMIX_QUERY);
+        return client.ask(std::move(message));
+    };
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, theirs, 0);
+                     if (!client.accepted()) return 1;
+                     if (ask(client, theirs) != PMIX_SUCCESS) return 2;
+                     return ask(client, others) != PMIX_SUCCESS ? 0 : 3;
+                 }),
+              0);
+}
+
+TEST_F(Strangers, neither_hear_others_nor_speak_to_them) {
+    Host host([](pmix_server_module_t& module) {
+        module.iof_pull = [](const pmix_proc_t*, size_t, const pmix_info_t*, size_t, pmix_iof_channel_t,
+                             pmix_op_cbfunc_t, void*) -> pmix_status_t { return PMIX_OPERATION_SUCCEEDED; };
+        module.push_stdin = [](const pmix_proc_t*, const pmix_proc_t*, size_t, const pmix_info_t*, size_t,
+                               const pmix_byte_object_t*, pmix_op_cbfunc_t,
+                               void*) -> pmix_status_t { return PMIX_OPERATION_SUCCEEDED; };
+    });
+    const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
+    const auto environment = host.environment(theirs, 0);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, theirs, 0);
+                     if (!client.accepted()) return 1;
+                     const auto push = [&](const Host::Job& job) {
+                         const pmix_proc_t target = muster::make_proc(job.nspace, 0);
+                         Packer message = command(Command::IofPush);
+                         message.procs(&target, 1).infos({}).bytes({kSaid, sizeof kSaid});
+                         return client.ask(std::move(message));
+                     };
+                     const auto pull = [&](const Host::Job& job) {
+                         const pmix_proc_t source = muster::make_proc(job.nspace, 0);
+                         const pmix_iof_channel_t channels = PMIX_FWD_STDOUT_CHANNEL;
+                         Packer message = command(Command::IofPull);
+                         message.procs(&source, 1).infos({}).items(&channels, 1, PMIX_IOF_CHANNEL).size(1);
+                         return client.ask(std::move(message));
+                     };
+                     if (push(theirs) != PMIX_SUCCESS || pull(theirs) != PMIX_SUCCESS) return 2;
+                     if (push(others) != PMIX_ERR_NO_PERMISSIONS) return 3;
+                     return pull(others) == PMIX_ERR_NO_PERMISSIONS ? 0 : 4;
+                 }),
+              0);
 }
 
 TEST_F(Strangers, put_nobody_else_into_a_group) {
