@@ -55,7 +55,9 @@ Result<std::unique_ptr<Runtime>> make_server(void* data) {
     }
     (*runtime)->set_server(std::move(*server));
     (*runtime)->note_own_facts();
-    api::use_topology_of_host(context.info);
+    // One of another hwloc cannot be read: this machine is looked at instead, when somebody asks.
+    if (auto used = api::use_topology_of_host(context.info); !used)
+        MUSTER_LOG((*runtime)->log(), Warning, "%s", used.error().text.c_str());
     api::describe_node_to_clients(*(*runtime)->server(), context.info);
     (*runtime)->start();
     return runtime;

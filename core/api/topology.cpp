@@ -70,19 +70,19 @@ NodeTopology& node_topology() {
     return *topology;
 }
 
-void use_topology_of_host(InfoView directives) {
+Result<void> use_topology_of_host(InfoView directives) {
     sharing = directives.is_true(PMIX_SERVER_SHARE_TOPOLOGY);
     const pmix_value_t* given = directives.value(PMIX_TOPOLOGY2);
     if (given != nullptr && given->type == PMIX_TOPO && given->data.topo != nullptr &&
         given->data.topo->topology != nullptr &&
         (given->data.topo->source == nullptr || is_hwloc_source(given->data.topo->source))) {
-        node_topology().provide(static_cast<hwloc_topology_t>(given->data.topo->topology));
-        return;
+        return node_topology().provide(static_cast<hwloc_topology_t>(given->data.topo->topology));
     }
     given = directives.value(PMIX_TOPOLOGY);
     if (given != nullptr && given->type == PMIX_POINTER && given->data.ptr != nullptr) {
-        node_topology().provide(static_cast<hwloc_topology_t>(given->data.ptr));
+        return node_topology().provide(static_cast<hwloc_topology_t>(given->data.ptr));
     }
+    return {};
 }
 
 void describe_node_to_clients(Server& server, InfoView directives) {

@@ -15,8 +15,8 @@ namespace muster::api {
 /// pmix_hwloc_topo_file names, then at the machine.
 NodeTopology& node_topology();
 
-/// PMIx_server_init: takes over the topology that the host brings, and notes whether clients are to get it.
-void use_topology_of_host(InfoView directives);
+/// PMIx_server_init: copies the topology that the host brings, and notes whether clients are to get it.
+Result<void> use_topology_of_host(InfoView directives);
 /// PMIx_server_init: clients that ask for it get the topology, unless the host has said that it is not to be
 /// shared, or the parameter server_base_describe_node. Before the loop runs.
 void describe_node_to_clients(Server& server, InfoView directives);

@@ -142,7 +142,17 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         std::sort(participants.begin(), participants.end(), proc_less);
     participants.erase(std::unique(participants.begin(), participants.end(), proc_is), participants.end());
     drop_covered(participants);
-    if (!includes(participants, arrival.proc)) return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
+    if (!includes(participants, arrival.proc)) {
+        // A fence of others in its job: who takes no part in it has nobody to wait for, and nobody waits for
+        // it. Programs rely on that (docs/decisions/0027). Other names may be a mistake: of a group that is
+        // no more, of a set.
+        const bool others_of_job =
+            kind == CollectiveKind::Fence &&
+            std::all_of(participants.begin(), participants.end(), [&](const pmix_proc_t& other) {
+                return nspace_view(other.nspace) == nspace_view(arrival.proc.nspace);
+            });
+        return arrival.reply({others_of_job ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM, {}, 0});
+    }
 
     if (!id.empty()) {
         if (const auto named = find(kind, id)) {

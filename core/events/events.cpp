@@ -246,8 +246,9 @@ bool Events::report(const EventPtr& event) {
 
 void Events::raise(EventPtr event) {
     // The default handler of a host takes what it gets for a failure (Slurm's ends the step), so it is asked
-    // about errors alone.
-    const bool for_defaults = runtime_.server() == nullptr || is_error_event(event->status);
+    // about errors, and about what an application tells all processes there are (docs/decisions/0008).
+    const bool to_all = event->range == PMIX_RANGE_GLOBAL && status_name(event->status) == nullptr;
+    const bool for_defaults = runtime_.server() == nullptr || to_all || is_error_event(event->status);
     EventEngine::OnEnd on_end = observed(event);
     engine_.deliver(std::move(event), for_defaults, std::move(on_end));
 }

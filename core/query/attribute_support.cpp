@@ -163,13 +163,15 @@ void add_function(const char* function, const Names& names, Info& functions) {
     auto* attributes = static_cast<pmix_regattr_t*>(data_create_elements(names.size(), PMIX_REGATTR));
     if (attributes == nullptr) return;
     size_t count = 0;
-    for (const auto& name : names) {
-        const std::optional<Attribute> attribute = find_attribute_by_name(std::string(name).c_str());
-        if (!attribute) continue;
+    for (const auto& given : names) {
+        const std::string name(given);
+        // As PRRTE says that a function takes none.
+        if (name == "NONE" || name == "N/A") continue;
+        const std::optional<Attribute> attribute = find_attribute_by_name(name.c_str());
         pmix_regattr_t& entry = attributes[count++];
-        entry.name = strdup(attribute->name);
-        key_load(entry.string, attribute->key);
-        entry.type = attribute->type;
+        entry.name = strdup(attribute ? attribute->name : name.c_str());
+        key_load(entry.string, attribute ? attribute->key : name.c_str());
+        entry.type = attribute ? attribute->type : PMIX_UNDEF;
     }
     functions.add(function, Value::adopt_array(attributes, count, PMIX_REGATTR));
 }
@@ -177,12 +179,7 @@ void add_function(const char* function, const Names& names, Info& functions) {
 }  // namespace
 
 pmix_status_t HostAttributes::add(const std::string& function, const std::vector<std::string>& names) {
-    if (by_function_.count(function) != 0) return PMIX_ERR_REPEAT_ATTR_REGISTRATION;
-    for (const std::string& name : names) {
-        if (!find_attribute_by_name(name.c_str())) return PMIX_ERR_BAD_PARAM;
-    }
-    by_function_.emplace(function, names);
-    return PMIX_SUCCESS;
+    return by_function_.emplace(function, names).second ? PMIX_SUCCESS : PMIX_ERR_REPEAT_ATTR_REGISTRATION;
 }
 
 bool add_attribute_support(const char* level, const char* functions, const HostAttributes* host,

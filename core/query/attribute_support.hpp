@@ -14,8 +14,9 @@ namespace muster {
 /// The host's registrations. Belongs to the loop of a server.
 class HostAttributes {
   public:
-    /// `function`: name of the upcall; `names`: of attributes, "PMIX_TIMEOUT". PMIX_ERR_BAD_PARAM for a name
-    /// that is no attribute, PMIX_ERR_REPEAT_ATTR_REGISTRATION for a function that is registered already.
+    /// `function`: name of the upcall; `names`: of attributes, "PMIX_TIMEOUT". A name that is not in the
+    /// Standard is the host's own and kept as it is: hosts (PRRTE) name attributes that are newer or older
+    /// than this library. PMIX_ERR_REPEAT_ATTR_REGISTRATION for a function that is registered already.
     pmix_status_t add(const std::string& function, const std::vector<std::string>& names);
     const std::map<std::string, std::vector<std::string>>& all() const { return by_function_; }
 

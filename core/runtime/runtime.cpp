@@ -166,6 +166,11 @@ void Runtime::note_own_facts() {
     own_facts_.add(PMIX_NSPACE, static_cast<const char*>(self_.nspace));
     own_facts_.add(PMIX_RANK, Value::rank(self_.rank));
     own_facts_.add(PMIX_PROC_PID, Value::pid(getpid()));
+    // Whose process we are: of a client only, as a tool may change its server (PMIx_tool_get_servers tells).
+    if (role_ == Role::Client && client() != nullptr && client()->connected()) {
+        own_facts_.add(PMIX_SERVER_NSPACE, static_cast<const char*>(client()->server().nspace));
+        own_facts_.add(PMIX_SERVER_RANK, Value::rank(client()->server().rank));
+    }
     if (loop_->poll_fd() >= 0) own_facts_.add(kProgressFdKey, loop_->poll_fd());
 }
 

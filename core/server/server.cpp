@@ -254,7 +254,11 @@ std::vector<std::pair<std::string, std::string>> Server::fork_environment(const 
     for (const std::string& uri : acceptor_->uris()) {
         // OpenPMIx's clients know TCP only; what is ours alone goes under a name that they do not read.
         if (uri.compare(0, 3, "tcp") == 0) {
-            set("PMIX_SERVER_URI41", self + uri);
+            // Under the names of all versions, as OpenPMIx has it: some programs look for one of the older
+            // ones to find out whether there is a server (Flux: PMIX_SERVER_URI2).
+            for (const char* name : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
+                                     "PMIX_SERVER_URI2", "PMIX_SERVER_URI21"})
+                set(name, self + uri);
         } else {
             set("PMIX_MUSTER_URI", self + uri);
         }

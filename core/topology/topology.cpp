@@ -79,8 +79,13 @@ Result<Topology> Topology::from_xml_file(const std::string& path) {
     return load(std::move(*empty), path);
 }
 
-Topology Topology::borrowed(hwloc_topology* topology) {
-    return Topology(Handle(topology, [](hwloc_topology*) {}));
+Result<Topology> Topology::copy_of(hwloc_topology* topology) {
+    hwloc_topology_t copy = nullptr;
+    if (hwloc_topology_abi_check(topology) != 0 || hwloc_topology_dup(&copy, topology) != 0) {
+        return hwloc_error("hwloc cannot copy the topology that the host gave");
+    }
+    topology_keep(copy);
+    return Topology(Handle(copy, hwloc_topology_destroy));
 }
 
 Result<std::string> Topology::xml(bool version_1) const {
@@ -100,9 +105,12 @@ void NodeTopology::set_origins(Origins origins) {
     origins_ = std::move(origins);
 }
 
-void NodeTopology::provide(hwloc_topology* topology) {
+Result<void> NodeTopology::provide(hwloc_topology* topology) {
+    auto copy = Topology::copy_of(topology);
+    if (!copy) return copy.error();
     std::lock_guard guard(lock_);
-    topology_.emplace(Topology::borrowed(topology));
+    topology_.emplace(std::move(*copy));
+    return {};
 }
 
 Result<hwloc_topology*> NodeTopology::get() {

@@ -30,8 +30,9 @@ class Topology {
     static Result<Topology> from_xml(const std::string& xml);
     /// The same from a file, named by the parameter pmix_hwloc_topo_file.
     static Result<Topology> from_xml_file(const std::string& path);
-    /// A description that its owner (the host) keeps alive; it is not freed here.
-    static Topology borrowed(hwloc_topology* topology);
+    /// A copy of a description that somebody else owns. PMIX_ERR_NOT_AVAILABLE where another version of
+    /// hwloc, of another layout, has made it.
+    static Result<Topology> copy_of(hwloc_topology* topology);
 
     hwloc_topology* get() const { return topology_.get(); }
     /// The XML form of hwloc 2, or of hwloc 1 for older readers.
@@ -57,8 +58,9 @@ class NodeTopology {
     };
 
     void set_origins(Origins origins);
-    /// Takes what the host brought along (PMIX_TOPOLOGY2); it stays the host's.
-    void provide(hwloc_topology* topology);
+    /// Copies what the host brought along (PMIX_TOPOLOGY2): hosts free it with the rest of what they gave to
+    /// PMIx_server_init (PRRTE). Where it cannot be copied, nothing changes.
+    Result<void> provide(hwloc_topology* topology);
     /// The topology, or why there is none. It lives until reset().
     Result<hwloc_topology*> get();
     /// The XML form of what get() gives.

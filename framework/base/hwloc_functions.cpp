@@ -16,6 +16,7 @@ constinit muster::LateLibrary hwloc(MUSTER_HWLOC_NAME);
 FUNCTION(int, topology_init, (hwloc_topology_t * topology), (topology), -1)
 FUNCTION(int, topology_load, (hwloc_topology_t topology), (topology), -1)
 FUNCTION(void, topology_destroy, (hwloc_topology_t topology), (topology), )
+FUNCTION(int, topology_abi_check, (hwloc_topology_t topology), (topology), -1)
 FUNCTION(int, topology_dup, (hwloc_topology_t * copy, hwloc_topology_t topology), (copy, topology), -1)
 FUNCTION(int, topology_set_components, (hwloc_topology_t topology, unsigned long flags, const char* name),
          (topology, flags, name), -1)

@@ -188,6 +188,35 @@ int run_facts(const std::vector<std::string>& words) {
     return finalize();
 }
 
+// own_server: prints the server that the process belongs to.
+int run_own_server(const std::vector<std::string>&) {
+    init();
+    std::string nspace, rank;
+    Directives none;
+    expect("get of the server's namespace", get(self.rank, PMIX_SERVER_NSPACE, none, nspace));
+    expect("get of the server's rank", get(self.rank, PMIX_SERVER_RANK, none, rank));
+    say("SERVER " + nspace + "." + rank);
+    return finalize();
+}
+
+// fence_of_others RANK: fences over that rank alone.
+int run_fence_of_others(const std::vector<std::string>& words) {
+    init();
+    pmix_proc_t other = self;
+    other.rank = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
+    expect("fence", PMIx_Fence(&other, 1, nullptr, 0));
+    return finalize();
+}
+
+// notify STATUS RANGE: tells of an event and goes.
+int run_notify(const std::vector<std::string>& words) {
+    init();
+    expect("notify", PMIx_Notify_event(std::stoi(words.at(0)), &self,
+                                       static_cast<pmix_data_range_t>(std::stoul(words.at(1))), nullptr, 0,
+                                       nullptr, nullptr));
+    return finalize();
+}
+
 // abort STATUS MESSAGE [RANK...]: prints what PMIx_Abort returned.
 int run_abort(const std::vector<std::string>& words) {
     init();
@@ -242,6 +271,9 @@ int main(int argc, char** argv) {
     if (what == "post") return run_post(words);
     if (what == "get") return run_get(words);
     if (what == "facts") return run_facts(words);
+    if (what == "own_server") return run_own_server(words);
+    if (what == "fence_of_others") return run_fence_of_others(words);
+    if (what == "notify") return run_notify(words);
     if (what == "abort") return run_abort(words);
     if (what == "topology") return run_topology(words);
     say("BAD no behaviour " + what);

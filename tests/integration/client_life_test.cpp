@@ -58,7 +58,9 @@ TEST(Init, ChildrenOfForkStartAnewAndShareTheIdentity) {
 TEST(Init, WithoutAServerIsASingleton) {
     const pid_t child = fork();
     if (child == 0) {
-        for (const char* name : {"PMIX_NAMESPACE", "PMIX_RANK", "PMIX_MUSTER_URI", "PMIX_SERVER_URI41"})
+        for (const char* name :
+             {"PMIX_NAMESPACE", "PMIX_RANK", "PMIX_MUSTER_URI", "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
+              "PMIX_SERVER_URI3", "PMIX_SERVER_URI2", "PMIX_SERVER_URI21"})
             unsetenv(name);
         execl(INTEGRATION_CORE_CLIENT, INTEGRATION_CORE_CLIENT, "singleton", nullptr);
         _exit(127);

@@ -719,7 +719,7 @@ int run_fences(const Words& words) {
     const pmix_proc_t alone = self;
     expect("fence of one", PMIx_Fence(&alone, 1, nullptr, 0));
     const pmix_proc_t others[2] = {rank_of((self.rank + 1) % size), rank_of((self.rank + 2) % size)};
-    expect("fence without oneself", PMIx_Fence(others, 2, nullptr, 0), PMIX_ERR_BAD_PARAM);
+    expect("fence without oneself", PMIx_Fence(others, 2, nullptr, 0));
     expect("infos missing", PMIx_Fence(&all, 1, nullptr, 1), PMIX_ERR_BAD_PARAM);
     expect("fence", PMIx_Fence(nullptr, 0, nullptr, 0));
     return finalize();

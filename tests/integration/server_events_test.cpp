@@ -130,6 +130,23 @@ TEST_P(ServerEventsOfNodes, EVT_51_a_lost_client_is_reported_to_the_host) {
     EXPECT_EQ(came.back().source.rank, 0u);
 }
 
+TEST_F(ServerEvents, what_an_application_tells_all_processes_reaches_the_default_handler_of_the_host) {
+    Host host;
+    ASSERT_GE(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_default, nullptr, nullptr), 0);
+    const auto job = host.start_job(3);
+    constexpr pmix_status_t kLocal = 70, kGlobal = 69;
+    auto quiet = host.start(job, 0, {"notify", std::to_string(kLocal), std::to_string(PMIX_RANGE_LOCAL)});
+    EXPECT_EQ(quiet.wait(), 0);
+    auto information = host.start(
+        job, 1, {"notify", std::to_string(PMIX_PROCESS_SET_DEFINE), std::to_string(PMIX_RANGE_GLOBAL)});
+    EXPECT_EQ(information.wait(), 0);
+    auto loud = host.start(job, 2, {"notify", std::to_string(kGlobal), std::to_string(PMIX_RANGE_GLOBAL)});
+    EXPECT_EQ(loud.wait(), 0);
+    EXPECT_TRUE(wait_for('D', kGlobal));
+    EXPECT_EQ(count('D', kLocal), 0u);
+    EXPECT_EQ(count('D', PMIX_PROCESS_SET_DEFINE), 0u);
+}
+
 TEST_F(ServerEvents, a_client_that_says_goodbye_is_not_reported) {
     Host host;
     ASSERT_GE(listen(PMIX_ERR_LOST_CONNECTION), 0);

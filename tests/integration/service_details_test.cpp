@@ -120,11 +120,16 @@ TEST_F(Details, a_query_remembers_facts_until_it_is_to_refresh_them) {
 
 TEST_F(Details, a_query_says_which_attributes_each_level_supports) {
     Host host;
-    char function[] = "direct_modex", name[] = "PMIX_TIMEOUT", wrong[] = "PMIX_NO_SUCH";
-    char* names[] = {name, nullptr};
-    char* wrong_names[] = {wrong, nullptr};
-    EXPECT_EQ(PMIx_Register_attributes(function, wrong_names), PMIX_ERR_BAD_PARAM);
+    // PRRTE names functions rather than upcalls, "NONE" and "N/A" where there is no attribute, and attributes
+    // that only some version of the library knows; it does not start where one of them is refused.
+    char function[] = "direct_modex", name[] = "PMIX_TIMEOUT", own[] = "MY_SITE_SAYS";
+    char init[] = "PMIx_Init", none[] = "NONE", abort[] = "PMIx_Abort", not_there[] = "N/A";
+    char* names[] = {name, own, nullptr};
+    char* no_names[] = {none, nullptr};
+    char* neither[] = {not_there, nullptr};
     EXPECT_EQ(PMIx_Register_attributes(function, names), PMIX_SUCCESS);
+    EXPECT_EQ(PMIx_Register_attributes(init, no_names), PMIX_SUCCESS);
+    EXPECT_EQ(PMIx_Register_attributes(abort, neither), PMIX_SUCCESS);
     EXPECT_EQ(PMIx_Register_attributes(function, names), PMIX_ERR_REPEAT_ATTR_REGISTRATION);
     auto client = host.start_program(host.start_job(1), 0, SERVICES_CLIENT, {"attributes"});
     const std::string begin = "LEVEL ";
@@ -135,7 +140,8 @@ TEST_F(Details, a_query_says_which_attributes_each_level_supports) {
     }
     // Of the host, what it has registered, by the function that leads to the upcall.
     const std::string line = client.line();
-    EXPECT_EQ(line, begin + PMIX_HOST_ATTRIBUTES + " SUCCESS PMIx_Get");
+    EXPECT_EQ(line, begin + PMIX_HOST_ATTRIBUTES +
+                        " SUCCESS PMIx_Abort() PMIx_Init() PMIx_Get(PMIX_TIMEOUT,MY_SITE_SAYS)");
     EXPECT_EQ(client.wait(), 0);
 }
 

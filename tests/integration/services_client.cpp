@@ -296,7 +296,8 @@ void ask_again() {
     say(line);
 }
 
-/// Which functions of a level support PMIX_TIMEOUT (none: "-").
+/// Which functions of a level support PMIX_TIMEOUT (none: "-"); of the host all functions with all their
+/// attributes.
 void attribute_support() {
     for (const char* level :
          {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES}) {
@@ -315,6 +316,13 @@ void attribute_support() {
             for (size_t i = 0; i < functions; ++i) {
                 const pmix_data_array_t* list = infos[i].value.data.darray;
                 const auto* attributes = static_cast<const pmix_regattr_t*>(list->array);
+                if (strcmp(level, PMIX_HOST_ATTRIBUTES) == 0) {
+                    line += std::string(" ") + infos[i].key + "(";
+                    for (size_t k = 0; k < list->size; ++k)
+                        line += (k == 0 ? "" : ",") + std::string(attributes[k].name);
+                    line += ")";
+                    continue;
+                }
                 for (size_t k = 0; k < list->size; ++k) {
                     if (strcmp(attributes[k].string, PMIX_TIMEOUT) == 0)
                         line += std::string(" ") + infos[i].key;

@@ -15,7 +15,7 @@ int units_of(hwloc_topology* topology) {
 
 std::string xml_of(const char* description) {
     const Machine machine = synthetic(description);
-    return *Topology::borrowed(machine.get()).xml();
+    return *Topology::copy_of(machine.get())->xml();
 }
 
 TEST(Topology, RecognisesItsOwnSource) {
@@ -35,7 +35,7 @@ TEST(Topology, DiscoversThisMachine) {
 TEST(Topology, SurvivesXmlInBothVersions) {
     const Machine machine = synthetic("pack:2 core:4 pu:2");
     for (const bool version_1 : {false, true}) {
-        const auto xml = Topology::borrowed(machine.get()).xml(version_1);
+        const auto xml = Topology::copy_of(machine.get())->xml(version_1);
         ASSERT_TRUE(xml);
         const auto again = Topology::from_xml(*xml);
         ASSERT_TRUE(again) << again.error().text;
@@ -52,16 +52,15 @@ TEST(Topology, RefusesWhatIsNoXml) {
 }
 
 TEST(NodeTopology, PrefersTheHostsOwn) {
-    const Machine machine = synthetic("core:3 pu:1");
+    Machine machine = synthetic("core:3 pu:1");
     NodeTopology node;
     node.set_origins({[] { return std::optional(xml_of("core:5 pu:1")); }, nullptr});
-    node.provide(machine.get());
+    ASSERT_TRUE(node.provide(machine.get()));
+    // The host may free it at once, as PRRTE does.
+    machine.reset();
     const auto found = node.get();
     ASSERT_TRUE(found);
-    EXPECT_EQ(*found, machine.get());
-    node.reset();
-    // The host's is still alive: only the reference to it is gone.
-    EXPECT_EQ(units_of(machine.get()), 3);
+    EXPECT_EQ(units_of(*found), 3);
 }
 
 TEST(NodeTopology, TakesTheServersXmlThenTheFile) {
