@@ -3,6 +3,7 @@
 #include "core/groups/group_query.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/events/event.hpp"
 #include "core/groups/group_table.hpp"
@@ -61,12 +62,24 @@ struct Answering : std::enable_shared_from_this<Answering> {
     Caller caller;
     std::vector<Question> questions;
     size_t next = 0;
+    bool ready = false;   ///< for the next one
+    bool asking = false;  ///< go_on() is at work
     Info found;
     std::function<void(Info)> done;
 
+    /// Begins, and is called again when a question has its answer: mostly at once, so that the next one must
+    /// not be asked from within.
     void go_on() {
-        if (next == questions.size()) return done(std::move(found));
-        const Question& question = questions[next++];
+        ready = true;
+        if (std::exchange(asking, true)) return;
+        while (std::exchange(ready, false)) {
+            if (next == questions.size()) return done(std::move(found));
+            ask(questions[next++]);
+        }
+        asking = false;
+    }
+
+    void ask(const Question& question) {
         group_names(server, caller, question.of ? &*question.of : nullptr, question.qualifiers,
                     [self = shared_from_this(), key = question.key.c_str(),
                      of_one = question.of.has_value()](const std::vector<std::string>& names) {

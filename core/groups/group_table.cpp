@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <shared_mutex>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/events/event.hpp"
@@ -28,13 +29,13 @@ void Group::set_members(const std::vector<pmix_proc_t>& procs) {
     members.clear();
     members.reserve(procs.size());
     uint32_t nspace = 0;
+    std::unordered_map<std::string_view, uint32_t> known;
     for (const pmix_proc_t& proc : procs) {
         const std::string_view name = nspace_view(proc.nspace);
         // Mostly the same as that of the one before.
         if (nspace >= nspaces.size() || nspaces[nspace] != name) {
-            const auto found = std::find(nspaces.begin(), nspaces.end(), name);
-            nspace = static_cast<uint32_t>(found - nspaces.begin());
-            if (found == nspaces.end()) nspaces.emplace_back(name);
+            nspace = known.try_emplace(name, static_cast<uint32_t>(nspaces.size())).first->second;
+            if (nspace == nspaces.size()) nspaces.emplace_back(name);
         }
         members.push_back({nspace, proc.rank, static_cast<pmix_rank_t>(members.size())});
     }
@@ -49,6 +50,12 @@ void Group::set_members(const ProcList& list) {
         for (uint32_t i = 0; i < run.count; ++i)
             members.push_back({0, run.first + i, static_cast<pmix_rank_t>(members.size())});
     }
+}
+
+const GroupMember* Group::member(pmix_rank_t rank) const {
+    const auto found = std::lower_bound(members.begin(), members.end(), rank,
+                                        [](const GroupMember& one, pmix_rank_t r) { return one.rank < r; });
+    return found != members.end() && found->rank == rank ? &*found : nullptr;
 }
 
 std::vector<pmix_proc_t> Group::procs() const {
@@ -163,12 +170,9 @@ bool GroupTable::translate(pmix_proc_t& proc) const {
     const std::shared_lock guard(lock_);
     const Group* group = ready(proc.nspace);
     if (group == nullptr || proc.rank == PMIX_RANK_WILDCARD) return true;
-    for (const GroupMember& member : group->members) {
-        if (member.rank != proc.rank) continue;
-        proc = group->proc(member);
-        return true;
-    }
-    return false;
+    const GroupMember* member = group->member(proc.rank);
+    if (member != nullptr) proc = group->proc(*member);
+    return member != nullptr;
 }
 
 bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
@@ -186,15 +190,16 @@ bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
             result.push_back(proc);
             continue;
         }
-        bool known = proc.rank == PMIX_RANK_WILDCARD;
-        // Once is enough: a short list shall not become one of any length.
-        if (known && !whole.insert(group).second) continue;
-        for (const GroupMember& member : group->members) {
-            if (proc.rank != PMIX_RANK_WILDCARD && proc.rank != member.rank) continue;
-            result.push_back(group->proc(member));
-            known = true;
+        if (proc.rank != PMIX_RANK_WILDCARD) {
+            const GroupMember* member = group->member(proc.rank);
+            if (member == nullptr) return false;
+            result.push_back(group->proc(*member));
+            continue;
         }
-        if (!known) return false;
+        // Once is enough: a short list shall not become one of any length.
+        if (!whole.insert(group).second) continue;
+        for (const GroupMember& member : group->members)
+            result.push_back(group->proc(member));
     }
     procs = std::move(result);
     return true;
@@ -243,6 +248,7 @@ bool expand_wildcards(const Gds& store, std::vector<pmix_proc_t>& procs) {
     if (plain && !procs.empty() && procs.back().rank <= PMIX_RANK_VALID) return true;
     std::vector<pmix_proc_t> result;
     std::unordered_set<Proc> seen;
+    std::unordered_set<std::string_view> whole;  // namespaces that are in with all their ranks
     const auto add = [&](const pmix_proc_t& proc) {
         if (seen.emplace(proc).second) result.push_back(proc);
     };
@@ -251,6 +257,8 @@ bool expand_wildcards(const Gds& store, std::vector<pmix_proc_t>& procs) {
             add(proc);
             continue;
         }
+        // Once is enough: it is long what a short list may name again and again.
+        if (!whole.insert(nspace_view(proc.nspace)).second) continue;
         const auto size = store.job_size(proc.nspace);
         if (!size) return false;
         for (uint32_t rank = 0; rank < *size; ++rank)

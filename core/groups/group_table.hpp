@@ -40,7 +40,7 @@ struct GroupMember {
 struct Group {
     std::string id;
     std::vector<std::string> nspaces;  ///< of the members, each once: a C name takes 260 bytes
-    std::vector<GroupMember> members;  ///< by group rank; a rank is not given to another when its member goes
+    std::vector<GroupMember> members;  ///< by group rank, rising; it is not given to another when one goes
     GroupState state = GroupState::Ready;
     std::optional<size_t> context_id;
     std::optional<pmix_proc_t> leader;
@@ -54,6 +54,8 @@ struct Group {
     pmix_proc_t proc(const GroupMember& member) const {
         return make_proc(nspaces[member.nspace], member.proc_rank);
     }
+    /// The one with this rank in the group, or null.
+    const GroupMember* member(pmix_rank_t rank) const;
     std::vector<pmix_proc_t> procs() const;
     bool has(const pmix_proc_t& proc) const;
     /// The others keep their ranks. False where it was no member.

@@ -4,6 +4,8 @@
 #include "core/server/handlers.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "core/events/event.hpp"
 #include "core/groups/construct.hpp"
@@ -16,11 +18,10 @@ namespace {
 
 /// The job data of namespaces that are new to this peer (only our own clients look for it).
 void add_jobs(Server& server, const Peer& peer, const std::vector<pmix_proc_t>& members, Packer& reply) {
-    std::vector<std::string_view> told{nspace_view(peer.proc.nspace)};
+    std::unordered_set<std::string_view> told{nspace_view(peer.proc.nspace)};
     for (const pmix_proc_t& member : members) {
         const std::string_view view = nspace_view(member.nspace);
-        if (std::find(told.begin(), told.end(), view) != told.end()) continue;
-        told.push_back(view);
+        if (!told.insert(view).second) continue;
         const std::string name(view);
         if (const SharedBytes job = packed_job_info(server, name.c_str(), peer)) {
             reply.bytes(job->view());

@@ -3,6 +3,7 @@
 #include "core/groups/invitation_watch.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/events/events.hpp"
 #include "core/groups/construct.hpp"
@@ -12,8 +13,10 @@
 namespace muster {
 namespace {
 
-/// Invitations under way that a server watches; of more the oldest are watched no longer.
+/// Invitations of one user under way that a server watches, and processes in them; of more the oldest are
+/// watched no longer.
 constexpr size_t kMaxWatched = 4096;
+constexpr size_t kMaxParticipants = size_t{1} << 18;
 /// How long those who have not answered their invitation may still offer to lead, when nobody who waits does.
 constexpr std::chrono::milliseconds kClaimTime{2000};
 
@@ -130,18 +133,31 @@ void InvitationWatch::invited(const Event& event, const GroupEvent& said) {
         fresh.id = said.id;
         fresh.round = said.round.value_or(0);
         fresh.leader = event.source;
+        fresh.user = event.user;
         watched_.push_front(std::move(fresh));
-        if (watched_.size() > kMaxWatched) watched_.pop_back();
         watched = &watched_.front();
     }
+    std::unordered_set<Proc> known;
+    for (const Participant& one : watched->others)
+        known.emplace(one.proc);
     for (const pmix_proc_t& proc : event.targets) {
         if (proc.rank == PMIX_RANK_WILDCARD || proc_is(proc, watched->leader)) continue;
-        if (watched->find(proc) == nullptr) watched->others.push_back({proc, State::Invited, false});
+        if (known.emplace(proc).second) watched->others.push_back({proc, State::Invited, false});
         // It will never answer.
         if (has_gone(proc)) member_lost(*watched, proc);
     }
     // Its end may have been known before its event came to be looked at.
     if (!watched->leader_lost && has_gone(watched->leader)) leader_lost(*watched);
+    forget_the_oldest(event.user);
+}
+
+void InvitationWatch::forget_the_oldest(std::optional<uint32_t> user) {
+    size_t invitations = 0, participants = 0;
+    watched_.remove_if([&](const Watched& one) {
+        if (one.user != user) return false;
+        participants += one.others.size();
+        return ++invitations > kMaxWatched || participants > kMaxParticipants;
+    });
 }
 
 void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
@@ -218,7 +234,9 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
                among(event.targets, one.from);
     });
     if (server_.namespaces().is_local(event.source)) {
-        given_up_.push_back({said.id, round, event.source, event.targets});
+        // Of very many, who was told is not kept.
+        if (event.targets.size() <= kMaxParticipants / kMaxGivenUp)
+            given_up_.push_back({said.id, round, event.source, event.targets});
         if (given_up_.size() > kMaxGivenUp) given_up_.pop_front();
     }
     for (Watched& watched : watched_) {

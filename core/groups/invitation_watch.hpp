@@ -7,6 +7,7 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ class InvitationWatch {
         std::string id;
         uint64_t round = 0;
         pmix_proc_t leader{};
+        std::optional<uint32_t> user;  ///< whose process invited, where that is of this node
         std::vector<Participant> others;
         bool leader_lost = false;           ///< and it was of this node: we decide
         bool decided = false;               ///< who leads, or that nobody does
@@ -108,9 +110,10 @@ class InvitationWatch {
     Watched* find(const GroupEvent& said, const pmix_proc_t& leader);
     bool has_gone(const pmix_proc_t& proc) const;
     void forget_the_empty();
+    void forget_the_oldest(std::optional<uint32_t> user);
 
     Server& server_;
-    std::list<Watched> watched_;   ///< the latest first; bounded
+    std::list<Watched> watched_;   ///< the latest first; bounded for each user
     std::list<Late> late_;         ///< bounded
     std::list<GivenUp> given_up_;  ///< the latest last; bounded
 };

@@ -3,6 +3,8 @@
 #include "core/spawn/connect.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "core/client/client.hpp"
 #include "core/server/server.hpp"
@@ -52,9 +54,9 @@ void ask_host(Server& server, const char* name, Upcall upcall, const Collective&
 /// The namespaces that are in `procs` and are not `own`, each once.
 std::vector<std::string> other_nspaces(const std::vector<pmix_proc_t>& procs, const char* own) {
     std::vector<std::string> names;
+    std::unordered_set<std::string_view> seen{nspace_view(own)};
     for (const pmix_proc_t& proc : procs) {
-        const std::string name(nspace_view(proc.nspace));
-        if (name != own && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        if (seen.insert(nspace_view(proc.nspace)).second) names.emplace_back(nspace_view(proc.nspace));
     }
     return names;
 }
