@@ -153,6 +153,8 @@ class GroupDestruct : public CollectiveOperation {
     void left(const std::string& id, const pmix_proc_t& proc);
     /// A process of this node has gone.
     void departed();
+    /// A namespace has been deregistered: groups of which nobody was here are over, and their names free.
+    void deregistered();
     /// There is a new group of this name.
     void constructed(const Group& group);
 

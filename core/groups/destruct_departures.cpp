@@ -109,6 +109,19 @@ void GroupDestruct::departed() {
     }
 }
 
+void GroupDestruct::deregistered() {
+    GroupTable& groups = server_.runtime().groups();
+    std::vector<std::string> over;
+    for (const auto& [id, group] : groups.all()) {
+        const bool known =
+            std::any_of(group.members.begin(), group.members.end(),
+                        [&](const GroupMember& one) { return was_here(server_, group.proc(one)); });
+        if (!known) over.push_back(id);
+    }
+    for (const std::string& id : over)
+        groups.remove(id);
+}
+
 void GroupDestruct::tell_call(const Call& call) {
     std::vector<pmix_proc_t> others = call.procs;
     std::erase_if(others, [&](const pmix_proc_t& one) { return server_.namespaces().is_local(one); });

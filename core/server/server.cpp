@@ -140,6 +140,7 @@ void Server::deregister_nspace(const char* name) {
             end_connections(client);
         }
         namespaces_.remove(name);
+        group_destruct().deregistered();
         // Their requests find no namespace now and are refused.
         for (const auto& task : waiting)
             task();

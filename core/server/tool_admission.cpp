@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/groups/construct.hpp"
 #include "core/server/admission.hpp"
 #include "core/service/exchange.hpp"
 #include "core/tool/rendezvous_search.hpp"
@@ -249,6 +250,7 @@ void Server::forget_tool(const pmix_proc_t& proc) {
     modex_.deregistered(gone.nspace);
     events_.deregistered(gone.nspace);
     namespaces_.remove(gone.nspace);
+    group_destruct().deregistered();
     runtime_.store().deregister(gone.nspace);
 }
 

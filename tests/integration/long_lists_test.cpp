@@ -99,6 +99,29 @@ TEST_F(LongLists, OfMembersThatTheirIdStandsFor) {
     expect_soon_through(message);
 }
 
+TEST_F(LongLists, AreNotKeptWithGroupsOfJobsThatAreOver) {
+    // Nobody has ended the group; its name is free when the job is over.
+    for (int i = 0; i < 2; ++i) {
+        const auto job = host_->start_job(1);
+        ConnectRequest request = honest();
+        request.nspace = job.nspace;
+        RawPeer raw(host_->environment(job, 0));
+        ASSERT_TRUE(raw.say(build_connect_request(request).view()));
+        ASSERT_EQ(raw.hear(8).size(), 8U);
+        const pmix_proc_t self = muster::make_proc(job.nspace, 0);
+        Packer message = command(static_cast<uint8_t>(Command::GroupConstruct));
+        message.string("long.lasting").procs(&self, 1).infos({});
+        ASSERT_TRUE(raw.say_frame(101, message.view()));
+        const auto payload = raw.hear_frame();
+        muster::Unpacker in(format(), payload);
+        pmix_status_t status = PMIX_ERR_TIMEOUT;
+        in.status(status);
+        EXPECT_EQ(status, PMIX_SUCCESS) << "of job " << i;
+        raw.hang_up();
+        host_->deregister_job(job);
+    }
+}
+
 TEST_F(LongLists, OfQuestions) {
     for (const char* key : {PMIX_QUERY_NUM_GROUPS, PMIX_QUERY_GROUP_NAMES, "long.unknown"}) {
         std::vector<char*> keys(100000, const_cast<char*>(key));
