@@ -136,6 +136,12 @@ void define_library_parameters(Parameters& parameters) {
              "Room for events that wait to be taken by one process: what a server has still to send to it, "
              "and what its handlers have not completed; events beyond are given up and counted."},
         {.framework = "pmix",
+         .component = "event",
+         .name = "max_codes",
+         .type = ParameterType::Size,
+         .default_value = "4096",
+         .help = "How many codes of events one client may have registered at a server; more are refused."},
+        {.framework = "pmix",
          .component = "iof",
          .name = "cache_size",
          .type = ParameterType::Size,

@@ -46,8 +46,8 @@ class EventRouter::PackedEvent {
     std::vector<std::pair<WireFormat, SharedBytes>> forms_;
 };
 
-EventRouter::EventRouter(Server& server, size_t hold_bytes, size_t queue_bytes)
-    : server_(server), held_(hold_bytes), max_queued_(queue_bytes) {}
+EventRouter::EventRouter(Server& server, size_t hold_bytes, size_t queue_bytes, size_t max_codes)
+    : server_(server), held_(hold_bytes), max_queued_(queue_bytes), max_codes_(max_codes) {}
 EventRouter::~EventRouter() = default;
 
 void EventRouter::pass(PackedEvent& event, Peer& peer) {
@@ -71,8 +71,31 @@ void EventRouter::pass(PackedEvent& event, Peer& peer) {
 
 // --- registrations ---
 
+/// Whether a client may register these codes, too.
+bool EventRouter::has_room(const Peer& peer, const std::vector<pmix_status_t>& codes) {
+    const auto found = by_peer_.find(peer.index);
+    if (found == by_peer_.end()) return codes.size() <= max_codes_;
+    Registration& registration = *found->second;
+    const auto fits = [&] {
+        const auto fresh = std::count_if(codes.begin(), codes.end(), [&](pmix_status_t code) {
+            return !registration.codes.contains(code);
+        });
+        return registration.codes.size() + static_cast<size_t>(fresh) <= max_codes_;
+    };
+    // Those that it has taken back are there only so that it is told nothing twice.
+    if (!fits()) std::erase_if(registration.codes, [](const auto& one) { return !one.second.active(); });
+    const bool good = fits();
+    if (!good && !std::exchange(registration.refused, true)) {
+        MUSTER_LOG(server_.log(), Error,
+                   "client %s has registered %zu codes of events: more are refused (pmix_event_max_codes)",
+                   peer.text().c_str(), registration.codes.size());
+    }
+    return good;
+}
+
 void EventRouter::register_codes(const PeerPtr& peer, std::vector<pmix_status_t> codes, Info info,
                                  OnStatus done) {
+    if (!has_room(*peer, codes)) return done(PMIX_ERR_OUT_OF_RESOURCE);
     // Registered only when the host has agreed: what comes until then is held, and replayed.
     auto agreed = [this, ref = PeerRef(peer), codes, done = std::move(done)](pmix_status_t status) {
         const PeerPtr client = ref.lock();
@@ -81,6 +104,10 @@ void EventRouter::register_codes(const PeerPtr& peer, std::vector<pmix_status_t>
             return;
         }
         if (status != PMIX_SUCCESS) return done(status);
+        if (!has_room(*client, codes)) {  // it has registered others meanwhile
+            forget_environment(codes);
+            return done(PMIX_ERR_OUT_OF_RESOURCE);
+        }
         RegistrationPtr& registration = by_peer_[client->index];
         if (!registration) {
             registration = std::make_shared<Registration>();

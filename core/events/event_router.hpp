@@ -27,7 +27,8 @@ class EventRouter {
 
     /// @param hold_bytes   room for events that are held
     /// @param queue_bytes  of what waits to be sent to one client; events beyond are given up
-    EventRouter(Server& server, size_t hold_bytes, size_t queue_bytes);
+    /// @param max_codes    that one client may have registered
+    EventRouter(Server& server, size_t hold_bytes, size_t queue_bytes, size_t max_codes);
     ~EventRouter();
 
     /// A client registers codes (none: all). `done` answers it; then it gets what is held for it, in order.
@@ -69,6 +70,7 @@ class EventRouter {
         PeerRef peer;
         uint32_t index = 0;
         pmix_proc_t proc{};
+        bool refused = false;  ///< some codes, for lack of room: the log says so
         std::map<pmix_status_t, Span> codes;
         bool has_defaults = false;
         Span defaults;
@@ -78,6 +80,7 @@ class EventRouter {
 
     class PackedEvent;
 
+    bool has_room(const Peer& peer, const std::vector<pmix_status_t>& codes);
     void pass(PackedEvent& event, Peer& peer);
     bool in_range(const Event& event, const pmix_proc_t& proc) const;
     bool reaches_beyond(const Event& event, bool& surely) const;
@@ -91,6 +94,7 @@ class EventRouter {
     uint64_t next_number_ = 0;
     EventStore held_;
     const size_t max_queued_;
+    const size_t max_codes_;
     size_t unsent_ = 0;
     std::unordered_map<uint32_t, RegistrationPtr> by_peer_;  ///< by the peer's index
     std::unordered_map<pmix_status_t, std::vector<RegistrationPtr>> by_code_;

@@ -26,7 +26,8 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
       monitors_(*this),
       job_networks_(*this),
       events_(*this, runtime.parameters().size("pmix_event_cache_size"),
-              runtime.parameters().size("pmix_event_queue_size")) {
+              runtime.parameters().size("pmix_event_queue_size"),
+              runtime.parameters().size("pmix_event_max_codes")) {
     collectives_.set_operation(CollectiveKind::Fence, std::make_unique<FenceOperation>(*this));
     auto connections = std::make_shared<Connections>(*this);
     collectives_.set_operation(CollectiveKind::Connect,

@@ -52,6 +52,7 @@ class GreedyPeer : public BadInput {
     GreedyPeer()
         : BadInput({{"PMIX_MCA_server_base_max_requests", "100"},
                     {"PMIX_MCA_server_base_max_foreign_processes", "8"},
+                    {"PMIX_MCA_pmix_event_max_codes", "100"},
                     {"PMIX_MCA_server_base_max_request_memory", "1m"},
                     {"PMIX_MCA_server_base_max_wait", "60"},
                     {"PMIX_MCA_server_base_max_decoded", "256k"}}) {}
@@ -263,6 +264,38 @@ TEST_F(GreedyPeer, IsNotKeptMoreOfProcessesThatNobodyHasRegistered) {
         EXPECT_FALSE(asked_for(i)) << i << " is kept";
     for (int i = 0; i < kKept; ++i)
         EXPECT_TRUE(asked_for(i)) << i << " is forgotten";
+}
+
+TEST_F(GreedyPeer, RegistersABoundedNumberOfCodes) {
+    Asking greedy(accepted());
+    const auto of_codes = [](int first, int count) {
+        std::vector<pmix_status_t> codes;
+        for (int i = 0; i < count; ++i)
+            codes.push_back(PMIX_EXTERNAL_ERR_BASE - first - i);
+        return codes;
+    };
+    const auto register_codes = [&](int first, int count) {
+        const auto codes = of_codes(first, count);
+        Packer message = command(static_cast<uint8_t>(Command::RegisterEvents));
+        message.counted(codes.data(), codes.size(), PMIX_STATUS).infos({});
+        greedy.ask(message);
+        return greedy.answer();
+    };
+    EXPECT_EQ(register_codes(0, 101), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(register_codes(0, 60), PMIX_SUCCESS);
+    EXPECT_EQ(register_codes(0, 100), PMIX_SUCCESS) << "some of them it has already";
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(register_codes(100, 1), PMIX_ERR_OUT_OF_RESOURCE);
+    // Those taken back make room, as often as it likes.
+    for (int first = 0; first < 1000; first += 100) {
+        Packer message = command(static_cast<uint8_t>(Command::DeregisterEvents));
+        for (const pmix_status_t code : of_codes(first, 100))
+            message.status(code);
+        greedy.ask(message);
+        EXPECT_EQ(register_codes(first + 100, 100), PMIX_SUCCESS);
+    }
+    Asking other(accepted(1));
+    EXPECT_EQ(lines_with(log(), "pmix_event_max_codes"), 1U);
 }
 
 TEST_F(GreedyPeer, ThatDoesNotReadIsNotReadFrom) {
