@@ -9,7 +9,6 @@
 #include <memory>
 #include <utility>
 
-#include "core/runtime/get_directives.hpp"
 #include "core/server/peer.hpp"
 #include "framework/base/unique_fd.hpp"
 
