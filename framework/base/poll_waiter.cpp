@@ -45,13 +45,15 @@ class PollWaiter : public Waiter {
         timespec limit{};
         const bool timed = !times_.empty();
         if (wait && timed) limit = until(times_.front()->deadline);
-        const bool looks = wait && doubts && (!timed || limit.tv_sec >= kLongestSilence.count());
-        if (looks) limit = {kLongestSilence.count(), 0};
+        const bool looks = wait && doubts && (!timed || limit.tv_sec >= silence_.count());
+        if (looks) limit = {silence_.count(), 0};
         const bool endless = wait && !timed && !looks;
         const int ready = ::ppoll(asked_.data(), asked_.size(), endless ? nullptr : &limit, nullptr);
         if (ready > 0) {
+            silence_ = kFirstSilence;
             fire_ready();
         } else if (ready == 0 && looks) {
+            silence_ = std::min(2 * silence_, kLongestSilence);
             look();
         }
         if (!times_.empty()) fire_times();
@@ -98,8 +100,9 @@ class PollWaiter : public Waiter {
     }
 
     std::vector<Watch::Impl*> watched_;
-    std::vector<Watch::Impl*> times_;   // by their deadlines
-    std::vector<Watch::Impl*> polled_;  // those of this turn, and what was asked for each
+    std::vector<Watch::Impl*> times_;               // by their deadlines
+    std::vector<Watch::Impl*> polled_;              // those of this turn, and what was asked for each
+    std::chrono::seconds silence_ = kFirstSilence;  ///< the next one that is waited for
     std::vector<pollfd> asked_;
 };
 

@@ -51,8 +51,10 @@ struct Watch::Impl {
     bool presses() const;
 };
 
-/// How long a descriptor that is doubted may say nothing.
-constexpr std::chrono::seconds kLongestSilence{1};
+/// How long a descriptor that is doubted may say nothing at first. Each look at it that finds nothing doubles
+/// that, to the second one, so that a process that computes for hours is hardly ever woken.
+constexpr std::chrono::seconds kFirstSilence{1};
+constexpr std::chrono::seconds kLongestSilence{64};
 
 class Waiter {
   public:
