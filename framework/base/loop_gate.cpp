@@ -88,7 +88,7 @@ void EventLoop::open_gate(bool open) const {
 /// Our thread's part of a shared loop: what comes while nobody has borrowed it. What is left at the end is
 /// done by whoever ends it.
 void EventLoop::run_shared() {
-    constexpr int kLimit = static_cast<int>(std::chrono::milliseconds(kLongestSilence).count());
+    std::chrono::seconds silence = kFirstSilence;
     wait_for_drive();
     if (gate_fd_ < 0) build_gate();
     while (!stopping_) {
@@ -98,9 +98,11 @@ void EventLoop::run_shared() {
         }
         give_drive();
         epoll_event event{};
-        const int ready = epoll_wait(gate_fd_, &event, 1, kLimit);
+        const int ready =
+            epoll_wait(gate_fd_, &event, 1, static_cast<int>(std::chrono::milliseconds(silence).count()));
         const bool silent = ready == 0 || (ready < 0 && errno != EINTR);
         if (stopping_) return;
+        silence = silent ? std::min(2 * silence, kLongestSilence) : kFirstSilence;
         wait_for_drive();
         if (silent) look_again();
         turn(false);
