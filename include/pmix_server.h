@@ -512,7 +512,7 @@ typedef void (*pmix_dmodex_response_fn_t)(pmix_status_t status, char* data, size
 
 /**
  * Prepare a job, once, where it is launched: environment, fabrics.
- * @param nspace  the job
+ * @param nspace  the job; "" where it has no name yet: its environment only
  * @param info    ninfo attributes: its maps and what to set up; kept by the host until the callback
  * @param cbfunc  receives what must go to all nodes
  * @param cbdata  handed to it

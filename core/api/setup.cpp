@@ -46,8 +46,9 @@ extern "C" {
 PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_info_t info[],
                                                         size_t ninfo, pmix_setup_application_cbfunc_t cbfunc,
                                                         void* cbdata) {
-    if (!valid_nspace(nspace) || cbfunc == nullptr || (ninfo > 0 && info == nullptr))
-        return PMIX_ERR_BAD_PARAM;
+    // A launcher asks for the environment of jobs before it knows what they will be called (PRRTE's prun).
+    const bool named = nspace != nullptr && (*nspace == '\0' || valid_nspace(nspace));
+    if (!named || cbfunc == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
     return launch(
         [cbfunc, cbdata](HostAnswer answer) {
             // The host says when it has taken what it needs.

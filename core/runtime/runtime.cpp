@@ -44,6 +44,28 @@ std::string own_hostname(InfoView info) {
     return name;
 }
 
+/// Attributes of an init call that say how to listen: each is a parameter's value from the program. Values of
+/// another type are passed over, as attributes that nobody knows are.
+void add_transport_parameters(InfoView info, std::vector<std::pair<std::string, std::string>>& parameters) {
+    struct Names {
+        const char *attribute, *parameter;
+    };
+    for (const Names& text : {Names{PMIX_TCP_IF_INCLUDE, "ptl_tcp_if_include"},
+                              Names{PMIX_TCP_IF_EXCLUDE, "ptl_tcp_if_exclude"}}) {
+        if (const char* list = info.string(text.attribute)) parameters.emplace_back(text.parameter, list);
+    }
+    for (const Names& port :
+         {Names{PMIX_TCP_IPV4_PORT, "ptl_tcp_ipv4_port"}, Names{PMIX_TCP_IPV6_PORT, "ptl_tcp_ipv6_port"}}) {
+        if (const auto number = info.number<uint16_t>(port.attribute))
+            parameters.emplace_back(port.parameter, std::to_string(*number));
+    }
+    for (const Names& family : {Names{PMIX_TCP_DISABLE_IPV4, "ptl_tcp_disable_ipv4_family"},
+                                Names{PMIX_TCP_DISABLE_IPV6, "ptl_tcp_disable_ipv6_family"}}) {
+        if (info.has(family.attribute))
+            parameters.emplace_back(family.parameter, info.is_true(family.attribute) ? "true" : "false");
+    }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
@@ -56,7 +78,9 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
         choose_directory(options.info, PMIX_SYSTEM_TMPDIR, {"PMIX_SYSTEM_TMPDIR", "TMPDIR", "TEMP", "TMP"});
     runtime->thread_name_ = "pmix-progress";
 
-    runtime->parameters_ = std::make_unique<Parameters>(Parameters::Sources::standard());
+    Parameters::Sources sources = Parameters::Sources::standard();
+    if (options.role != Role::Client) add_transport_parameters(options.info, sources.program);
+    runtime->parameters_ = std::make_unique<Parameters>(std::move(sources));
     define_library_parameters(*runtime->parameters_);
 
     const bool external = options.info.is_true(PMIX_EXTERNAL_PROGRESS);

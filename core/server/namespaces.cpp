@@ -40,6 +40,7 @@ Namespace& Namespaces::get_or_add(const char* name) {
     if (!slot) {
         slot = std::make_unique<Namespace>();
         slot->name = name;
+        slot->number = ++newest_;
     }
     return *slot;
 }

@@ -37,9 +37,11 @@ struct LocalClient {
 
 struct Namespace {
     std::string name;
+    uint64_t number = 0;      ///< in the order in which they have come
     int32_t nlocal = -1;      ///< processes on this node as registered; -1 while not registered
     bool registered = false;  ///< register_nspace was called
-    bool synthetic = false;   ///< made by us for a singleton or a tool, not by the host
+    bool synthetic =
+        false;  ///< of a singleton or a tool: ours, and gone with it; the host may have told of it
     std::map<pmix_rank_t, LocalClient> clients;
     std::set<pmix_rank_t> removed;               ///< deregistered clients: nobody waits for them
     std::vector<pmix_rank_t> mapped_ranks;       ///< ranks of this node by the job's map, sorted
@@ -80,11 +82,14 @@ class Namespaces {
     /// The same for what several have together, such as a group: a user is told of it who has one of them, or
     /// where no owner is known.
     bool may_see(uint32_t uid, const std::vector<pmix_proc_t>& procs);
+    /// The number of the newest.
+    uint64_t newest() const { return newest_; }
     auto begin() { return by_name_.begin(); }
     auto end() { return by_name_.end(); }
 
   private:
     std::unordered_map<std::string, std::unique_ptr<Namespace>> by_name_;
+    uint64_t newest_ = 0;
 };
 
 }  // namespace muster

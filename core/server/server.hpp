@@ -151,8 +151,9 @@ class Server {
     Result<void> check_tool(Admission& admission);
     size_t tools_of(uint32_t uid) const;
     void admit_tool(const std::shared_ptr<Admission>& admission);
+    /// `asked`: the newest namespace when the host was asked.
     void name_tool(const std::shared_ptr<Admission>& admission, pmix_status_t verdict,
-                   const pmix_proc_t& assigned);
+                   const pmix_proc_t& assigned, uint64_t asked);
     void refuse_tool(const Admission& admission, pmix_status_t status, const std::string& why);
     /// Nothing is kept of a tool that has gone, unless the host has registered it.
     void forget_tool(const pmix_proc_t& proc);

@@ -2,9 +2,14 @@
 // Tools at a server: how they find it, and who of them is let in (Standard: Tools and Debuggers, Connection
 // Mechanisms).
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 #include "core/groups/construct.hpp"
 #include "core/server/admission.hpp"
@@ -24,6 +29,37 @@ void on_tool_answer(pmix_status_t status, pmix_proc_t* proc, void* cbdata) {
     answer.status = status;
     if (proc != nullptr) answer.proc = *proc;
     Host::answer(cbdata, std::move(answer));
+}
+
+bool write_all(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t wrote = ::write(fd, text.data(), text.size());
+        if (wrote < 0 && errno != EINTR) return false;
+        if (wrote > 0) text.remove_prefix(static_cast<size_t>(wrote));
+    }
+    return true;
+}
+
+/// PMIX_TCP_REPORT_URI: "-" is standard output, "+" standard error, a number a descriptor that the host was
+/// started with (it gets the name of the variable for clients, too, and is closed, as those who wait at its
+/// other end know it of OpenPMIx), and all else a file.
+Result<void> report_uri(const std::string& where, const std::string& uri, RendezvousFiles& files) {
+    int fd = -1;
+    const auto number = std::from_chars(where.data(), where.data() + where.size(), fd);
+    const bool descriptor = number.ec == std::errc() && number.ptr == where.data() + where.size() && fd >= 0;
+    bool told = true;
+    if (where == "-" || where == "+") {
+        told = write_all(where == "-" ? STDOUT_FILENO : STDERR_FILENO, uri + "\n");
+    } else if (descriptor) {
+        const std::string text = "PMIX_SERVER_URI41;" + uri;
+        told = write_all(fd, {text.c_str(), text.size() + 1});
+        if (told && fd > STDERR_FILENO) ::close(fd);
+    } else {
+        return files.add(where);
+    }
+    if (told) return {};
+    return Error{PMIX_ERR_FILE_WRITE_FAILURE, "the server's address cannot be written to '" + where +
+                                                  "' (PMIX_TCP_REPORT_URI): " + std::strerror(errno)};
 }
 
 }  // namespace
@@ -87,6 +123,10 @@ Result<void> Server::open_to_tools(InfoView info) {
         if (given == nullptr || *given == '\0') continue;
         tools_.allowed = true;
         if (auto made = rendezvous_files_->add(given); !made) return made.error();
+    }
+    if (const char* where = info.string(PMIX_TCP_REPORT_URI); where != nullptr && *where != '\0') {
+        tools_.allowed = true;
+        if (auto told = report_uri(where, uris.front(), *rendezvous_files_); !told) return told.error();
     }
     return {};
 }
@@ -170,7 +210,7 @@ void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
         // what it waits for.
         if (runtime_.role() == Runtime::Role::Tool && carries_identity(wanted.kind) &&
             wanted.euid == geteuid())
-            return name_tool(admission, PMIX_SUCCESS, admission->peer->proc);
+            return name_tool(admission, PMIX_SUCCESS, admission->peer->proc, namespaces_.newest());
         return refuse_tool(*admission, PMIX_ERR_NOT_SUPPORTED,
                            "the host has no upcall that decides on tools");
     }
@@ -193,8 +233,8 @@ void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
     }
     host_.upcall(
         "tool_connected", kept,
-        [this, admission](const HostAnswer& answer) {
-            if (release(*admission)) name_tool(admission, answer.status, answer.proc);
+        [this, admission, asked = namespaces_.newest()](const HostAnswer& answer) {
+            if (release(*admission)) name_tool(admission, answer.status, answer.proc, asked);
         },
         [&](void* cbdata) -> pmix_status_t {
             if (module.tool_connected2 != nullptr)
@@ -206,7 +246,7 @@ void Server::admit_tool(const std::shared_ptr<Admission>& admission) {
 }
 
 void Server::name_tool(const std::shared_ptr<Admission>& admission, pmix_status_t verdict,
-                       const pmix_proc_t& assigned) {
+                       const pmix_proc_t& assigned, uint64_t asked) {
     if (verdict != PMIX_SUCCESS)
         return refuse_tool(*admission, verdict,
                            std::string("the host does not accept it: ") + status_text(verdict));
@@ -225,9 +265,11 @@ void Server::name_tool(const std::shared_ptr<Admission>& admission, pmix_status_
             forget_tool(proc);
         }
     }
-    // The host took its time; others may have come meanwhile.
+    // The host took its time; others may have come meanwhile. What it has registered since it was asked, and
+    // nobody is in, is for this tool (PRRTE says in this way what a tool is to know of its job).
     const Namespace* there = namespaces_.find(proc.nspace);
-    if (there != nullptr && (!there->synthetic || namespaces_.client(proc) != nullptr))
+    const bool for_it = there != nullptr && there->number > asked && there->clients.empty();
+    if (there != nullptr && !for_it && (!there->synthetic || namespaces_.client(proc) != nullptr))
         return refuse_tool(*admission, PMIX_ERR_EXISTS, "the name " + proc_text(proc) + " is taken");
     Namespace& nspace = namespaces_.get_or_add(proc.nspace);
     nspace.synthetic = nspace.registered = true;

@@ -74,7 +74,12 @@ pmix_status_t setup_application(Server& server, const char* nspace, InfoView dir
     Info gathered;
     if (directives.is_true(PMIX_SETUP_APP_ENVARS) || directives.is_true(PMIX_SETUP_APP_ALL))
         forward_environment(server, gathered);
-    if (const auto networks = server.job_networks().allocate(nspace, directives, gathered); !networks) {
+    // What is allocated belongs to a job, which has a name.
+    const bool named = *nspace != '\0';
+    if (!named && directives.has(PMIX_ALLOC_FABRIC)) return PMIX_ERR_BAD_PARAM;
+    const auto networks = server.job_networks().allocate(nspace, directives, gathered);
+    if (!named) server.job_networks().forget(nspace);
+    if (!networks) {
         MUSTER_LOG(server.log(), Error, "%s", networks.error().text.c_str());
         return networks.status();
     }

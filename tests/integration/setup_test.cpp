@@ -6,6 +6,7 @@
 #include <pmix_server.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -105,6 +106,24 @@ TEST_F(JobSetup, SRV_36__SRV_40__SRV_43_ports_key_and_variables_reach_the_ranks)
     EXPECT_EQ(client.line(),
               "NETWORK SUCCESS 32000-32003 key32 SUCCESS 127.0.0.1:32002 127.0.0.1:32003 carried");
     EXPECT_EQ(client.wait(), 0);
+}
+
+TEST_F(JobSetup, a_job_that_has_no_name_yet_gets_variables_and_no_network) {
+    Host host;
+    Gathered gathered, refused;
+    std::vector<pmix_info_t> variables(1);
+    PMIx_Info_load(&variables[0], PMIX_SETUP_APP_ENVARS, nullptr, PMIX_BOOL);
+    ASSERT_EQ(setup_application("", variables, gathered), PMIX_SUCCESS);
+    unsetenv("PNET_JOB_VARIABLE");  // only what was gathered counts from here on
+    // What it gets is as good as that of a job with a name.
+    const auto job = host.start_job(2);
+    ASSERT_EQ(PMIx_server_setup_local_support(job.nspace.c_str(), gathered.infos.data(),
+                                              gathered.infos.size(), nullptr, nullptr),
+              PMIX_OPERATION_SUCCEEDED);
+    const auto environment = host.environment(job, 0);
+    EXPECT_NE(std::find(environment.begin(), environment.end(), "PNET_JOB_VARIABLE=carried"),
+              environment.end());
+    EXPECT_EQ(setup_application("", directives("tcp", false), refused), PMIX_ERR_BAD_PARAM);
 }
 
 TEST_F(JobSetup, ports_are_free_again_when_the_job_is_deregistered) {

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -118,6 +119,26 @@ void wait_for_line() {
 std::string policy;  // "" lets all in
 std::atomic<int> tools_seen{0};
 
+/// As PRRTE does: what the tool is to know of its job is registered before it is let in.
+void register_and_answer(const pmix_proc_t& proc, pmix_tool_connection_cbfunc_t answer, void* cbdata) {
+    struct Waiting {
+        pmix_proc_t proc;
+        pmix_info_t info;
+        pmix_tool_connection_cbfunc_t answer;
+        void* cbdata;
+    };
+    auto* waiting = new Waiting{proc, {}, answer, cbdata};
+    PMIx_Info_load(&waiting->info, PMIX_NSDIR, "/of/the/host", PMIX_STRING);
+    const auto registered = [](pmix_status_t status, void* data) {
+        std::unique_ptr<Waiting> done(static_cast<Waiting*>(data));
+        done->answer(status, &done->proc, done->cbdata);
+        PMIx_Info_destruct(&done->info);
+    };
+    const pmix_status_t status =
+        PMIx_server_register_nspace(waiting->proc.nspace, 1, &waiting->info, 1, registered, waiting);
+    if (status != PMIX_SUCCESS) registered(status, waiting);
+}
+
 void tool_connected(pmix_info_t* info, size_t ninfo, pmix_tool_connection_cbfunc_t answer, void* cbdata) {
     std::string about;
     pmix_proc_t proc;
@@ -141,6 +162,7 @@ void tool_connected(pmix_info_t* info, size_t ninfo, pmix_tool_connection_cbfunc
         PMIx_Load_procid(&proc, name.c_str(), 0);
         if (policy == "nameless") PMIx_Load_procid(&proc, "", PMIX_RANK_UNDEF);
     }
+    if (policy == "registers") return register_and_answer(proc, answer, cbdata);
     answer(policy == "refuse" ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS, &proc, cbdata);
 }
 
@@ -392,6 +414,13 @@ void step(const std::string& word, const std::vector<std::string>& arguments) {
         report(status, status != PMIX_SUCCESS ? ""
                        : word == "uri"        ? value->data.string
                                               : named(*value->data.proc));
+        if (value != nullptr) PMIx_Value_free(value, 1);
+    } else if (word == "nsdir") {
+        pmix_proc_t job = self;
+        job.rank = PMIX_RANK_WILDCARD;
+        pmix_value_t* value = nullptr;
+        const pmix_status_t status = PMIx_Get(&job, PMIX_NSDIR, nullptr, 0, &value);
+        report(status, status == PMIX_SUCCESS ? value->data.string : "");
         if (value != nullptr) PMIx_Value_free(value, 1);
     } else if (word == "environment") {
         const char* value = std::getenv(arguments[0].c_str());

@@ -189,6 +189,21 @@ TEST_F(Tools, TOOL_03__TOOL_05__TOOL_06_the_host_decides) {
     EXPECT_NE(asked.find(PMIX_USERID "=" + std::to_string(geteuid())), std::string::npos) << asked;
 }
 
+TEST_F(Tools, LearnOfTheirJobWhatTheHostRegistersWhileItIsAsked) {
+    auto prrte = server("prrte", {"tools", "policy=registers"});
+    for (int number = 1; number <= 2; ++number) {
+        auto process = tool({"init", "nsdir"});
+        EXPECT_EQ(process->line(), "init PMIX_SUCCESS tool-" + std::to_string(prrte->pid()) + "-" +
+                                       std::to_string(number) + ":0");
+        EXPECT_EQ(process->line(), "nsdir PMIX_SUCCESS /of/the/host");
+        EXPECT_EQ(process->wait(), 0);
+    }
+    // One that names itself, twice: nothing is kept of the first.
+    EXPECT_EQ(outcome("init:name=mine"), "init PMIX_SUCCESS mine:0");
+    EXPECT_EQ(outcome("init:name=mine"), "init PMIX_SUCCESS mine:0");
+    EXPECT_EQ(outcome("init:name=job-of-prrte,nspace=prrte"), "init PMIX_ERR_EXISTS");
+}
+
 // --- several servers ---
 
 TEST_F(Tools, TOOL_20__TOOL_21__TOOL_25__TOOL_28__TOOL_53__TOOL_47__TLO_14_several_servers) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a server listens, and how it says so (Standard: PMIx_server_init, attributes PMIX_TCP_...).
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <pmix.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "tests/integration/host.hpp"
+
+namespace {
+
+using integration::Host;
+
+pmix_info_t directive(const char* key, const void* value, pmix_data_type_t type) {
+    pmix_info_t info;
+    memset(static_cast<void*>(&info), 0, sizeof info);
+    EXPECT_EQ(PMIx_Info_load(&info, key, value, type), PMIX_SUCCESS);
+    return info;
+}
+
+/// The address that clients are given.
+std::string address_for_clients(Host& host) {
+    const std::string name = "PMIX_SERVER_URI41=";
+    for (const auto& variable : host.environment(host.start_job(1), 0)) {
+        if (variable.rfind(name, 0) == 0) return variable.substr(name.size());
+    }
+    return {};
+}
+
+/// A port that is free now.
+int free_port() {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    close(fd);
+    return ntohs(address.sin_port);
+}
+
+TEST(ServerAddress, IsReportedToAFileThatGoesWithTheServer) {
+    const std::string path = testing::TempDir() + "muster-address-" + std::to_string(getpid());
+    // What mktemp has made, say.
+    std::ofstream(path).close();
+    {
+        Host host({}, {directive(PMIX_TCP_REPORT_URI, path.c_str(), PMIX_STRING)});
+        std::ifstream file(path);
+        std::string uri, version;
+        std::getline(file, uri);
+        std::getline(file, version);
+        EXPECT_EQ(uri, address_for_clients(host));
+        EXPECT_FALSE(version.empty());
+        struct stat facts {};
+        ASSERT_EQ(stat(path.c_str(), &facts), 0);
+        EXPECT_EQ(facts.st_mode & 0777, 0600U);
+    }
+    EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+TEST(ServerAddress, IsReportedToADescriptorWhichIsClosedThen) {
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const std::string number = std::to_string(ends[1]);
+    Host host({}, {directive(PMIX_TCP_REPORT_URI, number.c_str(), PMIX_STRING)});
+    std::string text;
+    char chunk[512];
+    for (ssize_t got = 0; (got = read(ends[0], chunk, sizeof chunk)) > 0;)  // to the end: it has been closed
+        text.append(chunk, static_cast<size_t>(got));
+    close(ends[0]);
+    EXPECT_EQ(text, "PMIX_SERVER_URI41;" + address_for_clients(host) + std::string(1, '\0'));
+}
+
+TEST(ServerAddress, CannotBeReportedWhereNobodyMayWrite) {
+    pmix_info_t nowhere = directive(PMIX_TCP_REPORT_URI, "/proc/no/such/place", PMIX_STRING);
+    pmix_server_module_t module;
+    memset(static_cast<void*>(&module), 0, sizeof module);
+    EXPECT_NE(PMIx_server_init(&module, &nowhere, 1), PMIX_SUCCESS);
+    EXPECT_EQ(PMIx_Initialized(), 0);
+    PMIx_Info_destruct(&nowhere);
+}
+
+TEST(ServerAddress, HasThePortAndTheInterfaceThatTheHostNames) {
+    const int port = free_port();
+    Host host({}, {directive(PMIX_TCP_IPV4_PORT, &port, PMIX_INT),
+                   directive(PMIX_TCP_IF_INCLUDE, "lo", PMIX_STRING)});
+    const std::string uri = address_for_clients(host);
+    EXPECT_NE(uri.find("tcp4://127.0.0.1:" + std::to_string(port)), std::string::npos) << uri;
+}
+
+}  // namespace
