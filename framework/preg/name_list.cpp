@@ -405,18 +405,21 @@ class Group {
         uint64_t taken = 0;
         for (;;) {
             if (expected_.empty()) expect(taken);
-            if (number_end_ - number_begin_ > kMaxDigits || !begins_with_entry(list, expected_, ',')) break;
-            ++taken;
+            if (number_end_ - number_begin_ > kMaxDigits) break;
+            uint64_t more = entries_of_decade(list, expected_, number_end_ - 1, ',');
+            if (more == 0) more = begins_with_entry(list, expected_, ',') ? 1 : 0;
+            if (more == 0) break;
+            taken += more;
             // The next number: in place, as long as its digits suffice.
-            const size_t length = expected_.size();
+            const size_t length = more * (expected_.size() + 1);
             char* digits = expected_.data();
-            if (!add_to_digits(digits + number_begin_, digits + number_end_, 1)) expected_.clear();
-            if (list.size() == length) {
+            if (!add_to_digits(digits + number_begin_, digits + number_end_, more)) expected_.clear();
+            if (list.size() < length) {
                 ranges_.grow(taken);
                 size_ += taken;
                 return whole + 1;
             }
-            list.remove_prefix(length + 1);
+            list.remove_prefix(length);
         }
         ranges_.grow(taken);
         size_ += taken;

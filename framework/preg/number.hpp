@@ -2,6 +2,8 @@
 // Decimal numbers in lists: reading digits without going past an end, and writing them padded.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -81,6 +83,42 @@ inline bool begins_with_entry(std::string_view list, std::string_view entry, cha
         if (word(list.data() + i) != word(entry.data() + i)) return false;
     }
     return word(list.data() + n - 8) == word(entry.data() + n - 8);
+}
+
+/// How many entries at the front of `list` are `entry` with its last digit, at `place`, counted up in steps
+/// of one, to 9 at most: "n4,n5,n6,x1" has 3 of "n4". Each has to be followed by `separator` or the end. None
+/// where `entry` is too short or too long for that: compare one by one then. What is compared with stays in
+/// registers: a digit that was just written is not there yet for a load of the word around it, which costs
+/// more than all the rest.
+inline uint64_t entries_of_decade(std::string_view list, std::string_view entry, size_t place,
+                                  char separator) {
+    const size_t n = entry.size();
+    constexpr size_t kWord = sizeof(uint64_t);
+    if (std::endian::native != std::endian::little || n < kWord || n > 3 * kWord) return 0;
+    const auto word = [](std::string_view text, size_t at) {
+        uint64_t bytes = 0;
+        std::memcpy(&bytes, text.data() + at, sizeof bytes);
+        return bytes;
+    };
+    // The words at the front, behind it, and at the end, which may overlap.
+    const std::array<size_t, 3> at = {0, n > 2 * kWord ? kWord : 0, n - kWord};
+    std::array<uint64_t, 3> wanted{}, step{};
+    for (size_t i = 0; i < at.size(); ++i) {
+        wanted[i] = word(entry, at[i]);
+        if (place >= at[i] && place < at[i] + kWord) step[i] = uint64_t{1} << (8 * (place - at[i]));
+    }
+    uint64_t taken = 0;
+    for (char digit = entry[place];; ++digit) {
+        if (list.size() < n || (list.size() > n && list[n] != separator)) return taken;
+        if (word(list, at[0]) != wanted[0] || word(list, at[1]) != wanted[1] ||
+            word(list, at[2]) != wanted[2])
+            return taken;
+        ++taken;
+        if (digit == '9' || list.size() == n) return taken;
+        for (size_t i = 0; i < at.size(); ++i)
+            wanted[i] += step[i];
+        list.remove_prefix(n + 1);
+    }
 }
 
 inline bool same_number_text(std::string_view text, uint64_t value, size_t width) {

@@ -141,6 +141,32 @@ INSTANTIATE_TEST_SUITE_P(
         NameCase{"node-a,node-b,login:1,login:2", "node-a,node-b,login:[1-2]", nullptr},
         NameCase{"a:,b", "a:,b", nullptr}));
 
+TEST(ShortenNames, TakesRunsOfAnyLengthAndBreakOffAnywhere) {
+    // Entries of 1 to 30 bytes, numbers that gain a digit, runs that end within ten or in the middle of an
+    // entry.
+    for (const char* prefix : {"", "n", "node-of-rack", "a-prefix-that-fills-words-"}) {
+        for (const char* suffix : {"", "x", "-ib", "-ib0", ".cluster.org", ".a.b.c.d.e.f.g"}) {
+            for (const int first : {0, 7, 95, 998}) {
+                for (const int count : {2, 3, 4, 12, 13, 35}) {
+                    std::string list;
+                    for (int i = 0; i < count; ++i)
+                        list += prefix + std::to_string(first + i) + suffix + ",";
+                    list.pop_back();
+                    for (const char* more : {"", ",other", ",n5q", ",n", ",node-of-rack1"}) {
+                        for (const size_t cut : {size_t{0}, size_t{1}, std::string(suffix).size() + 1}) {
+                            const std::string whole = list.substr(0, list.size() - cut) + more;
+                            if (whole.find(",,") != std::string::npos || whole.back() == ',') continue;
+                            std::string out;
+                            ASSERT_TRUE(shorten_names(whole, out)) << whole;
+                            ASSERT_EQ(expand(out), whole) << out;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST(ShortenNames, DeclinesWhatTheFormCannotSay) {
     for (const char* list : {"a[x]", "a]", "a[1", "a[3-1]", "a[1-010]", "a[1]b[2]", "a,,b", ",", "a[]"}) {
         std::string out;
