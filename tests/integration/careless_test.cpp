@@ -30,6 +30,8 @@ TEST(Careless, ForksWhileAnotherThreadConnectsOverTcp) {
     run_one({"first", "tcp"});
 }
 
+#ifndef __SANITIZE_ADDRESS__  // with which the undefined sanitizer comes: it asks by a pipe what it may read,
+                              // and takes the answer that there is none for a finding
 TEST(Careless, HasNoDescriptorLeftAndNoThread) {
     run_one({"full", "idle"}, 2);
 }
@@ -37,6 +39,7 @@ TEST(Careless, HasNoDescriptorLeftAndNoThread) {
 TEST(Careless, HasNoDescriptorLeftAndAThread) {
     run_one({"full", "thread"}, 2);
 }
+#endif
 
 /// What has the library's numbers afterwards, and what the library does when it loses them.
 class CarelessCloser : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
