@@ -112,11 +112,12 @@ void GroupDestruct::departed() {
 void GroupDestruct::deregistered() {
     GroupTable& groups = server_.runtime().groups();
     std::vector<std::string> over;
-    for (const auto& [id, group] : groups.all()) {
+    for (const auto& entry : groups.all()) {
+        const Group& group = entry.second;
         const bool known =
             std::any_of(group.members.begin(), group.members.end(),
                         [&](const GroupMember& one) { return was_here(server_, group.proc(one)); });
-        if (!known) over.push_back(id);
+        if (!known) over.push_back(entry.first);
     }
     for (const std::string& id : over)
         groups.remove(id);

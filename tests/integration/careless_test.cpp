@@ -49,9 +49,16 @@ TEST_P(CarelessCloser, LosesItsServerAndNothingElse) {
     run_one({"closed", kind, when}, 2);
 }
 
+// A program that closes what another thread waits for is a race, as the thread sanitizer says.
+#ifdef __SANITIZE_THREAD__
+const auto moments = ::testing::Values("idle");
+#else
+const auto moments = ::testing::Values("idle", "thread", "waiting");
+#endif
+
 INSTANTIATE_TEST_SUITE_P(Descriptors, CarelessCloser,
                          ::testing::Combine(::testing::Values("nothing", "files", "sockets", "pipes"),
-                                            ::testing::Values("idle", "thread", "waiting")),
+                                            moments),
                          [](const auto& test) {
                              return std::string(std::get<0>(test.param)) + "_" + std::get<1>(test.param);
                          });
