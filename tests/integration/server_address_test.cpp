@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "tests/integration/host.hpp"
 
@@ -19,12 +20,25 @@ namespace {
 
 using integration::Host;
 
-pmix_info_t directive(const char* key, const void* value, pmix_data_type_t type) {
-    pmix_info_t info;
-    memset(static_cast<void*>(&info), 0, sizeof info);
-    EXPECT_EQ(PMIx_Info_load(&info, key, value, type), PMIX_SUCCESS);
-    return info;
-}
+/// What is given to PMIx_server_init, whose values are ours.
+class Given {
+  public:
+    Given(const char* key, const void* value, pmix_data_type_t type) { add(key, value, type); }
+    Given(const Given&) = delete;
+    ~Given() {
+        for (pmix_info_t& info : infos_)
+            PMIx_Info_destruct(&info);
+    }
+    Given& add(const char* key, const void* value, pmix_data_type_t type) {
+        infos_.emplace_back();
+        EXPECT_EQ(PMIx_Info_load(&infos_.back(), key, value, type), PMIX_SUCCESS);
+        return *this;
+    }
+    std::vector<pmix_info_t>& infos() { return infos_; }
+
+  private:
+    std::vector<pmix_info_t> infos_;
+};
 
 /// The address that clients are given.
 std::string address_for_clients(Host& host) {
@@ -53,7 +67,7 @@ TEST(ServerAddress, IsReportedToAFileThatGoesWithTheServer) {
     // What mktemp has made, say.
     std::ofstream(path).close();
     {
-        Host host({}, {directive(PMIX_TCP_REPORT_URI, path.c_str(), PMIX_STRING)});
+        Host host({}, Given(PMIX_TCP_REPORT_URI, path.c_str(), PMIX_STRING).infos());
         std::ifstream file(path);
         std::string uri, version;
         std::getline(file, uri);
@@ -71,7 +85,7 @@ TEST(ServerAddress, IsReportedToADescriptorWhichIsClosedThen) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
     const std::string number = std::to_string(ends[1]);
-    Host host({}, {directive(PMIX_TCP_REPORT_URI, number.c_str(), PMIX_STRING)});
+    Host host({}, Given(PMIX_TCP_REPORT_URI, number.c_str(), PMIX_STRING).infos());
     std::string text;
     char chunk[512];
     for (ssize_t got = 0; (got = read(ends[0], chunk, sizeof chunk)) > 0;)  // to the end: it has been closed
@@ -81,18 +95,17 @@ TEST(ServerAddress, IsReportedToADescriptorWhichIsClosedThen) {
 }
 
 TEST(ServerAddress, CannotBeReportedWhereNobodyMayWrite) {
-    pmix_info_t nowhere = directive(PMIX_TCP_REPORT_URI, "/proc/no/such/place", PMIX_STRING);
+    Given nowhere(PMIX_TCP_REPORT_URI, "/proc/no/such/place", PMIX_STRING);
     pmix_server_module_t module;
     memset(static_cast<void*>(&module), 0, sizeof module);
-    EXPECT_NE(PMIx_server_init(&module, &nowhere, 1), PMIX_SUCCESS);
+    EXPECT_NE(PMIx_server_init(&module, nowhere.infos().data(), 1), PMIX_SUCCESS);
     EXPECT_EQ(PMIx_Initialized(), 0);
-    PMIx_Info_destruct(&nowhere);
 }
 
 TEST(ServerAddress, HasThePortAndTheInterfaceThatTheHostNames) {
     const int port = free_port();
-    Host host({}, {directive(PMIX_TCP_IPV4_PORT, &port, PMIX_INT),
-                   directive(PMIX_TCP_IF_INCLUDE, "lo", PMIX_STRING)});
+    Host host({},
+              Given(PMIX_TCP_IPV4_PORT, &port, PMIX_INT).add(PMIX_TCP_IF_INCLUDE, "lo", PMIX_STRING).infos());
     const std::string uri = address_for_clients(host);
     EXPECT_NE(uri.find("tcp4://127.0.0.1:" + std::to_string(port)), std::string::npos) << uri;
 }
