@@ -75,16 +75,7 @@ class BadInput : public testing::Test {
 
     /// What an honest client would say.
     ConnectRequest honest(pmix_rank_t rank = 0) {
-        ConnectRequest request;
-        const uint32_t ids[2] = {geteuid(), getegid()};
-        request.psec = "native";
-        request.credential.append(ids, sizeof ids);
-        request.nspace = job_.nspace;
-        request.rank = rank;
-        request.version = muster::own_wire_version();
-        request.bfrops = "v41";
-        request.gds = "hash";
-        return request;
+        return integration::claim(job_.nspace, rank, geteuid(), getegid());
     }
     /// A peer that is through its handshake.
     RawPeer accepted(pmix_rank_t rank = 0) {

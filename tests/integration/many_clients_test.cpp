@@ -37,16 +37,8 @@ TEST(ManyClients, FiveHundredAndTwelveConnectAndAskAtOnce) {
         peers.emplace_back(host.environment(job, rank));
         ASSERT_TRUE(peers.back().connected()) << rank;
     }
-    const uint32_t ids[2] = {geteuid(), getegid()};
     for (pmix_rank_t rank = 0; rank < kMany; ++rank) {
-        muster::ConnectRequest request;
-        request.psec = "native";
-        request.credential.append(ids, sizeof ids);
-        request.nspace = job.nspace;
-        request.rank = rank;
-        request.version = muster::own_wire_version();
-        request.bfrops = "v41";
-        request.gds = "hash";
+        const muster::ConnectRequest request = integration::claim(job.nspace, rank, geteuid(), getegid());
         ASSERT_TRUE(peers[rank].say(muster::build_connect_request(request).view())) << rank;
     }
     for (RawPeer& peer : peers) {

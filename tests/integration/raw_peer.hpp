@@ -21,6 +21,20 @@
 
 namespace integration {
 
+/// What the process of that rank says first, as this user.
+inline muster::ConnectRequest claim(const std::string& nspace, pmix_rank_t rank, uint32_t uid, uint32_t gid) {
+    muster::ConnectRequest request;
+    const uint32_t ids[2] = {uid, gid};
+    request.psec = "native";
+    request.credential.append(ids, sizeof ids);
+    request.nspace = nspace;
+    request.rank = rank;
+    request.version = muster::own_wire_version();
+    request.bfrops = "v41";
+    request.gds = "hash";
+    return request;
+}
+
 class RawPeer {
   public:
     enum class Way { Local, Tcp };

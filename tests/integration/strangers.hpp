@@ -72,16 +72,7 @@ inline Packer command(Command code) {
 
 /// What the process of that rank would say, if it ran as this user.
 inline ConnectRequest claim(const Host::Job& job, pmix_rank_t rank, uint32_t uid, uint32_t gid) {
-    ConnectRequest request;
-    const uint32_t ids[2] = {uid, gid};
-    request.psec = "native";
-    request.credential.append(ids, sizeof ids);
-    request.nspace = job.nspace;
-    request.rank = rank;
-    request.version = muster::own_wire_version();
-    request.bfrops = "v41";
-    request.gds = "hash";
-    return request;
+    return integration::claim(job.nspace, rank, uid, gid);
 }
 
 /// A process of a job, which is through its handshake and asks one thing after the other.
