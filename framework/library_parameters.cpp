@@ -160,7 +160,7 @@ void define_library_parameters(Parameters& parameters) {
          .component = "progress",
          .name = "poll_time",
          .type = ParameterType::Unsigned,
-         .default_value = "50",
+         .default_value = "75",
          .unit = "microseconds",
          .help =
              "How long a call that waits for its reply, and a server that has just served something, look "

@@ -48,9 +48,9 @@ class Polling {
     /// What it takes to yield where nobody else wants to run; longer times are looked into.
     static constexpr std::chrono::microseconds kUndisturbed{2};
     /// Who runs no longer than this mostly is one of those that the message comes from, or goes to, or
-    /// several of them in turn: a processor that is awake for them is what they need. Who computes does not
-    /// let go of it before a slice of the scheduler's has passed, which is 0.7 ms at least.
-    static constexpr std::chrono::microseconds kShortVisit{50};
+    /// several of them in turn, or the kernel: a processor that is awake for them is what they need. Who
+    /// computes does not let go of it before a slice of the scheduler's has passed, which is 0.7 ms at least.
+    static constexpr std::chrono::microseconds kShortVisit{400};
 
     const Machine& machine_;
     const std::chrono::microseconds limit_;

@@ -311,8 +311,10 @@ int run_full(const std::string& when) {
 }  // namespace
 
 #ifdef __SANITIZE_THREAD__
-// A child of fork() has none of the other threads, and cannot join them.
-extern "C" const char* __tsan_default_options() {  // NOLINT(bugprone-reserved-identifier)
+// A child of fork() has none of the other threads, and cannot join them. The sanitizer only finds this where
+// it is exported, which our sources are not by themselves.
+extern "C" [[gnu::visibility("default")]] const char*
+__tsan_default_options() {  // NOLINT(bugprone-reserved-identifier)
     return "report_thread_leaks=0";
 }
 #endif
