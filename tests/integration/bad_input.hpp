@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,14 +52,13 @@ class BadInput : public testing::Test {
   protected:
     using Settings = std::vector<std::pair<const char*, const char*>>;
     /// `more`: further parameters of the server.
-    explicit BadInput(const Settings& more = {}) : more_(more) {
-        setenv("PMIX_MCA_server_base_handshake_timeout", "1", 1);
-        setenv("PMIX_MCA_server_base_max_payload", "1m", 1);
-        setenv("PMIX_MCA_server_base_max_wait", "1", 1);
-        setenv("PMIX_MCA_ptl_base_verbose", "1", 1);
-        setenv("PMIX_MCA_server_base_verbose", "1", 1);
-        for (const auto& [name, value] : more_)
-            setenv(name, value, 1);
+    explicit BadInput(const Settings& more = {}) {
+        set({{"PMIX_MCA_server_base_handshake_timeout", "1"},
+             {"PMIX_MCA_server_base_max_payload", "1m"},
+             {"PMIX_MCA_server_base_max_wait", "1"},
+             {"PMIX_MCA_ptl_base_verbose", "1"},
+             {"PMIX_MCA_server_base_verbose", "1"}});
+        set(more);
         testing::internal::CaptureStderr();
         host_ = std::make_unique<Host>();
         job_ = host_->start_job(3);
@@ -66,8 +66,14 @@ class BadInput : public testing::Test {
     ~BadInput() override {
         expect_health();
         host_.reset();
-        for (const auto& [name, value] : more_)
-            unsetenv(name);
+        // As they were: other tests of this process have servers, too.
+        for (auto one = before_.rbegin(); one != before_.rend(); ++one) {
+            if (one->second) {
+                setenv(one->first, one->second->c_str(), 1);
+            } else {
+                unsetenv(one->first);
+            }
+        }
         if (!log_read_) testing::internal::GetCapturedStderr();
     }
 
@@ -112,7 +118,15 @@ class BadInput : public testing::Test {
     bool log_read_ = false;
 
   private:
-    const Settings more_;
+    void set(const Settings& settings) {
+        for (const auto& [name, value] : settings) {
+            const char* before = getenv(name);
+            before_.emplace_back(name, before != nullptr ? std::optional<std::string>(before) : std::nullopt);
+            setenv(name, value, 1);
+        }
+    }
+
+    std::vector<std::pair<const char*, std::optional<std::string>>> before_;
 };
 
 }  // namespace integration
