@@ -85,6 +85,13 @@ class Unpacker {
   public:
     Unpacker(WireFormat format, ByteView bytes) : format_(format), in_(bytes) {}
 
+    /// One that has failed already.
+    static Unpacker failed_with(WireFormat format, pmix_status_t error) {
+        Unpacker none(format, {});
+        none.error_ = error;
+        return none;
+    }
+
     /// Exactly one value of `type` into `value` (raw memory of the C type).
     bool item(void* value, pmix_data_type_t type);
     /// All values of one item: a malloc'ed array (nullptr for none) that the caller owns.

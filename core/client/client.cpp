@@ -201,6 +201,10 @@ void Client::send(Packer&& message) {
     if (primary_) primary_->send(std::move(message));
 }
 
+bool Client::too_long(size_t length) const {
+    return primary_ && primary_->too_long(length);
+}
+
 void Client::send_heartbeat() {
     if (primary_) primary_->send_heartbeat();
 }
@@ -237,7 +241,7 @@ pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_
 }
 
 /// What was put since the last commit, in sections by scope. Large values stay in the store where the message
-/// is one to be sent in parts.
+/// is one to be sent in parts. What was put stays to be committed until the message is on its way.
 pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
     Packer local(format_), remote(format_), global(format_);
     const auto add = [in_parts](Packer& values, const Found& found) {
@@ -247,7 +251,7 @@ pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
             values.kval(found.key, found.value);
         }
     };
-    for (const Staged& one : std::exchange(staged_, {})) {
+    for (const Staged& one : staged_) {
         if (key_is(one.key.c_str(), PMIX_QUALIFIED_VALUE)) {
             // All of them under one key: those told before are told again.
             const auto tell = [&](View view, Packer& values) {
@@ -276,7 +280,8 @@ pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
         message.scope(values == &local ? PMIX_LOCAL : values == &remote ? PMIX_REMOTE : PMIX_GLOBAL);
         message.buffer_in_place(*values);
     }
-    return message.error();
+    if (message.error() != PMIX_SUCCESS) return message.error();
+    return too_long(message.length()) ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
 std::optional<pmix_status_t> Client::post_staged() {
@@ -292,6 +297,7 @@ std::optional<pmix_status_t> Client::post_staged() {
         } catch (const std::bad_alloc&) {
             return PMIX_ERR_NOMEM;
         }
+        staged_.clear();
     }
     count_commit();
     return PMIX_SUCCESS;
@@ -306,6 +312,7 @@ void Client::commit(OnStatus done) {
     {
         const std::lock_guard lock(staged_lock_);
         status = pack_staged(message, false);
+        if (status == PMIX_SUCCESS) staged_.clear();
     }
     if (!connected()) return done(PMIX_ERR_LOST_CONNECTION);
     if (status != PMIX_SUCCESS) return done(status);

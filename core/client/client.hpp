@@ -86,6 +86,8 @@ class Client {
     void request_status(Packer&& message, OnStatus done);
     /// A message that has no reply. Loop.
     void send(Packer&& message);
+    /// Whether the primary server does not take a message of that length. Loop, or once it is chosen.
+    bool too_long(size_t length) const;
     void send_heartbeat();
     /// Whether the primary server has still to answer, or to take, something. Loop.
     bool busy() const { return primary_ && (primary_->awaits_replies() || primary_->backed_up()); }

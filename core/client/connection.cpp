@@ -23,6 +23,7 @@ Connection::Connection(Runtime& runtime, Greeted greeted, WireFormat format)
       uri_(std::move(greeted.uri)),
       format_(format),
       peer_index_(greeted.peer_index),
+      max_payload_(greeted.max_payload),
       channel_(std::make_unique<Channel>(runtime.loop(), std::move(greeted.socket), limits())),
       asked_job_data_(greeted.asked_job_data),
       last_tag_(asked_job_data_ ? kJobDataTag : tag::kFirstDynamic) {}
@@ -40,8 +41,26 @@ uint32_t Connection::next_tag() {
     return last_tag_;
 }
 
+bool Connection::too_long(size_t length) const {
+    if (length <= max_payload_) return false;
+    MUSTER_LOG(
+        runtime_.log(), Error,
+        "a message of %zu bytes is not sent: server %s takes %zu (its parameter server_base_max_payload)",
+        length, proc_text(server_).c_str(), max_payload_);
+    return true;
+}
+
+pmix_status_t Connection::sendable(const Packer& message) const {
+    if (message.error() != PMIX_SUCCESS) return message.error();
+    return too_long(message.length()) ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+}
+
 void Connection::request(Packer&& message, OnReply done) {
-    if (!open_ || message.error() != PMIX_SUCCESS) return done(nullptr);
+    if (!open_) return done(nullptr);
+    if (const pmix_status_t error = sendable(message); error != PMIX_SUCCESS) {
+        Unpacker refused = Unpacker::failed_with(format_, error);
+        return done(&refused);
+    }
     const uint32_t number = next_tag();
     pending_.emplace(number, std::move(done));
     // Several that the program asks for at once go with one write.
@@ -56,7 +75,7 @@ void Connection::request_job_data(Packer&& message, OnReply done) {
 }
 
 void Connection::send(Packer&& message) {
-    if (open_ && message.error() == PMIX_SUCCESS) channel_->send(peer_index_, next_tag(), message.take());
+    if (open_ && sendable(message) == PMIX_SUCCESS) channel_->send(peer_index_, next_tag(), message.take());
 }
 
 void Connection::send_parts(const Packer& message) {

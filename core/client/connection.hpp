@@ -16,7 +16,8 @@ namespace muster {
 
 class Connection {
   public:
-    /// The reply to a request; null when the connection was lost before it came.
+    /// The reply to a request; null when the connection was lost before it came. One that was not made, since
+    /// it could not be packed or its server does not take as much, has a reply that fails with the error.
     using OnReply = std::function<void(Unpacker* reply)>;
     /// A message without request.
     using OnMessage = std::function<void(Frame frame)>;
@@ -43,6 +44,8 @@ class Connection {
     void send(Packer&& message);
     /// The same for one that was packed in place. Throws std::bad_alloc; nothing is sent then.
     void send_parts(const Packer& message);
+    /// Whether a message of this length is more than the server takes (PMIX_ERR_OUT_OF_RESOURCE).
+    bool too_long(size_t length) const;
     /// Whether replies are still to come.
     bool awaits_replies() const { return !pending_.empty() || asked_job_data_; }
     /// Whether the server is behind with reading: what is sent now waits here.
@@ -59,6 +62,7 @@ class Connection {
 
   private:
     uint32_t next_tag();
+    pmix_status_t sendable(const Packer& message) const;
     void on_frame(Frame frame);
     void on_closed(const std::string& reason);
     void answer_pending();
@@ -69,6 +73,7 @@ class Connection {
     const std::string uri_;
     const WireFormat format_;
     const uint32_t peer_index_;
+    const size_t max_payload_;
     std::unique_ptr<Channel> channel_;
     bool open_ = true;
     bool heard_unasked_ = false;  // a message without request

@@ -17,7 +17,6 @@
 #include "framework/base/endian.hpp"
 #include "framework/base/status.hpp"
 #include "framework/psec.hpp"
-#include "framework/ptl/channel.hpp"
 
 namespace muster {
 namespace {
@@ -115,6 +114,11 @@ Result<std::optional<ServerContact>> ServerContact::from_environment() {
     contact.shared_form = environment("MUSTER_STORE");
     contact.version = environment("VERSION");
     if (contact.version.empty()) contact.version = "4.1.0";  // servers that say nothing are that old
+    // What a server does not say, it takes as far as a frame can tell its length.
+    const std::string takes = environment("MUSTER_MAX_PAYLOAD");
+    size_t most = 0;
+    if (std::from_chars(takes.data(), takes.data() + takes.size(), most).ec == std::errc() && most != 0)
+        contact.max_payload = std::min(most, Channel::kMaxPayload);
     if (environment("BFROP_BUFFER_TYPE") == "PMIX_BFROP_BUFFER_FULLY_DESC") {
         contact.buffer_type = BufferType::FullyDescribed;
     }
@@ -361,6 +365,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     greeted.segment.self = greeted.self;
     greeted.version = parse_version(contact.version);
     greeted.peer_index = parsed->peer_index;
+    greeted.max_payload = contact.max_payload;
     greeted.asked_job_data = asks;
     return greeted;
 }

@@ -14,6 +14,7 @@
 #include "framework/gds.hpp"
 #include "framework/packer.hpp"
 #include "framework/ptl.hpp"
+#include "framework/ptl/channel.hpp"
 #include "framework/ptl/handshake.hpp"
 
 namespace muster {
@@ -28,6 +29,7 @@ struct ServerContact {
     std::string stores;                  ///< comma list
     std::string shared_form;             ///< what our own server shares with its clients; empty: nothing
     std::string version;                 ///< the server's
+    size_t max_payload = Channel::kMaxPayload;  ///< of a message that the server takes
     BufferType buffer_type = BufferType::NonDescribed;
     Bytes about_us;  ///< packed `*INFO` for the server's host, in the encoding that we offer; may be empty
     /// A server of ours is asked for our job's data together with the request to be let in.
@@ -52,10 +54,11 @@ struct Greeted {
     std::string uri;     ///< the one that led there
     PeerVersion version;
     uint32_t peer_index = 0;
-    bool asked_job_data = false;  ///< with kJobDataTag; the answer is still to come
-    SegmentOffer segment;         ///< of our job data; without descriptor where we have to ask for them
-    UniqueFd barrier;  ///< of our job's barrier in memory; only beside a segment, and of the same owner
-    UniqueFd meeting;  ///< likewise, of its meeting for groups; only beside a barrier
+    size_t max_payload = Channel::kMaxPayload;  ///< of a message that the server takes
+    bool asked_job_data = false;                ///< with kJobDataTag; the answer is still to come
+    SegmentOffer segment;  ///< of our job data; without descriptor where we have to ask for them
+    UniqueFd barrier;      ///< of our job's barrier in memory; only beside a segment, and of the same owner
+    UniqueFd meeting;      ///< likewise, of its meeting for groups; only beside a barrier
 };
 
 /// How far one attempt came.

@@ -237,7 +237,7 @@ bool Events::report(const EventPtr& event) {
         engine_.wanted(*event, true))
         return false;
     Packer message = packed(*event, Command::Report);
-    if (message.error() != PMIX_SUCCESS) return false;
+    if (message.error() != PMIX_SUCCESS || client_->too_long(message.length())) return false;
     raise(event);  // to be held for handlers that come
     client_->send(std::move(message));
     reported_ = std::chrono::steady_clock::now();

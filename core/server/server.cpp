@@ -275,6 +275,7 @@ std::vector<std::pair<std::string, std::string>> Server::fork_environment(const 
     set("PMIX_GDS_MODULE", kWireStore);
     if (const std::string shared = runtime_.store().shared_form(); !shared.empty())
         set("PMIX_MUSTER_STORE", shared);
+    set("PMIX_MUSTER_MAX_PAYLOAD", std::to_string(runtime_.parameters().size("server_base_max_payload")));
     set("PMIX_SERVER_TMPDIR", runtime_.session_directory());
     set("PMIX_SYSTEM_TMPDIR", runtime_.system_directory());
     set("PMIX_HOSTNAME", runtime_.hostname());

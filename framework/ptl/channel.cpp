@@ -79,7 +79,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared, bool soon, size_t sent = 0) {
         if (!open_ || finishing_ || write_failed_) return false;
         const size_t payload_size = shared ? shared->size() : own.size();
-        if (payload_size > UINT32_MAX) return false;
+        if (payload_size > kMaxPayload) return false;
         const auto full = [&] {
             return queued_ != 0 && (queued_ >= limits_.max_queued ||
                                     kHeaderSize + payload_size > limits_.max_queued - queued_);
@@ -108,7 +108,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             size += part.size();
         flush();
         Header header;
-        if (size > UINT32_MAX) return false;
+        if (size > kMaxPayload) return false;
         write_header(header, pindex, tag, size);
         size_t sent = 0;
         if (open_ && !finishing_ && !write_failed_ && queue_.empty() && payload.size() < kPartsAtOnce) {

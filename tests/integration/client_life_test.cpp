@@ -127,6 +127,15 @@ TEST(Commit, ManyLargeOnesInARowArriveInOrder) {
     run_job(host, host.start_job(2), {"commits"});
 }
 
+TEST(Commit, OfMoreThanTheServerTakesIsRefusedAndNothingIsLost) {
+    setenv("PMIX_MCA_server_base_max_payload", "64k", 1);
+    {
+        Host host;
+        run_job(host, host.start_job(2), {"toolong"});
+    }
+    unsetenv("PMIX_MCA_server_base_max_payload");
+}
+
 TEST(Get, QualifiedValuesAreToldApart) {
     Host host;
     run_job(host, host.start_job(2), {"qualified"});

@@ -624,6 +624,40 @@ int run_commits(const Words&) {
     return finalize();
 }
 
+pmix_status_t publish(const std::string& text) {
+    Directives data;
+    data.text("too.long", text.c_str());
+    return PMIx_Publish(data.infos.data(), data.infos.size());
+}
+
+// toolong: messages that the server, which takes 64 kB, would not take. Two ranks.
+int run_too_long(const Words&) {
+    init();
+    const pmix_proc_t other = rank_of(1 - self.rank);
+    const std::string more(100000, 'm');
+    put(PMIX_GLOBAL, "before", "before");
+    expect("commit", PMIx_Commit());
+    put(PMIX_GLOBAL, "small", "small");
+    put(PMIX_GLOBAL, "large", more);
+    expect("commit of too much", PMIx_Commit(), PMIX_ERR_OUT_OF_RESOURCE);
+    expect("commit of as much", PMIx_Commit(), PMIX_ERR_OUT_OF_RESOURCE);
+    expect("publish of too much", publish(more), PMIX_ERR_OUT_OF_RESOURCE);
+    expect("fence", fence(30));
+    Directives immediate;
+    immediate.flag(PMIX_IMMEDIATE);
+    expect_got("what came before", get(&other, "before", immediate), "before");
+    expect_true("nothing of it is there", get(&other, "small", immediate).status != PMIX_SUCCESS);
+    expect("fence", fence(30));
+    // With less of it all of it goes.
+    put(PMIX_GLOBAL, "large", "less");
+    expect("commit", PMIx_Commit());
+    expect("fence", fence(30));
+    expect_got("what was small", get(&other, "small", immediate), "small");
+    expect_got("what was large", get(&other, "large", immediate), "less");
+    expect("fence", fence(30));
+    return finalize();
+}
+
 // refresh: what another process changes is seen when asked for anew. Two ranks.
 int run_refresh(const Words&) {
     init();
@@ -784,7 +818,8 @@ int main(int argc, char** argv) {
                       {"stopped", run_stopped},     {"external", run_external},
                       {"gets", run_gets},           {"refresh", run_refresh},
                       {"qualified", run_qualified}, {"fences", run_fences},
-                      {"threads", run_threads},     {"commits", run_commits}};
+                      {"threads", run_threads},     {"commits", run_commits},
+                      {"toolong", run_too_long}};
     for (const auto& behaviour : behaviours) {
         if (std::string(argv[1]) == behaviour.name) return behaviour.run(words);
     }
