@@ -64,6 +64,16 @@ void define_library_parameters(Parameters& parameters) {
          .help = "How much memory these requests may take together."},
         {.framework = "server",
          .component = "base",
+         .name = "max_group_memory",
+         .type = ParameterType::Size,
+         .default_value = "1g",
+         .unit = "bytes",
+         .help =
+             "How much memory the groups that the processes of one job have made, or all tools of one user, "
+             "may take together; more groups are refused (PMIX_ERR_OUT_OF_RESOURCE) until some are "
+             "destructed."},
+        {.framework = "server",
+         .component = "base",
          .name = "describe_node",
          .type = ParameterType::Bool,
          .default_value = "true",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What clients ask of a server about events: registrations and notifications (docs/wire.md, commands 12-14).
 #include "core/server/handlers.hpp"
+#include "core/groups/construct.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/status.hpp"
 
@@ -55,6 +56,11 @@ void handle::notify(Server& server, const Request& request) {
     auto event = std::make_shared<Event>();
     if (const pmix_status_t read = read_event(server, request, *event); read != PMIX_SUCCESS)
         return request.peer->reply_status(request.tag, read);
+    if (const char* id = event->info.view().string(PMIX_GROUP_ID);
+        event->status == PMIX_GROUP_INVITED && id != nullptr &&
+        !server.group_construct().has_room(event->source, id, event->targets.size() + 1)) {
+        return request.peer->reply_status(request.tag, PMIX_ERR_OUT_OF_RESOURCE);
+    }
     server.events().from_client(std::move(event), [&request](pmix_status_t status) {
         request.peer->reply_status_soon(request.tag, status);
     });

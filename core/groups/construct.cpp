@@ -373,6 +373,12 @@ void GroupConstruct::all_local_in(const std::shared_ptr<Collective>& collective)
     go_on(collective->id());
 }
 
+/// The one for whom the group counts.
+static const pmix_proc_t& maker_of(const Collective& collective) {
+    return collective.arrivals().empty() ? collective.participants().front()
+                                         : collective.arrivals().front().proc;
+}
+
 void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
     State& state = states_[collective->id()];
     if (state.asked) return;
@@ -381,6 +387,9 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
     const bool local_only = collective->all_local();
     if (!local_only && collective->any_true(PMIX_GROUP_LOCAL_ONLY))
         return server_.collectives().finish(collective, {PMIX_ERR_BAD_PARAM, {}, 0});
+    // All who called hear the same, here and on other nodes.
+    if (!has_room(maker_of(*collective), collective->id(), collective->participants().size()))
+        return server_.collectives().finish(collective, {PMIX_ERR_OUT_OF_RESOURCE, {}, 0});
     GroupPart part = local_part(*collective);
     if (state.new_leader) part.leaders.assign(1, *state.new_leader);
     if (local_only && !wants_id) {
@@ -435,6 +444,7 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
         final_members(*collective, parts, by_host, elsewhere_[collective->id()].lost, tolerant);
     Group group;
     group.id = collective->id();
+    group.payer = payer(maker_of(*collective));
     group.set_members(members);
     const MemberListPtr named = collective->arrivals().front().members;
     tell_of_missing(*collective, members, parts);
@@ -447,6 +457,8 @@ void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_pro
     const bool others = std::any_of(procs.begin(), procs.end(),
                                     [&](const pmix_proc_t& proc) { return !proc_is(proc, arrival.proc); });
     if (others) return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
+    if (!server.group_construct().has_room(arrival.proc, id, procs.size()))
+        return arrival.reply({PMIX_ERR_OUT_OF_RESOURCE, {}, 0});
     GroupPart part;
     part.present.push_back(arrival.proc);
     part.notify_termination = arrival.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
@@ -469,22 +481,23 @@ void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_pro
     Caller caller;
     caller.proc = arrival.proc;
     auto own = std::make_shared<GroupPart>(std::move(part));
-    HostDone done = bounded(server, "construction of a group", caller, arrival.info,
-                            [&server, id, own, reply = arrival.reply](const HostAnswer& answer) {
-                                if (!is_good(answer)) return reply({answer.status, {}, 0});
-                                std::vector<GroupPart> parts = parts_of(server, id, answer, std::move(*own));
-                                std::vector<pmix_proc_t> members =
-                                    procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
-                                if (!expand_wildcards(server.runtime().store(), members) || members.empty()) {
-                                    for (const GroupPart& one : parts)
-                                        members.insert(members.end(), one.present.begin(), one.present.end());
-                                    std::sort(members.begin(), members.end(), proc_less);
-                                }
-                                Group group;
-                                group.id = id;
-                                group.set_members(members);
-                                reply(enter(server, std::move(group), 0, answer, std::move(parts)));
-                            });
+    HostDone done = bounded(
+        server, "construction of a group", caller, arrival.info,
+        [&server, id, own, self = arrival.proc, reply = arrival.reply](const HostAnswer& answer) {
+            if (!is_good(answer)) return reply({answer.status, {}, 0});
+            std::vector<GroupPart> parts = parts_of(server, id, answer, std::move(*own));
+            std::vector<pmix_proc_t> members = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
+            if (!expand_wildcards(server.runtime().store(), members) || members.empty()) {
+                for (const GroupPart& one : parts)
+                    members.insert(members.end(), one.present.begin(), one.present.end());
+                std::sort(members.begin(), members.end(), proc_less);
+            }
+            Group group;
+            group.id = id;
+            group.payer = server.group_construct().payer(self);
+            group.set_members(members);
+            reply(enter(server, std::move(group), 0, answer, std::move(parts)));
+        });
     ask_host_for_group(server, PMIX_GROUP_CONSTRUCT, id, std::move(procs), std::move(info), std::move(done));
 }
 

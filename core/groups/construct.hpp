@@ -58,6 +58,12 @@ class GroupConstruct : public CollectiveOperation {
     bool came_too_late(const std::string& id, const pmix_proc_t& proc);
     /// Who was told of a participant's end and has not said what is to be done; the construct waits for them.
     std::vector<pmix_proc_t> undecided(const std::string& id) const;
+    // group_room.cpp
+    /// Whether one more group is kept that `maker` wants: what the groups of a job take together, or those of
+    /// the tools of a user, has an end.
+    bool has_room(const pmix_proc_t& maker, const std::string& id, size_t members);
+    /// For whom such a group counts.
+    std::string payer(const pmix_proc_t& maker) const;
     /// A process of this node calls and leads: servers of other members have to know.
     void leader_calls(const std::string& id, const pmix_proc_t& leader,
                       const std::vector<pmix_proc_t>& members);
@@ -135,6 +141,7 @@ class GroupConstruct : public CollectiveOperation {
     std::map<std::string, Elsewhere> elsewhere_;
     std::list<Ballot> ballots_;
     std::map<std::string, std::vector<pmix_proc_t>> late_;  ///< who has not heard that it was given up
+    std::set<std::string> refused_;                         ///< payers of whom the log has been told
 };
 
 class GroupDestruct : public CollectiveOperation {

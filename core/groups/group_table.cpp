@@ -90,13 +90,42 @@ const Group* GroupTable::find(const std::string& id) const {
 
 const Group& GroupTable::add(Group group) {
     const std::unique_lock guard(lock_);
+    if (const auto old = groups_.find(group.id); old != groups_.end()) uncount(old->second);
+    if (!group.payer.empty()) {
+        group.counted = memory_of(group.id, group.members.size());
+        for (const std::string& nspace : group.nspaces)
+            group.counted += sizeof nspace + nspace.size();
+        memory_[group.payer] += group.counted;
+    }
     std::string id = group.id;
     return groups_.insert_or_assign(std::move(id), std::move(group)).first->second;
 }
 
 bool GroupTable::remove(const std::string& id) {
     const std::unique_lock guard(lock_);
-    return groups_.erase(id) != 0;
+    const auto found = groups_.find(id);
+    if (found == groups_.end()) return false;
+    uncount(found->second);
+    groups_.erase(found);
+    return true;
+}
+
+void GroupTable::uncount(const Group& group) {
+    const auto found = memory_.find(group.payer);
+    if (found == memory_.end()) return;
+    found->second -= group.counted;
+    if (found->second == 0) memory_.erase(found);
+}
+
+size_t GroupTable::memory(const std::string& payer) const {
+    const auto found = memory_.find(payer);
+    return found == memory_.end() ? 0 : found->second;
+}
+
+size_t GroupTable::memory_of(const std::string& id, size_t members) {
+    // The group itself, its place in the table, and the names that stand in both.
+    constexpr size_t kOverhead = sizeof(Group) + 128;
+    return kOverhead + 2 * id.size() + members * (sizeof(GroupMember) + sizeof(pmix_rank_t));
 }
 
 bool GroupTable::remove_member(const std::string& id, const pmix_proc_t& proc) {
@@ -104,7 +133,10 @@ bool GroupTable::remove_member(const std::string& id, const pmix_proc_t& proc) {
     const auto found = groups_.find(id);
     if (found == groups_.end()) return false;
     if (!found->second.remove(proc)) return false;
-    if (found->second.members.empty()) groups_.erase(found);
+    if (found->second.members.empty()) {
+        uncount(found->second);
+        groups_.erase(found);
+    }
     return true;
 }
 

@@ -47,6 +47,8 @@ struct Group {
     bool notify_termination = false;  ///< PMIX_GROUP_NOTIFY_TERMINATION at construction
     Info info;                        ///< what else was said at construction (PMIX_GROUP_INFO ...)
     std::vector<pmix_rank_t> lost;    ///< a server's: members of whose end it has told the others
+    std::string payer;   ///< a server's: for whom its memory counts (GroupTable::memory()); none elsewhere
+    size_t counted = 0;  ///< the table's: what it counts
 
     /// Ranks 0, 1, ... in the order given.
     void set_members(const std::vector<pmix_proc_t>& procs);
@@ -93,6 +95,10 @@ class GroupTable {
     }
     /// The others keep their ranks; a group without members goes. False where it was no member.
     bool remove_member(const std::string& id, const pmix_proc_t& proc);
+    /// What the groups of that payer take, in bytes.
+    size_t memory(const std::string& payer) const;
+    /// What a group of that many members takes, beside the names of their jobs.
+    static size_t memory_of(const std::string& id, size_t members);
     /// All groups, by id. Valid until the next change.
     const std::map<std::string, Group>& all() const { return groups_; }
     /// The ids of the groups that are ready for use, in order.
@@ -127,6 +133,9 @@ class GroupTable {
 
     mutable SharedLock lock_;  // guards groups_ against readers on other threads; the loop alone writes
     std::map<std::string, Group> groups_;
+    std::map<std::string, size_t> memory_;  // by payer; the loop's
+
+    void uncount(const Group& group);
 };
 
 /// Replaces {namespace, WILDCARD} by all processes of the namespace, and drops repetitions, keeping the order

@@ -214,8 +214,11 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
     // Only members can say so, and not of a group that is there.
     GroupTable& groups = server_.runtime().groups();
     if (!has_local || !among(said.members, event.source) || groups.find(said.id) != nullptr) return;
+    // One that was invited to in order has been refused before.
+    if (!server_.group_construct().has_room(event.source, said.id, said.members.size())) return;
     Group group;
     group.id = said.id;
+    group.payer = server_.group_construct().payer(event.source);
     group.set_members(said.members);
     group.leader = event.source;
     group.context_id = said.context_id;

@@ -52,6 +52,7 @@ class GreedyPeer : public BadInput {
     GreedyPeer()
         : BadInput({{"PMIX_MCA_server_base_max_requests", "100"},
                     {"PMIX_MCA_server_base_max_foreign_processes", "8"},
+                    {"PMIX_MCA_server_base_max_group_memory", "64k"},
                     {"PMIX_MCA_pmix_event_max_codes", "100"},
                     {"PMIX_MCA_server_base_max_request_memory", "1m"},
                     {"PMIX_MCA_server_base_max_wait", "60"},
@@ -91,6 +92,60 @@ TEST_F(GreedyPeer, IsRefusedMoreRequestsThanMayWait) {
         greedy.ask(get(1, "greedy.late"));
     EXPECT_EQ(greedy.answers(2 * kRequests), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, 2 * kRequests}}));
     EXPECT_EQ(lines_with(log(), "more are refused"), 1U);
+}
+
+TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
+    // Of a process alone: nobody else is waited for.
+    const auto with = [](Command code, const std::string& id, const pmix_proc_t& self) {
+        Packer message = command(static_cast<uint8_t>(code));
+        message.string(id).procs(&self, 1).infos({});
+        return message;
+    };
+    const auto event = [](pmix_status_t code, const std::string& id, const pmix_proc_t& self,
+                          const pmix_proc_t& to) {
+        const pmix_data_range_t range = PMIX_RANGE_CUSTOM;
+        Info info;
+        info.add(PMIX_GROUP_ID, id.c_str());
+        info.add(PMIX_GROUP_MEMBERSHIP, muster::Value::array(&self, 1, PMIX_PROC));
+        info.add(PMIX_EVENT_CUSTOM_RANGE, muster::Value::array(&to, 1, PMIX_PROC));
+        Packer message = command(static_cast<uint8_t>(Command::Notify));
+        message.status(code).items(&range, 1, PMIX_DATA_RANGE).infos(info);
+        return message;
+    };
+    const pmix_proc_t self = muster::make_proc(job_.nspace, 0), beside = muster::make_proc(job_.nspace, 1);
+    const auto other_job = host_->start_job(1);
+    const pmix_proc_t other_self = muster::make_proc(other_job.nspace, 0);
+    Asking greedy(accepted());
+    const auto make = [&](const std::string& id) {
+        greedy.ask(with(Command::GroupConstruct, id, self));
+        return greedy.answer();
+    };
+    int made = 0;
+    while (made < 1000 && make("group." + std::to_string(made)) == PMIX_SUCCESS)
+        ++made;
+    EXPECT_GT(made, 50);
+    EXPECT_LT(made, 1000) << "as many as it likes";
+    EXPECT_EQ(make("one.more"), PMIX_ERR_OUT_OF_RESOURCE);
+    greedy.ask(event(PMIX_GROUP_INVITED, "invited", self, beside));
+    EXPECT_EQ(greedy.answer(), PMIX_ERR_OUT_OF_RESOURCE);
+    // Nor is one kept that it says is complete: its name is free.
+    greedy.ask(event(PMIX_GROUP_CONSTRUCT_COMPLETE, "said", self, self));
+    greedy.answer();
+    EXPECT_EQ(make("said"), PMIX_ERR_OUT_OF_RESOURCE);
+    // Another job is not concerned.
+    RawPeer raw(host_->environment(other_job, 0));
+    EXPECT_TRUE(
+        raw.say(build_connect_request(integration::claim(other_job.nspace, 0, geteuid(), getegid())).view()));
+    EXPECT_EQ(raw.hear(8).size(), 8U);
+    Asking other(std::move(raw));
+    other.ask(with(Command::GroupConstruct, "of.others", other_self));
+    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+    // What is destructed makes room.
+    greedy.ask(with(Command::GroupDestruct, "group.0", self));
+    EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
+    EXPECT_EQ(make("one.more"), PMIX_SUCCESS);
+    EXPECT_EQ(make("two.more"), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(lines_with(log(), "server_base_max_group_memory"), 1U);
 }
 
 TEST_F(GreedyPeer, IsWrittenOfOnceUntilItHasBecomeModest) {

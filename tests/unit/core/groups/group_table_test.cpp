@@ -39,6 +39,31 @@ TEST_F(Groups, AWholeGroupIsExpandedOnce) {
     EXPECT_EQ(expanded({g, g, h, g, make_proc("g", 1), h}), "job:7 job:3 job:5 job:1 job:2 job:3 ");
 }
 
+TEST_F(Groups, WhatTheyTakeIsCountedUntilTheyGo) {
+    const auto of = [&](const char* payer, const char* id, std::initializer_list<pmix_rank_t> ranks) {
+        Group made = group(id, ranks);
+        made.payer = payer;
+        table.add(std::move(made));
+    };
+    of("", "nobody's", {1});
+    EXPECT_EQ(table.memory(""), 0U);
+    of("one", "g", {1, 2, 3});
+    const size_t first = table.memory("one");
+    EXPECT_GE(first, GroupTable::memory_of("g", 3));
+    of("one", "h", {1});
+    EXPECT_GT(table.memory("one"), first);
+    EXPECT_EQ(table.memory("other"), 0U);
+    // In the place of one that is there already.
+    of("other", "g", {1, 2, 3});
+    EXPECT_EQ(table.memory("other"), first);
+    EXPECT_TRUE(table.remove_member("h", make_proc("job", 1)));
+    EXPECT_EQ(table.memory("one"), 0U);
+    EXPECT_TRUE(table.remove_member("g", make_proc("job", 1)));
+    EXPECT_EQ(table.memory("other"), first);
+    EXPECT_TRUE(table.remove("g"));
+    EXPECT_EQ(table.memory("other"), 0U);
+}
+
 TEST_F(Groups, GRP_21_ids_are_names_of_processes) {
     table.add(group("g", {7, 3, 5}));
     pmix_proc_t proc = make_proc("g", 1);
