@@ -29,6 +29,7 @@ struct OutputStyle {
     std::string file;
     std::string directory;
 
+    bool operator==(const OutputStyle&) const = default;
     /// Takes over what the directives say, former names of the attributes included. PMIX_ERR_BAD_PARAM for a
     /// value of the wrong type.
     pmix_status_t read(InfoView directives);

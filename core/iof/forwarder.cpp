@@ -44,7 +44,8 @@ struct Forwarder::Registration {
     std::vector<pmix_proc_t> procs;  ///< as they were asked for
     pmix_iof_channel_t channels = 0;
     bool copy = false;
-    bool active = false;  ///< the host has agreed
+    bool unasked = false;  ///< of a job that the process has spawned
+    bool active = false;   ///< the host has agreed
     bool gone = false;
 
     PieceQueue queue;
@@ -388,15 +389,17 @@ void Forwarder::deliver(const PiecePtr& piece) {
     if (closed_) return;
     const auto found = jobs_.find(nspace_view(piece->source.nspace));
     Job* job = found == jobs_.end() ? nullptr : &found->second;
-    bool wanted = false, redirected = false;
+    bool wanted = false, redirected = false, some_unasked = false;
     if (job != nullptr) {
         // A reader of this process may change the list.
         std::vector<RegistrationPtr> readers;
         for (const RegistrationPtr& registration : job->readers) {
             if (!registration->wants(*piece) || !may_see(*registration, piece->source)) continue;
             redirected = redirected || !registration->copy;
+            some_unasked = some_unasked || registration->unasked;
             readers.push_back(registration);
         }
+        if (some_unasked && readers.size() > 1) leave_to_pulls(readers);
         wanted = !readers.empty();
         if (!redirected) show(job, piece);
         for (const RegistrationPtr& registration : readers)
@@ -406,6 +409,16 @@ void Forwarder::deliver(const PiecePtr& piece) {
     }
     if (proc_is(piece->source, server_.runtime().self())) return give_to_tools(*piece);
     if (!wanted) keep_early(piece);
+}
+
+/// Who pulls something itself does not get it unasked, too.
+void Forwarder::leave_to_pulls(std::vector<RegistrationPtr>& readers) {
+    const std::vector<RegistrationPtr> all = readers;
+    std::erase_if(readers, [&](const RegistrationPtr& one) {
+        return one->unasked && std::any_of(all.begin(), all.end(), [&](const RegistrationPtr& other) {
+                   return !other->unasked && !other->on_piece && other->index == one->index;
+               });
+    });
 }
 
 void Forwarder::keep_early(const PiecePtr& piece) {
@@ -502,13 +515,14 @@ uint64_t Forwarder::dropped() const {
     return sum;
 }
 
-bool Forwarder::takes_unasked(const Peer& peer) {
-    return peer.version.muster == 0 && is_tool(peer.kind);
+bool Forwarder::takes_unasked(const Peer& peer, InfoView directives) {
+    return is_tool(peer.kind) && (peer.version.muster == 0 || directives.is_true(kUnaskedOutputKey));
 }
 
 void Forwarder::spawned(const PeerPtr& peer, const std::string& nspace, InfoView directives) {
-    if (!takes_unasked(*peer) || nspace.empty()) return;
+    if (!takes_unasked(*peer, directives) || nspace.empty()) return;
     auto registration = std::make_shared<Registration>(OverflowPolicy{});
+    registration->unasked = true;
     const auto add_channel = [&](const char* key, pmix_iof_channel_t channel, bool otherwise) {
         if (directives.has(key) ? directives.is_true(key) : otherwise) registration->channels |= channel;
     };

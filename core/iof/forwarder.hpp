@@ -56,8 +56,9 @@ class Forwarder {
     /// The host does.
     void push_by_host(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done);
 
-    /// Whether a process takes output of jobs that it starts without asking: tools of OpenPMIx.
-    static bool takes_unasked(const Peer& peer);
+    /// Whether a process takes output of a job that it starts so without asking: tools of OpenPMIx, and tools
+    /// that say so (kUnaskedOutputKey).
+    static bool takes_unasked(const Peer& peer, InfoView directives);
     /// Such a tool has started a job: it gets its output under reference 0.
     void spawned(const PeerPtr& peer, const std::string& nspace, InfoView directives);
 
@@ -95,6 +96,7 @@ class Forwarder {
                      HostDone done);
     bool may_see(const Registration& registration, const pmix_proc_t& source) const;
     void show(Job* job, const PiecePtr& piece);
+    static void leave_to_pulls(std::vector<RegistrationPtr>& readers);
     void keep_early(const PiecePtr& piece);
     void give(const RegistrationPtr& registration, const PiecePtr& piece);
     void give_to_tools(const OutputPiece& piece);

@@ -21,8 +21,9 @@ inline constexpr const char* kDroppedOutputKey = "muster.iof.dropped";
 /// Key of an info of the events PMIX_ERR_IOF_FAILURE and PMIX_ERR_IOF_COMPLETE: the channel (PMIX_UINT16).
 inline constexpr const char* kIofChannelKey = "muster.iof.channel";
 
-/// Key of an info of the upcall spawn: who asks takes the output of the channels that it wants forwarded from
-/// the start, without a PMIx_IOF_pull (tools of OpenPMIx).
+/// Key of an info of a spawn, on the wire and of the upcall: who asks takes the output of the channels that
+/// it wants forwarded from the start, without a PMIx_IOF_pull (tools with PMIX_IOF_LOCAL_OUTPUT, or of
+/// OpenPMIx).
 inline constexpr const char* kUnaskedOutputKey = "muster.iof.unasked";
 
 /// The channels that output can come on.

@@ -67,11 +67,43 @@ void Puller::attach(Client& client) {
 
 void Puller::set_style(InfoView directives) {
     OutputStyle style;
-    if (style.read(directives) != PMIX_SUCCESS || !style.local.value_or(false)) return;
+    if (style.read(directives) != PMIX_SUCCESS) return;
+    style_ = style;
+    if (!style.local.value_or(false)) return;
     runtime_.loop().need_thread();
+    unasked_ = make_sink(std::move(style));
+}
+
+std::unique_ptr<OutputSink> Puller::make_sink(OutputStyle style) {
     Forwarding& forwarding = runtime_.forwarding();
-    unasked_ = std::make_unique<OutputSink>(std::move(style), &forwarding.console(), forwarding.find_facts(),
-                                            forwarding.on_failure());
+    return std::make_unique<OutputSink>(std::move(style), &forwarding.console(), forwarding.find_facts(),
+                                        forwarding.on_failure());
+}
+
+OutputStyle Puller::style_of(InfoView directives) const {
+    OutputStyle style = style_;
+    if (style.read(directives) != PMIX_SUCCESS) style = style_;
+    // A job's files are its server's affair, and with PMIX_IOF_FILE_ONLY they are all.
+    if (style.file_only && style.to_files()) style.local = false;
+    style.file.clear();
+    style.directory.clear();
+    return style;
+}
+
+bool Puller::shows_spawned(InfoView directives) const {
+    return style_of(directives).local.value_or(false);
+}
+
+void Puller::spawned(const std::string& nspace, InfoView directives) {
+    const bool says_something =
+        std::any_of(directives.begin(), directives.end(), [](const pmix_info_t& info) {
+            OutputStyle style;
+            return style.read({&info, 1}) == PMIX_SUCCESS && !(style == OutputStyle());
+        });
+    if (!says_something) return;
+    OutputStyle style = style_of(directives);
+    const bool shown = style.local.value_or(false);
+    if (shown || unasked_) spawned_[nspace] = shown ? make_sink(std::move(style)) : nullptr;
 }
 
 void Puller::pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_channel_t channels,
@@ -166,8 +198,10 @@ void Puller::receive(const Frame& frame) {
     if (found != handlers_.end() && !found->second->own_host) {
         const HandlerPtr handler = found->second;
         take(handler, piece);
-    } else if (reference == 0 && unasked_) {
-        unasked_->write(piece);
+    } else if (reference == 0) {
+        const auto job = spawned_.find(std::string(nspace_view(piece.source.nspace)));
+        OutputSink* sink = job != spawned_.end() ? job->second.get() : unasked_.get();
+        if (sink != nullptr) sink->write(piece);
     }
     slow_down();
 }
@@ -290,6 +324,9 @@ void Puller::finish() {
     for (const auto& [id, handler] : handlers)
         flush(handler);
     if (unasked_) unasked_->finish();
+    for (const auto& [nspace, sink] : spawned_) {
+        if (sink) sink->finish();
+    }
 }
 
 }  // namespace muster

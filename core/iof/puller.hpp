@@ -40,6 +40,11 @@ class Puller {
     /// Output that nobody here asked for (reference 0) is shown, where the process wants that
     /// (PMIX_IOF_LOCAL_OUTPUT of its init).
     void set_style(InfoView directives);
+    /// Whether output of a job that is spawned with these directives is to be shown without a pull. What the
+    /// job does not say, the init's directives do.
+    bool shows_spawned(InfoView directives) const;
+    /// The job has this name: what comes of it is shown as they say, or not at all.
+    void spawned(const std::string& nspace, InfoView directives);
     /// The process ends: what is buffered is delivered.
     void finish();
 
@@ -57,12 +62,17 @@ class Puller {
     void call(const HandlerPtr& handler, const pmix_proc_t& source, pmix_iof_channel_t channel,
               std::string_view bytes, InfoView info);
     void slow_down();
+    OutputStyle style_of(InfoView directives) const;
+    std::unique_ptr<OutputSink> make_sink(OutputStyle style);
 
     Runtime& runtime_;
     bool slowed_ = false;  ///< our servers are not read
     size_t next_id_ = 1;
     std::unordered_map<size_t, HandlerPtr> handlers_;
+    OutputStyle style_;  ///< of the init
     std::unique_ptr<OutputSink> unasked_;
+    /// Of jobs that are shown in another style than the init's; null: not shown.
+    std::unordered_map<std::string, std::unique_ptr<OutputSink>> spawned_;
 };
 
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include "core/spawn/spawn.hpp"
 
 #include "core/client/client.hpp"
+#include "core/iof/forwarding.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/argv.hpp"
 
@@ -88,14 +89,23 @@ void spawn_by_host(Server& server, const Caller& caller, Info job_info, Apps app
 
 void spawn(Runtime& runtime, Info job_info, Apps apps, HostDone done) {
     if (Client* client = connected_client(runtime)) {
-        // Other servers may send the job's output unasked.
-        if (client->server_version().muster == 0) runtime.loop().need_thread();
+        // Servers send a job's output unasked: others always, ours where they are told.
+        const bool shows =
+            runtime.role() == Runtime::Role::Tool && runtime.forwarding().puller().shows_spawned(job_info);
+        const bool ours = client->server_version().muster != 0;
+        if (!ours || shows) runtime.loop().need_thread();
+        const auto directives = std::make_shared<Info>();
+        directives->add_copies(job_info);
+        if (ours && shows) job_info.add(kUnaskedOutputKey, true);
         Packer message = client->packer(Command::Spawn);
         message.infos(job_info).counted(apps.data(), apps.size(), PMIX_APP);
         ask(
             *client, std::move(message),
-            [&runtime](Unpacker& in, HostAnswer& answer) {
-                if (!in.string(answer.nspace) || answer.status != PMIX_SUCCESS || in.at_end()) return;
+            [&runtime, directives](Unpacker& in, HostAnswer& answer) {
+                if (!in.string(answer.nspace) || answer.status != PMIX_SUCCESS) return;
+                // Its output follows behind this answer.
+                runtime.forwarding().puller().spawned(answer.nspace, *directives);
+                if (in.at_end()) return;
                 const auto stored = runtime.store().unpack_job(answer.nspace.c_str(), in);
                 // The job runs all the same; what is missing is fetched when it is asked for.
                 if (!stored)
@@ -119,13 +129,13 @@ void handle::spawn(Server& server, const Request& request) {
     if (!request.in.infos(job_info) || !Apps::read(request.in, apps)) return request.malformed();
     auto directives = std::make_shared<Info>();
     directives->add_copies(job_info);
-    if (Forwarder::takes_unasked(*request.peer)) job_info.add(kUnaskedOutputKey, true);
+    if (Forwarder::takes_unasked(*request.peer, job_info) && !job_info.view().has(kUnaskedOutputKey))
+        job_info.add(kUnaskedOutputKey, true);
     spawn_by_host(
         server, Caller::of(*request.peer), std::move(job_info), std::move(apps),
         [&server, ref = request.asker(), tag = request.tag, directives](const HostAnswer& answer) {
             const PeerPtr peer = ref.lock();
             if (!peer) return;
-            if (answer.status == PMIX_SUCCESS) server.forwarder().spawned(peer, answer.nspace, *directives);
             Packer reply = peer->packer();
             reply.status(answer.status);
             reply.string(answer.status == PMIX_SUCCESS ? answer.nspace.c_str() : nullptr);
@@ -138,6 +148,8 @@ void handle::spawn(Server& server, const Request& request) {
                 }
             }
             peer->reply(tag, std::move(reply));
+            // Behind the answer: whose output comes, and how it is to look, the tool knows from that.
+            if (answer.status == PMIX_SUCCESS) server.forwarder().spawned(peer, answer.nspace, *directives);
         });
 }
 

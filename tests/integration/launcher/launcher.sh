@@ -454,6 +454,64 @@ forward) # a tool takes the output of all ranks, on two nodes, and gives rank 0 
     [ "$(grep -c 'GOOD iof$' out)" = 4 ] || wrong "not all ranks are good: $(cat out)"
     echo "COVERS IOF-01 IOF-05 IOF-10 TLO-19 TLO-33 TLO-34 TOOL-80"
     ;;
+spawned_output) # a tool that says so gets the output of its jobs on its own, without a pull
+    spawner=$(dirname "$client")/launcher_spawner
+    "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
+    server=$!
+    until_true '[ -s uri ]'
+    mkfifo go end
+    # spawn WORD...: the job says a line, and another one when told so; the tool ends when told so
+    spawn() {
+        : >tool.out
+        timeout 60 "$spawner" "$server" "echo first; read x <$work/go; echo second; echo third >&2" "$@" \
+            <end >tool.out 2>tool.err &
+        background=$!
+        exec 8>end
+        until_true 'grep -q "^SPAWNED" tool.out'
+    }
+    go_on() { echo >go; }
+    over() {
+        exec 8>&-
+        ended_with 0
+    }
+    spawn forward local
+    until_true 'grep -qx first tool.out' # while the job runs
+    go_on
+    until_true 'grep -qx second tool.out && grep -qx third serve.err'
+    over
+    # How the job's own directives say.
+    spawn forward local tag
+    until_true 'grep -q "^\[.*@2,0\]<stdout>: first" tool.out'
+    go_on
+    until_true 'grep -q "@2,0\]<stdout>: second" tool.out'
+    over
+    # What it pulls comes to its function only.
+    spawn forward local pull
+    until_true 'grep -q PULLS tool.out'
+    go_on
+    until_true 'grep -q second tool.out'
+    over
+    [ "$(grep -c 'PULLED second' tool.out)" = 1 ] && ! grep -qx second tool.out || wrong "twice: $(cat tool.out)"
+    [ "$(grep -c first tool.out)" = 1 ] || wrong "not once: $(cat tool.out)"
+    # All others wait for a pull.
+    for words in "forward pull" "forward local quiet pull"; do
+        # shellcheck disable=SC2086 # several
+        spawn $words
+        until_true 'grep -qx "PULLED first" tool.out'
+        go_on
+        until_true 'grep -qx "PULLED second" tool.out'
+        over
+    done
+    grep -qE '^(first|second)$' serve.out && wrong "output came out of muster, too: $(cat serve.out)"
+    spawn local
+    go_on
+    until_true 'grep -qx second serve.out' # nobody wants it
+    over
+    lines tool.out 1
+    kill -TERM "$server"
+    wait "$server" || wrong "the server ended with $?"
+    echo "COVERS IOF-18 TOOL-80"
+    ;;
 probe_*) # an acceptance probe, which counts its ranks by the lines "GOOD"
     probe=${case_name#probe_}
     run 0 -n 4 --nodes 2 "$(dirname "$client")/launcher_probe" "$probe"
