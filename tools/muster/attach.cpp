@@ -190,6 +190,10 @@ class AttachedJob {
             info.u32(PMIX_JOB_TIMEOUT, static_cast<uint32_t>(std::ceil(options_.timeout)));
         pmix_nspace_t nspace;
         const pmix_status_t status = PMIx_Spawn(info.data(), info.size(), apps.data(), apps.size(), nspace);
+        if (status == PMIX_ERR_TIMEOUT) {
+            say(fmt::format("the job was not started within {} seconds and was ended", options_.timeout));
+            return kTimeoutStatus;
+        }
         if (status != PMIX_SUCCESS) {
             say(fmt::format("the job cannot be started: {}", PMIx_Error_string(status)));
             return status == PMIX_ERR_JOB_EXE_NOT_FOUND ? 127 : 1;

@@ -103,6 +103,11 @@ void Launcher::rank_not_started(ProcId proc, int status, int32_t code, const std
     rank_ended(record, proc.rank);
 }
 
+/// Of a job that was ended while it was being started: its time was over, or somebody wished so.
+static int32_t why_not_started(const JobRecord& record) {
+    return record.term_status == PMIX_ERR_TIMEOUT ? PMIX_ERR_TIMEOUT : PMIX_ERR_JOB_CANCELED;
+}
+
 /// One rank more is started or given up.
 void Launcher::start_settled(JobRecord& record) {
     if (record.ranks_to_start == 0 || --record.ranks_to_start > 0) return;
@@ -113,7 +118,7 @@ void Launcher::start_settled(JobRecord& record) {
     for (auto& [topic, service] : services_) {
         if (started) service->job_started(record);
     }
-    launched(record, started ? PMIX_SUCCESS : PMIX_ERR_JOB_CANCELED, {});
+    launched(record, started ? PMIX_SUCCESS : why_not_started(record), {});
 }
 
 void Launcher::launched(JobRecord& record, int32_t status, const std::string& why) {
@@ -229,7 +234,7 @@ void Launcher::rank_ended(JobRecord& record, uint32_t rank) {
 
 void Launcher::job_over(JobRecord& record) {
     record.state = JobRecord::State::Ended;
-    launched(record, PMIX_ERR_JOB_CANCELED, {});
+    launched(record, why_not_started(record), {});
     for (auto& [topic, service] : services_)
         service->job_ended(record);
     progress_.erase(record.job.number);

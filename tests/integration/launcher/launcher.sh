@@ -369,6 +369,12 @@ attach) # jobs at a muster that runs: input, output, status and signals are here
     lines err 1
     run 127 --attach "$server" -n 2 ./no-such-program
     run 124 --attach "$server" -n 2 --timeout 1 sleep 60
+    # The same where the limit passes while the processes are being started: a node is stopped.
+    stopped=$(pgrep -P "$server" | tail -n 1)
+    kill -STOP "$stopped"
+    run 124 --attach "$server" -n 2 --timeout 1 sleep 60
+    kill -CONT "$stopped"
+    err_has 'was not started within 1 seconds'
     run 2 --attach "$server" --nodes 2 "$examples/ring"
     start --attach "$server" -n 2 sh -c 'trap "echo usr1" USR1; echo up; while :; do sleep 0.05; done'
     until_true '[ "$(grep -c up out)" = 2 ]'
