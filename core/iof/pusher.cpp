@@ -32,6 +32,11 @@ bool can_be_watched(int fd) {
     return !refused;
 }
 
+/// PRRTE answers the end of the input with PMIX_ERR_IOF_COMPLETE, which is no failure.
+bool is_taken(pmix_status_t status) {
+    return status == PMIX_SUCCESS || status == PMIX_ERR_IOF_COMPLETE;
+}
+
 }  // namespace
 
 /// Our own stdin while it is passed on.
@@ -207,7 +212,9 @@ void Pusher::pass_on_stdin() {
     push(stdin_->targets, std::move(directives), bytes->view(), [this, bytes](const HostAnswer& answer) {
         if (!stdin_) return;
         stdin_->busy = false;
-        if (answer.status != PMIX_SUCCESS) return end_stdin(answer.status);
+        if (!is_taken(answer.status)) return end_stdin(answer.status);
+        // Nobody needs more of it.
+        if (answer.status == PMIX_ERR_IOF_COMPLETE) stdin_->ended = true;
         if (stdin_->ended) return pass_on_stdin();
         watch_stdin();
     });
@@ -225,10 +232,9 @@ void Pusher::end_stdin(pmix_status_t status) {
     Info directives = std::move(ended->directives);
     if (!directives.view().has(PMIX_IOF_COMPLETE)) directives.add(PMIX_IOF_COMPLETE, true);
     push(std::move(ended->targets), std::move(directives), {}, [this, stopped](const HostAnswer& answer) {
-        const pmix_status_t code =
-            answer.status == PMIX_SUCCESS ? PMIX_ERR_IOF_COMPLETE : PMIX_ERR_IOF_FAILURE;
+        const pmix_status_t code = is_taken(answer.status) ? PMIX_ERR_IOF_COMPLETE : PMIX_ERR_IOF_FAILURE;
         runtime_.forwarding().raise(code, runtime_.self(), PMIX_FWD_STDIN_CHANNEL);
-        if (stopped) stopped(answer_of(answer.status));
+        if (stopped) stopped(answer_of(is_taken(answer.status) ? PMIX_SUCCESS : answer.status));
     });
 }
 

@@ -53,6 +53,8 @@ class IofUpcalls {
         module.push_stdin = on_push;
     }
     pmix_status_t answer = PMIX_OPERATION_SUCCEEDED;  ///< PMIX_SUCCESS: later, from another thread
+    /// What pushes are answered with by that thread: those of bytes, and the end.
+    pmix_status_t answer_to_bytes = PMIX_SUCCESS, answer_to_end = PMIX_SUCCESS;
 
     /// Until release() nothing is answered.
     void hold() {
@@ -104,13 +106,13 @@ class IofUpcalls {
             if (std::strcmp(info[i].key, PMIX_USERID) == 0) seen.uid = info[i].value.data.uint32;
         }
     }
-    pmix_status_t finish(pmix_op_cbfunc_t done, void* context) {
+    pmix_status_t finish(pmix_op_cbfunc_t done, void* context, pmix_status_t later = PMIX_SUCCESS) {
         changed_.notify_all();
         if (holding_) {
             held_.emplace_back(done, context);
             return PMIX_SUCCESS;
         }
-        if (answer == PMIX_SUCCESS) threads_.emplace_back([done, context] { done(PMIX_SUCCESS, context); });
+        if (answer == PMIX_SUCCESS) threads_.emplace_back([=] { done(later, context); });
         return answer;
     }
     static pmix_status_t on_pull(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
@@ -134,7 +136,7 @@ class IofUpcalls {
         seen.null = bytes == nullptr || bytes->size == 0;
         if (!seen.null) seen.bytes.assign(bytes->bytes, bytes->size);
         self.pushes_.push_back(seen);
-        return self.finish(done, context);
+        return self.finish(done, context, seen.null ? self.answer_to_end : self.answer_to_bytes);
     }
 
     std::mutex lock_;  // guards all below

@@ -353,6 +353,33 @@ TEST_F(Iof, IOF_07__IOF_08__IOF_16__TLO_32_the_library_passes_on_stdin_to_its_en
     EXPECT_EQ(client.wait(), 0);
 }
 
+TEST_F(Iof, IOF_08_a_host_may_say_that_the_input_is_complete) {
+    // As PRRTE does of its end; others may want no more of it. Neither is a failure, for which prun ends its
+    // job.
+    const std::string words = IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin";
+    upcalls_->answer = PMIX_SUCCESS;
+    upcalls_->answer_to_end = PMIX_ERR_IOF_COMPLETE;
+    auto whole = host_->start_program(job_, 0, "/bin/sh", {"-c", "printf abc | exec " + words});
+    EXPECT_EQ(whole.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(whole.line(), "EVENT IOF_COMPLETE 1");
+    EXPECT_EQ(whole.wait(), 0);
+    const size_t before = upcalls_->pushes().size();
+    upcalls_->answer_to_bytes = PMIX_ERR_IOF_COMPLETE;
+    auto endless = host_->start_program(job_, 1, "/bin/sh", {"-c", "exec " + words + " </dev/zero"});
+    EXPECT_EQ(endless.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(endless.line(), "EVENT IOF_COMPLETE 1");
+    EXPECT_EQ(endless.wait(), 0);
+    const auto pushes = upcalls_->pushes();
+    ASSERT_EQ(pushes.size(), before + 2) << "what it had read, and the end";
+    EXPECT_TRUE(pushes.back().has(PMIX_IOF_COMPLETE));
+    // A host that fails is one.
+    upcalls_->answer_to_bytes = PMIX_ERR_NOT_FOUND;
+    auto failing = host_->start_program(job_, 0, "/bin/sh", {"-c", "exec " + words + " </dev/zero"});
+    EXPECT_EQ(failing.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(failing.line(), "EVENT IOF_FAILURE 1");
+    EXPECT_EQ(failing.wait(), 0);
+}
+
 TEST_F(Iof, IOF_07_a_file_as_stdin) {
     auto client = host_->start_program(
         job_, 0, "/bin/sh",
