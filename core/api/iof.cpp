@@ -28,7 +28,7 @@ struct Push {
 
     void run(Runtime& runtime, HostDone done) const {
         Pusher& pusher = runtime.forwarding().pusher();
-        if (what == What::StopStdin && pusher.reading_stdin()) return pusher.stop_stdin(std::move(done));
+        if (what == What::StopStdin && pusher.reading_stdin()) return pusher.stop_stdin(done);
         if (targets.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
         if (what == What::StartStdin) return pusher.start_stdin(targets, std::move(*directives), done);
         pusher.push(targets, std::move(*directives), bytes, std::move(done));

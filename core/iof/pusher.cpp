@@ -20,7 +20,9 @@ namespace {
 /// Bytes on the way to the host that it has not answered.
 constexpr size_t kPushWindow = size_t{256} << 10;
 constexpr size_t kMostUnanswered = 256;
-constexpr size_t kReadSize = size_t{64} << 10;
+/// Of our stdin at once. PRRTE takes no more in one upcall: a page behind another of its daemons, two in its
+/// own buffer, whatever comes.
+constexpr size_t kReadSize = size_t{4} << 10;
 constexpr std::chrono::seconds kTerminalCheck{1};
 
 /// Files and devices like /dev/null cannot: they are always ready.
@@ -52,7 +54,6 @@ struct Pusher::Stdin {
     std::unique_ptr<Watch> readable;
     std::unique_ptr<Watch> timer;
     std::unique_ptr<Watch> later;
-    HostDone stopped;
 };
 
 Pusher::Pusher(Runtime& runtime) : runtime_(runtime) {}
@@ -144,7 +145,7 @@ void Pusher::send(Item item) {
 
 void Pusher::start_stdin(std::vector<pmix_proc_t> targets, Info directives, const HostDone& done) {
     if (stdin_) return done(answer_of(PMIX_ERR_EXISTS));
-    auto started = std::make_unique<Stdin>();
+    auto started = std::make_shared<Stdin>();
     const InfoView view = directives;
     const auto size = view.number<uint32_t>(PMIX_IOF_BUFFERING_SIZE);
     const auto time = view.number<uint32_t>(PMIX_IOF_BUFFERING_TIME);
@@ -207,10 +208,8 @@ void Pusher::pass_on_stdin() {
     const auto bytes = std::exchange(stdin_->collected, std::make_shared<Bytes>());
     if (bytes->empty() && stdin_->ended) return end_stdin(PMIX_SUCCESS);
     stdin_->busy = true;
-    Info directives;
-    directives.add_copies(stdin_->directives);
-    push(stdin_->targets, std::move(directives), bytes->view(), [this, bytes](const HostAnswer& answer) {
-        if (!stdin_) return;
+    push_stdin(*stdin_, bytes, [this, reading = std::weak_ptr(stdin_)](const HostAnswer& answer) {
+        if (!stdin_ || reading.lock() != stdin_) return;
         stdin_->busy = false;
         if (!is_taken(answer.status)) return end_stdin(answer.status);
         // Nobody needs more of it.
@@ -220,29 +219,35 @@ void Pusher::pass_on_stdin() {
     });
 }
 
+void Pusher::push_stdin(const Stdin& from, const std::shared_ptr<Bytes>& bytes, HostDone done) {
+    Info directives;
+    directives.add_copies(from.directives);
+    push(from.targets, std::move(directives), bytes->view(),
+         [bytes, done = std::move(done)](HostAnswer answer) { done(std::move(answer)); });
+}
+
 /// The input is over, or (with an error) nobody takes it.
 void Pusher::end_stdin(pmix_status_t status) {
-    const std::unique_ptr<Stdin> ended = std::move(stdin_);
-    const HostDone stopped = std::move(ended->stopped);
+    const auto ended = std::exchange(stdin_, nullptr);
     if (status != PMIX_SUCCESS) {
         runtime_.forwarding().raise(PMIX_ERR_IOF_FAILURE, runtime_.self(), PMIX_FWD_STDIN_CHANNEL);
-        if (stopped) stopped(answer_of(status));
         return;
     }
     Info directives = std::move(ended->directives);
     if (!directives.view().has(PMIX_IOF_COMPLETE)) directives.add(PMIX_IOF_COMPLETE, true);
-    push(std::move(ended->targets), std::move(directives), {}, [this, stopped](const HostAnswer& answer) {
+    push(std::move(ended->targets), std::move(directives), {}, [this](const HostAnswer& answer) {
         const pmix_status_t code = is_taken(answer.status) ? PMIX_ERR_IOF_COMPLETE : PMIX_ERR_IOF_FAILURE;
         runtime_.forwarding().raise(code, runtime_.self(), PMIX_FWD_STDIN_CHANNEL);
-        if (stopped) stopped(answer_of(is_taken(answer.status) ? PMIX_SUCCESS : answer.status));
     });
 }
 
-void Pusher::stop_stdin(HostDone done) {
-    if (!stdin_ || stdin_->stopped) return done(answer_of(PMIX_ERR_NOT_FOUND));
-    stdin_->stopped = std::move(done);
-    stdin_->ended = true;
-    pass_on_stdin();
+/// What was read goes before the end of the input. Whoever stops it waits for neither: he may be the host's
+/// thread, which would have to take them.
+void Pusher::stop_stdin(const HostDone& done) {
+    if (!stdin_) return done(answer_of(PMIX_ERR_NOT_FOUND));
+    if (!stdin_->collected->empty()) push_stdin(*stdin_, stdin_->collected, [](const HostAnswer&) {});
+    end_stdin(PMIX_SUCCESS);
+    done({});
 }
 
 void Pusher::finish() {

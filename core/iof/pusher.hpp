@@ -27,8 +27,8 @@ class Pusher {
     /// Starts to pass on our own stdin. PMIX_ERR_EXISTS while that is done already.
     void start_stdin(std::vector<pmix_proc_t> targets, Info directives, const HostDone& done);
     bool reading_stdin() const { return stdin_ != nullptr; }
-    /// Stops it: the targets hear that the input has ended; `done` follows what was read.
-    void stop_stdin(HostDone done);
+    /// Stops it: what was read goes, and the targets hear that the input has ended. `done` waits for neither.
+    void stop_stdin(const HostDone& done);
     /// Bytes that were given up.
     uint64_t dropped() const { return dropped_; }
     /// The process ends: nothing more is read.
@@ -51,6 +51,7 @@ class Pusher {
     void watch_stdin();
     void read_stdin();
     void pass_on_stdin();
+    void push_stdin(const Stdin& from, const std::shared_ptr<Bytes>& bytes, HostDone done);
     void end_stdin(pmix_status_t status);
 
     Runtime& runtime_;
@@ -59,7 +60,7 @@ class Pusher {
     size_t on_the_way_ = 0;  ///< bytes without answer yet
     size_t unanswered_ = 0;
     uint64_t dropped_ = 0;
-    std::unique_ptr<Stdin> stdin_;
+    std::shared_ptr<Stdin> stdin_;
 };
 
 }  // namespace muster

@@ -430,6 +430,39 @@ TEST_F(Iof, IOF_08_passing_on_stdin_is_stopped_by_a_push) {
     EXPECT_TRUE(upcalls_->pushes()[0].null);
 }
 
+TEST_F(Iof, IOF_08_who_stops_it_does_not_wait_for_the_host) {
+    // PRRTE's prterun stops it on the thread that would have to take what was read. The input stays open.
+    upcalls_->hold();
+    auto client = host_->start_program(
+        job_, 0, "/bin/sh",
+        {"-c", "(printf abc; exec head -n 1 3>&1 >/dev/null) | exec " IOF_CLIENT " push_stop " +
+                   other_.nspace + " 0 - stdin"});
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    ASSERT_TRUE(upcalls_->wait_for_pushes(1));
+    upcalls_->release();
+    client.go_on();
+    EXPECT_EQ(client.wait(), 0);
+    EXPECT_TRUE(upcalls_->pushes().back().null);
+}
+
+TEST_F(Iof, IOF_07_stdin_is_pushed_in_pieces_that_hosts_take) {
+    // PRRTE copies what is pushed into a buffer of its own without a look at its length.
+    auto client = host_->start_program(
+        job_, 0, "/bin/sh",
+        {"-c", "head -c 100000 /dev/zero | exec " IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin"});
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(client.line(), "EVENT IOF_COMPLETE 1");
+    EXPECT_EQ(client.wait(), 0);
+    size_t all = 0, longest = 0;
+    for (const Forwarded& push : upcalls_->pushes()) {
+        all += push.bytes.size();
+        longest = std::max(longest, push.bytes.size());
+    }
+    EXPECT_EQ(all, 100000u);
+    EXPECT_LE(longest, 4096u);
+}
+
 TEST(IofHost, IOF_11__TLO_33_a_host_without_forwarding) {
     Host host;
     const auto job = host.start_job(1);
