@@ -94,7 +94,7 @@ const Group& GroupTable::add(Group group) {
     if (!group.payer.empty()) {
         group.counted = memory_of(group.id, group.members.size());
         for (const std::string& nspace : group.nspaces)
-            group.counted += sizeof nspace + nspace.size();
+            group.counted += sizeof(std::string) + nspace.size();
         memory_[group.payer] += group.counted;
     }
     std::string id = group.id;
