@@ -25,7 +25,7 @@ void info_destruct(pmix_info_t* info) {
 }
 
 const pmix_info_t* InfoView::find(const char* key) const {
-    if (key == nullptr) return nullptr;
+    if (key == nullptr || empty()) return nullptr;  // most calls have no directives
     // Most differ in the first bytes already: a job may have an entry for each of its processes.
     std::uint64_t mask = 0, wanted = 0;
     std::memset(&mask, 0xff, std::min(strnlen(key, sizeof mask) + 1, sizeof mask));
