@@ -108,6 +108,7 @@ void Collectives::set_operation(CollectiveKind kind, std::unique_ptr<CollectiveO
 void Collectives::compute_expected(Collective& collective) {
     size_t expected = 0;
     bool all_local = true;
+    bool settled = true;
     const Gds& store = server_.runtime().store();
     for (const pmix_proc_t& participant : collective.participants_) {
         const Namespace* nspace = server_.namespaces().find(participant.nspace);
@@ -121,8 +122,11 @@ void Collectives::compute_expected(Collective& collective) {
             ++expected;
         } else {
             all_local = false;
+            // A host may start clients before it has registered the last: this one may be among those.
+            if (!nspace->knows_local_ranks()) settled = false;
         }
     }
+    collective.settled_ = settled;
     collective.expected_ = expected;
     collective.all_local_ = all_local;
 }
@@ -259,6 +263,7 @@ void Collectives::check(const std::shared_ptr<Collective>& collective) {
     while (collective->noticed_ < collective->departed_.size())
         operation.goes_on_without(*collective, collective->departed_[collective->noticed_++]);
     if (!collective->departed_.empty()) collective->local_status_ = PMIX_ERR_PARTIAL_SUCCESS;
+    if (!collective->settled_) return;
     if (collective->arrivals_.size() + collective->departed_.size() < collective->expected_) return;
     proceed(collective);
 }

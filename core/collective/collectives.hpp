@@ -118,6 +118,7 @@ class Collective {
     std::vector<pmix_proc_t> departed_;  ///< expected here and gone without calling
     size_t noticed_ = 0;                 ///< how many of these the operation was told of
     size_t expected_ = 0;
+    bool settled_ = true;  ///< whether it is known who of them is expected here
     bool all_local_ = false;
     bool handed_over_ = false;
     bool extended_ = false;

@@ -16,6 +16,12 @@ bool Namespace::is_local(pmix_rank_t rank) const {
     return clients.count(rank) != 0 || std::binary_search(mapped_ranks.begin(), mapped_ranks.end(), rank);
 }
 
+bool Namespace::knows_local_ranks() const {
+    if (!registered) return synthetic || clients.empty();
+    const size_t known = std::max(mapped_ranks.size(), clients.size() + removed.size());
+    return nlocal < 0 || known >= static_cast<size_t>(nlocal);
+}
+
 size_t Namespace::local_count() const {
     if (nlocal >= 0) return std::max(static_cast<size_t>(nlocal), clients.size());
     return std::max(mapped_ranks.size(), clients.size());

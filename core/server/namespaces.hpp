@@ -58,6 +58,9 @@ struct Namespace {
         return found == clients.end() ? nullptr : &found->second;
     }
     bool is_local(pmix_rank_t rank) const;
+    /// Whether each process of this node is known by its rank, be it by the map or as a client; until then
+    /// a rank that is not local may still become so.
+    bool knows_local_ranks() const;
     /// How many processes of this node there are, as far as it is known.
     size_t local_count() const;
     /// Their ranks; may be short of local_count() while clients are still being registered.

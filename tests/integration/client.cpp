@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -208,6 +209,24 @@ int run_fence_of_others(const std::vector<std::string>& words) {
     return finalize();
 }
 
+// fence_and_get OTHER RANK...: begins a fence over these ranks, asks for what OTHER never posts, and waits
+// for the fence.
+int run_fence_and_get(const std::vector<std::string>& words) {
+    init();
+    std::vector<pmix_proc_t> procs(words.size(), self);
+    for (size_t i = 0; i < words.size(); ++i)
+        procs[i].rank = static_cast<pmix_rank_t>(std::stoul(words[i]));
+    std::promise<pmix_status_t> fenced;
+    const auto done = [](pmix_status_t status, void* promise) {
+        static_cast<std::promise<pmix_status_t>*>(promise)->set_value(status);
+    };
+    expect("fence", PMIx_Fence_nb(&procs[1], procs.size() - 1, nullptr, 0, done, &fenced));
+    pmix_value_t* value = nullptr;
+    expect("get", PMIx_Get(&procs[0], "never", nullptr, 0, &value), PMIX_ERR_NOT_FOUND);
+    expect("end of the fence", fenced.get_future().get());
+    return finalize();
+}
+
 // notify STATUS RANGE: tells of an event and goes.
 int run_notify(const std::vector<std::string>& words) {
     init();
@@ -273,6 +292,7 @@ int main(int argc, char** argv) {
     if (what == "facts") return run_facts(words);
     if (what == "own_server") return run_own_server(words);
     if (what == "fence_of_others") return run_fence_of_others(words);
+    if (what == "fence_and_get") return run_fence_and_get(words);
     if (what == "notify") return run_notify(words);
     if (what == "abort") return run_abort(words);
     if (what == "topology") return run_topology(words);

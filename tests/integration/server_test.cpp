@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <map>
 
 #include "tests/integration/host.hpp"
@@ -399,6 +400,35 @@ TEST(Fence, SRV_59_of_a_part_does_not_wait_for_processes_that_never_connect) {
     EXPECT_EQ(client.line(), "INIT");
     client.go_on();
     EXPECT_EQ(client.wait(), 0) << "rank 1 was registered and never came";
+}
+
+TEST(Fence, SRV_65_of_a_part_waits_for_clients_that_are_yet_to_be_registered) {
+    Host host;
+    // Neither of the nodes' processes is told of: a host may, and may start each process before it registers
+    // the next.
+    const Host::Job job{"unmapped", {{0, 1, 2}, {3}}};
+    const uint32_t size = job.size();
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    const auto registered = [](pmix_status_t status, void* promise) {
+        static_cast<std::promise<pmix_status_t>*>(promise)->set_value(status);
+    };
+    std::promise<pmix_status_t> done;
+    ASSERT_EQ(PMIx_server_register_nspace(job.nspace.c_str(), static_cast<int>(job.local()), &info, 1,
+                                          registered, &done),
+              PMIX_SUCCESS);
+    ASSERT_EQ(done.get_future().get(), PMIX_SUCCESS);
+    ASSERT_EQ(host.register_client(job, 0, geteuid(), getegid()), PMIX_SUCCESS);
+    auto first = host.start(job, 0, {"fence_and_get", "3", "0", "1", "3"});
+    ASSERT_TRUE(host.wait_for("modex", 1)) << "asked for behind the fence";
+    EXPECT_TRUE(host.upcalls("fence").empty()) << "rank 1 may be of this node";
+    ASSERT_EQ(host.register_client(job, 2, geteuid(), getegid()), PMIX_SUCCESS);
+    ASSERT_EQ(host.register_client(job, 1, geteuid(), getegid()), PMIX_SUCCESS);
+    auto second = host.start(job, 1, {"fence_and_get", "3", "0", "1", "3"});
+    EXPECT_EQ(first.wait(), 0);
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_EQ(host.upcalls("fence").size(), 1u);
+    host.deregister_job(job);
 }
 
 // --- direct modex ---
