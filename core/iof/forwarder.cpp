@@ -116,10 +116,11 @@ void Forwarder::deregistered(const std::string& nspace) {
     if (job.idle()) jobs_.erase(found);
 }
 
-void Forwarder::show(Job* job, const PiecePtr& piece) {
+void Forwarder::show(Job* job, const PiecePtr& piece, bool on_console) {
     OutputSink* sink = job != nullptr && job->sink ? job->sink.get() : sink_.get();
     if (sink == nullptr || (job != nullptr && job->quiet)) return;
-    sink->write(*piece);
+    sink->write(*piece, on_console);
+    if (!on_console) return;
     Console& console = server_.runtime().forwarding().console();
     if (!console.full()) return;
     // The host's callback waits until somebody has read.
@@ -395,17 +396,18 @@ void Forwarder::deliver(const PiecePtr& piece) {
         std::vector<RegistrationPtr> readers;
         for (const RegistrationPtr& registration : job->readers) {
             if (!registration->wants(*piece) || !may_see(*registration, piece->source)) continue;
-            redirected = redirected || !registration->copy;
+            redirected = redirected || (!registration->copy && !registration->unasked);
             some_unasked = some_unasked || registration->unasked;
             readers.push_back(registration);
         }
         if (some_unasked && readers.size() > 1) leave_to_pulls(readers);
         wanted = !readers.empty();
-        if (!redirected) show(job, piece);
+        // A tool that shows what it has spawned stands in for our console, not for the files of the job.
+        if (!redirected) show(job, piece, !some_unasked);
         for (const RegistrationPtr& registration : readers)
             give(registration, piece);
     } else {
-        show(nullptr, piece);
+        show(nullptr, piece, true);
     }
     if (proc_is(piece->source, server_.runtime().self())) return give_to_tools(*piece);
     if (!wanted) keep_early(piece);

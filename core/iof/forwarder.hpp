@@ -95,7 +95,7 @@ class Forwarder {
     void upcall_push(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives, Bytes bytes,
                      HostDone done);
     bool may_see(const Registration& registration, const pmix_proc_t& source) const;
-    void show(Job* job, const PiecePtr& piece);
+    void show(Job* job, const PiecePtr& piece, bool on_console);
     static void leave_to_pulls(std::vector<RegistrationPtr>& readers);
     void keep_early(const PiecePtr& piece);
     void give(const RegistrationPtr& registration, const PiecePtr& piece);

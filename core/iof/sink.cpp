@@ -179,11 +179,13 @@ void OutputSink::show(Stream& stream, std::string_view text) {
         stream.path.clear();
         if (on_failure_) on_failure_(stream.source, stream.channel);
     }
-    if (console_ != nullptr) console_->write(style_.shown_on(stream.channel), text);
+    if (console_ != nullptr && stream.on_console) console_->write(style_.shown_on(stream.channel), text);
 }
 
-void OutputSink::write(const OutputPiece& piece) {
+void OutputSink::write(const OutputPiece& piece, bool on_console) {
+    if (!on_console && !style_.to_files()) return;
     Stream& stream = stream_of(piece.source, piece.channel);
+    stream.on_console = on_console;
     shown_.clear();
     stream.formatter->feed({reinterpret_cast<const char*>(piece.bytes.data()), piece.bytes.size()}, shown_);
     if (piece.completes()) stream.formatter->finish(shown_);

@@ -80,7 +80,8 @@ class OutputSink {
     /// `console`: null for files only. `on_failure`: a file cannot be written; said once for each.
     OutputSink(OutputStyle style, Console* console, FindFacts find_facts, OnFailure on_failure);
 
-    void write(const OutputPiece& piece);
+    /// `on_console`: false where somebody else shows it; files get it all the same.
+    void write(const OutputPiece& piece, bool on_console = true);
     /// Shows what is held back of all channels.
     void finish();
     /// The namespace has ended: shows what is held back of it and keeps nothing.
@@ -91,7 +92,8 @@ class OutputSink {
         pmix_proc_t source{};
         pmix_iof_channel_t channel = 0;
         std::unique_ptr<LineFormatter> formatter;
-        std::string path;  ///< empty: no file
+        std::string path;        ///< empty: no file
+        bool on_console = true;  ///< as the piece that came last says
     };
     using Streams = std::array<std::unique_ptr<Stream>, 3>;  ///< stdout, stderr, stddiag
     Stream& stream_of(const pmix_proc_t& source, pmix_iof_channel_t channel);

@@ -125,6 +125,7 @@ struct Directives {
                                                                  {"pattern", PMIX_IOF_FILE_PATTERN},
                                                                  {"fonly", PMIX_IOF_FILE_ONLY},
                                                                  {"complete", PMIX_IOF_COMPLETE},
+                                                                 {"local", PMIX_IOF_LOCAL_OUTPUT},
                                                                  {"stdin", PMIX_IOF_PUSH_STDIN}};
         static const std::map<std::string, const char*> numbers = {{"cache", PMIX_IOF_CACHE_SIZE},
                                                                    {"bsize", PMIX_IOF_BUFFERING_SIZE},
@@ -273,9 +274,35 @@ void pull_often(const pmix_proc_t& source) {
     say("PULLS " + std::to_string(count));
 }
 
+/// A tool that says that it shows the output of its jobs, and spawns one with these directives.
+int spawn(const Directives& directives) {
+    pmix_proc_t self;
+    Directives init;
+    init.read("local");
+    if (PMIx_tool_init(&self, init.infos.data(), init.infos.size()) != PMIX_SUCCESS) return 2;
+    char program[] = "program";
+    char* words[] = {program, nullptr};
+    pmix_app_t app{};
+    app.cmd = program;
+    app.argv = words;
+    app.maxprocs = 1;
+    pmix_nspace_t nspace;
+    const pmix_status_t status =
+        PMIx_Spawn(directives.infos.data(), directives.infos.size(), &app, 1, nspace);
+    say("SPAWNED " + name_of(status));
+    wait_for_line();
+    return PMIx_tool_finalize() == PMIX_SUCCESS ? 0 : 3;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc > 1 && strcmp(argv[1], "spawn") == 0) {
+        Directives directives;
+        for (int i = 2; i < argc; ++i)
+            directives.read(argv[i]);
+        return spawn(directives);
+    }
     pmix_proc_t self;
     if (argc < 5 || PMIx_Init(&self, nullptr, 0) != PMIX_SUCCESS) return 2;
     const std::string what = argv[1];

@@ -51,7 +51,10 @@ class IofUpcalls {
     static void into(pmix_server_module_t& module) {
         module.iof_pull = on_pull;
         module.push_stdin = on_push;
+        module.spawn = on_spawn;
     }
+    /// The job that every spawn is answered with.
+    std::string spawned;
     pmix_status_t answer = PMIX_OPERATION_SUCCEEDED;  ///< PMIX_SUCCESS: later, from another thread
     /// What pushes are answered with by that thread: those of bytes, and the end.
     pmix_status_t answer_to_bytes = PMIX_SUCCESS, answer_to_end = PMIX_SUCCESS;
@@ -137,6 +140,12 @@ class IofUpcalls {
         if (!seen.null) seen.bytes.assign(bytes->bytes, bytes->size);
         self.pushes_.push_back(seen);
         return self.finish(done, context, seen.null ? self.answer_to_end : self.answer_to_bytes);
+    }
+
+    static pmix_status_t on_spawn(const pmix_proc_t*, const pmix_info_t[], size_t, const pmix_app_t[], size_t,
+                                  pmix_spawn_cbfunc_t done, void* context) {
+        done(PMIX_SUCCESS, current()->spawned.data(), context);
+        return PMIX_SUCCESS;
     }
 
     std::mutex lock_;  // guards all below
