@@ -30,6 +30,12 @@ ProcSet set_of(const std::vector<pmix_proc_t>& procs) {
     return set;
 }
 
+/// The one for whom the group counts.
+const pmix_proc_t& maker_of(const Collective& collective) {
+    return collective.arrivals().empty() ? collective.participants().front()
+                                         : collective.arrivals().front().proc;
+}
+
 /// What a member contributes, rather than what all have to agree upon.
 bool is_contribution(const pmix_info_t& info) {
     return key_is(info.key, PMIX_GROUP_INFO) || key_is(info.key, PMIX_GROUP_LOCAL_CID) ||
@@ -371,12 +377,6 @@ void GroupConstruct::all_local_in(const std::shared_ptr<Collective>& collective)
         if (!loss.told) tell(*collective, loss);
     }
     go_on(collective->id());
-}
-
-/// The one for whom the group counts.
-static const pmix_proc_t& maker_of(const Collective& collective) {
-    return collective.arrivals().empty() ? collective.participants().front()
-                                         : collective.arrivals().front().proc;
 }
 
 void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
