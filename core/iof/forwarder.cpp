@@ -45,6 +45,7 @@ struct Forwarder::Registration {
     pmix_iof_channel_t channels = 0;
     bool copy = false;
     bool unasked = false;  ///< of a job that the process has spawned
+    bool over = false;     ///< the host has taken that job back
     bool active = false;   ///< the host has agreed
     bool gone = false;
 
@@ -105,6 +106,8 @@ void Forwarder::deregistered(const std::string& nspace) {
     const auto found = jobs_.find(nspace);
     if (found == jobs_.end()) return;
     Job& job = found->second;
+    for (const RegistrationPtr& registration : job.readers)
+        registration->over = registration->unasked;
     if (job.sink) job.sink->finish();
     job.sink.reset();
     job.quiet = false;
@@ -521,18 +524,14 @@ bool Forwarder::takes_unasked(const Peer& peer, InfoView directives) {
     return is_tool(peer.kind) && (peer.version.muster == 0 || directives.is_true(kUnaskedOutputKey));
 }
 
-void Forwarder::spawned(const PeerPtr& peer, const std::string& nspace, InfoView directives) {
-    if (!takes_unasked(*peer, directives) || nspace.empty()) return;
+void Forwarder::spawned(const PeerPtr& peer, const std::string& nspace, pmix_iof_channel_t channels) {
+    if (channels == 0 || nspace.empty()) return;
     auto registration = std::make_shared<Registration>(OverflowPolicy{});
     registration->unasked = true;
-    const auto add_channel = [&](const char* key, pmix_iof_channel_t channel, bool otherwise) {
-        if (directives.has(key) ? directives.is_true(key) : otherwise) registration->channels |= channel;
-    };
-    add_channel(PMIX_FWD_STDOUT, PMIX_FWD_STDOUT_CHANNEL, true);
-    add_channel(PMIX_FWD_STDERR, PMIX_FWD_STDERR_CHANNEL, true);
-    add_channel(PMIX_FWD_STDDIAG, PMIX_FWD_STDDIAG_CHANNEL, true);
+    registration->channels = channels;
+    drop_over(peer->index);
     Share& share = shares_[peer->index];
-    if (registration->channels == 0 || share.registrations >= most_registrations_) return;
+    if (share.registrations >= most_registrations_) return;
     registration->id = next_id_++;
     registration->caller = Caller::of(*peer);
     registration->peer = peer;
@@ -543,6 +542,19 @@ void Forwarder::spawned(const PeerPtr& peer, const std::string& nspace, InfoView
     by_id_[registration->id] = registration;
     jobs_[nspace].readers.push_back(registration);
     activate(registration);
+}
+
+/// Jobs of that peer that are over and have nothing on its way. Not when they end: hosts may deliver the rest
+/// of their output behind that.
+void Forwarder::drop_over(uint32_t index) {
+    std::vector<RegistrationPtr> over;
+    for (const auto& [id, registration] : by_id_) {
+        if (registration->over && registration->index == index && registration->queue.empty() &&
+            registration->unwritten.empty())
+            over.push_back(registration);
+    }
+    for (const RegistrationPtr& registration : over)
+        remove(registration);
 }
 
 void Forwarder::close() {

@@ -59,8 +59,8 @@ class Forwarder {
     /// Whether a process takes output of a job that it starts so without asking: tools of OpenPMIx, and tools
     /// that say so (kUnaskedOutputKey).
     static bool takes_unasked(const Peer& peer, InfoView directives);
-    /// Such a tool has started a job: it gets its output under reference 0.
-    void spawned(const PeerPtr& peer, const std::string& nspace, InfoView directives);
+    /// Such a tool has started a job: it gets its output on these channels under reference 0.
+    void spawned(const PeerPtr& peer, const std::string& nspace, pmix_iof_channel_t channels);
 
     /// PMIx_server_IOF_deliver.
     void deliver(const PiecePtr& piece);
@@ -90,6 +90,7 @@ class Forwarder {
     void read_sources(Registration& registration, const std::vector<pmix_proc_t>& procs) const;
     void activate(const RegistrationPtr& registration);
     void remove(const RegistrationPtr& registration);
+    void drop_over(uint32_t index);
     void stop_host(const Registration& registration, Info directives);
     void upcall_pull(Info directives, const Caller& caller, const Registration& registration, HostDone done);
     void upcall_push(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives, Bytes bytes,

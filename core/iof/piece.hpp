@@ -30,6 +30,17 @@ inline constexpr const char* kUnaskedOutputKey = "muster.iof.unasked";
 inline constexpr pmix_iof_channel_t kOutputChannels =
     PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL | PMIX_FWD_STDDIAG_CHANNEL;
 
+/// The channels on which the output of a job spawned with these directives comes without a pull: those that
+/// they do not refuse.
+inline pmix_iof_channel_t unasked_channels(InfoView directives) {
+    const auto wanted = [&](const char* key, pmix_iof_channel_t channel) -> pmix_iof_channel_t {
+        return !directives.has(key) || directives.is_true(key) ? channel : 0;
+    };
+    return wanted(PMIX_FWD_STDOUT, PMIX_FWD_STDOUT_CHANNEL) |
+           wanted(PMIX_FWD_STDERR, PMIX_FWD_STDERR_CHANNEL) |
+           wanted(PMIX_FWD_STDDIAG, PMIX_FWD_STDDIAG_CHANNEL);
+}
+
 /// "stdout", "stderr" or "stddiag" of the lowest bit that is set.
 inline const char* channel_name(pmix_iof_channel_t channel) {
     if ((channel & PMIX_FWD_STDOUT_CHANNEL) != 0) return "stdout";

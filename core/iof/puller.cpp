@@ -80,30 +80,40 @@ std::unique_ptr<OutputSink> Puller::make_sink(OutputStyle style) {
                                         forwarding.on_failure());
 }
 
-OutputStyle Puller::style_of(InfoView directives) const {
-    OutputStyle style = style_;
-    if (style.read(directives) != PMIX_SUCCESS) style = style_;
+JobOutput Puller::output_of(InfoView directives) const {
+    JobOutput output;
+    output.channels = unasked_channels(directives);
+    OutputStyle said;
+    output.as_init = said.read(directives) != PMIX_SUCCESS || said == OutputStyle();
+    OutputStyle& style = output.style = style_;
+    if (!output.as_init) style.read(directives);
     // A job's files are its server's affair, and with PMIX_IOF_FILE_ONLY they are all.
     if (style.file_only && style.to_files()) style.local = false;
     style.file.clear();
     style.directory.clear();
-    return style;
+    return output;
 }
 
-bool Puller::shows_spawned(InfoView directives) const {
-    return style_of(directives).local.value_or(false);
+void Puller::spawned(const std::string& nspace, const JobOutput& output, const pmix_proc_t& server) {
+    if (output.as_init || (!output.shown() && !unasked_)) return;
+    Spawned& job = spawned_[nspace];
+    job = {output.shown() ? make_sink(output.style) : nullptr, server, 0, 0};
+    for (const pmix_iof_channel_t channel : {PMIX_FWD_STDOUT_CHANNEL, PMIX_FWD_STDERR_CHANNEL})
+        job.channels += (output.channels & channel) != 0 ? 1 : 0;
 }
 
-void Puller::spawned(const std::string& nspace, InfoView directives) {
-    const bool says_something =
-        std::any_of(directives.begin(), directives.end(), [](const pmix_info_t& info) {
-            OutputStyle style;
-            return style.read({&info, 1}) == PMIX_SUCCESS && !(style == OutputStyle());
-        });
-    if (!says_something) return;
-    OutputStyle style = style_of(directives);
-    const bool shown = style.local.value_or(false);
-    if (shown || unasked_) spawned_[nspace] = shown ? make_sink(std::move(style)) : nullptr;
+/// Output under no handler's number: of a job that we have spawned, or of the server itself.
+void Puller::take_unasked(const OutputPiece& piece) {
+    const auto job = spawned_.find(std::string(nspace_view(piece.source.nspace)));
+    OutputSink* sink = job != spawned_.end() ? job->second.sink.get() : unasked_.get();
+    if (sink != nullptr) sink->write(piece);
+    if (job == spawned_.end() || !piece.completes() || piece.channel == PMIX_FWD_STDDIAG_CHANNEL) return;
+    // Hosts end stdout and stderr of each process, and mostly no stddiag.
+    ++job->second.ended;
+    const auto size = runtime_.store().job_size(piece.source.nspace);
+    if (!size || job->second.ended < *size * job->second.channels) return;
+    if (job->second.sink) job->second.sink->finish();
+    spawned_.erase(job);
 }
 
 void Puller::pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_channel_t channels,
@@ -199,9 +209,7 @@ void Puller::receive(const Frame& frame) {
         const HandlerPtr handler = found->second;
         take(handler, piece);
     } else if (reference == 0) {
-        const auto job = spawned_.find(std::string(nspace_view(piece.source.nspace)));
-        OutputSink* sink = job != spawned_.end() ? job->second.get() : unasked_.get();
-        if (sink != nullptr) sink->write(piece);
+        take_unasked(piece);
     }
     slow_down();
 }
@@ -223,6 +231,12 @@ void Puller::lost(const pmix_proc_t& server) {
     for (const auto& [id, handler] : handlers) {
         if (!handler->own_host && proc_is(handler->server, server)) flush(handler);
     }
+    std::erase_if(spawned_, [&](const auto& entry) {
+        const Spawned& job = entry.second;
+        if (!proc_is(job.server, server)) return false;
+        if (job.sink) job.sink->finish();
+        return true;
+    });
 }
 
 void Puller::take(const HandlerPtr& handler, const OutputPiece& piece) {
@@ -324,8 +338,8 @@ void Puller::finish() {
     for (const auto& [id, handler] : handlers)
         flush(handler);
     if (unasked_) unasked_->finish();
-    for (const auto& [nspace, sink] : spawned_) {
-        if (sink) sink->finish();
+    for (const auto& [nspace, job] : spawned_) {
+        if (job.sink) job.sink->finish();
     }
 }
 

@@ -22,6 +22,15 @@ namespace muster {
 class Client;
 class Runtime;
 
+/// How a tool shows the output of a job that it spawns.
+struct JobOutput {
+    OutputStyle style;
+    bool as_init = true;  ///< the job's directives say nothing of it
+    pmix_iof_channel_t channels = 0;
+
+    bool shown() const { return style.local.value_or(false); }
+};
+
 class Puller {
   public:
     using OnPulled = std::function<void(pmix_status_t status, size_t id)>;
@@ -40,11 +49,11 @@ class Puller {
     /// Output that nobody here asked for (reference 0) is shown, where the process wants that
     /// (PMIX_IOF_LOCAL_OUTPUT of its init).
     void set_style(InfoView directives);
-    /// Whether output of a job that is spawned with these directives is to be shown without a pull. What the
-    /// job does not say, the init's directives do.
-    bool shows_spawned(InfoView directives) const;
-    /// The job has this name: what comes of it is shown as they say, or not at all.
-    void spawned(const std::string& nspace, InfoView directives);
+    /// What these directives of a spawn say of output that comes without a pull. What they do not say, the
+    /// init's do.
+    JobOutput output_of(InfoView directives) const;
+    /// The job has this name, at that server: what comes of it is shown so, or not at all.
+    void spawned(const std::string& nspace, const JobOutput& output, const pmix_proc_t& server);
     /// The process ends: what is buffered is delivered.
     void finish();
 
@@ -52,8 +61,16 @@ class Puller {
     struct Handler;
     using HandlerPtr = std::shared_ptr<Handler>;
     struct Stream;
+    /// A job that is shown in another style than the init's.
+    struct Spawned {
+        std::unique_ptr<OutputSink> sink;  ///< null: not shown
+        pmix_proc_t server{};
+        size_t channels = 0;  ///< of each process, that are told to have ended
+        size_t ended = 0;     ///< of all processes together
+    };
 
     void receive(const Frame& frame);
+    void take_unasked(const OutputPiece& piece);
     void lost(const pmix_proc_t& server);
     void take(const HandlerPtr& handler, const OutputPiece& piece);
     void buffer(const HandlerPtr& handler, Stream& stream, std::string_view bytes);
@@ -62,7 +79,6 @@ class Puller {
     void call(const HandlerPtr& handler, const pmix_proc_t& source, pmix_iof_channel_t channel,
               std::string_view bytes, InfoView info);
     void slow_down();
-    OutputStyle style_of(InfoView directives) const;
     std::unique_ptr<OutputSink> make_sink(OutputStyle style);
 
     Runtime& runtime_;
@@ -71,8 +87,8 @@ class Puller {
     std::unordered_map<size_t, HandlerPtr> handlers_;
     OutputStyle style_;  ///< of the init
     std::unique_ptr<OutputSink> unasked_;
-    /// Of jobs that are shown in another style than the init's; null: not shown.
-    std::unordered_map<std::string, std::unique_ptr<OutputSink>> spawned_;
+    /// By namespace, until all of its output has come.
+    std::unordered_map<std::string, Spawned> spawned_;
 };
 
 }  // namespace muster

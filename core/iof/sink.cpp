@@ -190,6 +190,17 @@ void OutputSink::write(const OutputPiece& piece, bool on_console) {
     stream.formatter->feed({reinterpret_cast<const char*>(piece.bytes.data()), piece.bytes.size()}, shown_);
     if (piece.completes()) stream.formatter->finish(shown_);
     show(stream, shown_);
+    if (piece.completes()) end(piece.source, piece.channel);
+}
+
+void OutputSink::end(const pmix_proc_t& source, pmix_iof_channel_t channel) {
+    const auto found = streams_.find(Proc(source));
+    if (found == streams_.end()) return;
+    found->second[stream_index(channel)].reset();
+    for (const auto& stream : found->second) {
+        if (stream) return;
+    }
+    streams_.erase(found);
 }
 
 void OutputSink::finish() {

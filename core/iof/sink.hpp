@@ -80,7 +80,8 @@ class OutputSink {
     /// `console`: null for files only. `on_failure`: a file cannot be written; said once for each.
     OutputSink(OutputStyle style, Console* console, FindFacts find_facts, OnFailure on_failure);
 
-    /// `on_console`: false where somebody else shows it; files get it all the same.
+    /// Nothing is kept of a channel that has ended. `on_console`: false where somebody else shows it; files
+    /// get it all the same.
     void write(const OutputPiece& piece, bool on_console = true);
     /// Shows what is held back of all channels.
     void finish();
@@ -98,6 +99,7 @@ class OutputSink {
     using Streams = std::array<std::unique_ptr<Stream>, 3>;  ///< stdout, stderr, stddiag
     Stream& stream_of(const pmix_proc_t& source, pmix_iof_channel_t channel);
     void show(Stream& stream, std::string_view text);
+    void end(const pmix_proc_t& source, pmix_iof_channel_t channel);
     void finish(const Streams& streams);
 
     const OutputStyle style_;

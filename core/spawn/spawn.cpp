@@ -90,21 +90,21 @@ void spawn_by_host(Server& server, const Caller& caller, Info job_info, Apps app
 void spawn(Runtime& runtime, Info job_info, Apps apps, HostDone done) {
     if (Client* client = connected_client(runtime)) {
         // Servers send a job's output unasked: others always, ours where they are told.
-        const bool shows =
-            runtime.role() == Runtime::Role::Tool && runtime.forwarding().puller().shows_spawned(job_info);
         const bool ours = client->server_version().muster != 0;
+        std::shared_ptr<const JobOutput> output;  // only a tool shows any
+        if (runtime.role() == Runtime::Role::Tool)
+            output = std::make_shared<JobOutput>(runtime.forwarding().puller().output_of(job_info));
+        const bool shows = output && output->shown();
         if (!ours || shows) runtime.loop().need_thread();
-        const auto directives = std::make_shared<Info>();
-        directives->add_copies(job_info);
         if (ours && shows) job_info.add(kUnaskedOutputKey, true);
         Packer message = client->packer(Command::Spawn);
         message.infos(job_info).counted(apps.data(), apps.size(), PMIX_APP);
         ask(
             *client, std::move(message),
-            [&runtime, directives](Unpacker& in, HostAnswer& answer) {
+            [&runtime, output, server = client->server()](Unpacker& in, HostAnswer& answer) {
                 if (!in.string(answer.nspace) || answer.status != PMIX_SUCCESS) return;
                 // Its output follows behind this answer.
-                runtime.forwarding().puller().spawned(answer.nspace, *directives);
+                if (output) runtime.forwarding().puller().spawned(answer.nspace, *output, server);
                 if (in.at_end()) return;
                 const auto stored = runtime.store().unpack_job(answer.nspace.c_str(), in);
                 // The job runs all the same; what is missing is fetched when it is asked for.
@@ -127,13 +127,14 @@ void handle::spawn(Server& server, const Request& request) {
     Info job_info;
     Apps apps;
     if (!request.in.infos(job_info) || !Apps::read(request.in, apps)) return request.malformed();
-    auto directives = std::make_shared<Info>();
-    directives->add_copies(job_info);
-    if (Forwarder::takes_unasked(*request.peer, job_info) && !job_info.view().has(kUnaskedOutputKey))
-        job_info.add(kUnaskedOutputKey, true);
+    pmix_iof_channel_t unasked = 0;
+    if (Forwarder::takes_unasked(*request.peer, job_info)) {
+        unasked = unasked_channels(job_info);
+        if (!job_info.view().has(kUnaskedOutputKey)) job_info.add(kUnaskedOutputKey, true);
+    }
     spawn_by_host(
         server, Caller::of(*request.peer), std::move(job_info), std::move(apps),
-        [&server, ref = request.asker(), tag = request.tag, directives](const HostAnswer& answer) {
+        [&server, ref = request.asker(), tag = request.tag, unasked](const HostAnswer& answer) {
             const PeerPtr peer = ref.lock();
             if (!peer) return;
             Packer reply = peer->packer();
@@ -149,7 +150,7 @@ void handle::spawn(Server& server, const Request& request) {
             }
             peer->reply(tag, std::move(reply));
             // Behind the answer: whose output comes, and how it is to look, the tool knows from that.
-            if (answer.status == PMIX_SUCCESS) server.forwarder().spawned(peer, answer.nspace, *directives);
+            if (answer.status == PMIX_SUCCESS) server.forwarder().spawned(peer, answer.nspace, unasked);
         });
 }
 

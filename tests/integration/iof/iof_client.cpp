@@ -2,6 +2,7 @@
 // The client of iof_test.cpp: pulls output, or pushes input, with the directives that its words name, and
 // prints what came of it. Words: what, namespace, rank, channels (o, e, d, i, all), then directives. It goes
 // on to the next step (deregister, the end) at each line of its stdin.
+#include <malloc.h>
 #include <pmix.h>
 #include <pmix_tool.h>
 #include <unistd.h>
@@ -274,8 +275,9 @@ void pull_often(const pmix_proc_t& source) {
     say("PULLS " + std::to_string(count));
 }
 
-/// A tool that says that it shows the output of its jobs, and spawns one with these directives.
-int spawn(const Directives& directives) {
+/// A tool that says that it shows the output of its jobs, and spawns so many with these directives, the next
+/// at each line of its stdin.
+int spawn(int count, const Directives& directives) {
     pmix_proc_t self;
     Directives init;
     init.read("local");
@@ -286,11 +288,17 @@ int spawn(const Directives& directives) {
     app.cmd = program;
     app.argv = words;
     app.maxprocs = 1;
-    pmix_nspace_t nspace;
-    const pmix_status_t status =
-        PMIx_Spawn(directives.infos.data(), directives.infos.size(), &app, 1, nspace);
-    say("SPAWNED " + name_of(status));
-    wait_for_line();
+    size_t before = 0;
+    for (int i = 0; i < count; ++i) {
+        pmix_nspace_t nspace;
+        const pmix_status_t status =
+            PMIx_Spawn(directives.infos.data(), directives.infos.size(), &app, 1, nspace);
+        say("SPAWNED " + name_of(status));
+        wait_for_line();
+        // The first ones make what is made once.
+        if (i == count / 2) before = mallinfo2().uordblks;
+    }
+    say("GREW " + std::to_string(static_cast<int64_t>(mallinfo2().uordblks - before)));
     return PMIx_tool_finalize() == PMIX_SUCCESS ? 0 : 3;
 }
 
@@ -299,9 +307,9 @@ int spawn(const Directives& directives) {
 int main(int argc, char** argv) {
     if (argc > 1 && strcmp(argv[1], "spawn") == 0) {
         Directives directives;
-        for (int i = 2; i < argc; ++i)
+        for (int i = 3; i < argc; ++i)
             directives.read(argv[i]);
-        return spawn(directives);
+        return argc > 2 ? spawn(atoi(argv[2]), directives) : 2;
     }
     pmix_proc_t self;
     if (argc < 5 || PMIx_Init(&self, nullptr, 0) != PMIX_SUCCESS) return 2;

@@ -53,7 +53,7 @@ class IofUpcalls {
         module.push_stdin = on_push;
         module.spawn = on_spawn;
     }
-    /// The job that every spawn is answered with.
+    /// The job that a spawn is answered with.
     std::string spawned;
     pmix_status_t answer = PMIX_OPERATION_SUCCEEDED;  ///< PMIX_SUCCESS: later, from another thread
     /// What pushes are answered with by that thread: those of bytes, and the end.

@@ -169,6 +169,48 @@ TEST_F(IofLimits, a_reader_that_dies_frees_the_writer) {
     EXPECT_TRUE(deliveries.wait(200));
 }
 
+/// A tool spawns jobs one after the other and shows them; how much more memory it uses after the second half.
+long growth_of_spawner(IofUpcalls& upcalls, Host& host, const Host::Job& job, int count,
+                       const std::vector<std::string>& directives) {
+    std::vector<std::string> words{"spawn", std::to_string(count)};
+    words.insert(words.end(), directives.begin(), directives.end());
+    Host::Job next = host.start_job(1);
+    upcalls.spawned = next.nspace;
+    // What is counted is in one place then.
+    auto tool = host.start_program(job, 0, IOF_CLIENT, words, {"MALLOC_ARENA_MAX=1"});
+    for (int i = 0; i < count; ++i) {
+        EXPECT_EQ(tool.line(), "SPAWNED SUCCESS");
+        deliver(next, 0, kOut, "shown\n");
+        deliver(next, 0, kOut, "");
+        deliver(next, 0, PMIX_FWD_STDERR_CHANNEL, "");
+        const std::string line = tool.line();
+        if (line.size() < 5 || line.substr(line.size() - 5) != "shown") {
+            ADD_FAILURE() << "of job " << i << " came '" << line << "'";
+            return -1;
+        }
+        host.deregister_job(next);
+        next = host.start_job(1);
+        upcalls.spawned = next.nspace;
+        tool.go_on();
+    }
+    const std::string line = tool.line();
+    EXPECT_EQ(line.rfind("GREW ", 0), 0u) << line;
+    EXPECT_EQ(tool.wait(), 0);
+    return std::strtol(line.c_str() + 5, nullptr, 10);
+}
+
+TEST(IofSpawner, jobs_that_are_over_count_no_more) {
+    IofUpcalls upcalls;
+    setenv("PMIX_MCA_pmix_iof_max_registrations", "2", 1);
+    Host host(IofUpcalls::into);
+    unsetenv("PMIX_MCA_pmix_iof_max_registrations");
+    const Host::Job job = host.start_job(1);
+    constexpr int kJobs = 200;
+    const long plain = growth_of_spawner(upcalls, host, job, kJobs, {});
+    const long marked = growth_of_spawner(upcalls, host, job, kJobs, {"tag"});
+    EXPECT_LT(marked, plain + 100 * kJobs);
+}
+
 TEST_F(IofLimits, requests_are_bounded) {
     auto client = host_.start_program(job_, 0, IOF_CLIENT, {"often", other_.nspace, "0", "o"});
     EXPECT_EQ(client.line(60), "PULLS 1024");

@@ -315,12 +315,13 @@ TEST_F(Iof, IOF_27__IOF_32_a_tool_that_shows_its_job_does_not_keep_it_from_the_j
         PMIx_Info_list_add(list, PMIX_IOF_OUTPUT_TO_DIRECTORY, base.c_str(), PMIX_STRING);
     });
     upcalls_->spawned = written.nspace;
-    auto tool = host_->start_program(job_, 0, IOF_CLIENT, {"spawn", "dir=" + base, "tag"});
+    auto tool = host_->start_program(job_, 0, IOF_CLIENT, {"spawn", "1", "dir=" + base, "tag"});
     EXPECT_EQ(tool.line(), "SPAWNED SUCCESS");
     EXPECT_EQ(deliver(written, 0, kOut, "both\n"), PMIX_OPERATION_SUCCEEDED);
     EXPECT_EQ(tool.line(), "[" + written.nspace + ",0]<stdout>: both");
     EXPECT_EQ(slurp(base + "/" + written.nspace + "/rank.0/stdout"), "both\n");
     tool.go_on();
+    EXPECT_EQ(tool.line().rfind("GREW ", 0), 0u);
     EXPECT_EQ(tool.wait(), 0);
     std::filesystem::remove_all(base);
 }
