@@ -226,6 +226,12 @@ int run_cycles(const Words& words) {
     return 0;
 }
 
+/// A fence that ends within the call, so that nothing is called back.
+void expect_fence_nb(const std::string& what, const pmix_proc_t* procs, pmix_status_t wanted) {
+    const auto never = [](pmix_status_t, void*) { fail("a fence that has ended was called back"); };
+    expect(what, PMIx_Fence_nb(procs, procs == nullptr ? 0 : 1, nullptr, 0, never, nullptr), wanted);
+}
+
 // orphaned: the server ends while we do nothing; no call pretends that others have heard of us.
 int run_orphaned(const Words&) {
     init();
@@ -236,6 +242,8 @@ int run_orphaned(const Words&) {
     put(PMIX_GLOBAL, "told.nobody", "text");
     expect_true("a commit to nobody", PMIx_Commit() == PMIX_ERR_UNREACH);
     expect("a fence of ourselves", PMIx_Fence(&self, 1, nullptr, 0));
+    expect_fence_nb("one that returns", nullptr, PMIX_ERR_UNREACH);
+    expect_fence_nb("one of ourselves that returns", &self, PMIX_OPERATION_SUCCEEDED);
     expect_got("what we put", get(&self, "told.nobody"), "text");
     return finalize();
 }
@@ -322,6 +330,11 @@ int run_singleton(const Words&) {
     expect("fence", PMIx_Fence(nullptr, 0, nullptr, 0));
     const pmix_proc_t other = rank_of(1);
     expect("fence with nobody there", PMIx_Fence(&other, 1, nullptr, 0), PMIX_ERR_UNREACH);
+    pmix_proc_t stranger = self;  // of our rank in another job
+    stranger.nspace[0] = 'x';
+    expect("fence with another job", PMIx_Fence(&stranger, 1, nullptr, 0), PMIX_ERR_UNREACH);
+    expect_fence_nb("fence that returns", nullptr, PMIX_OPERATION_SUCCEEDED);
+    expect_fence_nb("fence with nobody there that returns", &other, PMIX_ERR_UNREACH);
     expect("abort", PMIx_Abort(1, "nobody hears", nullptr, 0), PMIX_ERR_UNREACH);
     finalize();
     return 0;

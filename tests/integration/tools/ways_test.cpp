@@ -3,6 +3,7 @@
 // of the servers of the node.
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -87,6 +88,54 @@ TEST_F(Tools, TOOL_04_tools_of_other_nodes_need_an_attribute_of_their_own) {
     EXPECT_EQ(address_in(near_text), "127.0.0.1");
     EXPECT_FALSE(listens(outside, port_in(near_text)));
     EXPECT_TRUE(begins(outcome("init:nspace=near"), "init PMIX_SUCCESS"));
+}
+
+/// A network of its own for what is started meanwhile, in which connections to 10.9.0.1 come from 10.9.0.2:
+/// to the one who listens there they come from another node.
+class OtherNode {
+  public:
+    OtherNode() : before_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {
+        there_ = before_ && unshare(CLONE_NEWNET) == 0 &&
+                 system(
+                     "{ ip link set lo up && ip addr add 10.9.0.1/32 dev lo &&"
+                     " ip addr add 10.9.0.2/32 dev lo &&"
+                     " ip route replace local 10.9.0.1 dev lo src 10.9.0.2 table local; } 2>/dev/null") == 0;
+    }
+    OtherNode(const OtherNode&) = delete;
+    ~OtherNode() {
+        if (!before_) return;
+        EXPECT_EQ(setns(before_.get(), CLONE_NEWNET), 0);
+    }
+    bool there() const { return there_; }
+
+  private:
+    muster::UniqueFd before_;
+    bool there_ = false;
+};
+
+TEST_F(Tools, TOOL_04_a_tool_of_another_node_is_refused_without_that_attribute) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can make a network";
+    const OtherNode node;
+    if (!node.there()) GTEST_SKIP() << "no network can be made here";
+    // The server listens there for other reasons, and believes what the tool says of its user.
+    std::vector<std::string> variables = environment();
+    for (const char* one : {"PMIX_MCA_ptl_tcp_if_include=10.9.0.1/32", "PMIX_MCA_psec=native",
+                            "PMIX_MCA_psec_native_trust_claims=1"})
+        variables.emplace_back(one);
+    const auto outcome_at = [&](const std::string& name, const std::string& word) {
+        Process one({"serve", name, "tools", "policy=quiet", "tmpdir=" + dir_, word}, variables);
+        EXPECT_TRUE(begins(one.line(), "READY"));
+        const std::string text = text_of(session_file(name));
+        EXPECT_NE(text.find("tcp4://10.9.0.1:"), std::string::npos) << text;
+        Process process({"run", "init:uri=" + text.substr(0, text.find('\n'))}, variables);
+        const std::string line = process.line();
+        EXPECT_EQ(process.wait(), 0);
+        one.end_input();
+        EXPECT_EQ(one.wait(), 0);
+        return line;
+    };
+    EXPECT_TRUE(begins(outcome_at("open", "remote"), "init PMIX_SUCCESS"));
+    EXPECT_EQ(outcome_at("closed", "remote=0"), "init PMIX_ERR_NOT_SUPPORTED");
 }
 
 // --- what may be said of the server ---
