@@ -17,6 +17,7 @@
 #include "core/server/server.hpp"
 #include "core/tool/tool.hpp"
 #include "framework/base/cpu_list.hpp"
+#include "framework/base/data_type.hpp"
 #include "framework/library_parameters.hpp"
 
 namespace muster {
@@ -44,7 +45,15 @@ std::string own_hostname(InfoView info) {
     return name;
 }
 
-/// Attributes of an init call that say how to listen: each is a parameter's value from the program. Values of
+/// What was given for a port, as the text of a parameter: the transport says what is none.
+std::string port_text(const pmix_value_t& value) {
+    if (const char* text = value_as_string(&value)) return text;
+    if (const auto number = value_as_number<int64_t>(&value)) return std::to_string(*number);
+    if (const auto number = value_as_number<uint64_t>(&value)) return std::to_string(*number);
+    return std::string("a value of type ") + data_type_name(value.type);
+}
+
+/// Attributes of an init call that say how to listen: each is a parameter's value from the program. Lists of
 /// another type are passed over, as attributes that nobody knows are.
 void add_transport_parameters(InfoView info, std::vector<std::pair<std::string, std::string>>& parameters) {
     struct Names {
@@ -56,8 +65,8 @@ void add_transport_parameters(InfoView info, std::vector<std::pair<std::string, 
     }
     for (const Names& port :
          {Names{PMIX_TCP_IPV4_PORT, "ptl_tcp_ipv4_port"}, Names{PMIX_TCP_IPV6_PORT, "ptl_tcp_ipv6_port"}}) {
-        if (const auto number = info.number<uint16_t>(port.attribute))
-            parameters.emplace_back(port.parameter, std::to_string(*number));
+        if (const pmix_info_t* given = info.find(port.attribute))
+            parameters.emplace_back(port.parameter, port_text(given->value));
     }
     for (const Names& family : {Names{PMIX_TCP_DISABLE_IPV4, "ptl_tcp_disable_ipv4_family"},
                                 Names{PMIX_TCP_DISABLE_IPV6, "ptl_tcp_disable_ipv6_family"}}) {

@@ -49,10 +49,15 @@ Result<void> Acceptor::open(const ListenOptions& options) {
     for (Ptl* transport : runtime_.registry().ptls()) {
         auto listener = transport->listen(options);
         if (!listener) {
-            MUSTER_LOG(runtime_.registry().log("ptl"), Info, "%s: %s", transport->name(),
-                       listener.error().text.c_str());
-            failures += (failures.empty() ? "" : "; ") + std::string(transport->name()) + ": " +
-                        listener.error().text;
+            const std::string& why = listener.error().text;
+            // What somebody wants and cannot be is a mistake; an address that is taken may be none.
+            if (listener.status() == PMIX_ERR_BAD_PARAM) {
+                MUSTER_LOG(runtime_.registry().log("ptl"), Error, "%s is not listened on: %s",
+                           transport->name(), why.c_str());
+            } else {
+                MUSTER_LOG(runtime_.registry().log("ptl"), Info, "%s: %s", transport->name(), why.c_str());
+            }
+            failures += (failures.empty() ? "" : "; ") + std::string(transport->name()) + ": " + why;
             continue;
         }
         Open& open = open_.emplace_back();

@@ -110,4 +110,42 @@ TEST(ServerAddress, HasThePortAndTheInterfaceThatTheHostNames) {
     EXPECT_NE(uri.find("tcp4://127.0.0.1:" + std::to_string(port)), std::string::npos) << uri;
 }
 
+/// What a server writes to its log whose host gives it this port, and the address that it has over TCP.
+std::pair<std::string, std::string> started_with(const char* key, const void* port, pmix_data_type_t type) {
+    setenv("PMIX_MCA_ptl_base_verbose", "1", 1);
+    testing::internal::CaptureStderr();
+    std::string address;
+    {
+        Host host({}, Given(key, port, type).infos());
+        address = address_for_clients(host);
+    }
+    unsetenv("PMIX_MCA_ptl_base_verbose");
+    return {testing::internal::GetCapturedStderr(), address};
+}
+
+TEST(ServerAddress, SaysOnceWhatIsNoPort) {
+    const auto expect_said = [](const std::pair<std::string, std::string>& started, const std::string& what) {
+        const auto& [log, address] = started;
+        const size_t at = log.find("\"" + what + "\" is no port");
+        EXPECT_NE(at, std::string::npos) << what << ": " << log;
+        EXPECT_EQ(log.find("is no port", at + what.size() + 12), std::string::npos) << "twice: " << log;
+        EXPECT_EQ(address, "") << "listened on another port than the one that was wanted";
+    };
+    const int large = 70000, negative = -2;
+    const bool flag = true;
+    const uint64_t huge = UINT64_MAX;
+    expect_said(started_with(PMIX_TCP_IPV4_PORT, &large, PMIX_INT), "70000");
+    expect_said(started_with(PMIX_TCP_IPV4_PORT, &negative, PMIX_INT), "-2");
+    expect_said(started_with(PMIX_TCP_IPV4_PORT, &huge, PMIX_UINT64), "18446744073709551615");
+    expect_said(started_with(PMIX_TCP_IPV4_PORT, "many", PMIX_STRING), "many");
+    expect_said(started_with(PMIX_TCP_IPV4_PORT, &flag, PMIX_BOOL), "a value of type PMIX_BOOL");
+
+    // A list of ports is one in a text, as that of the parameter is; what is of the other family
+    // not asked for.
+    const std::string port = std::to_string(free_port());
+    const auto [log, address] = started_with(PMIX_TCP_IPV4_PORT, port.c_str(), PMIX_STRING);
+    EXPECT_EQ(log, "");
+    EXPECT_TRUE(address.ends_with(":" + port)) << address;
+}
+
 }  // namespace
