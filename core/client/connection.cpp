@@ -7,9 +7,11 @@
 namespace muster {
 namespace {
 
-/// Whoever wants to hear what a server says unasked says so (EventLoop::need_thread()).
+/// Whoever wants to hear what a server says unasked says so (EventLoop::need_thread()). A server answers as
+/// long as a message can be; memory is taken as it arrives.
 Channel::Limits limits() {
     Channel::Limits limits;
+    limits.max_payload = Channel::kMaxPayload;
     limits.can_wait = true;
     return limits;
 }

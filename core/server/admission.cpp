@@ -249,6 +249,7 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     limits.max_payload = runtime_.parameters().size("server_base_max_payload");
     limits.max_queued = runtime_.parameters().size("server_base_max_queued");
     limits.close_when_full = true;
+    peer->log = &log();
     peer->unanswered = unanswered_of(*peer);
     peer->max_decoded = runtime_.parameters().size("server_base_max_decoded");
     peer->channel = std::make_unique<Channel>(runtime_.loop(), std::move(admission->socket), limits);

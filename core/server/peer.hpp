@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/server/unanswered.hpp"
+#include "framework/base/log.hpp"
 #include "framework/packer.hpp"
 #include "framework/ptl/channel.hpp"
 #include "framework/ptl/handshake.hpp"
@@ -27,6 +28,7 @@ class Peer {
     bool shares = false;     ///< it maps what our store shares
     std::string server_uri;  ///< of a tool that is a server, too: how that is reached; as it says
     std::unique_ptr<Channel> channel;
+    const Log* log = nullptr;                ///< of the server; null: nothing is written
     std::shared_ptr<Unanswered> unanswered;  ///< its process's, or its user's; never null once it is let in
     size_t max_decoded = SIZE_MAX;           ///< memory that one message may take once it is read
 
@@ -40,16 +42,18 @@ class Peer {
 
     Packer packer() const { return Packer(format); }
 
-    /// Answers the request with this tag. A message that could not be packed is answered by its status alone.
+    /// Answers the request with this tag. A message that could not be packed is answered by its status alone;
+    /// one that is longer than a message can be, by PMIX_ERR_OUT_OF_RESOURCE.
     void reply(uint32_t request_tag, Packer&& message) {
         if (message.error() != PMIX_SUCCESS) {
             reply_status(request_tag, message.error());
             return;
         }
-        send(request_tag, message.take());
+        if (takes(request_tag, message.length())) send(request_tag, message.take());
     }
     void reply_shared(uint32_t request_tag, SharedBytes payload) {
-        if (channel) channel->send_shared(0, request_tag, std::move(payload));
+        if (channel && takes(request_tag, payload->size()))
+            channel->send_shared(0, request_tag, std::move(payload));
     }
     void reply_status(uint32_t request_tag, pmix_status_t status) {
         send(request_tag, packed_status(status));
@@ -68,6 +72,17 @@ class Peer {
     std::string text() const { return proc_text(proc); }
 
   private:
+    bool takes(uint32_t request_tag, size_t length) {
+        if (!channel || length <= channel->max_sent()) return true;
+        if (log != nullptr) {
+            MUSTER_LOG(
+                *log, Error,
+                "the answer to a request of %s is not sent: it has %zu bytes, and a message %zu at most",
+                text().c_str(), length, channel->max_sent());
+        }
+        reply_status(request_tag, PMIX_ERR_OUT_OF_RESOURCE);
+        return false;
+    }
     Bytes packed_status(pmix_status_t status) const {
         Packer message(format);
         message.status(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);

@@ -79,7 +79,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared, bool soon, size_t sent = 0) {
         if (!open_ || finishing_ || write_failed_) return false;
         const size_t payload_size = shared ? shared->size() : own.size();
-        if (payload_size > kMaxPayload) return false;
+        if (payload_size > max_sent()) return false;
         const auto full = [&] {
             return queued_ != 0 && (queued_ >= limits_.max_queued ||
                                     kHeaderSize + payload_size > limits_.max_queued - queued_);
@@ -108,7 +108,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             size += part.size();
         flush();
         Header header;
-        if (size > kMaxPayload) return false;
+        if (size > max_sent()) return false;
         write_header(header, pindex, tag, size);
         size_t sent = 0;
         if (open_ && !finishing_ && !write_failed_ && queue_.empty() && payload.size() < kPartsAtOnce) {
@@ -197,6 +197,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     bool holds_back() const { return !started_ || paused_ || !buffer_.empty(); }
     bool is_open() const { return open_; }
     size_t queued() const { return queued_; }
+    size_t max_sent() const { return std::min(limits_.max_sent, kMaxPayload); }
     const Socket& socket() const { return socket_; }
 
   private:
@@ -570,6 +571,9 @@ void Channel::flush() {
 
 size_t Channel::queued() const {
     return impl_->queued();
+}
+size_t Channel::max_sent() const {
+    return impl_->max_sent();
 }
 void Channel::on_drained(std::function<void()> callback) {
     impl_->on_drained(std::move(callback));

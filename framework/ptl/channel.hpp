@@ -41,6 +41,7 @@ class Channel {
 
     struct Limits {
         size_t max_payload = size_t{1} << 30;  ///< a longer frame closes the channel before it is allocated
+        size_t max_sent = kMaxPayload;         ///< the longest payload that is sent
         /// Bytes waiting to be sent, headers included; a frame that would go past it is refused. An empty
         /// queue takes any frame, so that one frame can always go out.
         size_t max_queued = SIZE_MAX;
@@ -60,8 +61,8 @@ class Channel {
     void start(OnFrame on_frame, OnClosed on_closed, ByteView early = {});
 
     /// Queues a frame; it is written at once where the socket takes it. False when it was not queued (closed,
-    /// or the limit of queued bytes reached). `pindex` is what the handshake gave (0 towards clients). No
-    /// callback is made inside this call: a peer that is gone is reported later.
+    /// longer than max_sent(), or the limit of queued bytes reached). `pindex` is what the handshake gave (0
+    /// towards clients). No callback is made inside this call: a peer that is gone is reported later.
     bool send(uint32_t pindex, uint32_t tag, Bytes payload);
     bool send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload);
     /// The same for a payload in parts, which stay the caller's: what the socket does not take at once is
@@ -77,6 +78,8 @@ class Channel {
 
     /// Bytes that wait to be sent.
     size_t queued() const;
+    /// The longest payload that is sent.
+    size_t max_sent() const;
     /// Called when the queue has become empty (soon, if it is empty now), once per call of this function;
     /// never inside it. Dropped when the channel closes.
     void on_drained(std::function<void()> callback);
