@@ -74,6 +74,15 @@ void define_library_parameters(Parameters& parameters) {
              "destructed."},
         {.framework = "server",
          .component = "base",
+         .name = "max_committed",
+         .type = ParameterType::Size,
+         .default_value = "2g",
+         .unit = "bytes",
+         .help = "How much memory all that one process has committed may take together; what is committed "
+                 "beyond is refused (PMIX_ERR_OUT_OF_RESOURCE where the process waits for an answer) and not "
+                 "kept."},
+        {.framework = "server",
+         .component = "base",
          .name = "describe_node",
          .type = ParameterType::Bool,
          .default_value = "true",

@@ -142,7 +142,8 @@ void handle::commit(Server& server, const Request& request) {
 
 void handle::post(Server& server, const Request& request) {
     const pmix_status_t status = server.modex().commit(request.peer->proc, request.in);
-    if (status == PMIX_SUCCESS) return;
+    // That there is no room for more has been written.
+    if (status == PMIX_SUCCESS || status == PMIX_ERR_OUT_OF_RESOURCE) return;
     MUSTER_LOG(server.log(), Error, "what %s has committed is not kept from here on: %s",
                request.peer->text().c_str(), status_text(status));
 }

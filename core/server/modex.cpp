@@ -44,39 +44,6 @@ void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values) {
     out.bytes(object.view());
 }
 
-pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
-    Gds& store = server_.runtime().store();
-    // A few bytes on the wire may stand for a thousand times as many.
-    size_t room = server_.runtime().parameters().size("server_base_max_payload");
-    while (!body.at_end()) {
-        pmix_scope_t scope = PMIX_SCOPE_UNDEF;
-        ByteView section;
-        BufferType buffer_type = BufferType::NonDescribed;
-        if (!body.scope(scope) || !body.buffer(buffer_type, section)) return body.error();
-        if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL) return PMIX_ERR_BAD_PARAM;
-        Unpacker values = body.inside(buffer_type, section);
-        while (!values.at_end()) {
-            std::string key;
-            Value value;
-            if (!values.kval(key, value)) return values.error();
-            // What the host says of a process is not the process's to change.
-            if (key_is_reserved(key.c_str()) && !key_is(key.c_str(), PMIX_QUALIFIED_VALUE)) continue;
-            if (const pmix_status_t status = value_decompress(value.get(), &room); status != PMIX_SUCCESS)
-                return status;
-            if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value);
-                status != PMIX_SUCCESS) {
-                return status;
-            }
-        }
-        body.count(values);
-    }
-    if (LocalClient* client = server_.namespaces().client(proc)) ++client->commits;
-    const Proc target(proc);
-    retry(target, false);
-    request_again([&](const Proc& other) { return other == target; });
-    return PMIX_SUCCESS;
-}
-
 std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
     const Gds& store = server_.runtime().store();
     pmix_proc_t owner = request.target;

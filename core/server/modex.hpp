@@ -25,6 +25,7 @@ namespace muster {
 class Peer;
 class Server;
 struct GetDirectives;
+struct LocalClient;
 
 /// A request for data of `target`.
 struct GetRequest {
@@ -50,7 +51,8 @@ class Modex {
 
     explicit Modex(Server& server) : server_(server) {}
 
-    /// Takes in the body of a commit of a local process.
+    /// Takes in the body of a commit of a local process. PMIX_ERR_OUT_OF_RESOURCE where all that it posts
+    /// takes more than it may (server_base_max_committed): what came before is kept, the rest is not.
     pmix_status_t commit(const pmix_proc_t& proc, Unpacker& body);
     void get(GetRequest request, OnGet done);
     /// The host wants the data of one of our processes for another server.
@@ -94,6 +96,8 @@ class Modex {
     };
     using WaitingList = std::list<std::unique_ptr<Waiting>>;
 
+    pmix_status_t take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body);
+    bool has_room(LocalClient& client, size_t limit, size_t more);
     void get_value(GetRequest request, const GetDirectives& directives, OnGet done);
     /// PMIX_GROUP_NAMES: the host may know more than this server.
     void get_group_names(GetRequest request, const GetDirectives& directives, OnGet done);

@@ -20,6 +20,13 @@ class Gds;
 /// Users for whom nobody is a stranger: root, and the server's own.
 bool is_master(uint32_t uid);
 
+/// Bytes that what a process has committed takes here.
+struct Committed {
+    size_t found = 0;       ///< when it was last looked through
+    size_t since = 0;       ///< what came since; some of it in the place of what was there
+    bool refusing = false;  ///< it was written that it has no room for more
+};
+
 /// One process of this node, as the host registered it.
 struct LocalClient {
     pmix_proc_t proc{};
@@ -29,9 +36,10 @@ struct LocalClient {
     PeerPtr peer;                   ///< its first connection; null while there is none
     std::vector<PeerPtr> clones;    ///< further connections (children that share its identity)
     uint64_t commits = 0;           ///< how often it has committed
-    bool connected = false;         ///< it has connected at least once
-    bool finalized = false;         ///< it said goodbye
-    bool lost = false;              ///< its connection broke without goodbye
+    Committed committed;
+    bool connected = false;  ///< it has connected at least once
+    bool finalized = false;  ///< it said goodbye
+    bool lost = false;       ///< its connection broke without goodbye
     bool gone() const { return finalized || lost; }
 };
 

@@ -6,6 +6,8 @@
 
 #include <cstring>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "framework/base/info.hpp"
 #include "tests/integration/bad_input.hpp"
@@ -34,6 +36,7 @@ class Asking {
             pmix_status_t status = PMIX_ERR_TIMEOUT;
             in.status(status);
             ++seen[status];
+            if (payload.empty()) break;
         }
         return seen;
     }
@@ -53,6 +56,7 @@ class GreedyPeer : public BadInput {
         : BadInput({{"PMIX_MCA_server_base_max_requests", "100"},
                     {"PMIX_MCA_server_base_max_foreign_processes", "8"},
                     {"PMIX_MCA_server_base_max_group_memory", "64k"},
+                    {"PMIX_MCA_server_base_max_committed", "512k"},
                     {"PMIX_MCA_pmix_event_max_codes", "100"},
                     {"PMIX_MCA_server_base_max_request_memory", "1m"},
                     {"PMIX_MCA_server_base_max_wait", "60"},
@@ -63,10 +67,10 @@ class GreedyPeer : public BadInput {
         message.string(job_.nspace).rank(rank).infos(directives).string(key);
         return message;
     }
-    static Packer commit(const char* key, const pmix_value_t& value) {
+    static Packer commit(const char* key, const pmix_value_t& value, Command how = Command::Commit) {
         Packer values(format());
         values.kval(key, value);
-        Packer message = command(static_cast<uint8_t>(Command::Commit));
+        Packer message = command(static_cast<uint8_t>(how));
         message.scope(PMIX_GLOBAL).buffer(values.view());
         return message;
     }
@@ -92,6 +96,48 @@ TEST_F(GreedyPeer, IsRefusedMoreRequestsThanMayWait) {
         greedy.ask(get(1, "greedy.late"));
     EXPECT_EQ(greedy.answers(2 * kRequests), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, 2 * kRequests}}));
     EXPECT_EQ(lines_with(log(), "more are refused"), 1U);
+}
+
+TEST_F(GreedyPeer, CommitsAsMuchAsItMay) {
+    const muster::Value value = muster::Value::from(std::string(1000, 'x'));
+    Asking greedy(accepted()), other(accepted(1));
+    const auto put = [&](Asking& who, const std::string& key) {
+        who.ask(commit(key.c_str(), *value));
+        return who.answer();
+    };
+    int kept = 0;
+    while (kept < 1000 && put(greedy, "greedy." + std::to_string(kept)) == PMIX_SUCCESS)
+        ++kept;
+    EXPECT_GT(kept, 150);
+    EXPECT_LT(kept, 1000) << "as much as it likes";
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(put(greedy, "greedy.more"), PMIX_ERR_OUT_OF_RESOURCE);
+        greedy.ask(commit("greedy.posted", *value, Command::Post));  // not answered
+    }
+    // What was kept is there, what was not is not, and who is refused takes part in fences.
+    const auto at_once = [] {
+        Info directives;
+        directives.add(PMIX_IMMEDIATE, true);
+        return directives;
+    };
+    other.ask(get(0, "greedy.0"));
+    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+    for (const char* refused : {"greedy.more", "greedy.posted"}) {
+        other.ask(get(0, refused, at_once()));
+        EXPECT_EQ(other.answer(), PMIX_ERR_NOT_FOUND) << refused;
+    }
+    const pmix_proc_t both[] = {muster::make_proc(job_.nspace, 0), muster::make_proc(job_.nspace, 1)};
+    for (Asking* who : {&greedy, &other}) {
+        Packer fence = command(static_cast<uint8_t>(Command::Fence));
+        fence.procs(both, 2).infos({});
+        who->ask(fence);
+    }
+    EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
+    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+    // What is posted again takes the place of what it was.
+    for (int i = 0; i < 1000; ++i)
+        ASSERT_EQ(put(other, "other.key"), PMIX_SUCCESS) << i;
+    EXPECT_EQ(lines_with(log(), "server_base_max_committed"), 1U);
 }
 
 TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a process commits: taking it into the store, as far as it may have this server keep it. See modex.hpp.
+#include <string>
+#include <utility>
+
+#include "core/server/server.hpp"
+#include "framework/base/compress.hpp"
+
+namespace muster {
+namespace {
+
+/// What a value takes beside its key and what it owns.
+constexpr size_t kValueOverhead = 128;
+/// What is posted is looked through again after this part of the limit, at the earliest.
+constexpr size_t kLookAgain = 16;
+
+size_t memory_of(const char* key, const pmix_value_t& value) {
+    size_t size = 0;
+    if (value_size(&value, &size) != PMIX_SUCCESS) size = sizeof value;
+    return kValueOverhead + key_view(key).size() + size;
+}
+
+}  // namespace
+
+bool Modex::has_room(LocalClient& client, size_t limit, size_t more) {
+    Committed& committed = client.committed;
+    const auto fits = [&] {
+        const size_t taken = committed.found + committed.since;
+        return taken <= limit && more <= limit - taken;
+    };
+    if (fits()) return true;
+    // What is posted again takes the place of what it was before.
+    if (committed.since > limit / kLookAgain) {
+        committed = {.refusing = committed.refusing};
+        server_.runtime().store().find_posted(client.proc, View::All, [&](const Found& found) {
+            committed.found += memory_of(found.key, found.value);
+        });
+        if (committed.found <= limit / 2) committed.refusing = false;
+        if (fits()) return true;
+    }
+    if (!std::exchange(committed.refusing, true)) {
+        MUSTER_LOG(server_.log(), Error,
+                   "what %s has committed takes %zu bytes: more is refused, and not kept "
+                   "(server_base_max_committed)",
+                   proc_text(client.proc).c_str(), committed.found + committed.since);
+    }
+    return false;
+}
+
+pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body) {
+    Gds& store = server_.runtime().store();
+    const size_t limit = server_.runtime().parameters().size("server_base_max_committed");
+    // A few bytes on the wire may stand for a thousand times as many.
+    size_t room = server_.runtime().parameters().size("server_base_max_payload");
+    while (!body.at_end()) {
+        pmix_scope_t scope = PMIX_SCOPE_UNDEF;
+        ByteView section;
+        BufferType buffer_type = BufferType::NonDescribed;
+        if (!body.scope(scope) || !body.buffer(buffer_type, section)) return body.error();
+        if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL) return PMIX_ERR_BAD_PARAM;
+        Unpacker values = body.inside(buffer_type, section);
+        while (!values.at_end()) {
+            std::string key;
+            Value value;
+            if (!values.kval(key, value)) return values.error();
+            // What the host says of a process is not the process's to change.
+            if (key_is_reserved(key.c_str()) && !key_is(key.c_str(), PMIX_QUALIFIED_VALUE)) continue;
+            if (const pmix_status_t status = value_decompress(value.get(), &room); status != PMIX_SUCCESS)
+                return status;
+            const size_t memory = memory_of(key.c_str(), *value);
+            if (client != nullptr && !has_room(*client, limit, memory)) return PMIX_ERR_OUT_OF_RESOURCE;
+            if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value);
+                status != PMIX_SUCCESS) {
+                return status;
+            }
+            if (client != nullptr) client->committed.since += memory;
+        }
+        body.count(values);
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
+    LocalClient* client = server_.namespaces().client(proc);
+    const pmix_status_t status = take_in(client, proc, body);
+    // One for which there was no room has posted what there was room for: who waits for more waits no longer
+    // than after any commit.
+    if (status != PMIX_SUCCESS && status != PMIX_ERR_OUT_OF_RESOURCE) return status;
+    if (client != nullptr) ++client->commits;
+    const Proc target(proc);
+    retry(target, false);
+    request_again([&](const Proc& other) { return other == target; });
+    return status;
+}
+
+}  // namespace muster
