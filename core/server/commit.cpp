@@ -47,7 +47,7 @@ bool Modex::has_room(LocalClient& client, size_t limit, size_t more) {
     return false;
 }
 
-pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body) {
+pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh) {
     Gds& store = server_.runtime().store();
     const size_t limit = server_.runtime().parameters().size("server_base_max_committed");
     // A few bytes on the wire may stand for a thousand times as many.
@@ -74,6 +74,7 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
                 return status;
             }
             if (client != nullptr) client->committed.since += memory;
+            if (fresh != nullptr && scope != PMIX_REMOTE) fresh->insert(std::move(key));
         }
         body.count(values);
     }
@@ -82,13 +83,14 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
 
 pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
     LocalClient* client = server_.namespaces().client(proc);
-    const pmix_status_t status = take_in(client, proc, body);
+    const Proc target(proc);
+    Fresh fresh;
+    const pmix_status_t status = take_in(client, proc, body, waiting_.count(target) != 0 ? &fresh : nullptr);
     // One for which there was no room has posted what there was room for: who waits for more waits no longer
     // than after any commit.
     if (status != PMIX_SUCCESS && status != PMIX_ERR_OUT_OF_RESOURCE) return status;
     if (client != nullptr) ++client->commits;
-    const Proc target(proc);
-    retry(target, false);
+    retry(target, false, &fresh);
     request_again([&](const Proc& other) { return other == target; });
     return status;
 }

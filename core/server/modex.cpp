@@ -112,6 +112,13 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
         lookup.key = request.key->c_str();
         has_key = store.find(lookup, [](const Found&) {}) == PMIX_SUCCESS;
         if (!has_key) return std::nullopt;
+    } else if (request.key) {
+        // All that the process posted is packed for it: not where it is not there.
+        Lookup plain;
+        plain.nspace = request.target.nspace;
+        plain.rank = request.target.rank;
+        plain.key = request.key->c_str();
+        if (store.find(plain, [](const Found&) {}) != PMIX_SUCCESS) return std::nullopt;
     }
     const pmix_status_t status =
         store.find_posted(request.target, local ? View::Local : View::All, [&](const Found& found) {
@@ -375,14 +382,21 @@ void Modex::ask_again_later(const pmix_proc_t& target) {
     again.pause = std::min(2 * again.pause, kLongestPause);
 }
 
-void Modex::retry(const Proc& target, bool final_answer) {
+void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
+    // Any number may wait, and to pack an answer takes time: only for those who may find it there now.
+    const auto may_have_come = [&](const GetRequest& request) {
+        if (fresh == nullptr || !request.key || key_is_reserved(request.key->c_str())) return true;
+        if (fresh->contains(*request.key)) return true;
+        return !request.info.empty() && fresh->contains(PMIX_QUALIFIED_VALUE);
+    };
     const auto found = waiting_.find(target);
     if (found == waiting_.end()) return;
     WaitingList list = std::move(found->second);
     waiting_.erase(found);
     WaitingList later;
     for (auto& waiting : list) {
-        if (auto blob = try_answer(waiting->request)) {
+        auto blob = may_have_come(waiting->request) ? try_answer(waiting->request) : std::nullopt;
+        if (blob) {
             waiting->done(PMIX_SUCCESS, std::move(*blob));
         } else if (final_answer) {
             waiting->done(PMIX_ERR_NOT_FOUND, {});

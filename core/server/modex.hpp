@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "framework/base/info.hpp"
@@ -96,7 +97,9 @@ class Modex {
     };
     using WaitingList = std::list<std::unique_ptr<Waiting>>;
 
-    pmix_status_t take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body);
+    /// Keys that a commit has brought, where processes of this node may see them.
+    using Fresh = std::unordered_set<std::string>;
+    pmix_status_t take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh);
     bool has_room(LocalClient& client, size_t limit, size_t more);
     void get_value(GetRequest request, const GetDirectives& directives, OnGet done);
     /// PMIX_GROUP_NAMES: the host may know more than this server.
@@ -109,7 +112,8 @@ class Modex {
     void host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data);
     void ask_again_later(const pmix_proc_t& target);
     void keep_foreign(const Proc& target);
-    void retry(const Proc& target, bool final_answer);
+    /// `fresh`: what has come, where that is known; null: anything.
+    void retry(const Proc& target, bool final_answer, const Fresh* fresh = nullptr);
     using Concerned = std::function<bool(const Proc&)>;
     WaitingList take_waiting(const Concerned& concerned);
     std::vector<std::pair<Proc, OnRequested>> take_requested(const Concerned& concerned);

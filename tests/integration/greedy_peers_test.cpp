@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <pmix.h>
 
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <string>
@@ -442,6 +443,48 @@ TEST_F(GreedyPeer, MessagesThatBecomeMuchLargerAreRefused) {
     }
     greedy.ask(message);
     EXPECT_EQ(greedy.answer(), PMIX_ERR_UNPACK_FAILURE);
+}
+
+/// One that has as much wait as it may have by default, which is not to keep the server from others.
+class BusyPeer : public BadInput {
+  protected:
+    static constexpr auto kLimit = std::chrono::seconds(20);
+
+    static Packer commit(const char* key, size_t size) {
+        Packer values(format());
+        values.kval(key, *muster::Value::from(std::string(size, 'x')));
+        Packer message = command(static_cast<uint8_t>(Command::Commit));
+        message.scope(PMIX_GLOBAL).buffer(values.view());
+        return message;
+    }
+    std::chrono::steady_clock::duration since_begin() const {
+        return std::chrono::steady_clock::now() - begin_;
+    }
+
+  private:
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+TEST_F(BusyPeer, MayWaitForAnyNumberOfKeys) {
+    Asking busy(accepted()), other(accepted(1));
+    other.ask(commit("busy.large", 900000));
+    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+    Info directives;
+    directives.add(PMIX_TIMEOUT, 60);
+    for (int i = 0; i < 3000; ++i) {
+        Packer get = command(static_cast<uint8_t>(Command::Get));
+        get.string(job_.nspace).rank(1).infos(directives).string("busy.never");
+        busy.ask(get);
+    }
+    Packer get = command(static_cast<uint8_t>(Command::Get));
+    get.string(job_.nspace).rank(1).infos(directives).string("busy.199");
+    busy.ask(get);
+    for (int i = 0; i < 200; ++i) {
+        other.ask(commit(("busy." + std::to_string(i)).c_str(), 1));
+        ASSERT_EQ(other.answer(), PMIX_SUCCESS);
+    }
+    EXPECT_EQ(busy.answer(), PMIX_SUCCESS);
+    EXPECT_LT(since_begin(), kLimit);
 }
 
 }  // namespace
