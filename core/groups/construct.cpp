@@ -62,6 +62,18 @@ void add_group_info(const Arrival& arrival, Info& out) {
     out.add(PMIX_GROUP_INFO, std::move(whole).to_value());
 }
 
+/// Whether what local members tell can be kept: it stays with who told it when the group has ended. With a
+/// context id it is stored with that and without.
+bool can_keep(Server& server, const Info& told) {
+    for (const pmix_info_t& one : told) {
+        const InfoView values = value_as_infos(&one.value);
+        const pmix_proc_t* owner = values.proc(PMIX_PROCID);
+        if (owner == nullptr) continue;
+        if (!server.modex().charge(*owner, values, 2)) return false;
+    }
+    return true;
+}
+
 /// The directives for the host: those of the first participant, and what others add to them.
 Info directives_for_host(const Collective& collective) {
     Info info;
@@ -345,8 +357,11 @@ Outcome enter(Server& server, Group group, size_t wanted, const HostAnswer& answ
                 outcome.info.add_copy(PMIX_GROUP_INFO, nested.value);
         }
     }
-    for (const pmix_info_t& info : outcome.info)
+    for (const pmix_info_t& info : outcome.info) {
         store_group_info(store, info, group.context_id);
+        const InfoView values = value_as_infos(&info.value);
+        if (const pmix_proc_t* owner = values.proc(PMIX_PROCID)) server.modex().told(*owner, values);
+    }
     outcome.info.add(PMIX_GROUP_MEMBERSHIP, group.membership());
     if (group.context_id) outcome.info.add(PMIX_GROUP_CONTEXT_ID, *group.context_id);
     if (group.leader) outcome.info.add(PMIX_GROUP_LEADER, *group.leader);
@@ -391,6 +406,8 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
     if (!has_room(maker_of(*collective), collective->id(), collective->participants().size()))
         return server_.collectives().finish(collective, {PMIX_ERR_OUT_OF_RESOURCE, {}, 0});
     GroupPart part = local_part(*collective);
+    if (!can_keep(server_, part.infos))
+        return server_.collectives().finish(collective, {PMIX_ERR_OUT_OF_RESOURCE, {}, 0});
     if (state.new_leader) part.leaders.assign(1, *state.new_leader);
     if (local_only && !wants_id) {
         std::vector<GroupPart> parts;
@@ -464,6 +481,7 @@ void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_pro
     part.notify_termination = arrival.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     if (!procs.empty()) part.leaders.push_back(arrival.proc);
     add_group_info(arrival, part.infos);
+    if (!can_keep(server, part.infos)) return arrival.reply({PMIX_ERR_OUT_OF_RESOURCE, {}, 0});
     part.posted = server.modex().contribution(part.present);
     Info info;
     info.add_copies(part.infos);

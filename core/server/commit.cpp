@@ -47,6 +47,26 @@ bool Modex::has_room(LocalClient& client, size_t limit, size_t more) {
     return false;
 }
 
+bool Modex::charge(const pmix_proc_t& proc, InfoView values, size_t times) {
+    LocalClient* client = server_.namespaces().client(proc);
+    if (client == nullptr) return true;  // counted where it is local
+    size_t more = 0;
+    for (const pmix_info_t& one : values)
+        more += times * memory_of(one.key, one.value);
+    if (!has_room(*client, server_.runtime().parameters().size("server_base_max_committed"), more))
+        return false;
+    client->committed.since += more;
+    return true;
+}
+
+void Modex::told(const pmix_proc_t& proc, InfoView values) {
+    if (waiting_.count(Proc(proc)) == 0) return;
+    Fresh fresh{PMIX_QUALIFIED_VALUE};
+    for (const pmix_info_t& one : values)
+        fresh.emplace(key_view(one.key));
+    retry(Proc(proc), false, &fresh);
+}
+
 pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh) {
     Gds& store = server_.runtime().store();
     const size_t limit = server_.runtime().parameters().size("server_base_max_committed");

@@ -394,6 +394,8 @@ void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
     WaitingList list = std::move(found->second);
     waiting_.erase(found);
     WaitingList later;
+    const LocalClient* client = server_.namespaces().client(target.to_c());
+    const bool has_committed = client == nullptr || client->commits > 0;
     for (auto& waiting : list) {
         auto blob = may_have_come(waiting->request) ? try_answer(waiting->request) : std::nullopt;
         if (blob) {
@@ -402,7 +404,7 @@ void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
             waiting->done(PMIX_ERR_NOT_FOUND, {});
         } else {
             // It has committed without that key: from now on waiting is bounded.
-            if (!waiting->time_limit) bound(*waiting);
+            if (!waiting->time_limit && has_committed) bound(*waiting);
             later.push_back(std::move(waiting));
         }
     }

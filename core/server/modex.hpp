@@ -55,6 +55,11 @@ class Modex {
     /// Takes in the body of a commit of a local process. PMIX_ERR_OUT_OF_RESOURCE where all that it posts
     /// takes more than it may (server_base_max_committed): what came before is kept, the rest is not.
     pmix_status_t commit(const pmix_proc_t& proc, Unpacker& body);
+    /// Counts what is to be stored of a local process otherwise, so many times, with what it commits. False:
+    /// there is no room for it.
+    bool charge(const pmix_proc_t& proc, InfoView values, size_t times);
+    /// Such values have been stored: who waits for them is answered.
+    void told(const pmix_proc_t& proc, InfoView values);
     void get(GetRequest request, OnGet done);
     /// The host wants the data of one of our processes for another server.
     void requested(const pmix_proc_t& proc, OnRequested done);

@@ -141,6 +141,53 @@ TEST_F(GreedyPeer, CommitsAsMuchAsItMay) {
     EXPECT_EQ(lines_with(log(), "server_base_max_committed"), 1U);
 }
 
+TEST_F(GreedyPeer, TellsGroupsAsMuchAsItMay) {
+    const pmix_proc_t self = muster::make_proc(job_.nspace, 0);
+    Asking greedy(accepted());
+    // What is told at the construction of a group stays when that has ended.
+    const auto tell = [&](const std::string& key) {
+        Info told, directives;
+        told.add(key.c_str(), std::string(1000, 'x').c_str());
+        directives.add(PMIX_GROUP_INFO, std::move(told).to_value());
+        Packer construct = command(static_cast<uint8_t>(Command::GroupConstruct));
+        construct.string("told").procs(&self, 1).infos(directives);
+        greedy.ask(construct);
+        const pmix_status_t status = greedy.answer();
+        if (status != PMIX_SUCCESS) return status;
+        Packer destruct = command(static_cast<uint8_t>(Command::GroupDestruct));
+        destruct.string("told").procs(&self, 1).infos({});
+        greedy.ask(destruct);
+        return greedy.answer();
+    };
+    // The same again takes the place of what it was.
+    for (int i = 0; i < 300; ++i)
+        ASSERT_EQ(tell("told.again"), PMIX_SUCCESS) << i;
+    int told = 0;
+    while (told < 1000 && tell("told." + std::to_string(told)) == PMIX_SUCCESS)
+        ++told;
+    EXPECT_GT(told, 50);
+    EXPECT_LT(told, 1000) << "as much as it likes";
+    EXPECT_EQ(tell("told.more"), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(lines_with(log(), "server_base_max_committed"), 1U);
+}
+
+TEST_F(GreedyPeer, GetsWhatItWaitsForOnceAGroupIsTold) {
+    const pmix_proc_t self = muster::make_proc(job_.nspace, 0);
+    Asking telling(accepted()), greedy(accepted(1));
+    Info told, directives;
+    told.add("told.late", 7);
+    directives.add(PMIX_GROUP_INFO, std::move(told).to_value());
+    greedy.ask(get(0, "told.late"));
+    // It waits: what it asks next is answered first.
+    greedy.ask(commit("greedy.own", *muster::Value::from(7)));
+    EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
+    Packer construct = command(static_cast<uint8_t>(Command::GroupConstruct));
+    construct.string("told").procs(&self, 1).infos(directives);
+    telling.ask(construct);
+    EXPECT_EQ(telling.answer(), PMIX_SUCCESS);
+    EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
+}
+
 TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
     // Of a process alone: nobody else is waited for.
     const auto with = [](Command code, const std::string& id, const pmix_proc_t& self) {
