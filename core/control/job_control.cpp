@@ -81,6 +81,7 @@ void handle::job_control(Server& server, const Request& request) {
     if (!request.in.procs(targets) || !request.in.infos(directives)) return request.malformed();
     if (!server.runtime().groups().expand(targets))
         return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
+    request.keeps(targets.size());
     control_by_host(server, Caller::of(*request.peer), std::move(targets), std::move(directives),
                     reply_to(request, write_infos));
 }

@@ -244,6 +244,7 @@ void construct(Server& server, const Request& request, bool by_runs) {
         std::vector<pmix_proc_t> order = procs;
         if (!expand_wildcards(server.runtime().store(), order)) return refuse(PMIX_ERR_INVALID_NAMESPACE);
         apply_order(arrival.info, order);
+        request.keeps(order.size());
         own->as_sent = same_procs(own->order, order);
         own->order = std::move(order);
         members = std::move(own);
@@ -336,6 +337,7 @@ void handle::group_destruct(Server& server, const Request& request) {
     // Whoever leaves the group leaves both.
     if (first && first->as_given().size() == group->members.size() && collectives.arrive_too(first, arrival))
         return;
+    request.keeps(group->members.size());
     collectives.arrive(CollectiveKind::GroupDestruct, id, group->procs(), std::move(arrival));
 }
 

@@ -130,6 +130,7 @@ void handle::abort(Server& server, const Request& request) {
         return request.malformed();
     if (!server.runtime().groups().expand(procs))
         return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
+    request.keeps(procs.size());
     const LocalClient* client = server.namespaces().client(request.peer->proc);
     server.host().abort(request.peer->proc, client == nullptr ? nullptr : client->server_object, status,
                         std::move(message), std::move(procs),
@@ -158,6 +159,7 @@ void handle::fence(Server& server, const Request& request) {
     if (procs.empty()) procs.push_back(make_proc(request.peer->proc.nspace, PMIX_RANK_WILDCARD));
     if (!server.runtime().groups().expand(procs))
         return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
+    request.keeps(procs.size());
     arrival.proc = request.peer->proc;
     arrival.reply = [answer = answer_later(request)](const Outcome& outcome) { answer(outcome.status); };
     server.collectives().arrive(CollectiveKind::Fence, "", std::move(procs), std::move(arrival));

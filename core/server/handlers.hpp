@@ -20,6 +20,9 @@ struct Request {
     /// Made where something is to answer later.
     mutable std::shared_ptr<OpenRequest> open = nullptr;
 
+    /// What is kept for it beside its bytes and what was read from them, in bytes.
+    mutable size_t beside = 0;
+
     /// Whom to answer later; what keeps it makes the request one that waits.
     Asker asker() const {
         if (!open) open = std::make_shared<OpenRequest>(peer->unanswered);
@@ -28,8 +31,10 @@ struct Request {
     /// The handler has returned. Where somebody has still to answer, the request counts from now on with
     /// these bytes.
     void handled(size_t memory) const {
-        if (open.use_count() > 1) open->count(memory);
+        if (open.use_count() > 1) open->count(memory + beside);
     }
+    /// A list of that many processes, for which a few bytes may have stood.
+    void keeps(size_t procs) const { beside += procs * sizeof(pmix_proc_t); }
     /// Answers a request whose bytes cannot be read.
     void malformed() const { peer->reply_status(tag, in.failed() ? in.error() : PMIX_ERR_UNPACK_FAILURE); }
 };

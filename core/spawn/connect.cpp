@@ -162,6 +162,7 @@ void arrive(Server& server, const Request& request, CollectiveKind kind) {
     }
     if (procs.empty() || !server.runtime().groups().expand(procs))
         return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
+    request.keeps(procs.size());
     arrival.proc = request.peer->proc;
     arrival.reply = [&server, kind, ref = request.asker(), tag = request.tag,
                      others = other_nspaces(procs, request.peer->proc.nspace)](const Outcome& outcome) {

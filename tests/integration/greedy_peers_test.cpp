@@ -188,6 +188,23 @@ TEST_F(GreedyPeer, GetsWhatItWaitsForOnceAGroupIsTold) {
     EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
 }
 
+TEST_F(GreedyPeer, IsCountedForTheProcessesThatAWildcardStandsFor) {
+    const auto large = host_->start_job(2, 998);
+    RawPeer raw(host_->environment(large, 0));
+    EXPECT_TRUE(
+        raw.say(build_connect_request(integration::claim(large.nspace, 0, geteuid(), getegid())).view()));
+    EXPECT_EQ(raw.hear(8).size(), 8U);
+    Asking greedy(std::move(raw));
+    const pmix_proc_t all = muster::make_proc(large.nspace, PMIX_RANK_WILDCARD);
+    for (int i = 0; i < 20; ++i) {
+        Packer construct = command(static_cast<uint8_t>(Command::GroupConstruct));
+        construct.string("wide." + std::to_string(i)).procs(&all, 1).infos({});
+        greedy.ask(construct);
+    }
+    // Rank 1 is waited for; a list of all takes a quarter of what may wait.
+    EXPECT_EQ(greedy.answers(15), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 15}}));
+}
+
 TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
     // Of a process alone: nobody else is waited for.
     const auto with = [](Command code, const std::string& id, const pmix_proc_t& self) {
