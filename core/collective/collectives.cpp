@@ -44,6 +44,26 @@ bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& p
     });
 }
 
+/// A hash of what the calls of one collective have in common.
+size_t hash_of(CollectiveKind kind, const std::string& id, const std::vector<pmix_proc_t>& participants) {
+    constexpr size_t kSpread = 0x9e3779b97f4a7c15;
+    size_t hash = std::hash<std::string>()(id) + static_cast<size_t>(kind);
+    size_t nspace_hash = 0;
+    const pmix_proc_t* before = nullptr;
+    for (const pmix_proc_t& proc : participants) {
+        if (before == nullptr || !nspace_is(before->nspace, proc.nspace))
+            nspace_hash = std::hash<std::string_view>()(nspace_view(proc.nspace));
+        before = &proc;
+        hash = (hash ^ nspace_hash ^ proc.rank) * kSpread;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+std::string name_of(CollectiveKind kind, const std::string& id) {
+    return static_cast<char>(kind) + id;
+}
+
 }  // namespace
 
 bool same_procs(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
@@ -171,18 +191,14 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     }
 
     std::shared_ptr<Collective> collective;
-    for (const auto& active : active_) {
-        if (active->kind_ != kind || active->handed_over_ || active->id_ != id ||
-            !same_procs(active->participants_, participants)) {
-            continue;
-        }
+    if (const auto open = find_open(kind, id, participants); open != open_.end()) {
         // A process that is in already means the next operation over the same participants.
-        const bool in_already =
-            std::any_of(active->arrivals_.begin(), active->arrivals_.end(),
-                        [&](const Arrival& other) { return proc_is(other.proc, arrival.proc); });
-        if (in_already) continue;
-        collective = active;
-        break;
+        const auto in_already = [&](const std::shared_ptr<Collective>& one) {
+            return std::any_of(one->arrivals_.begin(), one->arrivals_.end(),
+                               [&](const Arrival& other) { return proc_is(other.proc, arrival.proc); });
+        };
+        const auto next = std::partition_point(open->second.begin(), open->second.end(), in_already);
+        if (next != open->second.end()) collective = *next;
     }
     if (!collective) {
         collective = std::make_shared<Collective>();
@@ -206,9 +222,44 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
                     collective->departed_.push_back(make_proc(participant.nspace, rank));
             }
         }
-        active_.push_back(collective);
+        add(collective);
     }
     join(collective, std::move(arrival));
+}
+
+void Collectives::add(const std::shared_ptr<Collective>& collective) {
+    collective->place_ = active_.insert(active_.end(), collective);
+    if (!collective->id_.empty()) named_.emplace(name_of(collective->kind_, collective->id_), collective);
+    add_open(collective);
+}
+
+Collectives::Open::iterator Collectives::find_open(CollectiveKind kind, const std::string& id,
+                                                   const std::vector<pmix_proc_t>& participants) {
+    const auto [first, last] = open_.equal_range(hash_of(kind, id, participants));
+    const auto found = std::find_if(first, last, [&](const auto& entry) {
+        const Collective& one = *entry.second.front();
+        return one.kind_ == kind && one.id_ == id && same_procs(one.participants_, participants);
+    });
+    return found == last ? open_.end() : found;
+}
+
+void Collectives::add_open(const std::shared_ptr<Collective>& collective) {
+    const CollectiveKind kind = collective->kind_;
+    auto open = find_open(kind, collective->id_, collective->participants_);
+    if (open == open_.end()) {
+        open = open_.emplace(hash_of(kind, collective->id_, collective->participants_), Generations());
+    }
+    open->second.push_back(collective);
+}
+
+/// Nobody can join it any more.
+void Collectives::remove_open(const std::shared_ptr<Collective>& collective) {
+    const auto open = find_open(collective->kind_, collective->id_, collective->participants_);
+    if (open == open_.end()) return;
+    Generations& all = open->second;
+    if (const auto found = std::find(all.begin(), all.end(), collective); found != all.end())
+        all.erase(found);
+    if (all.empty()) open_.erase(open);
 }
 
 bool Collectives::arrive_too(const std::shared_ptr<Collective>& collective, Arrival& arrival) {
@@ -271,6 +322,7 @@ void Collectives::check(const std::shared_ptr<Collective>& collective) {
 void Collectives::proceed(const std::shared_ptr<Collective>& collective) {
     const auto kept = collective;  // it may end, and leave the list
     kept->handed_over_ = true;
+    remove_open(kept);
     operations_[static_cast<size_t>(kept->kind_)]->all_local_in(kept);
     const bool of_groups =
         kept->kind_ == CollectiveKind::GroupConstruct || kept->kind_ == CollectiveKind::GroupDestruct;
@@ -291,14 +343,12 @@ void Collectives::extend(const std::shared_ptr<Collective>& collective, std::chr
 }
 
 bool Collectives::is_active(const std::shared_ptr<Collective>& collective) const {
-    return std::find(active_.begin(), active_.end(), collective) != active_.end();
+    return collective->place_.has_value();
 }
 
 std::shared_ptr<Collective> Collectives::find(CollectiveKind kind, const std::string& id) const {
-    const auto found = std::find_if(active_.begin(), active_.end(), [&](const auto& active) {
-        return active->kind_ == kind && active->id_ == id;
-    });
-    return found == active_.end() ? nullptr : *found;
+    const auto found = named_.find(name_of(kind, id));
+    return found == named_.end() ? nullptr : found->second;
 }
 
 void Collectives::expire(const std::shared_ptr<Collective>& collective) {
@@ -324,10 +374,12 @@ void Collectives::expire(const std::shared_ptr<Collective>& collective) {
 }
 
 void Collectives::finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome) {
-    const auto found = std::find(active_.begin(), active_.end(), collective);
-    if (found == active_.end()) return;  // ended already, by its time limit or a death
+    if (!is_active(collective)) return;  // ended already, by its time limit or a death
     const auto keep = collective;        // the reference given may be the one in the list
-    active_.erase(found);
+    active_.erase(*keep->place_);
+    keep->place_.reset();
+    if (!keep->id_.empty()) named_.erase(name_of(keep->kind_, keep->id_));
+    if (!keep->handed_over_) remove_open(keep);
     keep->time_limit_.reset();
     operations_[static_cast<size_t>(keep->kind_)]->ended(*keep, outcome);
     for (const Arrival& arrival : keep->arrivals_)
@@ -365,7 +417,10 @@ void Collectives::left(CollectiveKind kind, const std::string& id, const pmix_pr
                                     [&](const Arrival& arrival) { return is_it(arrival.proc); });
     if (called || std::any_of(collective->departed_.begin(), collective->departed_.end(), is_it)) return;
     std::erase_if(collective->given_, is_it);
-    if (std::erase_if(collective->participants_, is_it) == 0) return;
+    if (std::none_of(collective->participants_.begin(), collective->participants_.end(), is_it)) return;
+    remove_open(collective);
+    std::erase_if(collective->participants_, is_it);
+    add_open(collective);
     compute_expected(*collective);
     check(collective);
 }

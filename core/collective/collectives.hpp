@@ -6,11 +6,13 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/server/peer.hpp"
@@ -126,6 +128,8 @@ class Collective {
     std::chrono::milliseconds limit_{};  ///< what was given for it
     std::unique_ptr<Watch> time_limit_;
     Server* server_ = nullptr;
+    /// Where it stands among those that are under way; nothing once it has ended.
+    std::optional<std::list<std::shared_ptr<Collective>>::iterator> place_;
 };
 
 using CollectiveRef = std::weak_ptr<Collective>;
@@ -202,6 +206,16 @@ class Collectives {
     const std::list<std::shared_ptr<Collective>>& active() const { return active_; }
 
   private:
+    /// Those of one kind, name and list of participants that can still be joined, in the order in which they
+    /// began; never empty. A process that is in one of them is in all before it.
+    using Generations = std::deque<std::shared_ptr<Collective>>;
+    using Open = std::unordered_multimap<size_t, Generations>;
+
+    void add(const std::shared_ptr<Collective>& collective);
+    Open::iterator find_open(CollectiveKind kind, const std::string& id,
+                             const std::vector<pmix_proc_t>& participants);
+    void add_open(const std::shared_ptr<Collective>& collective);
+    void remove_open(const std::shared_ptr<Collective>& collective);
     void join(const std::shared_ptr<Collective>& collective, Arrival arrival);
     void compute_expected(Collective& collective);
     void check(const std::shared_ptr<Collective>& collective);
@@ -211,6 +225,9 @@ class Collectives {
     bool closed_ = false;
     std::unique_ptr<CollectiveOperation> operations_[5];
     std::list<std::shared_ptr<Collective>> active_;
+    // One process may have tens of thousands under way: none is looked for among all.
+    Open open_;  // by a hash of what they have in common
+    std::unordered_map<std::string, std::shared_ptr<Collective>> named_;  // by kind and name
 };
 
 }  // namespace muster

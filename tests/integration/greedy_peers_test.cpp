@@ -514,6 +514,11 @@ class BusyPeer : public BadInput {
   protected:
     static constexpr auto kLimit = std::chrono::seconds(20);
 
+    static Packer fence(const std::vector<pmix_proc_t>& procs) {
+        Packer message = command(static_cast<uint8_t>(Command::Fence));
+        message.procs(procs.data(), procs.size()).infos({});
+        return message;
+    }
     static Packer commit(const char* key, size_t size) {
         Packer values(format());
         values.kval(key, *muster::Value::from(std::string(size, 'x')));
@@ -521,6 +526,7 @@ class BusyPeer : public BadInput {
         message.scope(PMIX_GLOBAL).buffer(values.view());
         return message;
     }
+    pmix_proc_t proc(pmix_rank_t rank) const { return muster::make_proc(job_.nspace, rank); }
     std::chrono::steady_clock::duration since_begin() const {
         return std::chrono::steady_clock::now() - begin_;
     }
@@ -528,6 +534,22 @@ class BusyPeer : public BadInput {
   private:
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
+
+TEST_F(BusyPeer, MayWaitInAnyNumberOfFences) {
+    Asking busy(accepted()), other(accepted(1));
+    // The same again and again, and each with others.
+    for (int i = 0; i < 30000; ++i) {
+        busy.ask(fence({proc(0), proc(1)}));
+        busy.ask(fence({proc(0), proc(1), proc(static_cast<pmix_rank_t>(1000 + i))}));
+    }
+    // Who comes later joins those that are there, in their order.
+    for (int i = 0; i < 3; ++i) {
+        other.ask(fence({proc(0), proc(1)}));
+        EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+        EXPECT_EQ(busy.answer(), PMIX_SUCCESS);
+    }
+    EXPECT_LT(since_begin(), kLimit);
+}
 
 TEST_F(BusyPeer, MayWaitForAnyNumberOfKeys) {
     Asking busy(accepted()), other(accepted(1));
