@@ -42,7 +42,8 @@ constexpr Texts kFrameworks[] = {
 constexpr std::string_view kIndispensable[] = {"bfrops", "gds", "preg", "ptl"};
 
 constexpr Texts kServices[] = {{"client", MUSTER_VERBOSITY_OF("client"), "", "pmix_client_base_verbose"},
-                               {"server", MUSTER_VERBOSITY_OF("server"), "", "pmix_server_base_verbose"}};
+                               {"server", MUSTER_VERBOSITY_OF("server"), "", "pmix_server_base_verbose"},
+                               {"tool", MUSTER_VERBOSITY_OF("tool"), "", nullptr}};
 #undef MUSTER_VERBOSITY_OF
 
 template <class Words>

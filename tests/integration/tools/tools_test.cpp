@@ -368,6 +368,18 @@ TEST_F(Tools, files_that_are_not_to_be_trusted_are_refused_with_the_reason) {
     EXPECT_TRUE(begins(outcome("init"), "init PMIX_SUCCESS"));
 }
 
+TEST_F(Tools, why_there_is_no_server_is_said_to_who_asks) {
+    const std::string nowhere = dir_ + "/nowhere";
+    for (const std::string verbose : {"0", "1"}) {
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(outcome("init:retries=1,file=" + nowhere, {"PMIX_MCA_tool_base_verbose=" + verbose}),
+                  "init PMIX_ERR_UNREACH");
+        const std::string said = testing::internal::GetCapturedStderr();
+        EXPECT_EQ(said.find(nowhere) != std::string::npos, verbose == "1") << said;
+        EXPECT_EQ(said.find("[pmix:tool:") != std::string::npos, verbose == "1") << said;
+    }
+}
+
 // --- launchers ---
 
 TEST_F(Tools, TOOL_02__TLO_12__TLO_13_a_launcher_is_a_server_too) {
