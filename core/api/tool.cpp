@@ -105,7 +105,9 @@ pmix_status_t attach(Runtime& runtime, InfoView info, bool primary, pmix_proc_t*
     auto attached = (*tool)->attach(*wanted);
     if (!attached) {
         MUSTER_LOG(runtime.log(), Error, "%s", attached.error().text.c_str());
-        return wanted->optional ? PMIX_SUCCESS : attached.status();
+        if (!wanted->optional) return attached.status();
+        if (server != nullptr) *server = make_proc("", PMIX_RANK_UNDEF);  // none
+        return PMIX_SUCCESS;
     }
     if (server != nullptr) *server = *attached;
     return PMIX_SUCCESS;

@@ -102,6 +102,9 @@ Result<ToolIdentity> ToolIdentity::read(InfoView info) {
     if (info.has(PMIX_TOOL_RANK)) {
         const auto rank = info.number<uint32_t>(PMIX_TOOL_RANK);
         if (!rank) return wrong(PMIX_TOOL_RANK);
+        if (*rank >= PMIX_RANK_VALID)
+            return Error{PMIX_ERR_BAD_PARAM,
+                         "PMIX_TOOL_RANK is " + std::to_string(*rank) + ", which is the rank of no process"};
         if (identity.nspace.empty())
             return Error{PMIX_ERR_BAD_PARAM, "PMIX_TOOL_RANK is of no use without PMIX_TOOL_NSPACE"};
         identity.rank = *rank;

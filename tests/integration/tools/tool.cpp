@@ -359,6 +359,7 @@ void step(const std::string& word, const std::vector<std::string>& arguments) {
                 ? "user yes"
                 : "user no");
     } else if (word == "attach") {
+        PMIx_Load_procid(&server, "nobody has set this", 7);
         const pmix_status_t status = PMIx_tool_attach_to_server(&self, &server, data, infos.size());
         report(status, status == PMIX_SUCCESS ? named(self) + " " + named(server) : "");
     } else if (word == "servers") {

@@ -156,6 +156,25 @@ TEST_F(Tools, TOOL_22__TOOL_23__TOOL_42_names_of_tools) {
     EXPECT_EQ(outcome("init:rank=4"), "init PMIX_ERR_BAD_PARAM");
 }
 
+TEST_F(Tools, TOOL_22_ranks_that_no_process_has_are_no_ranks_of_tools) {
+    auto one = server("one", {"tools", "policy=quiet"});
+    for (const pmix_rank_t rank : {PMIX_RANK_UNDEF, PMIX_RANK_WILDCARD, PMIX_RANK_VALID}) {
+        for (const std::string where : {"none", "nspace=one", "optional"})
+            EXPECT_EQ(outcome("init:name=mine,rank=" + std::to_string(rank) + "," + where),
+                      "init PMIX_ERR_BAD_PARAM");
+    }
+    EXPECT_EQ(outcome("init:name=mine,rank=" + std::to_string(PMIX_RANK_VALID - 1)),
+              "init PMIX_SUCCESS mine:" + std::to_string(PMIX_RANK_VALID - 1));
+}
+
+TEST_F(Tools, TOOL_51_an_attach_that_need_not_be_says_that_there_is_no_server) {
+    auto process = tool({"init:none,name=mine", "attach:optional,nspace=none,retries=1", "servers"});
+    EXPECT_EQ(process->line(), "init PMIX_SUCCESS mine:0");
+    EXPECT_EQ(process->line(), "attach PMIX_SUCCESS mine:0 :" + std::to_string(PMIX_RANK_UNDEF));
+    EXPECT_EQ(process->line(), "servers PMIX_ERR_UNREACH");
+    EXPECT_EQ(process->wait(), 0);
+}
+
 TEST_F(Tools, TOOL_26_names_are_given_once) {
     auto one = server("one", {"tools", "policy=twins"});
     auto first = tool({"init", "wait"});
