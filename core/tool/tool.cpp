@@ -216,7 +216,7 @@ Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
             auto found = read(path);
             if (found) return std::vector<Candidate>{std::move(*found)};
             last = found.error();
-            MUSTER_LOG(log(), Error, "%s", last.text.c_str());
+            MUSTER_LOG(log(), Info, "%s", last.text.c_str());  // the last one is the caller's to say
         }
     }
     return last;

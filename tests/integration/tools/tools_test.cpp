@@ -5,6 +5,8 @@
 
 #include <pmix_common.h>
 
+#include <algorithm>
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -397,6 +399,15 @@ TEST_F(Tools, why_there_is_no_server_is_said_to_who_asks) {
         EXPECT_EQ(said.find(nowhere) != std::string::npos, verbose == "1") << said;
         EXPECT_EQ(said.find("[pmix:tool:") != std::string::npos, verbose == "1") << said;
     }
+    // Once, however often it is tried.
+    write_file(session_file("dead"),
+               "dead.0;tcp4://127.0.0.1:1\n6.1.0\n" + std::to_string(1 << 22) + "\n0:0\n\n\n");
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(outcome("init:retries=4,nspace=dead", {"PMIX_MCA_tool_base_verbose=1"}),
+              "init PMIX_ERR_UNREACH");
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("tool.dead is of a server that has ended"), std::string::npos) << said;
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
 }
 
 // --- launchers ---
