@@ -551,6 +551,56 @@ TEST_F(BusyPeer, MayWaitInAnyNumberOfFences) {
     EXPECT_LT(since_begin(), kLimit);
 }
 
+TEST_F(BusyPeer, MayPostAnyNumberOfQualifiedValues) {
+    Asking busy(accepted()), other(accepted(1));
+    constexpr int kParts = 10, kValues = 10000;
+    const auto qualified = [](int number) {
+        Info one;
+        one.add("busy.key", number);
+        one.add("busy.qualifier", number % (kParts * kValues / 2));
+        one[1].flags |= PMIX_INFO_QUALIFIER;
+        return std::move(one).to_value();
+    };
+    // Each twice.
+    for (int part = 0; part < kParts; ++part) {
+        Packer values(format());
+        for (int i = 0; i < kValues; ++i)
+            values.kval(PMIX_QUALIFIED_VALUE, *qualified(part * kValues + i));
+        Packer message = command(static_cast<uint8_t>(Command::Commit));
+        message.scope(PMIX_GLOBAL).buffer(values.view());
+        busy.ask(message);
+        ASSERT_EQ(busy.answer(), PMIX_SUCCESS);
+    }
+    // The second has taken the place of the first, and each is there once.
+    Info directives;
+    directives.add("busy.qualifier", 7);
+    directives[0].flags |= PMIX_INFO_QUALIFIER;
+    Packer get = command(static_cast<uint8_t>(Command::Get));
+    get.string(job_.nspace).rank(0).infos(directives).string("busy.key");
+    other.ask(get);
+    const auto payload = other.peer.hear_frame(20);
+    Unpacker reply(format(), payload);
+    pmix_status_t status = PMIX_ERROR;
+    muster::ByteView object_bytes;
+    pmix_proc_t owner{};
+    ASSERT_TRUE(reply.status(status) && reply.bytes(object_bytes));
+    EXPECT_EQ(status, PMIX_SUCCESS);
+    Unpacker object(format(), object_bytes);
+    ASSERT_TRUE(object.proc(owner));
+    int seen = 0;
+    while (!object.at_end()) {
+        std::string key;
+        muster::Value value;
+        ASSERT_TRUE(object.kval(key, value));
+        const muster::InfoView parts = muster::value_as_infos(value.get());
+        ASSERT_EQ(parts.size, 2U);
+        EXPECT_GE(muster::value_as_number<int>(&parts.data[0].value).value_or(0), kParts * kValues / 2);
+        ++seen;
+    }
+    EXPECT_EQ(seen, kParts * kValues / 2);
+    EXPECT_LT(since_begin(), kLimit);
+}
+
 TEST_F(BusyPeer, MayWaitForAnyNumberOfKeys) {
     Asking busy(accepted()), other(accepted(1));
     other.ask(commit("busy.large", 900000));

@@ -3,7 +3,9 @@
 #include "components/gds/hash/hash_store.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
+#include <string_view>
 
 #include "components/gds/hash/find.hpp"
 #include "components/gds/hash/registration.hpp"
@@ -151,6 +153,45 @@ void HashStore::deregister_resources(InfoView info) {
     }
 }
 
+namespace {
+
+/// Of one value.
+constexpr size_t kMostQualifiers = 1024;
+/// Values that differ in qualifiers of types alone that have no hash here: each is compared with all of them.
+constexpr size_t kMostAlike = 4096;
+
+/// Equal for what value_compare() finds equal.
+size_t hash_of(const pmix_value_t& value) {
+    switch (value.type) {
+        case PMIX_STRING:
+            return value.data.string == nullptr ? 0 : std::hash<std::string_view>()(value.data.string);
+        case PMIX_PROC:
+            if (value.data.proc == nullptr) return 0;
+            return std::hash<std::string_view>()(nspace_view(value.data.proc->nspace)) ^
+                   value.data.proc->rank;
+        case PMIX_FLOAT:
+            return std::hash<float>()(value.data.fval);
+        case PMIX_DOUBLE:
+            return std::hash<double>()(value.data.dval);
+        case PMIX_BOOL:
+            return value.data.flag ? 1 : 0;
+        default:
+            break;
+    }
+    if (const auto number = value_as_number<int64_t>(&value)) return static_cast<size_t>(*number);
+    return value_as_number<uint64_t>(&value).value_or(0);
+}
+
+/// The same in whatever order the qualifiers stand.
+size_t hash_of(const Qualified& value) {
+    size_t hash = std::hash<std::string_view>()(value.key);
+    for (const pmix_info_t& one : value.qualifiers)
+        hash += (std::hash<std::string_view>()(key_view(one.key)) ^ hash_of(one.value)) * 0x9e3779b97f4a7c15;
+    return hash;
+}
+
+}  // namespace
+
 pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                               const pmix_value_t& value) {
     const std::string_view nspace = nspace_view(proc.nspace);
@@ -190,7 +231,13 @@ pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const
         if (at == jobs_.end()) at = jobs_.emplace(nspace, std::make_unique<Job>()).first;
         PostedTable& table = at->second->posted[proc.rank];
         if (qualified) {
-            for (Qualified& known : table.qualified) {
+            if (qualified->qualifiers.size() > kMostQualifiers) return PMIX_ERR_OUT_OF_RESOURCE;
+            for (; table.placed < table.qualified.size(); ++table.placed)
+                table.places.emplace(hash_of(table.qualified[table.placed]), table.placed);
+            const auto [first, last] = table.places.equal_range(hash_of(*qualified));
+            size_t alike = 0;
+            for (auto place = first; place != last; ++place, ++alike) {
+                Qualified& known = table.qualified[place->second];
                 if (known.key != qualified->key || !same_qualifiers(known.qualifiers, qualified->qualifiers))
                     continue;
                 qualified->local = qualified->local || known.local;
@@ -198,6 +245,7 @@ pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const
                 known = std::move(*qualified);
                 return PMIX_SUCCESS;
             }
+            if (alike >= kMostAlike) return PMIX_ERR_OUT_OF_RESOURCE;
             table.qualified.push_back(std::move(*qualified));
             return PMIX_SUCCESS;
         }

@@ -38,7 +38,10 @@ struct Posted {
 /// Everything that one process posted.
 struct PostedTable {
     TextMap<Posted> keys;
-    std::vector<Qualified> qualified;
+    std::vector<Qualified> qualified;  // only grows
+    /// By a hash of key and qualifiers, where the first `placed` of these stand.
+    std::unordered_multimap<size_t, size_t> places;
+    size_t placed = 0;
 };
 
 /// Of a job of which no map is known: nobody's, so that a process that has but posted something takes no
