@@ -87,7 +87,7 @@ TEST(PollingRules, ShortVisitsAreLentTime) {
     simulated.another = true;
     Polling polling(50us, kSimulatedMachine);
     polling.allow(true);
-    for (const auto visit : {45us, 390us}) {
+    for (const auto visit : {45us, 90us}) {
         simulated.away = visit;
         // Of the two clocks of each look one belongs to the visit.
         EXPECT_NEAR(poll(polling), 2 * kLooksOfFiftyMicroseconds, 1) << "its own time, and no more than that";
