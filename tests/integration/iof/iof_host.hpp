@@ -53,8 +53,6 @@ class IofUpcalls {
         module.push_stdin = on_push;
         module.spawn = on_spawn;
     }
-    /// The job that a spawn is answered with.
-    std::string spawned;
     pmix_status_t answer = PMIX_OPERATION_SUCCEEDED;  ///< PMIX_SUCCESS: later, from another thread
     /// What pushes are answered with by that thread: those of bytes, and the end.
     pmix_status_t answer_to_bytes = PMIX_SUCCESS, answer_to_end = PMIX_SUCCESS;
@@ -73,6 +71,12 @@ class IofUpcalls {
         }
         for (const auto& [done, context] : held)
             done(PMIX_SUCCESS, context);
+    }
+
+    /// The next spawn is answered with this job.
+    void answer_spawn(const Host::Job& job) {
+        const std::lock_guard guard(lock_);
+        spawned_ = job.nspace;
     }
 
     std::vector<Forwarded> pulls() {
@@ -144,13 +148,20 @@ class IofUpcalls {
 
     static pmix_status_t on_spawn(const pmix_proc_t*, const pmix_info_t[], size_t, const pmix_app_t[], size_t,
                                   pmix_spawn_cbfunc_t done, void* context) {
-        done(PMIX_SUCCESS, current()->spawned.data(), context);
+        IofUpcalls& self = *current();
+        std::string job;
+        {
+            const std::lock_guard guard(self.lock_);
+            job = self.spawned_;
+        }
+        done(PMIX_SUCCESS, job.data(), context);
         return PMIX_SUCCESS;
     }
 
     std::mutex lock_;  // guards all below
     std::condition_variable changed_;
     std::vector<Forwarded> pulls_, pushes_;
+    std::string spawned_;
     std::vector<std::thread> threads_;
     bool holding_ = false;
     std::vector<std::pair<pmix_op_cbfunc_t, void*>> held_;

@@ -175,7 +175,7 @@ long growth_of_spawner(IofUpcalls& upcalls, Host& host, const Host::Job& job, in
     std::vector<std::string> words{"spawn", std::to_string(count)};
     words.insert(words.end(), directives.begin(), directives.end());
     Host::Job next = host.start_job(1);
-    upcalls.spawned = next.nspace;
+    upcalls.answer_spawn(next);
     // What is counted is in one place then.
     auto tool = host.start_program(job, 0, IOF_CLIENT, words, {"MALLOC_ARENA_MAX=1"});
     for (int i = 0; i < count; ++i) {
@@ -190,7 +190,7 @@ long growth_of_spawner(IofUpcalls& upcalls, Host& host, const Host::Job& job, in
         }
         host.deregister_job(next);
         next = host.start_job(1);
-        upcalls.spawned = next.nspace;
+        upcalls.answer_spawn(next);
         tool.go_on();
     }
     const std::string line = tool.line();

@@ -314,7 +314,7 @@ TEST_F(Iof, IOF_27__IOF_32_a_tool_that_shows_its_job_does_not_keep_it_from_the_j
     const Host::Job written = host_->start_job(1, 0, [&](void* list) {
         PMIx_Info_list_add(list, PMIX_IOF_OUTPUT_TO_DIRECTORY, base.c_str(), PMIX_STRING);
     });
-    upcalls_->spawned = written.nspace;
+    upcalls_->answer_spawn(written);
     auto tool = host_->start_program(job_, 0, IOF_CLIENT, {"spawn", "1", "dir=" + base, "tag"});
     EXPECT_EQ(tool.line(), "SPAWNED SUCCESS");
     EXPECT_EQ(deliver(written, 0, kOut, "both\n"), PMIX_OPERATION_SUCCEEDED);
