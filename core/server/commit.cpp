@@ -91,6 +91,14 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
             if (client != nullptr && !has_room(*client, limit, memory)) return PMIX_ERR_OUT_OF_RESOURCE;
             if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value);
                 status != PMIX_SUCCESS) {
+                // Whoever sees this status finds what has_room() says, or this.
+                if (status == PMIX_ERR_OUT_OF_RESOURCE) {
+                    MUSTER_LOG(
+                        server_.log(), Error,
+                        "what %s has committed is not kept from here on: a value has more qualifiers, or "
+                        "more values differ in qualifiers alone, than the store takes",
+                        proc_text(proc).c_str());
+                }
                 return status;
             }
             if (client != nullptr) client->committed.since += memory;

@@ -601,6 +601,28 @@ TEST_F(BusyPeer, MayPostAnyNumberOfQualifiedValues) {
     EXPECT_LT(since_begin(), kLimit);
 }
 
+TEST_F(BusyPeer, IsWrittenOfWhereAValueHasTooManyQualifiers) {
+    Asking busy(accepted());
+    const auto post = [&](int qualifiers, Command how) {
+        Info one;
+        one.add("busy.key", 1);
+        for (int i = 0; i < qualifiers; ++i) {
+            one.add(("busy.qualifier." + std::to_string(i)).c_str(), i);
+            one[one.size() - 1].flags |= PMIX_INFO_QUALIFIER;
+        }
+        Packer values(format());
+        values.kval(PMIX_QUALIFIED_VALUE, *std::move(one).to_value());
+        Packer message = command(static_cast<uint8_t>(how));
+        message.scope(PMIX_GLOBAL).buffer(values.view());
+        busy.ask(message);
+    };
+    // Nobody answers it: the log alone can tell.
+    post(1025, Command::Post);
+    post(1024, Command::Commit);
+    EXPECT_EQ(busy.answer(), PMIX_SUCCESS);
+    EXPECT_EQ(lines_with(log(), "more qualifiers"), 1U);
+}
+
 TEST_F(BusyPeer, MayWaitForAnyNumberOfKeys) {
     Asking busy(accepted()), other(accepted(1));
     other.ask(commit("busy.large", 900000));
