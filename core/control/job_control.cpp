@@ -79,9 +79,7 @@ void handle::job_control(Server& server, const Request& request) {
     std::vector<pmix_proc_t> targets;
     Info directives;
     if (!request.in.procs(targets) || !request.in.infos(directives)) return request.malformed();
-    if (!server.runtime().groups().expand(targets))
-        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    request.keeps(targets.size());
+    if (!request.expand(server, targets)) return;
     control_by_host(server, Caller::of(*request.peer), std::move(targets), std::move(directives),
                     reply_to(request, write_infos));
 }

@@ -122,15 +122,22 @@ void handle::job_info(Server& server, const Request& request) {
     }
 }
 
+bool Request::expand(Server& server, std::vector<pmix_proc_t>& procs) const {
+    if (!server.runtime().groups().expand(procs)) {
+        peer->reply_status(tag, PMIX_ERR_BAD_PARAM);
+        return false;
+    }
+    keeps(procs.size());
+    return true;
+}
+
 void handle::abort(Server& server, const Request& request) {
     pmix_status_t status = PMIX_SUCCESS;
     std::string message;
     std::vector<pmix_proc_t> procs;
     if (!request.in.status(status) || !request.in.string(message) || !request.in.procs(procs))
         return request.malformed();
-    if (!server.runtime().groups().expand(procs))
-        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    request.keeps(procs.size());
+    if (!request.expand(server, procs)) return;
     const LocalClient* client = server.namespaces().client(request.peer->proc);
     server.host().abort(request.peer->proc, client == nullptr ? nullptr : client->server_object, status,
                         std::move(message), std::move(procs),
@@ -157,9 +164,7 @@ void handle::fence(Server& server, const Request& request) {
         !request.in.boolean(arrival.maps_barrier))
         return request.malformed();
     if (procs.empty()) procs.push_back(make_proc(request.peer->proc.nspace, PMIX_RANK_WILDCARD));
-    if (!server.runtime().groups().expand(procs))
-        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    request.keeps(procs.size());
+    if (!request.expand(server, procs)) return;
     arrival.proc = request.peer->proc;
     arrival.reply = [answer = answer_later(request)](const Outcome& outcome) { answer(outcome.status); };
     server.collectives().arrive(CollectiveKind::Fence, "", std::move(procs), std::move(arrival));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/protocol/command.hpp"
 #include "core/server/peer.hpp"
@@ -33,6 +34,9 @@ struct Request {
     void handled(size_t memory) const {
         if (open.use_count() > 1) open->count(memory + beside);
     }
+    /// Puts the members in the place of groups, and counts the list. False where there is no such group: the
+    /// request has been answered.
+    bool expand(Server& server, std::vector<pmix_proc_t>& procs) const;
     /// A list of that many processes, for which a few bytes may have stood.
     void keeps(size_t procs) const { beside += procs * sizeof(pmix_proc_t); }
     /// Answers a request whose bytes cannot be read.

@@ -160,9 +160,8 @@ void arrive(Server& server, const Request& request, CollectiveKind kind) {
     while (!request.in.at_end()) {
         if (!request.in.info(arrival.info)) return request.malformed();
     }
-    if (procs.empty() || !server.runtime().groups().expand(procs))
-        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    request.keeps(procs.size());
+    if (procs.empty()) return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
+    if (!request.expand(server, procs)) return;
     arrival.proc = request.peer->proc;
     arrival.reply = [&server, kind, ref = request.asker(), tag = request.tag,
                      others = other_nspaces(procs, request.peer->proc.nspace)](const Outcome& outcome) {
