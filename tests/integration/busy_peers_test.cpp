@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one peer may have wait at a server by default: it must not keep the server from the others.
+#include <gtest/gtest.h>
+#include <pmix.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "framework/base/info.hpp"
+#include "tests/integration/asking.hpp"
+#include "tests/integration/bad_input.hpp"
+
+namespace {
+
+using namespace integration;
+using muster::Info;
+using muster::Unpacker;
+
+/// One that has as much wait as it may have by default, which is not to keep the server from others.
+class BusyPeer : public BadInput {
+  protected:
+    static constexpr auto kLimit = std::chrono::seconds(20);
+
+    static Packer fence(const std::vector<pmix_proc_t>& procs) {
+        Packer message = command(static_cast<uint8_t>(Command::Fence));
+        message.procs(procs.data(), procs.size()).infos({});
+        return message;
+    }
+    static Packer commit(const char* key, size_t size) {
+        Packer values(format());
+        values.kval(key, *muster::Value::from(std::string(size, 'x')));
+        Packer message = command(static_cast<uint8_t>(Command::Commit));
+        message.scope(PMIX_GLOBAL).buffer(values.view());
+        return message;
+    }
+    pmix_proc_t proc(pmix_rank_t rank) const { return muster::make_proc(job_.nspace, rank); }
+    std::chrono::steady_clock::duration since_begin() const {
+        return std::chrono::steady_clock::now() - begin_;
+    }
+
+  private:
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+TEST_F(BusyPeer, MayWaitInAnyNumberOfFences) {
+    Asking busy(accepted()), other(accepted(1));
+    // The same again and again, and each with others.
+    for (int i = 0; i < 30000; ++i) {
+        busy.ask(fence({proc(0), proc(1)}));
+        busy.ask(fence({proc(0), proc(1), proc(static_cast<pmix_rank_t>(1000 + i))}));
+    }
+    // Who comes later joins those that are there, in their order.
+    for (int i = 0; i < 3; ++i) {
+        other.ask(fence({proc(0), proc(1)}));
+        EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+        EXPECT_EQ(busy.answer(), PMIX_SUCCESS);
+    }
+    EXPECT_LT(since_begin(), kLimit);
+}
+
+TEST_F(BusyPeer, MayPostAnyNumberOfQualifiedValues) {
+    Asking busy(accepted()), other(accepted(1));
+    constexpr int kParts = 10, kValues = 10000;
+    const auto qualified = [](int number) {
+        Info one;
+        one.add("busy.key", number);
+        one.add("busy.qualifier", number % (kParts * kValues / 2));
+        one[1].flags |= PMIX_INFO_QUALIFIER;
+        return std::move(one).to_value();
+    };
+    // Each twice.
+    for (int part = 0; part < kParts; ++part) {
+        Packer values(format());
+        for (int i = 0; i < kValues; ++i)
+            values.kval(PMIX_QUALIFIED_VALUE, *qualified(part * kValues + i));
+        Packer message = command(static_cast<uint8_t>(Command::Commit));
+        message.scope(PMIX_GLOBAL).buffer(values.view());
+        busy.ask(message);
+        ASSERT_EQ(busy.answer(), PMIX_SUCCESS);
+    }
+    // The second has taken the place of the first, and each is there once.
+    Info directives;
+    directives.add("busy.qualifier", 7);
+    directives[0].flags |= PMIX_INFO_QUALIFIER;
+    Packer get = command(static_cast<uint8_t>(Command::Get));
+    get.string(job_.nspace).rank(0).infos(directives).string("busy.key");
+    other.ask(get);
+    const auto payload = other.peer.hear_frame(20);
+    Unpacker reply(format(), payload);
+    pmix_status_t status = PMIX_ERROR;
+    muster::ByteView object_bytes;
+    pmix_proc_t owner{};
+    ASSERT_TRUE(reply.status(status) && reply.bytes(object_bytes));
+    EXPECT_EQ(status, PMIX_SUCCESS);
+    Unpacker object(format(), object_bytes);
+    ASSERT_TRUE(object.proc(owner));
+    int seen = 0;
+    while (!object.at_end()) {
+        std::string key;
+        muster::Value value;
+        ASSERT_TRUE(object.kval(key, value));
+        const muster::InfoView parts = muster::value_as_infos(value.get());
+        ASSERT_EQ(parts.size, 2U);
+        EXPECT_GE(muster::value_as_number<int>(&parts.data[0].value).value_or(0), kParts * kValues / 2);
+        ++seen;
+    }
+    EXPECT_EQ(seen, kParts * kValues / 2);
+    EXPECT_LT(since_begin(), kLimit);
+}
+
+TEST_F(BusyPeer, IsWrittenOfWhereAValueHasTooManyQualifiers) {
+    Asking busy(accepted());
+    const auto post = [&](int qualifiers, Command how) {
+        Info one;
+        one.add("busy.key", 1);
+        for (int i = 0; i < qualifiers; ++i) {
+            one.add(("busy.qualifier." + std::to_string(i)).c_str(), i);
+            one[one.size() - 1].flags |= PMIX_INFO_QUALIFIER;
+        }
+        Packer values(format());
+        values.kval(PMIX_QUALIFIED_VALUE, *std::move(one).to_value());
+        Packer message = command(static_cast<uint8_t>(how));
+        message.scope(PMIX_GLOBAL).buffer(values.view());
+        busy.ask(message);
+    };
+    // Nobody answers it: the log alone can tell.
+    post(1025, Command::Post);
+    post(1024, Command::Commit);
+    EXPECT_EQ(busy.answer(), PMIX_SUCCESS);
+    EXPECT_EQ(lines_with(log(), "more qualifiers"), 1U);
+}
+
+TEST_F(BusyPeer, MayWaitForAnyNumberOfKeys) {
+    Asking busy(accepted()), other(accepted(1));
+    other.ask(commit("busy.large", 900000));
+    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+    Info directives;
+    directives.add(PMIX_TIMEOUT, 60);
+    for (int i = 0; i < 3000; ++i) {
+        Packer get = command(static_cast<uint8_t>(Command::Get));
+        get.string(job_.nspace).rank(1).infos(directives).string("busy.never");
+        busy.ask(get);
+    }
+    Packer get = command(static_cast<uint8_t>(Command::Get));
+    get.string(job_.nspace).rank(1).infos(directives).string("busy.199");
+    busy.ask(get);
+    for (int i = 0; i < 200; ++i) {
+        other.ask(commit(("busy." + std::to_string(i)).c_str(), 1));
+        ASSERT_EQ(other.answer(), PMIX_SUCCESS);
+    }
+    EXPECT_EQ(busy.answer(), PMIX_SUCCESS);
+    EXPECT_LT(since_begin(), kLimit);
+}
+
+}  // namespace
