@@ -103,7 +103,6 @@ pmix_status_t OutputStyle::read(InfoView directives) {
         {{PMIX_IOF_FILE_ONLY, PMIX_OUTPUT_NOCOPY}, &file_only},
     };
     for (const pmix_info_t& info : directives) {
-        if (info_is(info, PMIX_PROC_INFO_ARRAY)) continue;  // of which a large job has many
         for (const Flag& flag : flags) {
             if (!is(info, flag.keys)) continue;
             const auto value = value_as_bool(&info.value);

@@ -127,10 +127,18 @@ Result<void> Registration::read(std::string_view nspace, InfoView info, std::opt
     nspace_ = nspace;
     Staged& staged = stage(nspace);
     if (local_procs) staged.job->local_procs = local_procs;
-    if (info.is_true(PMIX_REGISTER_NODATA)) return {};
     Entries entries;
     entries.reserve(info.size);
     Result<void> result = flatten(nspace, info, 0, entries);
+    // Looked for among what was read, as a walk through the infos of a large job takes a while of its own.
+    const auto is_no_data = [](const Entry& entry) { return entry.fact == Fact::RegisterNoData; };
+    if ((!result || std::any_of(entries.begin(), entries.end(), is_no_data)) &&
+        info.is_true(PMIX_REGISTER_NODATA)) {
+        jobs_.clear();
+        sessions_.clear();
+        stage(nspace).job->local_procs = local_procs;
+        return {};
+    }
     if (result) result = read_job(nspace, entries, 0);
     return result;
 }
