@@ -6,10 +6,10 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "core/barrier/barrier_memory.hpp"
 #include "core/collective/collectives.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 
@@ -52,7 +52,7 @@ class Barriers {
     bool take_what_was_sent(const std::string& nspace);
 
     Server& server_;
-    std::unordered_map<std::string, Shared> shared_;
+    TextMap<Shared> shared_;
     bool releases_ = false;  ///< at the end of this turn
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 namespace {
@@ -46,18 +47,16 @@ bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& p
 
 /// A hash of what the calls of one collective have in common.
 size_t hash_of(CollectiveKind kind, const std::string& id, const std::vector<pmix_proc_t>& participants) {
-    constexpr size_t kSpread = 0x9e3779b97f4a7c15;
-    size_t hash = std::hash<std::string>()(id) + static_cast<size_t>(kind);
-    size_t nspace_hash = 0;
+    constexpr uint64_t kRank = uint64_t{1} << 63;  // which no length of a name is
+    KeyedHash hash;
+    hash.add(static_cast<uint64_t>(kind)).add(id);
     const pmix_proc_t* before = nullptr;
     for (const pmix_proc_t& proc : participants) {
-        if (before == nullptr || !nspace_is(before->nspace, proc.nspace))
-            nspace_hash = std::hash<std::string_view>()(nspace_view(proc.nspace));
+        if (before == nullptr || !nspace_is(before->nspace, proc.nspace)) hash.add(nspace_view(proc.nspace));
         before = &proc;
-        hash = (hash ^ nspace_hash ^ proc.rank) * kSpread;
-        hash ^= hash >> 32;
+        hash.add(kRank | proc.rank);
     }
-    return hash;
+    return hash.end();
 }
 
 std::string name_of(CollectiveKind kind, const std::string& id) {

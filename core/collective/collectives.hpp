@@ -17,6 +17,7 @@
 
 #include "core/server/peer.hpp"
 #include "framework/base/info.hpp"
+#include "framework/base/keyed_hash.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/packer.hpp"
 
@@ -226,8 +227,8 @@ class Collectives {
     std::unique_ptr<CollectiveOperation> operations_[5];
     std::list<std::shared_ptr<Collective>> active_;
     // One process may have tens of thousands under way: none is looked for among all.
-    Open open_;  // by a hash of what they have in common
-    std::unordered_map<std::string, std::shared_ptr<Collective>> named_;  // by kind and name
+    Open open_;                                   // by a hash of what they have in common
+    TextMap<std::shared_ptr<Collective>> named_;  // by kind and name
 };
 
 }  // namespace muster

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "core/events/event.hpp"
+#include "framework/base/keyed_hash.hpp"
 #include "framework/gds.hpp"
 
 namespace muster {
@@ -29,7 +30,7 @@ void Group::set_members(const std::vector<pmix_proc_t>& procs) {
     members.clear();
     members.reserve(procs.size());
     uint32_t nspace = 0;
-    std::unordered_map<std::string_view, uint32_t> known;
+    std::unordered_map<std::string_view, uint32_t, TextHash> known;
     for (const pmix_proc_t& proc : procs) {
         const std::string_view name = nspace_view(proc.nspace);
         // Mostly the same as that of the one before.
@@ -280,7 +281,7 @@ bool expand_wildcards(const Gds& store, std::vector<pmix_proc_t>& procs) {
     if (plain && !procs.empty() && procs.back().rank <= PMIX_RANK_VALID) return true;
     std::vector<pmix_proc_t> result;
     std::unordered_set<Proc> seen;
-    std::unordered_set<std::string_view> whole;  // namespaces that are in with all their ranks
+    ViewSet whole;  // namespaces that are in with all their ranks
     const auto add = [&](const pmix_proc_t& proc) {
         if (seen.emplace(proc).second) result.push_back(proc);
     };

@@ -5,20 +5,20 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_set>
 
 #include "core/events/event.hpp"
 #include "core/groups/construct.hpp"
 #include "core/groups/meeting.hpp"
 #include "core/groups/proc_list.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 namespace {
 
 /// The job data of namespaces that are new to this peer (only our own clients look for it).
 void add_jobs(Server& server, const Peer& peer, const std::vector<pmix_proc_t>& members, Packer& reply) {
-    std::unordered_set<std::string_view> told{nspace_view(peer.proc.nspace)};
+    ViewSet told{nspace_view(peer.proc.nspace)};
     for (const pmix_proc_t& member : members) {
         const std::string_view view = nspace_view(member.nspace);
         if (!told.insert(view).second) continue;

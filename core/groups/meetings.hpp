@@ -6,10 +6,10 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "core/barrier/barrier_memory.hpp"
 #include "core/collective/collectives.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 
@@ -58,7 +58,7 @@ class Meetings {
     uint32_t size_of(const Namespace& nspace) const;
 
     Server& server_;
-    std::unordered_map<std::string, Shared> shared_;
+    TextMap<Shared> shared_;
 };
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 
 #include "core/iof/forwarding.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 namespace {
@@ -39,7 +40,7 @@ struct Forwarder::Registration {
         std::vector<pmix_rank_t> some;  ///< sorted
         bool has(pmix_rank_t rank) const { return all || std::binary_search(some.begin(), some.end(), rank); }
     };
-    std::unordered_map<std::string, Ranks, NameHash, std::equal_to<>> sources;
+    TextMap<Ranks> sources;
     size_t ranks = 0;                ///< how many single ones they are
     std::vector<pmix_proc_t> procs;  ///< as they were asked for
     pmix_iof_channel_t channels = 0;

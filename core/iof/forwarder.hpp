@@ -18,6 +18,7 @@
 #include "core/iof/sink.hpp"
 #include "core/server/handlers.hpp"
 #include "core/service/exchange.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 
@@ -80,10 +81,6 @@ class Forwarder {
         std::unique_ptr<PieceQueue> early;  ///< what nobody has asked for yet
         bool idle() const { return readers.empty() && !sink && !quiet && !early; }
     };
-    struct NameHash {
-        using is_transparent = void;
-        size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
-    };
 
     void add(const RegistrationPtr& registration, PullRequest request, OnPulled done);
     pmix_status_t check(const Registration& registration, const PullRequest& request) const;
@@ -112,7 +109,7 @@ class Forwarder {
     OutputStyle style_;
     std::unique_ptr<OutputSink> sink_;  ///< null: nothing is shown by us, unless a job says otherwise
     std::unordered_map<size_t, RegistrationPtr> by_id_;
-    std::unordered_map<std::string, Job, NameHash, std::equal_to<>> jobs_;
+    TextMap<Job> jobs_;
     /// Who has registrations: how many, and how many single processes they name.
     struct Share {
         size_t registrations = 0;

@@ -16,6 +16,7 @@
 #include "core/iof/messages.hpp"
 #include "core/iof/sink.hpp"
 #include "core/service/exchange.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 
@@ -88,7 +89,7 @@ class Puller {
     OutputStyle style_;  ///< of the init
     std::unique_ptr<OutputSink> unasked_;
     /// By namespace, until all of its output has come.
-    std::unordered_map<std::string, Spawned> spawned_;
+    TextMap<Spawned> spawned_;
 };
 
 }  // namespace muster

@@ -15,6 +15,7 @@
 
 #include "core/iof/format.hpp"
 #include "core/iof/piece.hpp"
+#include "framework/base/keyed_hash.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/base/unique_fd.hpp"
 
@@ -68,8 +69,8 @@ class OutputFiles {
         std::string path;
         UniqueFd fd;
     };
-    std::list<File> open_;                                                ///< the one used last in front
-    std::unordered_map<std::string, std::list<File>::iterator> by_path_;  ///< open_.end(): not open now
+    std::list<File> open_;                        ///< the one used last in front
+    TextMap<std::list<File>::iterator> by_path_;  ///< open_.end(): not open now
 };
 
 /// Output shown in one style.

@@ -13,10 +13,10 @@
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "framework/base/info.hpp"
+#include "framework/base/keyed_hash.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/base/proc.hpp"
 #include "framework/packer.hpp"
@@ -103,7 +103,7 @@ class Modex {
     using WaitingList = std::list<std::unique_ptr<Waiting>>;
 
     /// Keys that a commit has brought, where processes of this node may see them.
-    using Fresh = std::unordered_set<std::string>;
+    using Fresh = TextSet;
     pmix_status_t take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh);
     bool has_room(LocalClient& client, size_t limit, size_t more);
     void get_value(GetRequest request, const GetDirectives& directives, OnGet done);

@@ -8,10 +8,10 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/server/peer.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 
@@ -98,7 +98,7 @@ class Namespaces {
     auto end() { return by_name_.end(); }
 
   private:
-    std::unordered_map<std::string, std::unique_ptr<Namespace>> by_name_;
+    TextMap<std::unique_ptr<Namespace>> by_name_;
     uint64_t newest_ = 0;
 };
 

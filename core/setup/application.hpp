@@ -5,12 +5,12 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "framework/base/bytes.hpp"
 #include "framework/base/info.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 
@@ -42,7 +42,7 @@ class JobEnvironments {
         std::string name, value;
         bool replace = true;
     };
-    std::unordered_map<std::string, std::vector<Variable>> by_nspace_;
+    TextMap<std::vector<Variable>> by_nspace_;
 };
 
 /// Key of an inventory: a byte object, since some hosts (Open MPI's orted) carry no arrays.

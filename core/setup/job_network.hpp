@@ -5,10 +5,10 @@
 
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "framework/base/info.hpp"
+#include "framework/base/keyed_hash.hpp"
 #include "framework/base/result.hpp"
 
 namespace muster {
@@ -47,7 +47,7 @@ class JobNetworks {
     Result<void> store(const char* nspace, InfoView data);
 
     Server& server_;
-    std::unordered_map<std::string, Info> waiting_;  ///< data of jobs that are not registered yet
+    TextMap<Info> waiting_;  ///< data of jobs that are not registered yet
     std::map<size_t, Fabric> fabrics_;
 };
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_set>
 
 #include "core/client/client.hpp"
 #include "core/server/server.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 namespace {
@@ -54,7 +54,7 @@ void ask_host(Server& server, const char* name, Upcall upcall, const Collective&
 /// The namespaces that are in `procs` and are not `own`, each once.
 std::vector<std::string> other_nspaces(const std::vector<pmix_proc_t>& procs, const char* own) {
     std::vector<std::string> names;
-    std::unordered_set<std::string_view> seen{nspace_view(own)};
+    ViewSet seen{nspace_view(own)};
     for (const pmix_proc_t& proc : procs) {
         if (seen.insert(nspace_view(proc.nspace)).second) names.emplace_back(nspace_view(proc.nspace));
     }

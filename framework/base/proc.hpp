@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "framework/base/keyed_hash.hpp"
+
 namespace muster {
 
 /// Whether two keys are the same, as far as a pmix_key_t can hold them. Null equals nothing.
@@ -66,6 +68,6 @@ std::string proc_text(const pmix_proc_t& proc);
 template <>
 struct std::hash<muster::Proc> {
     std::size_t operator()(const muster::Proc& proc) const noexcept {
-        return std::hash<std::string_view>()(proc.nspace()) ^ (std::size_t{proc.rank()} * 0x9e3779b97f4a7c15);
+        return muster::KeyedHash().add(proc.nspace()).add(uint64_t{proc.rank()}).end();
     }
 };

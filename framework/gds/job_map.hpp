@@ -23,13 +23,14 @@
 
 namespace muster {
 
-/// Lets maps with std::string keys be searched by a view, without an allocation.
-struct TextHash {
+/// Of names that a host gives. Not a keyed one (keyed_hash.hpp): a map is made by a component and searched by
+/// the library.
+struct NameHash {
     using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
 };
 template <class T>
-using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
+using NameIndex = std::unordered_map<std::string, T, NameHash, std::equal_to<>>;
 
 /// Whether two host names can be taken for the same: equal, or one is the other's first label
 /// ("node7" and "node7.cluster.org", but not "10" and "10.0.0.1").
@@ -221,7 +222,7 @@ class JobMap {
     std::vector<uint32_t> ids_;                              ///< empty: the index is the id
     std::vector<uint32_t> by_id_;                            ///< nodes, ascending by id; empty with ids_
     std::vector<std::pair<std::string, uint32_t>> aliases_;  ///< in the order given
-    TextMap<uint32_t> alias_index_;
+    NameIndex<uint32_t> alias_index_;
 
     /// The ranks from 0 on stand on the nodes in order, as mostly: then the first rank of each node says all,
     /// and the two lists are empty.
@@ -345,7 +346,7 @@ class JobMapBuilder {
     std::vector<uint32_t> app_of_;  ///< by rank
     std::optional<uint32_t> offset_;
     std::unordered_map<uint32_t, uint32_t> id_index_;
-    TextMap<uint32_t> found_;  ///< answers of find_node by label, for many ranks ask for the same
+    NameIndex<uint32_t> found_;  ///< answers of find_node by label, for many ranks ask for the same
 };
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Taking job data in: the last checks, when all was read, and the change of the store.
 #include "components/gds/hash/registration.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -9,6 +9,7 @@
 
 #include "components/gds/hash/find.hpp"
 #include "components/gds/hash/registration.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster::gds {
 
@@ -164,11 +165,13 @@ constexpr size_t kMostAlike = 4096;
 size_t hash_of(const pmix_value_t& value) {
     switch (value.type) {
         case PMIX_STRING:
-            return value.data.string == nullptr ? 0 : std::hash<std::string_view>()(value.data.string);
+            return value.data.string == nullptr ? 0 : TextHash()(value.data.string);
         case PMIX_PROC:
             if (value.data.proc == nullptr) return 0;
-            return std::hash<std::string_view>()(nspace_view(value.data.proc->nspace)) ^
-                   value.data.proc->rank;
+            return KeyedHash()
+                .add(nspace_view(value.data.proc->nspace))
+                .add(uint64_t{value.data.proc->rank})
+                .end();
         case PMIX_FLOAT:
             return std::hash<float>()(value.data.fval);
         case PMIX_DOUBLE:
@@ -184,9 +187,9 @@ size_t hash_of(const pmix_value_t& value) {
 
 /// The same in whatever order the qualifiers stand.
 size_t hash_of(const Qualified& value) {
-    size_t hash = std::hash<std::string_view>()(value.key);
+    size_t hash = TextHash()(value.key);
     for (const pmix_info_t& one : value.qualifiers)
-        hash += (std::hash<std::string_view>()(key_view(one.key)) ^ hash_of(one.value)) * 0x9e3779b97f4a7c15;
+        hash += KeyedHash().add(key_view(one.key)).add(uint64_t{hash_of(one.value)}).end();
     return hash;
 }
 

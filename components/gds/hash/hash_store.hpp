@@ -6,6 +6,7 @@
 #include <shared_mutex>
 
 #include "components/gds/hash/job.hpp"
+#include "framework/base/keyed_hash.hpp"
 #include "framework/base/shared_lock.hpp"
 #include "framework/gds/realm.hpp"
 

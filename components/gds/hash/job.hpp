@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "framework/base/info.hpp"
+#include "framework/base/keyed_hash.hpp"
 #include "framework/gds.hpp"
 #include "framework/gds/job_map.hpp"
 

@@ -65,7 +65,7 @@ class Finder {
     Map map_ = {};
     bool looked_for_map_ = false;
     bool has_map_ = false;
-    Kind kind_ = Kind::Name;
+    Kind kind_ = Kind::Job;
     uint32_t of_ = 0;
 };
 

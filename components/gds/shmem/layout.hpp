@@ -10,7 +10,7 @@
 namespace muster::gds::shmem {
 
 inline constexpr uint64_t kMagic = 0x4d75737465725347;  // "MusterSG"
-inline constexpr uint32_t kLayout = 1;
+inline constexpr uint32_t kLayout = 2;
 /// Written as a number: sides whose numbers or pointers differ do not know each other.
 inline constexpr uint32_t kMachine = 0x01020300 + sizeof(void*);
 /// Everything begins at a multiple of it.
@@ -34,19 +34,22 @@ enum class Kind : uint8_t {
     Node,    ///< index in the map; kNone: this node, which is not in the map
     Proc,    ///< rank: what the host says
     Posted,  ///< rank: what the process says
-    Name,    ///< there is an entry of this key
     Packed   ///< the reply to a client's request for job data, for what the entries do not tell
 };
 
 /// An open hash of entries, followed by `capacity` (a power of two) slots of 64 bits: the lowest 40 the
 /// offset of the entry, the others the highest of its hash; 0 for free, offset 1 for one whose entry is gone.
-/// Slots are published one by one; only the newest table has all.
+/// Slots are published one by one; only the newest table has all. An entry stands within kMostProbes slots
+/// from the one that its hash says: further on nobody needs to look.
 struct Table {
     uint64_t capacity;
 };
 inline constexpr int kOffsetBits = 40;
 inline constexpr uint64_t kOffsetMask = (uint64_t{1} << kOffsetBits) - 1;
 inline constexpr uint64_t kGone = 1;
+/// Who posts can choose keys that all fall upon one place (docs/decisions/0028). In a table that is at most
+/// 5/8 full no entry stands that far away by chance.
+inline constexpr uint64_t kMostProbes = 512;
 
 /// How the value stands behind its entry.
 enum class Form : uint8_t {

@@ -48,7 +48,7 @@ bool Reader::find(uint64_t key_hash, Kind kind, uint32_t of, std::string_view ke
     const uint64_t hash = hash_of(key_hash, kind, of);
     const uint64_t mask = capacity - 1;
     uint64_t at = static_cast<uint32_t>(hash) & mask;
-    for (uint64_t tried = 0; tried < capacity; ++tried, at = (at + 1) & mask) {
+    for (uint64_t tried = 0; tried < std::min(capacity, kMostProbes); ++tried, at = (at + 1) & mask) {
         const uint64_t slot = published(slots[at]);
         if (slot == 0) return false;
         const uint64_t offset = slot & kOffsetMask;
@@ -75,10 +75,6 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
     out.value = {};
     switch (entry.form) {
         case Form::Scalar: {
-            if (entry.length == 0) {  // a name
-                out.value.type = PMIX_UNDEF;
-                return entry.kind == Kind::Name;
-            }
             if (entry.length != sizeof out.value.data) return false;
             switch (entry.type) {
                 case PMIX_BOOL:

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "framework/base/keyed_hash.hpp"
+
 namespace muster::gds::shmem {
 namespace {
 
@@ -149,7 +151,7 @@ Result<void> ShmemStore::put_alone(KeyList& keys, pmix_rank_t rank, const char* 
     Writer::Put done;
     Result<void> written = shared.writer->put(Kind::Posted, rank, key_view(key), value, &done);
     if (!written) {
-        keys.remove(shared.writer->find_key(key_view(key)));
+        if (const uint64_t known = shared.writer->find_key(key_view(key)); known != 0) keys.remove(known);
     } else if (done.fresh) {
         try {
             keys.add(done.key);
@@ -430,7 +432,7 @@ pmix_status_t ShmemStore::find_posted(const pmix_proc_t& proc, View view, const 
         const Shared* shared = with_keys(proc.nspace);
         const bool own = shared != nullptr && shared->own.count(proc.rank) != 0;
         if (shared == nullptr || (view == View::Local && !own)) return other_->find_posted(proc, view, visit);
-        std::unordered_set<std::string> seen;
+        TextSet seen;
         bool any = false;
         visit_alone(*shared, proc.rank, [&](const std::string& key, const pmix_value_t& value) {
             any = true;
@@ -486,7 +488,7 @@ bool ShmemStore::find_alone(const Lookup& lookup, const Visitor& visit, pmix_sta
     };
     if (lookup.key == nullptr) {
         if (lookup.rank == PMIX_RANK_UNDEF || !visible(shared->own.count(lookup.rank) != 0)) return false;
-        std::unordered_set<std::string> seen;
+        TextSet seen;
         visit_alone(*shared, lookup.rank, [&](const std::string& key, const pmix_value_t& value) {
             seen.insert(key);
             visit({key.c_str(), value, false});

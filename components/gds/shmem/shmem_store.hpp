@@ -16,6 +16,7 @@
 #include "components/gds/shmem/finder.hpp"
 #include "components/gds/shmem/key_list.hpp"
 #include "components/gds/shmem/writer.hpp"
+#include "framework/base/keyed_hash.hpp"
 
 namespace muster::gds::shmem {
 
@@ -129,7 +130,7 @@ class ShmemStore : public Gds {
     std::atomic<const Attached*> attached_{nullptr};
     mutable std::atomic<bool> taken_over_{false};  ///< the other store has all job data, too
     mutable std::mutex pins_guard_;                ///< of the rest
-    mutable std::unordered_map<std::string, const Value*> pinned_;
+    mutable TextMap<const Value*> pinned_;
     mutable std::deque<Value> pins_;  ///< also those that are not the latest any more
 };
 

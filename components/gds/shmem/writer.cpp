@@ -90,8 +90,13 @@ Result<void> Writer::make_room() {
     object<Table>(*made)->capacity = wanted;
     auto* fresh = object<uint64_t>(*made + sizeof(Table));
     slots_used_ = 0;
+    // In their order, beginning behind a free slot: so none comes to stand further from its place than it
+    // was.
+    const auto* slots = capacity != 0 ? object<uint64_t>(table_ + sizeof(Table)) : nullptr;
+    const uint64_t first =
+        capacity != 0 ? static_cast<uint64_t>(std::find(slots, slots + capacity, 0U) - slots) : 0;
     for (uint64_t i = 0; i < capacity; ++i) {
-        const uint64_t slot = object<uint64_t>(table_ + sizeof(Table))[i];
+        const uint64_t slot = slots[(first + i) & (capacity - 1)];
         if (slot == 0 || (slot & kOffsetMask) == kGone) continue;
         uint64_t at = object<Entry>(slot & kOffsetMask)->hash & (wanted - 1);
         while (fresh[at] != 0)
@@ -108,18 +113,19 @@ uint64_t* Writer::find_slot(uint64_t hash, Kind kind, uint32_t of, std::string_v
                             uint64_t** free_slot) {
     const uint64_t mask = object<Table>(table_)->capacity - 1;
     auto* slots = object<uint64_t>(table_ + sizeof(Table));
-    for (uint64_t at = static_cast<uint32_t>(hash) & mask;; at = (at + 1) & mask) {
+    uint64_t at = static_cast<uint32_t>(hash) & mask;
+    for (uint64_t tried = 0; tried < std::min(mask + 1, kMostProbes); ++tried, at = (at + 1) & mask) {
         const uint64_t slot = slots[at];
-        if (slot == 0) {
-            if (free_slot != nullptr) *free_slot = &slots[at];
-            return nullptr;
-        }
-        if ((slot & kOffsetMask) == kGone || ((slot ^ hash) & ~kOffsetMask) != 0) continue;
+        const bool gone = (slot & kOffsetMask) == kGone;
+        if ((slot == 0 || gone) && free_slot != nullptr && *free_slot == nullptr) *free_slot = &slots[at];
+        if (slot == 0) return nullptr;
+        if (gone || ((slot ^ hash) & ~kOffsetMask) != 0) continue;
         const Entry& entry = *object<Entry>(slot & kOffsetMask);
         if (entry.kind != kind || entry.of != of) continue;
         const Key& name = *object<Key>(entry.key);
         if (std::string_view(reinterpret_cast<const char*>(&name + 1), name.length) == key) return &slots[at];
     }
+    return nullptr;
 }
 
 Result<uint64_t> Writer::intern(std::string_view key) {
@@ -133,9 +139,7 @@ Result<uint64_t> Writer::intern(std::string_view key) {
     if (!at) return at;
     object<Key>(*at)->length = static_cast<uint32_t>(key.size());
     std::memcpy(object<Key>(*at) + 1, key.data(), key.size());
-    keys_.emplace(key, *at);
-    // Readers ask whether anything has this key.
-    if (auto named = insert(Kind::Name, 0, key, {}); !named) return named.error();
+    last_key_ = &*keys_.emplace(key, *at).first;
     return at;
 }
 
@@ -188,7 +192,11 @@ Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const 
         }
     }
     const auto write = [&]() -> Result<void> {
-        const uint64_t table = table_, slots_used = slots_used_;
+        const auto crowded = [] {
+            return Error{PMIX_ERR_OUT_OF_RESOURCE, "too many keys fall upon one place of its table"};
+        };
+        if (known == nullptr && free_slot == nullptr) return crowded();
+        const uint64_t table = table_;
         auto name = intern(key);
         if (!name) return name.error();
         if (done != nullptr) done->key = *name;
@@ -206,10 +214,14 @@ Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const 
         if (payload.length != 0) std::memcpy(&entry + 1, payload.data, payload.length);
         if (auto room = make_room(); !room) return room;
         uint64_t* slot = known;
-        if (table != table_ || slots_used != slots_used_) slot = find_slot(hash, kind, of, key, &free_slot);
+        if (table != table_) {
+            free_slot = nullptr;
+            slot = find_slot(hash, kind, of, key, &free_slot);
+        }
         if (slot == nullptr) {
+            if (free_slot == nullptr) return crowded();
             slot = free_slot;
-            ++slots_used_;
+            if (*slot == 0) ++slots_used_;
         }
         publish(*slot, slot_of(hash, *at));
         return {};

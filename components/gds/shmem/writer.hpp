@@ -5,10 +5,10 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "components/gds/shmem/layout.hpp"
 #include "components/gds/shmem/segment.hpp"
+#include "framework/base/keyed_hash.hpp"
 #include "framework/gds/job_map.hpp"
 #include "framework/packer.hpp"
 
@@ -64,6 +64,7 @@ class Writer {
     Result<uint64_t> allocate(uint64_t size);
     Result<uint64_t> intern(std::string_view key);
     Result<void> make_room();
+    /// Where the entry is, or null; then `free_slot`, null before, is where it can be put, if anywhere.
     uint64_t* find_slot(uint64_t hash, Kind kind, uint32_t of, std::string_view key, uint64_t** free_slot);
     template <class T>
     T* object(uint64_t offset) {

@@ -100,6 +100,78 @@ TEST(SegmentTest, EightReadersAndAWriterThatLetsItGrow) {
     RecordProperty("segments", std::to_string(segments));
 }
 
+/// Keys of rank 1 that fall upon `places` of 8,192 places, half of them the last ones, half the first.
+std::vector<std::string> keys_upon(uint64_t places, size_t count) {
+    constexpr uint64_t kPlaces = 8192;
+    std::vector<std::string> keys;
+    for (uint32_t i = 0; keys.size() < count; ++i) {
+        const std::string key = "alike." + std::to_string(i);
+        const uint64_t place = hash_of(hash_of(key), Kind::Posted, 1) + places / 2;
+        if ((place & (kPlaces - 1)) < places) keys.push_back(key);
+    }
+    return keys;
+}
+
+TEST(SegmentTest, KeysThatFallUponOnePlaceHaveAnEnd) {
+    // What a process may post to have the server, and all who look for something, walk through all of it.
+    for (const uint64_t places : {1u, 8u, 700u}) {
+        auto segment = Segment::create(16 << 20, "alike");
+        ASSERT_TRUE(segment.ok()) << segment.error().text;
+        Writer writer(**segment, {});
+        ASSERT_TRUE(writer.begin("job").ok());
+        const auto put = [&](const std::string& key) {
+            return writer.put(Kind::Posted, 1, key, *Value::from(key.c_str())).status();
+        };
+        std::vector<std::string> kept, refused;
+        for (const std::string& key : keys_upon(places, kMostProbes + 2 * places)) {
+            const pmix_status_t status = put(key);
+            ASSERT_TRUE(status == PMIX_SUCCESS || status == PMIX_ERR_OUT_OF_RESOURCE) << status;
+            (status == PMIX_SUCCESS ? kept : refused).push_back(key);
+        }
+        EXPECT_GE(kept.size(), kMostProbes) << places;
+        ASSERT_FALSE(refused.empty()) << places;
+        // The others have their place, but for the few that fall among those; none is lost as the table
+        // grows.
+        const Reader reader(**segment, {});
+        Item item;
+        size_t others = 0;
+        for (uint32_t i = 0; i < 5000; ++i) {
+            if (put(key_name(i)) == PMIX_SUCCESS) {
+                kept.push_back(key_name(i));
+                ++others;
+            }
+            if (i % 100 != 0) continue;
+            for (const std::string& key : kept) {
+                ASSERT_TRUE(reader.find(Kind::Posted, 1, key, item)) << key << " of " << i;
+                EXPECT_STREQ(item.value.data.string, key.c_str());
+            }
+        }
+        EXPECT_GE(others, 4000u);
+        for (const std::string& key : refused)
+            EXPECT_FALSE(reader.find(Kind::Posted, 1, key, item)) << key;
+        // Whose place has become free again takes another one.
+        for (const std::string& key : kept)
+            writer.remove(Kind::Posted, 1, key);
+        for (const std::string& key : refused) {
+            ASSERT_EQ(put(key), PMIX_SUCCESS) << key;
+            EXPECT_TRUE(reader.find(Kind::Posted, 1, key, item)) << key;
+        }
+    }
+}
+
+TEST(SegmentTest, AKeyThatComesAndGoesKeepsItsPlace) {
+    auto segment = Segment::create(16 << 20, "again");
+    ASSERT_TRUE(segment.ok()) << segment.error().text;
+    Writer writer(**segment, {});
+    ASSERT_TRUE(writer.begin("job").ok());
+    for (uint32_t i = 0; i < 5000; ++i)  // a table that does not become full by it
+        ASSERT_TRUE(writer.put(Kind::Posted, 1, key_name(i), *Value::from("other")).ok());
+    for (uint64_t i = 0; i < 2 * kMostProbes; ++i) {
+        ASSERT_TRUE(writer.put(Kind::Posted, 2, "key", *Value::from("value")).ok()) << i;
+        writer.remove(Kind::Posted, 2, "key");
+    }
+}
+
 TEST(SegmentTest, AMapWhoseNodesFollowFromThemselvesIsNotFollowed) {
     auto segment = Segment::create(1 << 20, "circle");
     ASSERT_TRUE(segment.ok()) << segment.error().text;
