@@ -233,10 +233,7 @@ pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_
     std::lock_guard lock(staged_lock_);
     const pmix_status_t status = runtime_.store().post(runtime_.self(), scope, key, value);
     if (status != PMIX_SUCCESS || scope == PMIX_INTERNAL) return status;
-    for (const Staged& staged : staged_) {
-        if (staged.scope == scope && staged.key == key) return PMIX_SUCCESS;
-    }
-    staged_.push_back({scope, key});
+    staged_.add(scope, key);
     return PMIX_SUCCESS;
 }
 
@@ -251,7 +248,7 @@ pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
             values.kval(found.key, found.value);
         }
     };
-    for (const Staged& one : staged_) {
+    for (const StagedKeys::Staged& one : staged_) {
         if (key_is(one.key.c_str(), PMIX_QUALIFIED_VALUE)) {
             // All of them under one key: those told before are told again.
             const auto tell = [&](View view, Packer& values) {

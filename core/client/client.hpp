@@ -19,6 +19,7 @@
 #include "core/barrier/barrier.hpp"
 #include "core/client/connection.hpp"
 #include "core/client/connector.hpp"
+#include "core/client/staged_keys.hpp"
 #include "core/groups/meeting.hpp"
 #include "core/protocol/command.hpp"
 #include "core/runtime/get_directives.hpp"
@@ -172,12 +173,8 @@ class Client {
     std::vector<std::function<void()>> added_listeners_;
     std::vector<std::function<void()>> primary_listeners_;
 
-    struct Staged {
-        pmix_scope_t scope;
-        std::string key;
-    };
-    std::mutex staged_lock_;      // guards staged_, and the values until they are sent
-    std::vector<Staged> staged_;  ///< put since the last commit; the values are in the store
+    std::mutex staged_lock_;  // guards staged_, and the values until they are sent
+    StagedKeys staged_;       ///< put since the last commit
 };
 
 }  // namespace muster

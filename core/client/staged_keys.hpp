@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a process has put since its last commit: the keys, in their order and each once a scope; the values
+// are in the store. Nobody guards it.
+#pragma once
+
+#include <pmix.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/base/keyed_hash.hpp"
+
+namespace muster {
+
+class StagedKeys {
+  public:
+    struct Staged {
+        pmix_scope_t scope;
+        std::string key;
+    };
+
+    /// std::bad_alloc; then it is not among them.
+    void add(pmix_scope_t scope, std::string_view key) {
+        if (has(scope, key)) return;
+        keys_.push_back({scope, std::string(key)});
+        if (keys_.size() <= kFew) return;
+        try {
+            for (size_t i = index_.empty() ? 0 : keys_.size() - 1; i < keys_.size(); ++i)
+                index_.insert(name_of(keys_[i].scope, keys_[i].key));
+        } catch (...) {
+            keys_.pop_back();
+            index_.clear();
+            throw;
+        }
+    }
+    void clear() {
+        keys_.clear();
+        index_.clear();
+    }
+    bool empty() const { return keys_.empty(); }
+    auto begin() const { return keys_.begin(); }
+    auto end() const { return keys_.end(); }
+
+  private:
+    /// Most processes put a few, among which to look costs less than a set does.
+    static constexpr size_t kFew = 32;
+
+    static std::string name_of(pmix_scope_t scope, std::string_view key) {
+        return static_cast<char>(scope) + std::string(key);
+    }
+    bool has(pmix_scope_t scope, std::string_view key) const {
+        if (!index_.empty()) return index_.contains(name_of(scope, key));
+        for (const Staged& staged : keys_) {
+            if (staged.scope == scope && staged.key == key) return true;
+        }
+        return false;
+    }
+
+    std::vector<Staged> keys_;
+    TextSet index_;  ///< of all, where they are more than a few
+};
+
+}  // namespace muster
