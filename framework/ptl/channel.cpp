@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,8 @@ constexpr size_t kBufferSize = size_t{16} << 10;
 constexpr size_t kFirstStorage = size_t{64} << 10;
 // Read for one channel before others have their turn.
 constexpr size_t kReadTurn = size_t{1} << 20;
+// How long its frames may take before others have theirs: few bytes may ask for much.
+constexpr std::chrono::milliseconds kTurnTime{5};
 // Turns for a peer that takes nothing more, but may have said something.
 constexpr int kLastTurns = 16;
 constexpr size_t kFramesPerWrite = 64;
@@ -158,7 +162,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     bool read_now() {
         auto self = shared_from_this();
         for (int turn = 0; turn < kLastTurns && open_ && started_ && !paused_ && !finishing_; ++turn) {
-            if (!read_turn()) return !paused_ && !finishing_ && !loop_.should_yield();
+            if (!read_turn() && !cut_) return !paused_ && !finishing_ && !loop_.should_yield();
         }
         return !open_;
     }
@@ -342,7 +346,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         auto self = shared_from_this();
         // The peer may have answered before it went: what it said last is delivered first.
         for (int turn = 0; turn < kLastTurns && open_ && started_ && !paused_ && !finishing_; ++turn) {
-            if (!read_turn()) break;
+            if (!read_turn() && !cut_) break;
         }
         if (open_) fail(std::string("takes no more messages: ") + strerrordesc_np(write_error_));
     }
@@ -366,11 +370,26 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         }
     }
 
-    /// Reads and delivers up to one turn's bytes; false when there is no more now (or ever).
+    void begin_turn() {
+        cut_ = false;
+        turn_began_.reset();
+    }
+
+    /// Whether the frames of this turn have taken so long that others come first. It is not asked where one
+    /// frame comes alone, and counts from when it is asked first.
+    bool cut_turn() {
+        const auto now = std::chrono::steady_clock::now();
+        if (!turn_began_) turn_began_ = now;
+        return cut_ = now - *turn_began_ > kTurnTime;
+    }
+
+    /// Reads and delivers up to one turn's bytes; false when there is no more now (or ever), or, with cut_,
+    /// when the turn has taken too long.
     bool read_turn() {
+        begin_turn();
         try {
             for (size_t taken = 0; taken < kReadTurn;) {
-                if (!deliver() || paused_) return false;
+                if (!deliver() || paused_ || (taken != 0 && cut_turn())) return false;
                 const ssize_t got = read_some();
                 if (got == 0) {
                     fail(in_payload_ || !buffer_.empty() ? "closed the connection in the middle of a message"
@@ -400,6 +419,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     void deliver_buffered() {
         auto self = shared_from_this();
         if (finishing_ || paused_) return;
+        begin_turn();
         try {
             deliver();
         } catch (const std::bad_alloc&) {
@@ -478,7 +498,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             const std::shared_ptr<OnFrame> on_frame = on_frame_;
             (*on_frame)(std::exchange(frame_, {}));
             // A call that has driven the loop for this frame returns; the others are our thread's.
-            if (at < buffer_.size() && open_ && loop_.should_yield()) {
+            if (at < buffer_.size() && open_ && (loop_.should_yield() || cut_turn())) {
                 later(&Impl::deliver_buffered);
                 consumed();
                 return false;
@@ -524,6 +544,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     Frame frame_;   // under way
     size_t payload_size_ = 0;
     size_t asked_ = 0;
+    std::optional<std::chrono::steady_clock::time_point> turn_began_;
+    bool cut_ = false;  // the turn that was the last
     bool in_payload_ = false;
 
     bool open_ = true;

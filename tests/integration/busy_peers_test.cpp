@@ -131,6 +131,37 @@ TEST_F(BusyPeer, IsWrittenOfWhereAValueHasTooManyQualifiers) {
     EXPECT_EQ(lines_with(log(), "more qualifiers"), 1U);
 }
 
+TEST_F(BusyPeer, MayAskForMuchInFewBytes) {
+    Asking busy(accepted()), other(accepted(1));
+    Info directives;
+    directives.add(PMIX_TIMEOUT, 600);
+    for (int i = 0; i < 60000; ++i) {
+        Packer get = command(static_cast<uint8_t>(Command::Get));
+        get.string(job_.nspace).rank(1).infos(directives).string("busy.never");
+        busy.ask(get);
+    }
+    // Each looks at all that wait, and finds nothing to tell.
+    Info elsewhere;
+    elsewhere.add(PMIX_NSPACE, "elsewhere");
+    char* keys[] = {const_cast<char*>("muster.waits"), nullptr};
+    pmix_query_t query{keys, elsewhere.data(), elsewhere.size()};
+    Packer asked = command(static_cast<uint8_t>(Command::Query));
+    asked.counted(&query, 1, PMIX_QUERY);
+    Bytes questions;
+    while (questions.size() < 150000) {
+        std::vector<uint8_t> header(muster::Channel::kHeaderSize);
+        muster::store_be32(&header[4], 7);
+        muster::store_be32(&header[8], static_cast<uint32_t>(asked.view().size()));
+        questions.append(header.data(), header.size());
+        questions.append(asked.view());
+    }
+    ASSERT_TRUE(busy.peer.say(questions.view()));
+    const auto before = std::chrono::steady_clock::now();
+    other.ask(commit("busy.key", 1));
+    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+}
+
 TEST_F(BusyPeer, MayWaitForAnyNumberOfKeys) {
     Asking busy(accepted()), other(accepted(1));
     other.ask(commit("busy.large", 900000));

@@ -643,6 +643,45 @@ TEST_F(ChannelTest, OneTalkativePeerDoesNotKeepTheLoop) {
     ASSERT_TRUE(runs_until([&] { return frames_.size() == static_cast<size_t>(wrote) / 8016; }));
 }
 
+TEST_F(ChannelTest, FramesThatTakeLongDoNotKeepTheLoop) {
+    make_and_start();
+    // A few bytes ask for much: others have their turn meanwhile.
+    constexpr size_t kFrames = 1000;
+    size_t before_others = kFrames;
+    on_frame_ = [&] {
+        if (frames_.size() == 1) loop_.post([&] { before_others = frames_.size(); });
+        const auto until = std::chrono::steady_clock::now() + 1ms;
+        while (std::chrono::steady_clock::now() < until) {
+        }
+    };
+    std::string stream;
+    for (size_t i = 0; i < kFrames; ++i)
+        stream += wire_frame(0, static_cast<uint32_t>(i), "");
+    write_other(stream);
+    ASSERT_TRUE(runs_until([&] { return frames_.size() == kFrames; }, 60s));
+    EXPECT_LT(before_others, kFrames / 10);
+    for (size_t i = 0; i < kFrames; ++i)
+        EXPECT_EQ(frames_[i].tag, i);
+}
+
+TEST_F(ChannelTest, DeliversAllThatOneSaidBeforeItWent) {
+    make_and_start();
+    on_frame_ = [&] {
+        const auto until = std::chrono::steady_clock::now() + 1ms;
+        while (std::chrono::steady_clock::now() < until) {
+        }
+    };
+    std::string stream;
+    for (uint32_t i = 0; i < 50; ++i)
+        stream += wire_frame(0, i, "");
+    write_other(stream);
+    other_.reset();
+    // It takes nothing more, which is found first.
+    ASSERT_TRUE(channel_->send(0, 101, bytes_of("to nobody")));
+    ASSERT_TRUE(runs_until([&] { return closed_ == 1; }));
+    EXPECT_EQ(frames_.size(), 50U);
+}
+
 // Two processes, each with its own loop and thread: what one sends the other answers.
 
 TEST(ChannelShared, LeavesWhatComesBehindTheAwaitedFrameToTheLoopsThread) {
