@@ -3,6 +3,7 @@
 #include "core/iof/forwarder.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "core/iof/forwarding.hpp"
@@ -155,14 +156,18 @@ pmix_status_t Forwarder::check(const Registration& registration, const PullReque
 }
 
 void Forwarder::read_sources(Registration& registration, const std::vector<pmix_proc_t>& procs) const {
+    std::unordered_set<const ProcessSet*> whole;  // those that are in with all their members
     for (const pmix_proc_t& proc : procs) {
         const std::string name(nspace_view(proc.nspace));
         const ProcessSet* set = server_.process_sets().find(name);
         if (set != nullptr && server_.namespaces().find(name.c_str()) == nullptr) {
             // Rank r of a set or group is its member r.
             const auto& members = set->members;
-            for (size_t i = 0; i < members.size(); ++i) {
-                if (proc.rank != PMIX_RANK_WILDCARD && proc.rank != i) continue;
+            const bool all = proc.rank == PMIX_RANK_WILDCARD;
+            // Once is enough: a short list shall not become one of any length.
+            if (all && !whole.insert(set).second) continue;
+            const size_t end = all ? members.size() : std::min<size_t>(members.size(), size_t{proc.rank} + 1);
+            for (size_t i = all ? 0 : proc.rank; i < end; ++i) {
                 auto& ranks = registration.sources[std::string(nspace_view(members[i].nspace))];
                 if (members[i].rank == PMIX_RANK_WILDCARD) ranks.all = true;
                 ranks.some.push_back(members[i].rank);

@@ -162,6 +162,23 @@ TEST_F(BusyPeer, MayAskForMuchInFewBytes) {
     EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
 }
 
+TEST_F(BusyPeer, MayNameALargeSetAgainAndAgain) {
+    std::vector<pmix_proc_t> members;
+    for (pmix_rank_t rank = 0; rank < 6000; ++rank)
+        members.push_back(proc(rank));
+    const char* set = "s";
+    ASSERT_EQ(PMIx_server_define_process_set(members.data(), members.size(), set), PMIX_SUCCESS);
+    Asking busy(accepted());
+    const std::vector<pmix_proc_t> sources(60000, muster::make_proc(set, PMIX_RANK_WILDCARD));
+    const pmix_iof_channel_t channels = PMIX_FWD_STDOUT_CHANNEL;
+    Packer pull = command(static_cast<uint8_t>(Command::IofPull));
+    pull.procs(sources.data(), sources.size()).infos({}).items(&channels, 1, PMIX_IOF_CHANNEL).size(1);
+    const auto before = std::chrono::steady_clock::now();
+    busy.ask(pull);
+    EXPECT_EQ(busy.answers(1, 60).count(PMIX_ERR_TIMEOUT), 0U);
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+}
+
 TEST_F(BusyPeer, MayWaitForAnyNumberOfKeys) {
     Asking busy(accepted()), other(accepted(1));
     other.ask(commit("busy.large", 900000));
