@@ -232,6 +232,31 @@ bool answer_by_server(Server& server, const Caller& caller, const char* key, Inf
     return false;
 }
 
+size_t memory_of(InfoView answers) {
+    size_t memory = 0;
+    for (const pmix_info_t& one : answers) {
+        size_t value = 0;
+        memory += sizeof one;
+        if (value_size(&one.value, &value) == PMIX_SUCCESS) memory += value;
+    }
+    return memory;
+}
+
+/// What the answer to one query of a peer may take here: a key of a few bytes may ask for much, and be asked
+/// for again and again.
+size_t most_answered(Server& server, const Caller& caller) {
+    if (proc_is(caller.proc, server.runtime().self())) return SIZE_MAX;
+    return server.runtime().parameters().size("server_base_max_request_memory");
+}
+
+void refuse_long_answer(Server& server, const Caller& caller, const HostDone& done) {
+    MUSTER_LOG(server.log(), Error,
+               "the answer to a query of %s would take too much memory: it is refused "
+               "(server_base_max_request_memory)",
+               proc_text(caller.proc).c_str());
+    done(answer_of(PMIX_ERR_OUT_OF_RESOURCE));
+}
+
 struct Arguments {
     pmix_proc_t proc{};
     Queries queries;
@@ -258,10 +283,17 @@ HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
 
 void query_rest_by_host(Server& server, const Caller& caller, Queries queries, HostDone done) {
     const size_t wanted = queries.keys();
+    const size_t most = most_answered(server, caller);
+    size_t seen = 0, taken = 0;
     Info found;
     queries.answer([&](const char* key, InfoView qualifiers) {
-        return answer_by_server(server, caller, key, qualifiers, found);
+        if (taken > most) return true;
+        const bool known = answer_by_server(server, caller, key, qualifiers, found);
+        for (; seen < found.size(); ++seen)
+            taken += memory_of({&found[seen], 1});
+        return known;
     });
+    if (taken > most) return refuse_long_answer(server, caller, done);
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
     const auto upcall = server.host().module().query;

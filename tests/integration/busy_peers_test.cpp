@@ -20,6 +20,7 @@ using muster::Unpacker;
 /// One that has as much wait as it may have by default, which is not to keep the server from others.
 class BusyPeer : public BadInput {
   protected:
+    explicit BusyPeer(const Settings& more = {}) : BadInput(more) {}
     static constexpr auto kLimit = std::chrono::seconds(20);
 
     static Packer fence(const std::vector<pmix_proc_t>& procs) {
@@ -199,6 +200,32 @@ TEST_F(BusyPeer, MayWaitForAnyNumberOfKeys) {
     }
     EXPECT_EQ(busy.answer(), PMIX_SUCCESS);
     EXPECT_LT(since_begin(), kLimit);
+}
+
+class CuriousPeer : public BusyPeer {
+  protected:
+    CuriousPeer() : BusyPeer({{"PMIX_MCA_server_base_max_request_memory", "16m"}}) {}
+};
+
+TEST_F(CuriousPeer, MayNotAskForTheSameWithoutEnd) {
+    Asking curious(accepted());
+    curious.ask(commit("busy.large", 900000));
+    EXPECT_EQ(curious.answer(), PMIX_SUCCESS);
+    Info about;
+    about.add(PMIX_PROCID, proc(0));
+    const auto ask = [&](size_t times) {
+        std::vector<char*> keys(times, const_cast<char*>("busy.large"));
+        keys.push_back(nullptr);
+        pmix_query_t query{keys.data(), about.data(), about.size()};
+        Packer asked = command(static_cast<uint8_t>(Command::Query));
+        asked.counted(&query, 1, PMIX_QUERY);
+        curious.ask(asked);
+        return curious.answer();
+    };
+    EXPECT_EQ(ask(10), PMIX_SUCCESS);
+    EXPECT_EQ(ask(1000), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(ask(10), PMIX_SUCCESS);
+    EXPECT_EQ(lines_with(log(), "would take too much memory"), 1U);
 }
 
 }  // namespace
