@@ -113,8 +113,9 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
         has_key = store.find(lookup, [](const Found&) {}) == PMIX_SUCCESS;
         if (!has_key) return std::nullopt;
     } else if (request.key) {
-        // All that the process posted is packed for it: not where it is not there.
+        // All that the process posted is packed for it: not where it is not there, or for other nodes alone.
         Lookup plain;
+        if (local) plain.scope = PMIX_LOCAL;
         plain.nspace = request.target.nspace;
         plain.rank = request.target.rank;
         plain.key = request.key->c_str();
@@ -216,6 +217,7 @@ void Modex::wait(GetRequest request, OnGet done, bool bounded) {
     }
     list.push_back(std::make_unique<Waiting>());
     Waiting& waiting = *list.back();
+    waiting.place = std::prev(list.end());
     waiting.request = std::move(request);
     waiting.done = std::move(done);
     if (const auto deadline = waiting.request.deadline) {
@@ -237,18 +239,13 @@ void Modex::arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t
     waiting.time_limit = server_.runtime().loop().after(limit, [this, &waiting, verdict] {
         const auto found = waiting_.find(Proc(waiting.request.target));
         if (found == waiting_.end()) return;
-        for (auto it = found->second.begin(); it != found->second.end(); ++it) {
-            if (it->get() != &waiting) continue;
-            const auto expired = std::move(*it);
-            found->second.erase(it);
-            if (found->second.empty()) waiting_.erase(found);
-            MUSTER_LOG(server_.log(), Info, "gave up waiting for %s of %s on behalf of %s",
-                       expired->request.key ? expired->request.key->c_str() : "the data",
-                       proc_text(expired->request.target).c_str(),
-                       proc_text(expired->request.requester).c_str());
-            expired->done(verdict, {});
-            return;
-        }
+        const auto expired = std::move(*waiting.place);
+        found->second.erase(expired->place);
+        if (found->second.empty()) waiting_.erase(found);
+        MUSTER_LOG(server_.log(), Info, "gave up waiting for %s of %s on behalf of %s",
+                   expired->request.key ? expired->request.key->c_str() : "the data",
+                   proc_text(expired->request.target).c_str(), proc_text(expired->request.requester).c_str());
+        expired->done(verdict, {});
     });
 }
 
@@ -328,14 +325,16 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
     waiting_.erase(found);
     WaitingList later;
     bool fresh = false;
-    for (auto& waiting : list) {
+    for (auto next = list.begin(); next != list.end();) {
+        const auto at = next++;
+        Waiting* const waiting = at->get();
         if (auto blob = try_answer(waiting->request)) {
             waiting->done(PMIX_SUCCESS, std::move(*blob));
         } else if (!waiting->asked) {
             fresh = true;
-            later.push_back(std::move(waiting));
+            later.splice(later.end(), list, at);
         } else if (status == PMIX_SUCCESS && waiting->patient) {
-            later.push_back(std::move(waiting));
+            later.splice(later.end(), list, at);
         } else {
             waiting->done(status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status, {});
         }
@@ -396,7 +395,9 @@ void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
     WaitingList later;
     const LocalClient* client = server_.namespaces().client(target.to_c());
     const bool has_committed = client == nullptr || client->commits > 0;
-    for (auto& waiting : list) {
+    for (auto next = list.begin(); next != list.end();) {
+        const auto at = next++;
+        Waiting* const waiting = at->get();
         auto blob = may_have_come(waiting->request) ? try_answer(waiting->request) : std::nullopt;
         if (blob) {
             waiting->done(PMIX_SUCCESS, std::move(*blob));
@@ -405,7 +406,7 @@ void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
         } else {
             // It has committed without that key: from now on waiting is bounded.
             if (!waiting->time_limit && has_committed) bound(*waiting);
-            later.push_back(std::move(waiting));
+            later.splice(later.end(), list, at);
         }
     }
     if (!later.empty()) waiting_[target].splice(waiting_[target].end(), later);

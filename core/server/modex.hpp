@@ -88,11 +88,14 @@ class Modex {
     void close();
 
   private:
+    struct Waiting;
+    using WaitingList = std::list<std::unique_ptr<Waiting>>;
     struct Waiting {
         GetRequest request;
         OnGet done;
         std::unique_ptr<Watch> time_limit;
-        bool asked = false;    ///< the host was asked, for its user, after this request came
+        WaitingList::iterator place{};  ///< it goes with it from list to list
+        bool asked = false;             ///< the host was asked, for its user, after this request came
         bool patient = false;  ///< the requester gave a time limit: until then what is missing may still come
     };
     /// Asking the host again for a process whose answer lacked a key that somebody waits for patiently.
@@ -100,7 +103,6 @@ class Modex {
         std::chrono::milliseconds pause;
         std::unique_ptr<Watch> timer;
     };
-    using WaitingList = std::list<std::unique_ptr<Waiting>>;
 
     /// Keys that a commit has brought, where processes of this node may see them.
     using Fresh = TextSet;

@@ -110,6 +110,39 @@ TEST_F(BusyPeer, MayPostAnyNumberOfQualifiedValues) {
     EXPECT_LT(since_begin(), kLimit);
 }
 
+TEST_F(BusyPeer, MayAskForAnyNumberOfQualifiedValues) {
+    Asking busy(accepted()), other(accepted(1));
+    constexpr int kParts = 10, kValues = 10000, kRequests = 20000;
+    const auto qualifier = [](int number) {
+        Info one;
+        one.add("busy.qualifier", number);
+        one[0].flags |= PMIX_INFO_QUALIFIER;
+        return one;
+    };
+    for (int part = 0; part < kParts; ++part) {
+        Packer values(format());
+        for (int i = 0; i < kValues; ++i) {
+            Info one;
+            one.add("busy.key", i);
+            one.add_copies(qualifier(part * kValues + i));
+            values.kval(PMIX_QUALIFIED_VALUE, *std::move(one).to_value());
+        }
+        Packer message = command(static_cast<uint8_t>(Command::Commit));
+        message.scope(PMIX_GLOBAL).buffer(values.view());
+        other.ask(message);
+        ASSERT_EQ(other.answer(), PMIX_SUCCESS);
+    }
+    Info directives = qualifier(-1);
+    directives.add(PMIX_IMMEDIATE, true);
+    for (int i = 0; i < kRequests; ++i) {
+        Packer get = command(static_cast<uint8_t>(Command::Get));
+        get.string(job_.nspace).rank(1).infos(directives).string("busy.key");
+        busy.ask(get);
+    }
+    EXPECT_EQ(busy.answers(kRequests)[PMIX_ERR_NOT_FOUND], kRequests);
+    EXPECT_LT(since_begin(), kLimit);
+}
+
 TEST_F(BusyPeer, IsWrittenOfWhereAValueHasTooManyQualifiers) {
     Asking busy(accepted());
     const auto post = [&](int qualifiers, Command how) {
@@ -226,6 +259,51 @@ TEST_F(CuriousPeer, MayNotAskForTheSameWithoutEnd) {
     EXPECT_EQ(ask(1000), PMIX_ERR_OUT_OF_RESOURCE);
     EXPECT_EQ(ask(10), PMIX_SUCCESS);
     EXPECT_EQ(lines_with(log(), "would take too much memory"), 1U);
+}
+
+/// One that may have more wait.
+class BusierPeer : public BusyPeer {
+  protected:
+    BusierPeer() : BusyPeer({{"PMIX_MCA_server_base_max_requests", "1000000"}}) {}
+};
+
+TEST_F(BusierPeer, MayGiveUpInAnyOrder) {
+    Asking busy(accepted());
+    constexpr int kRequests = 140000;
+    // Who came first waits longest.
+    for (int i = 0; i < kRequests; ++i) {
+        Info directives;
+        directives.add(PMIX_TIMEOUT, i < kRequests / 2 ? 600 : 1);
+        Packer get = command(static_cast<uint8_t>(Command::Get));
+        get.string(job_.nspace).rank(1).infos(directives).string("busy.never");
+        busy.ask(get);
+    }
+    EXPECT_EQ(busy.answers(kRequests / 2)[PMIX_ERR_TIMEOUT], kRequests / 2);
+    EXPECT_LT(since_begin(), kLimit);
+}
+
+TEST_F(BusyPeer, MayAskForWhatIsForOtherNodesAlone) {
+    Asking busy(accepted()), other(accepted(1));
+    for (int i = 0; i < 20; ++i) {
+        other.ask(commit(("busy.large." + std::to_string(i)).c_str(), 900000));
+        ASSERT_EQ(other.answer(), PMIX_SUCCESS);
+    }
+    Packer values(format());
+    values.kval("busy.remote", *muster::Value::from(1));
+    Packer post = command(static_cast<uint8_t>(Command::Commit));
+    post.scope(PMIX_REMOTE).buffer(values.view());
+    other.ask(post);
+    ASSERT_EQ(other.answer(), PMIX_SUCCESS);
+    Info directives;
+    directives.add(PMIX_IMMEDIATE, true);
+    constexpr int kRequests = 12000;
+    for (int i = 0; i < kRequests; ++i) {
+        Packer get = command(static_cast<uint8_t>(Command::Get));
+        get.string(job_.nspace).rank(1).infos(directives).string("busy.remote");
+        busy.ask(get);
+    }
+    EXPECT_EQ(busy.answers(kRequests)[PMIX_ERR_NOT_FOUND], kRequests);
+    EXPECT_LT(since_begin(), kLimit);
 }
 
 }  // namespace

@@ -292,15 +292,21 @@ bool Finder::find_posted() {
 }
 
 namespace {
+bool is_marked(const pmix_info_t& entry) {
+    return (entry.flags & PMIX_INFO_QUALIFIER) != 0;
+}
+
+bool any_marked(InfoView directives) {
+    return std::any_of(directives.begin(), directives.end(), is_marked);
+}
+
 /// Whether the qualifiers among the directives of a call are those of a value: entries that are marked, or
 /// all where none is.
 bool asked_for(InfoView directives, InfoView qualifiers) {
-    const auto marked = [](const pmix_info_t& entry) { return (entry.flags & PMIX_INFO_QUALIFIER) != 0; };
-    if (std::none_of(directives.begin(), directives.end(), marked))
-        return same_qualifiers(directives, qualifiers);
+    if (!any_marked(directives)) return same_qualifiers(directives, qualifiers);
     size_t count = 0;
     for (const pmix_info_t& entry : directives) {
-        if (!marked(entry)) continue;
+        if (!is_marked(entry)) continue;
         const pmix_info_t* other = qualifiers.find(entry.key);
         if (other == nullptr || value_compare(&entry.value, &other->value) != PMIX_EQUAL) return false;
         ++count;
@@ -311,23 +317,25 @@ bool asked_for(InfoView directives, InfoView qualifiers) {
 
 bool Finder::find_qualified() {
     if (job_ == nullptr) return false;
-    const std::vector<Qualified>* all = nullptr;
-    if (valid_rank()) {
-        const auto table = job_->posted.find(lookup_->rank);
-        if (table != job_->posted.end()) all = &table->second.qualified;
-    } else {
-        all = &job_->qualified;
+    const auto fits = [&](const Qualified& one) {
+        if (one.key != key_ || !asked_for(lookup_->qualifiers, one.qualifiers)) return false;
+        const bool seen =
+            (lookup_->scope != PMIX_LOCAL || one.local) && (lookup_->scope != PMIX_REMOTE || one.remote);
+        if (!seen) outside_scope_ = true;
+        return seen && give(one.key.c_str(), *one.value->get(), true);
+    };
+    if (!valid_rank()) return std::any_of(job_->qualified.begin(), job_->qualified.end(), fits);
+    const auto posted = job_->posted.find(lookup_->rank);
+    if (posted == job_->posted.end()) return false;
+    const PostedTable& table = posted->second;
+    // A process may have posted any number of them.
+    const InfoView wanted = lookup_->qualifiers;
+    const auto [first, last] = table.places.equal_range(hash_of(key_, wanted, any_marked(wanted)));
+    for (auto place = first; place != last; ++place) {
+        if (fits(table.qualified[place->second])) return true;
     }
-    if (all == nullptr) return false;
-    for (const Qualified& one : *all) {
-        if (one.key != key_ || !asked_for(lookup_->qualifiers, one.qualifiers)) continue;
-        if ((lookup_->scope == PMIX_LOCAL && !one.local) || (lookup_->scope == PMIX_REMOTE && !one.remote)) {
-            outside_scope_ = true;
-            continue;
-        }
-        return give(one.key.c_str(), *one.value->get(), true);
-    }
-    return false;
+    return std::any_of(table.qualified.begin() + static_cast<ptrdiff_t>(table.placed), table.qualified.end(),
+                       fits);
 }
 
 // --- everything ---

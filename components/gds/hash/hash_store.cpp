@@ -185,15 +185,16 @@ size_t hash_of(const pmix_value_t& value) {
     return value_as_number<uint64_t>(&value).value_or(0);
 }
 
-/// The same in whatever order the qualifiers stand.
-size_t hash_of(const Qualified& value) {
-    size_t hash = TextHash()(value.key);
-    for (const pmix_info_t& one : value.qualifiers)
+}  // namespace
+
+size_t hash_of(std::string_view key, InfoView qualifiers, bool marked) {
+    size_t hash = TextHash()(key);
+    for (const pmix_info_t& one : qualifiers) {
+        if (marked && (one.flags & PMIX_INFO_QUALIFIER) == 0) continue;
         hash += KeyedHash().add(key_view(one.key)).add(uint64_t{hash_of(one.value)}).end();
+    }
     return hash;
 }
-
-}  // namespace
 
 pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                               const pmix_value_t& value) {
@@ -235,9 +236,10 @@ pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const
         PostedTable& table = at->second->posted[proc.rank];
         if (qualified) {
             if (qualified->qualifiers.size() > kMostQualifiers) return PMIX_ERR_OUT_OF_RESOURCE;
+            const auto hash = [](const Qualified& one) { return hash_of(one.key, one.qualifiers, false); };
             for (; table.placed < table.qualified.size(); ++table.placed)
-                table.places.emplace(hash_of(table.qualified[table.placed]), table.placed);
-            const auto [first, last] = table.places.equal_range(hash_of(*qualified));
+                table.places.emplace(hash(table.qualified[table.placed]), table.placed);
+            const auto [first, last] = table.places.equal_range(hash(*qualified));
             size_t alike = 0;
             for (auto place = first; place != last; ++place, ++alike) {
                 Qualified& known = table.qualified[place->second];

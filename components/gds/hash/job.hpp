@@ -126,6 +126,9 @@ inline bool same_qualifiers(InfoView a, InfoView b) {
     return true;
 }
 
+/// The same in whatever order the qualifiers stand. `marked`: of those that are marked as such alone.
+size_t hash_of(std::string_view key, InfoView qualifiers, bool marked);
+
 /// Splits at commas; empty parts are left out.
 template <class F>
 void for_each_part(std::string_view list, F&& each) {
