@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace muster::gds::shmem {
@@ -50,6 +53,54 @@ TEST(KeyList, IsAsAVectorIs) {
             ASSERT_EQ(all_of(list), vector);
         }
     }
+}
+
+TEST(KeyList, OfAnyNumberIsAsASetIs) {
+    std::minstd_rand random(1);
+    for (const unsigned most : {60U, 70U, 130U, 3000U}) {
+        KeyList list;
+        std::set<uint64_t> set;
+        // It grows, and then it becomes smaller.
+        for (const unsigned removed_of_eight : {2U, 6U}) {
+            for (int i = 0; i < 10000; ++i) {
+                const uint64_t key = 8 * (1 + random() % most);
+                ASSERT_EQ(list.has(key), set.count(key) != 0);
+                if (random() % 8 < removed_of_eight) {
+                    list.remove(key);
+                    set.erase(key);
+                } else if (set.insert(key).second) {
+                    list.add(key);
+                }
+                if (i % 50 != 0) continue;
+                const auto all = all_of(list);
+                ASSERT_EQ(all.size(), set.size());
+                ASSERT_EQ(std::set<uint64_t>(all.begin(), all.end()), set);
+            }
+        }
+    }
+}
+
+TEST(KeyList, RemovesAllThatAreAlike) {
+    KeyList list;
+    for (uint64_t i = 0; i < 200; ++i)
+        list.add(8 * (1 + i % 50));
+    list.remove(8);
+    EXPECT_FALSE(list.has(8));
+    EXPECT_EQ(all_of(list).size(), 196U);
+}
+
+TEST(KeyList, OfAnyNumberIsSearchedAtOnce) {
+    const auto begin = std::chrono::steady_clock::now();
+    constexpr uint64_t kKeys = 400000;
+    KeyList list;
+    for (uint64_t i = 1; i <= kKeys; ++i)
+        list.add(8 * i);
+    for (uint64_t i = kKeys; i > 0; --i) {
+        ASSERT_TRUE(list.has(8 * i));
+        list.remove(8 * i);
+    }
+    EXPECT_TRUE(all_of(list).empty());
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 }  // namespace
