@@ -61,7 +61,7 @@ void define_library_parameters(Parameters& parameters) {
          .type = ParameterType::Size,
          .default_value = "512m",
          .unit = "bytes",
-         .help = "How much memory these requests may take together."},
+         .help = "How much memory these requests may take together, and what is found for one query."},
         {.framework = "server",
          .component = "base",
          .name = "max_group_memory",

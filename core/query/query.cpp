@@ -2,7 +2,10 @@
 // Queries, on both sides of the wire: see query.hpp.
 #include "core/query/query.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "core/client/client.hpp"
@@ -71,28 +74,46 @@ size_t Queries::keys() const {
     return count;
 }
 
-void Queries::answer(const std::function<bool(const char*, InfoView)>& known) {
-    size_t left = 0;
-    for (size_t i = 0; i < size_; ++i) {
-        pmix_query_t& query = data_[i];
-        size_t keys_left = 0;
+void Queries::answer(const Known& known) {
+    Place at;
+    answer(known, at, [] { return false; });
+}
+
+bool Queries::answer(const Known& known, Place& at, const std::function<bool()>& enough) {
+    size_t left = at.query;
+    size_t next = left;
+    bool cut = false, inside = false;
+    for (; next < size_ && !cut; ++next) {
+        pmix_query_t& query = data_[next];
         const size_t count = argv_count(query.keys);
-        for (size_t k = 0; k < count; ++k) {
-            char* key = std::exchange(query.keys[k], nullptr);
+        size_t keys_left = at.key;
+        size_t k = keys_left;
+        while (k < count && !cut) {
+            char* key = std::exchange(query.keys[k++], nullptr);
             if (known(key, {query.qualifiers, query.nqual})) {
                 std::free(key);
             } else {
                 query.keys[keys_left++] = key;
             }
+            cut = (k < count || next + 1 < size_) && enough();
         }
+        inside = k < count;
+        at.key = inside ? keys_left : 0;
+        // Those that were not looked at follow those that are not known.
+        for (; k < count; ++k)
+            query.keys[keys_left++] = std::exchange(query.keys[k], nullptr);
         if (keys_left == 0) {
             data_destruct_elements(&query, 1, PMIX_QUERY);
-        } else if (left++ != i) {
+        } else if (left++ != next) {
             std::swap(data_[left - 1], query);
         }
     }
-    size_ = left;
+    at.query = inside ? left - 1 : left;
+    for (; left != next && next < size_; ++next)
+        std::swap(data_[left++], data_[next]);
+    size_ = next < size_ ? size_ : left;
     if (size_ == 0) std::free(std::exchange(data_, nullptr));
+    return !cut;
 }
 
 pmix_status_t query_status(size_t wanted, size_t found) {
@@ -281,19 +302,67 @@ HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
     };
 }
 
-void query_rest_by_host(Server& server, const Caller& caller, Queries queries, HostDone done) {
+/// How long a query is looked at before others have their turn.
+constexpr std::chrono::milliseconds kTurnTime{5};
+
+bool has_gone(const Peer& peer) {
+    if (!peer.channel || !peer.channel->is_open()) return true;
+    // Nothing is read from it meanwhile.
+    pollfd one{peer.channel->fd(), POLLRDHUP, 0};
+    return poll(&one, 1, 0) > 0;
+}
+
+/// A query that this server looks at, in turns where it is long.
+struct Answers : std::enable_shared_from_this<Answers> {
+    Answers(Server& the_server, const Caller& the_caller, const PeerPtr& the_peer, Queries the_queries,
+            HostDone the_done)
+        : server(the_server),
+          caller(the_caller),
+          peer(the_peer),
+          queries(std::move(the_queries)),
+          done(std::move(the_done)) {}
+
+    Server& server;
+    const Caller caller;
+    const PeerRef peer;  ///< none: the host
+    Queries queries;
+    HostDone done;
     const size_t wanted = queries.keys();
-    const size_t most = most_answered(server, caller);
-    size_t seen = 0, taken = 0;
+    Queries::Place at;
     Info found;
-    queries.answer([&](const char* key, InfoView qualifiers) {
-        if (taken > most) return true;
-        const bool known = answer_by_server(server, caller, key, qualifiers, found);
+    size_t seen = 0, taken = 0;  ///< of what was found: how many are counted, and their bytes
+
+    void go_on();
+    void ask_host();
+};
+
+void Answers::go_on() {
+    const PeerPtr asker = peer.lock();
+    const size_t most = most_answered(server, caller);
+    const auto until = std::chrono::steady_clock::now() + kTurnTime;
+    const auto known = [&](const char* key, InfoView qualifiers) {
+        const bool answered = answer_by_server(server, caller, key, qualifiers, found);
         for (; seen < found.size(); ++seen)
             taken += memory_of({&found[seen], 1});
-        return known;
-    });
+        return answered;
+    };
+    const bool all = queries.answer(
+        known, at, [&] { return taken > most || (asker && std::chrono::steady_clock::now() >= until); });
+    if (!all && taken <= most && asker && !has_gone(*asker)) {
+        // One at a time: what it asks besides waits.
+        asker->pause(Peer::Pause::Query, true);
+        server.runtime().loop().post([self = shared_from_this()] {
+            if (self->peer.lock()) self->go_on();
+        });
+        return;
+    }
+    if (asker) asker->pause(Peer::Pause::Query, false);
     if (taken > most) return refuse_long_answer(server, caller, done);
+    if (all) ask_host();
+}
+
+/// For what is left.
+void Answers::ask_host() {
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
     const auto upcall = server.host().module().query;
@@ -316,23 +385,25 @@ void query_rest_by_host(Server& server, const Caller& caller, Queries queries, H
         });
 }
 
-void query_by_host(Server& server, const Caller& caller, Queries queries, HostDone done) {
+void query_by_host(Server& server, const Caller& caller, const PeerPtr& peer, Queries queries,
+                   HostDone done) {
     const size_t wanted = queries.keys();
     const auto rest = std::make_shared<Queries>(std::move(queries));
-    answer_about_groups(server, caller, *rest,
-                        [&server, caller, rest, wanted, done = std::move(done)](Info found) mutable {
-                            if (rest->size() == 0) {
-                                HostAnswer answer;
-                                answer.status = query_status(wanted, found.size());
-                                answer.info = std::move(found);
-                                return done(std::move(answer));
-                            }
-                            // Each key that was taken out has an answer, or is not found.
-                            const size_t missing = wanted - rest->keys() - found.size();
-                            if (!found.empty() || missing > 0)
-                                done = join(std::move(found), wanted, std::move(done), missing);
-                            query_rest_by_host(server, caller, std::move(*rest), std::move(done));
-                        });
+    answer_about_groups(
+        server, caller, *rest,
+        [&server, caller, ref = PeerRef(peer), rest, wanted, done = std::move(done)](Info found) mutable {
+            if (rest->size() == 0) {
+                HostAnswer answer;
+                answer.status = query_status(wanted, found.size());
+                answer.info = std::move(found);
+                return done(std::move(answer));
+            }
+            // Each key that was taken out has an answer, or is not found.
+            const size_t missing = wanted - rest->keys() - found.size();
+            if (!found.empty() || missing > 0)
+                done = join(std::move(found), wanted, std::move(done), missing);
+            std::make_shared<Answers>(server, caller, ref.lock(), std::move(*rest), std::move(done))->go_on();
+        });
 }
 
 /// Attributes of this library's own levels are known here; what a server of another one would say of these is
@@ -418,7 +489,7 @@ void query(Runtime& runtime, Queries queries, HostDone done) {
     if (Client* client = connected_client(runtime)) {
         ask_server(runtime, *client, std::move(queries), std::move(done));
     } else if (Server* server = runtime.server()) {
-        query_by_host(*server, Caller::host(runtime), std::move(queries), std::move(done));
+        query_by_host(*server, Caller::host(runtime), nullptr, std::move(queries), std::move(done));
     } else {
         const size_t wanted = queries.keys();
         HostAnswer answer;
@@ -439,7 +510,8 @@ void handle::query(Server& server, const Request& request) {
     if (status != PMIX_SUCCESS) return request.peer->reply_status(request.tag, status);
     if (!translate(server.runtime().groups(), queries))
         return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    query_by_host(server, Caller::of(*request.peer), std::move(queries), reply_to(request, write_infos));
+    query_by_host(server, Caller::of(*request.peer), request.peer, std::move(queries),
+                  reply_to(request, write_infos));
 }
 
 }  // namespace muster

@@ -35,7 +35,15 @@ class Queries {
     /// All keys of all queries.
     size_t keys() const;
     /// Takes the keys out that `known(key, qualifiers)` says are answered, and queries that have none left.
-    void answer(const std::function<bool(const char* key, InfoView qualifiers)>& known);
+    using Known = std::function<bool(const char* key, InfoView qualifiers)>;
+    void answer(const Known& known);
+    /// Where answer() goes on: what stands before it was not known.
+    struct Place {
+        size_t query = 0;
+        size_t key = 0;
+    };
+    /// The same from `at` on, a key at least, until `enough()` holds. False where some are left.
+    bool answer(const Known& known, Place& at, const std::function<bool()>& enough);
 
   private:
     pmix_status_t check() const;

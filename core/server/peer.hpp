@@ -33,7 +33,7 @@ class Peer {
     size_t max_decoded = SIZE_MAX;           ///< memory that one message may take once it is read
 
     /// Why nothing is read from it for a while.
-    enum class Pause : unsigned { Answers = 1, Input = 2 };
+    enum class Pause : unsigned { Answers = 1, Input = 2, Query = 4 };
     void pause(Pause why, bool on) {
         const unsigned before = paused_;
         paused_ = on ? before | static_cast<unsigned>(why) : before & ~static_cast<unsigned>(why);

@@ -165,22 +165,40 @@ TEST_F(BusyPeer, IsWrittenOfWhereAValueHasTooManyQualifiers) {
     EXPECT_EQ(lines_with(log(), "more qualifiers"), 1U);
 }
 
-TEST_F(BusyPeer, MayAskForMuchInFewBytes) {
-    Asking busy(accepted()), other(accepted(1));
-    Info directives;
-    directives.add(PMIX_TIMEOUT, 600);
-    for (int i = 0; i < 60000; ++i) {
-        Packer get = command(static_cast<uint8_t>(Command::Get));
-        get.string(job_.nspace).rank(1).infos(directives).string("busy.never");
-        busy.ask(get);
+/// Each of its questions looks at all that wait, and finds nothing to tell.
+class WaitingPeer : public BusyPeer {
+  protected:
+    WaitingPeer() {
+        Info directives;
+        directives.add(PMIX_TIMEOUT, 600);
+        for (int i = 0; i < 60000; ++i) {
+            Packer get = command(static_cast<uint8_t>(Command::Get));
+            get.string(job_.nspace).rank(1).infos(directives).string("busy.never");
+            busy_.ask(get);
+        }
     }
-    // Each looks at all that wait, and finds nothing to tell.
-    Info elsewhere;
-    elsewhere.add(PMIX_NSPACE, "elsewhere");
-    char* keys[] = {const_cast<char*>("muster.waits"), nullptr};
-    pmix_query_t query{keys, elsewhere.data(), elsewhere.size()};
-    Packer asked = command(static_cast<uint8_t>(Command::Query));
-    asked.counted(&query, 1, PMIX_QUERY);
+    static Packer question(size_t times) {
+        Info elsewhere;
+        elsewhere.add(PMIX_NSPACE, "elsewhere");
+        std::vector<char*> keys(times, const_cast<char*>("muster.waits"));
+        keys.push_back(nullptr);
+        pmix_query_t query{keys.data(), elsewhere.data(), elsewhere.size()};
+        Packer asked = command(static_cast<uint8_t>(Command::Query));
+        asked.counted(&query, 1, PMIX_QUERY);
+        return asked;
+    }
+    void expect_others_served() {
+        const auto before = std::chrono::steady_clock::now();
+        other_.ask(commit("busy.key", 1));
+        EXPECT_EQ(other_.answer(), PMIX_SUCCESS);
+        EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+    }
+
+    Asking busy_{accepted()}, other_{accepted(1)};
+};
+
+TEST_F(WaitingPeer, MayAskForMuchInFewBytes) {
+    const Packer asked = question(1);
     Bytes questions;
     while (questions.size() < 150000) {
         std::vector<uint8_t> header(muster::Channel::kHeaderSize);
@@ -189,11 +207,27 @@ TEST_F(BusyPeer, MayAskForMuchInFewBytes) {
         questions.append(header.data(), header.size());
         questions.append(asked.view());
     }
-    ASSERT_TRUE(busy.peer.say(questions.view()));
-    const auto before = std::chrono::steady_clock::now();
-    other.ask(commit("busy.key", 1));
-    EXPECT_EQ(other.answer(), PMIX_SUCCESS);
-    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+    ASSERT_TRUE(busy_.peer.say(questions.view()));
+    expect_others_served();
+}
+
+TEST_F(WaitingPeer, MayAskForMuchInOneMessage) {
+    busy_.ask(question(3000));
+    expect_others_served();
+}
+
+TEST_F(WaitingPeer, IsToldAllThatItAskedForInOneMessage) {
+    busy_.ask(question(10));
+    const auto payload = busy_.peer.hear_frame(20);
+    Unpacker reply(format(), payload);
+    pmix_status_t status = PMIX_ERROR;
+    Info found;
+    ASSERT_TRUE(reply.status(status) && reply.infos(found));
+    EXPECT_EQ(status, PMIX_SUCCESS);
+    EXPECT_EQ(found.size(), 10U);
+    // It is heard again.
+    busy_.ask(commit("busy.key", 1));
+    EXPECT_EQ(busy_.answer(), PMIX_SUCCESS);
 }
 
 TEST_F(BusyPeer, MayNameALargeSetAgainAndAgain) {
