@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Taking job data in: the last checks, when all was read, and the change of the store.
 #include "components/gds/hash/registration.hpp"
-#include "framework/base/keyed_hash.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -197,7 +196,7 @@ Result<void> Registration::commit() {
     store_.jobs_.reserve(store_.jobs_.size() + jobs_.size());
     make_room(store_.sessions_, sessions_);
     std::vector<std::pair<Job*, Staged*>> known;
-    TextMap<std::unique_ptr<Job>> fresh;
+    NameIndex<std::unique_ptr<Job>> fresh;
     for (auto& [nspace, staged] : jobs_) {
         const auto at = store_.jobs_.find(nspace);
         Job* job = nullptr;

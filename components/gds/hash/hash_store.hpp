@@ -6,7 +6,6 @@
 #include <shared_mutex>
 
 #include "components/gds/hash/job.hpp"
-#include "framework/base/keyed_hash.hpp"
 #include "framework/base/shared_lock.hpp"
 #include "framework/gds/realm.hpp"
 
@@ -63,7 +62,7 @@ class HashStore : public Gds {
     mutable SharedLock content_guard_;
     mutable std::mutex pins_guard_;  ///< of Job::pins; taken behind the other
     StoreContext context_;
-    TextMap<std::unique_ptr<Job>> jobs_;
+    NameIndex<std::unique_ptr<Job>> jobs_;          ///< by namespaces, which no peer chooses
     std::unordered_map<uint32_t, Table> sessions_;  ///< by session id, shared by the jobs of a session
     Resources resources_;
 };
