@@ -38,7 +38,6 @@ class StagedKeys {
         keys_.clear();
         index_.clear();
     }
-    bool empty() const { return keys_.empty(); }
     auto begin() const { return keys_.begin(); }
     auto end() const { return keys_.end(); }
 

@@ -36,11 +36,13 @@ uint64_t word_at(const char* at) {
 }  // namespace
 
 // The constants are SipHash's.
-KeyedHash::KeyedHash()
-    : v0_(secret()[0] ^ 0x736f6d6570736575),
-      v1_(secret()[1] ^ 0x646f72616e646f6d),
-      v2_(secret()[0] ^ 0x6c7967656e657261),
-      v3_(secret()[1] ^ 0x7465646279746573) {}
+KeyedHash::KeyedHash(const Secret& key)
+    : v0_(key[0] ^ 0x736f6d6570736575),
+      v1_(key[1] ^ 0x646f72616e646f6d),
+      v2_(key[0] ^ 0x6c7967656e657261),
+      v3_(key[1] ^ 0x7465646279746573) {}
+
+KeyedHash::KeyedHash() : KeyedHash(secret()) {}
 
 KeyedHash& KeyedHash::add(std::string_view text) {
     constexpr size_t kWord = sizeof(uint64_t);

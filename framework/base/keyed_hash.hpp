@@ -3,6 +3,7 @@
 // peer could choose keys that all fall upon one place, and each look-up would walk through all of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -35,6 +36,7 @@ class KeyedHash {
     }
 
   private:
+    explicit KeyedHash(const std::array<uint64_t, 2>& key);
     static constexpr uint64_t turned(uint64_t word, int by) { return (word << by) | (word >> (64 - by)); }
     void mix() {
         v0_ += v1_;

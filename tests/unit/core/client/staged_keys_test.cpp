@@ -28,7 +28,7 @@ TEST(StagedKeys, HasEachOnceInItsOrder) {
         }
         EXPECT_EQ(next, count);
         staged.clear();
-        EXPECT_TRUE(staged.empty());
+        EXPECT_EQ(staged.begin(), staged.end());
     }
 }
 
