@@ -4,8 +4,8 @@
 # Builds one component, either as lib/pmix/mca_<framework>_<name>.so or, when MUSTER_LINKED_COMPONENTS
 # names it (or is "all"), as an object library that is linked into libpmix.so.2.
 #
-# Those that MUSTER_BUNDLED_COMPONENTS names share one file, lib/pmix/muster_components.so, to which their
-# own names are links (docs/decisions/0021).
+# Those that MUSTER_BUNDLED_COMPONENTS names share the library's own file, lib/libpmix.so.2, to which their
+# names are links (docs/decisions/0021).
 #
 # mca_<framework>_<name>_objects has the same for tests and fuzz targets, which link a component rather than look
 # for it: they call muster_component_<framework>_<name>(). It is built only for them.
@@ -33,7 +33,8 @@ function(muster_add_component)
     else()
         add_library(${target} MODULE ${ARG_SOURCES})
         set_property(GLOBAL APPEND PROPERTY MUSTER_COMPONENT_FILES ${target})
-        muster_component_file(${target})
+        muster_component_file(${target} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR})
+        set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
         install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
     endif()
     target_link_libraries(${target} PRIVATE muster_flags muster_lean muster_runtime muster_framework ${ARG_LIBRARIES})
@@ -46,38 +47,29 @@ endfunction()
 
 # How a file of components is linked. What it uses of the framework is linked into it; nothing is left undefined, and all
 # is bound when it is opened, and it is mapped in as few pieces as can be.
-function(muster_component_file target)
+function(muster_component_file target folder)
     set_target_properties(${target} PROPERTIES PREFIX ""
-        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR}
+        LIBRARY_OUTPUT_DIRECTORY ${folder}
         LINK_DEPENDS ${MUSTER_COMPONENT_MAP})
     target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now -Wl,--as-needed -Wl,-z,noseparate-code
         -Wl,--version-script=${MUSTER_COMPONENT_MAP})
-    set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
 endfunction()
 
-# muster_bundle_components()
+# muster_bundle_components(<library>)
 #
-# Builds the file of those that are bundled, and their names. To be called after all components were added.
-function(muster_bundle_components)
+# Gives the library those that are bundled, and makes their names, links in the folder of components beside it. To be called
+# after all components were added.
+function(muster_bundle_components library)
     get_property(bundled GLOBAL PROPERTY MUSTER_BUNDLED)
-    if(NOT bundled)
-        return()
-    endif()
     get_property(libraries GLOBAL PROPERTY MUSTER_BUNDLED_LIBRARIES)
-    set(objects "")
-    foreach(component ${bundled})
-        list(APPEND objects $<TARGET_OBJECTS:${component}>)
-    endforeach()
-    add_library(muster_components MODULE ${objects})
-    set_target_properties(muster_components PROPERTIES LINKER_LANGUAGE CXX)
-    target_link_libraries(muster_components PRIVATE muster_flags muster_runtime muster_framework ${libraries})
-    muster_component_file(muster_components)
-    muster_order_functions(muster_components)
+    target_link_libraries(${library} PRIVATE ${libraries})
     set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR})
-    install(TARGETS muster_components LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
+    set(file ../$<TARGET_SONAME_FILE_NAME:${library}>)
     foreach(component ${bundled})
-        add_custom_command(TARGET muster_components POST_BUILD
-            COMMAND ${CMAKE_COMMAND} -E create_symlink muster_components.so ${folder}/${component}.so)
+        target_sources(${library} PRIVATE $<TARGET_OBJECTS:${component}>)
+        add_custom_command(TARGET ${library} POST_BUILD
+            COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+            COMMAND ${CMAKE_COMMAND} -E create_symlink ${file} ${folder}/${component}.so)
         install(FILES ${folder}/${component}.so DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
     endforeach()
 endfunction()

@@ -21,7 +21,7 @@ option(MUSTER_LATE_UNWINDER
 set(MUSTER_LINKED_COMPONENTS "" CACHE STRING
     "Components linked into the library rather than loaded: 'all', or a list such as ptl/usock;gds/hash")
 set(MUSTER_BUNDLED_COMPONENTS "bfrops/v41;gds/hash;gds/shmem;psec/native;ptl/usock" CACHE STRING
-    "Components that share one file, since nearly every process opens them all")
+    "Components in the library's own file, to which their names are links, since nearly every process opens them all")
 
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)

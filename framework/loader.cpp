@@ -24,6 +24,7 @@
 #include <mutex>
 #include <optional>
 
+#include "framework/base/install.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster {
@@ -31,7 +32,7 @@ namespace {
 
 constexpr std::string_view kFilePrefix = "mca_";
 constexpr std::string_view kFileSuffix = ".so";
-constexpr std::string_view kBundle = "/muster_components.so";
+constexpr std::string_view kLibrary = "libpmix.so.";
 constexpr size_t kMaxParameters = 256;
 
 bool is_component_name(std::string_view name) {
@@ -67,14 +68,29 @@ std::string folder_of(const std::string& path) {
     return path.substr(0, std::max<size_t>(path.rfind('/'), 1));
 }
 
-/// The names in a folder; none where it cannot be read. Not by readdir(), whose buffer of 32 KiB each process
-/// would touch for the first time here.
+/// Which file it is, under whatever name.
+struct FileId {
+    dev_t device = 0;
+    ino_t number = 0;
+    bool operator==(const FileId&) const = default;
+};
+
+FileId id_of(const struct stat& status) {
+    return {status.st_dev, status.st_ino};
+}
+
+/// The names in a folder; none where it cannot be read, or is one of those that were `seen` under another
+/// name. Not by readdir(), whose buffer of 32 KiB each process would touch for the first time here.
 template <class Take>
-void each_entry(const std::string& folder, const Take& take) {
+void each_entry(const std::string& folder, std::vector<FileId>& seen, const Take& take) {
     const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct stat status {};
+    if (!fd || ::fstat(fd.get(), &status) != 0) return;
+    if (std::find(seen.begin(), seen.end(), id_of(status)) != seen.end()) return;
+    seen.push_back(id_of(status));
     alignas(dirent64) char block[4096];
     for (;;) {
-        const ssize_t got = fd ? ::getdents64(fd.get(), block, sizeof block) : 0;
+        const ssize_t got = ::getdents64(fd.get(), block, sizeof block);
         if (got <= 0) return;
         for (ssize_t at = 0; at < got;) {
             const auto* entry = reinterpret_cast<const dirent64*>(block + at);
@@ -96,17 +112,6 @@ bool others_can_change(const struct stat& status) {
     const bool same_group = (library.st_mode & S_IWGRP) != 0 && library.st_gid == status.st_gid;
     return (status.st_uid != 0 && status.st_uid != library.st_uid) || (status.st_mode & S_IWOTH) != 0 ||
            ((status.st_mode & S_IWGRP) != 0 && !same_group);
-}
-
-/// Which file it is, under whatever name.
-struct FileId {
-    dev_t device = 0;
-    ino_t number = 0;
-    bool operator==(const FileId&) const = default;
-};
-
-FileId id_of(const struct stat& status) {
-    return {status.st_dev, status.st_ino};
 }
 
 /// Opening what is no file could take for ever; and root runs nobody else's code. `status` is the file's.
@@ -149,6 +154,20 @@ bool bound_at_once(const link_map& library) {
     return false;
 }
 
+/// Whether it is a copy of the library under another name: its links were followed by whoever copied the
+/// tree.
+bool is_copy_of_library(const link_map& library) {
+    ElfW(Addr) texts = 0;
+    std::optional<size_t> name;
+    for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_STRTAB) texts = entry->d_un.d_ptr;
+        if (entry->d_tag == DT_SONAME) name = entry->d_un.d_val;
+    }
+    if (texts == 0 || !name) return false;
+    if (texts < library.l_addr) texts += library.l_addr;  // not every dynamic linker puts it right there
+    return std::string_view(reinterpret_cast<const char*>(texts) + *name).starts_with(kLibrary);
+}
+
 /// Why the file cannot be opened. libltdl says "file not found" for nearly everything, so the linker is asked
 /// again.
 std::string why_not_opened(const std::string& path) {
@@ -169,27 +188,51 @@ using EntryFunction = const muster_component_t* (*)();
 struct Opened {
     std::mutex lock;
     bool ltdl_ready = false;
-    // The file of several components that is part of this library (docs/decisions/0021), opened once.
-    std::string bundle;
-    FileId bundle_id;
-    void* bundle_handle = nullptr;
+    // The library that runs, where a component was a link to it (docs/decisions/0021), opened once.
+    void* running = nullptr;
+    // The library's file behind another name or link, opened once.
+    FileId library_id;
+    void* library_handle = nullptr;
 };
 Opened& opened() {
     static auto* const the_opened = new Opened;  // never destroyed: threads may call while the process exits
     return *the_opened;
 }
 
-/// Whether the file is the bundle, which then is opened: as the library itself was, by the dynamic linker.
-bool is_bundle(Opened& all, const std::string& path, const FileId& id) {
-    if (all.bundle_handle != nullptr) return id == all.bundle_id;
-    std::string bundle = folder_of(path).append(kBundle);
-    struct stat status {};
-    if (::stat(bundle.c_str(), &status) != 0 || id_of(status) != id) return false;
-    all.bundle_handle = ::dlopen(bundle.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (all.bundle_handle == nullptr) return false;
-    all.bundle = std::move(bundle);
-    all.bundle_id = id;
-    return true;
+/// Whether the path is a link as it is installed, pmix/mca_X.so -> ../libpmix.so.2, to the library that runs.
+/// Its file need not be looked at, which means to follow three links for each component; nor who could change
+/// it or its folder, as nothing is read from there.
+bool is_link_to_running(const std::string& path) {
+    const std::string_view running = install_paths().loaded;
+    const size_t beside = running.rfind('/') + 1;  // of the library's name, and of pmix/
+    const size_t name = path.rfind('/') + 1;
+    if (beside == 0 || name <= beside || path.compare(0, beside, running, 0, beside) != 0 ||
+        path.find('/', beside) != name - 1)
+        return false;
+    constexpr std::string_view kUp = "../";
+    char target[64];
+    const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+    const std::string_view text(target, length < 0 ? 0 : static_cast<size_t>(length));
+    return text.starts_with(kUp) && text.substr(kUp.size()) == running.substr(beside);
+}
+
+/// The library that runs, opened by the name that the dynamic linker knows, for which it looks at no file.
+void* open_running() {
+    return ::dlopen(install_paths().loaded.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+/// Whether the path leads to the library, which then is opened: mostly it is the one that runs. Another one
+/// (where this code is part of a program) is bound at once, as a component is.
+bool is_library(Opened& all, const std::string& path, const FileId& id) {
+    if (all.library_handle != nullptr) return id == all.library_id;
+    char* const real = ::realpath(path.c_str(), nullptr);
+    const char* const name = real == nullptr ? nullptr : std::strrchr(real, '/') + 1;
+    if (name != nullptr && std::string_view(name).starts_with(kLibrary)) {
+        all.library_handle = ::dlopen(real, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        all.library_id = id;
+    }
+    std::free(real);
+    return all.library_handle != nullptr;
 }
 
 Result<void*> open_by_ltdl(Opened& all, const std::string& path, const std::string& symbol) {
@@ -206,37 +249,48 @@ Result<void*> open_by_ltdl(Opened& all, const std::string& path, const std::stri
     return lt_dlsym(handle, symbol.c_str());
 }
 
+/// Whether a file of a component holds the function itself and needs nothing that could be missing later.
+Result<void> is_whole(const std::string& path, const void* address) {
+    // The linker also looks into the libraries that the file needs.
+    const link_map* library = library_of(address);
+    if (library == nullptr || !same_file(library->l_name, path)) {
+        return refused(path, "the function that it should export is another library's");
+    }
+    if (!bound_at_once(*library) && !is_copy_of_library(*library)) {
+        return refused(
+            path, "it is bound lazily; link it with -Wl,-z,now, or build it with muster_add_component()");
+    }
+    return {};
+}
+
 /// Opens the file and finds its one function. Whatever is looked at costs each process that is started: of a
 /// file that is open already nothing is asked but which one it is.
 Result<EntryFunction> open_entry(const std::string& path, const std::string& symbol) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return io_error(path);
     Opened& all = opened();
     std::lock_guard guard(all.lock);
-    const FileId id = id_of(status);
-    if (all.bundle_handle == nullptr || id != all.bundle_id) {
-        if (Result<void> examined = examine(path, status); !examined.ok()) return examined.error();
+    void* library = nullptr;
+    if (is_link_to_running(path)) {
+        if (all.running == nullptr) all.running = open_running();
+        library = all.running;
     }
-    const bool bundled = is_bundle(all, path, id);
-    void* address = nullptr;
-    if (bundled) {
-        address = ::dlsym(all.bundle_handle, symbol.c_str());
-    } else {
-        Result<void*> found = open_by_ltdl(all, path, symbol);
-        if (!found.ok()) return found.error();
-        address = *found;
+    if (library == nullptr) {
+        struct stat status {};
+        if (::stat(path.c_str(), &status) != 0) return io_error(path);
+        const FileId id = id_of(status);
+        if (all.library_handle == nullptr || id != all.library_id) {
+            if (Result<void> examined = examine(path, status); !examined.ok()) return examined.error();
+        }
+        if (is_library(all, path, id)) library = all.library_handle;
     }
+    Result<void*> found =
+        library != nullptr ? ::dlsym(library, symbol.c_str()) : open_by_ltdl(all, path, symbol);
+    if (!found.ok()) return found.error();
+    void* const address = *found;
     if (address == nullptr) {
         return refused(path, "it does not export " + symbol + "; build it with muster_add_component()");
     }
-    // The linker also looks into the libraries that the file needs.
-    const link_map* library = library_of(address);
-    if (library == nullptr || !same_file(library->l_name, bundled ? all.bundle : path)) {
-        return refused(path, "the function that it should export is another library's");
-    }
-    if (!bound_at_once(*library)) {
-        return refused(
-            path, "it is bound lazily; link it with -Wl,-z,now, or build it with muster_add_component()");
+    if (library == nullptr) {
+        if (Result<void> whole = is_whole(path, address); !whole.ok()) return whole.error();
     }
     EntryFunction entry = nullptr;
     std::memcpy(&entry, &address, sizeof entry);
@@ -250,11 +304,12 @@ std::vector<ComponentFile> find_component_files(const std::vector<std::string>& 
     std::vector<ComponentFile> files;
     std::string names;  // each ends with a zero
     std::vector<size_t> order;
+    std::vector<FileId> seen;
     for (const std::string& folder : folders) {
         if (folder.empty() || folder.front() != '/') continue;
         names.clear();
         order.clear();
-        each_entry(folder, [&](const char* entry) {
+        each_entry(folder, seen, [&](const char* entry) {
             const std::string_view name(entry);
             if (name.size() <= kFilePrefix.size() + kFileSuffix.size() || !name.starts_with(kFilePrefix) ||
                 !name.ends_with(kFileSuffix))

@@ -23,7 +23,7 @@ PMIX_EXPORT pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], siz
         if (ncodes > 0) spec.codes.assign(codes, codes + ncodes);
         spec.function = evhdlr;
         auto copy = Info::copy_of(info, ninfo);
-        if (!copy || !use->groups().expand(*copy)) return PMIX_ERR_BAD_PARAM;
+        if (!copy || use->groups().expand(*copy) != PMIX_SUCCESS) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t status = spec.read_directives(*copy); status != PMIX_SUCCESS) return status;
         Events& events = use->events();
         auto kept = std::make_shared<Info>(std::move(*copy));
@@ -78,7 +78,7 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
         auto copy = Info::copy_of(info, ninfo);
         if (!copy) return PMIX_ERR_BAD_PARAM;
         event->info = std::move(*copy);
-        if (!use->groups().expand(event->info)) return PMIX_ERR_BAD_PARAM;
+        if (use->groups().expand(event->info) != PMIX_SUCCESS) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS) return read;
         Events& events = use->events();
         if (cbfunc != nullptr) {

@@ -16,6 +16,7 @@
 #include "core/server/server.hpp"
 #include "core/tool/tool.hpp"
 #include "framework/base/argv.hpp"
+#include "framework/base/descriptor_table.hpp"
 
 using namespace muster;
 
@@ -42,6 +43,8 @@ void open_unwinder() {
 
 Result<std::unique_ptr<Runtime>> make_server(void* data) {
     const auto& context = *static_cast<InitContext*>(data);
+    // Each process of a job has a connection, and of most hosts three pipes: some hundred processes.
+    make_room_for_descriptors(2048);
     Runtime::Options options;
     options.role = Runtime::Role::Server;
     options.info = context.info;

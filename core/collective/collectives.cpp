@@ -211,15 +211,19 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         for (const pmix_proc_t& participant : collective->participants_) {
             const Namespace* nspace = server_.namespaces().find(participant.nspace);
             if (nspace == nullptr) continue;
+            // A list may name as many processes as a message has room for.
+            if (participant.rank != PMIX_RANK_WILDCARD) {
+                const auto client = nspace->clients.find(participant.rank);
+                if ((client != nspace->clients.end() && client->second.gone()) ||
+                    nspace->removed.contains(participant.rank))
+                    collective->departed_.push_back(participant);
+                continue;
+            }
             for (const auto& [rank, client] : nspace->clients) {
-                if (client.gone() && (participant.rank == rank || participant.rank == PMIX_RANK_WILDCARD)) {
-                    collective->departed_.push_back(client.proc);
-                }
+                if (client.gone()) collective->departed_.push_back(client.proc);
             }
-            for (const pmix_rank_t rank : nspace->removed) {
-                if (participant.rank == rank || participant.rank == PMIX_RANK_WILDCARD)
-                    collective->departed_.push_back(make_proc(participant.nspace, rank));
-            }
+            for (const pmix_rank_t rank : nspace->removed)
+                collective->departed_.push_back(make_proc(participant.nspace, rank));
         }
         add(collective);
     }

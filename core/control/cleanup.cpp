@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string_view>
+#include <unordered_set>
 
 #include "core/control/file_rights.hpp"
 #include "core/control/file_worker.hpp"
@@ -60,7 +62,7 @@ struct Sweep {
     uint32_t uid;
     bool recursive;
     bool only_empty;
-    const std::set<std::string>& ignored;
+    const ViewSet& ignored;
 
     /// Empties the directory `name` in `parent`, whose path is `path`.
     void empty(int parent, const char* name, const std::string& path, int depth) const {
@@ -78,7 +80,7 @@ struct Sweep {
             if (std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) continue;
             const std::string entry_path = path + "/" + entry->d_name;
             mode_t mode = 0;
-            if (ignored.count(entry_path) != 0 || !belongs_to(fd.get(), entry->d_name, uid, mode)) continue;
+            if (ignored.contains(entry_path) || !belongs_to(fd.get(), entry->d_name, uid, mode)) continue;
             if (S_ISDIR(mode)) {
                 if (!recursive) continue;
                 empty(fd.get(), entry->d_name, entry_path, depth + 1);
@@ -100,80 +102,107 @@ bool Cleanups::is_directive(const pmix_info_t& info) {
     return false;
 }
 
-pmix_status_t Cleanups::add(const pmix_proc_t& target, uint32_t uid, uint32_t gid, InfoView directives) {
-    Epilog epilog;
-    epilog.uid = uid;
-    epilog.gid = gid;
+pmix_status_t Cleanups::Wish::read(InfoView infos) {
     Directory options;
-    options.recursive = directives.is_true(PMIX_CLEANUP_RECURSIVE);
-    options.only_empty = directives.is_true(PMIX_CLEANUP_EMPTY);
-    options.leave_top = directives.is_true(PMIX_CLEANUP_LEAVE_TOPDIR);
-    for (const pmix_info_t& info : directives) {
+    options.recursive = infos.is_true(PMIX_CLEANUP_RECURSIVE);
+    options.only_empty = infos.is_true(PMIX_CLEANUP_EMPTY);
+    options.leave_top = infos.is_true(PMIX_CLEANUP_LEAVE_TOPDIR);
+    for (const pmix_info_t& info : infos) {
         const bool file = key_is(info.key, PMIX_REGISTER_CLEANUP);
         const bool directory = key_is(info.key, PMIX_REGISTER_CLEANUP_DIR);
         if (!file && !directory && !key_is(info.key, PMIX_CLEANUP_IGNORE)) continue;
-        const char* paths = value_as_string(&info.value);
-        if (paths == nullptr) return PMIX_ERR_BAD_PARAM;
-        const bool absolute = each_path(paths, [&](std::string path) {
+        const char* list = value_as_string(&info.value);
+        if (list == nullptr) return PMIX_ERR_BAD_PARAM;
+        const bool absolute = each_path(list, [&](std::string path) {
             if (file) {
-                epilog.files.push_back(std::move(path));
+                files.push_back(std::move(path));
             } else if (directory) {
                 options.path = std::move(path);
-                epilog.directories.push_back(options);
+                directories.push_back(options);
             } else {
-                epilog.ignored.insert(std::move(path));
+                ignored.insert(std::move(path));
             }
         });
         if (!absolute) return PMIX_ERR_BAD_PARAM;
     }
-    auto& registered = epilogs_[Proc(target)];
-    const auto earlier_one = std::find_if(registered.begin(), registered.end(), [&](const Epilog& earlier) {
-        return earlier.uid == uid && earlier.gid == gid;
-    });
-    const size_t before = earlier_one == registered.end() ? 0 : earlier_one->paths();
-    if (epilog.paths() > kMaxPaths - before) return PMIX_ERR_OUT_OF_RESOURCE;
-    const auto ignored = [&](const std::string& path) {
-        return epilog.ignored.count(path) != 0 ||
-               std::any_of(registered.begin(), registered.end(), [&](const Epilog& earlier) {
-                   return earlier.uid == uid && earlier.ignored.count(path) != 0;
-               });
+    return PMIX_SUCCESS;
+}
+
+bool Cleanups::Wish::removes_any(const TextSet& ignored, const ViewSet& removed) {
+    // Either may be long, and the other short.
+    if (ignored.size() <= removed.size()) {
+        return std::any_of(ignored.begin(), ignored.end(),
+                           [&](const std::string& path) { return removed.contains(path); });
+    }
+    return std::any_of(removed.begin(), removed.end(),
+                       [&](std::string_view path) { return ignored.contains(path); });
+}
+
+pmix_status_t Cleanups::add(const std::vector<Proc>& targets, uint32_t uid, uint32_t gid,
+                            InfoView directives) {
+    const auto wish = std::make_shared<Wish>();
+    if (const pmix_status_t status = wish->read(directives); status != PMIX_SUCCESS) return status;
+    const size_t paths = wish->paths();
+    if (paths > kMaxPaths) return PMIX_ERR_OUT_OF_RESOURCE;
+    ViewSet removed(wish->files.begin(), wish->files.end());
+    for (const Directory& directory : wish->directories)
+        removed.insert(directory.path);
+    if (Wish::removes_any(wish->ignored, removed)) return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
+    if (paths == 0) return PMIX_SUCCESS;
+    // What others have registered stands at several of these ends, too.
+    std::unordered_set<const Wish*> checked;
+    const auto conflicts = [&](const WishPtr& earlier) {
+        return checked.insert(earlier.get()).second && Wish::removes_any(earlier->ignored, removed);
     };
-    for (const std::string& path : epilog.files) {
-        if (ignored(path)) return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
+    for (const Proc& target : targets) {
+        std::vector<Epilog>& registered = epilogs_[target];
+        auto own = std::find_if(registered.begin(), registered.end(),
+                                [&](const Epilog& one) { return one.uid == uid && one.gid == gid; });
+        if (own != registered.end() && paths > kMaxPaths - own->paths) return PMIX_ERR_OUT_OF_RESOURCE;
+        for (const Epilog& earlier : registered) {
+            if (earlier.uid == uid &&
+                std::any_of(earlier.ignoring.begin(), earlier.ignoring.end(), conflicts)) {
+                return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
+            }
+        }
+        if (own == registered.end()) {
+            own = registered.insert(own, Epilog());
+            own->uid = uid;
+            own->gid = gid;
+        }
+        own->paths += paths;
+        own->wishes.push_back(wish);
+        if (!wish->ignored.empty()) own->ignoring.push_back(wish);
     }
-    for (const Directory& directory : epilog.directories) {
-        if (ignored(directory.path)) return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
-    }
-    if (earlier_one != registered.end()) {
-        Epilog& earlier = *earlier_one;
-        earlier.files.insert(earlier.files.end(), epilog.files.begin(), epilog.files.end());
-        earlier.directories.insert(earlier.directories.end(), epilog.directories.begin(),
-                                   epilog.directories.end());
-        earlier.ignored.merge(epilog.ignored);
-        return PMIX_SUCCESS;
-    }
-    registered.push_back(std::move(epilog));
     return PMIX_SUCCESS;
 }
 
 void Cleanups::Epilog::run() const {
     const FileRights rights(uid, gid);
     if (!rights.good()) return;
+    ViewSet ignored;
+    for (const WishPtr& wish : ignoring)
+        ignored.insert(wish->ignored.begin(), wish->ignored.end());
     std::string name;
     mode_t mode = 0;
-    for (const std::string& path : files) {
-        const UniqueFd parent = open_parent(path, name);
-        if (!parent || ignored.count(path) != 0 || !belongs_to(parent.get(), name.c_str(), uid, mode))
-            continue;
-        if (!S_ISDIR(mode)) unlinkat(parent.get(), name.c_str(), 0);
+    for (const WishPtr& wish : wishes) {
+        for (const std::string& path : wish->files) {
+            const UniqueFd parent = open_parent(path, name);
+            if (!parent || ignored.contains(path) || !belongs_to(parent.get(), name.c_str(), uid, mode))
+                continue;
+            if (!S_ISDIR(mode)) unlinkat(parent.get(), name.c_str(), 0);
+        }
     }
-    for (const Directory& directory : directories) {
-        const UniqueFd parent = open_parent(directory.path, name);
-        if (!parent || name.empty() || !belongs_to(parent.get(), name.c_str(), uid, mode) || !S_ISDIR(mode))
-            continue;
-        Sweep{uid, directory.recursive, directory.only_empty, ignored}.empty(parent.get(), name.c_str(),
-                                                                             directory.path, 0);
-        if (!directory.leave_top) unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+    for (const WishPtr& wish : wishes) {
+        for (const Directory& directory : wish->directories) {
+            const UniqueFd parent = open_parent(directory.path, name);
+            if (!parent || name.empty() || !belongs_to(parent.get(), name.c_str(), uid, mode) ||
+                !S_ISDIR(mode))
+                continue;
+            Sweep{uid, directory.recursive, directory.only_empty, ignored}.empty(parent.get(), name.c_str(),
+                                                                                 directory.path, 0);
+            if (!directory.leave_top) unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+        }
     }
 }
 

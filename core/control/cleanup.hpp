@@ -3,12 +3,13 @@
 // (PMIX_REGISTER_CLEANUP and its company). Belongs to the loop of a server.
 #pragma once
 
-#include <set>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "framework/base/info.hpp"
+#include "framework/base/keyed_hash.hpp"
 #include "framework/base/proc.hpp"
 
 namespace muster {
@@ -25,11 +26,11 @@ class Cleanups {
     /// Whether the attribute is one of these.
     static bool is_directive(const pmix_info_t& info);
 
-    /// Registers what `directives` ask for, on behalf of user `uid`, for the end of `target` (rank WILDCARD:
-    /// of its job). PMIX_ERR_BAD_PARAM for a path that is no text or not absolute,
+    /// Registers what `directives` ask for, on behalf of user `uid`, for the end of each of `targets` (rank
+    /// WILDCARD: of its job). PMIX_ERR_BAD_PARAM for a path that is no text or not absolute,
     /// PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES for a path that is to be left and removed,
-    /// PMIX_ERR_OUT_OF_RESOURCE for more paths than one end may have.
-    pmix_status_t add(const pmix_proc_t& target, uint32_t uid, uint32_t gid, InfoView directives);
+    /// PMIX_ERR_OUT_OF_RESOURCE for more paths than one end may have; the targets before have it then.
+    pmix_status_t add(const std::vector<Proc>& targets, uint32_t uid, uint32_t gid, InfoView directives);
 
     /// A process of this node has ended; or its job, with all its processes. What they registered is removed
     /// soon; FileWorker::settled() tells when.
@@ -43,15 +44,25 @@ class Cleanups {
         bool only_empty = false;
         bool leave_top = false;
     };
+    /// What one call asks for, at however many ends: both may be many, so that it is kept once.
+    struct Wish {
+        std::vector<std::string> files;
+        std::vector<Directory> directories;
+        TextSet ignored;
+        size_t paths() const { return files.size() + directories.size() + ignored.size(); }
+        pmix_status_t read(InfoView directives);
+        /// Whether a path is in both.
+        static bool removes_any(const TextSet& ignored, const ViewSet& removed);
+    };
+    using WishPtr = std::shared_ptr<const Wish>;
     /// What one user wants removed at one end. Only what belongs to that user is removed, and with that
     /// user's rights.
     struct Epilog {
         uint32_t uid = 0;
         uint32_t gid = 0;
-        std::vector<std::string> files;
-        std::vector<Directory> directories;
-        std::set<std::string> ignored;
-        size_t paths() const { return files.size() + directories.size() + ignored.size(); }
+        size_t paths = 0;
+        std::vector<WishPtr> wishes;
+        std::vector<WishPtr> ignoring;  ///< those that have paths to be left
         void run() const;
     };
     void run(std::vector<Epilog>&& epilogs);

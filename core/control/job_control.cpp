@@ -18,19 +18,16 @@ pmix_status_t register_cleanup(Server& server, const Caller& caller, const std::
     for (const pmix_proc_t& target : targets)
         ends.emplace(target);
     if (ends.empty()) ends.emplace(make_proc(caller.proc.nspace, PMIX_RANK_WILDCARD));
+    std::vector<Proc> seen;
     for (const Proc& one : ends) {
         const pmix_proc_t end = one.to_c();
         // The end of a process elsewhere is seen by its own server, that of an unknown job by nobody.
-        const bool seen = end.rank == PMIX_RANK_WILDCARD ? nspace_is(end.nspace, caller.proc.nspace) ||
+        const bool here = end.rank == PMIX_RANK_WILDCARD ? nspace_is(end.nspace, caller.proc.nspace) ||
                                                                server.namespaces().find(end.nspace) != nullptr
                                                          : server.namespaces().is_local(end);
-        if (!seen) continue;
-        if (const pmix_status_t status = server.cleanups().add(end, caller.uid, caller.gid, directives);
-            status != PMIX_SUCCESS) {
-            return status;
-        }
+        if (here) seen.push_back(one);
     }
-    return PMIX_SUCCESS;
+    return server.cleanups().add(seen, caller.uid, caller.gid, directives);
 }
 
 void control_by_host(Server& server, const Caller& caller, std::vector<pmix_proc_t> targets, Info directives,

@@ -9,15 +9,6 @@
 #include "framework/base/status.hpp"
 
 namespace muster {
-namespace {
-
-bool same(const pmix_proc_t& a, const pmix_proc_t& b) {
-    if (!nspace_is(a.nspace, b.nspace)) return false;
-    return a.rank == b.rank || a.rank == PMIX_RANK_WILDCARD || b.rank == PMIX_RANK_WILDCARD;
-}
-
-}  // namespace
-
 bool append_procs(const pmix_value_t& value, std::vector<pmix_proc_t>& procs) {
     if (value.type == PMIX_PROC && value.data.proc != nullptr) {
         procs.push_back(*value.data.proc);
@@ -32,7 +23,8 @@ bool append_procs(const pmix_value_t& value, std::vector<pmix_proc_t>& procs) {
 }
 
 bool among(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc) {
-    return std::any_of(procs.begin(), procs.end(), [&](const pmix_proc_t& one) { return same(one, proc); });
+    return std::any_of(procs.begin(), procs.end(),
+                       [&](const pmix_proc_t& one) { return same_or_wildcard(one, proc); });
 }
 
 bool overlap(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
@@ -59,11 +51,19 @@ pmix_status_t Event::read_directives() {
     stays_local = info.view().is_true(PMIX_EVENT_STAYS_LOCAL);
     if (range > PMIX_RANGE_PROC_LOCAL) return PMIX_ERR_BAD_PARAM;
     if ((range == PMIX_RANGE_CUSTOM) == targets.empty()) return PMIX_ERR_BAD_PARAM;
+    target_index = ProcIndex(targets);
+    affected_index = ProcIndex(affected);
     return PMIX_SUCCESS;
 }
 
+bool Event::concerns_job(const char* nspace) const {
+    return nspace_is(source.nspace, nspace) || target_index.has_job(targets, nspace) ||
+           affected_index.has_job(affected, nspace);
+}
+
 size_t Event::cost() const {
-    size_t bytes = sizeof(Event) + (targets.size() + affected.size()) * sizeof(pmix_proc_t);
+    size_t bytes = sizeof(Event) + (targets.size() + affected.size()) * sizeof(pmix_proc_t) +
+                   target_index.cost() + affected_index.cost();
     for (const pmix_info_t& one : info) {
         size_t payload = 0;
         if (value_size(&one.value, &payload) == PMIX_SUCCESS) bytes += payload;

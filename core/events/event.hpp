@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/events/proc_index.hpp"
 #include "framework/base/info.hpp"
 
 namespace muster {
@@ -23,9 +24,10 @@ struct Event {
     // What read_directives() finds in `info`.
     std::vector<pmix_proc_t> targets;   ///< PMIX_EVENT_CUSTOM_RANGE
     std::vector<pmix_proc_t> affected;  ///< PMIX_EVENT_AFFECTED_PROC(S)
-    bool non_default = false;           ///< not for default handlers
-    bool cacheable = true;              ///< for handlers that come later, too
-    bool stays_local = false;           ///< not for the host
+    ProcIndex target_index, affected_index;
+    bool non_default = false;  ///< not for default handlers
+    bool cacheable = true;     ///< for handlers that come later, too
+    bool stays_local = false;  ///< not for the host
 
     /// Who is behind it, where it comes from a process: those of other users do not hear it, except for the
     /// server's own user and root.
@@ -36,6 +38,11 @@ struct Event {
 
     /// PMIX_ERR_BAD_PARAM for directives of the wrong type and for a range that does not fit them.
     pmix_status_t read_directives();
+    /// Whether the process is one of those that a custom range names. For each process that listens, of which
+    /// there may be as many as the list has.
+    bool is_meant_for(const pmix_proc_t& proc) const { return target_index.has(targets, proc); }
+    /// Whether a process of that job reported it, is named by its range, or is affected. Likewise.
+    bool concerns_job(const char* nspace) const;
     /// Bytes that it takes, for bounds.
     size_t cost() const;
 };

@@ -272,7 +272,7 @@ bool EventRouter::in_range(const Event& event, const pmix_proc_t& proc) const {
         case PMIX_RANGE_PROC_LOCAL:
             return false;
         case PMIX_RANGE_CUSTOM:
-            return among(event.targets, proc);
+            return event.is_meant_for(proc);
         case PMIX_RANGE_NAMESPACE:
             // Of a host's own event the host has decided already for which servers it is meant.
             return nspace_is(event.source.nspace, proc.nspace) ||
@@ -327,9 +327,7 @@ bool EventRouter::reaches_beyond(const Event& event, bool& surely) const {
 }
 
 bool EventRouter::concerns(const Event& event, const pmix_proc_t& proc) const {
-    const auto same_job = [&](const pmix_proc_t& other) { return nspace_is(other.nspace, proc.nspace); };
-    return same_job(event.source) || std::any_of(event.targets.begin(), event.targets.end(), same_job) ||
-           std::any_of(event.affected.begin(), event.affected.end(), same_job);
+    return event.concerns_job(proc.nspace);
 }
 
 // --- delivery ---

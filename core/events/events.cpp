@@ -226,7 +226,7 @@ Packer Events::packed(const Event& event, Command command) const {
 
 bool Events::concerns_us(const Event& event) const {
     return event.range != PMIX_RANGE_RM &&
-           (event.range != PMIX_RANGE_CUSTOM || among(event.targets, runtime_.self()));
+           (event.range != PMIX_RANGE_CUSTOM || event.is_meant_for(runtime_.self()));
 }
 
 bool Events::report(const EventPtr& event) {

@@ -46,8 +46,9 @@ pmix_status_t read_event(Server& server, const Request& request, Event& event) {
     if (!request.in.status(event.status) || !request.in.item(&event.range, PMIX_DATA_RANGE) ||
         !request.in.infos(event.info))
         return request.in.failed() ? request.in.error() : PMIX_ERR_UNPACK_FAILURE;
-    if (!server.runtime().groups().expand(event.info)) return PMIX_ERR_BAD_PARAM;
-    return event.read_directives();
+    const pmix_status_t status = request.expand_infos(
+        server, [&](size_t& room) { return server.runtime().groups().expand(event.info, room); });
+    return status == PMIX_SUCCESS ? event.read_directives() : status;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/events/event.hpp"
 #include "core/groups/group_table.hpp"
 #include "core/query/query.hpp"
+#include "core/query/query_turns.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/argv.hpp"
 
@@ -47,49 +48,87 @@ void sort_names(std::vector<std::string>& names) {
     names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-/// One question, and whom it is about.
-struct Question {
-    std::string key;
-    std::optional<pmix_proc_t> of;
+/// What all questions of one query have in common.
+struct Subject {
+    std::optional<pmix_proc_t> proc;
     Info qualifiers;
 };
 
-/// Answers of several questions, one after the other: they are few.
+/// One question; there may be many.
+struct Question {
+    const char* key;
+    std::shared_ptr<const Subject> subject;
+};
+
+/// Which of them a key asks, or null.
+const char* question_about_groups(const char* key) {
+    for (const char* known : {PMIX_GROUP_NAMES, PMIX_QUERY_NUM_GROUPS, PMIX_QUERY_GROUP_NAMES}) {
+        if (key_is(key, known)) return known;
+    }
+    return nullptr;
+}
+
+/// Answers of several questions, one after the other.
 struct Answering : std::enable_shared_from_this<Answering> {
-    Answering(Server& the_server, const Caller& the_caller) : server(the_server), caller(the_caller) {}
+    Answering(Server& the_server, const Caller& the_caller, std::shared_ptr<QueryTurns> the_turns)
+        : server(the_server), caller(the_caller), turns(std::move(the_turns)) {}
 
     Server& server;
-    Caller caller;
+    const Caller caller;
+    const std::shared_ptr<QueryTurns> turns;
     std::vector<Question> questions;
     size_t next = 0;
     bool ready = false;   ///< for the next one
     bool asking = false;  ///< go_on() is at work
     Info found;
-    std::function<void(Info)> done;
+    std::function<void(std::optional<Info>)> done;
 
     /// Begins, and is called again when a question has its answer: mostly at once, so that the next one must
     /// not be asked from within.
     void go_on() {
         ready = true;
         if (std::exchange(asking, true)) return;
+        turns->begin();
         while (std::exchange(ready, false)) {
-            if (next == questions.size()) return done(std::move(found));
+            if (turns->is_too_much()) return end(std::nullopt);
+            if (next == questions.size()) return end(std::move(found));
+            if (turns->is_over()) {
+                asking = false;
+                turns->later([self = shared_from_this()] { self->go_on(); });
+                return;
+            }
             ask(questions[next++]);
         }
         asking = false;
+        turns->end();  // the host is waited for
+    }
+
+    void end(std::optional<Info> answers) {
+        turns->end();
+        done(std::move(answers));
     }
 
     void ask(const Question& question) {
-        group_names(server, caller, question.of ? &*question.of : nullptr, question.qualifiers,
-                    [self = shared_from_this(), key = question.key.c_str(),
-                     of_one = question.of.has_value()](const std::vector<std::string>& names) {
-                        if (key_is(key, PMIX_QUERY_NUM_GROUPS)) {
-                            self->found.add(key, names.size());
-                        } else if (!of_one || !names.empty()) {
-                            self->found.add(key, group_names_value(names));
-                        }
-                        self->go_on();
+        const Subject& subject = *question.subject;
+        const pmix_proc_t* of =
+            key_is(question.key, PMIX_GROUP_NAMES) && subject.proc ? &*subject.proc : nullptr;
+        group_names(server, caller, of, subject.qualifiers,
+                    [self = shared_from_this(), question](const std::vector<std::string>& names) {
+                        self->answer(question.key, names);
                     });
+    }
+
+    void answer(const char* key, const std::vector<std::string>& names) {
+        if (turns->has_gone()) return;
+        if (key_is(key, PMIX_QUERY_NUM_GROUPS)) {
+            found.add(key, names.size());
+        } else if (!key_is(key, PMIX_GROUP_NAMES) || !names.empty()) {
+            found.add(key, group_names_value(names));
+        } else {
+            return go_on();
+        }
+        turns->count({&found[found.size() - 1], 1});
+        go_on();
     }
 };
 
@@ -134,21 +173,27 @@ void group_names(Server& server, const Caller& caller, const pmix_proc_t* of, In
 }
 
 void answer_about_groups(Server& server, const Caller& caller, Queries& queries,
-                         std::function<void(Info found)> done) {
-    const auto answering = std::make_shared<Answering>(server, caller);
+                         const std::shared_ptr<QueryTurns>& turns,
+                         std::function<void(std::optional<Info> found)> done) {
+    const auto answering = std::make_shared<Answering>(server, caller, turns);
+    std::shared_ptr<const Subject> subject;
+    InfoView last;  // what it was read from
     queries.answer([&](const char* key, InfoView qualifiers) {
-        const bool of_one = key_is(key, PMIX_GROUP_NAMES);
-        if (!of_one && !key_is(key, PMIX_QUERY_NUM_GROUPS) && !key_is(key, PMIX_QUERY_GROUP_NAMES))
-            return false;
-        Question question;
-        question.key = key;
-        const pmix_proc_t* proc = qualifiers.proc(PMIX_PROCID);
-        if (of_one && proc == nullptr) return false;
-        if (of_one) question.of = *proc;
-        auto copy = Info::copy_of(qualifiers);
-        if (!copy) return false;
-        question.qualifiers = std::move(*copy);
-        answering->questions.push_back(std::move(question));
+        const char* const question = question_about_groups(key);
+        if (question == nullptr) return false;
+        const bool of_one = key_is(question, PMIX_GROUP_NAMES);
+        if (of_one && qualifiers.proc(PMIX_PROCID) == nullptr) return false;
+        // Once for all keys of one query.
+        if (!subject || last.data != qualifiers.data) {
+            auto copy = Info::copy_of(qualifiers);
+            if (!copy) return false;
+            auto fresh = std::make_shared<Subject>();
+            if (const pmix_proc_t* proc = qualifiers.proc(PMIX_PROCID)) fresh->proc = *proc;
+            fresh->qualifiers = std::move(*copy);
+            subject = std::move(fresh);
+            last = qualifiers;
+        }
+        answering->questions.push_back({question, subject});
         return true;
     });
     answering->done = std::move(done);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 namespace muster {
 
 class Queries;
+class QueryTurns;
 
 /// Key of a query of ours, for hosts that answer for several servers: an array with one kGroupKey for each
 /// group that has members on this node, in it PMIX_GROUP_ID and PMIX_GROUP_MEMBERSHIP by rank.
@@ -28,10 +31,12 @@ using NamesDone = std::function<void(std::vector<std::string> names)>;
 void group_names(Server& server, const Caller& caller, const pmix_proc_t* of, InfoView directives,
                  NamesDone done);
 
-/// Takes those about numbers and names of groups out of `queries` and answers them. `done` gets the answers,
-/// at once where nothing else was asked.
+/// Takes those about numbers and names of groups out of `queries` and answers them, in these turns. `done`
+/// gets the answers, at once where nothing else was asked; nothing where they are too much; and is not called
+/// where the asker has gone.
 void answer_about_groups(Server& server, const Caller& caller, Queries& queries,
-                         std::function<void(Info found)> done);
+                         const std::shared_ptr<QueryTurns>& turns,
+                         std::function<void(std::optional<Info> found)> done);
 
 /// Answers kGroupsKey; false for other keys.
 bool answer_groups(Server& server, const Caller& caller, const char* key, Info& found);

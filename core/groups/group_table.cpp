@@ -238,7 +238,18 @@ bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
     return true;
 }
 
-bool GroupTable::expand(Info& directives) const {
+size_t GroupTable::expanded_size(const std::vector<pmix_proc_t>& procs) const {
+    const std::shared_lock guard(lock_);
+    size_t size = procs.size();
+    std::unordered_set<const Group*> whole;
+    for (const pmix_proc_t& proc : procs) {
+        const Group* group = proc.rank == PMIX_RANK_WILDCARD ? ready(proc.nspace) : nullptr;
+        if (group != nullptr && whole.insert(group).second) size += group->members.size();
+    }
+    return size;
+}
+
+pmix_status_t GroupTable::expand(Info& directives, size_t& room) const {
     for (size_t i = 0; i < directives.size(); ++i) {
         pmix_info_t& one = directives[i];
         const bool list = key_is(one.key, PMIX_EVENT_CUSTOM_RANGE) ||
@@ -251,7 +262,10 @@ bool GroupTable::expand(Info& directives) const {
             continue;
         }
         if (!list && procs.front().rank == PMIX_RANK_WILDCARD) continue;  // the group itself is meant
-        if (!expand(procs)) return false;
+        const size_t taken = expanded_size(procs) * sizeof(pmix_proc_t);
+        if (taken > room) return PMIX_ERR_OUT_OF_RESOURCE;
+        room -= taken;
+        if (!expand(procs)) return PMIX_ERR_BAD_PARAM;
         const bool several = procs.size() != 1 || one.value.type == PMIX_DATA_ARRAY;
         value_destruct(&one.value);
         if (!several) {
@@ -261,7 +275,7 @@ bool GroupTable::expand(Info& directives) const {
         one.value = Value::array(procs.data(), procs.size(), PMIX_PROC).release();
         if (key_is(one.key, PMIX_EVENT_AFFECTED_PROC)) key_load(one.key, PMIX_EVENT_AFFECTED_PROCS);
     }
-    return true;
+    return PMIX_SUCCESS;
 }
 
 Value GroupTable::names_value(const pmix_proc_t& proc) const {

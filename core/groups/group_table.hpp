@@ -122,9 +122,17 @@ class GroupTable {
     /// Replaces each entry of a group by its members, {group, WILDCARD} by all of them in the order of their
     /// ranks. False for a rank that a group does not have; `procs` is unchanged then.
     bool expand(std::vector<pmix_proc_t>& procs) const;
+    /// How many processes that gives.
+    size_t expanded_size(const std::vector<pmix_proc_t>& procs) const;
     /// The same within directives that name processes: PMIX_EVENT_CUSTOM_RANGE, PMIX_EVENT_AFFECTED_PROC(S),
-    /// PMIX_PROCID. False as for expand(); some may be translated then.
-    bool expand(Info& directives) const;
+    /// PMIX_PROCID. PMIX_ERR_BAD_PARAM where expand() gives false; PMIX_ERR_OUT_OF_RESOURCE where the lists
+    /// that are put in take more than `room` bytes, which they are taken off from: many directives may name
+    /// one group. Some may be translated then.
+    pmix_status_t expand(Info& directives, size_t& room) const;
+    pmix_status_t expand(Info& directives) const {
+        size_t room = SIZE_MAX;
+        return expand(directives, room);
+    }
     /// The value of PMIX_GROUP_NAMES; UNDEF when the process is in none.
     Value names_value(const pmix_proc_t& proc) const;
 

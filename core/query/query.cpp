@@ -2,10 +2,7 @@
 // Queries, on both sides of the wire: see query.hpp.
 #include "core/query/query.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "core/client/client.hpp"
@@ -13,6 +10,7 @@
 #include "core/groups/group_query.hpp"
 #include "core/iof/forwarding.hpp"
 #include "core/query/attribute_support.hpp"
+#include "core/query/query_turns.hpp"
 #include "core/query/waits.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
@@ -253,31 +251,6 @@ bool answer_by_server(Server& server, const Caller& caller, const char* key, Inf
     return false;
 }
 
-size_t memory_of(InfoView answers) {
-    size_t memory = 0;
-    for (const pmix_info_t& one : answers) {
-        size_t value = 0;
-        memory += sizeof one;
-        if (value_size(&one.value, &value) == PMIX_SUCCESS) memory += value;
-    }
-    return memory;
-}
-
-/// What the answer to one query of a peer may take here: a key of a few bytes may ask for much, and be asked
-/// for again and again.
-size_t most_answered(Server& server, const Caller& caller) {
-    if (proc_is(caller.proc, server.runtime().self())) return SIZE_MAX;
-    return server.runtime().parameters().size("server_base_max_request_memory");
-}
-
-void refuse_long_answer(Server& server, const Caller& caller, const HostDone& done) {
-    MUSTER_LOG(server.log(), Error,
-               "the answer to a query of %s would take too much memory: it is refused "
-               "(server_base_max_request_memory)",
-               proc_text(caller.proc).c_str());
-    done(answer_of(PMIX_ERR_OUT_OF_RESOURCE));
-}
-
 struct Arguments {
     pmix_proc_t proc{};
     Queries queries;
@@ -302,63 +275,46 @@ HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
     };
 }
 
-/// How long a query is looked at before others have their turn.
-constexpr std::chrono::milliseconds kTurnTime{5};
-
-bool has_gone(const Peer& peer) {
-    if (!peer.channel || !peer.channel->is_open()) return true;
-    // Nothing is read from it meanwhile.
-    pollfd one{peer.channel->fd(), POLLRDHUP, 0};
-    return poll(&one, 1, 0) > 0;
-}
-
 /// A query that this server looks at, in turns where it is long.
 struct Answers : std::enable_shared_from_this<Answers> {
-    Answers(Server& the_server, const Caller& the_caller, const PeerPtr& the_peer, Queries the_queries,
-            HostDone the_done)
+    Answers(Server& the_server, const Caller& the_caller, std::shared_ptr<QueryTurns> the_turns,
+            Queries the_queries, HostDone the_done)
         : server(the_server),
           caller(the_caller),
-          peer(the_peer),
+          turns(std::move(the_turns)),
           queries(std::move(the_queries)),
           done(std::move(the_done)) {}
 
     Server& server;
     const Caller caller;
-    const PeerRef peer;  ///< none: the host
+    const std::shared_ptr<QueryTurns> turns;
     Queries queries;
     HostDone done;
     const size_t wanted = queries.keys();
     Queries::Place at;
     Info found;
-    size_t seen = 0, taken = 0;  ///< of what was found: how many are counted, and their bytes
+    size_t seen = 0;  ///< of what was found: how many are counted
 
     void go_on();
     void ask_host();
 };
 
 void Answers::go_on() {
-    const PeerPtr asker = peer.lock();
-    const size_t most = most_answered(server, caller);
-    const auto until = std::chrono::steady_clock::now() + kTurnTime;
+    turns->begin();
     const auto known = [&](const char* key, InfoView qualifiers) {
         const bool answered = answer_by_server(server, caller, key, qualifiers, found);
-        for (; seen < found.size(); ++seen)
-            taken += memory_of({&found[seen], 1});
+        if (seen < found.size()) turns->count({&found[seen], found.size() - seen});
+        seen = found.size();
         return answered;
     };
-    const bool all = queries.answer(
-        known, at, [&] { return taken > most || (asker && std::chrono::steady_clock::now() >= until); });
-    if (!all && taken <= most && asker && !has_gone(*asker)) {
-        // One at a time: what it asks besides waits.
-        asker->pause(Peer::Pause::Query, true);
-        server.runtime().loop().post([self = shared_from_this()] {
-            if (self->peer.lock()) self->go_on();
-        });
+    const bool all = queries.answer(known, at, [&] { return turns->is_too_much() || turns->is_over(); });
+    if (!all && !turns->is_too_much()) {
+        turns->later([self = shared_from_this()] { self->go_on(); });
         return;
     }
-    if (asker) asker->pause(Peer::Pause::Query, false);
-    if (taken > most) return refuse_long_answer(server, caller, done);
-    if (all) ask_host();
+    turns->end();
+    if (turns->is_too_much()) return turns->refuse(done);
+    ask_host();
 }
 
 /// For what is left.
@@ -385,24 +341,26 @@ void Answers::ask_host() {
         });
 }
 
-void query_by_host(Server& server, const Caller& caller, const PeerPtr& peer, Queries queries,
+void query_by_host(Server& server, const Caller& caller, std::optional<Asker> asker, Queries queries,
                    HostDone done) {
     const size_t wanted = queries.keys();
+    const auto turns = std::make_shared<QueryTurns>(server, caller, std::move(asker));
     const auto rest = std::make_shared<Queries>(std::move(queries));
     answer_about_groups(
-        server, caller, *rest,
-        [&server, caller, ref = PeerRef(peer), rest, wanted, done = std::move(done)](Info found) mutable {
+        server, caller, *rest, turns,
+        [&server, caller, turns, rest, wanted, done = std::move(done)](std::optional<Info> found) mutable {
+            if (!found) return turns->refuse(done);
             if (rest->size() == 0) {
                 HostAnswer answer;
-                answer.status = query_status(wanted, found.size());
-                answer.info = std::move(found);
+                answer.status = query_status(wanted, found->size());
+                answer.info = std::move(*found);
                 return done(std::move(answer));
             }
             // Each key that was taken out has an answer, or is not found.
-            const size_t missing = wanted - rest->keys() - found.size();
-            if (!found.empty() || missing > 0)
-                done = join(std::move(found), wanted, std::move(done), missing);
-            std::make_shared<Answers>(server, caller, ref.lock(), std::move(*rest), std::move(done))->go_on();
+            const size_t missing = wanted - rest->keys() - found->size();
+            if (!found->empty() || missing > 0)
+                done = join(std::move(*found), wanted, std::move(done), missing);
+            std::make_shared<Answers>(server, caller, turns, std::move(*rest), std::move(done))->go_on();
         });
 }
 
@@ -461,22 +419,24 @@ void ask_server(Runtime& runtime, Client& client, Queries queries, HostDone done
 
 namespace {
 
-/// Processes that are named by a group and a rank in it. False where a group has no such rank.
-bool translate(const GroupTable& groups, Queries& queries) {
-    bool good = true;
-    for (size_t i = 0; i < queries.size(); ++i) {
+/// Processes that are named by a group and a rank in it; GroupTable::expand() has what can be wrong.
+pmix_status_t translate(const GroupTable& groups, Queries& queries, size_t& room) {
+    pmix_status_t status = PMIX_SUCCESS;
+    for (size_t i = 0; i < queries.size() && status == PMIX_SUCCESS; ++i) {
         pmix_query_t& query = queries.data()[i];
         Info qualifiers = Info::adopt(query.qualifiers, query.nqual);
-        good = groups.expand(qualifiers) && good;
+        status = groups.expand(qualifiers, room);
         std::tie(query.qualifiers, query.nqual) = qualifiers.release();
     }
-    return good;
+    return status;
 }
 
 }  // namespace
 
 void query(Runtime& runtime, Queries queries, HostDone done) {
-    if (!translate(runtime.groups(), queries)) return done(answer_of(PMIX_ERR_BAD_PARAM));
+    size_t room = SIZE_MAX;
+    if (const pmix_status_t status = translate(runtime.groups(), queries, room); status != PMIX_SUCCESS)
+        return done(answer_of(status));
     // Each process looks for itself: what it may read, and at no server's cost.
     Info servers;
     const size_t all = queries.keys();
@@ -489,7 +449,7 @@ void query(Runtime& runtime, Queries queries, HostDone done) {
     if (Client* client = connected_client(runtime)) {
         ask_server(runtime, *client, std::move(queries), std::move(done));
     } else if (Server* server = runtime.server()) {
-        query_by_host(*server, Caller::host(runtime), nullptr, std::move(queries), std::move(done));
+        query_by_host(*server, Caller::host(runtime), std::nullopt, std::move(queries), std::move(done));
     } else {
         const size_t wanted = queries.keys();
         HostAnswer answer;
@@ -506,11 +466,12 @@ void query(Runtime& runtime, Queries queries, HostDone done) {
 
 void handle::query(Server& server, const Request& request) {
     Queries queries;
-    const pmix_status_t status = Queries::read(request.in, queries);
+    pmix_status_t status = Queries::read(request.in, queries);
+    if (status == PMIX_SUCCESS)
+        status = request.expand_infos(
+            server, [&](size_t& room) { return translate(server.runtime().groups(), queries, room); });
     if (status != PMIX_SUCCESS) return request.peer->reply_status(request.tag, status);
-    if (!translate(server.runtime().groups(), queries))
-        return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    query_by_host(server, Caller::of(*request.peer), request.peer, std::move(queries),
+    query_by_host(server, Caller::of(*request.peer), request.asker(), std::move(queries),
                   reply_to(request, write_infos));
 }
 

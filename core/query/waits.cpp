@@ -61,10 +61,15 @@ bool answer_waits(Server& server, const Caller& caller, const char* key, InfoVie
     const pmix_value_t* only = qualifiers.value(PMIX_NSPACE);
     const char* nspace = only == nullptr ? nullptr : value_as_string(only);
     Info waits;
-    const auto add = [&](const pmix_proc_t& proc, const std::string& what) {
+    // What one waits for takes time to find out: only where it is told.
+    const auto is_told = [&](const pmix_proc_t& proc) {
+        if (nspace != nullptr && !nspace_is(proc.nspace, nspace)) return false;
         const LocalClient* client = server.namespaces().client(proc);
-        if (client == nullptr || (nspace != nullptr && !nspace_is(proc.nspace, nspace))) return;
-        if (caller.uid != 0 && caller.uid != client->uid) return;
+        return client != nullptr && (caller.uid == 0 || caller.uid == client->uid);
+    };
+    const auto add = [&](const pmix_proc_t& proc, std::string& what, const auto& find_out) {
+        if (!is_told(proc)) return;
+        if (what.empty()) what = find_out();
         Info entry;
         entry.add(PMIX_PROCID, proc);
         entry.add(kWaitKey, what.c_str());
@@ -74,19 +79,23 @@ bool answer_waits(Server& server, const Caller& caller, const char* key, InfoVie
     server.barriers().call_in_all();
     server.meetings().call_in_all();
     for (const auto& collective : server.collectives().active()) {
-        const std::string what = wait_in(server, *collective);
+        std::string what;
         for (const Arrival& arrival : collective->arrivals())
-            add(arrival.proc, what);
+            add(arrival.proc, what, [&] { return wait_in(server, *collective); });
     }
     for (const OpenInvitation& open : server.invitation_watch().open()) {
-        const std::string what = wait_in(server, open);
-        if (!open.leader_lost) add(open.leader, what);
+        std::string what;
+        const auto find_out = [&] { return wait_in(server, open); };
+        if (!open.leader_lost) add(open.leader, what, find_out);
         for (const pmix_proc_t& proc : open.answered)
-            add(proc, what);
+            add(proc, what, find_out);
     }
     server.modex().for_each_waiting([&](const GetRequest& request) {
-        add(request.requester, "get: " + (request.key ? "'" + *request.key + "'" : std::string("all data")) +
-                                   " of " + proc_text(request.target));
+        std::string what;
+        add(request.requester, what, [&] {
+            return "get: " + (request.key ? "'" + *request.key + "'" : std::string("all data")) + " of " +
+                   proc_text(request.target);
+        });
     });
     found.add(key, waits.empty() ? Value::adopt_array(nullptr, 0, PMIX_INFO) : std::move(waits).to_value());
     return true;

@@ -122,13 +122,41 @@ void handle::job_info(Server& server, const Request& request) {
     }
 }
 
+namespace {
+
+pmix_status_t too_many_members(Server& server, const Peer& peer, const char* parameter) {
+    MUSTER_LOG(server.log(), Error,
+               "the members of the groups that a request of %s names would take too much memory: it is "
+               "refused (%s)",
+               peer.text().c_str(), parameter);
+    return PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+}  // namespace
+
 bool Request::expand(Server& server, std::vector<pmix_proc_t>& procs) const {
-    if (!server.runtime().groups().expand(procs)) {
-        peer->reply_status(tag, PMIX_ERR_BAD_PARAM);
+    const GroupTable& groups = server.runtime().groups();
+    const size_t most = peer->max_decoded / sizeof(pmix_proc_t);
+    pmix_status_t status = PMIX_SUCCESS;
+    if (!groups.all().empty() && groups.expanded_size(procs) > most) {
+        status = too_many_members(server, *peer, "server_base_max_decoded");
+    } else if (!groups.expand(procs)) {
+        status = PMIX_ERR_BAD_PARAM;
+    }
+    if (status != PMIX_SUCCESS) {
+        peer->reply_status(tag, status);
         return false;
     }
     keeps(procs.size());
     return true;
+}
+
+pmix_status_t Request::expand_infos(Server& server,
+                                    const std::function<pmix_status_t(size_t& room)>& expand) const {
+    size_t room = server.runtime().parameters().size("server_base_max_request_memory");
+    const pmix_status_t status = expand(room);
+    if (status != PMIX_ERR_OUT_OF_RESOURCE) return status;
+    return too_many_members(server, *peer, "server_base_max_request_memory");
 }
 
 void handle::abort(Server& server, const Request& request) {

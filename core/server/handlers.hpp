@@ -4,6 +4,7 @@
 // request's tag, now or later.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -34,9 +35,13 @@ struct Request {
     void handled(size_t memory) const {
         if (open.use_count() > 1) open->count(memory + beside);
     }
-    /// Puts the members in the place of groups, and counts the list. False where there is no such group: the
-    /// request has been answered.
+    /// Puts the members in the place of groups, and counts the list. False where there is no such group, or
+    /// its members are too many: the request has been answered.
     bool expand(Server& server, std::vector<pmix_proc_t>& procs) const;
+    /// Likewise for its directives: `expand` gets the bytes that the members may take, for
+    /// GroupTable::expand(). What it gives is passed on; nothing is answered.
+    pmix_status_t expand_infos(Server& server,
+                               const std::function<pmix_status_t(size_t& room)>& expand) const;
     /// A list of that many processes, for which a few bytes may have stood.
     void keeps(size_t procs) const { beside += procs * sizeof(pmix_proc_t); }
     /// Answers a request whose bytes cannot be read.

@@ -102,6 +102,8 @@ class Asker {
         : peer_(std::move(peer)), request_(std::move(request)) {}
     /// The peer, or null.
     PeerPtr lock() const { return peer_.lock(); }
+    /// That much more is kept until the answer. False where it is too much (OpenRequest::grow()).
+    bool keeps(size_t memory) const { return request_->grow(memory); }
 
   private:
     PeerRef peer_;

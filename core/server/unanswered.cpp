@@ -11,9 +11,16 @@ constexpr size_t kOverhead = 1024;
 void OpenRequest::count(size_t memory) {
     if (counts_ || !all_) return;
     counts_ = true;
-    memory_ = memory + kOverhead;
+    memory_ += memory + kOverhead;
     ++all_->requests_;
     all_->memory_ += memory_;
+}
+
+bool OpenRequest::grow(size_t memory) {
+    memory_ += memory;
+    if (!counts_) return true;
+    all_->memory_ += memory;
+    return all_->memory_ < all_->limits.memory;
 }
 
 OpenRequest::~OpenRequest() {

@@ -42,6 +42,8 @@ class OpenRequest {
     ~OpenRequest();
     /// The request counts from now on, with these bytes.
     void count(size_t memory);
+    /// More is kept for it, while or before it counts. False: those of its process take more than they may.
+    bool grow(size_t memory);
 
   private:
     const std::shared_ptr<Unanswered> all_;

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <string_view>
 
 namespace muster {
 namespace {
@@ -40,13 +42,35 @@ const char* own_name() {
     return search.name;
 }
 
+std::string real_path(const char* path) {
+    char* const real = ::realpath(path, nullptr);
+    std::string found = real == nullptr ? "" : real;
+    std::free(real);
+    return found;
+}
+
+/// Where a file is to which links may lead, such as libpmix.so.2; "" where there is none. What its folders
+/// are called does not matter, unless it is "..": realpath() would ask for each of them, in each process that
+/// is started.
+std::string behind_links(std::string path) {
+    char target[1024];  // a longer one is asked for below
+    for (int i = 0; i < 8 && path.starts_with('/') && path.find("/.") == path.npos; ++i) {
+        const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+        if (length < 0) return errno == EINVAL ? path : "";  // it is no link
+        const std::string_view text(target, static_cast<size_t>(length));
+        if (text.size() == sizeof target) break;
+        path.resize(text.starts_with('/') ? 0 : path.rfind('/') + 1);
+        path += text;
+    }
+    return real_path(path.c_str());
+}
+
 InstallPaths find_install_paths() {
     InstallPaths paths;
-    char* real = realpath(own_name(), nullptr);
-    if (real == nullptr) real = realpath("/proc/self/exe", nullptr);
-    if (real == nullptr) return paths;
-    paths.image = real;
-    std::free(real);
+    paths.loaded = own_name();
+    if (!paths.loaded.empty()) paths.image = behind_links(paths.loaded);
+    if (paths.image.empty()) paths.image = real_path("/proc/self/exe");
+    if (paths.image.empty()) return paths;
     paths.prefix = parent(parent(paths.image));
     const std::string base = paths.prefix == "/" ? "" : paths.prefix;
     // The library's own folder may have any name; a program that holds this code has it beside its own.

@@ -10,6 +10,7 @@ namespace muster {
 /// Folders of the installed tree that is running. Empty strings where the loader cannot say.
 struct InstallPaths {
     std::string image;       ///< file that holds this code: libpmix.so.2.x, or a program it is linked into
+    std::string loaded;      ///< the same by the name that the dynamic linker knows; "" for a program
     std::string prefix;      ///< two levels above that file
     std::string components;  ///< pmix/ beside the library; for a program <prefix>/lib/pmix
     std::string system_parameter_file;  ///< <prefix>/etc/pmix-mca-params.conf

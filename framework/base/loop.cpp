@@ -23,6 +23,9 @@ namespace muster {
 
 namespace {
 
+/// Enough for most messages whole; of what is longer the rest goes where it belongs.
+constexpr size_t kScratchSize = size_t{16} << 10;
+
 /// Runs one callback. What it throws (memory that ran short) ends it alone: it must not cross libevent's C
 /// frames, and the host's process goes on. Whoever waits for what the callback would have done has a time
 /// limit, or its peer.
@@ -111,6 +114,12 @@ EventLoop::EventLoop(Drive drive) : drive_(drive) {
     if (wake_fd_ < 0) throw std::bad_alloc();
     if (drive_ == Drive::External && !make_mirror()) throw std::bad_alloc();
     if (drive_ == Drive::External) waiter();
+}
+
+std::span<uint8_t> EventLoop::scratch() {
+    // Not std::make_unique: of pages that nothing is read into none is to be touched.
+    if (!scratch_) scratch_.reset(new uint8_t[kScratchSize]);
+    return {scratch_.get(), kScratchSize};
 }
 
 /// What waits for us, and wakes whoever drives. Chosen when it is first asked for, which is before anybody
@@ -324,6 +333,11 @@ void EventLoop::at_turn_end(Task task) {
 
 void EventLoop::turn(bool wait) {
     waiter_->turn(wait);
+    end_turn();
+}
+
+/// What follows what the waiter has fired.
+void EventLoop::end_turn() {
     // One that has come must not keep the mirror readable.
     if (shown_time_ != kNever && shown_time_ <= Clock::now()) show_next_time();
     run_turn_end();
@@ -348,9 +362,14 @@ bool EventLoop::poll() {
     // Who posts need not wake a thread that looks anyway. Where the flag is set already, somebody writes or
     // has written.
     const bool quiet = !wake_pending_.exchange(true);
-    do {
-        turn(false);
-    } while (!ran_ && !stopping_ && !should_yield() && polling_->go_on());
+    turn(false);
+    while (!ran_ && !stopping_ && !should_yield() && polling_->go_on()) {
+        // What was posted is mostly what we wait for; the descriptors have their look in the next turn.
+        if (any_posted_)
+            end_turn();
+        else
+            turn(false);
+    }
     // By exchange: what came with a wake that was left out is seen here, and runs in the next turn.
     if (quiet && wake_pending_.exchange(false) && any_posted_) ran_ = busy_ = true;
     return ran_;

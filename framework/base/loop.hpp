@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -135,6 +136,10 @@ class EventLoop {
     /// so that what they leave behind is done once. On the loop; elsewhere as post().
     void at_turn_end(Task task);
 
+    /// Memory to read into, one for all that is watched; what is in it lasts as long as the callback. On the
+    /// loop.
+    std::span<uint8_t> scratch();
+
     /// Watches `fd` (which stays the caller's). On the loop, or before start().
     std::unique_ptr<Watch> watch(int fd, std::function<void(Ready)> on_ready);
     /// Calls once after `delay`. On the loop, or before start().
@@ -157,6 +162,7 @@ class EventLoop {
     Waiter& waiter();
     std::unique_ptr<Watch::Impl> new_watch();
     void turn(bool wait);
+    void end_turn();
     void wait_turn();
     bool poll();
     void run_turn_end();
@@ -216,6 +222,7 @@ class EventLoop {
     Watch::Impl* times_ = nullptr;           // likewise, of times
     Clock::time_point shown_time_ = kNever;  // what timer_fd_ is set to
     std::vector<Task> turn_end_;             // likewise
+    std::unique_ptr<uint8_t[]> scratch_;     // likewise
     std::unique_ptr<Polling> polling_;
     bool ran_ = false;   // a callback, in this turn; whoever runs the loop sets it
     bool busy_ = false;  // something was served, or asked for, and more is likely to come soon

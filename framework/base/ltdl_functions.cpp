@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions of libltdl that the loader uses: they open it at the first call (late_library.hpp), since a
-// client mostly needs no other components than those that share a file, and these need none of it.
+// client mostly needs no other components than those in the library itself, and these need none of it.
 #include <ltdl.h>
 
 #include "framework/base/late_library.hpp"

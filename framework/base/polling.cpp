@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace muster {
 namespace {
@@ -32,29 +31,35 @@ bool Polling::begin() {
     // In nobody's way for longer than it has paused: what was there has ended.
     if (now - not_before_ > 4 * pause_) pause_ = kShortestPause;
     end_ = now + limit_;
-    crowded_ = false;
-    switches_ = machine_.switches();
+    crowded_ = shared_ = false;
+    visits_ = 0;
     return true;
 }
 
 bool Polling::go_on() {
-    if (crowded_) return false;
+    if (crowded_ || shared_) return false;
     const Clock::time_point before = machine_.now();
     machine_.yield();
     const Clock::time_point now = machine_.now();
     const auto away = now - before;
-    if (away > kUndisturbed) {
-        const long switches_before = std::exchange(switches_, machine_.switches());
-        const bool lent = switches_ != switches_before;
-        crowded_ = lent && away > kShortVisit;
-        if (lent) end_ += away;  // others have made use of it
+    if (away <= kUndisturbed) {
+        visits_ = 0;
+        return now < end_;
     }
+    crowded_ = away > kShortVisit;
+    ++visits_;
+    // Others have made use of it, unless it is to yield that takes so long here.
+    if (visits_ < kVisits + kMoreVisits) end_ += away;
+    // What it takes to ask is as much as another look: not before somebody seems to be there each time.
+    if (visits_ == kVisits) switches_ = machine_.switches();
+    if (visits_ == kVisits + kMoreVisits) shared_ = machine_.switches() - switches_ >= kMoreVisits;
     return now < end_;  // once more where others have run, whoever they are
 }
 
 void Polling::end(bool found) {
+    // Says nothing about whether it would have been of use.
+    if (shared_) return;
     if (crowded_) {
-        // Says nothing about whether it would have been of use.
         not_before_ = machine_.now() + pause_;
         pause_ = std::min(2 * pause_, kLongestPause);
         return;

@@ -36,7 +36,8 @@ class Polling {
     /// times, or this thread was in the way of another one not long ago.
     bool begin();
     /// Whether to look once more. Lets others first who wait for this processor, as the peer may be among
-    /// them; where one of them stays for longer than an answer takes, the next look is the last.
+    /// them; where one of them stays for longer than an answer takes, or somebody has run at each of the
+    /// last looks, the next one is the last.
     bool go_on();
     /// The end of what begin() has begun; `found`: something has come.
     void end(bool found);
@@ -45,8 +46,11 @@ class Polling {
     static constexpr int kMaxMisses = 4;
     static constexpr int kPassedOver = 16;
     static constexpr std::chrono::milliseconds kShortestPause{1}, kLongestPause{20};
-    /// What it takes to yield where nobody else wants to run; longer times are looked into.
+    /// What it takes to yield where nobody else wants to run.
     static constexpr std::chrono::microseconds kUndisturbed{2};
+    /// Where so many looks in a row, and then so many more, let somebody else run, that is another one who
+    /// polls: this processor stays awake without us, and each of us takes twice as long to see what has come.
+    static constexpr int kVisits = 4, kMoreVisits = 2;
     /// Who runs no longer than this mostly is one of those that the message comes from, or goes to, or
     /// several of them in turn, or the kernel: a processor that is awake for them is what they need. Who
     /// computes does not let go of it before a slice of the scheduler's has passed, which is 0.7 ms at least;
@@ -58,8 +62,10 @@ class Polling {
     std::atomic<bool> allowed_{false};
     Clock::time_point end_{}, not_before_{};
     bool crowded_ = false;  ///< somebody else wants to run here for longer
+    bool shared_ = false;   ///< somebody else polls here
+    int visits_ = 0;        ///< looks in a row at which others have run, or the machine stood still
     std::chrono::milliseconds pause_ = kShortestPause;
-    long switches_ = 0;  ///< times that this thread left its processor to another one, by the last count
+    long switches_ = 0;  ///< of this thread to another one, when it had let kVisits run
     int misses_ = 0;     ///< in a row
     int pass_over_ = 0;  ///< times
 };

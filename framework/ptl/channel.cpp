@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Framing: see channel.hpp. Small frames pass through one buffer, several a read; the rest of a large one is
-// read straight into its payload, whose storage grows with what has really arrived.
+// What is read and written, and when: see channel.hpp.
 #include "framework/ptl/channel.hpp"
 
 #include <fcntl.h>
@@ -23,9 +22,6 @@
 namespace muster {
 namespace {
 
-constexpr size_t kBufferSize = size_t{16} << 10;
-// Storage of a payload before anything of it has arrived, at most.
-constexpr size_t kFirstStorage = size_t{64} << 10;
 // Read for one channel before others have their turn.
 constexpr size_t kReadTurn = size_t{1} << 20;
 // How long its frames may take before others have theirs: few bytes may ask for much.
@@ -62,7 +58,7 @@ struct OutFrame {
 class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
   public:
     Impl(EventLoop& loop, Socket socket, Limits limits)
-        : loop_(loop), socket_(std::move(socket)), limits_(limits) {
+        : loop_(loop), socket_(std::move(socket)), limits_(limits), reader_(limits.max_payload) {
         // Only through a full buffer of the kernel is a frame ever partly written; a blocking socket would
         // stop the loop.
         const int flags = fcntl(socket_.fd.get(), F_GETFL);
@@ -74,9 +70,9 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         started_ = true;
         on_frame_ = std::make_shared<OnFrame>(std::move(on_frame));
         on_closed_ = std::move(on_closed);
-        buffer_.append(early);
+        reader_.add(early);
         watch().want_read(!paused_);
-        if (!buffer_.empty()) later(&Impl::deliver_buffered);
+        if (reader_.holds()) later(&Impl::deliver_buffered);
     }
 
     /// Of a frame with nothing before it in the queue, `sent` bytes may have been written already.
@@ -156,7 +152,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         paused_ = on;
         if (!started_) return;
         watch().want_read(!on);
-        if (!on && !buffer_.empty()) later(&Impl::deliver_buffered);
+        if (!on && reader_.holds()) later(&Impl::deliver_buffered);
     }
 
     bool read_now() {
@@ -198,7 +194,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         forget_callbacks();
     }
 
-    bool holds_back() const { return !started_ || paused_ || !buffer_.empty(); }
+    bool holds_back() const { return !started_ || paused_ || reader_.holds(); }
     bool is_open() const { return open_; }
     size_t queued() const { return queued_; }
     size_t max_sent() const { return std::min(limits_.max_sent, kMaxPayload); }
@@ -392,8 +388,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
                 if (!deliver() || paused_ || (taken != 0 && cut_turn())) return false;
                 const ssize_t got = read_some();
                 if (got == 0) {
-                    fail(in_payload_ || !buffer_.empty() ? "closed the connection in the middle of a message"
-                                                         : "closed the connection");
+                    fail(reader_.in_frame() ? "closed the connection in the middle of a message"
+                                            : "closed the connection");
                     return false;
                 }
                 if (got < 0) {
@@ -404,7 +400,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
                     return false;
                 }
                 taken += static_cast<size_t>(got);
-                if (static_cast<size_t>(got) < asked_) {
+                if (static_cast<size_t>(got) < reader_.asked()) {
                     deliver();
                     return false;
                 }
@@ -427,84 +423,37 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         }
     }
 
-    /// One read, into the payload under way (if any) and the buffer behind it, which is empty or holds part
-    /// of a header then. asked_ is what there was room for.
     ssize_t read_some() {
-        const size_t old_payload = frame_.payload.size();
-        const size_t old_buffer = buffer_.size();
-        const size_t missing = in_payload_ ? payload_size_ - old_payload : 0;
-        const size_t room = std::min(missing, std::max(kFirstStorage, old_payload));
-        std::array<iovec, 2> parts;
-        size_t count = 0;
-        if (room != 0) {
-            frame_.payload.reserve(old_payload + room);
-            parts[count++] = {frame_.payload.extend(room), room};
-        }
-        asked_ = room;
-        // Behind an incomplete payload nothing else can follow.
-        if (room == missing) {
-            buffer_.reserve(kBufferSize);
-            const size_t space = kBufferSize - old_buffer;
-            parts[count++] = {buffer_.extend(space), space};
-            asked_ += space;
-        }
+        const std::span<iovec> parts = reader_.room(loop_.scratch());
         // Not by a call that would read from a file, too.
         msghdr message{};
         message.msg_iov = parts.data();
-        message.msg_iovlen = count;
+        message.msg_iovlen = parts.size();
         const ssize_t got = has_socket() ? ::recvmsg(socket_.fd.get(), &message, 0) : -1;
-        const size_t size = got > 0 ? static_cast<size_t>(got) : 0;
-        frame_.payload.resize(old_payload + std::min(size, room));
-        buffer_.resize(old_buffer + (size > room ? size - room : 0));
+        reader_.took(got > 0 ? static_cast<size_t>(got) : 0);
         return got;
     }
 
-    /// Hands over every frame that is complete; false when the channel was closed or paused on the way. A
-    /// partial header stays in the buffer.
+    /// Hands over every frame that is complete; false when the channel was closed or paused on the way.
     bool deliver() {
-        size_t at = 0;
-        const auto consumed = [&] {
-            const size_t left = buffer_.size() - at;
-            if (at != 0 && left != 0) std::memmove(buffer_.data(), buffer_.data() + at, left);
-            buffer_.resize(left);
-        };
         while (open_ && !paused_ && !finishing_) {
-            const ByteView rest = buffer_.view().subspan(at);
-            if (!in_payload_) {
-                if (rest.size() < kHeaderSize) break;
-                frame_.pindex = load_be32(&rest[0]);
-                frame_.tag = load_be32(&rest[4]);
-                payload_size_ = load_be32(&rest[8]);
-                if (payload_size_ > limits_.max_payload) {
-                    fail("announced a message of " + std::to_string(payload_size_) +
-                         " bytes, more than the limit of " + std::to_string(limits_.max_payload));
-                    return false;
-                }
-                at += kHeaderSize;
-                in_payload_ = true;
-                frame_.payload = Bytes();
-                continue;
+            Frame frame;
+            const FrameReader::Next next = reader_.next(frame);
+            if (next == FrameReader::Next::None) break;
+            if (next == FrameReader::Next::TooLong) {
+                fail("announced a message of " + std::to_string(reader_.announces()) +
+                     " bytes, more than the limit of " + std::to_string(limits_.max_payload));
+                return false;
             }
-            const size_t have = frame_.payload.size();
-            const size_t take = std::min(payload_size_ - have, rest.size());
-            if (take != 0) {
-                frame_.payload.reserve(std::min(payload_size_, std::max(have + take, kFirstStorage)));
-                frame_.payload.append(rest.first(take));
-                at += take;
-            }
-            if (frame_.payload.size() < payload_size_) break;
-            in_payload_ = false;
             // The callback may close this channel, and with that drop the member.
             const std::shared_ptr<OnFrame> on_frame = on_frame_;
-            (*on_frame)(std::exchange(frame_, {}));
+            (*on_frame)(std::move(frame));
             // A call that has driven the loop for this frame returns; the others are our thread's.
-            if (at < buffer_.size() && open_ && (loop_.should_yield() || cut_turn())) {
+            if (reader_.holds() && open_ && (loop_.should_yield() || cut_turn())) {
                 later(&Impl::deliver_buffered);
-                consumed();
                 return false;
             }
         }
-        consumed();
         return open_ && !paused_ && !finishing_;
     }
 
@@ -540,13 +489,9 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     size_t front_sent_ = 0;  // bytes of its first frame that are
     int write_error_ = 0;
 
-    Bytes buffer_;  // read and not yet looked at
-    Frame frame_;   // under way
-    size_t payload_size_ = 0;
-    size_t asked_ = 0;
+    FrameReader reader_;
     std::optional<std::chrono::steady_clock::time_point> turn_began_;
     bool cut_ = false;  // the turn that was the last
-    bool in_payload_ = false;
 
     bool open_ = true;
     bool started_ = false;

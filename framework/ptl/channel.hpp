@@ -13,15 +13,9 @@
 #include "framework/base/bytes.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/ptl.hpp"
+#include "framework/ptl/frame_reader.hpp"
 
 namespace muster {
-
-/// One received message.
-struct Frame {
-    uint32_t pindex = 0;
-    uint32_t tag = 0;
-    Bytes payload;
-};
 
 /// A payload that is sent to several peers without a copy each.
 using SharedBytes = std::shared_ptr<const Bytes>;
@@ -33,7 +27,7 @@ class Channel {
     /// sentence for the log. The channel may be destroyed inside.
     using OnClosed = std::function<void(const std::string& reason)>;
 
-    static constexpr size_t kHeaderSize = 16;
+    static constexpr size_t kHeaderSize = Frame::kHeaderSize;
     /// The longest that a header can tell of; a longer one is not sent.
     static constexpr size_t kMaxPayload = UINT32_MAX;
     /// How long finish() goes on for a peer that does not read.

@@ -21,11 +21,11 @@ class Asking {
         EXPECT_TRUE(peer.say_frame(++tag_, message.view()));
         return tag_;
     }
-    /// The statuses of the next answers, counted.
-    std::map<pmix_status_t, int> answers(int count, double seconds = 20) {
+    /// The statuses of the next answers, counted. Each is waited for as long as none that comes takes.
+    std::map<pmix_status_t, int> answers(int count) {
         std::map<pmix_status_t, int> seen;
         for (int i = 0; i < count; ++i) {
-            const auto payload = peer.hear_frame(seconds);
+            const auto payload = peer.hear_frame(100);
             muster::Unpacker in(format(), payload);
             pmix_status_t status = PMIX_ERR_TIMEOUT;
             in.status(status);

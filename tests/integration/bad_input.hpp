@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,8 +52,9 @@ inline size_t lines_with(const std::string& text, const std::string& word) {
 class BadInput : public testing::Test {
   protected:
     using Settings = std::vector<std::pair<const char*, const char*>>;
-    /// `more`: further parameters of the server.
-    explicit BadInput(const Settings& more = {}) {
+    /// `more`: further parameters of the server; `change` changes the module of upcalls.
+    explicit BadInput(const Settings& more = {},
+                      const std::function<void(pmix_server_module_t&)>& change = {}) {
         set({{"PMIX_MCA_server_base_handshake_timeout", "1"},
              {"PMIX_MCA_server_base_max_payload", "1m"},
              {"PMIX_MCA_server_base_max_wait", "1"},
@@ -60,7 +62,7 @@ class BadInput : public testing::Test {
              {"PMIX_MCA_server_base_verbose", "1"}});
         set(more);
         testing::internal::CaptureStderr();
-        host_ = std::make_unique<Host>();
+        host_ = std::make_unique<Host>(change);
         job_ = host_->start_job(3);
     }
     ~BadInput() override {

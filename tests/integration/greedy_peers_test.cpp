@@ -231,6 +231,31 @@ TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
     EXPECT_EQ(lines_with(log(), "server_base_max_group_memory"), 1U);
 }
 
+TEST_F(GreedyPeer, IsRefusedAListThatGroupsMakeTooLong) {
+    Asking greedy(accepted());
+    const pmix_proc_t self = muster::make_proc(job_.nspace, 0);
+    const pmix_data_range_t range = PMIX_RANGE_CUSTOM;
+    std::vector<pmix_proc_t> members{self}, named;
+    for (pmix_rank_t rank = 1000; rank < 1800; ++rank)
+        members.push_back(muster::make_proc(job_.nspace, rank));
+    for (const char* id : {"one", "two"}) {
+        Info info;
+        info.add(PMIX_GROUP_ID, id);
+        info.add(PMIX_GROUP_MEMBERSHIP, muster::Value::array(members.data(), members.size(), PMIX_PROC));
+        info.add(PMIX_EVENT_CUSTOM_RANGE, muster::Value::array(&self, 1, PMIX_PROC));
+        Packer message = command(static_cast<uint8_t>(Command::Notify));
+        message.status(PMIX_GROUP_CONSTRUCT_COMPLETE).items(&range, 1, PMIX_DATA_RANGE).infos(info);
+        greedy.ask(message);
+        EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
+        named.push_back(muster::make_proc(id, PMIX_RANK_WILDCARD));
+    }
+    Packer fence = command(static_cast<uint8_t>(Command::Fence));
+    fence.procs(named.data(), named.size()).infos({});
+    greedy.ask(fence);
+    EXPECT_EQ(greedy.answer(), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(lines_with(log(), "names would take too much memory"), 1U);
+}
+
 TEST_F(GreedyPeer, IsWrittenOfOnceUntilItHasBecomeModest) {
     Asking greedy(accepted()), other(accepted(1));
     const auto fill = [&](const char* key) {

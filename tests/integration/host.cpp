@@ -285,7 +285,6 @@ Host::Host(const std::function<void(pmix_server_module_t&)>& change,
     : state_(std::make_unique<State>()) {
     signal(SIGPIPE, SIG_IGN);
     current = state_.get();
-    state_->answerer = std::thread([state = state_.get()] { state->run(); });
     // The library may keep the table's address: it lives as long as the program.
     static pmix_server_module_t module;
     memset(&module, 0, sizeof module);
@@ -297,6 +296,8 @@ Host::Host(const std::function<void(pmix_server_module_t&)>& change,
     if (change) change(module);
     auto infos = directives;
     EXPECT_EQ(PMIx_server_init(&module, infos.empty() ? nullptr : infos.data(), infos.size()), PMIX_SUCCESS);
+    // Afterwards: some of what a server does it does only while there is one thread.
+    state_->answerer = std::thread([state = state_.get()] { state->run(); });
 }
 
 Host::~Host() {

@@ -84,7 +84,7 @@ class RawPeer {
         return poll(&ready, 1, static_cast<int>(seconds * 1000)) == 1 && (ready.revents & POLLOUT) != 0;
     }
     /// Up to `size` bytes, fewer at the end of the connection or after `seconds`.
-    std::vector<uint8_t> hear(size_t size, double seconds = 10) {
+    std::vector<uint8_t> hear(size_t size, double seconds = 60) {
         std::vector<uint8_t> bytes;
         const auto until = std::chrono::steady_clock::now() +
                            std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
@@ -105,7 +105,7 @@ class RawPeer {
         return bytes;
     }
     /// How many descriptors come with the next bytes, which are lost, as they are.
-    size_t hear_descriptors(double seconds = 10) {
+    size_t hear_descriptors(double seconds = 60) {
         pollfd ready{fd_, POLLIN, 0};
         if (poll(&ready, 1, static_cast<int>(seconds * 1000)) <= 0) return 0;
         uint8_t block[4096];
@@ -131,13 +131,13 @@ class RawPeer {
         return count;
     }
     /// The payload of the next frame; empty when none came.
-    std::vector<uint8_t> hear_frame(double seconds = 10) {
+    std::vector<uint8_t> hear_frame(double seconds = 60) {
         const auto header = hear(muster::Channel::kHeaderSize, seconds);
         if (header.size() < muster::Channel::kHeaderSize) return {};
         return hear(muster::load_be32(&header[8]), seconds);
     }
     /// Waits until the server has closed the connection.
-    bool dropped(double seconds = 10) {
+    bool dropped(double seconds = 60) {
         while (!ended_ && !hear(1, seconds).empty()) {
         }
         return ended_;

@@ -3,6 +3,8 @@
 // registration, authentication, connecting and finalizing, abort, fence, direct modex.
 #include <gtest/gtest.h>
 #include <pmix.h>
+#include <sys/resource.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <future>
 #include <map>
 
+#include "tests/descriptor_room.hpp"
 #include "tests/integration/host.hpp"
 
 namespace {
@@ -46,6 +49,15 @@ bool knows(const Host::Job& job) {
     PMIx_Value_destruct(value);
     free(value);
     return true;
+}
+
+TEST(Connected, ManyAtOnceFindRoomForTheirDescriptors) {
+    // The kernel takes 10 ms each time that it makes room once there are threads.
+    if (!__libc_single_threaded) GTEST_SKIP() << "a sanitizer's thread is here";
+    rlimit limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    Host host;
+    EXPECT_GE(tests::descriptor_room(), static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 2048)));
 }
 
 // --- connecting and finalizing ---

@@ -88,7 +88,7 @@ class Client {
     void say(Packer&& message) { raw_.say_frame(++tag_, message.view()); }
     /// The status that the next frame begins with.
     pmix_status_t heard() {
-        frame_ = raw_.hear_frame(20);
+        frame_ = raw_.hear_frame();
         Unpacker in(format(), frame_);
         pmix_status_t status = PMIX_ERR_LOST_CONNECTION;
         return in.status(status) ? status : PMIX_ERR_UNPACK_FAILURE;
@@ -99,7 +99,7 @@ class Client {
     }
     /// The source of the next event.
     std::string heard_event() {
-        frame_ = raw_.hear_frame(20);
+        frame_ = raw_.hear_frame();
         Unpacker in(format(), frame_);
         uint8_t code = 0;
         pmix_status_t status = PMIX_SUCCESS;
@@ -130,7 +130,7 @@ class Client {
             Packer message = command(Command::Query);
             message.counted(&queries[i], 1, PMIX_QUERY);
             say(std::move(message));
-            frame_ = raw_.hear_frame(20);
+            frame_ = raw_.hear_frame();
             Unpacker in(format(), frame_);
             pmix_status_t status = PMIX_ERR_LOST_CONNECTION;
             Info found;
@@ -147,7 +147,7 @@ class Client {
         Packer message = command(Command::Query);
         message.counted(&query, 1, PMIX_QUERY);
         say(std::move(message));
-        frame_ = raw_.hear_frame(20);
+        frame_ = raw_.hear_frame();
         Unpacker in(format(), frame_);
         pmix_status_t status = PMIX_ERR_LOST_CONNECTION;
         Info found;

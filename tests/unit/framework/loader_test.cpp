@@ -112,6 +112,16 @@ TEST_F(LoaderTest, FilesAreFoundByName) {
     EXPECT_EQ(files[2].framework, "ptl");
 }
 
+TEST_F(LoaderTest, AFolderThatIsNamedTwiceIsReadOnce) {
+    // As where /lib is a link to /usr/lib, and the linker and the build name one each.
+    std::ofstream(folder_ + "/mca_plog_one.so");
+    const std::string other = folder_ + "/link";
+    fs::create_directory_symlink(folder_, other);
+    const auto files = find_component_files({other, folder_, other});
+    ASSERT_EQ(files.size(), 1U);
+    EXPECT_EQ(files[0].path, other + "/mca_plog_one.so");
+}
+
 TEST_F(LoaderTest, APrivilegedProcessOpensOnlyWhatRootAloneCanChange) {
     const std::string copy = folder_ + "/mca_plog_good.so";
     fs::copy_file(module("plog", "good"), copy);

@@ -88,7 +88,7 @@ TEST_F(Groups, GRP_22_directives_name_the_hosts_processes) {
     info.add(PMIX_EVENT_AFFECTED_PROC, make_proc("g", 1));
     info.add(PMIX_PROCID, make_proc("g", 0));
     info.add("of.the.application", all);
-    ASSERT_TRUE(table.expand(info));
+    ASSERT_EQ(table.expand(info), PMIX_SUCCESS);
     ASSERT_EQ(info[0].value.type, PMIX_DATA_ARRAY);
     EXPECT_EQ(info[0].value.data.darray->size, 2U);
     EXPECT_EQ(proc_text(*info[1].value.data.proc), "job:3");
@@ -96,7 +96,7 @@ TEST_F(Groups, GRP_22_directives_name_the_hosts_processes) {
     EXPECT_EQ(proc_text(*info[3].value.data.proc), "g:*");
     Info wrong;
     wrong.add(PMIX_EVENT_AFFECTED_PROC, make_proc("g", 2));
-    EXPECT_FALSE(table.expand(wrong));
+    EXPECT_EQ(table.expand(wrong), PMIX_ERR_BAD_PARAM);
 }
 
 TEST_F(Groups, GRP_24_the_others_keep_their_ranks) {

@@ -28,7 +28,7 @@ struct Simulated {
     bool another = false;                 // whether another thread runs then
     long switches = 0;
     int looks = 0;
-    int begun = 0;  // how often it has begun, where nobody else runs
+    int asked = 0;  // how often for the switches
     std::function<void()> on_yield;
 };
 Simulated simulated;
@@ -42,7 +42,7 @@ const Polling::Machine kSimulatedMachine{[] { return simulated.now += 250ns; },
                                              if (simulated.on_yield) simulated.on_yield();
                                          },
                                          [] {
-                                             ++simulated.begun;
+                                             ++simulated.asked;
                                              return simulated.switches;
                                          }};
 
@@ -69,30 +69,58 @@ TEST(PollingRules, TakesNoMoreThanItsLimitWhereNobodyElseRuns) {
     EXPECT_NEAR(poll(polling), kLooksOfFiftyMicroseconds, 1);
 }
 
-TEST(PollingRules, ALongLookIsNobodyElse) {
-    // A machine that stops, or an interrupt, is no thread that wants to run: its time counts as ours, and is
-    // no reason to pause.
-    simulated = {};
-    simulated.away = 300us;
-    Polling polling(1ms, kSimulatedMachine);
-    polling.allow(true);
-    EXPECT_EQ(poll(polling), 4);
-    EXPECT_EQ(poll(polling), 4);
-}
-
 TEST(PollingRules, ShortVisitsAreLentTime) {
     // Those through whom the message goes run for a moment each, and the answer is due after the last of
     // them.
     simulated = {};
-    simulated.another = true;
     Polling polling(50us, kSimulatedMachine);
     polling.allow(true);
     for (const auto visit : {45us, 90us}) {
-        simulated.away = visit;
-        // Of the two clocks of each look one belongs to the visit.
-        EXPECT_NEAR(poll(polling), 2 * kLooksOfFiftyMicroseconds, 1) << "its own time, and no more than that";
-        EXPECT_NEAR(poll(polling), 2 * kLooksOfFiftyMicroseconds, 1) << "nobody was in the way";
+        simulated.on_yield = [visit] {
+            simulated.another = !simulated.another;
+            simulated.away = simulated.another ? visit : 0us;
+        };
+        // Of the two clocks of each look one belongs to the visit, at every other look.
+        constexpr int kLooks = kLooksOfFiftyMicroseconds * 4 / 3;
+        EXPECT_NEAR(poll(polling), kLooks, 2) << "its own time, and no more than that";
+        EXPECT_NEAR(poll(polling), kLooks, 2) << "nobody was in the way";
     }
+    EXPECT_EQ(simulated.asked, 0) << "which takes as long as a look";
+}
+
+TEST(PollingRules, WhoSharesItsProcessorWithAnotherWhoPollsSleeps) {
+    simulated = {};
+    simulated.another = true;
+    simulated.away = 3us;
+    Polling polling(50us, kSimulatedMachine);
+    polling.allow(true);
+    // That is no pause, and no sign that it is of no use.
+    for (int i = 0; i < 20; ++i)
+        EXPECT_EQ(poll(polling), 6) << i;
+    // Who finds itself alone now and then does not.
+    simulated.on_yield = [] { simulated.away = simulated.looks % 5 == 0 ? 0us : 3us; };
+    EXPECT_GT(poll(polling), 50);
+}
+
+TEST(PollingRules, WhereToYieldTakesLongNobodyPollsForThat) {
+    simulated = {};
+    simulated.away = 3us;
+    Polling polling(50us, kSimulatedMachine);
+    polling.allow(true);
+    EXPECT_NEAR(poll(polling), 20, 5) << "the limit is one of that time, too";
+    EXPECT_EQ(simulated.asked, 2) << "once it seems that somebody is there, and once more";
+}
+
+TEST(PollingRules, AMachineThatStoodStillIsPausedFor) {
+    // Whether that was another thread is not asked at each look.
+    simulated = {};
+    simulated.away = 300us;
+    Polling polling(1ms, kSimulatedMachine);
+    polling.allow(true);
+    EXPECT_EQ(poll(polling), 1);
+    EXPECT_EQ(poll(polling), -1);
+    simulated.now += 1ms;
+    EXPECT_EQ(poll(polling), 1);
 }
 
 TEST(PollingRules, WhoComputesIsLeftAlone) {
@@ -185,11 +213,10 @@ struct PollingLoop : testing::Test {
 
 TEST_F(PollingLoop, BeginsAnewWhenSomethingHasCome) {
     simulated.on_yield = [this] {
-        if (simulated.looks == 60 || simulated.looks == 90) eventfd_write(fd, 1);
+        if (simulated.looks == 60 || simulated.looks == 150) eventfd_write(fd, 1);
     };
     drive([this] { return served == 2; });
-    EXPECT_EQ(simulated.begun, 2);
-    EXPECT_EQ(simulated.looks, 90);
+    EXPECT_EQ(simulated.looks, 150) << "more than fit into one time of polling, which are 100";
 }
 
 TEST_F(PollingLoop, EndsWhenTheCallersConditionHolds) {
@@ -235,7 +262,7 @@ TEST_F(PollingLoop, DoesNotBeginWhereNothingIsLikelyToCome) {
     };
     later = loop.after(1ms, on_time);
     drive([&] { return times == 3; });
-    EXPECT_EQ(simulated.begun, 1) << "for the call itself";
+    EXPECT_NEAR(simulated.looks, kLooksOfFiftyMicroseconds, 1) << "for the call itself";
 }
 
 /// Puts this thread, and those that it starts, on one processor while it lives.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Takes frames out of the stream of bytes that a peer sends, of which nothing is believed: a length is held
+// against the limit before anything is allocated, and storage grows with what has really arrived.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "framework/base/bytes.hpp"
+
+namespace muster {
+
+/// One message as it travels.
+struct Frame {
+    static constexpr size_t kHeaderSize = 16;
+
+    uint32_t pindex = 0;
+    uint32_t tag = 0;
+    Bytes payload;
+};
+
+/// Of one connection; used by one thread at a time. Throws std::bad_alloc, and is of no use then.
+class FrameReader {
+  public:
+    enum class Next { None, Frame, TooLong };
+
+    explicit FrameReader(size_t max_payload) : max_payload_(max_payload) {}
+
+    /// Bytes that were read elsewhere, behind all so far.
+    void add(ByteView bytes) { buffer_.append(bytes); }
+
+    /// Where the next read is to go: into the payload under way, and behind its end into `spare`, which stays
+    /// the caller's and is needed until took(). Both are to be called for each read.
+    std::span<iovec> room(std::span<uint8_t> spare);
+    /// Bytes for which there was room.
+    size_t asked() const { return into_payload_ + spare_.size(); }
+    /// So many bytes were read.
+    void took(size_t got);
+
+    /// The next frame that is complete. TooLong: a header announces() more than may be, and nothing comes
+    /// behind it.
+    Next next(Frame& frame);
+    size_t announces() const { return payload_size_; }
+
+    /// Whether next() may have something without another read.
+    bool holds() const { return at_ < buffer_.size() || complete(); }
+    /// Whether the stream must not end here.
+    bool in_frame() const { return in_payload_ || at_ < buffer_.size(); }
+
+  private:
+    bool complete() const { return in_payload_ && frame_.payload.size() == payload_size_; }
+    void take(ByteView& bytes);
+
+    const size_t max_payload_;
+    Bytes buffer_;  // read and, from at_ on, not yet looked at
+    size_t at_ = 0;
+    Frame frame_;  // under way
+    size_t payload_size_ = 0;
+    bool in_payload_ = false;
+    bool too_long_ = false;
+    // The read under way.
+    std::array<iovec, 2> parts_{};
+    size_t into_payload_ = 0;
+    std::span<uint8_t> spare_;
+};
+
+}  // namespace muster
