@@ -284,13 +284,17 @@ class JobMapBuilder {
     uint32_t node_of(pmix_rank_t rank) const { return map_.node_of(rank); }
     /// false when the rank is too high, or on another node already.
     bool place(pmix_rank_t rank, uint32_t node);
-    /// The same for each from `first` to `last`; else the rank that it is false for.
-    std::optional<pmix_rank_t> place_new(pmix_rank_t first, pmix_rank_t last, uint32_t node);
+    /// The same for each from `first` to `last`, `step` from one to the next; else the rank that it is false
+    /// for.
+    std::optional<pmix_rank_t> place_new(pmix_rank_t first, pmix_rank_t last, uint32_t node,
+                                         uint32_t step = 1);
     /// Moves a rank. false when it is too high.
     bool replace(pmix_rank_t rank, uint32_t node);
 
     /// Numbers that a host gives for one rank. false when the rank is too high.
     bool set_app(pmix_rank_t rank, uint32_t app) { return set(app_of_, rank, app); }
+    /// The same for each from `first` on, before `end`.
+    bool set_apps(pmix_rank_t first, pmix_rank_t end, uint32_t app);
     bool has_app(pmix_rank_t rank) const { return rank < app_of_.size() && app_of_[rank] != kNone; }
     bool set_app_rank(pmix_rank_t rank, uint32_t value) { return set(map_.app_ranks_, rank, value); }
     bool set_local_rank(pmix_rank_t rank, uint32_t value) { return set(map_.local_ranks_, rank, value); }

@@ -24,9 +24,10 @@ JobMapBuilder::JobMapBuilder(const JobMap& previous) : map_(previous), offset_(p
     for (uint32_t node = 0; node < map_.ids_.size(); ++node)
         id_index_.emplace(map_.ids_[node], node);
     // Applications are collected by rank again.
-    for (pmix_rank_t rank = 0; !map_.app_runs_.empty() && rank < map_.rank_end_; ++rank) {
-        const std::optional<uint32_t> app = map_.appnum(rank);
-        if (app) set(app_of_, rank, *app);
+    for (size_t i = 0; i < map_.app_runs_.size(); ++i) {
+        const JobMap::AppRun& run = map_.app_runs_[i];
+        const pmix_rank_t end = i + 1 < map_.app_runs_.size() ? map_.app_runs_[i + 1].first : map_.rank_end_;
+        if (run.app != kNone) set_apps(run.first, end, run.app);
     }
 }
 
@@ -342,11 +343,12 @@ bool JobMapBuilder::replace(pmix_rank_t rank, uint32_t node) {
     return true;
 }
 
-std::optional<pmix_rank_t> JobMapBuilder::place_new(pmix_rank_t first, pmix_rank_t last, uint32_t node) {
-    if (append(first, last, node)) return std::nullopt;
+std::optional<pmix_rank_t> JobMapBuilder::place_new(pmix_rank_t first, pmix_rank_t last, uint32_t node,
+                                                    uint32_t step) {
+    if ((step == 1 || first == last) && append(first, last, node)) return std::nullopt;
     list_nodes();
     make_room(last + 1);
-    for (pmix_rank_t rank = first; rank <= last; ++rank) {
+    for (pmix_rank_t rank = first; rank <= last; rank += step) {
         if (map_.node_of_[rank] != kNone) return rank;
         map_.node_of_[rank] = node;
     }
@@ -405,6 +407,13 @@ bool JobMapBuilder::set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_
     return true;
 }
 
+bool JobMapBuilder::set_apps(pmix_rank_t first, pmix_rank_t end, uint32_t app) {
+    if (first >= end) return true;
+    if (!set(app_of_, end - 1, app)) return false;
+    std::fill(app_of_.begin() + first, app_of_.begin() + end, app);
+    return true;
+}
+
 void JobMapBuilder::build_ranks() {
     const uint32_t nodes = node_count();
     std::vector<uint32_t>& starts = map_.rank_starts_;
@@ -439,19 +448,21 @@ void JobMapBuilder::build_apps() {
     map_.app_runs_.clear();
     map_.apps_.clear();
     if (app_of_.empty()) return;
+    app_of_.resize(map_.rank_end_, kNone);
     std::unordered_map<uint32_t, JobMap::App> apps;
-    for (pmix_rank_t rank = 0; rank < map_.rank_end_; ++rank) {
-        const uint32_t number = rank < app_of_.size() ? app_of_[rank] : kNone;
-        JobMap::App* app = nullptr;
-        if (number != kNone) {
-            auto [at, fresh] = apps.try_emplace(number);
-            app = &at->second;
-            if (fresh) *app = {number, 0, rank};
+    const auto begin = app_of_.begin();
+    for (pmix_rank_t first = 0, end = 0; first < map_.rank_end_; first = end) {
+        const uint32_t number = app_of_[first];
+        const auto other =
+            std::find_if(begin + first, app_of_.end(), [number](uint32_t app) { return app != number; });
+        end = static_cast<pmix_rank_t>(other - begin);
+        if (number == kNone) {
+            map_.app_runs_.push_back({first, kNone, 0});
+            continue;
         }
-        if (map_.app_runs_.empty() || map_.app_runs_.back().app != number) {
-            map_.app_runs_.push_back({rank, number, app != nullptr ? app->size : 0});
-        }
-        if (app != nullptr) ++app->size;
+        JobMap::App& app = apps.try_emplace(number, JobMap::App{number, 0, first}).first->second;
+        map_.app_runs_.push_back({first, number, app.size});
+        app.size += end - first;
     }
     for (const auto& [number, app] : apps)
         map_.apps_.push_back(app);

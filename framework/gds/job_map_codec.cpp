@@ -12,6 +12,7 @@
 //   global ranks: 0, or 1 and the first one's
 //   local, node, global and application ranks: each 0, or 1 and one for each rank (0: derived, else value +
 //   1)
+#include <algorithm>
 #include <array>
 
 #include "framework/gds/job_map.hpp"
@@ -130,7 +131,7 @@ void put_ranks(Bytes& out, const JobMap& map) {
         put(out, ranks[0]);
         for (size_t i = 1; i < ranks.size();) {
             const uint32_t distance = ranks[i] - ranks[i - 1];
-            size_t end = i + 1;
+            size_t end = ranks.consecutive() ? ranks.size() : i + 1;
             while (end < ranks.size() && ranks[end] - ranks[end - 1] == distance)
                 ++end;
             put(out, distance);
@@ -141,50 +142,63 @@ void put_ranks(Bytes& out, const JobMap& map) {
     flush();
 }
 
+/// Ranks of one node, `distance` from each to the next.
+struct RankRun {
+    uint64_t first = 0;
+    uint64_t distance = 1;
+    uint64_t count = 1;
+
+    uint64_t last() const { return first + distance * (count - 1); }
+};
+
+/// false where a rank is too high, or on a node already.
+bool place_run(JobMapBuilder& builder, const RankRun& run, uint32_t node) {
+    if (run.last() >= JobMapBuilder::kMaxRank) return false;
+    return !builder.place_new(static_cast<pmix_rank_t>(run.first), static_cast<pmix_rank_t>(run.last()), node,
+                              static_cast<uint32_t>(run.distance));
+}
+
+/// The ranks of one node, `count` in all and not none.
+bool take_runs(In& in, uint64_t count, std::vector<RankRun>& runs) {
+    runs.clear();
+    runs.push_back({in.number(JobMapBuilder::kMaxRank)});
+    for (uint64_t more = count - 1; more != 0 && !in.failed();) {
+        const uint64_t last = runs.back().last();
+        const uint64_t distance = in.number(JobMapBuilder::kMaxRank);
+        const uint64_t times = in.number(more);
+        if (times == 0 || distance == 0 || last + distance * times >= JobMapBuilder::kMaxRank) return false;
+        if (runs.back().count == 1) {
+            runs.back() = {last, distance, times + 1};
+        } else {
+            runs.push_back({last + distance, distance, times});
+        }
+        more -= times;
+    }
+    return !in.failed();
+}
+
 bool take_ranks(In& in, JobMapBuilder& builder) {
     builder.set_rank_end(static_cast<pmix_rank_t>(in.number(JobMapBuilder::kMaxRank)));
-    std::vector<pmix_rank_t> ranks;
+    std::vector<RankRun> runs;
+    const auto place = [&](uint32_t node) {
+        return std::all_of(runs.begin(), runs.end(),
+                           [&](const RankRun& run) { return place_run(builder, run, node); });
+    };
     for (uint32_t node = 0; node < builder.node_count() && !in.failed();) {
         if (in.flag()) {
             const uint64_t repeated = in.number(builder.node_count() - node);
             const uint64_t shift = in.number();
-            if (ranks.empty() || repeated == 0) return false;
+            if (runs.empty() || repeated == 0) return false;
             for (uint64_t i = 0; i < repeated; ++i, ++node) {
-                for (pmix_rank_t& rank : ranks) {
-                    if (rank + shift >= JobMapBuilder::kMaxRank) return false;
-                    rank = static_cast<pmix_rank_t>(rank + shift);
-                    if (builder.placed(rank) || !builder.place(rank, node)) return false;
-                }
+                for (RankRun& run : runs)
+                    run.first += shift;
+                if (!place(node)) return false;
             }
             continue;
         }
-        ranks.clear();
+        runs.clear();
         const uint64_t count = in.number(JobMapBuilder::kMaxRank);
-        if (count != 0) {
-            uint64_t rank = in.number();
-            uint64_t more = count - 1;
-            for (;;) {
-                if (in.failed() || rank >= JobMapBuilder::kMaxRank ||
-                    builder.placed(static_cast<pmix_rank_t>(rank))) {
-                    return false;
-                }
-                ranks.push_back(static_cast<pmix_rank_t>(rank));
-                builder.place(ranks.back(), node);
-                if (more == 0) break;
-                const uint64_t distance = in.number();
-                const uint64_t times = in.number(more);
-                if (times == 0 || distance == 0 || rank + distance * times >= JobMapBuilder::kMaxRank)
-                    return false;
-                for (uint64_t i = 1; i < times; ++i) {
-                    rank += distance;
-                    if (builder.placed(static_cast<pmix_rank_t>(rank))) return false;
-                    ranks.push_back(static_cast<pmix_rank_t>(rank));
-                    builder.place(ranks.back(), node);
-                }
-                rank += distance;
-                more -= times;
-            }
-        }
+        if (count != 0 && (!take_runs(in, count, runs) || !place(node))) return false;
         ++node;
     }
     return !in.failed();
@@ -295,8 +309,9 @@ Result<JobMap> JobMap::decode(ByteView bytes) {
         const uint64_t end = i == runs ? rank_end : in.number();
         const uint64_t next = i == runs ? 0 : in.number();
         if (in.failed() || end < first || end > rank_end) return broken;
-        for (uint64_t rank = first; rank < end && app != 0; ++rank) {
-            builder.set_app(static_cast<pmix_rank_t>(rank), static_cast<uint32_t>(app - 1));
+        if (app != 0) {
+            builder.set_apps(static_cast<pmix_rank_t>(first), static_cast<pmix_rank_t>(end),
+                             static_cast<uint32_t>(app - 1));
         }
         first = end;
         app = next;

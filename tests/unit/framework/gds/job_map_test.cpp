@@ -100,6 +100,31 @@ TEST(JobMap, WhatIsGivenCountsWhereItDiffers) {
     EXPECT_EQ(describe(std::move(*std::make_unique<JobMapBuilder>(map)).build()), text) << "built on again";
 }
 
+TEST(JobMap, AnApplicationIsGivenToManyRanksAtOnce) {
+    JobMapBuilder builder;
+    ASSERT_TRUE(builder.read_maps({}, view("a,b"), view("0-4;5-9")));
+    EXPECT_TRUE(builder.set_apps(0, 2, 1));
+    EXPECT_TRUE(builder.set_apps(4, 9, 0));
+    EXPECT_TRUE(builder.set_apps(6, 7, 1));
+    EXPECT_TRUE(builder.set_apps(9, 9, 5)) << "none of them";
+    EXPECT_FALSE(builder.set_apps(0, JobMapBuilder::kMaxRank + 1, 5));
+    const JobMap map = std::move(builder).build();
+    const auto apps = [](const JobMap& of) {
+        std::string out;
+        for (pmix_rank_t rank = 0; rank < of.rank_end(); ++rank) {
+            const std::optional<uint32_t> app = of.appnum(rank), place = of.app_rank(rank);
+            out += !app ? "- " : std::to_string(*app) + "." + std::to_string(*place) + " ";
+        }
+        return out;
+    };
+    EXPECT_EQ(apps(map), "1.0 1.1 - - 0.0 0.1 1.2 0.2 0.3 - ");
+    EXPECT_EQ(map.apps().size(), 2u);
+    EXPECT_EQ(map.find_app(0)->size, 4u);
+    EXPECT_EQ(map.find_app(1)->leader, 0u);
+    EXPECT_EQ(apps(again(map)), apps(map));
+    EXPECT_EQ(apps(std::move(*std::make_unique<JobMapBuilder>(map)).build()), apps(map)) << "built on again";
+}
+
 TEST(JobMap, WhatIsGivenForOneRankSaysNothingOfTheOthers) {
     JobMapBuilder builder;
     ASSERT_TRUE(builder.read_maps({}, view("a"), view("0-2")));
@@ -122,6 +147,9 @@ TEST(JobMap, TravelsInAllShapes) {
                   {"a,b", ";0"},
                   {"n1,n2,x9", "5,1;0;3"},
                   {"a,b,c", "2;1;0"},
+                  {"a,b,c", "0,2,4,5,6,9;1,3;7,8"},
+                  {"a,b,c,d", "0,2,3,7;10,12,13,17;20,22,23,27;1"},
+                  {"a,b,c", "3,5,7;4,6,8;0"},
                   {"a,b,c,d", "0,9,10,20;;1;2"}};
     for (const auto& shape : shapes) {
         const JobMap map = from_maps(shape.nodes, shape.procs);
@@ -216,6 +244,21 @@ TEST(JobMap, BrokenFormsAreRefused) {
             [[maybe_unused]] const Result<JobMap> read = JobMap::decode(bad.view());
         }
     }
+    // One node "a"; ranks that follow in steps: end, 0, how many, the first, (step, how often).
+    const auto ranks = [](std::initializer_list<uint8_t> told) {
+        Bytes form(view(std::string_view("\1\1\1\1a\0\0", 7)));
+        for (const uint8_t byte : told)
+            form.push_back(byte);
+        for (int empty = 0; empty < 6; ++empty)
+            form.push_back(0);
+        return static_cast<bool>(JobMap::decode(form.view()));
+    };
+    EXPECT_TRUE(ranks({9, 0, 4, 1, 2, 3}));
+    EXPECT_FALSE(ranks({9, 0, 4, 1, 0, 3})) << "a step of nothing";
+    EXPECT_FALSE(ranks({9, 0, 4, 1, 2, 0})) << "no step";
+    EXPECT_FALSE(ranks({9, 0, 4, 1, 2, 4})) << "more than there are";
+    EXPECT_TRUE(ranks({9, 0, 2, 0, 0xff, 0xff, 0xff, 7, 1})) << "the highest rank there is";
+    EXPECT_FALSE(ranks({9, 0, 2, 1, 0xff, 0xff, 0xff, 7, 1})) << "one higher";
     Bytes newer(bytes.view());
     newer.data()[0] = 2;
     EXPECT_NE(JobMap::decode(newer.view()).error().text.find("version"), std::string::npos);
