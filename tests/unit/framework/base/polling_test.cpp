@@ -204,10 +204,14 @@ struct PollingLoop : testing::Test {
         ::close(fd);
         simulated = {};
     }
-    /// Drives the loop until `done`.
+    /// Drives the loop until `done`. Its thread, where there is one, has it first for a moment: to see what
+    /// there is to wait for.
     void drive(const std::function<bool()>& done) {
         EventLoop::Task nothing = [] {};
-        ASSERT_TRUE(loop.run_borrowed(nothing, done));
+        while (!loop.run_borrowed(nothing, done)) {
+            ASSERT_FALSE(loop.stopped());
+            std::this_thread::yield();
+        }
     }
 };
 
@@ -228,7 +232,6 @@ TEST_F(PollingLoop, EndsWhenTheCallersConditionHolds) {
 }
 
 TEST_F(PollingLoop, EndsWhenTheLoopIsToStop) {
-    loop.start_when_needed("polling");
     std::thread stopper;
     simulated.on_yield = [&] {
         if (simulated.looks != 5) return;
@@ -236,6 +239,7 @@ TEST_F(PollingLoop, EndsWhenTheLoopIsToStop) {
         while (!loop.stopped())
             std::this_thread::yield();
     };
+    loop.start_when_needed("polling");
     drive([] { return false; });
     EXPECT_EQ(simulated.looks, 5);
     stopper.join();
@@ -262,7 +266,8 @@ TEST_F(PollingLoop, DoesNotBeginWhereNothingIsLikelyToCome) {
     };
     later = loop.after(1ms, on_time);
     drive([&] { return times == 3; });
-    EXPECT_NEAR(simulated.looks, kLooksOfFiftyMicroseconds, 1) << "for the call itself";
+    // Fewer where the first time comes meanwhile, by the clock on the wall.
+    EXPECT_LE(simulated.looks, kLooksOfFiftyMicroseconds + 1) << "for the call itself";
 }
 
 /// Puts this thread, and those that it starts, on one processor while it lives.
