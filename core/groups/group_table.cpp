@@ -99,6 +99,7 @@ const Group& GroupTable::add(Group group) {
         memory_[group.payer] += group.counted;
     }
     std::string id = group.id;
+    any_.store(true, std::memory_order_release);
     return groups_.insert_or_assign(std::move(id), std::move(group)).first->second;
 }
 
@@ -108,6 +109,7 @@ bool GroupTable::remove(const std::string& id) {
     if (found == groups_.end()) return false;
     uncount(found->second);
     groups_.erase(found);
+    any_.store(!groups_.empty(), std::memory_order_release);
     return true;
 }
 
@@ -137,6 +139,7 @@ bool GroupTable::remove_member(const std::string& id, const pmix_proc_t& proc) {
     if (found->second.members.empty()) {
         uncount(found->second);
         groups_.erase(found);
+        any_.store(!groups_.empty(), std::memory_order_release);
     }
     return true;
 }
@@ -199,7 +202,7 @@ bool GroupTable::is_job(const std::string& id, std::string_view nspace, uint32_t
     return group.members.size() == size && group.nspaces.size() == 1 && group.nspaces.front() == nspace;
 }
 
-bool GroupTable::translate(pmix_proc_t& proc) const {
+bool GroupTable::translate_by_groups(pmix_proc_t& proc) const {
     const std::shared_lock guard(lock_);
     const Group* group = ready(proc.nspace);
     if (group == nullptr || proc.rank == PMIX_RANK_WILDCARD) return true;

@@ -6,6 +6,7 @@
 
 #include <pmix_common.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -118,7 +119,10 @@ class GroupTable {
     bool is_job(const std::string& id, std::string_view nspace, uint32_t size) const;
     /// {group, group rank} becomes the member; {group, WILDCARD} and what is no group stays. False for a rank
     /// that the group does not have.
-    bool translate(pmix_proc_t& proc) const;
+    bool translate(pmix_proc_t& proc) const {
+        // Most jobs have none. Who knows of a group has heard of it after it was put here.
+        return !any_.load(std::memory_order_acquire) || translate_by_groups(proc);
+    }
     /// Replaces each entry of a group by its members, {group, WILDCARD} by all of them in the order of their
     /// ranks. False for a rank that a group does not have; `procs` is unchanged then.
     bool expand(std::vector<pmix_proc_t>& procs) const;
@@ -138,9 +142,11 @@ class GroupTable {
 
   private:
     const Group* ready(const char* nspace) const;
+    bool translate_by_groups(pmix_proc_t& proc) const;
 
     mutable SharedLock lock_;  // guards groups_ against readers on other threads; the loop alone writes
     std::map<std::string, Group> groups_;
+    std::atomic<bool> any_{false};          // whether there are groups; written under the lock
     std::map<std::string, size_t> memory_;  // by payer; the loop's
 
     void uncount(const Group& group);

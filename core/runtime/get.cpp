@@ -15,8 +15,8 @@ namespace muster {
 namespace {
 
 /// Keys whose values change by themselves.
-bool names_memberships(const char* key) {
-    return key_is(key, PMIX_PSET_NAMES) || key_is(key, PMIX_GROUP_NAMES);
+bool names_memberships(std::string_view key) {
+    return key == PMIX_PSET_NAMES || key == PMIX_GROUP_NAMES;
 }
 
 /// The arrays by which hosts give all of a realm: as a key they ask for that.
@@ -42,6 +42,7 @@ pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const 
     if (target_.nspace[0] == '\0') nspace_load(target_.nspace, nspace_view(runtime.self().nspace));
     array_of_ = realm_of_array({key, length});
     key_ = array_of_ == Lookup::Realm::Auto ? key : nullptr;
+    memberships_ = names_memberships({key, length});
     info_ = info;
     lookup_.nspace = target_.nspace;
     lookup_.rank = target_.rank;
@@ -54,7 +55,7 @@ pmix_status_t GetCall::read_directives() {
     lookup_.pin = directives_.pointer;
     if (array_of_ != Lookup::Realm::Auto) lookup_.realm = array_of_;
     // Sets and groups come and go, and only the server is told of it.
-    if (key_ != nullptr && names_memberships(key_) && !directives_.optional) {
+    if (memberships_ && !directives_.optional) {
         const Client* client = runtime_->client();
         directives_.refresh |= runtime_->server() != nullptr || (client != nullptr && client->connected() &&
                                                                  client->server_version().muster != 0);
@@ -63,13 +64,10 @@ pmix_status_t GetCall::read_directives() {
 }
 
 pmix_status_t GetCall::look(pmix_value_t** result) {
+    if (key_ == nullptr) return look_for_all(result);
     pmix_status_t outcome = PMIX_SUCCESS;
-    Info all;
     const auto visit = [&](const Found& found) {
-        if (key_ == nullptr) {
-            const pmix_status_t added = all.add_copy(found.key, found.value);
-            if (added != PMIX_SUCCESS) outcome = added;
-        } else if (directives_.pointer && found.stable) {
+        if (directives_.pointer && found.stable) {
             // The caller reads it where it stands and does not free it (PMIX_GET_POINTER_VALUES).
             *result = const_cast<pmix_value_t*>(&found.value);
         } else if (directives_.static_value) {
@@ -90,13 +88,13 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
     };
     // By reference: what it captures is too much to be kept in the visitor without an allocation.
     pmix_status_t status = runtime_->store().find(lookup_, std::ref(visit));
-    if (status != PMIX_SUCCESS && key_ != nullptr && proc_is(target_, runtime_->self())) {
+    if (status != PMIX_SUCCESS && proc_is(target_, runtime_->self())) {
         if (const pmix_info_t* fact = runtime_->own_facts().find(key_)) {
             visit(Found{key_, fact->value, true});
             status = PMIX_SUCCESS;
         }
     }
-    if (status != PMIX_SUCCESS && key_ != nullptr && key_is(key_, PMIX_GROUP_NAMES)) {
+    if (status != PMIX_SUCCESS && memberships_ && key_is(key_, PMIX_GROUP_NAMES)) {
         // A server of another library does not say; what we are in ourselves we know.
         const Value names = runtime_->groups().names_value(target_);
         if (names.type() != PMIX_UNDEF) {
@@ -104,8 +102,17 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
             status = PMIX_SUCCESS;
         }
     }
+    return status != PMIX_SUCCESS ? status : outcome;
+}
+
+pmix_status_t GetCall::look_for_all(pmix_value_t** result) {
+    pmix_status_t outcome = PMIX_SUCCESS;
+    Info all;
+    const pmix_status_t status = runtime_->store().find(lookup_, [&](const Found& found) {
+        const pmix_status_t added = all.add_copy(found.key, found.value);
+        if (added != PMIX_SUCCESS) outcome = added;
+    });
     if (status != PMIX_SUCCESS || outcome != PMIX_SUCCESS) return status != PMIX_SUCCESS ? status : outcome;
-    if (key_ != nullptr) return PMIX_SUCCESS;
     Value array = std::move(all).to_value();
     if (directives_.static_value) {
         if (*result == nullptr) return PMIX_ERR_BAD_PARAM;
@@ -134,11 +141,12 @@ pmix_status_t GetCall::may_ask() const {
 pmix_status_t GetCall::detach() {
     auto copy = Info::copy_of(info_);
     if (!copy) return PMIX_ERR_BAD_PARAM;
-    info_copy_ = std::move(*copy);
-    info_ = info_copy_;
+    copies_ = std::make_unique<Copies>();
+    copies_->info = std::move(*copy);
+    info_ = copies_->info;
     if (key_ != nullptr) {
-        key_copy_ = key_;
-        key_ = key_copy_.c_str();
+        copies_->key = key_;
+        key_ = copies_->key.c_str();
     }
     lookup_ = Lookup();
     lookup_.nspace = target_.nspace;
@@ -155,7 +163,7 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
     const auto again = [call, done](pmix_status_t status) {
         pmix_value_t* value = nullptr;
         if (status == PMIX_SUCCESS) {
-            const bool sets = call->key_ != nullptr && names_memberships(call->key_);
+            const bool sets = call->memberships_;
             // What the server said stands with the process; what the host said of the job, with the
             // application.
             if (sets) call->lookup_.realm = Lookup::Realm::Proc;
@@ -175,7 +183,7 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
     }
     Server* server = self.runtime_->server();
     if (server == nullptr) return done(PMIX_ERR_NOT_FOUND, nullptr);
-    if (self.key_ != nullptr && names_memberships(self.key_)) {
+    if (self.memberships_) {
         Value names = key_is(self.key_, PMIX_PSET_NAMES) ? server->process_sets().names_value(self.target_)
                                                          : self.runtime_->groups().names_value(self.target_);
         if (names.type() == PMIX_UNDEF) return again(PMIX_SUCCESS);

@@ -34,16 +34,23 @@ class GetCall {
 
   private:
     pmix_status_t read_directives();
+    pmix_status_t look_for_all(pmix_value_t** result);
+
+    /// Of a call that has left its caller's thread.
+    struct Copies {
+        std::string key;
+        Info info;
+    };
 
     Runtime* runtime_ = nullptr;
-    pmix_proc_t target_{};
+    pmix_proc_t target_;                            ///< since prepare(); its 260 bytes are not filled twice
     const char* key_ = nullptr;                     ///< null: everything
+    bool memberships_ = false;                      ///< the key's values change by themselves
     Lookup::Realm array_of_ = Lookup::Realm::Auto;  ///< all of this realm is asked for, by its array's key
     Lookup lookup_;
     GetDirectives directives_;
     InfoView info_;
-    std::string key_copy_;
-    Info info_copy_;
+    std::unique_ptr<Copies> copies_;
 };
 
 /// The blocking form as a whole. The thread cannot be cancelled where it waits, and waits nowhere else.

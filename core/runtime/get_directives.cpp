@@ -12,6 +12,7 @@ std::optional<std::chrono::milliseconds> read_timeout(InfoView info) {
 }
 
 pmix_status_t read_get_directives(InfoView info, Lookup& lookup, GetDirectives& directives) {
+    if (info.empty()) return PMIX_SUCCESS;
     for (const pmix_info_t& entry : info) {
         const pmix_value_t* value = &entry.value;
         if ((entry.flags & PMIX_INFO_QUALIFIER) != 0) {

@@ -150,6 +150,15 @@ pmix_status_t unload_bytes(const void* bytes, std::size_t n, std::size_t reporte
 
 pmix_status_t value_copy(pmix_value_t* dst, const pmix_value_t* src) {
     pmix_value_t copy;
+    // Most are numbers. What else is in the union stays behind: it may be anything that was in the memory.
+    const DataType* type = find_data_type(src->type);
+    if (type != nullptr && type->storage == ValueStorage::kInline && !type->owning) {
+        copy = {};
+        std::memcpy(&copy.data, &src->data, type->size);
+        copy.type = src->type;
+        *dst = copy;
+        return PMIX_SUCCESS;
+    }
     const pmix_status_t status = detail::copy_value(&copy, src, 0);
     if (status == PMIX_SUCCESS) *dst = copy;
     return status;

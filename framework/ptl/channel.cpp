@@ -26,8 +26,10 @@ namespace {
 constexpr size_t kReadTurn = size_t{1} << 20;
 // How long its frames may take before others have theirs: few bytes may ask for much.
 constexpr std::chrono::milliseconds kTurnTime{5};
-// Turns for a peer that takes nothing more, but may have said something.
-constexpr int kLastTurns = 16;
+// Turns at once, for who has to know all that has come.
+constexpr int kMostTurns = 16;
+// Read of a peer that takes nothing more, but may have said something.
+constexpr size_t kMostReadLast = 16 * kReadTurn;
 constexpr size_t kFramesPerWrite = 64;
 // Bytes of frames that wait for the end of the turn, at most.
 constexpr size_t kMostGathered = size_t{256} << 10;
@@ -72,7 +74,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         on_closed_ = std::move(on_closed);
         reader_.add(early);
         watch().want_read(!paused_);
-        if (reader_.holds()) later(&Impl::deliver_buffered);
+        if (reader_.holds()) deliver_later();
     }
 
     /// Of a frame with nothing before it in the queue, `sent` bytes may have been written already.
@@ -152,12 +154,12 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         paused_ = on;
         if (!started_) return;
         watch().want_read(!on);
-        if (!on && reader_.holds()) later(&Impl::deliver_buffered);
+        if (!on && reader_.holds()) deliver_later();
     }
 
     bool read_now() {
         auto self = shared_from_this();
-        for (int turn = 0; turn < kLastTurns && open_ && started_ && !paused_ && !finishing_; ++turn) {
+        for (int turn = 0; turn < kMostTurns && open_ && started_ && !paused_ && !finishing_; ++turn) {
             if (!read_turn() && !cut_) return !paused_ && !finishing_ && !loop_.should_yield();
         }
         return !open_;
@@ -340,9 +342,11 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
 
     void report_write_failure() {
         auto self = shared_from_this();
-        // The peer may have answered before it went: what it said last is delivered first.
-        for (int turn = 0; turn < kLastTurns && open_ && started_ && !paused_ && !finishing_; ++turn) {
-            if (!read_turn() && !cut_) break;
+        // The peer may have answered before it went: what it said last is delivered first, and others have
+        // their turns meanwhile.
+        if (open_ && started_ && !paused_ && !finishing_ && read_last_ < kMostReadLast &&
+            (read_turn() || cut_ || delivers_later_)) {
+            return later(&Impl::report_write_failure);
         }
         if (open_) fail(std::string("takes no more messages: ") + strerrordesc_np(write_error_));
     }
@@ -412,8 +416,15 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         }
     }
 
+    void deliver_later() {
+        if (delivers_later_) return;
+        later(&Impl::deliver_buffered);
+        delivers_later_ = true;
+    }
+
     void deliver_buffered() {
         auto self = shared_from_this();
+        delivers_later_ = false;
         if (finishing_ || paused_) return;
         begin_turn();
         try {
@@ -431,6 +442,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         message.msg_iovlen = parts.size();
         const ssize_t got = has_socket() ? ::recvmsg(socket_.fd.get(), &message, 0) : -1;
         reader_.took(got > 0 ? static_cast<size_t>(got) : 0);
+        if (write_failed_ && got > 0) read_last_ += static_cast<size_t>(got);
         return got;
     }
 
@@ -450,7 +462,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             (*on_frame)(std::move(frame));
             // A call that has driven the loop for this frame returns; the others are our thread's.
             if (reader_.holds() && open_ && (loop_.should_yield() || cut_turn())) {
-                later(&Impl::deliver_buffered);
+                deliver_later();
                 return false;
             }
         }
@@ -492,6 +504,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     FrameReader reader_;
     std::optional<std::chrono::steady_clock::time_point> turn_began_;
     bool cut_ = false;  // the turn that was the last
+    bool delivers_later_ = false;
+    size_t read_last_ = 0;  // since write_failed_
 
     bool open_ = true;
     bool started_ = false;

@@ -51,7 +51,10 @@ class Finder {
         if (!looked_for_map_) {
             looked_for_map_ = true;
             has_map_ = reader_.map(map_);
-            if (!has_map_) map_.own_node = kNone;
+            if (!has_map_) {
+                map_ = {};
+                map_.own_node = kNone;
+            }
         }
         return has_map_;
     }
@@ -62,7 +65,7 @@ class Finder {
     bool own_;
     std::string_view key_;
     uint64_t key_hash_ = 0;
-    Map map_ = {};
+    Map map_;  ///< since has_map(): most look-ups need none
     bool looked_for_map_ = false;
     bool has_map_ = false;
     Kind kind_ = Kind::Job;

@@ -20,7 +20,7 @@ struct Item {
     pmix_value_t value = {};
     Value parts;       ///< owner of what had to be unpacked
     std::string text;  ///< of what had to be put together
-    pmix_proc_t proc = {};
+    pmix_proc_t proc;  ///< of a value that is one; else its 260 bytes are not touched
 };
 
 class Reader {
