@@ -71,6 +71,18 @@ requires std::is_arithmetic_v<T> std::optional<T> value_as_number(const pmix_val
         if (value->type == PMIX_FLOAT) return static_cast<T>(value->data.fval);
         if (value->type == PMIX_DOUBLE) return static_cast<T>(value->data.dval);
     }
+    if constexpr (std::integral<T>) {
+        // What hosts say of processes, some numbers of each, is mostly of these types.
+        std::optional<std::uint32_t> often;
+        if (value->type == PMIX_UINT32) often = value->data.uint32;
+        if (value->type == PMIX_PROC_RANK) often = value->data.rank;
+        if (value->type == PMIX_UINT16) often = value->data.uint16;
+        if (often) {
+            return *often <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())
+                       ? std::optional<T>(static_cast<T>(*often))
+                       : std::nullopt;
+        }
+    }
     const std::optional<detail::Integer> number = detail::value_integer(value);
     if (!number) return std::nullopt;
     if (number->negative) {

@@ -41,6 +41,9 @@ TEST(ValueAsNumber, ConvertsOnlyWhatFits) {
     EXPECT_EQ(value_as_number<std::int64_t>(Value::uint64(UINT64_MAX).get()), std::nullopt);
     EXPECT_EQ(value_as_number<std::uint64_t>(Value::uint64(UINT64_MAX).get()), UINT64_MAX);
     EXPECT_EQ(value_as_number<pmix_rank_t>(Value::rank(PMIX_RANK_WILDCARD).get()), PMIX_RANK_WILDCARD);
+    EXPECT_EQ(value_as_number<int>(Value::rank(PMIX_RANK_WILDCARD).get()), std::nullopt);
+    EXPECT_EQ(value_as_number<std::uint16_t>(Value::rank(65535).get()), 65535);
+    EXPECT_EQ(value_as_number<std::uint16_t>(Value::rank(65536).get()), std::nullopt);
     EXPECT_EQ(value_as_number<int>(Value::from("7").get()), std::nullopt);
     EXPECT_EQ(value_as_number<int>(Value::from(true).get()), std::nullopt);
     EXPECT_EQ(value_as_number<int>(Value::from(1.0).get()), std::nullopt);
