@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// One component. Loop thread.
+/// One component. One thread at a time.
 class Pmdl {
   public:
     /// `operations` lives as long as this.

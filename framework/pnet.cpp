@@ -76,6 +76,10 @@ Result<void> Pnet::describe_fabric(InfoView directives, Info& out) const {
     MUSTER_PNET_CALL(describe_fabric, out, directives.data, directives.size);
 }
 
+bool Pnet::sets_variables() const {
+    return MUSTER_HAS(operations_, setup_fork);
+}
+
 Result<void> Pnet::setup_fork(const pmix_proc_t& proc,
                               std::vector<std::pair<std::string, std::string>>& variables) const {
     if (!MUSTER_HAS(operations_, setup_fork)) return lacks(name_, "setup_fork");

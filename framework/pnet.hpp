@@ -44,6 +44,8 @@ class Pnet {
 
     Result<void> allocate(const PnetJob& job, InfoView directives, uint32_t what, Info& out) const;
     Result<void> setup_local(const PnetJob& job, InfoView info, Info& out) const;
+    /// Whether it has variables for each process (setup_fork). Any thread.
+    bool sets_variables() const;
     Result<void> setup_fork(const pmix_proc_t& proc,
                             std::vector<std::pair<std::string, std::string>>& variables) const;
     void deregister(const char* nspace) const;

@@ -17,6 +17,7 @@
 #include "core/tool/tool.hpp"
 #include "framework/base/argv.hpp"
 #include "framework/base/descriptor_table.hpp"
+#include "framework/base/status.hpp"
 
 using namespace muster;
 
@@ -92,8 +93,9 @@ pmix_status_t start_on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) 
             if (failed != PMIX_SUCCESS) deliver(failed);
         };
         if (cbfunc != nullptr) {
-            use->loop().post(
-                [run, cbfunc, cbdata] { run([=](pmix_status_t status) { cbfunc(status, cbdata); }); });
+            use->loop().post([run, cbfunc, cbdata, open = server->request()] {
+                run([=](pmix_status_t status) { cbfunc(status, cbdata); });
+            });
             return PMIX_SUCCESS;
         }
         pmix_status_t status = PMIX_SUCCESS;
@@ -113,6 +115,26 @@ pmix_status_t start_on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) 
 template <class Work>
 pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
     return start_on_server(cbfunc, cbdata, [work](Server& server, const auto& done) { done(work(server)); });
+}
+
+/// For what cannot fail and what nobody can tell from done once it is posted: the host does not wait, as it
+/// may hold what an upcall of the progress thread waits for at that moment (the lock of Python's interpreter,
+/// in a server that is written in it).
+template <class Work>
+pmix_status_t do_soon(Work work) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+        EventLoop& loop = use->loop();
+        if (loop.on_loop() || loop.stopped() || loop.drive() == EventLoop::Drive::External)
+            return on_server(nullptr, nullptr, work);
+        loop.post([server = use->server(), work] {
+            const pmix_status_t status = guard([&] { return work(*server); });
+            if (status != PMIX_SUCCESS)
+                MUSTER_LOG(server->log(), Error, "a process was not registered: %s", status_text(status));
+        });
+        return PMIX_OPERATION_SUCCEEDED;
+    });
 }
 
 /// Calls that wait on other threads end, and so do those that wait for the host.
@@ -192,9 +214,10 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, u
                                                       void* cbdata) {
     if (proc == nullptr || !valid_nspace(proc->nspace) || proc->rank >= PMIX_RANK_VALID)
         return PMIX_ERR_BAD_PARAM;
-    return on_server(cbfunc, cbdata, [client = *proc, uid, gid, server_object](Server& server) {
+    const auto work = [client = *proc, uid, gid, server_object](Server& server) {
         return server.register_client(client, uid, gid, server_object);
-    });
+    };
+    return cbfunc == nullptr ? do_soon(work) : on_server(cbfunc, cbdata, work);
 }
 
 PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_cbfunc_t cbfunc,
@@ -213,18 +236,27 @@ PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_
 PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) {
     if (proc == nullptr || env == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
     std::vector<std::pair<std::string, std::string>> variables;
-    // Slurm asks in the child, between fork and exec.
-    Server* const parent = instance::initialized() ? nullptr : instance::inherited_server();
-    const pmix_status_t status =
-        parent != nullptr
-            ? guard([&]() -> pmix_status_t {
-                  variables = parent->fork_environment(*proc, *env);
-                  return PMIX_OPERATION_SUCCEEDED;
-              })
-            : on_server(nullptr, nullptr, [client = *proc, given = *env, out = &variables](Server& server) {
-                  *out = server.fork_environment(client, given);
-                  return PMIX_SUCCESS;
-              });
+    const pmix_status_t status = guard([&]() -> pmix_status_t {
+        if (!instance::initialized()) {
+            // Slurm asks in the child, between fork and exec.
+            Server* const parent = instance::inherited_server();
+            if (parent == nullptr) return PMIX_ERR_INIT;
+            variables = parent->fork_environment().of_in_child(*proc, *env);
+            return PMIX_OPERATION_SUCCEEDED;
+        }
+        const Use use;
+        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+        if (!use->server()->has_requests()) {
+            if (auto found = use->server()->fork_environment().of_beside_loop(*proc, *env)) {
+                variables = std::move(*found);
+                return PMIX_OPERATION_SUCCEEDED;
+            }
+        }
+        return on_server(nullptr, nullptr, [client = *proc, given = *env, out = &variables](Server& server) {
+            *out = server.fork_environment().of(client, given);
+            return PMIX_SUCCESS;
+        });
+    });
     if (status != PMIX_OPERATION_SUCCEEDED) return status;
     return guard([&] { return env_set_all(env, variables); });
 }

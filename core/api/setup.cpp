@@ -21,7 +21,7 @@ template <class Work>
 auto on_server(Work work) {
     return [work](Runtime& runtime, Start& start) -> pmix_status_t {
         if (runtime.server() == nullptr) return PMIX_ERR_INIT;
-        start.run = [work](Runtime& loop_runtime, const HostDone& done) {
+        start.run = [work, open = runtime.server()->request()](Runtime& loop_runtime, const HostDone& done) {
             HostAnswer answer;
             answer.status = guard([&] { return work(*loop_runtime.server(), answer); });
             done(std::move(answer));

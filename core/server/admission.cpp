@@ -87,26 +87,33 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
         if (const char* uri = admission->info.view().string(PMIX_SERVER_URI)) peer.server_uri = uri;
     }
     if (wanted.kind == PeerKind::Client) {
-        if (auto checked = check_client(*admission); !checked) {
-            if (checked.status() == PMIX_ERR_INVALID_CRED) {
-                // It is told that much: with another proof it may be let in.
-                const Bytes reply = build_client_reply(checked.status(), 0);
-                [[maybe_unused]] const ssize_t sent =
-                    ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
-            }
-            return refuse(admission->socket, who, checked.error().text);
-        }
-        if (!hold(admission)) return;
-        LocalClient* client = namespaces_.client(peer.proc);
-        host_.client_connected(peer.proc, client->server_object, std::move(admission->info),
-                               [this, admission](const HostAnswer& answer) {
-                                   if (release(*admission)) complete_admission(admission, answer.status);
-                               });
-        watch_held(admission);
-        return;
+        // The host may have named it a moment ago, and that have come in behind the connection.
+        if (namespaces_.client(peer.proc) == nullptr && runtime_.loop().has_posted())
+            return runtime_.loop().post([this, admission] { admit_client(admission); });
+        return admit_client(admission);
     }
     if (is_tool(wanted.kind)) return admit_tool(admission);
     refuse(admission->socket, who, "processes that no server has started are not served here");
+}
+
+void Server::admit_client(const std::shared_ptr<Admission>& admission) {
+    const Peer& peer = *admission->peer;
+    if (auto checked = check_client(*admission); !checked) {
+        if (checked.status() == PMIX_ERR_INVALID_CRED) {
+            // It is told that much: with another proof it may be let in.
+            const Bytes reply = build_client_reply(checked.status(), 0);
+            [[maybe_unused]] const ssize_t sent =
+                ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
+        }
+        return refuse(admission->socket, admission->text(), checked.error().text);
+    }
+    if (!hold(admission)) return;
+    LocalClient* client = namespaces_.client(peer.proc);
+    host_.client_connected(peer.proc, client->server_object, std::move(admission->info),
+                           [this, admission](const HostAnswer& answer) {
+                               if (release(*admission)) complete_admission(admission, answer.status);
+                           });
+    watch_held(admission);
 }
 
 Result<void> Server::check_client(Admission& admission) {

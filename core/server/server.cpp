@@ -13,8 +13,6 @@
 #include "core/spawn/connect.hpp"
 #include "framework/base/info_key.hpp"
 #include "framework/base/status.hpp"
-#include "framework/pmdl.hpp"
-#include "framework/pnet.hpp"
 #include "framework/psec.hpp"
 
 namespace muster {
@@ -211,6 +209,10 @@ void Server::close() {
     });
 }
 
+std::vector<std::string> Server::uris() const {
+    return acceptor_->uris();
+}
+
 std::string Server::uri_of(const pmix_proc_t& proc) const {
     for (const PeerPtr& peer : peers_) {
         if (peer->server_uri.empty() || peer->finalized || !nspace_is(peer->proc.nspace, proc.nspace))
@@ -218,88 +220,6 @@ std::string Server::uri_of(const pmix_proc_t& proc) const {
         if (proc.rank == PMIX_RANK_WILDCARD || proc.rank == peer->proc.rank) return peer->server_uri;
     }
     return {};
-}
-
-namespace {
-
-/// What the store knows of a process, in the words of pmdl.
-muster_pmdl_process_t model_facts(const Gds& store, const pmix_proc_t& proc, const char* const* env) {
-    const auto number = [&](const char* key, pmix_rank_t rank) {
-        uint32_t result = MUSTER_PMDL_UNKNOWN;
-        Lookup lookup;
-        lookup.nspace = proc.nspace;
-        lookup.rank = rank;
-        lookup.key = key;
-        store.find(lookup, [&](const Found& found) {
-            if (const auto value = value_as_number<uint32_t>(&found.value)) result = *value;
-        });
-        return result;
-    };
-    muster_pmdl_process_t process{};
-    process.struct_size = sizeof process;
-    process.nspace = proc.nspace;
-    process.rank = proc.rank;
-    process.job_size = number(PMIX_JOB_SIZE, PMIX_RANK_WILDCARD);
-    process.universe_size = number(PMIX_UNIV_SIZE, PMIX_RANK_WILDCARD);
-    process.local_size = number(PMIX_LOCAL_SIZE, PMIX_RANK_WILDCARD);
-    process.local_rank = number(PMIX_LOCAL_RANK, proc.rank);
-    process.node_rank = number(PMIX_NODE_RANK, proc.rank);
-    process.appnum = number(PMIX_APPNUM, proc.rank);
-    process.env = env;
-    return process;
-}
-
-}  // namespace
-
-std::vector<std::pair<std::string, std::string>> Server::fork_environment(const pmix_proc_t& proc,
-                                                                          const char* const* env) {
-    std::vector<std::pair<std::string, std::string>> environment;
-    const auto set = [&](const char* name, std::string value) {
-        environment.emplace_back(name, std::move(value));
-    };
-    set("PMIX_NAMESPACE", proc.nspace);
-    set("PMIX_RANK", std::to_string(proc.rank));
-    const std::string self =
-        std::string(runtime_.self().nspace) + "." + std::to_string(runtime_.self().rank) + ";";
-    for (const std::string& uri : acceptor_->uris()) {
-        // OpenPMIx's clients know TCP only; what is ours alone goes under a name that they do not read.
-        if (uri.compare(0, 3, "tcp") == 0) {
-            // Under the names of all versions, as OpenPMIx has it: some programs look for one of the older
-            // ones to find out whether there is a server (Flux: PMIX_SERVER_URI2).
-            for (const char* name : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
-                                     "PMIX_SERVER_URI2", "PMIX_SERVER_URI21"})
-                set(name, self + uri);
-        } else {
-            set("PMIX_MUSTER_URI", self + uri);
-        }
-    }
-    std::string security;
-    for (const Psec* module : runtime_.registry().psecs())
-        security += (security.empty() ? "" : ",") + std::string(module->name());
-    set("PMIX_SECURITY_MODE", security);
-    set("PMIX_BFROP_BUFFER_TYPE", runtime_.own_format().buffer_type == BufferType::FullyDescribed
-                                      ? "PMIX_BFROP_BUFFER_FULLY_DESC"
-                                      : "PMIX_BFROP_BUFFER_NON_DESC");
-    set("PMIX_GDS_MODULE", kWireStore);
-    if (const std::string shared = runtime_.store().shared_form(); !shared.empty())
-        set("PMIX_MUSTER_STORE", shared);
-    set("PMIX_MUSTER_MAX_PAYLOAD", std::to_string(runtime_.parameters().size("server_base_max_payload")));
-    set("PMIX_SERVER_TMPDIR", runtime_.session_directory());
-    set("PMIX_SYSTEM_TMPDIR", runtime_.system_directory());
-    set("PMIX_HOSTNAME", runtime_.hostname());
-    set("PMIX_VERSION", own_wire_version());
-    job_environments_.apply(proc.nspace, env, environment);
-    for (const Pnet* network : runtime_.registry().pnets()) {
-        const Result<void> added = network->setup_fork(proc, environment);
-        if (!added && added.status() != PMIX_ERR_NOT_AVAILABLE)
-            MUSTER_LOG(log(), Error, "%s", added.error().text.c_str());
-    }
-    const muster_pmdl_process_t process = model_facts(runtime_.store(), proc, env);
-    for (const Pmdl* model : runtime_.registry().pmdls()) {
-        if (const Result<void> added = model->setup_fork(process, environment); !added)
-            MUSTER_LOG(log(), Error, "%s", added.error().text.c_str());
-    }
-    return environment;
 }
 
 // --- peers

@@ -5,6 +5,7 @@
 
 #include <pmix_server.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -34,6 +35,7 @@
 #include "core/server/node_description.hpp"
 #include "core/server/peer.hpp"
 #include "core/setup/application.hpp"
+#include "core/setup/fork_environment.hpp"
 #include "core/setup/job_network.hpp"
 #include "core/spawn/local_jobs.hpp"
 #include "core/tool/rendezvous_file.hpp"
@@ -67,6 +69,7 @@ class Server {
     Cleanups& cleanups() { return cleanups_; }
     Monitors& monitors() { return monitors_; }
     JobEnvironments& job_environments() { return job_environments_; }
+    ForkEnvironment& fork_environment() { return fork_environment_; }
     JobNetworks& job_networks() { return job_networks_; }
     HostAttributes& host_attributes() { return host_attributes_; }
     EventRouter& events() { return events_; }
@@ -84,10 +87,16 @@ class Server {
     /// The server ends: every wait, of a client or of a call of the host, ends with
     /// PMIX_ERR_LOST_CONNECTION, and the clients lose their connections.
     void close();
-    /// What a process must find in its environment to be a client of this server, and what programming models
-    /// want to find there. `env`: what the host gives it so far; may be null.
-    std::vector<std::pair<std::string, std::string>> fork_environment(const pmix_proc_t& proc,
-                                                                      const char* const* env);
+    /// To be kept by what the host has asked for and does not wait for, until that is done.
+    std::shared_ptr<void> request() const {
+        ++*requests_;
+        return {requests_.get(), [kept = requests_](void*) { --*kept; }};
+    }
+    /// Whether something of that kind is open, so that what the host asks next has its turn behind it. Any
+    /// thread.
+    bool has_requests() const { return *requests_ > 0; }
+    /// How clients reach this server. Fixed before the loop starts.
+    std::vector<std::string> uris() const;
 
     // --- connections ---
 
@@ -128,6 +137,7 @@ class Server {
     Server(Runtime& runtime, const pmix_server_module_t* module, size_t size);
 
     struct Admission;
+    void admit_client(const std::shared_ptr<Admission>& admission);
     Result<void> check_client(Admission& admission);
     /// Whether the credential proves that the peer is this user and group.
     Result<void> check_credential(const Admission& admission, uint32_t uid, uint32_t gid);
@@ -173,6 +183,7 @@ class Server {
     Cleanups cleanups_{files_};
     Monitors monitors_;
     JobEnvironments job_environments_;
+    ForkEnvironment fork_environment_{*this};
     JobNetworks job_networks_;
     HostAttributes host_attributes_;
     EventRouter events_;
@@ -196,6 +207,7 @@ class Server {
     mutable std::mutex formats_lock_;               // guards formats_
     std::unordered_map<Proc, WireFormat> formats_;  ///< of peers that do not want the usual one
     uint32_t next_index_ = 1;
+    std::shared_ptr<std::atomic<size_t>> requests_ = std::make_shared<std::atomic<size_t>>(0);  ///< open ones
     /// What waits for an answer, by process, or by user (with "" for the namespace) where tools name
     /// themselves.
     std::map<std::pair<std::string, uint32_t>, std::weak_ptr<Unanswered>> unanswered_;

@@ -109,13 +109,21 @@ pmix_status_t JobEnvironments::add(const char* nspace, InfoView info) {
         variables.push_back({variable.envar, variable.value == nullptr ? "" : variable.value, replace});
     }
     if (variables.empty()) return PMIX_SUCCESS;
+    const std::lock_guard lock(lock_);
     auto& known = by_nspace_[nspace];
     known.insert(known.end(), variables.begin(), variables.end());
     return PMIX_SUCCESS;
 }
 
+void JobEnvironments::forget(const char* nspace) {
+    const std::lock_guard lock(lock_);
+    by_nspace_.erase(nspace);
+}
+
 void JobEnvironments::apply(const char* nspace, const char* const* env,
-                            std::vector<std::pair<std::string, std::string>>& variables) const {
+                            std::vector<std::pair<std::string, std::string>>& variables, bool locks) const {
+    std::unique_lock lock(lock_, std::defer_lock);
+    if (locks) lock.lock();
     const auto found = by_nspace_.find(nspace);
     if (found == by_nspace_.end()) return;
     for (const Variable& variable : found->second) {

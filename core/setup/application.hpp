@@ -4,6 +4,7 @@
 // loop.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,24 +25,26 @@ pmix_status_t setup_application(Server& server, const char* nspace, InfoView dir
 /// Takes what setup_application gave on the launcher's node.
 pmix_status_t setup_local_support(Server& server, const char* nspace, InfoView info);
 
-/// Variables for the processes of each job, as setup_local_support delivered them.
+/// Variables for the processes of each job, as setup_local_support delivered them. Any thread.
 class JobEnvironments {
   public:
     /// Takes PMIX_SET_ENVAR and PMIX_ADD_ENVAR out of `info`; other entries are not for us.
     /// PMIX_ERR_BAD_PARAM for an entry of the wrong type; nothing has changed then.
     pmix_status_t add(const char* nspace, InfoView info);
-    void forget(const char* nspace) { by_nspace_.erase(nspace); }
+    void forget(const char* nspace);
 
     /// Appends the job's variables. `env`: what the process has already, may be null; PMIX_ADD_ENVAR does not
-    /// replace that.
+    /// replace that. `locks`: false in a child of fork(), which has no other threads, and where one of the
+    /// parent's may have held the lock.
     void apply(const char* nspace, const char* const* env,
-               std::vector<std::pair<std::string, std::string>>& variables) const;
+               std::vector<std::pair<std::string, std::string>>& variables, bool locks) const;
 
   private:
     struct Variable {
         std::string name, value;
         bool replace = true;
     };
+    mutable std::mutex lock_;  // guards by_nspace_
     TextMap<std::vector<Variable>> by_nspace_;
 };
 

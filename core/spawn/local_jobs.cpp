@@ -222,7 +222,7 @@ pmix_status_t LocalJobs::start_child(Job& job, Child& child, const Info& job_inf
     change(own, environment);
     for (char** variable = app.env; variable != nullptr && *variable != nullptr; ++variable)
         add_variable(environment, *variable);
-    for (auto& [name, value] : server_.fork_environment(child.proc, app.env))
+    for (auto& [name, value] : server_.fork_environment().of(child.proc, app.env))
         environment[name] = value;
     std::vector<std::string> variables;
     for (const auto& [name, value] : environment)

@@ -129,6 +129,8 @@ class EventLoop {
 
     /// Runs `task` on the loop, after all that was posted before. Any thread.
     void post(Task task);
+    /// Whether something was posted that has not begun. Any thread.
+    bool has_posted() const { return any_posted_; }
     /// Runs `task` at once when on the loop, else posts it.
     void dispatch(Task task);
 

@@ -36,7 +36,8 @@ typedef struct muster_pmdl_process {
 /* Sets a variable in the environment of the process, instead of what it has there. Copies both strings. */
 typedef void (*muster_pmdl_set_fn_t)(void* to, const char* name, const char* value);
 
-/* The operations. The component's; valid until `destroy`. Called on the progress thread: must not block. */
+/* The operations. The component's; valid until `destroy`. Called by one thread at a time: the one in which
+ * the host calls PMIx_server_setup_fork, or the progress thread. Must not block. */
 typedef struct muster_pmdl {
     size_t struct_size;
     void* context; /* the component's, first argument of each function */

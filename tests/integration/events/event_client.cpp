@@ -532,6 +532,16 @@ std::vector<std::string> own_sets() {
     return names;
 }
 
+/// Lets the host go on with its set once all are here.
+void ask_host(const char* key) {
+    fence();
+    if (self.rank != 0) return;
+    pmix_info_t info;
+    std::memset(&info, 0, sizeof info);
+    is(PMIx_Info_load(&info, key, nullptr, PMIX_BOOL), PMIX_SUCCESS, key);
+    is(PMIx_Publish(&info, 1), PMIX_SUCCESS, key);
+}
+
 void sets() {
     using Names = std::vector<std::string>;
     need(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_event, nullptr, nullptr) >= 0, "default");
@@ -544,12 +554,14 @@ void sets() {
     need(ocean.texts.count(PMIX_PSET_NAME) > 0 && ocean.texts.at(PMIX_PSET_NAME) == "ocean" &&
              ocean.members == 6,
          "the event of the first set");
+    ask_host("minihost.define");
     const Came late = wait_for(PMIX_PROCESS_SET_DEFINE, 2);
     need(late.texts.count(PMIX_PSET_NAME) > 0 && late.texts.at(PMIX_PSET_NAME) == "late" && late.members == 2,
          "the event of the second set");
     const bool member = self.rank == 1 || self.rank == 2;
     need(own_sets() == (member ? Names{"ocean", "late"} : Names{"ocean"}),
          "sets after the second was defined");
+    ask_host("minihost.delete");
     const Came gone = wait_for(PMIX_PROCESS_SET_DELETE);
     need(gone.texts.count(PMIX_PSET_NAME) > 0 && gone.texts.at(PMIX_PSET_NAME) == "late",
          "the event of its end");

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a process finds in its environment when it is started (PMIx_server_setup_fork). Most of it is the same
+// for all processes of a server and is put together once; the rest is read where any thread may read it, so
+// that a host that starts many processes does not wait for the progress thread at each.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+class Pmdl;
+class Pnet;
+class Server;
+
+class ForkEnvironment {
+  public:
+    /// Name and value of each variable; of two with one name the later one counts.
+    using Variables = std::vector<std::pair<std::string, std::string>>;
+
+    explicit ForkEnvironment(Server& server) : server_(server) {}
+    ~ForkEnvironment();
+    ForkEnvironment(const ForkEnvironment&) = delete;
+    ForkEnvironment& operator=(const ForkEnvironment&) = delete;
+
+    /// What makes `proc` a client of this server, and what programming models want it to find. `env`: what
+    /// the host gives it so far ("NAME=VALUE", ended by NULL); may be null. On the loop.
+    Variables of(const pmix_proc_t& proc, const char* const* env);
+    /// The same on any thread; nothing where the loop is needed for it: before the first call of of(), and
+    /// where a network (pnet), which is the progress thread's, has variables for each process.
+    std::optional<Variables> of_beside_loop(const pmix_proc_t& proc, const char* const* env);
+    /// The same in a child of fork(), where no lock that a thread of the parent may have held is taken.
+    Variables of_in_child(const pmix_proc_t& proc, const char* const* env);
+
+  private:
+    /// What all processes have in common. Never changes.
+    struct Common {
+        Variables variables;
+        std::vector<Pmdl*> models;
+        std::vector<Pnet*> networks;  ///< those that have variables for each process
+    };
+    enum class Threads { Many, One };
+
+    const Common& common();
+    Variables build(const Common& common, const pmix_proc_t& proc, const char* const* env, Threads threads);
+
+    Server& server_;
+    std::atomic<const Common*> common_{nullptr};  // ours; made on the loop, once
+    std::mutex models_lock_;                      // held in calls of programming models (pmdl)
+};
+
+}  // namespace muster

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a host starts processes: it names each (PMIx_server_register_client) and asks for its environment
+// (PMIx_server_setup_fork), whatever the progress thread does at that time.
+#include <gtest/gtest.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "framework/base/endian.hpp"
+#include "tests/integration/host.hpp"
+#include "tests/integration/raw_peer.hpp"
+
+namespace {
+
+using integration::Host;
+using integration::RawPeer;
+
+pmix_proc_t process_of(const Host::Job& job, pmix_rank_t rank) {
+    pmix_proc_t proc;
+    memset(&proc, 0, sizeof proc);
+    snprintf(proc.nspace, sizeof proc.nspace, "%s", job.nspace.c_str());
+    proc.rank = rank;
+    return proc;
+}
+
+/// The lock that a host holds in its own calls, and that its upcalls take: Python's, in a server written in
+/// it.
+struct Interpreter {
+    std::mutex lock;
+    std::atomic<bool> waits{false};
+    std::atomic<int> stuck{0};
+} interpreter;
+
+TEST(Starting, SRV_28__SRV_34_a_host_may_hold_what_an_upcall_waits_for) {
+    interpreter.waits = false;
+    interpreter.stuck = 0;
+    Host host([](pmix_server_module_t& module) {
+        module.client_connected2 = [](const pmix_proc_t*, void*, pmix_info_t*, size_t, pmix_op_cbfunc_t,
+                                      void*) -> pmix_status_t {
+            interpreter.waits = true;
+            bool taken = false;
+            for (int i = 0; i < 1000 && !taken; ++i) {
+                taken = interpreter.lock.try_lock();
+                if (!taken) usleep(10000);
+            }
+            if (taken) {
+                interpreter.lock.unlock();
+            } else {
+                ++interpreter.stuck;
+            }
+            return PMIX_OPERATION_SUCCEEDED;
+        };
+    });
+    const auto job = host.start_job(3);
+    std::vector<integration::Process> processes;
+    {
+        const std::lock_guard calls(interpreter.lock);
+        processes.push_back(host.start(job, 0, {"init"}));
+        for (int i = 0; i < 2000 && !interpreter.waits; ++i)
+            usleep(10000);
+        ASSERT_TRUE(interpreter.waits);
+        for (const pmix_rank_t rank : {1U, 2U}) {
+            const pmix_proc_t proc = process_of(job, rank);
+            EXPECT_EQ(PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, nullptr, nullptr),
+                      PMIX_OPERATION_SUCCEEDED);
+            processes.push_back(host.start(job, rank, {"init"}));
+        }
+    }
+    for (auto& process : processes) {
+        EXPECT_EQ(process.line(), "INIT");
+        process.go_on();
+        EXPECT_EQ(process.wait(), 0);
+    }
+    EXPECT_EQ(interpreter.stuck, 0);
+}
+
+TEST(Starting, SRV_28_a_process_may_connect_as_soon_as_it_is_registered) {
+    Host host;
+    const auto job = host.start_job(1);
+    const auto environment = host.environment(job, 0);
+    for (pmix_rank_t rank = 1; rank <= 1000; ++rank) {
+        const pmix_proc_t proc = process_of(job, rank);
+        ASSERT_EQ(PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, nullptr, nullptr),
+                  PMIX_OPERATION_SUCCEEDED);
+        RawPeer peer(environment);
+        ASSERT_TRUE(peer.connected());
+        peer.say(build_connect_request(integration::claim(job.nspace, rank, geteuid(), getegid())).view());
+        const auto reply = peer.hear(8);
+        ASSERT_EQ(reply.size(), 8U) << "refused, rank " << rank;
+        ASSERT_EQ(muster::load_be32(reply.data()), 0U) << rank;
+    }
+}
+
+TEST(Starting, SRV_34_sees_what_the_host_has_asked_for_before) {
+    Host host;
+    const auto job = host.start_job(2);
+    host.environment(job, 0);
+    std::atomic<int> answers{0};
+    const auto count = [](pmix_status_t, void* answers_of) { ++*static_cast<std::atomic<int>*>(answers_of); };
+    std::vector<pmix_info_t> given(200);  // each lent until the answer
+    for (int round = 0; round < 200; ++round) {
+        pmix_info_t& info = given[static_cast<size_t>(round)];
+        const std::string value = std::to_string(round);
+        pmix_envar_t variable{const_cast<char*>("STARTING_ROUND"), const_cast<char*>(value.c_str()), ':'};
+        memset(&info, 0, sizeof info);
+        ASSERT_EQ(PMIx_Info_load(&info, PMIX_SET_ENVAR, &variable, PMIX_ENVAR), PMIX_SUCCESS);
+        // Without waiting for the answer.
+        ASSERT_EQ(PMIx_server_setup_local_support(job.nspace.c_str(), &info, 1, count, &answers),
+                  PMIX_SUCCESS);
+        const auto environment = host.environment(job, 1);
+        EXPECT_EQ(std::count(environment.begin(), environment.end(), "STARTING_ROUND=" + value), 1) << round;
+    }
+    for (int i = 0; i < 2000 && answers < 200; ++i)
+        usleep(10000);
+    EXPECT_EQ(answers, 200);
+    for (pmix_info_t& info : given)
+        PMIx_Info_destruct(&info);
+}
+
+TEST(Starting, SRV_34_any_thread_may_ask_while_jobs_come_and_go) {
+    Host host;
+    const auto job = host.start_job(8);
+    const auto expected = host.environment(job, 3);
+    std::atomic<bool> over{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+        threads.emplace_back([&] {
+            while (!over)
+                EXPECT_EQ(host.environment(job, 3), expected);
+        });
+    }
+    for (int round = 0; round < 100; ++round) {
+        const auto other = host.start_job(4);
+        pmix_envar_t variable{const_cast<char*>("STARTING_OTHER"), const_cast<char*>("1"), ':'};
+        pmix_info_t info;
+        memset(&info, 0, sizeof info);
+        EXPECT_EQ(PMIx_Info_load(&info, PMIX_SET_ENVAR, &variable, PMIX_ENVAR), PMIX_SUCCESS);
+        EXPECT_EQ(PMIx_server_setup_local_support(other.nspace.c_str(), &info, 1, nullptr, nullptr),
+                  PMIX_OPERATION_SUCCEEDED);
+        PMIx_Info_destruct(&info);
+        host.deregister_job(other);
+    }
+    over = true;
+    for (auto& thread : threads)
+        thread.join();
+}
+
+}  // namespace
