@@ -2,15 +2,17 @@
 // The hot PMIx_Get by itself, to be counted by instructions (bench/instructions): after a fence with data, so
 // many gets of one kind, and nothing else. Public API only. To be run by a launcher, with two processes.
 //
-//   gets fenced|job|derived|static NUMBER
+//   gets fenced|bytes|job|derived|static NUMBER
 //
-// fenced: a key that the other process has posted; job: a key of the job; derived: the node of the other
-// process; static: as fenced, into storage of the caller's own.
+// fenced: a number that the other process has posted; bytes: an endpoint of 1 KiB that it has posted; job: a
+// key of the job; derived: the node of the other process; static: as fenced, into storage of the caller's
+// own.
 #include <pmix.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -32,6 +34,12 @@ int main(int argc, char** argv) {
     std::memset(&value, 0, sizeof value);
     value.type = PMIX_UINT64;
     value.data.uint64 = self.rank;
+    std::string endpoint(1024, 'x');
+    const bool bytes = std::strcmp(kind, "bytes") == 0;
+    if (bytes) {
+        value.type = PMIX_BYTE_OBJECT;
+        value.data.bo = {endpoint.data(), endpoint.size()};
+    }
     check("PMIx_Put", PMIx_Put(PMIX_GLOBAL, "gets", &value));
     check("PMIx_Commit", PMIx_Commit());
     pmix_info_t collect;
@@ -57,7 +65,8 @@ int main(int argc, char** argv) {
     for (long i = 0; i < number; ++i) {
         pmix_value_t* got = directives != 0 ? &value : nullptr;
         check("PMIx_Get", PMIx_Get(&target, key, &in_place, directives, &got));
-        if (directives == 0) std::free(got);  // these values own nothing
+        if (bytes) std::free(got->data.bo.bytes);
+        if (directives == 0) std::free(got);  // the other values own nothing
     }
     check("PMIx_Finalize", PMIx_Finalize(nullptr, 0));
     return 0;

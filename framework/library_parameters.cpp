@@ -2,10 +2,12 @@
 // The library's own parameters: see library_parameters.hpp.
 #include "framework/library_parameters.hpp"
 
+#include <utility>
+
 namespace muster {
 
 void define_library_parameters(Parameters& parameters) {
-    const ParameterDefinition table[] = {
+    ParameterDefinition table[] = {
         {.framework = "server",
          .component = "base",
          .name = "max_wait",
@@ -202,8 +204,8 @@ void define_library_parameters(Parameters& parameters) {
          .name = "topo_file",
          .help = "File in hwloc's XML that describes this node, instead of looking at the machine."},
     };
-    for (const ParameterDefinition& definition : table) {
-        [[maybe_unused]] const Result<void> defined = parameters.define(definition);
+    for (ParameterDefinition& definition : table) {
+        [[maybe_unused]] const Result<void> defined = parameters.define(std::move(definition));
     }
 }
 

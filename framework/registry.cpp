@@ -8,6 +8,7 @@
 #include <cstring>
 #include <list>
 #include <optional>
+#include <utility>
 
 #include "framework/base/install.hpp"
 #include "framework/component.hpp"
@@ -20,12 +21,14 @@ namespace {
 /// A framework, or a service, which has no components and only logs; and what its parameters are for.
 struct Texts {
     const char* name;
+    const char* verbosity_name;
     const char* verbosity;
     const char* restriction = "";
     const char* former_verbosity = nullptr;  // the name under which OpenPMIx's users ask for it
 };
 #define MUSTER_VERBOSITY_OF(NAME) \
-    "Verbosity of " NAME ": 1 errors, 2 warnings, 5 choices, 10 each step, 40 each message."
+    NAME "_base_verbose",         \
+        "Verbosity of " NAME ": 1 errors, 2 warnings, 5 choices, 10 each step, 40 each message."
 #define MUSTER_FRAMEWORK(NAME)                                                                          \
     {                                                                                                   \
         NAME, MUSTER_VERBOSITY_OF(NAME),                                                                \
@@ -86,9 +89,33 @@ struct Registry::Impl {
     std::list<Framework> services;                    // without components: for their logs
     std::vector<Component*> made;                     // in the order of creation
     std::optional<std::vector<ComponentFile>> files;  // in the folders; once they were looked at
+    bool defined = false;                             // the parameters of frameworks and services
 
     Impl(Parameters& given_parameters, Options given_options)
         : parameters(given_parameters), options(std::move(given_options)) {
+        for (const Texts& texts : kFrameworks)
+            frameworks.emplace_back(texts);
+        for (const Texts& texts : kServices)
+            services.emplace_back(texts);
+        // Where none of them was given all have their defaults, and are defined for who lists them: that was
+        // a sixth of PMIx_Init.
+        if (any_given()) define_all();
+    }
+
+    bool any_given() const {
+        const auto given = [&](const char* name) {
+            return name != nullptr && parameters.raw(name).has_value();
+        };
+        const auto has = [&](const Texts& texts) {
+            return given(texts.name) || given(texts.verbosity_name) || given(texts.former_verbosity);
+        };
+        return given("mca_base_verbose") ||
+               std::any_of(std::begin(kFrameworks), std::end(kFrameworks), has) ||
+               std::any_of(std::begin(kServices), std::end(kServices), has);
+    }
+
+    void define_all() {
+        if (std::exchange(defined, true)) return;
         define({.framework = "mca",
                 .component = "base",
                 .name = "verbose",
@@ -106,10 +133,10 @@ struct Registry::Impl {
         for (const std::string& complaint : parameters.complaints()) {
             MUSTER_LOG(log, Warning, "%s", complaint.c_str());
         }
-        for (const Texts& texts : kFrameworks)
-            define_framework(frameworks.emplace_back(texts));
-        for (const Texts& texts : kServices)
-            define_verbosity(services.emplace_back(texts));
+        for (Framework& framework : frameworks)
+            define_framework(framework);
+        for (Framework& service : services)
+            define_verbosity(service);
     }
 
     void define(ParameterDefinition definition, const Log& to) {
@@ -127,8 +154,7 @@ struct Registry::Impl {
         if (framework.texts.former_verbosity != nullptr)
             definition.former_names.emplace_back(framework.texts.former_verbosity);
         define(std::move(definition), log);
-        framework.log.set_verbosity(
-            static_cast<int>(parameters.integer(std::string(framework.name) + "_base_verbose")));
+        framework.log.set_verbosity(static_cast<int>(parameters.integer(framework.texts.verbosity_name)));
     }
 
     void define_framework(Framework& framework) {
@@ -453,6 +479,7 @@ std::string Registry::why_none(std::string_view framework_name, std::string_view
 }
 
 std::vector<ComponentRecord> Registry::inventory() {
+    impl_->define_all();
     std::vector<ComponentRecord> records;
     for (Framework& framework : impl_->frameworks) {
         impl_->list(framework);
@@ -480,6 +507,7 @@ const std::vector<std::string>& Registry::frameworks() {
 }
 
 std::vector<Parameters::Unknown> Registry::unknown_parameters() {
+    impl_->define_all();
     std::vector<std::string> closed;  // beginnings of names that nobody can judge
     for (Framework& framework : impl_->frameworks) {
         impl_->list(framework);

@@ -195,6 +195,8 @@ Runtime::~Runtime() {
 }
 
 void Runtime::note_own_facts() {
+    constexpr size_t kFacts = 7;
+    own_facts_.reserve(kFacts);
     own_facts_.add(PMIX_PROCID, self_);
     own_facts_.add(PMIX_NSPACE, static_cast<const char*>(self_.nspace));
     own_facts_.add(PMIX_RANK, Value::rank(self_.rank));

@@ -249,6 +249,26 @@ TEST_F(RegistryTest, TheVerbosityOfAFrameworkIsAParameter) {
               std::string::npos);
 }
 
+TEST_F(RegistryTest, ParametersThatNobodyGaveAreThereForWhoListsThem) {
+    const Names wanted{"mca_base_verbose", "mca_base_component_path", "plog", "plog_base_verbose",
+                       "server_base_verbose"};
+    const auto undefined = [&] {
+        return std::count_if(wanted.begin(), wanted.end(),
+                             [&](const std::string& name) { return !parameters_->view(name).has_value(); });
+    };
+    build({{"plog_red_mood", "good"}});
+    EXPECT_EQ(undefined(), 5);
+    registry_->inventory();
+    EXPECT_EQ(undefined(), 0);
+    build({});
+    EXPECT_TRUE(registry_->unknown_parameters().empty());
+    EXPECT_EQ(undefined(), 0);
+    for (const char* given : {"mca_base_verbose", "plog_base_verbose", "pmix_server_base_verbose", "gds"}) {
+        build({{given, "0"}});
+        EXPECT_EQ(undefined(), 0) << given;
+    }
+}
+
 TEST_F(RegistryTest, ANameThatIsNotThereIsNamedWhenItIsAskedFor) {
     build({{"plog", "pink,red"}, {"plog_base_verbose", "1"}});
     ::testing::internal::CaptureStderr();
