@@ -44,7 +44,10 @@ bool Barrier::wait() {
     std::atomic<uint64_t>& word = memory_->word();
     for (int i = 0;; ++i) {
         uint64_t now = word.load(std::memory_order_acquire);
-        if (barrier_number(now) != number_) return true;
+        if (barrier_number(now) != number_) {
+            if (i > kYields) memory_->wake_on();  // we slept, as others may
+            return true;
+        }
         if (barrier_shut(now) || closed_) return false;
         if (barrier_released(now)) {
             // The server reads nothing here, so it is one of us who begins the next one: the word shows
@@ -69,7 +72,7 @@ Barrier::Passage Barrier::pass(bool posted, const TellServer& tell) {
     const Place place = arrive(posted);
     if (place == Place::AskServer) return Passage::AskServer;
     if (place == Place::Last) {
-        memory_->wake_all();
+        memory_->wake_on();
         return Passage::Passed;
     }
     if (place == Place::LastPosted && !tell()) call_all();

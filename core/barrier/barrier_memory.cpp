@@ -128,6 +128,11 @@ void BarrierMemory::wait(uint32_t gate_was, std::chrono::milliseconds limit) {
     if (woken != 0 && errno == ETIMEDOUT && long_wait_) long_wait_();
 }
 
+void BarrierMemory::wake_on() {
+    constexpr int kEach = 2;
+    syscall(SYS_futex, gate(), FUTEX_WAKE, kEach, nullptr, nullptr, 0);
+}
+
 void BarrierMemory::wake_all() {
     syscall(SYS_futex, gate(), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }

@@ -87,6 +87,11 @@ class BarrierMemory {
     /// Called when that time is over, by whoever waited.
     void on_long_wait(std::function<void()> listener) { long_wait_ = std::move(listener); }
     void wake_all();
+    /// Wakes two of those who wait, those who came first, each of whom does the same when it sees that the
+    /// barrier is over: so many wake sooner than one could wake them, and the kernel, which sees each of them
+    /// run, spreads them over the processors. Who stands still between the two keeps others waiting for as
+    /// long as they sleep at most; when it dies, the server shuts the gate, and wakes them.
+    void wake_on();
 
   private:
     BarrierMemory() = default;

@@ -81,7 +81,10 @@ bool Meeting::enter(uint64_t call, bool& last) {
 bool Meeting::wait() {
     for (int i = 0;; ++i) {
         const uint64_t now = page().word.load(std::memory_order_acquire);
-        if (barrier_number(now) != number_) return true;
+        if (barrier_number(now) != number_) {
+            if (i > kYields) memory_->wake_on();  // we slept, as others may
+            return true;
+        }
         if (barrier_shut(now) || closed_) return false;
         if (i < kYields) {
             sched_yield();
@@ -137,7 +140,7 @@ void Meeting::tell(const Result& result) {
     // Where the gate was shut meanwhile, they ask the server, which knows.
     while (!told && !barrier_shut(now) && barrier_number(now) == number_)
         told = all.word.compare_exchange_weak(now, barrier_next(now), std::memory_order_acq_rel);
-    if (told) memory_->wake_all();
+    if (told) memory_->wake_on();
     Visit visit;
     leave(visit, told);
 }
