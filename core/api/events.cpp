@@ -82,15 +82,19 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
         if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS) return read;
         Events& events = use->events();
         if (cbfunc != nullptr) {
-            bool reported = false;
-            EventLoop::Task report = [&] { reported = events.report(event); };
+            bool tried = false, reported = false;
+            EventLoop::Task report = [&] {
+                tried = true;
+                reported = events.report(event);
+            };
             if (!use->loop().on_loop()) use->loop().run_here(report);
             if (reported) {
                 // Not PMIX_OPERATION_SUCCEEDED, which would save the callback: programs take it for an error.
                 use->loop().post([cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); });
                 return PMIX_SUCCESS;
             }
-            use->loop().post([&events, event, cbfunc, cbdata] {
+            use->loop().post([&events, event, tried, cbfunc, cbdata] {
+                if (!tried && events.report(event)) return cbfunc(PMIX_SUCCESS, cbdata);
                 events.notify(event, [cbfunc, cbdata](pmix_status_t result) { cbfunc(result, cbdata); });
             });
             return PMIX_SUCCESS;
