@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -22,6 +23,9 @@
 namespace muster {
 
 namespace {
+
+/// For how long who has something short to do waits for the loop: less than to wake our thread for it takes.
+constexpr std::chrono::microseconds kSoon{30};
 
 /// Enough for most messages whole; of what is longer the rest goes where it belongs.
 constexpr size_t kScratchSize = size_t{16} << 10;
@@ -265,8 +269,19 @@ bool EventLoop::run_borrowed(Task& task, const std::function<bool()>& done) {
     return true;
 }
 
+/// Our thread mostly is at something short; who has borrowed the loop may wait there for long.
+bool EventLoop::take_drive_soon() {
+    if (take_drive(std::chrono::milliseconds(0))) return true;
+    const Clock::time_point end = Clock::now() + kSoon;
+    while (!borrowed_ && Clock::now() < end) {
+        sched_yield();
+        if (take_drive(std::chrono::milliseconds(0))) return true;
+    }
+    return false;
+}
+
 bool EventLoop::run_here(Task& task) {
-    if (!shared_ || stopping_ || !take_drive(std::chrono::milliseconds(0))) return false;
+    if (!shared_ || stopping_ || !take_drive_soon()) return false;
     bool free = false;
     {
         std::lock_guard lock(posted_lock_);

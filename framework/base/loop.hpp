@@ -87,7 +87,8 @@ class EventLoop {
     bool run_borrowed(Task& task, const std::function<bool()>& done);
     /// Runs `task` now, on this thread, in the place of a thread of ours that waits for work: for what sends
     /// something and neither waits nor calls the application. False, with nothing done, when the loop is not
-    /// shared, somebody drives it, or something is posted, which comes first. Not on the loop.
+    /// shared, somebody drives it for longer than some microseconds, or something is posted, which comes
+    /// first. Not on the loop.
     bool run_here(Task& task);
     /// For a caller that waits for something which the loop does not watch: looks for it (`found`) again and
     /// again for as long as it may poll, in the place of a thread of ours that waits for work, and says
@@ -186,7 +187,8 @@ class EventLoop {
     void run_alone();
     bool leaves_something();
     /// The right to drive, of a loop without thread or a shared one; take_drive() waits at most `limit` for
-    /// it.
+    /// it, take_drive_soon() for some microseconds.
+    bool take_drive_soon();
     bool take_drive(std::chrono::milliseconds limit);
     void wait_for_drive();
     void give_drive();
