@@ -22,7 +22,8 @@ size_t memory_of(const char* key, const pmix_value_t& value) {
 
 }  // namespace
 
-bool Modex::has_room(LocalClient& client, size_t limit, size_t more) {
+bool Modex::has_room(LocalClient& client, size_t more) {
+    const size_t limit = most_committed_;
     Committed& committed = client.committed;
     const auto fits = [&] {
         const size_t taken = committed.found + committed.since;
@@ -53,8 +54,7 @@ bool Modex::charge(const pmix_proc_t& proc, InfoView values, size_t times) {
     size_t more = 0;
     for (const pmix_info_t& one : values)
         more += times * memory_of(one.key, one.value);
-    if (!has_room(*client, server_.runtime().parameters().size("server_base_max_committed"), more))
-        return false;
+    if (!has_room(*client, more)) return false;
     client->committed.since += more;
     return true;
 }
@@ -69,9 +69,8 @@ void Modex::told(const pmix_proc_t& proc, InfoView values) {
 
 pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh) {
     Gds& store = server_.runtime().store();
-    const size_t limit = server_.runtime().parameters().size("server_base_max_committed");
     // A few bytes on the wire may stand for a thousand times as many.
-    size_t room = server_.runtime().parameters().size("server_base_max_payload");
+    size_t room = most_at_once_;
     while (!body.at_end()) {
         pmix_scope_t scope = PMIX_SCOPE_UNDEF;
         ByteView section;
@@ -88,7 +87,7 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
             if (const pmix_status_t status = value_decompress(value.get(), &room); status != PMIX_SUCCESS)
                 return status;
             const size_t memory = memory_of(key.c_str(), *value);
-            if (client != nullptr && !has_room(*client, limit, memory)) return PMIX_ERR_OUT_OF_RESOURCE;
+            if (client != nullptr && !has_room(*client, memory)) return PMIX_ERR_OUT_OF_RESOURCE;
             if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value);
                 status != PMIX_SUCCESS) {
                 // Whoever sees this status finds what has_room() says, or this.

@@ -20,6 +20,7 @@
 #include "framework/base/loop.hpp"
 #include "framework/base/proc.hpp"
 #include "framework/packer.hpp"
+#include "framework/parameters.hpp"
 
 namespace muster {
 
@@ -50,7 +51,11 @@ class Modex {
     /// `blob`: the target's values, as the host carries them to another server.
     using OnRequested = std::function<void(pmix_status_t status, Bytes blob)>;
 
-    explicit Modex(Server& server) : server_(server) {}
+    /// `parameters` are read here, once: a commit is too short to look for them each time.
+    Modex(Server& server, const Parameters& parameters)
+        : server_(server),
+          most_committed_(parameters.size("server_base_max_committed")),
+          most_at_once_(parameters.size("server_base_max_payload")) {}
 
     /// Takes in the body of a commit of a local process. PMIX_ERR_OUT_OF_RESOURCE where all that it posts
     /// takes more than it may (server_base_max_committed): what came before is kept, the rest is not.
@@ -107,7 +112,7 @@ class Modex {
     /// Keys that a commit has brought, where processes of this node may see them.
     using Fresh = TextSet;
     pmix_status_t take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh);
-    bool has_room(LocalClient& client, size_t limit, size_t more);
+    bool has_room(LocalClient& client, size_t more);
     void get_value(GetRequest request, const GetDirectives& directives, OnGet done);
     /// PMIX_GROUP_NAMES: the host may know more than this server.
     void get_group_names(GetRequest request, const GetDirectives& directives, OnGet done);
@@ -130,6 +135,8 @@ class Modex {
     void arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t verdict);
 
     Server& server_;
+    const size_t most_committed_;  ///< bytes of a process
+    const size_t most_at_once_;    ///< bytes of a commit, once its values are as they were before compression
     bool closed_ = false;
     std::unordered_map<Proc, WaitingList> waiting_;
     std::unordered_map<Proc, uint32_t> in_flight_;           ///< direct modex under way, and for which user

@@ -20,7 +20,7 @@ namespace muster {
 Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size)
     : runtime_(runtime),
       host_(runtime.loop(), runtime.log(), module, size),
-      modex_(*this),
+      modex_(*this, runtime.parameters()),
       collectives_(*this),
       files_(runtime.loop()),
       monitors_(*this),
