@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -81,13 +82,12 @@ std::optional<uint64_t> parse_size(std::string_view text) {
 }
 
 std::optional<bool> parse_bool(std::string_view text) {
+    using Words = std::array<std::string_view, 7>;
+    constexpr Words kYes{"true", "yes", "on", "1", "t", "y", "enabled"};
+    constexpr Words kNo{"false", "no", "off", "0", "f", "n", "disabled"};
     const std::string word = lower(text);
-    for (const char* yes : {"true", "yes", "on", "1", "t", "y", "enabled"}) {
-        if (word == yes) return true;
-    }
-    for (const char* no : {"false", "no", "off", "0", "f", "n", "disabled"}) {
-        if (word == no) return false;
-    }
+    if (std::find(kYes.begin(), kYes.end(), word) != kYes.end()) return true;
+    if (std::find(kNo.begin(), kNo.end(), word) != kNo.end()) return false;
     return std::nullopt;
 }
 
@@ -224,6 +224,8 @@ struct Given {
 };
 
 struct Defined {
+    Defined(uint32_t name_hash, ParameterDefinition&& what) : hash(name_hash), definition(std::move(what)) {}
+
     uint32_t hash;  // of the full name
     ParameterDefinition definition;
     std::unique_ptr<Given> given{};  // with the value in its one form; hardly any has one
@@ -319,6 +321,7 @@ struct Parameters::Impl {
     std::list<std::vector<Defined>>
         defined;                    // in the order of definition, in vectors that stay where they are
     std::vector<Defined*> by_hash;  // the same, one by one
+    std::vector<Defined*> renamed;  // those that have former names
     std::vector<std::string> complaints;
 
     void take_file(const std::string& path, ParameterSource source, bool must_be_roots) {
@@ -382,29 +385,31 @@ struct Parameters::Impl {
 
     const Defined* find(std::string_view full_name) const {
         if (const Defined* entry = find_present(full_name)) return entry;
-        for (const std::vector<Defined>& block : defined) {
-            for (const Defined& entry : block) {
-                const auto& names = entry.definition.former_names;
-                if (std::find(names.begin(), names.end(), full_name) != names.end()) return &entry;
-            }
+        for (const Defined* entry : renamed) {
+            const auto& names = entry->definition.former_names;
+            if (std::find(names.begin(), names.end(), full_name) != names.end()) return entry;
         }
         return nullptr;
     }
 
-    Defined& add(uint32_t hash, ParameterDefinition definition) {
+    Defined& add(uint32_t hash, ParameterDefinition&& definition) {
         constexpr size_t kBlock = 16;
         if (defined.empty() || defined.back().size() == kBlock) defined.emplace_back().reserve(kBlock);
-        return defined.back().emplace_back(Defined{hash, std::move(definition)});
+        Defined& entry = defined.back().emplace_back(hash, std::move(definition));
+        if (!entry.definition.former_names.empty()) renamed.push_back(&entry);
+        return entry;
     }
 
-    /// What `read` makes of the value's text; of no text, where there is no such parameter.
+    /// What `read` makes of the value's text, all of whose forms it knows if the parameter is of `type`; of
+    /// no text, where there is no such parameter.
     template <class Read>
-    auto read(std::string_view full_name, Read&& read) const {
+    auto read(std::string_view full_name, ParameterType type, Read&& read) const {
         const std::lock_guard guard(lock);
         const Defined* entry = find(full_name);
         if (entry == nullptr) return read(std::string_view());
         if (entry->given) return read(std::string_view(entry->given->value));
-        if (has_forms(entry->definition.type)) return read(std::string_view(entry->value()));
+        if (entry->definition.type != type && has_forms(entry->definition.type))
+            return read(std::string_view(entry->value()));
         return read(std::string_view(entry->definition.default_value));
     }
 
@@ -526,6 +531,14 @@ std::optional<std::string> Parameters::raw(std::string_view full_name) const {
     return at->second.value;
 }
 
+std::vector<std::string> Parameters::given() const {
+    std::lock_guard guard(impl_->lock);
+    std::vector<std::string> names;
+    for (const auto& [name, value] : impl_->given)
+        names.push_back(name);
+    return names;
+}
+
 std::optional<ParameterView> Parameters::view(std::string_view full_name) const {
     std::lock_guard guard(impl_->lock);
     const Defined* entry = impl_->find(full_name);
@@ -540,19 +553,19 @@ std::string Parameters::text(std::string_view full_name) const {
 }
 
 int64_t Parameters::integer(std::string_view full_name) const {
-    return impl_->read(full_name, parse_number<int64_t>).value_or(0);
+    return impl_->read(full_name, ParameterType::Int, parse_number<int64_t>).value_or(0);
 }
 
 uint64_t Parameters::size(std::string_view full_name) const {
-    return impl_->read(full_name, parse_size).value_or(0);
+    return impl_->read(full_name, ParameterType::Size, parse_size).value_or(0);
 }
 
 bool Parameters::boolean(std::string_view full_name) const {
-    return impl_->read(full_name, parse_bool).value_or(false);
+    return impl_->read(full_name, ParameterType::Bool, parse_bool).value_or(false);
 }
 
 double Parameters::seconds(std::string_view full_name) const {
-    return impl_->read(full_name, parse_seconds).value_or(0);
+    return impl_->read(full_name, ParameterType::Seconds, parse_seconds).value_or(0);
 }
 
 std::vector<ParameterView> Parameters::all() const {

@@ -78,6 +78,8 @@ class Parameters {
 
     /// Value as text, of a defined parameter or of a raw name that nobody has defined (yet).
     std::optional<std::string> raw(std::string_view full_name) const;
+    /// Names that were given from outside, whether anything has defined them or not.
+    std::vector<std::string> given() const;
     /// What is known of a defined parameter.
     std::optional<ParameterView> view(std::string_view full_name) const;
     /// Values of defined parameters. Of a name that nobody defined, or of another type: "", 0 or false.

@@ -2,6 +2,8 @@
 // pmdl: see pmdl.hpp.
 #include "framework/pmdl.hpp"
 
+#include <iterator>
+
 #include "framework/component_table.hpp"
 
 namespace muster {
@@ -27,7 +29,8 @@ Result<void> Pmdl::setup_fork(const muster_pmdl_process_t& process,
         operations_->setup_fork(operations_->context, &process, set, &taken, reason.text);
     if (status != PMIX_SUCCESS) return failed("pmdl", name_, status, reason);
     if (taken.no_memory) return Error{PMIX_ERR_NOMEM, "pmdl/" + name_ + ": out of memory"};
-    variables.insert(variables.end(), taken.list.begin(), taken.list.end());
+    variables.insert(variables.end(), std::make_move_iterator(taken.list.begin()),
+                     std::make_move_iterator(taken.list.end()));
     return {};
 }
 

@@ -103,15 +103,14 @@ struct Registry::Impl {
     }
 
     bool any_given() const {
-        const auto given = [&](const char* name) {
-            return name != nullptr && parameters.raw(name).has_value();
-        };
+        const std::vector<std::string> given = parameters.given();
+        const auto is_given = [&](const char* name) { return name != nullptr && contains(given, name); };
         const auto has = [&](const Texts& texts) {
-            return given(texts.name) || given(texts.verbosity_name) || given(texts.former_verbosity);
+            return is_given(texts.name) || is_given(texts.verbosity_name) || is_given(texts.former_verbosity);
         };
-        return given("mca_base_verbose") ||
-               std::any_of(std::begin(kFrameworks), std::end(kFrameworks), has) ||
-               std::any_of(std::begin(kServices), std::end(kServices), has);
+        return !given.empty() && (is_given("mca_base_verbose") ||
+                                  std::any_of(std::begin(kFrameworks), std::end(kFrameworks), has) ||
+                                  std::any_of(std::begin(kServices), std::end(kServices), has));
     }
 
     void define_all() {

@@ -29,6 +29,7 @@ class Environment {
   public:
     Environment() {
         if (getauxval(AT_SECURE) != 0) return;
+        entries_.reserve(32);
         for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
             const std::string_view text = *entry;
             if (text.starts_with(kPrefix)) entries_.push_back(text.substr(kPrefix.size()));

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace muster {
@@ -91,10 +92,10 @@ void Link::flush() {
 }
 
 void Link::read_some() {
-    const size_t before = in_.size();
-    in_.resize(before + kReadSize);
-    const ssize_t n = recv(fd_, in_.data() + before, kReadSize, 0);
-    in_.resize(before + (n > 0 ? static_cast<size_t>(n) : 0));
+    // Of all links of a thread. To make room in `in_` first would fill it with zeros, each time.
+    thread_local const auto read = std::make_unique_for_overwrite<char[]>(kReadSize);
+    const ssize_t n = recv(fd_, read.get(), kReadSize, 0);
+    if (n > 0) in_.append(read.get(), static_cast<size_t>(n));
     if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) return close();
     while (fd_ >= 0 && in_.size() - in_done_ >= sizeof(Header)) {
         Header header;

@@ -33,7 +33,7 @@ constexpr const char* kSign = "JSM_JSRUN_PORT";
 bool has(const char* const* env, const char* name) {
     const size_t length = std::strlen(name);
     for (; env != nullptr && *env != nullptr; ++env) {
-        if (std::strncmp(*env, name, length) == 0 && (*env)[length] == '=') return true;
+        if (**env == *name && std::strncmp(*env, name, length) == 0 && (*env)[length] == '=') return true;
     }
     return false;
 }

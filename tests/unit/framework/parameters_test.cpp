@@ -208,6 +208,31 @@ TEST_F(ParametersTest, NumbersAreRead) {
     EXPECT_FALSE(parameters.boolean("a_b_nothing"));
 }
 
+TEST_F(ParametersTest, DefaultsAreReadInAllFormsOfTheirType) {
+    Parameters parameters(nothing());
+    const auto define = [&](const char* name, ParameterType type, const char* value) {
+        return parameters
+            .define({.framework = "a", .component = "b", .name = name, .type = type, .default_value = value})
+            .ok();
+    };
+    EXPECT_TRUE(define("size", ParameterType::Size, "4k"));
+    EXPECT_TRUE(define("flag", ParameterType::Bool, "Yes"));
+    EXPECT_EQ(parameters.size("a_b_size"), 4096U);
+    EXPECT_EQ(parameters.integer("a_b_size"), 4096) << "by a reader that knows no units";
+    EXPECT_EQ(parameters.text("a_b_size"), "4096");
+    EXPECT_TRUE(parameters.boolean("a_b_flag"));
+    EXPECT_EQ(parameters.text("a_b_flag"), "true");
+}
+
+TEST_F(ParametersTest, TellsTheNamesThatWereGiven) {
+    EXPECT_TRUE(Parameters(nothing()).given().empty());
+    Parameters::Sources sources = nothing();
+    sources.program = {{"fw_comp_thing", "x"}, {"another", "y"}};
+    Parameters parameters(sources);
+    ASSERT_TRUE(parameters.define(definition(ParameterType::String, "")).ok());
+    EXPECT_EQ(parameters.given(), (std::vector<std::string>{"another", "fw_comp_thing"}));
+}
+
 TEST_F(ParametersTest, UnknownNamesComeWithTheNearestKnownOne) {
     Parameters::Sources sources = nothing();
     sources.program = {{"fw_comp_thnig", "x"}, {"fw_comp_thing", "y"}, {"completely_different_name", "z"}};
