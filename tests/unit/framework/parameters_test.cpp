@@ -188,19 +188,21 @@ TEST_F(ParametersTest, ValuesAreCheckedAgainstTheType) {
     }
 }
 
+/// As "a_b_<name>".
+bool define(Parameters& parameters, const char* name, ParameterType type, const char* value) {
+    return parameters
+        .define({.framework = "a", .component = "b", .name = name, .type = type, .default_value = value})
+        .ok();
+}
+
 TEST_F(ParametersTest, NumbersAreRead) {
     Parameters::Sources sources = nothing();
     sources.program = {{"a_b_int", "-0"}, {"a_b_size", "3k"}, {"a_b_time", "2.5"}, {"a_b_flag", "on"}};
     Parameters parameters(sources);
-    const auto define = [&](const char* name, ParameterType type, const char* value) {
-        return parameters
-            .define({.framework = "a", .component = "b", .name = name, .type = type, .default_value = value})
-            .ok();
-    };
-    EXPECT_TRUE(define("int", ParameterType::Int, "5"));
-    EXPECT_TRUE(define("size", ParameterType::Size, "5"));
-    EXPECT_TRUE(define("time", ParameterType::Seconds, "5"));
-    EXPECT_TRUE(define("flag", ParameterType::Bool, "0"));
+    EXPECT_TRUE(define(parameters, "int", ParameterType::Int, "5"));
+    EXPECT_TRUE(define(parameters, "size", ParameterType::Size, "5"));
+    EXPECT_TRUE(define(parameters, "time", ParameterType::Seconds, "5"));
+    EXPECT_TRUE(define(parameters, "flag", ParameterType::Bool, "0"));
     EXPECT_EQ(parameters.integer("a_b_int"), 0);
     EXPECT_EQ(parameters.size("a_b_size"), 3072U);
     EXPECT_DOUBLE_EQ(parameters.seconds("a_b_time"), 2.5);
@@ -210,13 +212,8 @@ TEST_F(ParametersTest, NumbersAreRead) {
 
 TEST_F(ParametersTest, DefaultsAreReadInAllFormsOfTheirType) {
     Parameters parameters(nothing());
-    const auto define = [&](const char* name, ParameterType type, const char* value) {
-        return parameters
-            .define({.framework = "a", .component = "b", .name = name, .type = type, .default_value = value})
-            .ok();
-    };
-    EXPECT_TRUE(define("size", ParameterType::Size, "4k"));
-    EXPECT_TRUE(define("flag", ParameterType::Bool, "Yes"));
+    EXPECT_TRUE(define(parameters, "size", ParameterType::Size, "4k"));
+    EXPECT_TRUE(define(parameters, "flag", ParameterType::Bool, "Yes"));
     EXPECT_EQ(parameters.size("a_b_size"), 4096U);
     EXPECT_EQ(parameters.integer("a_b_size"), 4096) << "by a reader that knows no units";
     EXPECT_EQ(parameters.text("a_b_size"), "4096");
