@@ -231,15 +231,23 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
 }
 
 void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
-    const uint64_t round = said.round.value_or(0);
+    // A program's word names no round, and means the invitation that its process leads.
+    const Watched* const meant = find(said, event.source);
+    const uint64_t round = said.round.value_or(meant != nullptr ? meant->round : 0);
+    std::vector<pmix_proc_t> reached = event.targets;
+    if (event.range != PMIX_RANGE_CUSTOM && meant != nullptr) {
+        // Whom such a range does not reach is told by the leader's library.
+        for (const Participant& one : meant->others)
+            reached.push_back(one.proc);
+    }
     late_.remove_if([&](const Late& one) {
         return one.id == said.id && one.round == round && proc_is(one.leader, event.source) &&
-               among(event.targets, one.from);
+               among(reached, one.from);
     });
     if (server_.namespaces().is_local(event.source)) {
         // Of very many, who was told is not kept.
-        if (event.targets.size() <= kMaxParticipants / kMaxGivenUp)
-            given_up_.push_back({said.id, round, event.source, event.targets});
+        if (reached.size() <= kMaxParticipants / kMaxGivenUp)
+            given_up_.push_back({said.id, round, event.source, std::move(reached)});
         if (given_up_.size() > kMaxGivenUp) given_up_.pop_front();
     }
     for (Watched& watched : watched_) {

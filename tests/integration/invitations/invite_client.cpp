@@ -361,6 +361,49 @@ void late() {
     meet(without({0}));
 }
 
+// The leader's program ends it by an event, to the last rank or to all, and the last rank's answer comes when
+// that is over: it has been told, and is not told again when the leader leaves.
+void answer_after_abort(const std::string& range) {
+    listen(kGroupCodes);
+    put_and_commit("pid", std::to_string(getpid()));
+    meet(all());
+    const pmix_rank_t last = size - 1;
+    const auto notify = [](pmix_status_t code, pmix_data_range_t whom, Infos infos) {
+        infos.text(PMIX_GROUP_ID, "test-after");
+        is(PMIx_Notify_event(code, &self, whom, infos.data(), infos.count(), nullptr, nullptr), PMIX_SUCCESS,
+           "notify");
+    };
+    if (self.rank == 0) {
+        static Answer answer;
+        const std::vector<pmix_proc_t> procs = ranks(all());
+        is(PMIx_Group_invite_nb("test-after", procs.data(), procs.size(), nullptr, 0, on_info, &answer),
+           PMIX_SUCCESS, "invite");
+        Infos infos;
+        if (range == "custom") infos.procs(PMIX_EVENT_CUSTOM_RANGE, ranks({last}));
+        notify(PMIX_GROUP_CONSTRUCT_ABORT, range == "custom" ? PMIX_RANGE_CUSTOM : PMIX_RANGE_NAMESPACE,
+               std::move(infos));
+        is(answer.wait(), PMIX_GROUP_CONSTRUCT_ABORT, "invite");
+    } else {
+        wait_for(PMIX_GROUP_CONSTRUCT_ABORT, "test-after");
+    }
+    meet(all());
+    if (self.rank == 0) {
+        // Its server has seen it, too, and hears next that it goes.
+        wait_for(PMIX_GROUP_INVITE_ACCEPTED, "test-after");
+    } else if (self.rank == last) {
+        const auto leader = static_cast<pid_t>(atoi(text_of_leader("pid").c_str()));
+        // What its library would have sent, had it been asked before it heard of the end.
+        Infos infos;
+        infos.procs(PMIX_EVENT_CUSTOM_RANGE, ranks({0}));
+        infos.number(kRoundKey, wait_for(PMIX_GROUP_INVITED, "test-after").round);
+        notify(PMIX_GROUP_INVITE_ACCEPTED, PMIX_RANGE_CUSTOM, std::move(infos));
+        while (kill(leader, 0) == 0)
+            usleep(1000);
+        is(PMIx_Fence(&self, 1, nullptr, 0), PMIX_SUCCESS, "fence");
+        need(count(PMIX_GROUP_CONSTRUCT_ABORT, "test-after") == 1, "told once");
+    }
+}
+
 // The last rank is killed: before it answers, or after.
 void member_dies(const std::string& when, const std::string& terms) {
     const pmix_rank_t victim = size - 1;
@@ -516,6 +559,7 @@ int main(int argc, char** argv) {
     if (what == "decline") decline(how);
     if (what == "leader_aborts") leader_aborts(how);
     if (what == "late") late();
+    if (what == "answer_after_abort") answer_after_abort(how);
     if (what == "silent") silent(how == "optional");
     if (what == "member_dies") member_dies(how, argc > 3 ? argv[3] : "none");
     if (what == "leader_dies") leader_dies(how);

@@ -55,6 +55,7 @@ class Infos {
         return add(key, &value, PMIX_BOOL);
     }
     Infos& number(const char* key, int value) { return add(key, &value, PMIX_INT); }
+    Infos& number(const char* key, uint64_t value) { return add(key, &value, PMIX_UINT64); }
     Infos& text(const char* key, const char* value) { return add(key, value, PMIX_STRING); }
     Infos& procs(const char* key, std::vector<pmix_proc_t> list) {
         pmix_data_array_t array{PMIX_PROC, list.size(), list.data()};
@@ -84,6 +85,7 @@ struct Came {
     bool has_affected = false;
     pmix_rank_t affected = PMIX_RANK_UNDEF;
     bool has_context_id = false;
+    uint64_t round = 0;  ///< which of the leader's invitations it is about, as libraries of this kind say it
 };
 /// What a handler answers for a code.
 struct Reaction {
@@ -91,6 +93,8 @@ struct Reaction {
     Infos* results = nullptr;
     std::function<void(const Came&)> also;
 };
+
+inline constexpr const char* kRoundKey = "muster.grp.round";
 
 inline std::mutex lock;  // guards all below
 inline std::condition_variable changed;
@@ -118,6 +122,7 @@ inline void on_event(size_t, pmix_status_t status, const pmix_proc_t* source, pm
             came.group = value.data.string;
         if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_MEMBERSHIP)) came.members = ranks_of(value);
         if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_CONTEXT_ID)) came.has_context_id = value.type == PMIX_SIZE;
+        if (PMIX_CHECK_KEY(&info[i], kRoundKey) && value.type == PMIX_UINT64) came.round = value.data.uint64;
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && value.type == PMIX_PROC) {
             came.has_affected = true;
             came.affected = value.data.proc->rank;
