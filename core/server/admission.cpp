@@ -86,14 +86,15 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
         }
         if (const char* uri = admission->info.view().string(PMIX_SERVER_URI)) peer.server_uri = uri;
     }
-    if (wanted.kind == PeerKind::Client) {
-        // The host may have named it a moment ago, and that have come in behind the connection.
-        if (namespaces_.client(peer.proc) == nullptr && runtime_.loop().has_posted())
-            return runtime_.loop().post([this, admission] { admit_client(admission); });
-        return admit_client(admission);
-    }
-    if (is_tool(wanted.kind)) return admit_tool(admission);
-    refuse(admission->socket, who, "processes that no server has started are not served here");
+    const bool tool = is_tool(wanted.kind);
+    if (wanted.kind != PeerKind::Client && !tool)
+        return refuse(admission->socket, who, "processes that no server has started are not served here");
+    const auto let_in = tool ? &Server::admit_tool : &Server::admit_client;
+    // The host may have named it a moment ago, and that have come in behind the connection.
+    if (carries_identity(wanted.kind) && namespaces_.client(peer.proc) == nullptr &&
+        runtime_.loop().has_posted())
+        return runtime_.loop().post([this, admission, let_in] { (this->*let_in)(admission); });
+    (this->*let_in)(admission);
 }
 
 void Server::admit_client(const std::shared_ptr<Admission>& admission) {

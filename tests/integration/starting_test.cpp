@@ -22,6 +22,7 @@ namespace {
 
 using integration::Host;
 using integration::RawPeer;
+using muster::PeerKind;
 
 pmix_proc_t process_of(const Host::Job& job, pmix_rank_t rank) {
     pmix_proc_t proc;
@@ -82,7 +83,10 @@ TEST(Starting, SRV_28__SRV_34_a_host_may_hold_what_an_upcall_waits_for) {
     EXPECT_EQ(interpreter.stuck, 0);
 }
 
-TEST(Starting, SRV_28_a_process_may_connect_as_soon_as_it_is_registered) {
+/// How a process that the host has started says what it is.
+class ConnectsAtOnce : public testing::TestWithParam<PeerKind> {};
+
+TEST_P(ConnectsAtOnce, SRV_28_a_process_may_connect_as_soon_as_it_is_registered) {
     Host host;
     const auto job = host.start_job(1);
     const auto environment = host.environment(job, 0);
@@ -92,12 +96,29 @@ TEST(Starting, SRV_28_a_process_may_connect_as_soon_as_it_is_registered) {
                   PMIX_OPERATION_SUCCEEDED);
         RawPeer peer(environment);
         ASSERT_TRUE(peer.connected());
-        peer.say(build_connect_request(integration::claim(job.nspace, rank, geteuid(), getegid())).view());
-        const auto reply = peer.hear(8);
-        ASSERT_EQ(reply.size(), 8U) << "refused, rank " << rank;
-        ASSERT_EQ(muster::load_be32(reply.data()), 0U) << rank;
+        auto request = integration::claim(job.nspace, rank, geteuid(), getegid());
+        request.kind = GetParam();
+        request.euid = geteuid();
+        request.egid = getegid();
+        peer.say(build_connect_request(request).view());
+        const auto verdict = peer.hear(4);
+        ASSERT_EQ(verdict.size(), 4U) << "refused, rank " << rank;
+        ASSERT_EQ(static_cast<pmix_status_t>(muster::load_be32(verdict.data())), PMIX_SUCCESS) << rank;
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Starting, ConnectsAtOnce,
+                         testing::Values(PeerKind::Client, PeerKind::ToolClient, PeerKind::LauncherClient),
+                         [](const auto& kind) -> std::string {
+                             switch (kind.param) {
+                                 case PeerKind::ToolClient:
+                                     return "Tool";
+                                 case PeerKind::LauncherClient:
+                                     return "Launcher";
+                                 default:
+                                     return "Client";
+                             }
+                         });
 
 TEST(Starting, SRV_34_sees_what_the_host_has_asked_for_before) {
     Host host;
