@@ -55,15 +55,25 @@ bool same_host(std::string_view a, std::string_view b) {
 
 // --- reading ---
 
-std::string_view JobMap::node_name(uint32_t node) const {
-    return std::string_view(names_).substr(name_spans_[node].begin, name_spans_[node].length);
+preg::NameRow JobMap::name_row(const Row& row) const {
+    const std::string_view text = names_;
+    return {text.substr(row.prefix.begin, row.prefix.length), row.first, row.count, row.width,
+            text.substr(row.suffix.begin, row.suffix.length)};
+}
+
+std::string JobMap::node_name(uint32_t node) const {
+    if (rows_.empty()) return std::string(kept_name(node));
+    const auto behind =
+        std::find_if(rows_.begin() + 1, rows_.end(), [node](const Row& row) { return row.node > node; });
+    const Row& row = *(behind - 1);
+    return preg::nth_name(name_row(row), node - row.node);
 }
 
 /// The place in the index of the node of that name, or the free one where it would be.
 uint32_t JobMap::name_slot(std::string_view name) const {
     const size_t mask = name_index_.size() - 1;
     size_t slot = name_hash(name) & mask;
-    while (name_index_[slot] != kNone && node_name(name_index_[slot]) != name)
+    while (name_index_[slot] != kNone && kept_name(name_index_[slot]) != name)
         slot = (slot + 1) & mask;
     return static_cast<uint32_t>(slot);
 }
@@ -74,8 +84,8 @@ void JobMap::grow_index() {
         wanted *= 2;
     name_index_.assign(wanted, kNone);
     for (uint32_t node = 0; node < node_count(); ++node) {
-        if (node_name(node).empty()) continue;
-        uint32_t& slot = name_index_[name_slot(node_name(node))];
+        if (kept_name(node).empty()) continue;
+        uint32_t& slot = name_index_[name_slot(kept_name(node))];
         if (slot == kNone) slot = node;
     }
 }
@@ -83,25 +93,16 @@ void JobMap::grow_index() {
 void JobMap::index_name(uint32_t node) {
     if (name_index_.size() < size_t{2} * node_count()) {
         grow_index();  // takes the node in
-    } else if (!node_name(node).empty()) {
-        uint32_t& slot = name_index_[name_slot(node_name(node))];
+    } else if (!kept_name(node).empty()) {
+        uint32_t& slot = name_index_[name_slot(kept_name(node))];
         if (slot == kNone) slot = node;
     }
 }
 
 uint32_t JobMap::find_in_rows(std::string_view name) const {
     for (const Row& row : rows_) {
-        const std::string_view first = node_name(row.node);
-        if (name.size() <= row.prefix + row.suffix || !name.starts_with(first.substr(0, row.prefix)))
-            continue;
-        std::string_view digits = name.substr(row.prefix, name.size() - row.prefix - row.suffix);
-        digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
-        const std::string_view number = preg::take_digits(digits);
-        if (!digits.empty() || number.size() > preg::kMaxDigits) continue;
-        const uint64_t value = preg::value_of(number);
-        if (value < row.first || value - row.first >= row.count) continue;
-        const uint32_t node = row.node + static_cast<uint32_t>(value - row.first);
-        if (node_name(node) == name) return node;
+        if (const auto place = preg::place_in(name_row(row), name))
+            return row.node + static_cast<uint32_t>(*place);
     }
     return kNone;
 }
@@ -118,18 +119,17 @@ uint32_t JobMap::find_by_label(std::string_view host) const {
         return is_number(label) ? kNone : find_name(label);
     }
     if (!dots_ || is_number(host)) return kNone;
-    size_t row = 0;
-    for (uint32_t node = 0; node < node_count(); ++node) {
-        if (row < rows_.size() && rows_[row].node == node) {
-            const std::string_view prefix = node_name(node).substr(0, rows_[row].prefix);
-            const size_t length = std::min(prefix.size(), host.size());
-            const uint32_t count = rows_[row++].count;
-            if (prefix.substr(0, length) != host.substr(0, length)) {
-                node += count - 1;
-                continue;
-            }
+    for (const Row& row : rows_) {
+        const preg::NameRow names = name_row(row);
+        const size_t length = std::min(names.prefix.size(), host.size());
+        if (names.prefix.substr(0, length) != host.substr(0, length)) continue;
+        preg::RowNames name(names);
+        for (uint32_t place = 0; place < row.count; ++place, name.next()) {
+            if (same_host(name.name(), host)) return row.node + place;
         }
-        if (same_host(node_name(node), host)) return node;
+    }
+    for (uint32_t node = 0; node < name_spans_.size(); ++node) {
+        if (same_host(kept_name(node), host)) return node;
     }
     return kNone;
 }
@@ -249,15 +249,15 @@ std::string JobMap::peers(uint32_t node, std::optional<uint32_t> app) const {
 
 std::string JobMap::node_list(std::optional<uint32_t> app) const {
     std::string out;
-    for (uint32_t node = 0; node < node_count(); ++node) {
+    each_node_name([&](uint32_t node, std::string_view name) {
         const auto ranks = ranks_on(node);
         const bool used =
             app ? std::any_of(ranks.begin(), ranks.end(), [&](pmix_rank_t r) { return appnum(r) == app; })
                 : !ranks.empty() || placed() == 0;
-        if (!used || node_name(node).empty()) continue;
+        if (!used || name.empty()) return;
         if (!out.empty()) out += ',';
-        out += node_name(node);
-    }
+        out += name;
+    });
     return out;
 }
 

@@ -109,11 +109,23 @@ class JobMap {
     static constexpr uint32_t kNone = UINT32_MAX;
 
     // --- nodes, by index: the order of the node map ---
-    uint32_t node_count() const { return static_cast<uint32_t>(name_spans_.size()); }
+    uint32_t node_count() const { return node_count_; }
     /// Nodes that hold a process.
     uint32_t used_nodes() const { return used_nodes_; }
     /// Empty for a node that is known by its id alone.
-    std::string_view node_name(uint32_t node) const;
+    std::string node_name(uint32_t node) const;
+    /// Calls take(NODE, NAME) for each node in order: cheaper than to ask for each. The name is as good as
+    /// the call.
+    template <class Take>
+    void each_node_name(Take&& take) const {
+        for (const Row& row : rows_) {
+            preg::RowNames names(name_row(row));
+            for (uint32_t node = row.node; node - row.node < row.count; ++node, names.next())
+                take(node, names.name());
+        }
+        for (uint32_t node = 0; node < name_spans_.size(); ++node)
+            take(node, kept_name(node));
+    }
     uint32_t node_id(uint32_t node) const { return ids_.empty() ? node : ids_[node]; }
     /// kNone where there is none. By name, alias, or the name's first label.
     uint32_t find_node(std::string_view host) const;
@@ -195,6 +207,9 @@ class JobMap {
     /// By this very name.
     uint32_t find_name(std::string_view name) const;
     uint32_t find_in_rows(std::string_view name) const;
+    std::string_view kept_name(uint32_t node) const {
+        return std::string_view(names_).substr(name_spans_[node].begin, name_spans_[node].length);
+    }
     uint32_t name_slot(std::string_view name) const;
     void index_name(uint32_t node);
     void grow_index();
@@ -209,14 +224,17 @@ class JobMap {
     struct Row {
         uint32_t node = 0;
         uint32_t count = 0;
-        uint32_t prefix = 0, suffix = 0;  ///< lengths
-        uint64_t first = 0;               ///< the first one's number
+        uint64_t first = 0;  ///< the first one's number
+        uint32_t width = 0;  ///< digits that it has at least
+        Span prefix, suffix;
     };
-    std::string names_;             ///< all, one after the other
-    std::vector<Span> name_spans_;  ///< of each node in names_
-    /// Where a few rows, of which it is plain that no name stands twice, hold all names, a name is found by
-    /// its number. Else rows_ is empty, and the index has them.
+    preg::NameRow name_row(const Row& row) const;
+    uint32_t node_count_ = 0;
+    std::string names_;  ///< texts that rows or spans are parts of
+    /// A few rows, of which it is plain that no name stands twice, say all names: what a name is follows from
+    /// its number, and its number from it. Else rows_ is empty, and each node has its part of names_.
     std::vector<Row> rows_;
+    std::vector<Span> name_spans_;                           ///< empty with rows_
     std::vector<uint32_t> name_index_;                       ///< open hash of nodes by name; kNone: free
     bool dots_ = false;                                      ///< a name has labels
     std::vector<uint32_t> ids_;                              ///< empty: the index is the id
@@ -278,7 +296,7 @@ class JobMapBuilder {
     /// false when the node has another id, or another node has this one.
     bool set_id(uint32_t node, uint32_t id);
     void add_alias(uint32_t node, std::string_view alias);
-    std::string_view node_name(uint32_t node) const { return map_.node_name(node); }
+    std::string node_name(uint32_t node) const { return map_.node_name(node); }
 
     bool placed(pmix_rank_t rank) const { return node_of(rank) != kNone; }
     uint32_t node_of(pmix_rank_t rank) const { return map_.node_of(rank); }

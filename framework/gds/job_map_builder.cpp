@@ -242,7 +242,8 @@ uint32_t JobMapBuilder::node(std::string_view name) {
 }
 
 uint32_t JobMapBuilder::add_node() {
-    const uint32_t node = map_.node_count();
+    index_rows();
+    const uint32_t node = map_.node_count_++;
     map_.name_spans_.push_back({});
     if (!map_.ids_.empty()) map_.ids_.push_back(kNone);
     return node;
@@ -251,15 +252,14 @@ uint32_t JobMapBuilder::add_node() {
 /// Whether it is plain that no name of the row is one of those of the rows before.
 bool JobMapBuilder::follows(const preg::NameRow& row) const {
     constexpr size_t kMaxRows = 8;  // more are found faster by the index
-    if (!map_.name_index_.empty() || !map_.alias_index_.empty()) return false;
+    if (!map_.name_spans_.empty() || !map_.alias_index_.empty()) return false;
     if (map_.rows_.empty()) return true;
     if (map_.rows_.size() == kMaxRows) return false;
-    const JobMap::Row& last = map_.rows_.back();
-    const std::string_view name = map_.node_name(last.node);
-    if (last.prefix != row.prefix.size()) return false;
-    const int order = name.substr(0, last.prefix).compare(row.prefix);
+    const preg::NameRow last = map_.name_row(map_.rows_.back());
+    if (last.prefix.size() != row.prefix.size()) return false;
+    const int order = last.prefix.compare(row.prefix);
     if (order != 0) return order < 0;
-    return name.substr(name.size() - last.suffix) == row.suffix && row.first >= last.first + last.count;
+    return last.suffix == row.suffix && row.first >= last.first + last.count;
 }
 
 bool JobMapBuilder::add_row(const preg::NameRow& row) {
@@ -268,34 +268,38 @@ bool JobMapBuilder::add_row(const preg::NameRow& row) {
         row.suffix.size() > UINT16_MAX || !follows(row)) {
         return false;
     }
-    const std::optional<size_t> size = row.size(UINT32_MAX - map_.names_.size());
-    if (!size) return false;
-    const uint32_t node = node_count();
-    const auto count = static_cast<uint32_t>(row.count);
-    map_.rows_.push_back({node, count, static_cast<uint32_t>(row.prefix.size()),
-                          static_cast<uint32_t>(row.suffix.size()), row.first});
-    size_t at = map_.names_.size();
-    map_.names_.resize(at + *size + preg::RowNames::kSlack);
-    map_.name_spans_.resize(node + row.count);
-    if (!map_.ids_.empty()) map_.ids_.resize(node + row.count, kNone);
-    preg::RowNames names(row);
-    for (uint32_t i = 0; i < count; ++i, names.next()) {
-        const std::string_view name = names.name();
-        map_.name_spans_[node + i] = {static_cast<uint32_t>(at), static_cast<uint32_t>(name.size())};
-        for (size_t done = 0; done < name.size(); done += preg::RowNames::kSlack)
-            std::memcpy(map_.names_.data() + at + done, name.data() + done, preg::RowNames::kSlack);
-        at += name.size();
-    }
-    map_.names_.resize(at);
+    // The names of all rows have to have room where they may have to be kept one by one.
+    size_t room = UINT32_MAX;
+    for (const JobMap::Row& before : map_.rows_)
+        room -= *map_.name_row(before).size(room);
+    if (!row.size(room)) return false;
+    const auto keep = [this](std::string_view text) {
+        const auto at = static_cast<uint32_t>(map_.names_.size());
+        map_.names_.append(text);
+        return JobMap::Span{at, static_cast<uint32_t>(text.size())};
+    };
+    map_.rows_.push_back({node_count(), static_cast<uint32_t>(row.count), row.first,
+                          static_cast<uint32_t>(row.width), keep(row.prefix), keep(row.suffix)});
+    map_.node_count_ += static_cast<uint32_t>(row.count);
+    if (!map_.ids_.empty()) map_.ids_.resize(map_.node_count_, kNone);
     const auto dotted = [](std::string_view text) { return text.find('.') != std::string_view::npos; };
     map_.dots_ = map_.dots_ || dotted(row.prefix) || dotted(row.suffix);
     found_.clear();
     return true;
 }
 
-/// From here on names are found by the index.
+/// From here on each node has a name of its own, found by the index.
 void JobMapBuilder::index_rows() {
     if (map_.rows_.empty()) return;
+    std::string names;
+    std::vector<JobMap::Span> spans;
+    spans.reserve(node_count());
+    map_.each_node_name([&](uint32_t, std::string_view name) {
+        spans.push_back({static_cast<uint32_t>(names.size()), static_cast<uint32_t>(name.size())});
+        names.append(name);
+    });
+    map_.names_ = std::move(names);
+    map_.name_spans_ = std::move(spans);
     map_.rows_.clear();
     map_.grow_index();
 }

@@ -76,11 +76,11 @@ bool joinable(std::string_view name) {
 void put_names(Bytes& out, const JobMap& map) {
     std::string list, shortened;
     bool plain = true;
-    for (uint32_t node = 0; node < map.node_count() && plain; ++node) {
-        plain = joinable(map.node_name(node));
+    map.each_node_name([&](uint32_t node, std::string_view name) {
+        plain = plain && joinable(name);
         if (node != 0) list += ',';
-        list += map.node_name(node);
-    }
+        list += name;
+    });
     put(out, map.node_count());
     if (plain && preg::shorten_names(list, shortened)) {
         put(out, 1);
@@ -88,8 +88,7 @@ void put_names(Bytes& out, const JobMap& map) {
         return;
     }
     put(out, 0);
-    for (uint32_t node = 0; node < map.node_count(); ++node)
-        put(out, map.node_name(node));
+    map.each_node_name([&](uint32_t, std::string_view name) { put(out, name); });
 }
 
 /// How much higher the ranks of `next` are than those of `node`; nothing where they are not the same so.

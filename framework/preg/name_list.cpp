@@ -505,13 +505,36 @@ std::optional<size_t> NameRow::size(size_t limit) const {
     return all;
 }
 
+std::string nth_name(const NameRow& row, uint64_t place) {
+    std::string name(row.prefix);
+    append_number(name, row.first + place, row.width);
+    name += row.suffix;
+    return name;
+}
+
+std::optional<uint64_t> place_in(const NameRow& row, std::string_view name) {
+    if (name.size() <= row.prefix.size() + row.suffix.size() || !name.starts_with(row.prefix) ||
+        !name.ends_with(row.suffix)) {
+        return std::nullopt;
+    }
+    std::string_view digits =
+        name.substr(row.prefix.size(), name.size() - row.prefix.size() - row.suffix.size());
+    const size_t length = digits.size();
+    digits.remove_prefix(std::min(digits.find_first_not_of('0'), length - 1));
+    const std::string_view number = take_digits(digits);
+    // As many digits as it is written with, no zero more or less.
+    if (!digits.empty() || number.size() > kMaxDigits || length != std::max(row.width, number.size()))
+        return std::nullopt;
+    const uint64_t value = value_of(number);
+    if (value < row.first || value - row.first >= row.count) return std::nullopt;
+    return value - row.first;
+}
+
 RowNames::RowNames(const NameRow& row) : text_(row.prefix) {
     begin_ = text_.size();
     append_number(text_, row.first, row.width);
     end_ = text_.size();
     text_.append(row.suffix);
-    size_ = text_.size();
-    text_.append(kSlack, '\0');
 }
 
 void RowNames::next() {
@@ -523,7 +546,6 @@ void RowNames::next() {
     } else {
         text_.insert(begin_, 1, '1');
         ++end_;
-        ++size_;
     }
 }
 

@@ -30,19 +30,21 @@ struct NameRow {
     std::optional<size_t> size(size_t limit) const;
 };
 
+/// The name that `place` others of the row stand before; `place` is less than its count.
+std::string nth_name(const NameRow& row, uint64_t place);
+/// How many names of the row stand before this one; nothing where it is none of them.
+std::optional<uint64_t> place_in(const NameRow& row, std::string_view name);
+
 /// The names of a row, one after the other, in one place.
 class RowNames {
   public:
-    /// What may be read behind name(), for copies in pieces of this size.
-    static constexpr size_t kSlack = 16;
-
     explicit RowNames(const NameRow& row);
-    std::string_view name() const { return {text_.data(), size_}; }
+    std::string_view name() const { return text_; }
     void next();
 
   private:
     std::string text_;
-    size_t size_, begin_, end_;  ///< of the name, and of the number in it
+    size_t begin_, end_;  ///< of the number in it
 };
 
 /// Whether a bracket that holds no ranges is an error, or part of the name.

@@ -59,14 +59,13 @@ static constexpr uint32_t kUnsaid = UINT32_MAX;
 void Registration::count_node_ranks(JobMapBuilder& map) {
     std::vector<uint32_t> next;
     for (const auto& [nspace, other] : store_.jobs_) {
-        for (uint32_t node = 0; node < other->map->node_count(); ++node) {
+        other->map->each_node_name([&](uint32_t node, std::string_view name) {
             const size_t count = other->map->ranks_on(node).size();
-            const uint32_t here =
-                count != 0 ? map.find_node_named(other->map->node_name(node)) : JobMap::kNone;
-            if (here == JobMap::kNone) continue;
+            const uint32_t here = count != 0 ? map.find_node_named(name) : JobMap::kNone;
+            if (here == JobMap::kNone) return;
             next.resize(map.node_count(), 0);
             next[here] += static_cast<uint32_t>(count);
-        }
+        });
     }
     for (pmix_rank_t rank = 0; !next.empty() && rank < map.rank_end(); ++rank) {
         const uint32_t node = map.node_of(rank);

@@ -54,12 +54,11 @@ uint32_t Finder::session_nodes() const {
     for (const auto& [nspace, other] : store_.jobs_) {
         if (other.get() != job_ && (!job_->session_id || other->session_id != job_->session_id)) continue;
         const JobMap& map = *other->map;
-        for (uint32_t node = 0; node < map.node_count(); ++node) {
-            if (map.ranks_on(node).empty()) continue;
-            const std::string_view name = map.node_name(node);
+        map.each_node_name([&](uint32_t node, std::string_view name) {
+            if (map.ranks_on(node).empty()) return;
             // Of some only the id is known.
             nodes.insert(name.empty() ? '#' + std::to_string(map.node_id(node)) : std::string(name));
-        }
+        });
     }
     return static_cast<uint32_t>(nodes.size());
 }
@@ -123,7 +122,7 @@ bool Finder::derive_node(Fact fact, uint32_t node, Derived& out) const {
     const JobMap& map = *job_->map;
     switch (fact) {
         case Fact::Hostname:
-            return out.string(std::string(map.node_name(node)));
+            return out.string(map.node_name(node));
         case Fact::NodeId:
             return out.number(map.node_id(node));
         case Fact::Aliases:

@@ -142,15 +142,15 @@ bool Finder::find_node(const KeyInfo& info, bool of_rank) {
     }
     if (target.resource != nullptr && give_stored(target.resource->facts, key_)) return true;
     // The node itself, whether or not the job has a part in it.
-    const auto host = [&]() -> std::string_view {
+    const auto host = [&]() -> std::string {
         if (job_ != nullptr && target.index != JobMap::kNone) return job_->map->node_name(target.index);
         if (target.own) return store_.context_.hostname;
         if (target.resource != nullptr) return target.resource->name;
-        return lookup_->hostname != nullptr ? std::string_view(lookup_->hostname) : std::string_view();
+        return lookup_->hostname != nullptr ? lookup_->hostname : "";
     };
     switch (info.fact) {
         case Fact::Hostname:
-            if ((target.own || target.resource != nullptr) && derived.string(std::string(host()))) break;
+            if ((target.own || target.resource != nullptr) && derived.string(host())) break;
             return false;
         case Fact::NodeId:
             if (target.own && derived.number(store_.context_.nodeid)) break;

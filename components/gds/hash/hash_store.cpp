@@ -411,10 +411,10 @@ pmix_status_t HashStore::nodes_of(const char* nspace, std::vector<std::string>& 
     TextMap<bool> seen;
     const auto add = [&](const Job& job) {
         const JobMap& map = *job.map;
-        for (uint32_t node = 0; node < map.node_count(); ++node) {
-            if (map.node_name(node).empty() || (map.placed() != 0 && map.ranks_on(node).empty())) continue;
-            if (seen.emplace(map.node_name(node), true).second) out.emplace_back(map.node_name(node));
-        }
+        map.each_node_name([&](uint32_t node, std::string_view name) {
+            if (name.empty() || (map.placed() != 0 && map.ranks_on(node).empty())) return;
+            if (seen.emplace(name, true).second) out.emplace_back(name);
+        });
     };
     if (nspace != nullptr && *nspace != '\0') {
         const Job* known = job(nspace_view(nspace));

@@ -306,8 +306,7 @@ Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
     out.apps = static_cast<uint32_t>(map.apps().size());
 
     uint64_t names_size = 0;
-    for (uint32_t node = 0; node < nodes; ++node)
-        names_size += map.node_name(node).size() + 1;
+    map.each_node_name([&](uint32_t, std::string_view name) { names_size += name.size() + 1; });
     out.has_aliases = map.has_aliases() ? 1 : 0;
     if (names_size >= kNone) return Error{PMIX_ERR_OUT_OF_RESOURCE, "the names of its nodes are too long"};
     auto starts = allocate(uint64_t{nodes} * 4 + 4);
@@ -318,12 +317,11 @@ Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
     out.names = *names;
     out.names_size = names_size;
     uint32_t name_at = 0;
-    for (uint32_t node = 0; node < nodes; ++node) {
-        const std::string_view name = map.node_name(node);
+    map.each_node_name([&](uint32_t node, std::string_view name) {
         object<uint32_t>(*starts)[node] = name.empty() ? kNone : name_at;
         std::memcpy(object<char>(*names + name_at), name.data(), name.size());
         name_at += static_cast<uint32_t>(name.size()) + 1;
-    }
+    });
 
     // What the map says of all ranks at once need not be looked for rank by rank.
     const auto or_none = [](std::optional<uint32_t> value) { return value.value_or(kNone); };

@@ -67,6 +67,8 @@ struct RowsOfNames {
             RowNames each(row);
             for (uint64_t i = 0; i < count; ++i, each.next()) {
                 into->names.all.emplace_back(each.name());
+                EXPECT_EQ(nth_name(row, i), each.name());
+                EXPECT_EQ(place_in(row, each.name()), i);
                 bytes += each.name().size();
             }
             EXPECT_EQ(row.size(SIZE_MAX), bytes);
@@ -88,6 +90,21 @@ std::string expand(std::string_view text, pmix_status_t* status = nullptr, size_
     }
     if (status != nullptr) *status = rc;
     return names.joined();
+}
+
+TEST(NameRow, KnowsItsNamesFromOthers) {
+    const NameRow row{"n", 8, 4, 3, ".x"};
+    EXPECT_EQ(place_in(row, "n008.x"), 0u);
+    EXPECT_EQ(place_in(row, "n011.x"), 3u);
+    for (const char* other : {"", "n", "n.x", "n8.x", "n0008.x", "n007.x", "n012.x", "n008", "m008.x",
+                              "n0a8.x", "n-08.x", "n99999999999999999999.x", "n008.x.x"}) {
+        EXPECT_EQ(place_in(row, other), std::nullopt) << other;
+    }
+    const NameRow plain{"", 0, 11, 0, ""};
+    EXPECT_EQ(place_in(plain, "0"), 0u);
+    EXPECT_EQ(place_in(plain, "10"), 10u);
+    EXPECT_EQ(place_in(plain, "00"), std::nullopt);
+    EXPECT_EQ(place_in(plain, "01"), std::nullopt);
 }
 
 struct NameCase {
