@@ -9,8 +9,8 @@
 // times as often (PMIx_tool_attach_to_server, PMIx_tool_disconnect). Prints one line, medians in
 // microseconds: the whole life of such a process (attach), half of which is its start and end, which has
 // nothing to do with the server (start: of this program without a call of the library); both calls in it
-// (init, finalize), its mean processor time, the tools a second, and both calls of the one that stays (again,
-// leave, and stay for the two together).
+// (init, finalize, and calls for the two together), its mean processor time, the tools a second, and both
+// calls of the one that stays (again, leave, and stay for the two together).
 #include <pmix_tool.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -135,11 +135,12 @@ int host(const char* self, int tools) {
     const Times again = run_tool(self, 10 * tools);
     const auto us = [](int64_t time) { return static_cast<double>(time) / 1000; };
     printf(
-        "attach n=%d attach=%.1f start=%.1f init=%.1f finalize=%.1f cpu=%.1f per_second=%.0f again=%.1f "
+        "attach n=%d attach=%.1f start=%.1f init=%.1f finalize=%.1f calls=%.1f cpu=%.1f per_second=%.0f "
+        "again=%.1f "
         "leave=%.1f stay=%.1f\n",
         tools, us(median(whole)), us(median(start)), us(median(init)), us(median(finalize)),
-        static_cast<double>(used) / tools, tools / seconds, us(again.init), us(again.finalize),
-        us(again.init + again.finalize));
+        us(median(init) + median(finalize)), static_cast<double>(used) / tools, tools / seconds,
+        us(again.init), us(again.finalize), us(again.init + again.finalize));
     fflush(stdout);
     PMIx_server_finalize();
     std::error_code ignored;
