@@ -147,6 +147,8 @@ class JobMap {
         const uint32_t first = rank_starts_[node];
         return {in_order_ ? nullptr : ranks_.data() + first, first, rank_starts_[node + 1] - first};
     }
+    /// The ranks from 0 on stand on the nodes in order: ranks_on(NODE).front() says it all.
+    bool in_order() const { return in_order_; }
     /// N, where the node of each rank is its number divided by N, which is known without looking at each.
     std::optional<uint32_t> block() const;
     /// Numbers that are all as they follow from the places of ranks on their nodes.

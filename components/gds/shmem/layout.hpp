@@ -10,7 +10,7 @@
 namespace muster::gds::shmem {
 
 inline constexpr uint64_t kMagic = 0x4d75737465725347;  // "MusterSG"
-inline constexpr uint32_t kLayout = 2;
+inline constexpr uint32_t kLayout = 3;
 /// Written as a number: sides whose numbers or pointers differ do not know each other.
 inline constexpr uint32_t kMachine = 0x01020300 + sizeof(void*);
 /// Everything begins at a multiple of it.
@@ -83,6 +83,7 @@ struct Column {
         Constant,  ///< base
         Sum,       ///< index + base
         Block,     ///< index / base
+        Starts,    ///< the node at whose start in rank_starts, or behind it, the rank stands
         Position,  ///< of the rank among those of its node
         Listed     ///< at + 4 * index; kNone: not known
     };
@@ -105,8 +106,10 @@ struct Map {
     uint64_t name_starts;  ///< offsets in names, 4 bytes for each node; kNone: without a name
     uint64_t names;        ///< each with its terminator
     uint64_t names_size;
-    uint64_t rank_starts;  ///< 4 bytes for each node and the end: of its ranks in `ranks`; 0 with Block
-    uint64_t ranks;        ///< ascending for each node
+    /// 4 bytes for each node and the end; 0 with Block. With Starts its first rank, else where its ranks
+    /// begin in `ranks`.
+    uint64_t rank_starts;
+    uint64_t ranks;  ///< ascending for each node; 0 with Block and Starts
 };
 
 inline uint64_t hash_of(std::string_view key) {

@@ -169,6 +169,8 @@ uint32_t Reader::of_rank(const Map& map, const Column& column, uint32_t rank) co
             return rank + column.base;
         case Column::Rule::Block:
             return column.base != 0 ? rank / column.base : kNone;
+        case Column::Rule::Starts:
+            return node_by_starts(map, rank);
         case Column::Rule::Position:
             return position(map, rank);
         case Column::Rule::Listed:
@@ -190,11 +192,19 @@ uint32_t Reader::node_id(const Map& map, uint32_t node) const {
             return map.node_id.base != 0 ? node / map.node_id.base : kNone;
         case Column::Rule::Listed:
             return listed(map.node_id, node);
+        case Column::Rule::Starts:
         case Column::Rule::Position:
         case Column::Rule::None:
             break;
     }
     return kNone;
+}
+
+uint32_t Reader::node_by_starts(const Map& map, uint32_t rank) const {
+    const auto* starts = segment_.at<uint32_t>(map.rank_starts, uint64_t{map.node_count} + 1);
+    if (starts == nullptr || rank >= map.placed || rank >= starts[map.node_count]) return kNone;
+    const auto* behind = std::upper_bound(starts, starts + map.node_count, rank);
+    return behind != starts ? static_cast<uint32_t>(behind - starts - 1) : kNone;
 }
 
 const char* Reader::node_name(const Map& map, uint32_t node) const {
@@ -208,7 +218,12 @@ const char* Reader::node_name(const Map& map, uint32_t node) const {
     return reinterpret_cast<const char*>(names + from);
 }
 
-/// Places in the list of ranks; with blocks, the ranks themselves.
+/// Whether the ranks of a node follow each other, so that their places are the ranks themselves.
+static bool consecutive(const Map& map) {
+    return map.node_of.rule == Column::Rule::Block || map.node_of.rule == Column::Rule::Starts;
+}
+
+/// Places in the list of ranks, or the ranks themselves.
 Reader::Range Reader::range_on(const Map& map, uint32_t node) const {
     if (node >= map.node_count) return {};
     Range range;
@@ -232,7 +247,7 @@ uint32_t Reader::ranks_on(const Map& map, uint32_t node) const {
 uint32_t Reader::rank_on(const Map& map, uint32_t node, uint32_t place) const {
     const Range range = range_on(map, node);
     if (place >= range.end - range.begin) return kNone;
-    if (map.node_of.rule == Column::Rule::Block) return static_cast<uint32_t>(range.begin + place);
+    if (consecutive(map)) return static_cast<uint32_t>(range.begin + place);
     const auto* rank = segment_.at<uint32_t>(map.ranks + (range.begin + place) * 4);
     return rank != nullptr ? *rank : kNone;
 }
@@ -242,7 +257,7 @@ uint32_t Reader::position(const Map& map, uint32_t rank) const {
     if (map.node_of.rule == Column::Rule::Position) return kNone;
     const uint32_t node = node_of(map, rank);
     const Range range = range_on(map, node);
-    if (map.node_of.rule == Column::Rule::Block) {
+    if (consecutive(map)) {
         return rank >= range.begin && rank < range.end ? static_cast<uint32_t>(rank - range.begin) : kNone;
     }
     uint32_t low = 0, high = static_cast<uint32_t>(range.end - range.begin);

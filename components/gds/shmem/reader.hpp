@@ -56,6 +56,7 @@ class Reader {
     };
     Range range_on(const Map& map, uint32_t node) const;
     uint32_t position(const Map& map, uint32_t rank) const;
+    uint32_t node_by_starts(const Map& map, uint32_t rank) const;
     bool load(uint64_t offset, const Entry& entry, Item& out) const;
 
     const Segment& segment_;

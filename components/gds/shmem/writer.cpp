@@ -328,25 +328,31 @@ Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
     Result<void> result;
     if (const auto each = map.block()) {
         out.node_of = {Column::Rule::Block, *each, 0};
+    } else if (map.in_order() && map.placed() != 0) {
+        out.node_of = {Column::Rule::Starts, 0, 0};
     } else {
         result = put_column(out.node_of, ranks, [&](uint32_t rank) { return map.node_of(rank); });
     }
-    const bool block = out.node_of.rule == Column::Rule::Block;
-    // The ranks of each node follow from blocks; else they are listed, and give each rank's place.
-    if (result && !block && map.placed() != 0) {
+    // The ranks of each node follow from blocks, or from where those of each node begin; else they are
+    // listed, and give each rank's place.
+    if (result && out.node_of.rule != Column::Rule::Block && map.placed() != 0) {
         auto rank_starts = allocate((uint64_t{nodes} + 1) * 4);
         if (!rank_starts) return rank_starts.error();
+        out.rank_starts = *rank_starts;
+        auto* starts_of = object<uint32_t>(*rank_starts);
+        starts_of[0] = 0;
+        for (uint32_t node = 0; node < nodes; ++node)
+            starts_of[node + 1] = starts_of[node] + static_cast<uint32_t>(map.ranks_on(node).size());
+    }
+    if (result && out.rank_starts != 0 && out.node_of.rule != Column::Rule::Starts) {
         auto listed = allocate(uint64_t{map.placed()} * 4);
         if (!listed) return listed.error();
-        out.rank_starts = *rank_starts;
         out.ranks = *listed;
-        uint32_t at = 0;
+        auto* rank_of = object<uint32_t>(*listed);
         for (uint32_t node = 0; node < nodes; ++node) {
-            object<uint32_t>(*rank_starts)[node] = at;
             for (const pmix_rank_t rank : map.ranks_on(node))
-                object<uint32_t>(*listed)[at++] = rank;
+                *rank_of++ = rank;
         }
-        object<uint32_t>(*rank_starts)[nodes] = at;
     }
     // Mostly a rank's number on its node is its place among the others there.
     const auto by_place = [&](auto&& value_of) {

@@ -136,6 +136,20 @@ TEST_F(ShmemTest, RegularJobReadsAsWithHash) {
     expect_same(*server, {"my.key", "my.other"});
 }
 
+TEST_F(ShmemTest, NodesOfDifferentSizesReadAsWithHash) {
+    Gds* server = make_shmem();
+    ASSERT_TRUE(server->register_job("job", 1, maps("beta,alpha,gamma,delta", "0;1,2,3;;4,5", 6)).ok());
+    expect_same(*server);
+}
+
+TEST_F(ShmemTest, RanksWithoutNodeReadAsWithHash) {
+    Gds* server = make_shmem();
+    Info info = maps("beta,alpha", "0;1,2", 5);
+    add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, uint32_t{4}, "proc.key", 18);
+    ASSERT_TRUE(server->register_job("job", 1, info).ok());
+    expect_same(*server, {"proc.key"});
+}
+
 TEST_F(ShmemTest, ScatteredJobReadsAsWithHash) {
     Gds* server = make_shmem();
     Info info = maps("beta,alpha,gamma", "0,3,5;1,4;2", 6);
@@ -426,23 +440,30 @@ TEST_F(ShmemTest, WithoutDescriptorsAServerSharesNothing) {
     EXPECT_EQ(shared.status(), PMIX_ERR_OUT_OF_RESOURCE);
 }
 
-TEST_F(ShmemTest, ARegularJobTakesLittleMoreThanItsNodesNames) {
-    Gds* server = make_shmem();
-    // 100,000 ranks on 1,000 nodes.
-    std::string nodes, procs;
-    for (int node = 0; node < 1000; ++node) {
-        nodes += (node != 0 ? "," : "") + ("n" + std::to_string(node));
-        if (node != 0) procs += ';';
-        for (int i = 0; i < 100; ++i)
-            procs += (i != 0 ? "," : "") + std::to_string(node * 100 + i);
+TEST_F(ShmemTest, AJobInOrderTakesLittleMoreThanItsNodesNames) {
+    // 100,000 ranks on 1,000 nodes: as many on each, or fewer on the first.
+    for (const int missing : {0, 99}) {
+        log_.clear();
+        Gds* server = make_shmem();
+        std::string nodes, procs;
+        int rank = 0;
+        for (int node = 0; node < 1000; ++node) {
+            nodes += (node != 0 ? "," : "") + ("n" + std::to_string(node));
+            if (node != 0) procs += ';';
+            for (int i = 0; i < (node == 0 ? 100 - missing : 100); ++i)
+                procs += (i != 0 ? "," : "") + std::to_string(rank++);
+        }
+        ASSERT_TRUE(
+            server->register_job("job", 1, maps(nodes.c_str(), procs.c_str(), static_cast<uint32_t>(rank)))
+                .ok());
+        Gds* client = attached(*server, 0);
+        const auto last = static_cast<pmix_rank_t>(rank - 1);
+        EXPECT_EQ(get(*client, PMIX_HOSTNAME, {.rank = last}), "sn999");
+        EXPECT_EQ(get(*client, PMIX_LOCAL_RANK, {.rank = last - 1}), "h98");
+        const size_t at = log_.find(" holds ");
+        ASSERT_NE(at, std::string::npos) << log_;
+        EXPECT_LT(std::stoul(log_.substr(at + 7)), 64u * 1024) << log_;
     }
-    ASSERT_TRUE(server->register_job("job", 1, maps(nodes.c_str(), procs.c_str(), 100000)).ok());
-    Gds* client = attached(*server, 0);
-    EXPECT_EQ(get(*client, PMIX_HOSTNAME, {.rank = 99999}), "sn999");
-    EXPECT_EQ(get(*client, PMIX_LOCAL_RANK, {.rank = 99998}), "h98");
-    const size_t at = log_.find(" holds ");
-    ASSERT_NE(at, std::string::npos) << log_;
-    EXPECT_LT(std::stoul(log_.substr(at + 7)), 64u * 1024) << log_;
 }
 
 // --- what a client must not believe ---
