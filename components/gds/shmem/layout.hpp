@@ -3,6 +3,8 @@
 // numbers as the machine has them. A change of anything here is another layout: count kLayout up.
 #pragma once
 
+#include <pmix_common.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -75,6 +77,40 @@ struct Entry {
 struct Key {
     uint32_t length;
 };
+
+/// Whether a value of the type is all in its own bytes: nothing that it points to.
+inline bool is_scalar(pmix_data_type_t type) {
+    switch (type) {
+        case PMIX_BOOL:
+        case PMIX_BYTE:
+        case PMIX_SIZE:
+        case PMIX_PID:
+        case PMIX_INT:
+        case PMIX_INT8:
+        case PMIX_INT16:
+        case PMIX_INT32:
+        case PMIX_INT64:
+        case PMIX_UINT:
+        case PMIX_UINT8:
+        case PMIX_UINT16:
+        case PMIX_UINT32:
+        case PMIX_UINT64:
+        case PMIX_FLOAT:
+        case PMIX_DOUBLE:
+        case PMIX_TIMEVAL:
+        case PMIX_TIME:
+        case PMIX_STATUS:
+        case PMIX_PROC_RANK:
+        case PMIX_PERSIST:
+        case PMIX_SCOPE:
+        case PMIX_DATA_RANGE:
+        case PMIX_PROC_STATE:
+        case PMIX_JOB_STATE:
+            return true;
+        default:
+            return false;
+    }
+}
 
 /// One number for each rank or node.
 struct Column {

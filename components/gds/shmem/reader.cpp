@@ -76,38 +76,12 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
     switch (entry.form) {
         case Form::Scalar: {
             if (entry.length != sizeof out.value.data) return false;
-            switch (entry.type) {
-                case PMIX_BOOL:
-                    out.value.data.flag = *payload != 0;
-                    break;
-                case PMIX_BYTE:
-                case PMIX_SIZE:
-                case PMIX_PID:
-                case PMIX_INT:
-                case PMIX_INT8:
-                case PMIX_INT16:
-                case PMIX_INT32:
-                case PMIX_INT64:
-                case PMIX_UINT:
-                case PMIX_UINT8:
-                case PMIX_UINT16:
-                case PMIX_UINT32:
-                case PMIX_UINT64:
-                case PMIX_FLOAT:
-                case PMIX_DOUBLE:
-                case PMIX_TIMEVAL:
-                case PMIX_TIME:
-                case PMIX_STATUS:
-                case PMIX_PROC_RANK:
-                case PMIX_PERSIST:
-                case PMIX_SCOPE:
-                case PMIX_DATA_RANGE:
-                case PMIX_PROC_STATE:
-                case PMIX_JOB_STATE:
-                    std::memcpy(&out.value.data, payload, sizeof out.value.data);
-                    break;
-                default:
-                    return false;  // it would hold a pointer
+            if (entry.type == PMIX_BOOL) {
+                out.value.data.flag = *payload != 0;
+            } else if (is_scalar(entry.type)) {
+                std::memcpy(&out.value.data, payload, sizeof out.value.data);
+            } else {
+                return false;
             }
             out.value.type = entry.type;
             return true;

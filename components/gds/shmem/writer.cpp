@@ -15,39 +15,6 @@ void publish(uint64_t& word, uint64_t value) {
     std::atomic_ref<uint64_t>(word).store(value, std::memory_order_release);
 }
 
-bool is_scalar(pmix_data_type_t type) {
-    switch (type) {
-        case PMIX_BOOL:
-        case PMIX_BYTE:
-        case PMIX_SIZE:
-        case PMIX_PID:
-        case PMIX_INT:
-        case PMIX_INT8:
-        case PMIX_INT16:
-        case PMIX_INT32:
-        case PMIX_INT64:
-        case PMIX_UINT:
-        case PMIX_UINT8:
-        case PMIX_UINT16:
-        case PMIX_UINT32:
-        case PMIX_UINT64:
-        case PMIX_FLOAT:
-        case PMIX_DOUBLE:
-        case PMIX_TIMEVAL:
-        case PMIX_TIME:
-        case PMIX_STATUS:
-        case PMIX_PROC_RANK:
-        case PMIX_PERSIST:
-        case PMIX_SCOPE:
-        case PMIX_DATA_RANGE:
-        case PMIX_PROC_STATE:
-        case PMIX_JOB_STATE:
-            return true;
-        default:
-            return false;
-    }
-}
-
 }  // namespace
 
 Result<void> Writer::begin(std::string_view nspace) {
