@@ -56,26 +56,35 @@ bool same_host(std::string_view a, std::string_view b) {
 // --- reading ---
 
 preg::NameRow JobMap::name_row(const Row& row) const {
-    const std::string_view text = names_;
-    return {text.substr(row.prefix.begin, row.prefix.length), row.first, row.count, row.width,
-            text.substr(row.suffix.begin, row.suffix.length)};
+    return {text(row.prefix), row.first, row.count, row.width, text(row_suffix_)};
 }
 
 std::string JobMap::node_name(uint32_t node) const {
-    if (rows_.empty()) return std::string(kept_name(node));
-    const auto behind =
-        std::find_if(rows_.begin() + 1, rows_.end(), [node](const Row& row) { return row.node > node; });
+    if (rows_.empty()) return std::string(text(name_spans_[node]));
+    const auto behind = std::upper_bound(rows_.begin(), rows_.end(), node,
+                                         [](uint32_t wanted, const Row& row) { return wanted < row.node; });
     const Row& row = *(behind - 1);
     return preg::nth_name(name_row(row), node - row.node);
 }
 
-/// The place in the index of the node of that name, or the free one where it would be.
-uint32_t JobMap::name_slot(std::string_view name) const {
-    const size_t mask = name_index_.size() - 1;
-    size_t slot = name_hash(name) & mask;
-    while (name_index_[slot] != kNone && kept_name(name_index_[slot]) != name)
+/// The place in the index of what `is_it` says yes to, or the free one where it would be.
+template <class Is>
+static uint32_t slot_in(const std::vector<uint32_t>& index, std::string_view text, Is&& is_it) {
+    const size_t mask = index.size() - 1;
+    size_t slot = name_hash(text) & mask;
+    while (index[slot] != JobMap::kNone && !is_it(index[slot]))
         slot = (slot + 1) & mask;
     return static_cast<uint32_t>(slot);
+}
+
+/// For the node of that name.
+uint32_t JobMap::name_slot(std::string_view name) const {
+    return slot_in(name_index_, name, [&](uint32_t node) { return text(name_spans_[node]) == name; });
+}
+
+/// For the first row with that prefix.
+uint32_t JobMap::row_slot(std::string_view prefix) const {
+    return slot_in(name_index_, prefix, [&](uint32_t row) { return text(rows_[row].prefix) == prefix; });
 }
 
 void JobMap::grow_index() {
@@ -84,8 +93,8 @@ void JobMap::grow_index() {
         wanted *= 2;
     name_index_.assign(wanted, kNone);
     for (uint32_t node = 0; node < node_count(); ++node) {
-        if (kept_name(node).empty()) continue;
-        uint32_t& slot = name_index_[name_slot(kept_name(node))];
+        if (text(name_spans_[node]).empty()) continue;
+        uint32_t& slot = name_index_[name_slot(text(name_spans_[node]))];
         if (slot == kNone) slot = node;
     }
 }
@@ -93,18 +102,41 @@ void JobMap::grow_index() {
 void JobMap::index_name(uint32_t node) {
     if (name_index_.size() < size_t{2} * node_count()) {
         grow_index();  // takes the node in
-    } else if (!kept_name(node).empty()) {
-        uint32_t& slot = name_index_[name_slot(kept_name(node))];
+    } else if (!text(name_spans_[node]).empty()) {
+        uint32_t& slot = name_index_[name_slot(text(name_spans_[node]))];
         if (slot == kNone) slot = node;
     }
 }
 
-uint32_t JobMap::find_in_rows(std::string_view name) const {
-    for (const Row& row : rows_) {
-        if (const auto place = preg::place_in(name_row(row), name))
-            return row.node + static_cast<uint32_t>(*place);
+/// The first row of its prefix.
+void JobMap::index_row(uint32_t row) {
+    if (name_index_.size() >= 2 * rows_.size()) {
+        name_index_[row_slot(text(rows_[row].prefix))] = row;
+        return;
     }
-    return kNone;
+    name_index_.assign(name_index_.size() * 4, kNone);
+    for (uint32_t first = 0; first < rows_.size(); first += rows_[first].group)
+        name_index_[row_slot(text(rows_[first].prefix))] = first;
+}
+
+uint32_t JobMap::find_in_rows(std::string_view name) const {
+    const std::string_view suffix = text(row_suffix_);
+    if (!name.ends_with(suffix)) return kNone;
+    const std::string_view body = name.substr(0, name.size() - suffix.size());
+    // A prefix does not end in a digit: there is one way to take a name apart.
+    const std::string_view prefix = body.substr(0, body.find_last_not_of("0123456789") + 1);
+    const uint32_t group = name_index_[row_slot(prefix)];
+    const std::string_view digits = body.substr(prefix.size());
+    if (group == kNone || digits.empty()) return kNone;
+    const std::string_view number = digits.substr(std::min(digits.find_first_not_of('0'), digits.size() - 1));
+    if (number.size() > preg::kMaxDigits) return kNone;
+    const auto begin = rows_.begin() + group, end = begin + begin->group;
+    const auto behind = std::upper_bound(begin, end, preg::value_of(number),
+                                         [](uint64_t wanted, const Row& row) { return wanted < row.first; });
+    if (behind == begin) return kNone;
+    const Row& row = *(behind - 1);
+    const auto place = preg::place_in(name_row(row), name);
+    return place ? row.node + static_cast<uint32_t>(*place) : kNone;
 }
 
 uint32_t JobMap::find_name(std::string_view name) const {
@@ -129,7 +161,7 @@ uint32_t JobMap::find_by_label(std::string_view host) const {
         }
     }
     for (uint32_t node = 0; node < name_spans_.size(); ++node) {
-        if (same_host(kept_name(node), host)) return node;
+        if (same_host(text(name_spans_[node]), host)) return node;
     }
     return kNone;
 }

@@ -124,7 +124,7 @@ class JobMap {
                 take(node, names.name());
         }
         for (uint32_t node = 0; node < name_spans_.size(); ++node)
-            take(node, kept_name(node));
+            take(node, text(name_spans_[node]));
     }
     uint32_t node_id(uint32_t node) const { return ids_.empty() ? node : ids_[node]; }
     /// kNone where there is none. By name, alias, or the name's first label.
@@ -209,11 +209,9 @@ class JobMap {
     /// By this very name.
     uint32_t find_name(std::string_view name) const;
     uint32_t find_in_rows(std::string_view name) const;
-    std::string_view kept_name(uint32_t node) const {
-        return std::string_view(names_).substr(name_spans_[node].begin, name_spans_[node].length);
-    }
     uint32_t name_slot(std::string_view name) const;
     void index_name(uint32_t node);
+    void index_row(uint32_t row);
     void grow_index();
     uint32_t find_by_label(std::string_view host) const;
     uint32_t node_in_order(pmix_rank_t rank) const;
@@ -228,16 +226,25 @@ class JobMap {
         uint32_t count = 0;
         uint64_t first = 0;  ///< the first one's number
         uint32_t width = 0;  ///< digits that it has at least
-        Span prefix, suffix;
+        uint32_t group = 0;  ///< of the first of those with this prefix, which stand together: how many
+        Span prefix;
     };
+    std::string_view text(Span span) const {
+        return std::string_view(names_).substr(span.begin, span.length);
+    }
+    uint32_t row_slot(std::string_view prefix) const;
     preg::NameRow name_row(const Row& row) const;
     uint32_t node_count_ = 0;
     std::string names_;  ///< texts that rows or spans are parts of
-    /// A few rows, of which it is plain that no name stands twice, say all names: what a name is follows from
-    /// its number, and its number from it. Else rows_ is empty, and each node has its part of names_.
+    /// Where all names end in one suffix, with a number before it, and it is plain that none stands twice,
+    /// rows say all names: what a name is follows from its number, and its number from it. Else rows_ is
+    /// empty, and each node has its part of names_.
     std::vector<Row> rows_;
-    std::vector<Span> name_spans_;                           ///< empty with rows_
-    std::vector<uint32_t> name_index_;                       ///< open hash of nodes by name; kNone: free
+    Span row_suffix_;               ///< of all rows
+    uint64_t row_bytes_ = 0;        ///< of all their names
+    std::vector<Span> name_spans_;  ///< empty with rows_
+    /// Open hash of nodes by name, with rows of the first row of each prefix; kNone: free.
+    std::vector<uint32_t> name_index_;
     bool dots_ = false;                                      ///< a name has labels
     std::vector<uint32_t> ids_;                              ///< empty: the index is the id
     std::vector<uint32_t> by_id_;                            ///< nodes, ascending by id; empty with ids_
@@ -357,7 +364,7 @@ class JobMapBuilder {
 
     bool append(pmix_rank_t first, pmix_rank_t last, uint32_t node);
     bool append_row(uint32_t node, uint32_t count, pmix_rank_t first, uint32_t each);
-    bool follows(const preg::NameRow& row) const;
+    bool joins_rows(const preg::NameRow& row) const;
     void index_rows();
     void list_nodes();
     bool set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_t value);

@@ -249,37 +249,48 @@ uint32_t JobMapBuilder::add_node() {
     return node;
 }
 
-/// Whether it is plain that no name of the row is one of those of the rows before.
-bool JobMapBuilder::follows(const preg::NameRow& row) const {
-    constexpr size_t kMaxRows = 8;  // more are found faster by the index
+/// Whether it is plain that no name of the row is one of those of the rows before, and how it is taken apart.
+bool JobMapBuilder::joins_rows(const preg::NameRow& row) const {
     if (!map_.name_spans_.empty() || !map_.alias_index_.empty()) return false;
+    if (!row.prefix.empty() && preg::is_digit(row.prefix.back())) return false;
+    if (!row.suffix.empty() && preg::is_digit(row.suffix.front())) return false;
     if (map_.rows_.empty()) return true;
-    if (map_.rows_.size() == kMaxRows) return false;
-    const preg::NameRow last = map_.name_row(map_.rows_.back());
-    if (last.prefix.size() != row.prefix.size()) return false;
-    const int order = last.prefix.compare(row.prefix);
-    if (order != 0) return order < 0;
-    return last.suffix == row.suffix && row.first >= last.first + last.count;
+    if (row.suffix != map_.text(map_.row_suffix_)) return false;
+    const uint32_t group = map_.name_index_[map_.row_slot(row.prefix)];
+    if (group == kNone) return true;
+    const JobMap::Row& last = map_.rows_.back();
+    return group + map_.rows_[group].group == map_.rows_.size() && row.first >= last.first + last.count;
 }
 
 bool JobMapBuilder::add_row(const preg::NameRow& row) {
     // What the limits of preg let pass is less.
     if (row.count == 0 || row.count > UINT32_MAX - node_count() || row.prefix.size() > UINT16_MAX ||
-        row.suffix.size() > UINT16_MAX || !follows(row)) {
+        row.suffix.size() > UINT16_MAX || !joins_rows(row)) {
         return false;
     }
     // The names of all rows have to have room where they may have to be kept one by one.
-    size_t room = UINT32_MAX;
-    for (const JobMap::Row& before : map_.rows_)
-        room -= *map_.name_row(before).size(room);
-    if (!row.size(room)) return false;
+    const std::optional<size_t> size = row.size(UINT32_MAX - map_.row_bytes_);
+    if (!size) return false;
+    map_.row_bytes_ += *size;
     const auto keep = [this](std::string_view text) {
         const auto at = static_cast<uint32_t>(map_.names_.size());
         map_.names_.append(text);
         return JobMap::Span{at, static_cast<uint32_t>(text.size())};
     };
-    map_.rows_.push_back({node_count(), static_cast<uint32_t>(row.count), row.first,
-                          static_cast<uint32_t>(row.width), keep(row.prefix), keep(row.suffix)});
+    std::vector<JobMap::Row>& rows = map_.rows_;
+    if (rows.empty()) {
+        map_.row_suffix_ = keep(row.suffix);
+        map_.name_index_.assign(16, kNone);
+    }
+    const bool more = !rows.empty() && map_.text(rows.back().prefix) == row.prefix;
+    rows.push_back({node_count(), static_cast<uint32_t>(row.count), row.first,
+                    static_cast<uint32_t>(row.width), 0, more ? rows.back().prefix : keep(row.prefix)});
+    if (more) {
+        ++rows[map_.name_index_[map_.row_slot(row.prefix)]].group;
+    } else {
+        rows.back().group = 1;
+        map_.index_row(static_cast<uint32_t>(rows.size() - 1));
+    }
     map_.node_count_ += static_cast<uint32_t>(row.count);
     if (!map_.ids_.empty()) map_.ids_.resize(map_.node_count_, kNone);
     const auto dotted = [](std::string_view text) { return text.find('.') != std::string_view::npos; };
@@ -301,6 +312,8 @@ void JobMapBuilder::index_rows() {
     map_.names_ = std::move(names);
     map_.name_spans_ = std::move(spans);
     map_.rows_.clear();
+    map_.row_bytes_ = 0;
+    map_.name_index_.clear();
     map_.grow_index();
 }
 

@@ -139,7 +139,7 @@ class Expander {
     /// The names of one range.
     pmix_status_t row(const Range& range, size_t width, std::string_view rest) {
         const NameRow row{name_, range.first, range.last - range.first + 1, width, rest};
-        if (sink_.row != nullptr && row.count > 1) {
+        if (sink_.row != nullptr) {
             const std::optional<size_t> size = row.size(bytes_left_);
             if (row.count > names_left_ || !size) return PMIX_ERR_OUT_OF_RESOURCE;
             names_left_ -= row.count;

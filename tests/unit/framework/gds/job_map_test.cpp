@@ -361,7 +361,12 @@ TEST(JobMap, RowsOfNodesAreAsNodesOneByOne) {
         {"n[1-3]x,n[1-3]y", "6x(1)@0+2"},         // suffixes that differ
         {"m[1-3],n[1-3],l[1-3]", "9x(1)@0+2"},    // not ascending
         {"n[1-3],login,n[4-5],n3", "7x(1)@0+2"},  // rows and single ones
-        {"r[0-11]n[08-10]", "36x(1)@0+2"},        // more rows than are kept
+        {"n[1-3,5,8-9]", "6x(1)@0+2"},            // gaps
+        {"n[1-3],n[010-012]", "6x(1)@0+2"},       // numbers of another width
+        {"r[0-11]n[08-10]", "36x(1)@0+2"},        // a prefix for each rack
+        {"r[0-11]n[08-10].x1", "36x(1)@0+2"},     // a suffix with a digit
+        {"n[1-3].x1,n[4-6].x2", "6x(1)@0+2"},     // other suffixes
+        {"a[1-3],b[1-3],a[4-6]", "9x(1)@0+2"},    // a prefix that comes again
         {"n[7-9],n[07-10]", "7x(1)@0+2"},         // two ways to write a number
         {"n[0-3]", "2x(1)@0+2;4;5,6"},
         {"n[0-5]", "0-1;3x(1)@2+2;8;9"},
@@ -388,8 +393,11 @@ TEST(JobMap, RowsOfNodesAreAsNodesOneByOne) {
                     << shape.nodes;
             }
             for (const char* other :
-                 {"n", "n12", "n007", "n0008.x", "n8", "nx", "n-1", "m0", "n99999999999999999999", "n1", "10",
-                  "n011", "n5.x", "r0n8", "r11n08", ".", "n.x"}) {
+                 {"n",       "n12", "n007",      "n010",     "n10",   "a5",
+                  "b2",      "b4",  "r11n10.x1", "r1n08.x2", "n4.x1", "n4.x2",
+                  "n0008.x", "n8",  "nx",        "n-1",      "m0",    "n99999999999999999999",
+                  "n1",      "10",  "n011",      "n5.x",     "r0n8",  "r11n08",
+                  ".",       "n.x"}) {
                 EXPECT_EQ(one.find_node(other), plain.find_node(other)) << other << " in " << shape.nodes;
             }
         }
