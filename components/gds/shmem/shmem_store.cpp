@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <iterator>
 
 #include "framework/base/keyed_hash.hpp"
 
@@ -375,19 +378,31 @@ void ShmemStore::take_over_own(const char* nspace) const {
 
 void ShmemStore::pin(const Lookup& lookup, Kind kind, uint32_t of, const pmix_value_t& value,
                      const Visitor& visit) const {
-    std::string name(nspace_view(lookup.nspace));
-    name += '/';
-    name += key_view(lookup.key);
-    name += '/' + std::to_string(lookup.rank) + '/' + std::to_string(static_cast<int>(kind)) + '/' +
-            std::to_string(of);
+    // Without an allocation: mostly it is there already.
+    char text[PMIX_MAX_NSLEN + PMIX_MAX_KEYLEN + 64];
+    char* end = text;
+    const auto add = [&end](std::string_view part) {
+        std::memcpy(end, part.data(), part.size());
+        end += part.size();
+        *end++ = '/';
+    };
+    add(nspace_view(lookup.nspace));
+    add(key_view(lookup.key).substr(0, PMIX_MAX_KEYLEN));
+    for (const uint32_t number : {lookup.rank, static_cast<uint32_t>(kind), of}) {
+        end = std::to_chars(end, std::end(text), number).ptr;
+        *end++ = '/';
+    }
+    const std::string_view name(text, static_cast<size_t>(end - text));
     const std::lock_guard lock(pins_guard_);
-    const Value*& pinned = pinned_[name];
-    if (pinned == nullptr || value_compare(pinned->get(), &value) != PMIX_EQUAL) {
+    auto pinned = pinned_.find(name);
+    if (pinned == pinned_.end() || value_compare(pinned->second->get(), &value) != PMIX_EQUAL) {
         std::optional<Value> copy = Value::copy_of(&value);
         if (!copy) return visit({lookup.key, value, false});
-        pinned = &pins_.emplace_back(std::move(*copy));
+        const Value* kept = &pins_.emplace_back(std::move(*copy));
+        if (pinned == pinned_.end()) pinned = pinned_.emplace(name, kept).first;
+        pinned->second = kept;
     }
-    visit({lookup.key, *pinned->get(), true});
+    visit({lookup.key, *pinned->second->get(), true});
 }
 
 pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const {

@@ -314,6 +314,7 @@ int run_gets() {
         };
         check("as a copy", one.took_copy, one.of_copy);
         check("in our place", one.took_static, one.of_static);
+        check("by a pointer", one.took_pointer, 0);
     }
     expect_true("the kernel was called " + std::to_string(calls) + " times, the last time for number " +
                     std::to_string(last_call),
