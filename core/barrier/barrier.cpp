@@ -4,6 +4,9 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <optional>
+
 namespace muster {
 namespace {
 
@@ -42,6 +45,7 @@ Barrier::Place Barrier::arrive(bool posted) {
 /// False where the gate was shut before all had arrived, or before the server had what was posted.
 bool Barrier::wait() {
     std::atomic<uint64_t>& word = memory_->word();
+    std::optional<std::chrono::steady_clock::time_point> until;  // since we first sleep
     for (int i = 0;; ++i) {
         uint64_t now = word.load(std::memory_order_acquire);
         if (barrier_number(now) != number_) {
@@ -57,9 +61,19 @@ bool Barrier::wait() {
         } else if (i < kYields) {
             sched_yield();
         } else {
-            memory_->wait(barrier_gate(now), kLongestSleep);
+            const auto when = std::chrono::steady_clock::now();
+            if (!until) until = when + patience_;
+            if (when >= *until) return !call_in();
+            memory_->wait(barrier_gate(now), std::min(kLongestSleep, patience_));
         }
     }
+}
+
+/// Everybody in the barrier where we wait is to ask the server; false where that is over.
+bool Barrier::call_in() {
+    const uint64_t was = memory_->word().fetch_or(kBarrierShut, std::memory_order_acq_rel);
+    memory_->wake_all();
+    return barrier_number(was) == number_;
 }
 
 /// They are to ask the server, and so are we.
@@ -91,13 +105,7 @@ Barrier::Away Barrier::by_server() {
     });
     const std::lock_guard lock(lock_);
     ++away_;
-    if (inside_ && !called_) {
-        const uint64_t was = memory_->word().fetch_or(kBarrierShut, std::memory_order_acq_rel);
-        if (barrier_number(was) == number_) {
-            called_ = true;
-            memory_->wake_all();
-        }
-    }
+    if (inside_ && !called_) called_ = call_in();
     return away;
 }
 

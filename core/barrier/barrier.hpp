@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,8 +22,14 @@ class Barrier : public std::enable_shared_from_this<Barrier> {
         Ended       ///< the namespace has been deregistered meanwhile
     };
 
+    /// How long a process waits in memory until it asks the server instead, and so do the others: what keeps
+    /// it waiting may be one that has spoilt the memory.
+    static constexpr std::chrono::milliseconds kPatience{10000};
+
     /// `size`: how many processes the job has.
-    Barrier(std::unique_ptr<BarrierMemory> memory, uint32_t size) : memory_(std::move(memory)), size_(size) {}
+    Barrier(std::unique_ptr<BarrierMemory> memory, uint32_t size,
+            std::chrono::milliseconds patience = kPatience)
+        : memory_(std::move(memory)), size_(size), patience_(patience) {}
 
     /// Tells the server that all have arrived, so that it lets them go; false where it cannot be told.
     using TellServer = std::function<bool()>;
@@ -48,10 +55,12 @@ class Barrier : public std::enable_shared_from_this<Barrier> {
     };
     Place arrive(bool posted);
     void call_all();
+    bool call_in();
     bool wait();
 
     const std::unique_ptr<BarrierMemory> memory_;
     const uint32_t size_;
+    const std::chrono::milliseconds patience_;
     std::atomic<bool> closed_{false};
     std::mutex lock_;      // guards what follows
     size_t away_ = 0;      ///< fences over the whole job that are with the server

@@ -332,6 +332,33 @@ TEST(Barrier, WhatNobodyHonestWritesIsLeftToTheServer) {
     EXPECT_EQ(word.load(), 0U);
 }
 
+TEST(Barrier, WhoWaitsInMemoryThatWasSpoiltAsksTheServerInTheEnd) {
+    // One of the job says that nobody is there, or that something has changed, without end.
+    for (const uint64_t spoilt : {uint64_t{0}, kBarrierReleased}) {
+        Referee referee;
+        referee.memory().open();
+        std::atomic<uint64_t>& word = referee.memory().word();
+        const uint64_t number = word.load();
+        std::atomic<uint32_t> asking{0};
+        std::vector<std::thread> waiting;
+        for (int i = 0; i < 2; ++i) {
+            auto memory = BarrierMemory::attach(UniqueFd(dup(referee.memory().descriptor())), getuid());
+            ASSERT_TRUE(memory.ok());
+            waiting.emplace_back([&, barrier = std::make_shared<Barrier>(std::move(*memory), 4,
+                                                                         std::chrono::milliseconds(50))] {
+                EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer);
+                ++asking;
+            });
+        }
+        while (asking < 2) {
+            if (!barrier_shut(word)) word = number | (spoilt != 0 && barrier_released(word) ? 0 : spoilt);
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+        }
+        for (std::thread& one : waiting)
+            one.join();
+    }
+}
+
 TEST(Barrier, MemoryThatWasTakenAwayHarmsNoServer) {
     Referee referee;
     const int fd = referee.memory().descriptor();
