@@ -193,6 +193,26 @@ TEST_F(StoreTest, ClientsWithoutADescriptorLeftDoWithLessOrSayWhatTheyLack) {
     RecordProperty("with_less", std::to_string(with_less));  // how the library was built decides
 }
 
+TEST_F(StoreTest, AClientWithoutRoomToMapIsSentItsData) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a sanitizer needs more address space";
+#endif
+    Host host;
+    const auto job = host.start_job(2);
+    std::vector<Process> processes;
+    // One of them has less than the segment may become.
+    processes.push_back(host.start_program(job, 0, STORE_CLIENT, {"life", "2", "100", "mapped"}));
+    processes.push_back(host.start_program(
+        job, 1, STORE_CLIENT, {"life", "2", "100", "sent"},
+        {"STORE_CLIENT_SPACE=" + std::to_string(512U << 20), "PMIX_MCA_client_base_verbose=2"}));
+    std::string said;
+    for (std::string line = processes[1].line(60); !line.empty(); line = processes[1].line())
+        said += line + "\n";
+    for (Process& process : processes)
+        EXPECT_EQ(process.wait(60), 0) << said;
+    EXPECT_NE(said.find("asking for job data"), std::string::npos) << said;
+}
+
 TEST_F(StoreTest, AServerWhoseFilesMayNotBeLargeMakesItSmaller) {
     for (const rlim_t bytes : {1 << 20, 1 << 10}) {
         EXPECT_TRUE(well_apart([bytes] {
@@ -255,16 +275,27 @@ TEST_F(StoreTest, PostedDataWithoutRoomAreAskedFor) {
     expect_life(host, host.start_job(3), "60000", "mapped");
 }
 
-TEST_F(StoreTest, AReaderThatIsKilledStopsNobody) {
+TEST_F(StoreTest, ReadersThatAreKilledStopNobody) {
     Host host;
-    const auto job = host.start_job(2);
-    Process other = host.start_program(job, 1, STORE_CLIENT, {"reads", "2"});
-    Process reader = host.start_program(job, 0, STORE_CLIENT, {"reads", "2"});
-    EXPECT_EQ(reader.line(), "ready");
-    EXPECT_EQ(other.line(), "ready");
-    reader.signal(SIGKILL);
-    EXPECT_EQ(reader.wait(), 128 + SIGKILL);
+    const auto job = host.start_job(6);
+    std::vector<Process> readers;
+    for (const pmix_rank_t rank : job.nodes[0])
+        readers.push_back(host.start_program(job, rank, STORE_CLIENT, {"reads", "6"}));
+    for (Process& reader : readers)
+        EXPECT_EQ(reader.line(), "ready");
+    Process other = std::move(readers.back());
+    readers.pop_back();
+    for (Process& reader : readers) {
+        reader.go_on();
+        EXPECT_EQ(reader.line(), "still");  // it reads, and does nothing else
+        reader.signal(SIGKILL);
+        EXPECT_EQ(reader.wait(), 128 + SIGKILL);
+        other.go_on();
+        EXPECT_EQ(other.line(), "still") << "it does not read any more";
+    }
     expect_life(host, host.start_job(2), "100", "mapped");
+    other.go_on();
+    EXPECT_EQ(other.line(), "still");
     other.signal(SIGKILL);
     EXPECT_EQ(other.wait(), 128 + SIGKILL) << "it went on until it was killed";
 }

@@ -3,10 +3,12 @@
 //   life SIZE BYTES mapped|sent|any [NAME=VALUE]   the whole of it, with values of that many bytes; with that
 //   in its
 //                                              environment
-//   reads SIZE                    posts, says "ready", and reads until it is killed
+//   reads SIZE                    posts, says "ready", and reads until it is killed; says "still" when it
+//   gets a line, having read everything once more
 //   outlives SIZE FILE            says "ready", reads on when its server has gone, and writes to FILE how
 //   that went
 #include <pmix.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -121,14 +123,29 @@ int main(int count, char** words) {
         if (setrlimit(RLIMIT_NOFILE, &limit) != 0) fail("setrlimit");
         dup2(STDOUT_FILENO, STDERR_FILENO);
     }
+    if (const char* space = getenv("STORE_CLIENT_SPACE")) {
+        // So much address space.
+        const rlim_t most = std::strtoul(space, nullptr, 10);
+        const rlimit limit = {most, most};
+        if (setrlimit(RLIMIT_AS, &limit) != 0) fail("setrlimit");
+        dup2(STDOUT_FILENO, STDERR_FILENO);
+    }
     if (PMIx_Init(&self, nullptr, 0) != PMIX_SUCCESS) fail("init");
     if (what == "life") return life(std::strtoul(words[3], nullptr, 10), words[4]);
     post(100);
     std::puts("ready");
     std::fflush(stdout);
     if (what == "reads") {
-        for (;;)
-            look(100, true);
+        pollfd word = {STDIN_FILENO, POLLIN, 0};
+        for (;;) {
+            char byte = 0;
+            const bool asked = poll(&word, 1, 0) == 1 && ::read(STDIN_FILENO, &byte, 1) == 1;
+            for (int i = 0; i < 20; ++i)
+                look(100, true);
+            if (!asked) continue;
+            std::puts("still");
+            std::fflush(stdout);
+        }
     }
     char byte = 0;
     [[maybe_unused]] const ssize_t got = read(STDIN_FILENO, &byte, 1);  // its end: the server has gone

@@ -2,11 +2,16 @@
 // The segment of gds/shmem with one who writes and many who read, on the same memory, so that the thread
 // sanitizer sees both. MUSTER_STRESS_SECONDS makes it long.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -172,6 +177,22 @@ TEST(SegmentTest, AKeyThatComesAndGoesKeepsItsPlace) {
     }
 }
 
+TEST(SegmentTest, TheNameOfAKeyStandsOnce) {
+    auto segment = Segment::create(16 << 20, "names");
+    ASSERT_TRUE(segment.ok()) << segment.error().text;
+    Writer writer(**segment, {});
+    ASSERT_TRUE(writer.begin("job").ok());
+    const std::string key(400, 'k');
+    const auto taken = [&](const std::string& name) {
+        const uint64_t before = writer.used();
+        for (uint32_t rank = 0; rank < 50; ++rank)  // too few for another table
+            EXPECT_TRUE(writer.put(Kind::Posted, rank, name, *Value::from(rank)).ok());
+        return writer.used() - before;
+    };
+    const uint64_t with_short_name = taken("k"), with_long_name = taken(key);
+    EXPECT_LE(with_long_name, with_short_name + key.size());
+}
+
 TEST(SegmentTest, AMapWhoseNodesFollowFromThemselvesIsNotFollowed) {
     auto segment = Segment::create(1 << 20, "circle");
     ASSERT_TRUE(segment.ok()) << segment.error().text;
@@ -222,6 +243,59 @@ TEST(SegmentTest, AWriterThatDiesAnywhereLeavesWhatItHadPublished) {
     }
     ASSERT_TRUE(reader.find(Kind::Posted, 1, "key", item));
     EXPECT_STREQ(item.value.data.string, "second");
+}
+
+TEST(SegmentTest, AWriterThatIsKilledWhileItWritesLeavesAllThatItHadWritten) {
+    struct Told {
+        std::atomic<uint32_t> written{0};
+    };
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    uint32_t rounds = 0;
+    for (; rounds < 3 || std::chrono::steady_clock::now() < until; ++rounds) {
+        auto segment = Segment::create(16 << 20, "killed");
+        ASSERT_TRUE(segment.ok()) << segment.error().text;
+        void* page = mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(page, MAP_FAILED);
+        auto* told = new (page) Told();
+        const pid_t child = fork();
+        if (child == 0) {
+            Writer writer(**segment, {});
+            if (!writer.begin("job")) _exit(1);
+            // It grows, its table is replaced by larger ones, and every third value by a new one.
+            for (uint32_t round = 0, known = 0; writer.used() < (12 << 20); ++round) {
+                const uint32_t at = round % 3 == 2 ? round % known : known;
+                if (!writer.put(Kind::Posted, at % kRanks, key_name(at / kRanks), *value_of(round))) _exit(1);
+                if (at == known) told->written.store(++known, std::memory_order_release);
+            }
+            _exit(0);
+        }
+        // A reader of its own, as a client is one, which reads as long as the writer lives.
+        auto mapped = Segment::attach(UniqueFd(dup((*segment)->descriptor())), getuid());
+        ASSERT_TRUE(mapped.ok()) << mapped.error().text;
+        const Reader reader(**mapped, {});
+        uint32_t next = rounds;
+        size_t wrong = 0;
+        const auto look = [&](uint32_t at, uint32_t known) {
+            Item item;
+            const bool found = reader.find(Kind::Posted, at % kRanks, key_name(at / kRanks), item);
+            if (found ? !whole(item.value) : at < known) ++wrong;
+        };
+        const uint32_t enough = 500 + rounds * 997 % 4000;
+        for (uint32_t known = 0; known < enough && waitpid(child, nullptr, WNOHANG) == 0;) {
+            known = told->written.load(std::memory_order_acquire);
+            next = next * 1664525 + 1013904223;
+            look((next >> 8) % (known + 1), known);
+        }
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+        const uint32_t known = told->written.load(std::memory_order_acquire);
+        EXPECT_GE(known, enough);
+        for (uint32_t at = 0; at <= known + 1; ++at)
+            look(at, known);
+        EXPECT_EQ(wrong, 0U) << "in round " << rounds;
+        munmap(page, sizeof(Told));
+    }
+    RecordProperty("rounds", std::to_string(rounds));
 }
 
 }  // namespace

@@ -185,6 +185,35 @@ TEST_F(ChannelTest, GathersWhatMayWaitUntilTheEndOfTheTurn) {
     EXPECT_EQ(read_other(), two);
 }
 
+TEST_F(ChannelTest, WritesAllThatWaitsByOneCall) {
+    // A socket that keeps what goes by one call together.
+    int fds[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+    ours_.fd.reset(fds[0]);
+    other_.reset(fds[1]);
+    make();
+    std::string all;
+    for (uint32_t i = 0; i < 20; ++i) {
+        const std::string text = pattern(100 * i);
+        if (i % 2 == 0) {
+            EXPECT_TRUE(channel_->send_soon(0, i, bytes_of(text)));
+        } else {
+            EXPECT_TRUE(channel_->send_shared_soon(0, i, std::make_shared<const Bytes>(bytes_of(text))));
+        }
+        all += wire_frame(0, i, text);
+    }
+    ASSERT_TRUE(runs_until([&] { return channel_->queued() == 0; }));
+    char got[65536];
+    const ssize_t size = ::read(other_.get(), got, sizeof got);
+    EXPECT_EQ(size, static_cast<ssize_t>(all.size())) << "it came in pieces";
+    EXPECT_TRUE(size > 0 && std::string(got, static_cast<size_t>(size)) == all);
+    const Bytes head = bytes_of("head"), body = bytes_of("body");
+    const std::array<ByteView, 2> parts{head.view(), body.view()};
+    EXPECT_TRUE(channel_->send_parts(0, 1, parts));
+    EXPECT_EQ(::read(other_.get(), got, sizeof got),
+              static_cast<ssize_t>(wire_frame(0, 1, "headbody").size()));
+}
+
 TEST_F(ChannelTest, ReceivesByteByByte) {
     make_and_start();
     for (const char byte : wire_frame(3, 101, "abc") + wire_frame(3, 1, "") + wire_frame(3, 102, "de")) {
