@@ -348,25 +348,28 @@ Result<void> ShmemStore::attach(SegmentOffer offer) {
     }
 }
 
-/// Puts all job data into the other store, once, for questions that the segment does not answer by itself.
+/// Puts all job data into the other store, for questions that the segment does not answer by itself: once,
+/// and again when the server has registered more.
 void ShmemStore::take_over(const Attached& attached) const {
-    if (taken_over_.load(std::memory_order_acquire)) return;
-    const std::lock_guard lock(fill_guard_);
-    if (taken_over_.load(std::memory_order_relaxed)) return;
+    Item item;
+    const auto current = [&] {
+        return !attached.reader->find(Kind::Packed, 0, "job", item) || item.value.type != PMIX_BYTE_OBJECT ||
+               item.value.data.bo.bytes == taken_over_.load(std::memory_order_acquire);
+    };
+    if (current()) return;
     try {
-        Item item;
-        if (attached.reader->find(Kind::Packed, 0, "job", item) && item.value.type == PMIX_BYTE_OBJECT) {
-            // A copy: what is checked must not change.
-            const Bytes copy{ByteView(reinterpret_cast<const uint8_t*>(item.value.data.bo.bytes),
-                                      item.value.data.bo.size)};
-            Unpacker in(format_, copy.view());
-            if (auto taken = other_->unpack_job(attached.nspace.c_str(), in); !taken)
-                log_(1, taken.error().text);
-        }
+        const std::lock_guard lock(fill_guard_);
+        if (current()) return;
+        // What was published stays as it is: other data stand elsewhere.
+        const char* const stands = item.value.data.bo.bytes;
+        // A copy: what is checked must not change.
+        const Bytes copy{ByteView(reinterpret_cast<const uint8_t*>(stands), item.value.data.bo.size)};
+        Unpacker in(format_, copy.view());
+        if (auto taken = other_->unpack_job(attached.nspace.c_str(), in); !taken) log_(1, taken.error().text);
+        taken_over_.store(stands, std::memory_order_release);
     } catch (const std::bad_alloc&) {
-        return log_(1, "no memory for the job data of namespace " + attached.nspace);
+        log_(1, "no memory for the job data of namespace " + attached.nspace);
     }
-    taken_over_.store(true, std::memory_order_release);
 }
 
 void ShmemStore::take_over_own(const char* nspace) const {

@@ -128,8 +128,9 @@ class ShmemStore : public Gds {
     // The client's.
     std::unique_ptr<const Attached> own_attached_;
     std::atomic<const Attached*> attached_{nullptr};
-    mutable std::atomic<bool> taken_over_{false};  ///< the other store has all job data, too
-    mutable std::mutex pins_guard_;                ///< of the rest
+    /// Where the job data stand that the other store has, too.
+    mutable std::atomic<const char*> taken_over_{nullptr};
+    mutable std::mutex pins_guard_;  ///< of the rest
     mutable TextMap<const Value*> pinned_;
     mutable std::deque<Value> pins_;  ///< also those that are not the latest any more
 };

@@ -198,6 +198,33 @@ TEST_F(ShmemTest, EverythingOfAJobReadsAsWithHash) {
     EXPECT_EQ(all(*actual), all(*expected));
 }
 
+TEST_F(ShmemTest, WhatIsRegisteredAnewIsSeenByThoseWhoHadAskedForEverything) {
+    Gds* server = make_shmem();
+    ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
+    Gds* client = attached(*server);
+    const auto everything = [&](Gds& store) {
+        std::multimap<std::string, std::string> found;
+        store.find(lookup(nullptr, {}),
+                   [&](const Found& one) { found.emplace(one.key, text_of(one.value)); });
+        return found;
+    };
+    std::vector<std::string> nodes;
+    EXPECT_EQ(client->nodes_of("job", nodes), PMIX_SUCCESS);
+    EXPECT_EQ(nodes, (std::vector<std::string>{"alpha", "beta"}));
+    Info more = maps("alpha,beta,gamma", "0,1;2;3,4", 5);
+    more.add("later", "value");
+    for (int i = 0; i < 2; ++i) {  // the second time nothing is new
+        ASSERT_TRUE(server->register_job("job", 2, more).ok());
+        nodes.clear();
+        EXPECT_EQ(client->nodes_of("job", nodes), PMIX_SUCCESS);
+        EXPECT_EQ(nodes, (std::vector<std::string>{"alpha", "beta", "gamma"}));
+        EXPECT_EQ(everything(*client), everything(*told(*server)));
+        std::vector<pmix_proc_t> peers;
+        EXPECT_EQ(client->peers_on("gamma", "job", peers), PMIX_SUCCESS);
+        EXPECT_EQ(peers.size(), 2U);
+    }
+}
+
 TEST_F(ShmemTest, WhatIsPostedIsSeenAtOnceByAllWhoMayAndByNoOthers) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
