@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The store: what it writes as a server, and how it looks as a client. See shmem_store.hpp.
+// The store: what it writes as a server and finds there. What it is in a client is in attached.cpp.
 #include "components/gds/shmem/shmem_store.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
-#include <iterator>
 
 #include "framework/base/keyed_hash.hpp"
 
@@ -327,120 +324,26 @@ Result<int> ShmemStore::share(const char* nspace) {
     }
 }
 
-// --- client ---
+// --- server: what stands in the segment alone ---
 
-Result<void> ShmemStore::attach(SegmentOffer offer) {
-    try {
-        if (own_attached_) return Error{PMIX_ERR_EXISTS, "a segment is attached already"};
-        auto segment = Segment::attach(std::move(offer.fd), offer.owner);
-        if (!segment) return segment.error();
-        auto attached = std::make_unique<Attached>();
-        attached->segment = std::move(*segment);
-        attached->reader = std::make_unique<Reader>(*attached->segment, format_);
-        attached->self = offer.self;
-        attached->nspace = nspace_view(offer.self.nspace);
-        if (auto checked = attached->reader->check(attached->nspace); !checked) return checked;
-        own_attached_ = std::move(attached);
-        attached_.store(own_attached_.get(), std::memory_order_release);
-        return {};
-    } catch (const std::bad_alloc&) {
-        return Error{PMIX_ERR_NOMEM, "no memory for a segment"};
-    }
+/// The namespace, if there is any.
+const ShmemStore::Shared* ShmemStore::with_keys(const char* nspace) const {
+    const auto found = nspace != nullptr ? shared_.find(nspace_view(nspace)) : shared_.end();
+    if (found == shared_.end()) return nullptr;
+    const Shared& shared = found->second;
+    return shared.remote.empty() && shared.own.empty() ? nullptr : &shared;
 }
 
-/// Puts all job data into the other store, for questions that the segment does not answer by itself: once,
-/// and again when the server has registered more.
-void ShmemStore::take_over(const Attached& attached) const {
+template <class Visit>
+void ShmemStore::visit_alone(const Shared& shared, pmix_rank_t rank, Visit&& visit) {
     Item item;
-    const auto current = [&] {
-        return !attached.reader->find(Kind::Packed, 0, "job", item) || item.value.type != PMIX_BYTE_OBJECT ||
-               item.value.data.bo.bytes == taken_over_.load(std::memory_order_acquire);
-    };
-    if (current()) return;
-    try {
-        const std::lock_guard lock(fill_guard_);
-        if (current()) return;
-        // What was published stays as it is: other data stand elsewhere.
-        const char* const stands = item.value.data.bo.bytes;
-        // A copy: what is checked must not change.
-        const Bytes copy{ByteView(reinterpret_cast<const uint8_t*>(stands), item.value.data.bo.size)};
-        Unpacker in(format_, copy.view());
-        if (auto taken = other_->unpack_job(attached.nspace.c_str(), in); !taken) log_(1, taken.error().text);
-        taken_over_.store(stands, std::memory_order_release);
-    } catch (const std::bad_alloc&) {
-        log_(1, "no memory for the job data of namespace " + attached.nspace);
-    }
-}
-
-void ShmemStore::take_over_own(const char* nspace) const {
-    const Attached* attached = attached_.load(std::memory_order_acquire);
-    if (attached != nullptr &&
-        (nspace == nullptr || *nspace == '\0' || nspace_is(nspace, attached->nspace.c_str())))
-        take_over(*attached);
-}
-
-void ShmemStore::pin(const Lookup& lookup, Kind kind, uint32_t of, const pmix_value_t& value,
-                     const Visitor& visit) const {
-    // Without an allocation: mostly it is there already.
-    char text[PMIX_MAX_NSLEN + PMIX_MAX_KEYLEN + 64];
-    char* end = text;
-    const auto add = [&end](std::string_view part) {
-        std::memcpy(end, part.data(), part.size());
-        end += part.size();
-        *end++ = '/';
-    };
-    add(nspace_view(lookup.nspace));
-    add(key_view(lookup.key).substr(0, PMIX_MAX_KEYLEN));
-    for (const uint32_t number : {lookup.rank, static_cast<uint32_t>(kind), of}) {
-        end = std::to_chars(end, std::end(text), number).ptr;
-        *end++ = '/';
-    }
-    const std::string_view name(text, static_cast<size_t>(end - text));
-    const std::lock_guard lock(pins_guard_);
-    auto pinned = pinned_.find(name);
-    if (pinned == pinned_.end() || value_compare(pinned->second->get(), &value) != PMIX_EQUAL) {
-        std::optional<Value> copy = Value::copy_of(&value);
-        if (!copy) return visit({lookup.key, value, false});
-        const Value* kept = &pins_.emplace_back(std::move(*copy));
-        if (pinned == pinned_.end()) pinned = pinned_.emplace(name, kept).first;
-        pinned->second = kept;
-    }
-    visit({lookup.key, *pinned->second->get(), true});
-}
-
-pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const {
-    const Attached* attached = attached_to(lookup.nspace);
-    try {
-        if (attached == nullptr) {
-            pmix_status_t status = PMIX_SUCCESS;
-            return find_alone(lookup, visit, status) ? status : other_->find(lookup, visit);
+    for (const auto* ranks : {&shared.own, &shared.remote}) {
+        const auto keys = ranks->find(rank);
+        if (keys == ranks->end()) continue;
+        for (const uint64_t key : keys->second) {
+            const std::string name(shared.writer->key_name(key));
+            if (shared.reader->find(Kind::Posted, rank, name, item)) visit(name, item.value);
         }
-        const bool own = lookup.rank == attached->self.rank;
-        Finder finder(*attached->reader, attached->nspace, lookup, own);
-        Item item;
-        // What it posted itself it mostly reads back from its own memory.
-        if (own && lookup.key != nullptr && lookup.qualifiers.empty() && !key_is_reserved(lookup.key)) {
-            const pmix_status_t status = other_->find(lookup, visit);
-            if (status == PMIX_SUCCESS || status == PMIX_ERR_EXISTS_OUTSIDE_SCOPE) return status;
-        }
-        switch (finder.find(item)) {
-            case Answer::Given:
-                if (lookup.pin) {
-                    pin(lookup, finder.kind(), finder.of(), item.value, visit);
-                } else {
-                    visit({lookup.key, item.value, false});
-                }
-                return PMIX_SUCCESS;
-            case Answer::Unknown:
-                take_over(*attached);
-                break;
-            case Answer::Absent:
-                break;
-        }
-        const pmix_status_t status = other_->find(lookup, visit);
-        return status == PMIX_ERR_INVALID_NAMESPACE ? PMIX_ERR_NOT_FOUND : status;
-    } catch (const std::bad_alloc&) {
-        return PMIX_ERR_NOMEM;
     }
 }
 
@@ -464,29 +367,6 @@ pmix_status_t ShmemStore::find_posted(const pmix_proc_t& proc, View view, const 
         return any ? PMIX_SUCCESS : status;
     } catch (const std::bad_alloc&) {
         return PMIX_ERR_NOMEM;
-    }
-}
-
-// --- server: what stands in the segment alone ---
-
-/// The namespace, if there is any.
-const ShmemStore::Shared* ShmemStore::with_keys(const char* nspace) const {
-    const auto found = nspace != nullptr ? shared_.find(nspace_view(nspace)) : shared_.end();
-    if (found == shared_.end()) return nullptr;
-    const Shared& shared = found->second;
-    return shared.remote.empty() && shared.own.empty() ? nullptr : &shared;
-}
-
-template <class Visit>
-void ShmemStore::visit_alone(const Shared& shared, pmix_rank_t rank, Visit&& visit) {
-    Item item;
-    for (const auto* ranks : {&shared.own, &shared.remote}) {
-        const auto keys = ranks->find(rank);
-        if (keys == ranks->end()) continue;
-        for (const uint64_t key : keys->second) {
-            const std::string name(shared.writer->key_name(key));
-            if (shared.reader->find(Kind::Posted, rank, name, item)) visit(name, item.value);
-        }
     }
 }
 
