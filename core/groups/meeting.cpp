@@ -48,8 +48,9 @@ struct Meeting::Page {
     alignas(64) std::atomic<uint64_t> calls[kMost];  ///< by rank; written before it arrives
 };
 
-Meeting::Meeting(std::unique_ptr<BarrierMemory> memory, uint32_t size, pmix_rank_t rank)
-    : memory_(std::move(memory)), size_(size), rank_(rank) {
+Meeting::Meeting(std::unique_ptr<BarrierMemory> memory, uint32_t size, pmix_rank_t rank,
+                 std::chrono::milliseconds patience)
+    : memory_(std::move(memory)), size_(size), rank_(rank), patience_(patience) {
     static_assert(sizeof(Page) <= 4096, "it has to fit into the smallest page");
 }
 
@@ -79,6 +80,7 @@ bool Meeting::enter(uint64_t call, bool& last) {
 
 /// False where the gate was shut before anything was told.
 bool Meeting::wait() {
+    std::optional<std::chrono::steady_clock::time_point> until;  // since we first sleep
     for (int i = 0;; ++i) {
         const uint64_t now = page().word.load(std::memory_order_acquire);
         if (barrier_number(now) != number_) {
@@ -89,9 +91,19 @@ bool Meeting::wait() {
         if (i < kYields) {
             sched_yield();
         } else {
-            memory_->wait(barrier_gate(now), kLongestSleep);
+            const auto when = std::chrono::steady_clock::now();
+            if (!until) until = when + patience_;
+            if (when >= *until) return !call_in();
+            memory_->wait(barrier_gate(now), std::min(kLongestSleep, patience_));
         }
     }
+}
+
+/// Everybody in the meeting where we wait is to ask the server; false where that is over.
+bool Meeting::call_in() {
+    const uint64_t was = page().word.fetch_or(kBarrierShut, std::memory_order_acq_rel);
+    memory_->wake_all();
+    return barrier_number(was) == number_;
 }
 
 void Meeting::shut() {
@@ -159,13 +171,7 @@ Meeting::Away Meeting::by_server() {
     });
     const std::lock_guard lock(lock_);
     ++away_;
-    if (inside_ && !called_) {
-        const uint64_t was = page().word.fetch_or(kBarrierShut, std::memory_order_acq_rel);
-        if (barrier_number(was) == number_) {
-            called_ = true;
-            memory_->wake_all();
-        }
-    }
+    if (inside_ && !called_) called_ = call_in();
     return away;
 }
 

@@ -7,6 +7,7 @@
 #include <pmix_common.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,8 @@ class Meeting : public std::enable_shared_from_this<Meeting> {
   public:
     /// More processes find no room there.
     static constexpr uint32_t kMost = 480;
+    /// As in the barrier (Barrier::kPatience).
+    static constexpr std::chrono::milliseconds kPatience{10000};
 
     struct Result {
         pmix_status_t status = PMIX_SUCCESS;
@@ -49,7 +52,8 @@ class Meeting : public std::enable_shared_from_this<Meeting> {
     };
 
     /// `size`: how many processes the job has, at most kMost; `rank`: our own.
-    Meeting(std::unique_ptr<BarrierMemory> memory, uint32_t size, pmix_rank_t rank);
+    Meeting(std::unique_ptr<BarrierMemory> memory, uint32_t size, pmix_rank_t rank,
+            std::chrono::milliseconds patience = kPatience);
 
     /// Comes with a call, of which all that must be the same is in `call`, and waits for the others.
     Visit meet(uint64_t call);
@@ -73,12 +77,14 @@ class Meeting : public std::enable_shared_from_this<Meeting> {
     Page& page();
     bool enter(uint64_t call, bool& last);
     bool wait();
+    bool call_in();
     void shut();
     void leave(Visit& visit, bool told);
 
     const std::unique_ptr<BarrierMemory> memory_;
     const uint32_t size_;
     const pmix_rank_t rank_;
+    const std::chrono::milliseconds patience_;
     std::atomic<bool> closed_{false};
     std::mutex lock_;      // guards what follows
     size_t away_ = 0;      ///< calls that are with the server

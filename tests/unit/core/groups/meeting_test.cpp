@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -123,6 +125,33 @@ TEST_F(MeetingTest, it_ends_with_the_connection) {
     EXPECT_EQ(visit.turn, Turn::AskServer);
     memory_->open();
     EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer);
+}
+
+TEST_F(MeetingTest, who_waits_too_long_asks_the_server_as_all_do) {
+    // One says again and again that nobody is there.
+    std::vector<std::thread> threads;
+    std::vector<Meeting::Visit> visits(2);
+    std::atomic<uint32_t> back{0};
+    const uint64_t empty = memory_->word();
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+        auto memory = BarrierMemory::attach(UniqueFd(dup(memory_->descriptor())), getuid());
+        ASSERT_TRUE(memory.ok());
+        threads.emplace_back([&, rank,
+                              one = std::make_shared<Meeting>(std::move(*memory), kRanks, rank,
+                                                              std::chrono::milliseconds(50))] {
+            visits[rank] = one->meet(1);
+            ++back;
+        });
+    }
+    while (back < 2) {
+        uint64_t now = memory_->word();
+        if (!barrier_shut(now)) memory_->word().compare_exchange_strong(now, empty);
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(count(visits, Turn::AskServer), 2U);
+    EXPECT_TRUE(barrier_shut(memory_->word()));
 }
 
 TEST_F(MeetingTest, whatever_is_in_the_page_nobody_hangs_or_reads_beyond_it) {
