@@ -59,8 +59,9 @@ static constexpr uint32_t kUnsaid = UINT32_MAX;
 void Registration::count_node_ranks(JobMapBuilder& map) {
     std::vector<uint32_t> next;
     for (const auto& [nspace, other] : store_.jobs_) {
-        other->map->each_node_name([&](uint32_t node, std::string_view name) {
-            const size_t count = other->map->ranks_on(node).size();
+        const JobMap& theirs = *other->map;
+        theirs.each_node_name([&](uint32_t node, std::string_view name) {
+            const size_t count = theirs.ranks_on(node).size();
             const uint32_t here = count != 0 ? map.find_node_named(name) : JobMap::kNone;
             if (here == JobMap::kNone) return;
             next.resize(map.node_count(), 0);
