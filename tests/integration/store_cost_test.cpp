@@ -24,10 +24,13 @@ using integration::Process;
 using integration::RawPeer;
 using muster::Packer;
 
-class StoreCost : public testing::Test {
-  protected:
-    StoreCost() { setenv("PMIX_MCA_gds", "shmem", 1); }
+/// Chooses the store before there is a host, which reads the choice.
+struct WithSharedStore {
+    WithSharedStore() { setenv("PMIX_MCA_gds", "shmem", 1); }
+};
 
+class StoreCost : public testing::Test, private WithSharedStore {
+  protected:
     Process start(const Host::Job& job, pmix_rank_t rank, const std::vector<std::string>& words,
                   const std::vector<std::string>& more = {}) {
         return host.start_program(job, rank, COST_CLIENT, words, more);
