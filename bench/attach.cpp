@@ -136,8 +136,7 @@ int host(const char* self, int tools) {
     const auto us = [](int64_t time) { return static_cast<double>(time) / 1000; };
     printf(
         "attach n=%d attach=%.1f start=%.1f init=%.1f finalize=%.1f calls=%.1f cpu=%.1f per_second=%.0f "
-        "again=%.1f "
-        "leave=%.1f stay=%.1f\n",
+        "again=%.1f leave=%.1f stay=%.1f\n",
         tools, us(median(whole)), us(median(start)), us(median(init)), us(median(finalize)),
         us(median(init) + median(finalize)), static_cast<double>(used) / tools, tools / seconds,
         us(again.init), us(again.finalize), us(again.init + again.finalize));

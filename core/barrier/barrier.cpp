@@ -63,17 +63,10 @@ bool Barrier::wait() {
         } else {
             const auto when = std::chrono::steady_clock::now();
             if (!until) until = when + patience_;
-            if (when >= *until) return !call_in();
+            if (when >= *until) return !memory_->call_in(number_);
             memory_->wait(barrier_gate(now), std::min(kLongestSleep, patience_));
         }
     }
-}
-
-/// Everybody in the barrier where we wait is to ask the server; false where that is over.
-bool Barrier::call_in() {
-    const uint64_t was = memory_->word().fetch_or(kBarrierShut, std::memory_order_acq_rel);
-    memory_->wake_all();
-    return barrier_number(was) == number_;
 }
 
 /// They are to ask the server, and so are we.
@@ -105,7 +98,7 @@ Barrier::Away Barrier::by_server() {
     });
     const std::lock_guard lock(lock_);
     ++away_;
-    if (inside_ && !called_) called_ = call_in();
+    if (inside_ && !called_) called_ = memory_->call_in(number_);
     return away;
 }
 

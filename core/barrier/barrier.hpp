@@ -22,13 +22,9 @@ class Barrier : public std::enable_shared_from_this<Barrier> {
         Ended       ///< the namespace has been deregistered meanwhile
     };
 
-    /// How long a process waits in memory until it asks the server instead, and so do the others: what keeps
-    /// it waiting may be one that has spoilt the memory.
-    static constexpr std::chrono::milliseconds kPatience{10000};
-
     /// `size`: how many processes the job has.
     Barrier(std::unique_ptr<BarrierMemory> memory, uint32_t size,
-            std::chrono::milliseconds patience = kPatience)
+            std::chrono::milliseconds patience = BarrierMemory::kPatience)
         : memory_(std::move(memory)), size_(size), patience_(patience) {}
 
     /// Tells the server that all have arrived, so that it lets them go; false where it cannot be told.
@@ -55,7 +51,6 @@ class Barrier : public std::enable_shared_from_this<Barrier> {
     };
     Place arrive(bool posted);
     void call_all();
-    bool call_in();
     bool wait();
 
     const std::unique_ptr<BarrierMemory> memory_;

@@ -137,4 +137,10 @@ void BarrierMemory::wake_all() {
     syscall(SYS_futex, gate(), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+bool BarrierMemory::call_in(uint32_t number) {
+    const uint64_t was = word().fetch_or(kBarrierShut, std::memory_order_acq_rel);
+    wake_all();
+    return barrier_number(was) == number;
+}
+
 }  // namespace muster

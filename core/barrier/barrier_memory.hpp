@@ -87,6 +87,11 @@ class BarrierMemory {
     /// Called when that time is over, by whoever waited.
     void on_long_wait(std::function<void()> listener) { long_wait_ = std::move(listener); }
     void wake_all();
+    /// How long a process waits here until it asks the server instead, and so do the others: what keeps it
+    /// waiting may be one that has spoilt the memory.
+    static constexpr std::chrono::milliseconds kPatience{10000};
+    /// Everybody in the barrier of that number is to ask the server; false where that one is over.
+    bool call_in(uint32_t number);
     /// Wakes two of those who wait, those who came first, each of whom does the same when it sees that the
     /// barrier is over: so many wake sooner than one could wake them, and the kernel, which sees each of them
     /// run, spreads them over the processors. Who stands still between the two keeps others waiting for as

@@ -93,17 +93,10 @@ bool Meeting::wait() {
         } else {
             const auto when = std::chrono::steady_clock::now();
             if (!until) until = when + patience_;
-            if (when >= *until) return !call_in();
+            if (when >= *until) return !memory_->call_in(number_);
             memory_->wait(barrier_gate(now), std::min(kLongestSleep, patience_));
         }
     }
-}
-
-/// Everybody in the meeting where we wait is to ask the server; false where that is over.
-bool Meeting::call_in() {
-    const uint64_t was = page().word.fetch_or(kBarrierShut, std::memory_order_acq_rel);
-    memory_->wake_all();
-    return barrier_number(was) == number_;
 }
 
 void Meeting::shut() {
@@ -171,7 +164,7 @@ Meeting::Away Meeting::by_server() {
     });
     const std::lock_guard lock(lock_);
     ++away_;
-    if (inside_ && !called_) called_ = call_in();
+    if (inside_ && !called_) called_ = memory_->call_in(number_);
     return away;
 }
 

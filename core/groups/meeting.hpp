@@ -33,8 +33,6 @@ class Meeting : public std::enable_shared_from_this<Meeting> {
   public:
     /// More processes find no room there.
     static constexpr uint32_t kMost = 480;
-    /// As in the barrier (Barrier::kPatience).
-    static constexpr std::chrono::milliseconds kPatience{10000};
 
     struct Result {
         pmix_status_t status = PMIX_SUCCESS;
@@ -53,7 +51,7 @@ class Meeting : public std::enable_shared_from_this<Meeting> {
 
     /// `size`: how many processes the job has, at most kMost; `rank`: our own.
     Meeting(std::unique_ptr<BarrierMemory> memory, uint32_t size, pmix_rank_t rank,
-            std::chrono::milliseconds patience = kPatience);
+            std::chrono::milliseconds patience = BarrierMemory::kPatience);
 
     /// Comes with a call, of which all that must be the same is in `call`, and waits for the others.
     Visit meet(uint64_t call);
@@ -77,7 +75,6 @@ class Meeting : public std::enable_shared_from_this<Meeting> {
     Page& page();
     bool enter(uint64_t call, bool& last);
     bool wait();
-    bool call_in();
     void shut();
     void leave(Visit& visit, bool told);
 
