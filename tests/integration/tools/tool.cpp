@@ -296,6 +296,31 @@ std::string processes_in(const pmix_value_t& value) {
     return text;
 }
 
+/// What is known of this process, or of its whole job, of each of these keys.
+std::string known_of(bool job, const std::vector<std::string>& keys) {
+    pmix_proc_t proc = self;
+    if (job) proc.rank = PMIX_RANK_WILDCARD;
+    std::string text;
+    for (const std::string& key : keys) {
+        pmix_value_t* value = nullptr;
+        const pmix_status_t status = PMIx_Get(&proc, key.c_str(), nullptr, 0, &value);
+        text += " ";
+        if (status != PMIX_SUCCESS) {
+            text += PMIx_Error_string(status);
+        } else if (value->type == PMIX_STRING) {
+            text += value->data.string;
+        } else if (value->type == PMIX_UINT16) {
+            text += std::to_string(value->data.uint16);
+        } else if (value->type == PMIX_PROC_RANK || value->type == PMIX_UINT32) {
+            text += std::to_string(value->type == PMIX_UINT32 ? value->data.uint32 : value->data.rank);
+        } else {
+            text += PMIx_Data_type_string(value->type);
+        }
+        if (value != nullptr) PMIx_Value_free(value, 1);
+    }
+    return text;
+}
+
 /// The attributes of the one function that was asked for, at its level.
 std::string attributes_in(const pmix_value_t& value) {
     std::string text;
@@ -400,6 +425,8 @@ void step(const std::string& word, const std::vector<std::string>& arguments) {
         PMIx_Query_destruct(&query);
     } else if (word == "servers-here" || word == "table" || word == "support") {
         say(word + " " + answer_of(word, arguments));
+    } else if (word == "job" || word == "own") {
+        say(word + known_of(word == "job", arguments));
     } else if (word == "publish") {
         pmix_info_t info;
         std::memset(&info, 0, sizeof info);

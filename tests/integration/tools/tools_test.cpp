@@ -148,6 +148,31 @@ TEST_F(Tools, TOOL_24__TOOL_27__TOOL_50__TOOL_51__TOOL_20_life_without_a_server)
     EXPECT_EQ(outcome("init"), "init PMIX_ERR_UNREACH");
 }
 
+TEST_F(Tools, KnowAJobOfTheirOwnWhereNobodyTellsThemOfIt) {
+    const auto keys = [](const char* word, const std::vector<const char*>& names) {
+        std::string step = std::string(word) + ":";
+        for (const char* name : names)
+            step += std::string(step.back() == ':' ? "" : ",") + name;
+        return step;
+    };
+    const std::string sizes =
+        keys("job", {PMIX_UNIV_SIZE, PMIX_JOB_SIZE, PMIX_MAX_PROCS, PMIX_NUM_SLOTS, PMIX_LOCAL_SIZE,
+                     PMIX_NODE_SIZE, PMIX_NUM_NODES, PMIX_JOB_NUM_APPS});
+    const std::string places = keys("job", {PMIX_NODE_LIST, PMIX_LOCAL_PEERS, PMIX_LOCALLDR, PMIX_APPLDR});
+    const std::string ranks = keys("own", {PMIX_RANK, PMIX_GLOBAL_RANK, PMIX_APP_RANK, PMIX_LOCAL_RANK,
+                                           PMIX_NODE_RANK, PMIX_APPNUM, PMIX_NODEID, PMIX_HOSTNAME});
+    auto one = server("one");
+    for (const std::string rank : {"0", "4"}) {
+        for (const std::string where : {"", ",none"}) {
+            auto process = tool({"init:name=mine,rank=" + rank + where, sizes, places, ranks});
+            EXPECT_EQ(process->line(), "init PMIX_SUCCESS mine:" + rank);
+            EXPECT_EQ(process->line(), "job 1 1 1 1 1 1 1 1");
+            EXPECT_EQ(process->line(), "job " + host_name() + " " + rank + " " + rank + " " + rank);
+            EXPECT_EQ(process->line(), "own " + rank + " 0 0 0 0 0 0 " + host_name());
+        }
+    }
+}
+
 // --- who a tool is, and who decides ---
 
 TEST_F(Tools, TOOL_22__TOOL_23__TOOL_42_names_of_tools) {
