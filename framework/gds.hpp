@@ -78,6 +78,7 @@ struct JobFact {
     uint32_t of;
     const char* key;
     const pmix_value_t& value;
+    bool resource = false;  ///< known by register_resources, and gone with deregister_resources
 };
 using JobFactVisitor = std::function<void(const JobFact&)>;
 

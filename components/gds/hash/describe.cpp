@@ -23,17 +23,18 @@ class JobDescriber {
     }
 
   private:
-    void give(Realm realm, uint32_t of, const std::string& key, const pmix_value_t& value) {
-        visit_({realm, of, key.c_str(), value});
+    void give(Realm realm, uint32_t of, const std::string& key, const pmix_value_t& value,
+              bool resource = false) {
+        visit_({realm, of, key.c_str(), value, resource});
     }
     /// Leaves out what one of the tables before it has said.
     void give_all(Realm realm, uint32_t of, const Table& table,
-                  std::initializer_list<const Table*> before = {}) {
+                  std::initializer_list<const Table*> before = {}, bool resource = false) {
         for (const auto& [key, value] : table) {
             bool said = false;
             for (const Table* other : before)
                 said = said || (other != nullptr && other->contains(key));
-            if (!said) give(realm, of, key, *value.get());
+            if (!said) give(realm, of, key, *value.get(), resource);
         }
     }
 
@@ -47,7 +48,7 @@ class JobDescriber {
             if (job_.facts.contains(key_of(fact)) || !finder_.derive_job(fact, derived)) continue;
             give(Realm::Job, 0, key_of(fact), derived.value);
         }
-        give_all(Realm::Job, 0, store_.resources_.facts, {&job_.facts});
+        give_all(Realm::Job, 0, store_.resources_.facts, {&job_.facts}, true);
     }
 
     void describe_session() {
@@ -74,10 +75,11 @@ class JobDescriber {
             const Table* facts = at != job_.nodes.end() ? &at->second : nullptr;
             if (facts != nullptr) give_all(Realm::Node, node, *facts);
             if (node == own) give_all(Realm::Node, node, job_.own_node, {facts});
-            if (store_.resources_.nodes.empty()) continue;
-            const ResourceNode* resource = store_.resource_node(map.node_name(node), map.node_id(node));
+            if (store_.resources_.no_nodes()) continue;
+            const ResourceNode* resource = store_.resources_.node(map.node_name(node), map.node_id(node));
             if (resource == nullptr) continue;
-            give_all(Realm::Node, node, resource->facts, {facts, node == own ? &job_.own_node : nullptr});
+            give_all(Realm::Node, node, resource->facts, {facts, node == own ? &job_.own_node : nullptr},
+                     true);
         }
         // This node has no part in the job, but something was said of it.
         if (own == JobMap::kNone) give_all(Realm::Node, JobMap::kNone, job_.own_node);

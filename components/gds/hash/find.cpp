@@ -50,11 +50,11 @@ Finder::NodeTarget Finder::target_node(bool of_rank) const {
         if (lookup_->nodeid) {
             target.index = map.find_node_id(*lookup_->nodeid);
             target.own = store_.context_.nodeid == lookup_->nodeid;
-            target.resource = store_.resource_node({}, lookup_->nodeid);
+            target.resource = store_.resources_.node({}, lookup_->nodeid);
         } else {
             target.index = store_.node_by_name(map, lookup_->hostname);
             target.own = store_.is_own_host(lookup_->hostname);
-            target.resource = store_.resource_node(lookup_->hostname, {});
+            target.resource = store_.resources_.node(lookup_->hostname, {});
         }
         target.own = target.own || (target.index != JobMap::kNone && target.index == store_.own_node(map));
     } else if (of_rank && valid_rank() && map.node_of(lookup_->rank) != JobMap::kNone) {
@@ -66,9 +66,9 @@ Finder::NodeTarget Finder::target_node(bool of_rank) const {
     }
     if (target.resource == nullptr) {
         if (target.index != JobMap::kNone) {
-            target.resource = store_.resource_node(map.node_name(target.index), map.node_id(target.index));
+            target.resource = store_.resources_.node(map.node_name(target.index), map.node_id(target.index));
         } else if (target.own) {
-            target.resource = store_.resource_node(store_.context_.hostname, store_.context_.nodeid);
+            target.resource = store_.resources_.node(store_.context_.hostname, store_.context_.nodeid);
         }
     }
     return target;

@@ -23,18 +23,11 @@ bool HashStore::is_own_host(std::string_view host) const {
     return std::find(context_.aliases.begin(), context_.aliases.end(), host) != context_.aliases.end();
 }
 
-const ResourceNode* HashStore::resource_node(std::string_view host, std::optional<uint32_t> id) const {
-    for (const ResourceNode& node : resources_.nodes) {
-        if (!host.empty() && !node.name.empty() ? node.is(host) : id && node.id == id) return &node;
-    }
-    return nullptr;
-}
-
 uint32_t HashStore::node_by_name(const JobMap& map, std::string_view host) const {
     const uint32_t node = map.find_node(host);
     if (node != JobMap::kNone) return node;
     if (is_own_host(host)) return own_node(map);
-    const ResourceNode* known = resource_node(host, {});
+    const ResourceNode* known = resources_.node(host, {});
     return known != nullptr && known->name != host ? map.find_node(known->name) : JobMap::kNone;
 }
 
@@ -76,13 +69,14 @@ Result<void> HashStore::register_job(const char* nspace, int32_t nlocalprocs, In
 
 Result<void> HashStore::register_resources(InfoView info) {
     try {
-        Resources added;
+        Table facts;
+        std::vector<ResourceNode> nodes;
         for (const pmix_info_t& entry : info) {
             const std::string_view key = key_view(entry.key);
             if (key_info(key).fact != Fact::NodeArray) {
                 Result<Value> copy = copy_value(entry, "resources");
                 if (!copy) return copy.error();
-                added.facts.insert_or_assign(std::string(key), std::move(*copy));
+                facts.insert_or_assign(std::string(key), std::move(*copy));
                 continue;
             }
             const Result<InfoView> infos = infos_of(entry, "resources");
@@ -104,24 +98,13 @@ Result<void> HashStore::register_resources(InfoView info) {
                 if (!copy) return copy.error();
                 node.facts.insert_or_assign(std::string(key_view(fact.key)), std::move(*copy));
             }
-            added.nodes.push_back(std::move(node));
+            nodes.push_back(std::move(node));
         }
         const std::unique_lock lock(content_guard_);
-        resources_.nodes.reserve(resources_.nodes.size() + added.nodes.size());
-        resources_.facts.reserve(resources_.facts.size() + added.facts.size());
-        move_in(resources_.facts, added.facts);
-        for (ResourceNode& node : added.nodes) {
-            const ResourceNode* known = resource_node(node.name, node.id);
-            if (known == nullptr) {
-                resources_.nodes.push_back(std::move(node));
-                continue;
-            }
-            ResourceNode& into = resources_.nodes[static_cast<size_t>(known - resources_.nodes.data())];
-            into.facts.reserve(into.facts.size() + node.facts.size());
-            move_in(into.facts, node.facts);
-            if (node.id) into.id = node.id;
-            if (!node.aliases.empty()) into.aliases = std::move(node.aliases);
-        }
+        resources_.facts.reserve(resources_.facts.size() + facts.size());
+        move_in(resources_.facts, facts);
+        for (ResourceNode& node : nodes)
+            resources_.add(std::move(node));
         return {};
     } catch (const std::bad_alloc&) {
         return Error{PMIX_ERR_NOMEM, "no memory for resources"};
@@ -138,19 +121,8 @@ void HashStore::deregister_resources(InfoView info) {
         }
         const InfoView infos = value_as_infos(&entry.value);
         const char* host = infos.string(PMIX_HOSTNAME);
-        const ResourceNode* known =
-            resource_node(host != nullptr ? host : std::string_view(), infos.number<uint32_t>(PMIX_NODEID));
-        if (known == nullptr) continue;
-        const auto at = resources_.nodes.begin() + (known - resources_.nodes.data());
-        bool whole = true;
-        for (const pmix_info_t& fact : infos) {
-            const Fact which = key_info(key_view(fact.key)).fact;
-            if (which == Fact::Hostname || which == Fact::NodeId) continue;
-            whole = false;
-            const auto found = at->facts.find(key_view(fact.key));
-            if (found != at->facts.end()) at->facts.erase(found);
-        }
-        if (whole) resources_.nodes.erase(at);
+        resources_.remove(host != nullptr ? host : std::string_view(), infos.number<uint32_t>(PMIX_NODEID),
+                          infos);
     }
 }
 
@@ -375,7 +347,7 @@ std::vector<pmix_rank_t> HashStore::local_ranks(const char* nspace) const {
 
 pmix_status_t HashStore::peers_on(const char* node, const char* nspace, std::vector<pmix_proc_t>& out) const {
     const std::shared_lock lock(content_guard_);
-    bool known_node = node == nullptr || is_own_host(node) || resource_node(node, {}) != nullptr;
+    bool known_node = node == nullptr || is_own_host(node) || resources_.node(node, {}) != nullptr;
     const auto add = [&](const std::string& of, const Job& job) {
         const auto add_node = [&](uint32_t at) {
             for (const pmix_rank_t rank : job.map->ranks_on(at))

@@ -6,6 +6,7 @@
 #include <shared_mutex>
 
 #include "components/gds/hash/job.hpp"
+#include "components/gds/hash/resources.hpp"
 #include "framework/base/shared_lock.hpp"
 #include "framework/gds/realm.hpp"
 
@@ -54,7 +55,6 @@ class HashStore : public Gds {
     uint32_t own_node(const JobMap& map) const;
     uint32_t node_by_name(const JobMap& map, std::string_view host) const;
     bool is_own_host(std::string_view host) const;
-    const ResourceNode* resource_node(std::string_view host, std::optional<uint32_t> id) const;
     std::optional<uint32_t> size_of(const Job& job) const;
 
     /// Guards everything below: readers share it, the one thread that fills the store takes it alone, and

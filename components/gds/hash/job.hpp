@@ -83,26 +83,6 @@ struct Job {
     }
 };
 
-/// A node that is described apart from any job (PMIx_server_register_resources).
-struct ResourceNode {
-    std::string name;
-    std::optional<uint32_t> id;
-    std::vector<std::string> aliases;
-    Table facts;
-
-    bool is(std::string_view host) const {
-        for (const std::string& alias : aliases) {
-            if (alias == host) return true;
-        }
-        return same_host(name, host);
-    }
-};
-
-struct Resources {
-    Table facts;
-    std::vector<ResourceNode> nodes;
-};
-
 /// Moves all entries over; they replace those of the same key. Fails only where room has to be made.
 inline void move_in(Table& into, Table& from) {
     while (!from.empty()) {

@@ -88,7 +88,7 @@ class JobPacker {
         if (table != job_.nodes.end()) copy(entries, table->second);
         if (node == own_) copy(entries, job_.own_node);
         const ResourceNode* resource =
-            store_.resource_node(job_.map->node_name(node), job_.map->node_id(node));
+            store_.resources_.node(job_.map->node_name(node), job_.map->node_id(node));
         if (resource != nullptr) copy(entries, resource->facts);
     }
 

@@ -32,7 +32,7 @@ Result<void> ShmemStore::register_job(const char* nspace, int32_t nlocalprocs, I
     if (shared == shared_.end() || !shared->second.writer) return {};
     // Those who have mapped it see what has changed.
     try {
-        if (auto written = write_job(nspace, *shared->second.writer); !written)
+        if (auto written = write_job(nspace, shared->second, true); !written)
             report_full(nspace, shared->second, written.error());
     } catch (const std::bad_alloc&) {
         log_(1, "no memory to share what was registered anew for namespace " + std::string(nspace));
@@ -42,12 +42,17 @@ Result<void> ShmemStore::register_job(const char* nspace, int32_t nlocalprocs, I
 
 Result<void> ShmemStore::register_resources(InfoView info) {
     const std::lock_guard lock(fill_guard_);
-    return other_->register_resources(info);
+    auto stored = other_->register_resources(info);
+    for (auto& [nspace, shared] : shared_)
+        shared.more_resources = true;
+    return stored;
 }
 
 void ShmemStore::deregister_resources(InfoView info) {
     const std::lock_guard lock(fill_guard_);
     other_->deregister_resources(info);
+    for (auto& [nspace, shared] : shared_)
+        shared.fewer_resources = true;
 }
 
 void ShmemStore::deregister(const char* nspace) {
@@ -225,10 +230,38 @@ pmix_status_t ShmemStore::post_remote(const pmix_proc_t& proc, const char* key, 
     return status;
 }
 
-/// Adds and replaces.
-Result<void> ShmemStore::write_job(const char* nspace, Writer& writer) {
+Result<void> ShmemStore::write_fact(const JobFact& fact, Shared& shared) {
+    Kind kind = Kind::Job;
+    switch (fact.realm) {
+        case Lookup::Realm::Session:
+            kind = Kind::Session;
+            break;
+        case Lookup::Realm::App:
+            kind = Kind::App;
+            break;
+        case Lookup::Realm::Node:
+            kind = Kind::Node;
+            break;
+        case Lookup::Realm::Proc:
+            kind = Kind::Proc;
+            break;
+        default:
+            break;
+    }
+    Writer::Put done;
+    const Result<void> written =
+        shared.writer->put(kind, fact.of, key_view(fact.key), fact.value, fact.resource ? &done : nullptr);
+    if (written && fact.resource) shared.lent.push_back({kind, fact.of, done.key});
+    // What cannot be shared is asked for.
+    return written.status() == PMIX_ERR_OUT_OF_RESOURCE ? written : Result<void>();
+}
+
+/// Adds and replaces; the map, which takes new room each time, only where it may be another one.
+Result<void> ShmemStore::write_job(const char* nspace, Shared& shared, bool map_too) {
+    Writer& writer = *shared.writer;
     Result<void> result;
     const auto with_map = [&](const JobMap& map, uint32_t own_node) {
+        if (!map_too) return;
         result = writer.put_map(map, own_node);
         if (!result || own_node == JobMap::kNone) return;
         // Many ask for it; it would have to be put together each time.
@@ -236,27 +269,9 @@ Result<void> ShmemStore::write_job(const char* nspace, Writer& writer) {
         if (!peers.empty())
             result = writer.put(Kind::Node, own_node, PMIX_LOCAL_PEERS, *Value::from(peers.c_str()));
     };
+    shared.lent.clear();
     const auto visit = [&](const JobFact& fact) {
-        Kind kind = Kind::Job;
-        switch (fact.realm) {
-            case Lookup::Realm::Session:
-                kind = Kind::Session;
-                break;
-            case Lookup::Realm::App:
-                kind = Kind::App;
-                break;
-            case Lookup::Realm::Node:
-                kind = Kind::Node;
-                break;
-            case Lookup::Realm::Proc:
-                kind = Kind::Proc;
-                break;
-            default:
-                break;
-        }
-        if (!result) return;
-        auto written = writer.put(kind, fact.of, key_view(fact.key), fact.value);
-        if (!written && written.status() == PMIX_ERR_OUT_OF_RESOURCE) result = written;
+        if (result) result = write_fact(fact, shared);
     };
     const pmix_status_t described = other_->describe_job(nspace, with_map, visit);
     if (described != PMIX_SUCCESS) return Error{described, "the data of the namespace cannot be read"};
@@ -269,8 +284,27 @@ Result<void> ShmemStore::write_job(const char* nspace, Writer& writer) {
     return writer.put_bytes(Kind::Packed, "job", packed.view());
 }
 
+/// Resources have come or gone since. Who connects from now on is to find what there is now; it is not done
+/// for each of them, as a host may register those of thousands of nodes one by one.
+void ShmemStore::renew(const char* nspace, Shared& shared) {
+    if (!shared.more_resources && !shared.fewer_resources) return;
+    // First what may have gone: who looks for it meanwhile asks this server.
+    if (shared.fewer_resources) {
+        for (const Lent& one : shared.lent)
+            shared.writer->remove(one.kind, one.of, shared.writer->key_name(one.key));
+        shared.lent.clear();
+    }
+    try {
+        if (auto written = write_job(nspace, shared, false); !written)
+            report_full(nspace, shared, written.error());
+        shared.more_resources = shared.fewer_resources = false;
+    } catch (const std::bad_alloc&) {
+        log_(1, "no memory to share the resources of namespace " + std::string(nspace));
+    }
+}
+
 void ShmemStore::write_earlier(const char* nspace, Shared& shared) {
-    for (const auto& entry : std::exchange(shared.earlier, {})) {
+    for (const auto& entry : shared.earlier) {
         const pmix_rank_t rank = entry.first;
         other_->find_posted(
             make_proc(nspace, rank), entry.second ? View::Local : View::All, [&](const Found& found) {
@@ -286,6 +320,7 @@ void ShmemStore::write_earlier(const char* nspace, Shared& shared) {
                 }
             });
     }
+    shared.earlier.clear();
 }
 
 Result<int> ShmemStore::share(const char* nspace) {
@@ -295,7 +330,10 @@ Result<int> ShmemStore::share(const char* nspace) {
         Shared& shared = shared_[nspace];
         sharing_.store(true, std::memory_order_relaxed);
         if (shared.refused) return Error{PMIX_ERR_OUT_OF_RESOURCE, "it could not be made before"};
-        if (shared.writer) return shared.segment->descriptor();
+        if (shared.writer) {
+            renew(nspace, shared);
+            return shared.segment->descriptor();
+        }
         const auto failed = [&](const Error& why) {
             shared.refused = true;
             shared.writer.reset();
@@ -311,7 +349,7 @@ Result<int> ShmemStore::share(const char* nspace) {
         shared.writer = std::make_unique<Writer>(*shared.segment, format_);
         shared.reader = std::make_unique<Reader>(*shared.segment, format_);
         if (auto begun = shared.writer->begin(nspace); !begun) return failed(begun.error());
-        if (auto written = write_job(nspace, *shared.writer); !written) return failed(written.error());
+        if (auto written = write_job(nspace, shared, true); !written) return failed(written.error());
         write_earlier(nspace, shared);
         // What its processes will post takes memory that they would wait for then.
         shared.writer->expect(kExpected * other_->local_ranks(nspace).size());
@@ -319,7 +357,11 @@ Result<int> ShmemStore::share(const char* nspace) {
                     std::to_string(shared.writer->used()) + " bytes");
         return shared.segment->descriptor();
     } catch (const std::bad_alloc&) {
-        shared_.erase(nspace);
+        // Whoever asks next, or again, finds what was posted before.
+        if (const auto shared = shared_.find(nspace_view(nspace)); shared != shared_.end()) {
+            Shared begun = std::exchange(shared->second, Shared());
+            shared->second.earlier = std::move(begun.earlier);
+        }
         return Error{PMIX_ERR_NOMEM, "no memory for a segment"};
     }
 }

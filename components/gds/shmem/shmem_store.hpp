@@ -12,6 +12,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "components/gds/shmem/finder.hpp"
 #include "components/gds/shmem/key_list.hpp"
@@ -64,6 +65,12 @@ class ShmemStore : public Gds {
     Result<void> attach(SegmentOffer offer) override;
 
   private:
+    /// A fact that the host may take back: its key as in Writer::key_name.
+    struct Lent {
+        Kind kind;
+        uint32_t of;
+        uint64_t key;
+    };
     /// A namespace that this server shares.
     struct Shared {
         std::unique_ptr<Segment> segment;
@@ -79,6 +86,9 @@ class ShmemStore : public Gds {
         bool refused = false;                   ///< it could not be made; that was reported
         /// Processes that posted before there was a segment, and whether they are of this node.
         std::unordered_map<pmix_rank_t, bool> earlier;
+        /// What the segment has of resources, and whether others were registered or taken back since.
+        std::vector<Lent> lent;
+        bool more_resources = false, fewer_resources = false;
     };
     /// The segment that this process reads. Made once, before others may look.
     struct Attached {
@@ -88,7 +98,9 @@ class ShmemStore : public Gds {
         std::string nspace;
     };
 
-    Result<void> write_job(const char* nspace, Writer& writer);
+    Result<void> write_job(const char* nspace, Shared& shared, bool map_too);
+    Result<void> write_fact(const JobFact& fact, Shared& shared);
+    void renew(const char* nspace, Shared& shared);
     void write_earlier(const char* nspace, Shared& shared);
     void write_posted(const pmix_proc_t& proc, bool local, const char* key, const pmix_value_t& value);
     void report_full(const char* nspace, Shared& shared, const Error& why);

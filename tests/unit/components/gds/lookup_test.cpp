@@ -248,6 +248,52 @@ TEST_F(Lookups, ResourcesAreTheJobsUnlessTheySayOtherwise) {
     EXPECT_EQ(get(PMIX_CLUSTER_ID), "scluster");
 }
 
+TEST_F(Lookups, NodesOfResourcesAreFoundByNameLabelAliasAndNumber) {
+    const auto add_node = [&](auto&&... facts) {
+        Info resources;
+        add_array(resources, PMIX_NODE_INFO_ARRAY, facts...);
+        EXPECT_TRUE(store_->register_resources(resources));
+    };
+    add_node(PMIX_HOSTNAME, "n1.cluster", PMIX_NODEID, uint32_t{1}, PMIX_HOSTNAME_ALIASES, "one,uno", "k",
+             "1");
+    add_node(PMIX_HOSTNAME, "n2", PMIX_NODEID, uint32_t{2}, "k", "2");
+    add_node(PMIX_NODEID, uint32_t{3}, "k", "3");  // known by its number alone
+    add_node(PMIX_HOSTNAME, "10.0.0.1", "k", "4");
+    add_node(PMIX_HOSTNAME, "n1.elsewhere", "k", "5");
+    const auto named = [&](const char* host) { return get("k", {.realm = Realm::Node, .hostname = host}); };
+    const auto numbered = [&](uint32_t id) { return get("k", {.realm = Realm::Node, .nodeid = id}); };
+    ASSERT_TRUE(add(maps("alpha,beta", "0;1")));
+    const std::vector<std::pair<const char*, const char*>> names = {
+        {"n1.cluster", "s1"},   {"n1", "s1"}, {"one", "s1"},        {"uno", "s1"},
+        {"n1.elsewhere", "s5"}, {"n2", "s2"}, {"n2.any.org", "s2"}, {"10.0.0.1", "s4"}};
+    for (const auto& [name, value] : names)
+        EXPECT_EQ(named(name), value) << name;
+    for (const char* unknown : {"n1.cluster.org", "n", "10", "10.0.0.2", "n2x", "cluster", ""})
+        EXPECT_EQ(named(unknown), kNotFound) << unknown;
+    for (const uint32_t id : {1, 2, 3})
+        EXPECT_EQ(numbered(id), "s" + std::to_string(id));
+    EXPECT_EQ(numbered(4), kNotFound);
+
+    // What is said again replaces; two aliases are one now, and the number is another.
+    add_node(PMIX_HOSTNAME, "n1.cluster", PMIX_NODEID, uint32_t{7}, PMIX_HOSTNAME_ALIASES, "uno,eins", "k",
+             "6");
+    for (const char* name : {"n1.cluster", "n1", "uno", "eins"})
+        EXPECT_EQ(named(name), "s6") << name;
+    EXPECT_EQ(named("one"), kNotFound);
+    EXPECT_EQ(numbered(7), "s6");
+    EXPECT_EQ(numbered(1), kNotFound);
+
+    store_->deregister_resources(
+        entries(PMIX_NODE_INFO_ARRAY, entries(PMIX_HOSTNAME, "n1.cluster").to_value()));
+    for (const char* name : {"n1.cluster", "uno", "eins"})
+        EXPECT_EQ(named(name), kNotFound) << name;
+    EXPECT_EQ(named("n1"), "s5") << "the next that answers to it";
+    EXPECT_EQ(numbered(7), kNotFound);
+    store_->deregister_resources(entries(PMIX_NODE_INFO_ARRAY, entries(PMIX_NODEID, uint32_t{3}).to_value()));
+    EXPECT_EQ(numbered(3), kNotFound);
+    EXPECT_EQ(named("n2"), "s2");
+}
+
 TEST_F(Lookups, EverythingForANullKey) {
     Info info = maps("alpha,beta", "0;1");
     add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(1), PMIX_CPUSET, "x");

@@ -225,6 +225,51 @@ TEST_F(ShmemTest, WhatIsRegisteredAnewIsSeenByThoseWhoHadAskedForEverything) {
     }
 }
 
+TEST_F(ShmemTest, ResourcesThatComeAndGoReadAsWithHashForWhoComesThen) {
+    Gds* server = make_shmem();
+    Info job = maps("alpha,beta", "0,1;2", 3);
+    job.add("site.both", "job's");
+    ASSERT_TRUE(server->register_job("job", 2, job).ok());
+    expect_same(*server);
+    Info resources;
+    resources.add("site.key", "site");
+    resources.add("site.both", "site's");
+    add_array(resources, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "beta", PMIX_AVAIL_PHYS_MEMORY,
+              Value::uint64(9), "node.key", "node");
+    const std::vector<const char*> keys = {"site.key", "site.both", "node.key"};
+    for (int i = 0; i < 2; ++i) {  // the second time nothing is new
+        ASSERT_TRUE(server->register_resources(resources));
+        expect_same(*server, keys);
+        EXPECT_EQ(get(*attached(*server), "site.key", {}), "ssite");
+        EXPECT_EQ(get(*attached(*server), "site.both", {}), "sjob's");
+        EXPECT_EQ(get(*attached(*server), "node.key", {.realm = Lookup::Realm::Node, .hostname = "beta"}),
+                  "snode");
+    }
+    ASSERT_TRUE(server->register_resources(entries("site.key", "another")));
+    EXPECT_EQ(get(*attached(*server), "site.key", {}), "sanother");
+    Info gone = entries("site.key", "", "site.both", "");
+    add_array(gone, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "beta", "node.key", "");
+    server->deregister_resources(gone);
+    expect_same(*server, keys);
+    EXPECT_EQ(get(*attached(*server), "site.both", {}), "sjob's");
+    server->deregister_resources(entries(PMIX_NODE_INFO_ARRAY, entries(PMIX_HOSTNAME, "beta").to_value()));
+    expect_same(*server, keys);
+    EXPECT_EQ(get(*attached(*server), PMIX_AVAIL_PHYS_MEMORY, {.hostname = "beta"}),
+              "error " + std::to_string(PMIX_ERR_NOT_FOUND));
+}
+
+TEST_F(ShmemTest, ResourcesThatAreRegisteredAgainAndAgainTakeNoRoom) {
+    Gds* server = make_shmem("alpha", "1048576");
+    ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
+    const Info resources = entries("site.key", std::string(1024, 'x').c_str());
+    for (int i = 0; i < 5000; ++i) {
+        ASSERT_TRUE(server->register_resources(resources));
+        ASSERT_TRUE(server->share("job").ok());
+    }
+    EXPECT_EQ(log_.find("no more room"), std::string::npos) << log_;
+    EXPECT_EQ(get(*attached(*server), "site.key", {}), "s" + std::string(1024, 'x'));
+}
+
 TEST_F(ShmemTest, WhatIsPostedIsSeenAtOnceByAllWhoMayAndByNoOthers) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nodes that are described apart from any job: see resources.hpp.
+#include "components/gds/hash/resources.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "framework/gds/realm.hpp"
+
+namespace muster::gds {
+namespace {
+
+/// "node7" of "node7.cluster.org"; empty where there is no dot.
+std::string_view first_label(std::string_view name) {
+    return name.substr(0, name.find('.') == std::string_view::npos ? 0 : name.find('.'));
+}
+
+template <class Names>
+void take_out(Names& names, std::string_view text, const ResourceNode& node) {
+    const auto range = names.equal_range(text);
+    // Two of its names may be the same; the one that stands just here is meant.
+    const auto at = std::find_if(range.first, range.second, [&](const auto& entry) {
+        return entry.second == &node && entry.first.data() == text.data();
+    });
+    if (at != range.second) names.erase(at);
+}
+
+}  // namespace
+
+bool ResourceNode::is(std::string_view host) const {
+    return std::find(aliases.begin(), aliases.end(), host) != aliases.end() || same_host(name, host);
+}
+
+ResourceNode* Resources::find(std::string_view host, std::optional<uint32_t> id) const {
+    ResourceNode* first = nullptr;
+    const auto consider = [&](const auto& range, const auto& fits) {
+        for (auto at = range.first; at != range.second; ++at) {
+            if ((first == nullptr || at->second->order < first->order) && fits(*at->second))
+                first = at->second;
+        }
+    };
+    if (!host.empty()) {
+        const auto named = [&](const ResourceNode& node) { return !node.name.empty() && node.is(host); };
+        consider(by_name_.equal_range(host), named);
+        const std::string_view label = first_label(host);
+        consider(label.empty() ? by_label_.equal_range(host) : by_name_.equal_range(label), named);
+    }
+    if (id) {
+        consider(by_id_.equal_range(*id),
+                 [&](const ResourceNode& node) { return host.empty() || node.name.empty(); });
+    }
+    return first;
+}
+
+const ResourceNode* Resources::node(std::string_view host, std::optional<uint32_t> id) const {
+    return find(host, id);
+}
+
+void Resources::enter(ResourceNode& node) {
+    if (!node.name.empty()) by_name_.emplace(node.name, &node);
+    if (const std::string_view label = first_label(node.name); !label.empty())
+        by_label_.emplace(label, &node);
+    for (const std::string& alias : node.aliases)
+        by_name_.emplace(alias, &node);
+    if (node.id) by_id_.emplace(*node.id, &node);
+}
+
+void Resources::leave(const ResourceNode& node) {
+    take_out(by_name_, node.name, node);
+    take_out(by_label_, first_label(node.name), node);
+    for (const std::string& alias : node.aliases)
+        take_out(by_name_, alias, node);
+    if (!node.id) return;
+    const auto range = by_id_.equal_range(*node.id);
+    const auto at =
+        std::find_if(range.first, range.second, [&](const auto& entry) { return entry.second == &node; });
+    if (at != range.second) by_id_.erase(at);
+}
+
+/// The texts stay where they are when a vector of them is moved.
+void Resources::rename(ResourceNode& node, std::vector<std::string> aliases) {
+    if (aliases == node.aliases) return;
+    try {
+        for (const std::string& alias : aliases)
+            by_name_.emplace(alias, &node);
+    } catch (const std::bad_alloc&) {
+        for (const std::string& alias : aliases)
+            take_out(by_name_, alias, node);
+        throw;
+    }
+    for (const std::string& alias : node.aliases)
+        take_out(by_name_, alias, node);
+    node.aliases = std::move(aliases);
+}
+
+void Resources::renumber(ResourceNode& node, uint32_t id) {
+    if (node.id == id) return;
+    by_id_.emplace(id, &node);
+    if (node.id) {
+        const auto range = by_id_.equal_range(*node.id);
+        const auto at =
+            std::find_if(range.first, range.second, [&](const auto& entry) { return entry.second == &node; });
+        if (at != range.second) by_id_.erase(at);
+    }
+    node.id = id;
+}
+
+void Resources::add(ResourceNode node) {
+    if (ResourceNode* known = find(node.name, node.id)) {
+        if (node.id) renumber(*known, *node.id);
+        if (!node.aliases.empty()) rename(*known, std::move(node.aliases));
+        known->facts.reserve(known->facts.size() + node.facts.size());
+        move_in(known->facts, node.facts);
+        return;
+    }
+    node.order = next_++;
+    ResourceNode& added = nodes_.emplace(node.order, std::move(node)).first->second;
+    try {
+        enter(added);
+    } catch (const std::bad_alloc&) {
+        leave(added);
+        nodes_.erase(added.order);
+        throw;
+    }
+}
+
+void Resources::remove(std::string_view host, std::optional<uint32_t> id, InfoView entries) {
+    ResourceNode* known = find(host, id);
+    if (known == nullptr) return;
+    bool whole = true;
+    for (const pmix_info_t& entry : entries) {
+        const std::string_view key = key_view(entry.key);
+        const Fact which = key_info(key).fact;
+        if (which == Fact::Hostname || which == Fact::NodeId) continue;
+        whole = false;
+        const auto found = known->facts.find(key);
+        if (found != known->facts.end()) known->facts.erase(found);
+    }
+    if (!whole) return;
+    leave(*known);
+    nodes_.erase(known->order);
+}
+
+}  // namespace muster::gds

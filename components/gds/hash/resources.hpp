@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is known of the session and its nodes apart from any job (PMIx_server_register_resources,
+// PMIx_server_deliver_inventory). A host may deliver an inventory of each node of a large machine, and each
+// job asks for all of its nodes: they are found by name and number, without a walk through the others.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "components/gds/hash/job.hpp"
+
+namespace muster::gds {
+
+struct ResourceNode {
+    std::string name;  ///< may be empty; then there is a number
+    std::optional<uint32_t> id;
+    std::vector<std::string> aliases;
+    Table facts;
+    uint64_t order = 0;  ///< given by Resources: of two that answer to one name the first counts
+
+    /// Whether it answers to that name.
+    bool is(std::string_view host) const;
+};
+
+/// Not safe for threads: HashStore::content_guard_ is around it.
+class Resources {
+  public:
+    Resources() = default;
+    Resources(const Resources&) = delete;
+    Resources& operator=(const Resources&) = delete;
+
+    Table facts;
+
+    bool no_nodes() const { return nodes_.empty(); }
+    /// The first node of that name or alias; by number where one of both, it or who asks, has no name.
+    const ResourceNode* node(std::string_view host, std::optional<uint32_t> id) const;
+    /// Adds a node; to one that is known, what is new. Where it throws std::bad_alloc, the node is as it was,
+    /// but for facts.
+    void add(ResourceNode node);
+    /// Takes facts out: of these keys, but for those that say which node it is; without any, the whole node.
+    void remove(std::string_view host, std::optional<uint32_t> id, InfoView entries);
+
+  private:
+    /// By texts that stand in the nodes.
+    using Names = std::unordered_multimap<std::string_view, ResourceNode*, TextHash>;
+
+    ResourceNode* find(std::string_view host, std::optional<uint32_t> id) const;
+    void enter(ResourceNode& node);
+    void leave(const ResourceNode& node);
+    void rename(ResourceNode& node, std::vector<std::string> aliases);
+    void renumber(ResourceNode& node, uint32_t id);
+
+    std::map<uint64_t, ResourceNode> nodes_;  // by their order; they stay where they are
+    uint64_t next_ = 0;
+    Names by_name_;   // names and aliases
+    Names by_label_;  // the first labels of names that have more
+    std::unordered_multimap<uint32_t, ResourceNode*> by_id_;
+};
+
+}  // namespace muster::gds
