@@ -22,8 +22,13 @@
 namespace muster::gds::shmem {
 namespace {
 
-/// No page can be taken away again, nobody but the server can write, and all this stays so.
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+/// Its size stays, and so do its seals.
+constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+/// And nobody but the server can write, or take a page away. Linux before 5.1 does not know this one: there
+/// the mode of the file keeps others out, but not processes of the server's own user.
+constexpr int kSeals = kSizeSeals | F_SEAL_FUTURE_WRITE;
+/// Its owner alone may open it, to read or to write.
+constexpr mode_t kMode = 0600;
 /// Memory is taken in steps of no less.
 constexpr uint64_t kStep = 64 * 1024;
 
@@ -72,15 +77,18 @@ Result<std::unique_ptr<Segment>> Segment::create(uint64_t limit, const std::stri
     if (!segment->fd_) return system_error("memfd_create", errno);
     const int fd = segment->fd_.get();
     segment->limit_ = limit;
-    fchmod(fd, 0600);
+    if (fchmod(fd, kMode) != 0) return system_error("fchmod of a segment", errno);
     if (ftruncate(fd, static_cast<off_t>(segment->limit_)) != 0) return system_error("ftruncate", errno);
     segment->base_ = map_guarded(fd, segment->limit_, PROT_READ | PROT_WRITE);
     if (segment->base_ == nullptr) return system_error("mmap", errno);
     segment->mapped_ = segment->limit_;
-    if (fcntl(fd, F_ADD_SEALS, kSeals) != 0) return system_error("F_ADD_SEALS", errno);
+    const bool sealed = fcntl(fd, F_ADD_SEALS, kSeals) == 0;
+    if (!sealed && (errno != EINVAL || fcntl(fd, F_ADD_SEALS, kSizeSeals) != 0))
+        return system_error("F_ADD_SEALS", errno);
     // Another open file description, which takes no memory either; without /proc the seals have to do.
     const std::string path = "/proc/self/fd/" + std::to_string(fd);
     segment->shared_fd_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!sealed && !segment->shared_fd_) return system_error("opening a segment for reading", errno);
     if (auto grown = segment->grow(kStep); !grown) return grown.error();
     return segment;
 }
@@ -111,7 +119,10 @@ Result<std::unique_ptr<Segment>> Segment::attach(UniqueFd fd, std::optional<uid_
     if (!S_ISREG(facts.st_mode)) return refused("it is no file in memory");
     if (owner && facts.st_uid != *owner) return refused("it belongs to another user than the server");
     const int seals = fcntl(fd.get(), F_GET_SEALS);
-    if (seals < 0 || (seals & kSeals) != kSeals) return refused("it is not sealed, so it could change");
+    if (seals < 0 || (seals & kSizeSeals) != kSizeSeals)
+        return refused("it is not sealed, so it could change");
+    const bool owners_alone = owner && (facts.st_mode & ACCESSPERMS) == kMode;
+    if ((seals & F_SEAL_FUTURE_WRITE) == 0 && !owners_alone) return refused("others could write to it");
     if (facts.st_size <= 0 || static_cast<uint64_t>(facts.st_size) % page_size() != 0)
         return refused("its size is none of a segment");
     std::unique_ptr<Segment> segment(new Segment());

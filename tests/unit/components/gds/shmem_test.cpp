@@ -2,13 +2,21 @@
 // gds/shmem as server and client in one process: what a client reads in the segment is what gds/hash would
 // have told it; what it must not believe; what happens when there is no room.
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <tuple>
 
 #include "components/gds/shmem/layout.hpp"
 #include "framework/gds/realm.hpp"
@@ -512,6 +520,47 @@ TEST_F(ShmemTest, WithoutDescriptorsAServerSharesNothing) {
     EXPECT_EQ(shared.status(), PMIX_ERR_OUT_OF_RESOURCE);
 }
 
+/// A process whose kernel does not know F_SEAL_FUTURE_WRITE, as Linux before 5.1.
+bool forget_that_seal() {
+    sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 5),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_ADD_SEALS, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x10, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter = {std::size(program), program};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST_F(ShmemTest, AKernelThatKnowsNoSealAgainstWritersSharesAllTheSame) {
+    const pid_t child = fork();
+    if (child == 0) {
+        EXPECT_TRUE(forget_that_seal());
+        Gds* server = make_shmem();
+        EXPECT_TRUE(server->register_job("job", 1, maps("alpha", "0,1", 2)).ok());
+        const auto fd = server->share("job");
+        EXPECT_TRUE(fd.ok());
+        if (fd) {
+            struct stat facts {};
+            EXPECT_EQ(fcntl(*fd, F_GET_SEALS), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+            EXPECT_EQ(fcntl(*fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+            EXPECT_EQ(fstat(*fd, &facts), 0);
+            EXPECT_EQ(facts.st_mode & 0777U, 0600U);
+        }
+        EXPECT_EQ(get(*attached(*server), PMIX_JOB_SIZE, {}), "u2");
+        std::fflush(nullptr);
+        _exit(HasFailure() ? 1 : 0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
 TEST_F(ShmemTest, AJobInOrderTakesLittleMoreThanItsNodesNames) {
     // 100,000 ranks on 1,000 nodes: as many on each, or fewer on the first.
     for (const int missing : {0, 99}) {
@@ -574,6 +623,16 @@ TEST_F(ShmemRefusal, ASegmentThatCouldChangeOrIsAnothersOrOfAnotherLayout) {
     EXPECT_EQ(attach_content(), PMIX_SUCCESS);
     EXPECT_EQ(attach_content(F_SEAL_SHRINK), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(attach_content(F_SEAL_GROW | 0x10 | F_SEAL_SEAL), PMIX_ERR_BAD_PARAM);
+    // Where nothing but the mode keeps writers out, it has to, and be that of the server's file.
+    for (const auto& [mode, owner, status] :
+         {std::tuple(0600U, std::optional(getuid()), PMIX_SUCCESS),
+          std::tuple(0620U, std::optional(getuid()), PMIX_ERR_BAD_PARAM),
+          std::tuple(0602U, std::optional(getuid()), PMIX_ERR_BAD_PARAM),
+          std::tuple(0600U, std::optional<uid_t>(), PMIX_ERR_BAD_PARAM)}) {
+        UniqueFd fd = file(content_, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+        ASSERT_EQ(fchmod(fd.get(), mode), 0);
+        EXPECT_EQ(attach_status({make_proc("job", 0), owner, std::move(fd)}), status) << std::oct << mode;
+    }
     SegmentOffer others = offer(fd_);
     others.owner = getuid() + 1;
     EXPECT_EQ(attach_status(std::move(others)), PMIX_ERR_BAD_PARAM);
