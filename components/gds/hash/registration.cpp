@@ -36,7 +36,7 @@ void touch(const void* at) {
 /// the host's memory, each found through another one. Loads that do not wait for each other overlap; behind
 /// the work on each array they would not. (A prefetch is dropped where the page is not in the TLB, as these
 /// mostly are not.)
-constexpr size_t kTouched = 16;
+constexpr size_t kTouched = 32;
 void touch_arrays(std::span<const Registration::Entry> entries) {
     constexpr size_t kInfos = 12;
     const pmix_data_array_t* arrays[kTouched];
@@ -55,6 +55,7 @@ void touch_arrays(std::span<const Registration::Entry> entries) {
         for (const pmix_info_t& info : infos[i]) {
             touch(info.key);
             touch(info.key + 15);
+            touch(&info.value.type);  // another line than the next one's in every eighth info
             touch(&info.value.data);
         }
     }
