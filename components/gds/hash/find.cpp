@@ -64,7 +64,7 @@ Finder::NodeTarget Finder::target_node(bool of_rank) const {
         target.index = store_.own_node(map);
         target.own = true;
     }
-    if (target.resource == nullptr) {
+    if (target.resource == nullptr && !store_.resources_.no_nodes()) {
         if (target.index != JobMap::kNone) {
             target.resource = store_.resources_.node(map.node_name(target.index), map.node_id(target.index));
         } else if (target.own) {

@@ -33,6 +33,7 @@ bool ResourceNode::is(std::string_view host) const {
 }
 
 ResourceNode* Resources::find(std::string_view host, std::optional<uint32_t> id) const {
+    if (nodes_.empty()) return nullptr;  // as mostly
     ResourceNode* first = nullptr;
     const auto consider = [&](const auto& range, const auto& fits) {
         for (auto at = range.first; at != range.second; ++at) {
