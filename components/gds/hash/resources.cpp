@@ -26,6 +26,15 @@ void take_out(Names& names, std::string_view text, const ResourceNode& node) {
     if (at != range.second) names.erase(at);
 }
 
+template <class Numbers>
+void take_out(Numbers& numbers, std::optional<uint32_t> id, const ResourceNode& node) {
+    if (!id) return;
+    const auto range = numbers.equal_range(*id);
+    const auto at =
+        std::find_if(range.first, range.second, [&](const auto& entry) { return entry.second == &node; });
+    if (at != range.second) numbers.erase(at);
+}
+
 }  // namespace
 
 bool ResourceNode::is(std::string_view host) const {
@@ -72,11 +81,7 @@ void Resources::leave(const ResourceNode& node) {
     take_out(by_label_, first_label(node.name), node);
     for (const std::string& alias : node.aliases)
         take_out(by_name_, alias, node);
-    if (!node.id) return;
-    const auto range = by_id_.equal_range(*node.id);
-    const auto at =
-        std::find_if(range.first, range.second, [&](const auto& entry) { return entry.second == &node; });
-    if (at != range.second) by_id_.erase(at);
+    take_out(by_id_, node.id, node);
 }
 
 /// The texts stay where they are when a vector of them is moved.
@@ -98,12 +103,7 @@ void Resources::rename(ResourceNode& node, std::vector<std::string> aliases) {
 void Resources::renumber(ResourceNode& node, uint32_t id) {
     if (node.id == id) return;
     by_id_.emplace(id, &node);
-    if (node.id) {
-        const auto range = by_id_.equal_range(*node.id);
-        const auto at =
-            std::find_if(range.first, range.second, [&](const auto& entry) { return entry.second == &node; });
-        if (at != range.second) by_id_.erase(at);
-    }
+    take_out(by_id_, node.id, node);
     node.id = id;
 }
 

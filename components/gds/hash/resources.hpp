@@ -38,8 +38,8 @@ class Resources {
     bool no_nodes() const { return nodes_.empty(); }
     /// The first node of that name or alias; by number where one of both, it or who asks, has no name.
     const ResourceNode* node(std::string_view host, std::optional<uint32_t> id) const;
-    /// Adds a node; to one that is known, what is new. Where it throws std::bad_alloc, the node is as it was,
-    /// but for facts.
+    /// Adds a node; to one that is known, what is new. Where it throws std::bad_alloc, some of that may be
+    /// missing, and a node that was new is not there.
     void add(ResourceNode node);
     /// Takes facts out: of these keys, but for those that say which node it is; without any, the whole node.
     void remove(std::string_view host, std::optional<uint32_t> id, InfoView entries);

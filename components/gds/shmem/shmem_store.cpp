@@ -256,8 +256,19 @@ Result<void> ShmemStore::write_fact(const JobFact& fact, Shared& shared) {
     return written.status() == PMIX_ERR_OUT_OF_RESOURCE ? written : Result<void>();
 }
 
+/// Resources that may have been taken back; who looks for them asks this server until they are there again.
+void ShmemStore::take_back(Shared& shared) {
+    if (!shared.fewer_resources) return;
+    for (const Lent& one : shared.lent)
+        shared.writer->remove(one.kind, one.of, shared.writer->key_name(one.key));
+    shared.lent.clear();
+    shared.fewer_resources = false;
+    shared.more_resources = true;  // what has stayed is to be put again
+}
+
 /// Adds and replaces; the map, which takes new room each time, only where it may be another one.
 Result<void> ShmemStore::write_job(const char* nspace, Shared& shared, bool map_too) {
+    take_back(shared);
     Writer& writer = *shared.writer;
     Result<void> result;
     const auto with_map = [&](const JobMap& map, uint32_t own_node) {
@@ -270,8 +281,9 @@ Result<void> ShmemStore::write_job(const char* nspace, Shared& shared, bool map_
             result = writer.put(Kind::Node, own_node, PMIX_LOCAL_PEERS, *Value::from(peers.c_str()));
     };
     shared.lent.clear();
+    // Also where there is no room any more: an older value must not stay, and what is lent is to be known.
     const auto visit = [&](const JobFact& fact) {
-        if (result) result = write_fact(fact, shared);
+        if (auto written = write_fact(fact, shared); !written) result = written;
     };
     const pmix_status_t described = other_->describe_job(nspace, with_map, visit);
     if (described != PMIX_SUCCESS) return Error{described, "the data of the namespace cannot be read"};
@@ -288,16 +300,10 @@ Result<void> ShmemStore::write_job(const char* nspace, Shared& shared, bool map_
 /// for each of them, as a host may register those of thousands of nodes one by one.
 void ShmemStore::renew(const char* nspace, Shared& shared) {
     if (!shared.more_resources && !shared.fewer_resources) return;
-    // First what may have gone: who looks for it meanwhile asks this server.
-    if (shared.fewer_resources) {
-        for (const Lent& one : shared.lent)
-            shared.writer->remove(one.kind, one.of, shared.writer->key_name(one.key));
-        shared.lent.clear();
-    }
     try {
         if (auto written = write_job(nspace, shared, false); !written)
             report_full(nspace, shared, written.error());
-        shared.more_resources = shared.fewer_resources = false;
+        shared.more_resources = false;
     } catch (const std::bad_alloc&) {
         log_(1, "no memory to share the resources of namespace " + std::string(nspace));
     }

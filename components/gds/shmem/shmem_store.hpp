@@ -100,6 +100,7 @@ class ShmemStore : public Gds {
 
     Result<void> write_job(const char* nspace, Shared& shared, bool map_too);
     Result<void> write_fact(const JobFact& fact, Shared& shared);
+    static void take_back(Shared& shared);
     void renew(const char* nspace, Shared& shared);
     void write_earlier(const char* nspace, Shared& shared);
     void write_posted(const pmix_proc_t& proc, bool local, const char* key, const pmix_value_t& value);

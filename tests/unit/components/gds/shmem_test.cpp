@@ -266,6 +266,18 @@ TEST_F(ShmemTest, ResourcesThatComeAndGoReadAsWithHashForWhoComesThen) {
               "error " + std::to_string(PMIX_ERR_NOT_FOUND));
 }
 
+TEST_F(ShmemTest, ResourcesThatGoBeforeTheJobIsRegisteredAnewAreGone) {
+    Gds* server = make_shmem();
+    ASSERT_TRUE(server->register_resources(entries("site.key", "site", "site.other", "other")));
+    const Info job = maps("alpha,beta", "0,1;2", 3);
+    ASSERT_TRUE(server->register_job("job", 2, job).ok());
+    EXPECT_EQ(get(*attached(*server), "site.key", {}), "ssite");
+    server->deregister_resources(entries("site.key", ""));
+    ASSERT_TRUE(server->register_job("job", 2, job).ok());
+    EXPECT_EQ(get(*attached(*server), "site.key", {}), "error " + std::to_string(PMIX_ERR_NOT_FOUND));
+    EXPECT_EQ(get(*attached(*server), "site.other", {}), "sother");
+}
+
 TEST_F(ShmemTest, ResourcesThatAreRegisteredAgainAndAgainTakeNoRoom) {
     Gds* server = make_shmem("alpha", "1048576");
     ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
