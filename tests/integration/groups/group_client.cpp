@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -145,9 +146,9 @@ struct Came {
     bool nobody;  ///< PMIX_JOB_TERM_STATUS says that no leader was found
 };
 std::vector<Came> events;
-bool abort_all = false;  // what the handler decides
-bool lead = false;
-bool abort_leaderless = false;
+std::atomic<bool> abort_all{false};  // what the handler decides
+std::atomic<bool> lead{false};
+std::atomic<bool> abort_leaderless{false};
 
 void on_event(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t info[], size_t ninfo,
               pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
