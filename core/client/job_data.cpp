@@ -132,7 +132,8 @@ void Client::become_singleton() {
 void Client::register_alone() {
     const pmix_proc_t& self = runtime_.self();
     if (runtime_.store().job_size(self.nspace)) return;
-    // The rest (sizes, lists, other ranks) the store derives; to state it all took a fifth of PMIx_tool_init.
+    // The rest (other sizes, lists and ranks) the store derives; to state it all took a fifth of
+    // PMIx_tool_init.
     Info node;
     node.reserve(4);
     node.add(PMIX_HOSTNAME, runtime_.hostname().c_str());
@@ -140,8 +141,12 @@ void Client::register_alone() {
     node.add(PMIX_NODE_SIZE, uint32_t{1});
     node.add(PMIX_LOCAL_PEERS, std::to_string(self.rank).c_str());
     Info job;
-    job.reserve(4);
-    job.add(PMIX_JOB_SIZE, uint32_t{1});
+    job.reserve(8);
+    // These would follow as well; stated, they are found as in other jobs also by who asks with
+    // PMIX_NODE_INFO or PMIX_APP_INFO.
+    for (const char* key : {PMIX_JOB_SIZE, PMIX_MAX_PROCS, PMIX_NUM_NODES, PMIX_JOB_NUM_APPS})
+        job.add(key, uint32_t{1});
+    job.add(PMIX_NODE_LIST, runtime_.hostname().c_str());
     job.add(PMIX_JOBID, static_cast<const char*>(self.nspace));
     job.add(PMIX_NODE_INFO_ARRAY, std::move(node).to_value());
     Info proc;

@@ -296,14 +296,19 @@ std::string processes_in(const pmix_value_t& value) {
     return text;
 }
 
-/// What is known of this process, or of its whole job, of each of these keys.
-std::string known_of(bool job, const std::vector<std::string>& keys) {
+/// What is known of this process ("own"), or of its whole job ("job", "node": as PMIX_NODE_INFO), of each of
+/// these keys.
+std::string known_of(const std::string& word, const std::vector<std::string>& keys) {
     pmix_proc_t proc = self;
-    if (job) proc.rank = PMIX_RANK_WILDCARD;
+    if (word != "own") proc.rank = PMIX_RANK_WILDCARD;
+    pmix_info_t of_node;
+    std::memset(&of_node, 0, sizeof of_node);
+    const bool yes = true;
+    PMIx_Info_load(&of_node, PMIX_NODE_INFO, &yes, PMIX_BOOL);
     std::string text;
     for (const std::string& key : keys) {
         pmix_value_t* value = nullptr;
-        const pmix_status_t status = PMIx_Get(&proc, key.c_str(), nullptr, 0, &value);
+        const pmix_status_t status = PMIx_Get(&proc, key.c_str(), &of_node, word == "node" ? 1 : 0, &value);
         text += " ";
         if (status != PMIX_SUCCESS) {
             text += PMIx_Error_string(status);
@@ -425,8 +430,8 @@ void step(const std::string& word, const std::vector<std::string>& arguments) {
         PMIx_Query_destruct(&query);
     } else if (word == "servers-here" || word == "table" || word == "support") {
         say(word + " " + answer_of(word, arguments));
-    } else if (word == "job" || word == "own") {
-        say(word + known_of(word == "job", arguments));
+    } else if (word == "job" || word == "node" || word == "own") {
+        say(word + known_of(word, arguments));
     } else if (word == "publish") {
         pmix_info_t info;
         std::memset(&info, 0, sizeof info);

@@ -161,14 +161,18 @@ TEST_F(Tools, KnowAJobOfTheirOwnWhereNobodyTellsThemOfIt) {
     const std::string places = keys("job", {PMIX_NODE_LIST, PMIX_LOCAL_PEERS, PMIX_LOCALLDR, PMIX_APPLDR});
     const std::string ranks = keys("own", {PMIX_RANK, PMIX_GLOBAL_RANK, PMIX_APP_RANK, PMIX_LOCAL_RANK,
                                            PMIX_NODE_RANK, PMIX_APPNUM, PMIX_NODEID, PMIX_HOSTNAME});
+    // What is the job's, whoever takes it for a node's.
+    const std::string taken =
+        keys("node", {PMIX_MAX_PROCS, PMIX_NUM_NODES, PMIX_JOB_NUM_APPS, PMIX_NODE_LIST});
     auto one = server("one");
     for (const std::string rank : {"0", "4"}) {
         for (const std::string where : {"", ",none"}) {
-            auto process = tool({"init:name=mine,rank=" + rank + where, sizes, places, ranks});
+            auto process = tool({"init:name=mine,rank=" + rank + where, sizes, places, ranks, taken});
             EXPECT_EQ(process->line(), "init PMIX_SUCCESS mine:" + rank);
             EXPECT_EQ(process->line(), "job 1 1 1 1 1 1 1 1");
             EXPECT_EQ(process->line(), "job " + host_name() + " " + rank + " " + rank + " " + rank);
             EXPECT_EQ(process->line(), "own " + rank + " 0 0 0 0 0 0 " + host_name());
+            EXPECT_EQ(process->line(), "node 1 1 1 " + host_name());
         }
     }
 }
