@@ -293,6 +293,7 @@ Result<void> ShmemStore::write_job(const char* nspace, Shared& shared, bool map_
     const pmix_status_t status = other_->pack_job(nspace, packed, true);
     if (status != PMIX_SUCCESS || packed.error() != PMIX_SUCCESS)
         return Error{PMIX_ERR_PACK_FAILURE, "the data of the namespace cannot be packed"};
+    shared.more_resources = false;
     return writer.put_bytes(Kind::Packed, "job", packed.view());
 }
 
@@ -303,7 +304,7 @@ void ShmemStore::renew(const char* nspace, Shared& shared) {
     try {
         if (auto written = write_job(nspace, shared, false); !written)
             report_full(nspace, shared, written.error());
-        shared.more_resources = false;
+        shared.more_resources = false;  // where there was no room there will be none for the next client
     } catch (const std::bad_alloc&) {
         log_(1, "no memory to share the resources of namespace " + std::string(nspace));
     }
