@@ -48,7 +48,7 @@ int Barriers::offer(const Namespace& nspace) {
     // already nobody is to wait.
     const bool all_to_come =
         nspace.removed.empty() && std::none_of(nspace.clients.begin(), nspace.clients.end(),
-                                               [](const auto& one) { return one.second.gone(); });
+                                               [](const auto& one) { return one.second.lost; });
     if (all_to_come && !called_at_server(nspace.name.c_str())) open(shared);
     return shared.memory->descriptor();
 }

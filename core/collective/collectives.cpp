@@ -208,19 +208,23 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         collective->server_ = &server_;
         compute_expected(*collective);
         // Those that have gone already will not call.
+        const bool finalized_too = operations_[static_cast<size_t>(kind)]->finalize_departs();
+        const auto has_gone = [finalized_too](const LocalClient& client) {
+            return client.lost || (client.finalized && finalized_too);
+        };
         for (const pmix_proc_t& participant : collective->participants_) {
             const Namespace* nspace = server_.namespaces().find(participant.nspace);
             if (nspace == nullptr) continue;
             // A list may name as many processes as a message has room for.
             if (participant.rank != PMIX_RANK_WILDCARD) {
                 const auto client = nspace->clients.find(participant.rank);
-                if ((client != nspace->clients.end() && client->second.gone()) ||
+                if ((client != nspace->clients.end() && has_gone(client->second)) ||
                     nspace->removed.contains(participant.rank))
                     collective->departed_.push_back(participant);
                 continue;
             }
             for (const auto& [rank, client] : nspace->clients) {
-                if (client.gone()) collective->departed_.push_back(client.proc);
+                if (has_gone(client)) collective->departed_.push_back(client.proc);
             }
             for (const pmix_rank_t rank : nspace->removed)
                 collective->departed_.push_back(make_proc(participant.nspace, rank));
@@ -389,27 +393,34 @@ void Collectives::finish(const std::shared_ptr<Collective>& collective, const Ou
         arrival.reply(outcome);
 }
 
-void Collectives::departed(const pmix_proc_t& proc) {
+void Collectives::finalized(const pmix_proc_t& proc) {
     const auto active = active_;  // finishing changes the list
     for (const auto& collective : active) {
-        if (collective->handed_over_ || !includes(collective->participants_, proc)) continue;
-        const bool called = std::any_of(collective->arrivals_.begin(), collective->arrivals_.end(),
-                                        [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
-        if (called) {
-            if (!operations_[static_cast<size_t>(collective->kind_)]->forgets_departed()) continue;
-            const auto withdrawn =
-                std::find_if(collective->arrivals_.begin(), collective->arrivals_.end(),
-                             [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
-            collective->withdrawn_.push_back(std::move(*withdrawn));
-            collective->arrivals_.erase(withdrawn);
-            if (collective->arrivals_.empty()) {
-                finish(collective, {});  // whoever calls from now on begins anew
-                continue;
-            }
-        }
-        collective->departed_.push_back(proc);
-        check(collective);
+        if (operation(*collective).finalize_departs()) depart(collective, proc);
     }
+}
+
+void Collectives::departed(const pmix_proc_t& proc) {
+    const auto active = active_;  // finishing changes the list
+    for (const auto& collective : active)
+        depart(collective, proc);
+}
+
+void Collectives::depart(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc) {
+    if (collective->handed_over_ || !includes(collective->participants_, proc)) return;
+    const auto is_it = [&](const pmix_proc_t& one) { return proc_is(one, proc); };
+    std::vector<Arrival>& arrivals = collective->arrivals_;
+    const auto called = std::find_if(arrivals.begin(), arrivals.end(),
+                                     [&](const Arrival& arrival) { return is_it(arrival.proc); });
+    if (called != arrivals.end()) {
+        if (!operation(*collective).forgets_departed()) return;
+        collective->withdrawn_.push_back(std::move(*called));
+        arrivals.erase(called);
+        if (arrivals.empty()) return finish(collective, {});  // the next call begins another collective
+    }
+    std::vector<pmix_proc_t>& departed = collective->departed_;
+    if (std::none_of(departed.begin(), departed.end(), is_it)) departed.push_back(proc);
+    check(collective);
 }
 
 void Collectives::left(CollectiveKind kind, const std::string& id, const pmix_proc_t& proc) {

@@ -44,6 +44,7 @@ class GroupConstruct : public CollectiveOperation {
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
     void goes_on_without(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
+    bool finalize_departs() const override { return true; }
     bool forgets_departed() const override { return true; }
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
@@ -152,6 +153,7 @@ class GroupDestruct : public CollectiveOperation {
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
     void goes_on_without(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
+    bool finalize_departs() const override { return true; }
     bool forgets_departed() const override { return true; }
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;

@@ -99,6 +99,8 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
 
 void Server::admit_client(const std::shared_ptr<Admission>& admission) {
     const Peer& peer = *admission->peer;
+    // A process that has finalized and initialises again is not a second process of the same name.
+    hear_goodbye(peer.proc);
     if (auto checked = check_client(*admission); !checked) {
         if (checked.status() == PMIX_ERR_INVALID_CRED) {
             // It is told that much: with another proof it may be let in.

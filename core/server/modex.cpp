@@ -429,15 +429,15 @@ void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
         return done(values.error(), values.take());
     }
     const LocalClient* client = nspace == nullptr ? nullptr : nspace->client(proc.rank);
-    if (client != nullptr && (client->commits > 0 || client->gone())) {
+    const bool removed = nspace != nullptr && nspace->removed.contains(proc.rank);
+    if (removed || (client != nullptr && (client->commits > 0 || client->gone()))) {
         const pmix_status_t status = store.find_posted(
             proc, View::Remote, [&](const Found& found) { values.kval(found.key, found.value); });
         if (values.error() != PMIX_SUCCESS) return done(values.error(), {});
         // A process that committed without any remote data has an answer, an empty one.
-        if (status != PMIX_SUCCESS && client->commits == 0) return done(PMIX_ERR_NOT_FOUND, {});
+        if (status != PMIX_SUCCESS && (removed || client->commits == 0)) return done(PMIX_ERR_NOT_FOUND, {});
         return done(PMIX_SUCCESS, values.take());
     }
-    if (nspace != nullptr && nspace->removed.count(proc.rank) != 0) return done(PMIX_ERR_NOT_FOUND, {});
     if (nspace != nullptr && nspace->registered && !nspace->is_local(proc.rank) &&
         nspace->clients.size() >= nspace->local_count()) {
         return done(PMIX_ERR_NOT_FOUND, {});

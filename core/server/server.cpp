@@ -47,7 +47,7 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
         modex_.departed(proc);
         barriers_.call_in(proc.nspace);
         meetings_.call_in(proc.nspace);
-        collectives_.departed(proc);
+        lost ? collectives_.departed(proc) : collectives_.finalized(proc);
         invitation_watch_.departed(proc, lost);
         group_construct_->departed(proc);
         group_destruct_->departed();
@@ -180,7 +180,13 @@ void Server::deregister_client(const pmix_proc_t& proc) {
     const bool was_there = !client->gone();
     client->lost = client->lost || was_there;
     nspace->removed.insert(proc.rank);
-    if (was_there) departed(client->proc, true);
+    if (was_there) {
+        departed(client->proc, true);
+    } else if (client->finalized) {
+        // It finalized, and will not initialise again.
+        barriers_.call_in(proc.nspace);
+        collectives_.departed(proc);
+    }
     end_connections(*client);
     nspace->clients.erase(proc.rank);
     cleanups_.ended(proc);

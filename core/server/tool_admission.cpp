@@ -191,7 +191,8 @@ Result<void> Server::check_tool(Admission& admission) {
     return {};
 }
 
-/// A tool that leaves does not wait for us: where its name comes again, its goodbye may still be unread.
+/// A process that finalizes does not wait for the answer: when it connects again, the request to finalize may
+/// still be unread on its former connection.
 void Server::hear_goodbye(const pmix_proc_t& proc) {
     const LocalClient* before = namespaces_.client(proc);
     const PeerPtr old = before == nullptr ? nullptr : before->peer;

@@ -165,12 +165,13 @@ TEST_F(BarrierTest, AFenceWithoutOneThatDiesFails) {
     }
 }
 
-TEST_F(BarrierTest, AFenceWithoutOneThatLeavesFails) {
+TEST_F(BarrierTest, AFenceWithoutOneThatIsDeregisteredFails) {
     const auto job = host.start_job(4);
     Process last = start(job, 3, "leaves");
     auto waiting = wait_for_last(job, last);
     last.go_on();
     EXPECT_EQ(last.wait(), 0);
+    host.deregister_client(job, 3);
     for (Process& process : waiting) {
         EXPECT_EQ(process.line(), PMIx_Error_string(PMIX_ERR_LOST_CONNECTION));
         EXPECT_EQ(process.wait(), 0);

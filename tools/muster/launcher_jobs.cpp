@@ -130,8 +130,9 @@ void Launcher::launched(JobRecord& record, int32_t status, const std::string& wh
 
 void Launcher::rank_connected(ProcId proc) {
     RankState* rank = jobs_.find(proc);
-    if (rank == nullptr || rank->connected) return;
+    if (rank == nullptr || (rank->connected && !rank->finalized)) return;
     rank->connected = true;
+    rank->finalized = false;  // it may initialise again
     report_.rank_connected();
 }
 

@@ -296,16 +296,25 @@ void LocalRanks::reap() {
         read_output(rank, rank.out, PMIX_FWD_STDOUT_CHANNEL, true);
         read_output(rank, rank.err, PMIX_FWD_STDERR_CHANNEL, true);
         link_.send(Kind::Exited, Writer().proc(rank.id).i32(end.status));
-        const LocalJob* local = find_job(rank.id.job);
-        if (!rank.connected && local != nullptr && !local->no_more_starts) {
-            // It will take part in nothing; the server need not wait for it. Of others the data stays to be
-            // read.
-            const pmix_proc_t proc = to_pmix(end.name);
-            PMIx_server_deregister_client(
-                &proc, [](pmix_status_t, void*) {}, nullptr);
-        }
+        if (!rank.connected) deregister_rank(rank);
         on_ended_(end.name);
     }
+}
+
+void LocalRanks::finalized(Rank& rank) {
+    rank.connected = false;
+    if (rank.started && rank.pid < 0) deregister_rank(rank);
+}
+
+/// The process of a rank has ended without a connection to the server, which is not to expect it any longer
+/// in collectives. What the rank has posted stays to be read. The end of a connection tells the server as
+/// much.
+void LocalRanks::deregister_rank(const Rank& rank) {
+    const LocalJob* local = find_job(rank.id.job);
+    if (local == nullptr || !local->registered || local->no_more_starts) return;
+    const pmix_proc_t proc = to_pmix({local->job.nspace, rank.id.rank});
+    PMIx_server_deregister_client(
+        &proc, [](pmix_status_t, void*) {}, nullptr);
 }
 
 /// Sends on what a rank has written; at its end closes the pipe. `all`: the rank is gone, take what there is.

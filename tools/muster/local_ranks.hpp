@@ -31,8 +31,8 @@ class LocalRanks {
         const App* app = nullptr;
         pid_t pid = -1;  ///< -1: not started, or ended and waited for
         bool started = false;
-        bool connected = false;
-        bool stopped = false;  ///< before its first instruction, until it is released
+        bool connected = false;  ///< initialised, and not finalized since
+        bool stopped = false;    ///< before its first instruction, until it is released
         Pipe out, err;
         Pipe in;
         std::string input;  ///< not yet taken by the process
@@ -57,6 +57,8 @@ class LocalRanks {
     void signal(int number, const std::vector<ProcId>& procs, bool last);
     /// Lets processes go on that were stopped at their start; a rank may be PMIX_RANK_WILDCARD.
     void release(const std::vector<ProcName>& procs);
+    /// The rank has called PMIx_Finalize.
+    void finalized(Rank& rank);
     /// Waits for what has ended.
     void reap();
     void give_input(ProcId id, std::string_view bytes);
@@ -89,6 +91,7 @@ class LocalRanks {
     void pause_output(bool pause);
     void feed(Rank& rank);
     void close_input(Rank& rank, bool refused);
+    void deregister_rank(const Rank& rank);
     LocalJob* find_job(uint32_t number);
 
     Loop& loop_;

@@ -374,8 +374,10 @@ void Node::client_connected(const ProcName& proc) {
 }
 
 void Node::client_finalized(const ProcName& proc) {
-    if (const LocalRanks::Rank* rank = ranks_->find(proc))
-        link_->send(Kind::Finalized, Writer().proc(rank->id));
+    LocalRanks::Rank* rank = ranks_->find(proc);
+    if (rank == nullptr) return;
+    link_->send(Kind::Finalized, Writer().proc(rank->id));
+    ranks_->finalized(*rank);
 }
 
 void Node::abort(const ProcName& proc, int status, const std::string& text,

@@ -89,6 +89,22 @@ facts)
     run 0 -n 2 "$client" apps 0 0 2 : -n 3 "$client" apps 1 2 3
     echo "COVERS SRV-09 SRV-10 SRV-11 SRV-12 SRV-13 SRV-18"
     ;;
+reinit_[13]) # reinit_NODES
+    cycles=${MUSTER_REINIT_CYCLES:-200}
+    run 0 -n 4 --nodes "${case_name#reinit_}" "$(dirname "$client")/reinit_client" cycles "$cycles"
+    [ "$(grep -c "^cycles: $cycles\$" out)" -eq 4 ] || wrong "not all have come to their end: $(head -n 5 out)"
+    lines err 0
+    ;;
+reinit_programs) # one after the other, under the same rank
+    program="$(dirname "$client")/reinit_client cycles 1"
+    run 0 -n 4 sh -c "for i in 1 2 3 4 5 6 7 8; do $program || exit 1; done"
+    lines out 32
+    lines err 0
+    ;;
+finalized_exit)
+    run 0 -n 3 "$(dirname "$client")/reinit_client" leaves
+    [ "$(grep -c '^PMIX_ERR_LOST_CONNECTION$' out)" -eq 2 ] || wrong "not both say so: $(head -n 5 out)"
+    ;;
 modex)
     run 0 -n 4 "$client" modex
     run 0 -n 8 --nodes 4 "$client" modex
