@@ -79,15 +79,64 @@ FileId id_of(const struct stat& status) {
     return {status.st_dev, status.st_ino};
 }
 
+/// Why the code in a file or folder with this status may be that of another user; empty where it is not: the
+/// owner is root, the user who runs, or the owner of this library, who can change what runs here anyway.
+std::string who_else_can_change(const struct stat& status) {
+    const uid_t user = ::geteuid();
+    const bool by_group = (status.st_mode & S_IWGRP) != 0;
+    if (status.st_uid == 0 && !by_group && (status.st_mode & S_IWOTH) == 0) return {};
+    if ((status.st_mode & S_IWOTH) != 0) return "any user can change it";
+    struct stat library {};
+    const bool known = ::stat(install_paths().image.c_str(), &library) == 0;
+    if (status.st_uid != 0 && status.st_uid != user && (!known || status.st_uid != library.st_uid))
+        return "it belongs to user " + std::to_string(status.st_uid);
+    // A user may share with a group what is his own. Root's processes are everybody's concern.
+    const bool same_group = known && (library.st_mode & S_IWGRP) != 0 && library.st_gid == status.st_gid;
+    if (by_group && !same_group && (user == 0 || status.st_uid != user))
+        return "group " + std::to_string(status.st_gid) + " can change it";
+    return {};
+}
+
+/// The same for a folder: nobody else can change it, or put another one in its place. What stands above the
+/// library's own folder of components is the library's own concern.
+std::string who_else_can_change(const std::string& folder, const struct stat& status) {
+    if (std::string why = who_else_can_change(status); !why.empty()) return why;
+    if (folder == install_paths().components) return {};
+    char* const resolved = ::realpath(folder.c_str(), nullptr);
+    std::string above = resolved == nullptr ? "" : resolved;
+    std::free(resolved);
+    while (above.size() > 1) {
+        above = folder_of(above);
+        struct stat there {};
+        if (::lstat(above.c_str(), &there) != 0) return above + " cannot be examined";
+        // In a sticky folder nobody can rename what belongs to another user.
+        if ((there.st_mode & S_ISVTX) != 0) there.st_mode &= ~mode_t{S_IWGRP | S_IWOTH};
+        if (const std::string why = who_else_can_change(there); !why.empty())
+            return "of " + above + ", which it stands in, " + why;
+    }
+    return {};
+}
+
+constexpr const char* kCure =
+    "; give it to root or to the user who runs, writable by nobody else, or take its folder out of "
+    "mca_base_component_path";
+
 /// The names in a folder; none where it cannot be read, or is one of those that were `seen` under another
-/// name. Not by readdir(), whose buffer of 32 KiB each process would touch for the first time here.
+/// name, or another user's: then the reason is added to `passed_over`. Not by readdir(), whose buffer of 32
+/// KiB each process would touch for the first time here.
 template <class Take>
-void each_entry(const std::string& folder, std::vector<FileId>& seen, const Take& take) {
+void each_entry(const std::string& folder, std::vector<FileId>& seen, std::vector<std::string>* passed_over,
+                const Take& take) {
     const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat status {};
     if (!fd || ::fstat(fd.get(), &status) != 0) return;
     if (std::find(seen.begin(), seen.end(), id_of(status)) != seen.end()) return;
     seen.push_back(id_of(status));
+    if (const std::string why = who_else_can_change(folder, status); !why.empty()) {
+        if (passed_over != nullptr)
+            passed_over->push_back("component folder " + folder + " is passed over: " + why + kCure);
+        return;
+    }
     alignas(dirent64) char block[4096];
     for (;;) {
         const ssize_t got = ::getdents64(fd.get(), block, sizeof block);
@@ -100,32 +149,18 @@ void each_entry(const std::string& folder, std::vector<FileId>& seen, const Take
     }
 }
 
-/// Whether somebody other than root, and than whoever can change this library itself, can change what this is
-/// the status of.
-bool others_can_change(const struct stat& status) {
-    if (status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return false;
-    Dl_info own{};
-    struct stat library {};
-    if (dladdr(reinterpret_cast<const void*>(&others_can_change), &own) == 0 ||
-        ::stat(own.dli_fname, &library) != 0)
-        return true;
-    const bool same_group = (library.st_mode & S_IWGRP) != 0 && library.st_gid == status.st_gid;
-    return (status.st_uid != 0 && status.st_uid != library.st_uid) || (status.st_mode & S_IWOTH) != 0 ||
-           ((status.st_mode & S_IWGRP) != 0 && !same_group);
-}
-
-/// Opening what is no file could take for ever; and root runs nobody else's code. `status` is the file's.
+/// Opening what is no regular file could take for ever; and nobody runs another user's code. `status` is the
+/// file's.
 Result<void> examine(const std::string& path, const struct stat& status) {
     if (!S_ISREG(status.st_mode)) return refused(path, "it is not a regular file");
-    if (::geteuid() != 0) return {};
+    if (const std::string why = who_else_can_change(status); !why.empty())
+        return Error{PMIX_ERR_NO_PERMISSIONS, path + " is refused: " + why + kCure};
     const std::string folder = folder_of(path);
     struct stat around {};
     if (::stat(folder.c_str(), &around) != 0) return io_error(folder);
-    if (!others_can_change(status) && !others_can_change(around)) return {};
-    return Error{PMIX_ERR_NO_PERMISSIONS,
-                 path + " is refused, since root runs this process and others could change " +
-                     (others_can_change(status) ? "it" : "its folder") +
-                     "; take their rights away, or the folder out of mca_base_component_path"};
+    if (const std::string why = who_else_can_change(folder, around); !why.empty())
+        return Error{PMIX_ERR_NO_PERMISSIONS, path + " is refused for its folder: " + why + kCure};
+    return {};
 }
 
 /// The library in which an address lies, as the dynamic linker knows it.
@@ -300,7 +335,8 @@ Result<EntryFunction> open_entry(const std::string& path, const std::string& sym
 }  // namespace
 
 /// Every process does this: the names are put in order in one buffer before anything is made of them.
-std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders) {
+std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders,
+                                                std::vector<std::string>* passed_over) {
     std::vector<ComponentFile> files;
     std::string names;  // each ends with a zero
     std::vector<size_t> order;
@@ -309,7 +345,7 @@ std::vector<ComponentFile> find_component_files(const std::vector<std::string>& 
         if (folder.empty() || folder.front() != '/') continue;
         names.clear();
         order.clear();
-        each_entry(folder, seen, [&](const char* entry) {
+        each_entry(folder, seen, passed_over, [&](const char* entry) {
             const std::string_view name(entry);
             if (name.size() <= kFilePrefix.size() + kFileSuffix.size() || !name.starts_with(kFilePrefix) ||
                 !name.ends_with(kFileSuffix))

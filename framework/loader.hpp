@@ -22,13 +22,16 @@ struct ComponentFile {
 };
 
 /// The component files of all frameworks, in the folders' order and by their names within a folder; what is
-/// in several folders comes several times. Folders that are missing are passed over. Any thread.
-std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders);
+/// in several folders comes several times. Folders that are missing are passed over; so are those that
+/// another user can change, with a sentence for each in `passed_over` (may be null). Trusted are root, the
+/// user who runs, and the owner of the library. Any thread.
+std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders,
+                                                std::vector<std::string>* passed_over = nullptr);
 
 /// Opens a component's file, asks it for its descriptor and checks that. The descriptor lives as long as the
-/// process. `privileged`: file and folders must belong to root and be writable by nobody else. Where root
-/// runs the process so must be file and folder, if not as the library itself. The error is one sentence:
-/// path, versions, cure. Any thread.
+/// process. `privileged`: file and folders must belong to root and be writable by nobody else. In other
+/// processes file and folder must not be another user's to change. The error is one sentence: path, versions,
+/// cure. Any thread.
 Result<const muster_component_t*> open_component_file(const ComponentFile& file, bool privileged);
 
 /// Whether a descriptor is one that this library can use, and of the component that was asked for (any of the

@@ -89,7 +89,8 @@ struct Registry::Impl {
     std::list<Framework> services;                    // without components: for their logs
     std::vector<Component*> made;                     // in the order of creation
     std::optional<std::vector<ComponentFile>> files;  // in the folders; once they were looked at
-    bool defined = false;                             // the parameters of frameworks and services
+    std::vector<std::string> passed_over;  // a sentence for each folder that other users can change
+    bool defined = false;                  // the parameters of frameworks and services
 
     Impl(Parameters& given_parameters, Options given_options)
         : parameters(given_parameters), options(std::move(given_options)) {
@@ -194,7 +195,11 @@ struct Registry::Impl {
             if (descriptor == nullptr || std::strcmp(descriptor->framework, framework.name) != 0) continue;
             add(framework, descriptor->name, "").linked = *entry;
         }
-        if (!files) files = find_component_files(options.folders);
+        if (!files) {
+            files = find_component_files(options.folders, &passed_over);
+            for (const std::string& line : passed_over)
+                MUSTER_LOG(framework.log, Error, "%s", line.c_str());
+        }
         for (const ComponentFile& file : *files) {
             if (file.framework == framework.name) add(framework, file.name, file.path);
         }
@@ -393,7 +398,7 @@ Registry::Options Registry::Options::standard(const Parameters& parameters) {
         }
     };
     add(install_paths().components);
-    add(MUSTER_INSTALLED_COMPONENTS);
+    if constexpr (sizeof MUSTER_INSTALLED_COMPONENTS > 1) add(MUSTER_INSTALLED_COMPONENTS);
     const std::string more = parameters.raw("mca_base_component_path").value_or("");
     for (const std::string_view folder : parameter_words(more, ':'))
         add(std::string(folder));
@@ -466,6 +471,8 @@ std::string Registry::why_none(std::string_view framework_name, std::string_view
         out += ": none was found in";
         for (const std::string& folder : impl_->options.folders)
             out += " " + folder;
+        for (const std::string& sentence : impl_->passed_over)
+            out += "; " + sentence;
         return out + "; check the installation, or set PMIX_MCA_mca_base_component_path";
     }
     const char* separator = ": ";

@@ -65,19 +65,32 @@ std::string behind_links(std::string path) {
     return real_path(path.c_str());
 }
 
+/// The prefix that the library was installed into, from its folder: that may be several levels below
+/// (lib/x86_64-linux-gnu), or have any name where a tree was copied.
+std::string prefix_of(const std::string& folder) {
+    constexpr std::string_view kBelow = "/" MUSTER_LIBDIR;
+    if (folder.size() > kBelow.size() && folder.ends_with(kBelow))
+        return folder.substr(0, folder.size() - kBelow.size());
+    return parent(folder);
+}
+
 InstallPaths find_install_paths() {
     InstallPaths paths;
     paths.loaded = own_name();
     if (!paths.loaded.empty()) paths.image = behind_links(paths.loaded);
     if (paths.image.empty()) paths.image = real_path("/proc/self/exe");
     if (paths.image.empty()) return paths;
-    paths.prefix = parent(parent(paths.image));
-    const std::string base = paths.prefix == "/" ? "" : paths.prefix;
-    // The library's own folder may have any name; a program that holds this code has it beside its own.
     const size_t folder = paths.image.find_last_of('/') + 1;
     const bool library = paths.image.compare(folder, 8, "libpmix.") == 0;
-    paths.components = library ? paths.image.substr(0, folder) + "pmix" : base + "/lib/pmix";
-    paths.system_parameter_file = base + "/etc/pmix-mca-params.conf";
+    paths.prefix = library ? prefix_of(parent(paths.image)) : parent(parent(paths.image));
+    const std::string base = paths.prefix == "/" ? "" : paths.prefix;
+    // The library's own folder may have any name; a program that holds this code knows it by the build.
+    paths.components = (library ? paths.image.substr(0, folder) : base + "/" MUSTER_LIBDIR "/") + "pmix";
+    constexpr std::string_view kConfiguration = MUSTER_SYSCONFDIR;
+    // As the GNU standards have it, the configuration of what is installed in /usr is in /etc.
+    const bool absolute = kConfiguration.starts_with('/');
+    paths.system_parameter_file = (absolute ? "" : base == "/usr" ? "/" : base + "/");
+    paths.system_parameter_file.append(kConfiguration).append("/pmix-mca-params.conf");
     return paths;
 }
 

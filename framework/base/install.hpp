@@ -11,9 +11,9 @@ namespace muster {
 struct InstallPaths {
     std::string image;       ///< file that holds this code: libpmix.so.2.x, or a program it is linked into
     std::string loaded;      ///< the same by the name that the dynamic linker knows; "" for a program
-    std::string prefix;      ///< two levels above that file
-    std::string components;  ///< pmix/ beside the library; for a program <prefix>/lib/pmix
-    std::string system_parameter_file;  ///< <prefix>/etc/pmix-mca-params.conf
+    std::string prefix;      ///< what it was installed into, or the folder above the file's
+    std::string components;  ///< pmix/ beside the library; for a program below its prefix
+    std::string system_parameter_file;  ///< pmix-mca-params.conf in the folder of configuration
 };
 
 /// Any thread.

@@ -170,25 +170,74 @@ TEST_F(LoaderTest, RootOpensNothingThatOthersCanChange) {
         const auto result = open_copy();
         ASSERT_FALSE(result.ok()) << because;
         EXPECT_EQ(result.status(), PMIX_ERR_NO_PERMISSIONS);
-        for (const char* word : {copy.c_str(), "root", "mca_base_component_path", because})
+        for (const char* word : {copy.c_str(), "give it to root", "mca_base_component_path", because})
             EXPECT_NE(result.error().text.find(word), std::string::npos) << result.error().text;
     };
     ASSERT_EQ(chmod(copy.c_str(), 0644), 0);
     ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
-    expect_refusal("its folder");
+    expect_refusal("its folder: any user can change it");
     ASSERT_EQ(chmod(folder_.c_str(), 01777), 0);
-    expect_refusal("its folder");
+    expect_refusal("its folder: any user can change it");
     ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
     ASSERT_EQ(chown(folder_.c_str(), 12345, 0), 0);
-    expect_refusal("its folder");
+    expect_refusal("its folder: it belongs to user 12345");
     ASSERT_EQ(chown(folder_.c_str(), 0, 0), 0);
     ASSERT_EQ(chown(copy.c_str(), 12345, 0), 0);
-    expect_refusal("change it");
+    expect_refusal("it belongs to user 12345");
     ASSERT_EQ(chown(copy.c_str(), 0, 12345), 0);
     ASSERT_EQ(chmod(copy.c_str(), 0664), 0);
-    expect_refusal("change it");
+    expect_refusal("group 12345 can change it");
     ASSERT_EQ(chmod(copy.c_str(), 0644), 0);
     EXPECT_TRUE(open_copy().ok());
+}
+
+/// The effective user is another one while this lives.
+class AsUser {
+  public:
+    explicit AsUser(uid_t user) { EXPECT_EQ(seteuid(user), 0); }
+    ~AsUser() { EXPECT_EQ(seteuid(0), 0); }
+};
+
+TEST_F(LoaderTest, NoUserOpensWhatAnotherUserCanChange) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can become other users";
+    constexpr uid_t kUser = 65534;
+    constexpr uid_t kOther = 12345;
+    const std::string copy = folder_ + "/mca_plog_good.so";
+    fs::copy_file(module("plog", "good"), copy);
+    ASSERT_EQ(chmod(copy.c_str(), 0755), 0);
+    ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+    const auto give_to = [&](uid_t folder, uid_t file) {
+        ASSERT_EQ(chown(folder_.c_str(), folder, 0), 0);
+        ASSERT_EQ(chown(copy.c_str(), file, 0), 0);
+    };
+    const auto opens = [&] {
+        const AsUser user(kUser);
+        return open_component_file({"plog", "good", copy}, false).ok();
+    };
+    EXPECT_TRUE(opens());
+    give_to(kUser, kUser);
+    EXPECT_TRUE(opens());
+    give_to(0, kOther);
+    EXPECT_FALSE(opens());
+    give_to(kOther, 0);
+    EXPECT_FALSE(opens());
+
+    // Nothing in another user's folder takes the name of a component that comes later.
+    std::vector<std::string> lines;
+    {
+        const AsUser user(kUser);
+        EXPECT_TRUE(find_component_files({folder_}, &lines).empty());
+    }
+    ASSERT_EQ(lines.size(), 1U);
+    for (const std::string& word : {folder_, std::string("is passed over"), std::string("user 12345")})
+        EXPECT_NE(lines[0].find(word), std::string::npos) << lines[0];
+
+    // A user may share with a group what is his own.
+    give_to(kUser, kUser);
+    ASSERT_EQ(chmod(folder_.c_str(), 0775), 0);
+    EXPECT_TRUE(opens());
+    ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
+    EXPECT_FALSE(opens());
 }
 
 }  // namespace
