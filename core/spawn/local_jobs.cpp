@@ -213,10 +213,13 @@ pmix_status_t LocalJobs::start_child(Job& job, Child& child, const Info& job_inf
     int pipe[2] = {-1, -1};
     if (!job.nohup) {
         if (::pipe2(pipe, O_CLOEXEC) != 0) return PMIX_ERR_OUT_OF_RESOURCE;
-        environment["PMIX_KEEPALIVE_PIPE"] = std::to_string(pipe[0]);
         child.keepalive.reset(pipe[1]);
     }
     const UniqueFd keepalive(pipe[0]);
+    if (!job.nohup) {
+        if (!keepalive || !child.keepalive) return PMIX_ERR_OUT_OF_RESOURCE;
+        environment["PMIX_KEEPALIVE_PIPE"] = std::to_string(keepalive.get());
+    }
     const InfoView own{app.info, app.ninfo};
     change(job_info, environment);
     change(own, environment);

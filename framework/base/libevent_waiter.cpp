@@ -6,6 +6,7 @@
 #include <new>
 
 #include "framework/base/late_library.hpp"
+#include "framework/base/unique_fd.hpp"
 #include "framework/base/waiter.hpp"
 
 namespace {
@@ -103,6 +104,8 @@ std::unique_ptr<Waiter> make_libevent_waiter() {
     event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
     event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
     event_config_require_features(config, EV_FEATURE_O1);
+    // It keeps descriptors of its own.
+    const StandardDescriptorsHeld held;
     event_base* base = event_base_new_with_config(config);
     event_config_free(config);
     return base == nullptr ? nullptr : std::make_unique<LibeventWaiter>(base);

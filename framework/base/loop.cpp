@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "framework/base/polling.hpp"
+#include "framework/base/unique_fd.hpp"
 #include "framework/base/waiter.hpp"
 
 namespace muster {
@@ -114,7 +115,7 @@ void Watch::want_read(bool on) {
 }
 
 EventLoop::EventLoop(Drive drive) : drive_(drive) {
-    wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    wake_fd_ = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (wake_fd_ < 0) throw std::bad_alloc();
     if (drive_ == Drive::External && !make_mirror()) throw std::bad_alloc();
     if (drive_ == Drive::External) waiter();
@@ -533,7 +534,7 @@ bool EventLoop::wakes(int fd) const {
 
 /// On the loop. Without a descriptor for it the driver looks from time to time.
 void EventLoop::renew_wake() {
-    wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    wake_fd_ = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     wake_watch_->fd = wake_fd_;
     epoll_event wanted{};
     wanted.events = EPOLLIN;

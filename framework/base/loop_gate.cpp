@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "framework/base/loop.hpp"
+#include "framework/base/unique_fd.hpp"
 #include "framework/base/waiter.hpp"
 
 namespace muster {
@@ -30,8 +31,9 @@ void Watch::Impl::mirror() {
 /// A waiter shows its descriptor to nobody, so what it watches is mirrored in a set of our own. All times
 /// have one descriptor there, made with it: later there may be none left.
 bool EventLoop::make_mirror() {
-    poll_fd_ = epoll_create1(EPOLL_CLOEXEC);
-    if (poll_fd_ >= 0) timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    poll_fd_ = above_standard(epoll_create1(EPOLL_CLOEXEC));
+    if (poll_fd_ >= 0)
+        timer_fd_ = above_standard(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     epoll_event wanted{};
     wanted.events = EPOLLIN;
     return timer_fd_ >= 0 && epoll_ctl(poll_fd_, EPOLL_CTL_ADD, wake_fd_, &wanted) == 0 &&

@@ -94,8 +94,8 @@ void AcceptQueue::fill_reserve() {
 Result<UniqueFd> AcceptQueue::accept(int listening) {
     fill_reserve();
     for (;;) {
-        const int fd = ::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0) return UniqueFd(fd);
+        UniqueFd accepted(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (accepted) return accepted;
         switch (const int error = errno) {
             case EINTR:
             case ECONNABORTED:

@@ -15,6 +15,7 @@
 #include "tools/muster/node.hpp"
 #include "tools/muster/process.hpp"
 #include "tools/muster/tool_commands.hpp"
+#include "tools/session/standard_descriptors.hpp"
 
 namespace {
 
@@ -34,6 +35,7 @@ void forget_outer_server() {
 }  // namespace
 
 int main(int argc, char** argv) {
+    muster::open_standard_descriptors();
     muster::remember_signals();
     try {
         if (argc == 3 && strcmp(argv[1], muster::kNodeOption) == 0) return muster::run_node(atoi(argv[2]));

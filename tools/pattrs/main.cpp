@@ -4,6 +4,7 @@
 #include <pmix.h>
 
 #include "tools/session/session.hpp"
+#include "tools/session/standard_descriptors.hpp"
 #include "tools/session/values.hpp"
 
 namespace {
@@ -59,6 +60,7 @@ void print(const Level& level, const nlohmann::json& functions) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    muster::open_standard_descriptors();
     CommandLine line{"Attributes and functions that are supported", "pattrs"};
     SessionOptions options;
     Level levels[] = {{"client", "CLIENT", PMIX_CLIENT_ATTRIBUTES, {}},

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tools/session/session.hpp"
+#include "tools/session/standard_descriptors.hpp"
 #include "tools/session/values.hpp"
 
 namespace {
@@ -40,6 +41,7 @@ std::optional<pmix_status_t> status_of(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    muster::open_standard_descriptors();
     CommandLine line{"Reports an event to a PMIx server", "pevent"};
     SessionOptions options;
     std::string event, range;

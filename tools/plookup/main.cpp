@@ -4,11 +4,13 @@
 #include <pmix.h>
 
 #include "tools/session/session.hpp"
+#include "tools/session/standard_descriptors.hpp"
 #include "tools/session/values.hpp"
 
 using namespace muster::tools;
 
 int main(int argc, char** argv) {
+    muster::open_standard_descriptors();
     CommandLine line{"Looks published data up", "plookup"};
     SessionOptions options;
     std::vector<std::string> words;

@@ -9,6 +9,7 @@
 
 #include "tools/pmix_info/report.hpp"
 #include "tools/session/command_line.hpp"
+#include "tools/session/standard_descriptors.hpp"
 
 namespace {
 
@@ -214,6 +215,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    muster::open_standard_descriptors();
     // A reader that has seen enough (head) is no reason to be killed.
     std::signal(SIGPIPE, SIG_IGN);
     try {

@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/session/standard_descriptors.hpp"
+
 namespace {
 
 using Words = std::vector<std::string>;
@@ -121,9 +123,6 @@ Flags read_flags() {
     Words folders, libraries;
     for (const std::string& word : package.field("Libs")) {
         (word.compare(0, 2, "-l") == 0 ? libraries : folders).push_back(word);
-        // Programs find the library where it is now; LD_LIBRARY_PATH still goes before.
-        if (word.compare(0, 2, "-L") == 0)
-            append(folders, {"-Wl,-rpath," + word.substr(2), "-Wl,--enable-new-dtags"});
     }
     flags.link = from_environment("PMIX_LDFLAGS").value_or(folders);
     append(flags.link, from_environment("PMIX_LIBS").value_or(libraries));
@@ -206,6 +205,7 @@ int run(Words arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    muster::open_standard_descriptors();
     try {
         return run({argv + 1, argv + argc});
     } catch (const std::exception& error) {

@@ -4,6 +4,7 @@
 #include <pmix.h>
 
 #include "tools/session/session.hpp"
+#include "tools/session/standard_descriptors.hpp"
 #include "tools/session/values.hpp"
 
 namespace {
@@ -49,6 +50,7 @@ void print_processes(const nlohmann::json& processes) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    muster::open_standard_descriptors();
     CommandLine line{"Jobs and processes that a PMIx server knows", "pps"};
     SessionOptions options;
     bool nodes = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tools/session/session.hpp"
+#include "tools/session/standard_descriptors.hpp"
 #include "tools/session/values.hpp"
 
 namespace {
@@ -55,6 +56,7 @@ void load(pmix_info_t* info, const std::string& key, const std::string& value) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    muster::open_standard_descriptors();
     CommandLine line{"Asks a PMIx server", "pquery"};
     SessionOptions options;
     std::vector<std::string> words;
