@@ -80,7 +80,7 @@ PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
         InitContext context;
         context.info = {info, ninfo};
-        const pmix_status_t status = instance::initialize(make_client, &context);
+        const pmix_status_t status = instance::initialize(make_client, &context, context.info);
         if (status != PMIX_SUCCESS) return status;
         pmix_status_t held = PMIX_SUCCESS;
         {

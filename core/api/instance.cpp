@@ -2,11 +2,13 @@
 // The runtime of the process: see instance.hpp.
 #include "core/api/instance.hpp"
 
+#include <pmix/muster.h>
 #include <pthread.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -123,6 +125,12 @@ bool watch_forks() {
     return watching;
 }
 
+/// Where the caller wants to have the sentence of an error, or null.
+char** error_text(InfoView info) {
+    const pmix_value_t* value = info.value(MUSTER_ERROR_TEXT);
+    return value != nullptr && value->type == PMIX_POINTER ? static_cast<char**>(value->data.ptr) : nullptr;
+}
+
 }  // namespace
 
 Hold::Hold() {
@@ -145,7 +153,9 @@ bool instance::add_reference() {
     return true;
 }
 
-pmix_status_t instance::initialize(Make make, void* context) {
+pmix_status_t instance::initialize(Make make, void* context, InfoView info) {
+    char** const text = error_text(info);
+    if (text != nullptr) *text = nullptr;
     const Uncancelled uncancelled;
     if (fork_watch != ForkWatch::On && !watch_forks()) return PMIX_ERR_NOMEM;
     Slot& the_slot = slot();
@@ -155,7 +165,10 @@ pmix_status_t instance::initialize(Make make, void* context) {
         return PMIX_SUCCESS;
     }
     auto made = make(context);
-    if (!made) return made.status();
+    if (!made) {
+        if (text != nullptr) *text = ::strdup(made.error().text.c_str());
+        return made.status();
+    }
     the_slot.owned = std::move(*made);
     the_slot.references = 1;
     the_slot.current.store(the_slot.owned.get());

@@ -37,9 +37,10 @@ namespace instance {
 /// One more init of an existing runtime; false when there is none.
 bool add_reference();
 /// Makes the runtime known. `make` is called under the lock of inits; its runtime is published when it
-/// succeeds.
+/// succeeds. `info` are the directives of the init: where MUSTER_ERROR_TEXT is among them, the sentence of a
+/// failure goes there.
 using Make = Result<std::unique_ptr<Runtime>> (*)(void* context);
-pmix_status_t initialize(Make make, void* context);
+pmix_status_t initialize(Make make, void* context, InfoView info);
 /// One init less; the last one ends the runtime. `goodbye` is run before, while the loop still runs.
 pmix_status_t finalize(void (*goodbye)(Runtime& runtime, void* context), void* context);
 bool initialized();

@@ -71,7 +71,7 @@ pmix_status_t init(const pmix_server_module_t* module, size_t module_size, pmix_
     return guard([&]() -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
         InitContext context{module, module_size, {info, ninfo}};
-        return instance::initialize(make_server, &context);
+        return instance::initialize(make_server, &context, context.info);
     });
 }
 

@@ -139,7 +139,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], 
     return guard([&]() -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
         InitContext context{{info, ninfo}};
-        pmix_status_t status = instance::initialize(make_tool, &context);
+        pmix_status_t status = instance::initialize(make_tool, &context, context.info);
         if (status != PMIX_SUCCESS) return status;
         pmix_status_t held = PMIX_SUCCESS;
         {

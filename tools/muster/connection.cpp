@@ -3,9 +3,12 @@
 #include "tools/muster/connection.hpp"
 
 #include <fmt/format.h>
+#include <pmix/muster.h>
 #include <pmix_tool.h>
 
 #include <charconv>
+#include <cstdlib>
+#include <memory>
 #include <stdexcept>
 
 #include "tools/muster/host/bridge.hpp"
@@ -33,9 +36,14 @@ Connection::Connection(const std::string& server) {
     } else if (!server.empty()) {
         info.text(PMIX_SERVER_URI, server);
     }
-    check(PMIx_tool_init(&self_, info.data(), info.size()),
-          server.empty() ? "no muster is found; say its process ID or URI"
-                         : fmt::format("cannot connect with muster '{}'", server));
+    char* why = nullptr;
+    info.add(MUSTER_ERROR_TEXT, &why, PMIX_POINTER);
+    const pmix_status_t status = PMIx_tool_init(&self_, info.data(), info.size());
+    const std::unique_ptr<char, decltype(&free)> text(why, free);
+    std::string what = server.empty() ? "no muster is found; say its process ID or URI"
+                                      : fmt::format("cannot connect with muster '{}'", server);
+    if (text) what += fmt::format(" ({})", text.get());
+    check(status, what);
 }
 
 Connection::~Connection() {

@@ -5,13 +5,16 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pmix.h>
+#include <pmix/muster.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "tools/muster/host.hpp"
 #include "tools/muster/host/debug.hpp"
@@ -136,10 +139,14 @@ bool Node::start_server(std::string& error) {
     // A tool may wait for our contact data there.
     const std::string& file = plan_.initiator.file;
     if (!file.empty() && !plan_.initiator.names_server) setenv("PMIX_LAUNCHER_RNDZ_FILE", file.c_str(), 1);
+    char* why = nullptr;
+    info.add(MUSTER_ERROR_TEXT, &why, PMIX_POINTER);
     const pmix_status_t status = PMIx_server_init(host_module(*this), info.data(), info.size());
+    const std::unique_ptr<char, decltype(&free)> text(why, free);
     unsetenv("PMIX_LAUNCHER_RNDZ_FILE");
     if (status != PMIX_SUCCESS) {
-        error = fmt::format("the PMIx server did not start: {}", PMIx_Error_string(status));
+        error = fmt::format("the PMIx server did not start: {} ({})",
+                            text ? text.get() : "no reason is known", PMIx_Error_string(status));
         return false;
     }
     server_runs_ = true;

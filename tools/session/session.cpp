@@ -3,12 +3,14 @@
 #include "tools/session/session.hpp"
 
 #include <fmt/core.h>
+#include <pmix/muster.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 
 namespace muster::tools {
 namespace {
@@ -101,15 +103,17 @@ Session::Session(const char* program, const SessionOptions& options, Otherwise o
     }
     if (options.delay) directives.add(PMIX_CONNECT_RETRY_DELAY, &*options.delay, PMIX_UINT32);
     if (options.attempts) directives.add(PMIX_CONNECT_MAX_RETRIES, &*options.attempts, PMIX_UINT32);
+    char* why = nullptr;
+    directives.add(MUSTER_ERROR_TEXT, &why, PMIX_POINTER);
     const pmix_status_t status = PMIx_tool_init(&self_, directives.data(), directives.size());
-    if (status != PMIX_SUCCESS) {
-        failed(status == PMIX_ERR_UNREACH
-                   ? "no server to connect to (--pmixmca tool_base_verbose 5 shows what was tried)"
-                   : "cannot connect",
-               status);
-        return;
+    const std::unique_ptr<char, decltype(&std::free)> text(why, &std::free);
+    if (status == PMIX_ERR_UNREACH) {
+        failed("no server to connect to (--pmixmca tool_base_verbose 5 shows what was tried)", status);
+    } else if (status != PMIX_SUCCESS) {
+        failed(text ? text.get() : "cannot connect", status);
+    } else {
+        ok_ = true;
     }
-    ok_ = true;
 }
 
 Session::~Session() {
