@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Options of the build, and the compiler flags that follow from them.
 
+# The library directory is lib on every system, unless the builder names another, such as lib/x86_64-linux-gnu.
+set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Folder of libraries, below the prefix or absolute")
 include(GNUInstallDirs)
-# One library directory on every system, so that a copied tree works: lib/libpmix.so.2 and lib/pmix/*.so.
-set(CMAKE_INSTALL_LIBDIR lib)
 
 option(MUSTER_BUILD_TOOLS "Build the command line programs" ON)
 option(MUSTER_BUILD_EXAMPLES "Build the examples" ON)
 option(MUSTER_BUILD_TESTS "Build the tests" ON)
 option(MUSTER_BUILD_BENCH "Build the benchmarks" ON)
-option(MUSTER_WERROR "Treat compiler warnings as errors" ON)
+option(MUSTER_WERROR "Treat compiler warnings as errors" OFF)
+option(MUSTER_RPATH
+    "Programs that are installed, and those that are built with pmix.pc, look for the library in its folder" ON)
 option(MUSTER_UNITY "Compile the sources of a folder as one: faster, with worse messages (cmake/MusterUnity.cmake)" OFF)
 option(MUSTER_COVERAGE "Instrument for line coverage" OFF)
 option(MUSTER_FUZZ "Instrument for libFuzzer (clang only) and link the fuzz targets with it" OFF)
@@ -38,10 +40,23 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # The build tree has the layout of the installed one, so that components are found beside the library.
+# MUSTER_LIBDIR: the folder of libraries as seen from the prefix.
+file(RELATIVE_PATH MUSTER_LIBDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} AND NOT CMAKE_INSTALL_LIBDIR MATCHES "^\\.\\.")
+    set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
+endif()
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/archive)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(MUSTER_COMPONENT_DIR pmix)
+
+# muster_rpath_from(<folder>): programs added below this call find the library from where they are installed.
+macro(muster_rpath_from folder)
+    if(MUSTER_RPATH)
+        file(RELATIVE_PATH way ${folder} ${CMAKE_INSTALL_FULL_LIBDIR})
+        set(CMAKE_INSTALL_RPATH "$ORIGIN/${way}")
+    endif()
+endmacro()
 
 find_program(MUSTER_CCACHE ccache)
 if(MUSTER_CCACHE)

@@ -3,7 +3,7 @@
 #
 # muster_add_component(FRAMEWORK <framework> NAME <name> SOURCES <file>... [LIBRARIES <target>...])
 #
-# Builds mca_<framework>_<name>.so, which is installed into lib/pmix below CMAKE_INSTALL_PREFIX. The component is found there
+# Builds mca_<framework>_<name>.so, which is installed below CMAKE_INSTALL_PREFIX as Muster's own are below its prefix (lib/pmix). The component is found there
 # when that is Muster's prefix, and in any other folder by PMIX_MCA_mca_base_component_path. Written in C, or in C++20
 # with pmix/sdk/component.hpp.
 
@@ -33,5 +33,5 @@ function(muster_add_component)
     target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,now
         -Wl,--version-script=${MUSTER_COMPONENT_MAP})
     target_link_libraries(${target} PRIVATE muster::muster_headers ${ARG_LIBRARIES})
-    install(TARGETS ${target} LIBRARY DESTINATION lib/pmix)
+    install(TARGETS ${target} LIBRARY DESTINATION ${MUSTER_COMPONENTS_DESTINATION})
 endfunction()

@@ -105,6 +105,40 @@ finalized_exit)
     run 0 -n 3 "$(dirname "$client")/reinit_client" leaves
     [ "$(grep -c '^PMIX_ERR_LOST_CONNECTION$' out)" -eq 2 ] || wrong "not both say so: $(head -n 5 out)"
     ;;
+closed_descriptors)
+    # closed MASK STATUS ARGUMENT...: muster with those of its standard descriptors closed; `out` and `err` have what is open.
+    closed() {
+        local mask=$1 wanted=$2 status
+        shift 2
+        (
+            exec >out 2>err </dev/null
+            [ $((mask & 1)) -eq 0 ] || exec <&-
+            [ $((mask & 2)) -eq 0 ] || exec >&-
+            [ $((mask & 4)) -eq 0 ] || exec 2>&-
+            exec timeout --kill-after=5 60 "$muster" "$@"
+        )
+        status=$?
+        [ "$status" -eq "$wanted" ] || wrong "with descriptors $mask closed, muster $* ended with $status instead of $wanted"
+    }
+    for mask in 1 2 3 4 5 6 7; do
+        closed $mask 0 -n 2 echo said
+        [ $((mask & 2)) -ne 0 ] || [ "$(sort -u out)" = said ] || wrong "with $mask closed: '$(head -n 3 out)'"
+        closed $mask 0 -n 2 cat
+        [ ! -s out ] || wrong "cat read something with $mask closed: $(head -c 200 out | od -c | head -n 3)"
+        # The ranks' own: what they print must not go to their server.
+        run 0 -n 2 "$(dirname "$client")/closed_descriptors" client $mask
+        run 0 -n 1 sh -c "$(dirname "$client")/closed_descriptors tool $mask"
+    done
+    # It ends by a signal as ever.
+    (
+        exec >&- 2>err
+        exec "$muster" -n 2 sleep 100
+    ) &
+    background=$!
+    until_true '[ "$(pgrep -cf "^sleep 100\$" -P "$(pgrep -d, -P $background)")" -eq 2 ]'
+    kill -TERM "$background"
+    ended_with 143
+    ;;
 modex)
     run 0 -n 4 "$client" modex
     run 0 -n 8 --nodes 4 "$client" modex
