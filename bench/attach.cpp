@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <system_error>
 
 #include "bench/host.hpp"
 

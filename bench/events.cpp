@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <filesystem>
+#include <system_error>
 
 #include "bench/host.hpp"
 

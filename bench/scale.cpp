@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <system_error>
 
 #include <pmix/sdk/component.h>
 #include "bench/host.hpp"

@@ -3,6 +3,8 @@
 // library's until the registration is given back.
 #include <pmix.h>
 
+#include <tuple>
+
 #include "core/api/call.hpp"
 #include "core/fabric/fabric.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"

@@ -4,6 +4,7 @@
 // are open in this process; a number that is not there is ignored.
 #include "core/server/host.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/groups/group_query.hpp"
 #include "core/groups/group_table.hpp"

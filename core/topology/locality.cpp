@@ -5,6 +5,7 @@
 #include <hwloc.h>
 #include <strings.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>

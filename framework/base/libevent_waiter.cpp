@@ -3,6 +3,7 @@
 #include <event2/event.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <new>
 
 #include "framework/base/late_library.hpp"

@@ -6,6 +6,7 @@
 #include <pmix_server.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstring>

@@ -3,6 +3,8 @@
 // integration_careless_client.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tests/integration/host.hpp"
 
 namespace {

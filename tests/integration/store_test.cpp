@@ -20,6 +20,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <system_error>
 #include <thread>
 
 #include "tests/integration/host.hpp"

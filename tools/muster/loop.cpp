@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <new>
 #include <stdexcept>
 #include <utility>
 

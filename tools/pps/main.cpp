@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <pmix.h>
 
+#include <utility>
+
 #include "tools/session/session.hpp"
 #include "tools/session/standard_descriptors.hpp"
 #include "tools/session/values.hpp"

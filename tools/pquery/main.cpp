@@ -4,6 +4,7 @@
 #include <pmix.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/session/session.hpp"
 #include "tools/session/standard_descriptors.hpp"

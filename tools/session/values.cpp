@@ -4,6 +4,7 @@
 
 #include <pmix.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 

@@ -3,6 +3,8 @@
 // the same when it is written again.
 
 #include "framework/gds/job_map.hpp"
+
+#include <algorithm>
 #include "tests/fuzz/require.hpp"
 
 namespace {

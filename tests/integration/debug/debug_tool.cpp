@@ -3,6 +3,8 @@
 // runs at URI with NODES nodes; CLIENT is debug_client; DIR is an empty folder.
 #include "tests/integration/debug/kit.hpp"
 
+#include <algorithm>
+
 using namespace kit;
 
 namespace {

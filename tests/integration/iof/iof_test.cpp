@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forwarded output and input between a host and its clients: who gets what, in which form, and what the host
 // is asked (Standard: IO Forwarding).
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>

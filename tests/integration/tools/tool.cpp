@@ -8,6 +8,7 @@
 #include <pmix_tool.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>

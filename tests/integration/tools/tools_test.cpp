@@ -6,6 +6,7 @@
 #include <pmix_common.h>
 
 #include <algorithm>
+#include <thread>
 
 namespace {
 

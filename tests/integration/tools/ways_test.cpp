@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include <pmix_common.h>
 

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <system_error>
 #include <vector>
 
 #include "tests/unit/components/ptl/descriptors.hpp"

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <new>
 #include <vector>
 
 namespace muster {

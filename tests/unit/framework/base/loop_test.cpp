@@ -14,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <future>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>

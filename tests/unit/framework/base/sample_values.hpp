@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "framework/base/argv.hpp"
 #include "framework/base/element.hpp"

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "framework/gds/realm.hpp"
 #include "framework/preg/rank_list.hpp"
 
