@@ -172,6 +172,7 @@ typedef int pmix_status_t;
 #define PMIX_ERR_PROC_ABORTED_BY_SIG        -402  // died of a signal
 #define PMIX_ERR_PROC_SENSOR_BOUND_EXCEEDED -403  // a limit was passed
 #define PMIX_ERR_EXIT_NONZERO_TERM          -404  // ended with an exit code
+#define PMIX_ERR_IOF_XOFF                   -405  // the input was taken; send no more until it is resumed
 
 // Events of the system: what lies between the two bounds
 #define PMIX_EVENT_SYS_BASE                 -230  // first of them
@@ -268,6 +269,8 @@ typedef uint16_t pmix_data_type_t;
 #define PMIX_RESBLOCK_DIRECTIVE     71   // pmix_resource_block_directive_t
 #define PMIX_RESOURCE_UNIT          72   // pmix_resource_unit_t
 #define PMIX_NODE_PID               73   // pmix_node_pid_t
+#define PMIX_REGEX2                 74   // pmix_regex2_t
+#define PMIX_ALLOC_INHERIT          75   // pmix_alloc_inheritance_t
 #define PMIX_DATA_TYPE_MAX          500  // the users' own types are above
 
 // ---------------------------------------------------------------------------------------------------------
@@ -373,6 +376,14 @@ typedef uint8_t pmix_alloc_directive_t;
 #define PMIX_ALLOC_REAQUIRE   4    // take back what was lent
 #define PMIX_ALLOC_REQ_CANCEL 5    // cancel the request
 #define PMIX_ALLOC_EXTERNAL   128  // the users' own from here on
+
+// What becomes of an allocation when its namespace ends
+typedef uint8_t pmix_alloc_inheritance_t;
+
+#define PMIX_ALLOC_INHERIT_NONE          1  // it is released
+#define PMIX_ALLOC_INHERIT_CHILD         2  // it stays until the last namespace spawned from it ends
+#define PMIX_ALLOC_INHERIT_DEFAULT       3  // it becomes unreserved and stays with the session
+#define PMIX_ALLOC_INHERIT_CHILD_DEFAULT 4  // it becomes unreserved when the last spawned namespace ends
 
 typedef uint8_t pmix_resource_block_directive_t;
 
@@ -586,6 +597,16 @@ typedef struct pmix_byte_object {
 #define PMIX_BYTE_OBJECT_STATIC_INIT \
     { NULL, 0 }
 
+// A list in an encoded form, as PMIx_generate_regex2 gives it
+typedef struct pmix_regex2 {
+    char* type;      // owned, the name of the encoding
+    uint8_t* bytes;  // owned, len long, terminated only where the encoding says so
+    size_t len;
+} pmix_regex2_t;
+
+#define PMIX_REGEX2_STATIC_INIT \
+    { NULL, NULL, 0 }
+
 // Address of a process on a device of a fabric
 typedef struct pmix_endpoint {
     char* uuid;    // owned
@@ -769,6 +790,7 @@ typedef struct pmix_value {
         void* ptr;
         pmix_alloc_directive_t adir;
         pmix_resource_block_directive_t rbdir;
+        pmix_alloc_inheritance_t inheritance;
         pmix_coord_t* coord;
         pmix_link_state_t linkstate;
         pmix_job_state_t jstate;
@@ -783,6 +805,7 @@ typedef struct pmix_value {
         pmix_data_buffer_t* dbuf;
         pmix_resource_unit_t* resunit;
         pmix_node_pid_t* nodepid;
+        pmix_regex2_t* regex2;
         pmix_proc_stats_t* pstats;
         pmix_disk_stats_t* dkstats;
         pmix_net_stats_t* netstats;
@@ -1480,6 +1503,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_ALLOC_FABRIC_TYPE        "pmix.alloc.nettype"    // char*: kind of transport
 #define PMIX_ALLOC_ID                 "pmix.alloc.id"         // char*: the host's name of the allocation
 #define PMIX_ALLOC_IMAGE              "pmix.alloc.image"      // char*: image that the nodes shall run
+#define PMIX_ALLOC_INHERITANCE        "pmix.alloc.inhrt"      // pmix_alloc_inheritance_t: what becomes of it when its owner ends
 #define PMIX_ALLOC_LEND               "pmix.alloc.lend"       // char*: time until what is lent comes back
 #define PMIX_ALLOC_MAU                "pmix.alloc.mau"        // pmix_data_array_t*: the least that can be allocated
 #define PMIX_ALLOC_MEM_SIZE           "pmix.alloc.msize"      // float: memory in MB
@@ -1744,6 +1768,9 @@ PMIX_EXPORT void PMIx_Load_nspace(pmix_nspace_t nspace, const char* str);
 /** Whether two namespaces are the same; an empty one or NULL matches any. */
 PMIX_EXPORT bool PMIx_Check_nspace(const char* key1, const char* key2);
 
+/** Whether two namespaces are the same; an empty one or NULL matches none. */
+PMIX_EXPORT bool PMIx_Check_nspace_strict(const char* key1, const char* key2);
+
 /** Whether a namespace is NULL or empty. */
 PMIX_EXPORT bool PMIx_Nspace_invalid(const char* nspace);
 
@@ -1755,6 +1782,9 @@ PMIX_EXPORT void PMIx_Xfer_procid(pmix_proc_t* dst, const pmix_proc_t* src);
 
 /** Whether two process names match: namespaces as for PMIx_Check_nspace, ranks as for PMIx_Check_rank. */
 PMIX_EXPORT bool PMIx_Check_procid(const pmix_proc_t* a, const pmix_proc_t* b);
+
+/** Whether two process names are the same: an empty namespace matches none, and PMIX_RANK_WILDCARD only itself. */
+PMIX_EXPORT bool PMIx_Check_procid_strict(const pmix_proc_t* a, const pmix_proc_t* b);
 
 /** Whether the namespace is empty or the rank PMIX_RANK_INVALID. */
 PMIX_EXPORT bool PMIx_Procid_invalid(const pmix_proc_t* p);
@@ -1800,6 +1830,11 @@ PMIX_EXPORT void PMIx_Node_pid_construct(pmix_node_pid_t* d);
 PMIX_EXPORT void PMIx_Node_pid_destruct(pmix_node_pid_t* d);
 PMIX_EXPORT pmix_node_pid_t* PMIx_Node_pid_create(size_t n);
 PMIX_EXPORT void PMIx_Node_pid_free(pmix_node_pid_t* d, size_t n);
+
+PMIX_EXPORT void PMIx_Regex2_construct(pmix_regex2_t* d);
+PMIX_EXPORT void PMIx_Regex2_destruct(pmix_regex2_t* d);
+PMIX_EXPORT pmix_regex2_t* PMIx_Regex2_create(size_t n);
+PMIX_EXPORT void PMIx_Regex2_free(pmix_regex2_t* d, size_t n);
 
 // Values
 

@@ -181,11 +181,13 @@ PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t* p, size_t n);
 #define PMIX_CHECK_RESERVED_KEY(key)         PMIx_Check_reserved_key(key)
 #define PMIX_LOAD_NSPACE(nspace, str)        PMIx_Load_nspace((nspace), (str))
 #define PMIX_CHECK_NSPACE(a, b)              PMIx_Check_nspace((a), (b))
+#define PMIX_CHECK_NSPACE_STRICT(a, b)       PMIx_Check_nspace_strict((a), (b))
 #define PMIX_NSPACE_INVALID(nspace)          PMIx_Nspace_invalid(nspace)
 #define PMIX_LOAD_PROCID(proc, nspace, rank) PMIx_Load_procid((proc), (nspace), (rank))
 #define PMIX_XFER_PROCID(dest, src)          PMIx_Xfer_procid((dest), (src))
 #define PMIX_PROCID_XFER(dest, src)          PMIX_XFER_PROCID(dest, src)
 #define PMIX_CHECK_PROCID(a, b)              PMIx_Check_procid((a), (b))
+#define PMIX_CHECK_PROCID_STRICT(a, b)       PMIx_Check_procid_strict((a), (b))
 #define PMIX_PROCID_INVALID(proc)            PMIx_Procid_invalid(proc)
 #define PMIX_CHECK_RANK(a, b)                PMIx_Check_rank((a), (b))
 #define PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(target, cluster, nspace) \

@@ -624,6 +624,22 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
                                                   const pmix_byte_object_t* bo, const pmix_info_t info[], size_t ninfo,
                                                   pmix_op_cbfunc_t cbfunc, void* cbdata);
 
+/**
+ * Suspend or resume the processes that send input to the host. While a process is suspended, the host is handed none of
+ * its input: the process waits for the answer to its push, and reads no more of its own stdin. No byte is lost.
+ * A host that answers the upcall push_stdin with PMIX_ERR_IOF_XOFF has taken the bytes, and suspends their sender.
+ * @param source      whose input; NULL, PMIX_RANK_WILDCARD or an empty namespace for all that match
+ * @param channel     has to contain PMIX_FWD_STDIN_CHANNEL
+ * @param xoff        true: suspend; false: resume
+ * @param directives  ndirs directives; none is defined
+ * @param cbfunc      called when it is done; NULL: the call waits
+ * @param cbdata      handed to it
+ * @return PMIX_SUCCESS if cbfunc will be called; PMIX_OPERATION_SUCCEEDED if it is done; PMIX_ERR_NOT_SUPPORTED for another channel
+ */
+PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source, pmix_iof_channel_t channel, bool xoff,
+                                                       const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
+                                                       void* cbdata);
+
 // ---------------------------------------------------------------------------------------------------------
 // Resources and process sets
 
@@ -718,6 +734,24 @@ PMIX_EXPORT pmix_status_t PMIx_generate_regex(const char* input, char** regex);
  * (Standard 5.0, 17.2.2)
  */
 PMIX_EXPORT pmix_status_t PMIx_generate_ppn(const char* input, char** ppn);
+
+/**
+ * Encode a list, for PMIX_NODE_MAP and PMIX_PROC_MAP as a value of type PMIX_REGEX2.
+ * @param input  the list: names by comma, or ranks by comma and nodes by semicolon. It is kept as it is
+ * @param info   ninfo directives; none is defined
+ * @param regex  receives the encoded list, to be released by PMIx_Regex2_destruct. It is not read
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, PMIX_ERR_NOMEM
+ */
+PMIX_EXPORT pmix_status_t PMIx_generate_regex2(const char* input, pmix_info_t info[], size_t ninfo, pmix_regex2_t* regex);
+
+/**
+ * Decode what PMIx_generate_regex2 gave, here or in a library of OpenPMIx.
+ * @param regex   the encoded list
+ * @param info    ninfo directives; none is defined
+ * @param output  receives the list, the caller's; NULL on failure
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED for an unknown encoding; PMIX_ERR_BAD_PARAM, PMIX_ERR_NOMEM
+ */
+PMIX_EXPORT pmix_status_t PMIx_parse_regex2(const pmix_regex2_t* regex, pmix_info_t info[], size_t ninfo, char** output);
 
 /**
  * Describe where a process sits, for PMIX_LOCALITY_STRING.

@@ -2,10 +2,13 @@
 // The common form of the calls that a service answers: see call.hpp.
 #include "core/api/call.hpp"
 
+#include "framework/base/complete.hpp"
+
 namespace muster::api {
 
 std::shared_ptr<Info> keep_infos(const pmix_info_t info[], size_t ninfo) {
     if (ninfo > 0 && info == nullptr) return nullptr;
+    if (elements_complete(info, ninfo, PMIX_INFO) != PMIX_SUCCESS) return nullptr;
     auto copy = Info::copy_of(info, ninfo);
     return copy ? std::make_shared<Info>(std::move(*copy)) : nullptr;
 }

@@ -9,6 +9,7 @@
 #include "core/client/client.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/runtime/get.hpp"
+#include "framework/base/complete.hpp"
 
 using namespace muster;
 
@@ -40,6 +41,12 @@ bool only_ourselves(Runtime& runtime, const std::vector<pmix_proc_t>& procs) {
     return true;
 }
 
+/// Whether the caller of a get lends the storage of the value.
+bool gives_storage(const pmix_info_t info[], size_t ninfo) {
+    const InfoView directives{info, info == nullptr ? 0 : ninfo};
+    return directives.is_true(PMIX_GET_STATIC_VALUES) && !directives.is_true(PMIX_GET_POINTER_VALUES);
+}
+
 }  // namespace
 
 extern "C" {
@@ -52,6 +59,8 @@ PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_va
         if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL && scope != PMIX_INTERNAL) {
             return PMIX_ERR_BAD_PARAM;
         }
+        // It would stand in the way of all that is committed later.
+        if (const pmix_status_t status = value_complete(*val); status != PMIX_SUCCESS) return status;
         // Reserved keys are the host's to define, yet Open MPI puts some: we take them as facts that a
         // process keeps for itself, and tell nobody (docs/decisions/0007-put-of-reserved-keys.md).
         if (key_is_reserved(key) && !key_is(key, PMIX_QUALIFIED_VALUE)) scope = PMIX_INTERNAL;
@@ -67,6 +76,7 @@ PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const cha
         const Use use;
         if (!use) return PMIX_ERR_INIT;
         if (!valid_key(key) || val == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t status = value_complete(*val); status != PMIX_SUCCESS) return status;
         const pmix_proc_t target = proc == nullptr ? use->self() : *proc;
         return use->store().post(target, PMIX_INTERNAL, key, *val);
     });
@@ -90,12 +100,15 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
 
 PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[],
                                    size_t ninfo, pmix_value_t** val) {
-    return guard([&]() -> pmix_status_t {
+    const pmix_status_t status = guard([&]() -> pmix_status_t {
         const Hold use;  // get_blocking() sees to it where it waits
         if (!use) return PMIX_ERR_INIT;
         if (val == nullptr) return PMIX_ERR_BAD_PARAM;
         return get_blocking(*use, proc, key, {info, ninfo}, val);
     });
+    // Callers free what they find there, but their own storage.
+    if (status != PMIX_SUCCESS && val != nullptr && !gives_storage(info, ninfo)) *val = nullptr;
+    return status;
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[], const pmix_info_t info[],

@@ -5,6 +5,7 @@
 #include "core/api/instance.hpp"
 #include "core/events/events.hpp"
 #include "core/runtime/completion.hpp"
+#include "framework/base/complete.hpp"
 
 using namespace muster;
 
@@ -75,6 +76,8 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
         // A client speaks for itself; its server takes the identity from the connection as well.
         event->source = source == nullptr || use->server() == nullptr ? use->self() : *source;
         event->range = range;
+        if (const pmix_status_t checked = elements_complete(info, ninfo, PMIX_INFO); checked != PMIX_SUCCESS)
+            return checked;
         auto copy = Info::copy_of(info, ninfo);
         if (!copy) return PMIX_ERR_BAD_PARAM;
         event->info = std::move(*copy);

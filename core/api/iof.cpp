@@ -161,4 +161,25 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
     });
 }
 
+PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source, pmix_iof_channel_t channel,
+                                                       bool xoff, const pmix_info_t directives[],
+                                                       size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    const auto prepare_control = [&](Runtime& runtime, api::Start& start) -> pmix_status_t {
+        if (runtime.server() == nullptr) return PMIX_ERR_INIT;
+        if (ndirs > 0 && directives == nullptr) return PMIX_ERR_BAD_PARAM;
+        // Output is not ours to stop: it comes from the host.
+        if ((channel & PMIX_FWD_STDIN_CHANNEL) == 0) return PMIX_ERR_NOT_SUPPORTED;
+        start.run = [xoff, producers = source == nullptr ? make_proc("", PMIX_RANK_WILDCARD) : *source](
+                        Runtime& loop_runtime, const HostDone& done) {
+            loop_runtime.server()->forwarder().control_input(producers, xoff);
+            done({});
+        };
+        return PMIX_SUCCESS;
+    };
+    if (cbfunc != nullptr) return api::launch(api::to_callback(cbfunc, cbdata), prepare_control);
+    HostAnswer answer;
+    const pmix_status_t status = api::call(answer, prepare_control);
+    return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
+}
+
 }  // extern "C"

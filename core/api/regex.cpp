@@ -3,9 +3,12 @@
 // PMIx_Init.
 #include <pmix_server.h>
 
+#include <cstring>
+
 #include "core/api/guard.hpp"
 #include "core/api/instance.hpp"
 #include "core/runtime/preg_access.hpp"
+#include "framework/preg/regex2.hpp"
 
 namespace muster {
 namespace {
@@ -34,4 +37,26 @@ pmix_status_t PMIx_generate_regex(const char* input, char** regex) {
 
 pmix_status_t PMIx_generate_ppn(const char* input, char** ppn) {
     return muster::generate(input, ppn, &muster::generate_ppn_regex);
+}
+
+pmix_status_t PMIx_generate_regex2(const char* input, pmix_info_t[], size_t, pmix_regex2_t* regex) {
+    return muster::guard([&]() -> pmix_status_t {
+        if (input == nullptr || regex == nullptr) return PMIX_ERR_BAD_PARAM;
+        *regex = PMIX_REGEX2_STATIC_INIT;
+        const muster::Result<pmix_regex2_t> encoded = muster::generate_regex2(input);
+        if (!encoded) return encoded.status();
+        *regex = *encoded;
+        return PMIX_SUCCESS;
+    });
+}
+
+pmix_status_t PMIx_parse_regex2(const pmix_regex2_t* regex, pmix_info_t[], size_t, char** output) {
+    return muster::guard([&]() -> pmix_status_t {
+        if (output != nullptr) *output = nullptr;
+        if (regex == nullptr || output == nullptr) return PMIX_ERR_BAD_PARAM;
+        const muster::Result<std::string> list = muster::parse_regex2(*regex);
+        if (!list) return list.status();
+        *output = strdup(list->c_str());
+        return *output == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
+    });
 }

@@ -219,11 +219,11 @@ PMIX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
 
 PMIX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* nservers) {
     return guard([&]() -> pmix_status_t {
+        if (servers != nullptr) *servers = nullptr;
+        if (nservers != nullptr) *nservers = 0;
         const Use use;
         if (!use) return PMIX_ERR_INIT;
         if (servers == nullptr || nservers == nullptr) return PMIX_ERR_BAD_PARAM;
-        *servers = nullptr;
-        *nservers = 0;
         if (use->client() == nullptr) return PMIX_ERR_UNREACH;
         use->loop().catch_up();
         auto all = std::make_shared<std::vector<pmix_proc_t>>();

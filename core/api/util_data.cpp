@@ -20,10 +20,11 @@ using namespace muster;
 // ---- arrays -------------------------------------------------------------------------------------------
 
 void PMIx_Data_array_init(pmix_data_array_t* p, pmix_data_type_t type) {
-    *p = {type, 0, nullptr};
+    if (p != nullptr) *p = {type, 0, nullptr};
 }
 
 void PMIx_Data_array_construct(pmix_data_array_t* p, size_t num, pmix_data_type_t type) {
+    if (p == nullptr) return;
     void* array = data_create_elements(num, type);
     *p = {type, array == nullptr ? 0 : num, array};
 }
@@ -67,6 +68,7 @@ void PMIx_Data_buffer_load(pmix_data_buffer_t* b, char* bytes, size_t sz) {
 }
 
 void PMIx_Data_buffer_unload(pmix_data_buffer_t* b, char** bytes, size_t* sz) {
+    if (bytes == nullptr || sz == nullptr) return;
     pmix_byte_object_t payload = {};
     PMIx_Data_unload(b, &payload);
     *bytes = payload.bytes;
@@ -117,6 +119,7 @@ pmix_status_t PMIx_Data_unload(pmix_data_buffer_t* buffer, pmix_byte_object_t* p
 // ---- copy and print -----------------------------------------------------------------------------------
 
 pmix_status_t PMIx_Data_copy(void** dest, void* src, pmix_data_type_t type) {
+    if (dest != nullptr) *dest = nullptr;
     if (dest == nullptr || src == nullptr) return PMIX_ERR_BAD_PARAM;
     const size_t size = type == PMIX_STRING  ? strlen(static_cast<const char*>(src)) + 1
                         : type == PMIX_REGEX ? regex_length(static_cast<const char*>(src))
@@ -138,6 +141,7 @@ pmix_status_t PMIx_Data_copy(void** dest, void* src, pmix_data_type_t type) {
 }
 
 pmix_status_t PMIx_Data_print(char** output, char* prefix, void* src, pmix_data_type_t type) {
+    if (output != nullptr) *output = nullptr;
     if (output == nullptr || src == nullptr) return PMIX_ERR_BAD_PARAM;
     return guard([&] {
         std::string text;

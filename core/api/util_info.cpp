@@ -12,11 +12,11 @@ using namespace muster;
 namespace {
 
 bool has(const pmix_info_t* info, pmix_info_directives_t flag) {
-    return (info->flags & flag) != 0;
+    return info != nullptr && (info->flags & flag) != 0;
 }
 
 void set(pmix_info_t* info, pmix_info_directives_t flag) {
-    info->flags |= flag;
+    if (info != nullptr) info->flags |= flag;
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ pmix_status_t PMIx_Info_xfer(pmix_info_t* dest, const pmix_info_t* src) {
 }
 
 pmix_boolean_t PMIx_Info_true(const pmix_info_t* p) {
-    return PMIx_Value_true(&p->value);
+    return p == nullptr ? PMIX_NON_BOOL : PMIx_Value_true(&p->value);
 }
 
 pmix_status_t PMIx_Info_get_size(const pmix_info_t* val, size_t* size) {
@@ -54,13 +54,13 @@ void PMIx_Info_required(pmix_info_t* p) {
     set(p, PMIX_INFO_REQD);
 }
 void PMIx_Info_optional(pmix_info_t* p) {
-    p->flags &= ~static_cast<pmix_info_directives_t>(PMIX_INFO_REQD);
+    if (p != nullptr) p->flags &= ~static_cast<pmix_info_directives_t>(PMIX_INFO_REQD);
 }
 bool PMIx_Info_is_required(const pmix_info_t* p) {
     return has(p, PMIX_INFO_REQD);
 }
 bool PMIx_Info_is_optional(const pmix_info_t* p) {
-    return !has(p, PMIX_INFO_REQD);
+    return p != nullptr && !has(p, PMIX_INFO_REQD);
 }
 void PMIx_Info_processed(pmix_info_t* p) {
     set(p, PMIX_INFO_REQD_PROCESSED);

@@ -70,6 +70,9 @@ const char* PMIx_Data_type_string(pmix_data_type_t type) {
 const char* PMIx_Alloc_directive_string(pmix_alloc_directive_t directive) {
     return alloc_directive_name(directive);
 }
+const char* PMIx_Alloc_inheritance_string(pmix_alloc_inheritance_t inheritance) {
+    return alloc_inheritance_name(inheritance);
+}
 const char* PMIx_Resource_block_directive_string(pmix_resource_block_directive_t directive) {
     return resource_block_directive_name(directive);
 }

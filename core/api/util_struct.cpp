@@ -49,6 +49,7 @@ MUSTER_STRUCT(Proc, pmix_proc_t, PMIX_PROC)
 MUSTER_STRUCT(Proc_info, pmix_proc_info_t, PMIX_PROC_INFO)
 MUSTER_STRUCT(Proc_stats, pmix_proc_stats_t, PMIX_PROC_STATS)
 MUSTER_STRUCT(Query, pmix_query_t, PMIX_QUERY)
+MUSTER_STRUCT(Regex2, pmix_regex2_t, PMIX_REGEX2)
 MUSTER_STRUCT(Regattr, pmix_regattr_t, PMIX_REGATTR)
 MUSTER_STRUCT(Resource_unit, pmix_resource_unit_t, PMIX_RESOURCE_UNIT)
 MUSTER_STRUCT(Topology, pmix_topology_t, PMIX_TOPO)
@@ -89,6 +90,7 @@ void PMIx_Fabric_construct(pmix_fabric_t* p) {
 }
 
 void PMIx_App_info_create(pmix_app_t* p, size_t n) {
+    if (p == nullptr) return;
     p->info = PMIx_Info_create(n);
     p->ninfo = p->info == nullptr ? 0 : n;
 }
@@ -98,6 +100,7 @@ void PMIx_App_release(pmix_app_t* p) {
 }
 
 void PMIx_Query_qualifiers_create(pmix_query_t* p, size_t n) {
+    if (p == nullptr) return;
     p->qualifiers = PMIx_Info_create(n);
     p->nqual = p->qualifiers == nullptr ? 0 : n;
 }
@@ -107,11 +110,13 @@ void PMIx_Query_release(pmix_query_t* p) {
 }
 
 void PMIx_Byte_object_load(pmix_byte_object_t* b, char* d, size_t sz) {
+    if (b == nullptr) return;
     b->bytes = d;
     b->size = sz;
 }
 
 void PMIx_Envar_load(pmix_envar_t* e, char* var, char* value, char separator) {
+    if (e == nullptr) return;
     const pmix_envar_t source = {var, value, separator};
     if (data_copy_elements(e, &source, 1, PMIX_ENVAR) != PMIX_SUCCESS) *e = {};
 }

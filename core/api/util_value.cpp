@@ -23,6 +23,7 @@ pmix_status_t PMIx_Value_xfer(pmix_value_t* dest, const pmix_value_t* src) {
 }
 
 pmix_value_cmp_t PMIx_Value_compare(pmix_value_t* v1, pmix_value_t* v2) {
+    if (v1 == nullptr || v2 == nullptr) return PMIX_VALUE_COMPARISON_NOT_AVAIL;
     return value_compare(v1, v2);
 }
 
@@ -44,8 +45,9 @@ pmix_status_t PMIx_Value_get_size(const pmix_value_t* val, size_t* size) {
 
 void PMIx_Pdata_load(pmix_pdata_t* dest, const pmix_proc_t* p, const char* key, const void* data,
                      pmix_data_type_t type) {
+    if (dest == nullptr) return;
     PMIx_Pdata_construct(dest);
-    dest->proc = make_proc(nspace_view(p->nspace), p->rank);
+    if (p != nullptr) dest->proc = make_proc(nspace_view(p->nspace), p->rank);
     key_load(dest->key, key == nullptr ? std::string_view() : key_view(key));
     // There is no status to return: a value that cannot be loaded stays UNDEF.
     value_load(&dest->value, data, type);
@@ -58,6 +60,7 @@ void PMIx_Pdata_xfer(pmix_pdata_t* dest, pmix_pdata_t* src) {
 
 void PMIx_Regattr_load(pmix_regattr_t* info, const char* name, const char* key, pmix_data_type_t type,
                        const char* description) {
+    if (info == nullptr) return;
     if (name != nullptr) info->name = strdup(name);
     if (key != nullptr) key_load(info->string, key_view(key));
     info->type = type;
@@ -65,5 +68,6 @@ void PMIx_Regattr_load(pmix_regattr_t* info, const char* name, const char* key, 
 }
 
 void PMIx_Regattr_xfer(pmix_regattr_t* dest, const pmix_regattr_t* src) {
+    if (dest == nullptr || src == nullptr) return;
     if (data_copy_elements(dest, src, 1, PMIX_REGATTR) != PMIX_SUCCESS) PMIx_Regattr_construct(dest);
 }

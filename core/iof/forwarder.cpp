@@ -302,6 +302,7 @@ void Forwarder::forget(const PeerPtr& peer) {
         stop_host(*registration, {});
     }
     shares_.erase(peer->index);
+    gate_.forget(Caller::of(*peer).proc);
 }
 
 bool Forwarder::may_see(const Registration& registration, const pmix_proc_t& source) const {
@@ -360,6 +361,40 @@ void Forwarder::upcall_push(const Caller& caller, std::vector<pmix_proc_t> targe
     });
 }
 
+/// As upcall_push(), but no sooner than the producer may send, and what the producer hears waits for that,
+/// too: it reads no more of its input before.
+void Forwarder::push_from(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives,
+                          Bytes bytes, HostDone done) {
+    if (gate_.suspended(caller.proc)) {
+        struct Kept {
+            Caller caller;
+            std::vector<pmix_proc_t> targets;
+            Info directives;
+            Bytes bytes;
+            HostDone done;
+        };
+        auto kept = std::make_shared<Kept>(
+            Kept{caller, std::move(targets), std::move(directives), std::move(bytes), std::move(done)});
+        return gate_.hold(kept->caller.proc, [this, kept](pmix_status_t status) {
+            if (status != PMIX_SUCCESS) return kept->done(answer_of(status));
+            push_from(kept->caller, std::move(kept->targets), std::move(kept->directives),
+                      std::move(kept->bytes), std::move(kept->done));
+        });
+    }
+    upcall_push(caller, std::move(targets), std::move(directives), std::move(bytes),
+                [this, producer = caller.proc, done = std::move(done)](HostAnswer answer) mutable {
+                    // The host has taken the bytes and wants no more.
+                    if (answer.status == PMIX_ERR_IOF_XOFF) {
+                        answer.status = PMIX_SUCCESS;
+                        if (!closed_) gate_.apply(producer, true);
+                    }
+                    if (!gate_.suspended(producer)) return done(std::move(answer));
+                    auto kept =
+                        std::make_shared<std::pair<HostAnswer, HostDone>>(std::move(answer), std::move(done));
+                    gate_.hold(producer, [kept](pmix_status_t) { kept->second(std::move(kept->first)); });
+                });
+}
+
 void Forwarder::push(const PeerPtr& peer, PushRequest request, HostDone done) {
     if (request.targets.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
     for (const pmix_proc_t& target : request.targets) {
@@ -373,24 +408,24 @@ void Forwarder::push(const PeerPtr& peer, PushRequest request, HostDone done) {
         share.paused = true;
         peer->pause(Peer::Pause::Input, true);
     }
-    upcall_push(Caller::of(*peer), std::move(request.targets), std::move(request.directives),
-                Bytes(request.bytes),
-                [this, ref = PeerRef(peer), size, done = std::move(done)](HostAnswer answer) {
-                    done(std::move(answer));
-                    const PeerPtr sender = ref.lock();
-                    const auto found = sender ? shares_.find(sender->index) : shares_.end();
-                    if (found == shares_.end()) return;
-                    found->second.pushed -= size;
-                    if (!found->second.paused || found->second.pushed > kMostPushed / 2) return;
-                    found->second.paused = false;
-                    sender->pause(Peer::Pause::Input, false);
-                });
+    push_from(Caller::of(*peer), std::move(request.targets), std::move(request.directives),
+              Bytes(request.bytes),
+              [this, ref = PeerRef(peer), size, done = std::move(done)](HostAnswer answer) {
+                  done(std::move(answer));
+                  const PeerPtr sender = ref.lock();
+                  const auto found = sender ? shares_.find(sender->index) : shares_.end();
+                  if (found == shares_.end()) return;
+                  found->second.pushed -= size;
+                  if (!found->second.paused || found->second.pushed > kMostPushed / 2) return;
+                  found->second.paused = false;
+                  sender->pause(Peer::Pause::Input, false);
+              });
 }
 
 void Forwarder::push_by_host(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes,
                              HostDone done) {
-    upcall_push(Caller::host(server_.runtime()), std::move(targets), std::move(directives), Bytes(bytes),
-                std::move(done));
+    push_from(Caller::host(server_.runtime()), std::move(targets), std::move(directives), Bytes(bytes),
+              std::move(done));
 }
 
 // --- the way of a piece
@@ -565,6 +600,7 @@ void Forwarder::drop_over(uint32_t index) {
 
 void Forwarder::close() {
     closed_ = true;
+    gate_.close();
     if (sink_) sink_->finish();
     for (const auto& [nspace, job] : jobs_) {
         if (job.sink) job.sink->finish();

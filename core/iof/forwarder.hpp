@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/iof/input_gate.hpp"
 #include "core/iof/messages.hpp"
 #include "core/iof/piece_queue.hpp"
 #include "core/iof/sink.hpp"
@@ -57,6 +58,9 @@ class Forwarder {
     /// The host does.
     void push_by_host(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done);
 
+    /// PMIx_server_IOF_flow_control: input of these producers waits, or goes on.
+    void control_input(const pmix_proc_t& producers, bool suspend) { gate_.apply(producers, suspend); }
+
     /// Whether a process takes output of a job that it starts so without asking: tools of OpenPMIx, and tools
     /// that say so (kUnaskedOutputKey).
     static bool takes_unasked(const Peer& peer, InfoView directives);
@@ -90,6 +94,8 @@ class Forwarder {
     void drop_over(uint32_t index);
     void stop_host(const Registration& registration, Info directives);
     void upcall_pull(Info directives, const Caller& caller, const Registration& registration, HostDone done);
+    void push_from(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives, Bytes bytes,
+                   HostDone done);
     void upcall_push(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives, Bytes bytes,
                      HostDone done);
     bool may_see(const Registration& registration, const pmix_proc_t& source) const;
@@ -119,6 +125,7 @@ class Forwarder {
     };
     std::unordered_map<uint32_t, Share> shares_;  ///< by the peer's index
     std::deque<PiecePtr> shown_late_;             ///< kept from the host until the console has room
+    InputGate gate_;
     size_t next_id_ = 1;
     size_t early_bytes_ = 0;
     uint64_t dropped_before_ = 0;  ///< by readers that have gone

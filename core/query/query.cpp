@@ -17,6 +17,7 @@
 #include "core/server/server.hpp"
 #include "core/tool/available_servers.hpp"
 #include "framework/base/argv.hpp"
+#include "framework/base/complete.hpp"
 
 namespace muster {
 
@@ -42,6 +43,8 @@ pmix_status_t Queries::copy_of(const pmix_query_t* queries, size_t size, Queries
     if (std::any_of(queries, queries + size,
                     [](const pmix_query_t& one) { return one.nqual > 0 && one.qualifiers == nullptr; }))
         return PMIX_ERR_BAD_PARAM;
+    if (const pmix_status_t status = elements_complete(queries, size, PMIX_QUERY); status != PMIX_SUCCESS)
+        return status;
     Queries copy;
     copy.data_ = static_cast<pmix_query_t*>(data_create_elements(size, PMIX_QUERY));
     if (copy.data_ == nullptr) return PMIX_ERR_NOMEM;

@@ -2,6 +2,7 @@
 // PMIx_Get: see get.hpp.
 #include "core/runtime/get.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -88,6 +89,12 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
     };
     // By reference: what it captures is too much to be kept in the visitor without an allocation.
     pmix_status_t status = runtime_->store().find(lookup_, std::ref(visit));
+    if (status == PMIX_ERR_INVALID_NAMESPACE && proc_is(target_, runtime_->self())) {
+        // A server need not register itself. It runs on this node.
+        Lookup of_node = lookup_;
+        of_node.rank = PMIX_RANK_WILDCARD;
+        status = runtime_->store().find(of_node, std::ref(visit));
+    }
     if (status != PMIX_SUCCESS && proc_is(target_, runtime_->self())) {
         if (const pmix_info_t* fact = runtime_->own_facts().find(key_)) {
             visit(Found{key_, fact->value, true});
@@ -138,6 +145,20 @@ pmix_status_t GetCall::may_ask() const {
     return runtime_->server() != nullptr ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
+/// Whether the server is asked for what it has or will never have: a reserved key of a process of this node,
+/// or of one that its job does not have. Servers of OpenPMIx wait two seconds for that process to post it,
+/// unless they are told not to; ours does not wait. Of processes elsewhere the server has to ask.
+bool GetCall::waits_for_nothing() const {
+    if (key_ == nullptr || !key_is_reserved(key_) || memberships_ || directives_.immediate) return false;
+    if (runtime_->client()->server_version().muster != 0 || target_.rank == PMIX_RANK_WILDCARD) return false;
+    const Gds& store = runtime_->store();
+    if (proc_is(target_, runtime_->self())) return true;
+    const std::optional<uint32_t> size = store.job_size(target_.nspace);
+    if (!size) return false;
+    const std::vector<pmix_rank_t> local = store.local_ranks(target_.nspace);
+    return target_.rank >= *size || std::find(local.begin(), local.end(), target_.rank) != local.end();
+}
+
 pmix_status_t GetCall::detach() {
     auto copy = Info::copy_of(info_);
     if (!copy) return PMIX_ERR_BAD_PARAM;
@@ -178,8 +199,11 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
     };
     Client* client = self.runtime_->client();
     if (client != nullptr && client->connected()) {
-        client->fetch(self.target_, self.key_, self.info_, again);
-        return;
+        if (!self.waits_for_nothing()) return client->fetch(self.target_, self.key_, self.info_, again);
+        Info at_once;
+        if (at_once.add_copies(self.info_) != PMIX_SUCCESS) return done(PMIX_ERR_BAD_PARAM, nullptr);
+        at_once.add(PMIX_IMMEDIATE, true);
+        return client->fetch(self.target_, self.key_, at_once, again);
     }
     Server* server = self.runtime_->server();
     if (server == nullptr) return done(PMIX_ERR_NOT_FOUND, nullptr);

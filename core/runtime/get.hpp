@@ -24,6 +24,7 @@ class GetCall {
     pmix_status_t look(pmix_value_t** result);
     /// Whether asking others is allowed and possible; else the status to return.
     pmix_status_t may_ask() const;
+    bool waits_for_nothing() const;
     /// Copies what look() only referred to, so that the call outlives its caller's arguments.
     pmix_status_t detach();
     /// Asks, then looks again. Loop. `*result` as for look(); `done` is called once.

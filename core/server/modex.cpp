@@ -196,6 +196,9 @@ void Modex::get_value(GetRequest request, const GetDirectives& directives, OnGet
         const LocalClient* client = nspace->client(request.target.rank);
         if ((client != nullptr && client->gone()) || nspace->removed.count(request.target.rank) != 0)
             return done(PMIX_ERR_NOT_FOUND, {});
+        // All that a process has posted came before its question.
+        if (proc_is(request.requester, request.target) && !directives.timeout)
+            return done(PMIX_ERR_NOT_FOUND, {});
         // After its first commit a process may or may not post more: waiting is bounded.
         const bool bounded = client != nullptr && client->commits > 0;
         return wait(std::move(request), std::move(done), bounded);

@@ -9,6 +9,7 @@
 #include "framework/base/value_bytes.hpp"
 #include "framework/pnet.hpp"
 #include "framework/preg.hpp"
+#include "framework/preg/regex2.hpp"
 
 namespace muster {
 namespace {
@@ -16,9 +17,17 @@ namespace {
 // Numbers below are left to the host, whose fabrics share the attribute.
 constexpr size_t kFirstFabric = size_t{1} << 16;
 
-/// A map as the host gave it: text, or bytes in one of the compressed forms.
-ByteView map_of(const pmix_value_t* value) {
-    if (value == nullptr) return {};
+/// A map as the host gave it: text, or bytes in one of the compressed forms. `decoded` keeps what had to be
+/// decoded.
+Result<ByteView> map_of(const pmix_value_t* value, std::string& decoded) {
+    if (value == nullptr) return ByteView{};
+    if (value->type == PMIX_REGEX2) {
+        if (value->data.regex2 == nullptr) return ByteView{};
+        Result<std::string> list = parse_regex2(*value->data.regex2);
+        if (!list) return list.error();
+        decoded = std::move(*list);
+        return ByteView{reinterpret_cast<const uint8_t*>(decoded.data()), decoded.size()};
+    }
     if (value->type == PMIX_BYTE_OBJECT || value->type == PMIX_REGEX) return value_as_bytes(value);
     const char* text = value_as_string(value);
     return text == nullptr ? ByteView{} : ByteView{reinterpret_cast<const uint8_t*>(text), std::strlen(text)};
@@ -35,7 +44,10 @@ Result<std::unique_ptr<PnetJob>> job_of_maps(Server& server, const char* nspace,
         uint32_t node = 0;
     } ranks;
     const std::vector<Preg*> pregs = server.runtime().registry().pregs();
-    if (const ByteView map = map_of(directives.value(PMIX_NODE_MAP)); map.size() > 0) {
+    std::string decoded;
+    const Result<ByteView> node_map = map_of(directives.value(PMIX_NODE_MAP), decoded);
+    if (!node_map) return node_map.error();
+    if (const ByteView map = *node_map; map.size() > 0) {
         const muster_preg_name_sink_t sink{&nodes, [](void* to, const char* name, size_t size) noexcept {
                                                auto& names = *static_cast<std::vector<std::string>*>(to);
                                                if (names.size() >= kMaxNodes) return PMIX_ERR_OUT_OF_RESOURCE;
@@ -48,7 +60,9 @@ Result<std::unique_ptr<PnetJob>> job_of_maps(Server& server, const char* nspace,
                                            }};
         if (auto read = parse_node_regex(pregs, map, sink); !read) return read.error();
     }
-    if (const ByteView map = map_of(directives.value(PMIX_PROC_MAP)); map.size() > 0) {
+    const Result<ByteView> proc_map = map_of(directives.value(PMIX_PROC_MAP), decoded);
+    if (!proc_map) return proc_map.error();
+    if (const ByteView map = *proc_map; map.size() > 0) {
         const muster_preg_rank_sink_t sink{&ranks,
                                            [](void* to, uint32_t first, uint32_t last) noexcept {
                                                auto& in = *static_cast<Ranks*>(to);

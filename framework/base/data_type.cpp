@@ -112,6 +112,10 @@ constexpr Field kNodePidFields[] = {
     MUSTER_MEMBER(pmix_node_pid_t, nodeid, PMIX_UINT32),
     MUSTER_MEMBER(pmix_node_pid_t, pid, PMIX_PID),
 };
+constexpr Field kRegex2Fields[] = {
+    MUSTER_MEMBER(pmix_regex2_t, type, PMIX_STRING),
+    MUSTER_ARRAY(pmix_regex2_t, bytes, len, PMIX_BYTE),
+};
 constexpr Field kProcStatsFields[] = {
     MUSTER_MEMBER(pmix_proc_stats_t, node, PMIX_STRING),
     MUSTER_MEMBER(pmix_proc_stats_t, proc, PMIX_PROC),
@@ -175,7 +179,7 @@ constexpr Field kNodeStatsFields[] = {
 #undef MUSTER_ARGV
 #undef MUSTER_ARRAY
 
-constexpr std::size_t kTypeCount = PMIX_NODE_PID + 1;
+constexpr std::size_t kTypeCount = PMIX_ALLOC_INHERIT + 1;
 using Table = std::array<DataType, kTypeCount>;
 
 constexpr Table make_table() {
@@ -278,6 +282,8 @@ constexpr Table make_table() {
     fields(PMIX_RESOURCE_UNIT, "PMIX_RESOURCE_UNIT", sizeof(pmix_resource_unit_t), kBoxed,
            kResourceUnitFields, false);
     fields(PMIX_NODE_PID, "PMIX_NODE_PID", sizeof(pmix_node_pid_t), kBoxed, kNodePidFields);
+    fields(PMIX_REGEX2, "PMIX_REGEX2", sizeof(pmix_regex2_t), kBoxed, kRegex2Fields);
+    plain(PMIX_ALLOC_INHERIT, "PMIX_ALLOC_INHERIT", sizeof(pmix_alloc_inheritance_t), kUnsigned);
     return table;
 }
 

@@ -99,6 +99,13 @@ constexpr Word kAllocDirectives[] = {
     {PMIX_ALLOC_REQ_CANCEL, "REQUEST CANCEL"},
 };
 
+constexpr Word kAllocInheritances[] = {
+    {PMIX_ALLOC_INHERIT_NONE, "NONE"},
+    {PMIX_ALLOC_INHERIT_CHILD, "CHILD"},
+    {PMIX_ALLOC_INHERIT_DEFAULT, "DEFAULT"},
+    {PMIX_ALLOC_INHERIT_CHILD_DEFAULT, "CHILD_DEFAULT"},
+};
+
 constexpr Word kResourceBlockDirectives[] = {
     {PMIX_RESOURCE_BLOCK_DEFINE, "DEFINE"},
     {PMIX_RESOURCE_BLOCK_EXTEND, "EXTEND"},
@@ -223,6 +230,9 @@ const char* data_range_name(pmix_data_range_t range) {
 }
 const char* alloc_directive_name(pmix_alloc_directive_t directive) {
     return find(kAllocDirectives, directive, directive >= PMIX_ALLOC_EXTERNAL ? "EXTERNAL" : "UNSPECIFIED");
+}
+const char* alloc_inheritance_name(pmix_alloc_inheritance_t inheritance) {
+    return find(kAllocInheritances, inheritance, "UNSPECIFIED");
 }
 const char* resource_block_directive_name(pmix_resource_block_directive_t directive) {
     return find(kResourceBlockDirectives, directive,

@@ -15,6 +15,7 @@ const char* scope_name(pmix_scope_t scope);
 const char* persistence_name(pmix_persistence_t persistence);
 const char* data_range_name(pmix_data_range_t range);
 const char* alloc_directive_name(pmix_alloc_directive_t directive);
+const char* alloc_inheritance_name(pmix_alloc_inheritance_t inheritance);
 const char* resource_block_directive_name(pmix_resource_block_directive_t directive);
 const char* link_state_name(pmix_link_state_t state);
 const char* value_comparison_name(pmix_value_cmp_t comparison);

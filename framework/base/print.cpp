@@ -86,6 +86,8 @@ std::string unsigned_text(const void* element, pmix_data_type_t type, std::size_
             return rank_text(static_cast<pmix_rank_t>(number));
         case PMIX_ALLOC_DIRECTIVE:
             return alloc_directive_name(static_cast<pmix_alloc_directive_t>(number));
+        case PMIX_ALLOC_INHERIT:
+            return alloc_inheritance_name(static_cast<pmix_alloc_inheritance_t>(number));
         case PMIX_RESBLOCK_DIRECTIVE:
             return resource_block_directive_name(static_cast<pmix_resource_block_directive_t>(number));
         case PMIX_IOF_CHANNEL:

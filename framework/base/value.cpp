@@ -237,9 +237,15 @@ pmix_status_t value_unload(const pmix_value_t* value, void** data, std::size_t* 
         }
         return unload_bytes(bytes.bytes, bytes.size, bytes.size, data, size);
     }
-    if (element == nullptr) return PMIX_ERR_NOT_FOUND;
-    // OpenPMIx wants room given for what owns no memory; the Standard has it allocated. Both are served.
-    const bool into_callers_room = *data != nullptr && (!type->owning && value->type != PMIX_RESOURCE_UNIT);
+    // What owns no memory goes into the caller's room, of which OpenPMIx's callers rely on hearing that it is
+    // missing.
+    const bool into_callers_room = !type->owning && value->type != PMIX_RESOURCE_UNIT;
+    if (into_callers_room && *data == nullptr) return PMIX_ERR_BAD_PARAM;
+    if (element == nullptr) {
+        *data = nullptr;
+        *size = 0;
+        return PMIX_SUCCESS;
+    }
     void* room = into_callers_room ? *data : malloc(type->size);
     if (room == nullptr) return PMIX_ERR_NOMEM;
     const pmix_status_t status = data_copy_elements(room, element, 1, value->type);

@@ -31,10 +31,10 @@ void value_destruct(pmix_value_t* value);
 /// value (PMIX_BOOL: true, for an attribute that is there without a value means true).
 pmix_status_t value_load(pmix_value_t* value, const void* data, pmix_data_type_t type);
 
-/// Copies the data out. A scalar, namespace or process goes into *data, or into malloc'ed memory where *data
-/// is null; everything else is always malloc'ed. Of strings and byte objects the bytes are given.
-/// @return PMIX_SUCCESS; PMIX_ERR_UNKNOWN_DATA_TYPE for UNDEF; PMIX_ERR_NOT_FOUND for a struct that is not
-/// there; PMIX_ERR_NOMEM.
+/// Copies the data out. A scalar, namespace or process goes into *data; everything else is malloc'ed. Of
+/// strings and byte objects the bytes are given. A struct that is not there gives null and no bytes.
+/// @return PMIX_SUCCESS; PMIX_ERR_UNKNOWN_DATA_TYPE for UNDEF; PMIX_ERR_BAD_PARAM for a scalar, namespace or
+/// process where *data is null; PMIX_ERR_NOMEM.
 pmix_status_t value_unload(const pmix_value_t* value, void** data, std::size_t* size);
 
 /// PMIX_EQUAL, which is greater, or why that cannot be said.

@@ -69,6 +69,16 @@ TEST(Init, WithoutAServerIsASingleton) {
     EXPECT_EQ(process.wait(), 0);
 }
 
+TEST(Get, LeavesNoValueBehindWhenItFails) {
+    Host host;
+    run_job(host, host.start_job(1), {"outputs"});
+}
+
+TEST(Put, RefusesAValueWithoutItsObject) {
+    Host host;
+    run_job(host, host.start_job(2), {"hollow"});
+}
+
 TEST(Finalize, EndsCallsOnOtherThreadsWithAnError) {
     Host host;
     auto job = host.start_job(2);

@@ -815,6 +815,97 @@ int run_threads(const Words& words) {
     return finalize();
 }
 
+/// A get that fails leaves nothing that its caller could free.
+void expect_no_value(const std::string& what, const pmix_proc_t* proc, const char* key,
+                     const pmix_info_t* info, size_t ninfo) {
+    int other = 0;
+    auto* value = reinterpret_cast<pmix_value_t*>(&other);
+    expect_true(what + " succeeded", PMIx_Get(proc, key, info, ninfo, &value) != PMIX_SUCCESS);
+    expect_true(what + " left a value", value == nullptr);
+}
+
+// outputs: what a caller finds after calls that fail.
+int run_outputs(const Words&) {
+    expect_no_value("a get before init", nullptr, PMIX_RANK, nullptr, 0);
+    init();
+    const std::string too_long(PMIX_MAX_KEYLEN + 1, 'k');
+    pmix_proc_t stranger;
+    PMIx_Load_procid(&stranger, "no.such.job", 0);
+    Directives now, optional, wrong, lent;
+    now.flag(PMIX_IMMEDIATE);
+    optional.flag(PMIX_OPTIONAL);
+    wrong.add(PMIX_DATA_SCOPE, true, PMIX_BOOL);
+    const auto none = [&](const std::string& what, const pmix_proc_t* proc, const char* key,
+                          const Directives& with) {
+        expect_no_value(what, proc, key, with.infos.data(), with.infos.size());
+    };
+    none("a get of an absent key", &self, "nothing", {});
+    none("a get of an absent reserved key", &self, "pmix.nothing", {});
+    none("an optional one", &self, "nothing", optional);
+    none("an immediate one", &self, "pmix.nothing", now);
+    none("a get of a key that is too long", &self, too_long.c_str(), {});
+    none("a get of a key without letters", &self, "", {});
+    none("a get with a wrong directive", &self, PMIX_RANK, wrong);
+    none("a get of a stranger", &stranger, "nothing", now);
+    expect_no_value("a get with directives that are not there", &self, PMIX_RANK, nullptr, 1);
+    // Where a process of an unknown job runs, nobody knows.
+    for (const char* key :
+         {PMIX_HOSTNAME, PMIX_NODEID, PMIX_NODE_SIZE, PMIX_LOCAL_SIZE, PMIX_APPNUM, PMIX_SESSION_ID})
+        none(std::string("a stranger's ") + key, &stranger, key, now);
+    pmix_query_t query;
+    PMIx_Query_construct(&query);
+    PMIx_Argv_append_nosize(&query.keys, PMIX_HOSTNAME);
+    PMIx_Query_qualifiers_create(&query, 1);
+    expect("qualifier", PMIx_Info_load(&query.qualifiers[0], PMIX_PROCID, &stranger, PMIX_PROC));
+    auto* results = reinterpret_cast<pmix_info_t*>(&query);
+    size_t count = 1;
+    expect_true("a query about a stranger", PMIx_Query_info(&query, 1, &results, &count) != PMIX_SUCCESS);
+    expect_true("it left results", results == nullptr && count == 0);
+    PMIx_Query_destruct(&query);
+    // The caller's own storage stays his.
+    lent.flag(PMIX_GET_STATIC_VALUES);
+    pmix_value_t room;
+    PMIx_Value_construct(&room);
+    pmix_value_t* value = &room;
+    expect_true("a get into lent storage",
+                PMIx_Get(&self, "nothing", lent.infos.data(), lent.infos.size(), &value) != PMIX_SUCCESS);
+    expect_true("the lent storage", value == &room);
+    return finalize();
+}
+
+// hollow: a value without its object is refused, and is not in the way of others.
+int run_hollow(const Words&) {
+    init();
+    for (const pmix_data_type_t type : {PMIX_PROC, PMIX_COORD, PMIX_PROC_INFO, PMIX_GEOMETRY, PMIX_REGEX}) {
+        pmix_value_t value;
+        memset(&value, 0, sizeof value);
+        value.type = type;
+        expect("put of a hollow value", PMIx_Put(PMIX_GLOBAL, "hollow", &value), PMIX_ERR_BAD_PARAM);
+        expect("keeping one", PMIx_Store_internal(&self, "hollow", &value), PMIX_ERR_BAD_PARAM);
+        pmix_info_t info;
+        memset(&info, 0, sizeof info);
+        PMIx_Load_key(info.key, "hollow");
+        info.value = value;
+        expect("publishing one", PMIx_Publish(&info, 1), PMIX_ERR_BAD_PARAM);
+        expect("telling of one",
+               PMIx_Notify_event(-3000, &self, PMIX_RANGE_LOCAL, &info, 1, nullptr, nullptr),
+               PMIX_ERR_BAD_PARAM);
+        // And inside of another.
+        pmix_data_array_t array{PMIX_INFO, 1, &info};
+        pmix_value_t outer;
+        memset(&outer, 0, sizeof outer);
+        outer.type = PMIX_DATA_ARRAY;
+        outer.data.darray = &array;
+        expect("put of an array of one", PMIx_Put(PMIX_GLOBAL, "hollow", &outer), PMIX_ERR_BAD_PARAM);
+    }
+    put(PMIX_GLOBAL, "whole", std::to_string(self.rank));
+    expect("commit", PMIx_Commit());
+    expect("fence", fence(0, true));
+    const pmix_proc_t other = rank_of(1 - self.rank);
+    expect_got("what the other has put", get(&other, "whole"), std::to_string(other.rank));
+    return finalize();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -832,7 +923,8 @@ int main(int argc, char** argv) {
                       {"gets", run_gets},           {"refresh", run_refresh},
                       {"qualified", run_qualified}, {"fences", run_fences},
                       {"threads", run_threads},     {"commits", run_commits},
-                      {"toolong", run_too_long}};
+                      {"toolong", run_too_long},    {"outputs", run_outputs},
+                      {"hollow", run_hollow}};
     for (const auto& behaviour : behaviours) {
         if (std::string(argv[1]) == behaviour.name) return behaviour.run(words);
     }

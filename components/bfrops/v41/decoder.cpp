@@ -42,6 +42,7 @@ size_t min_wire_size(pmix_data_type_t type) {
         case PMIX_COORD:
         case PMIX_TIMEVAL:
         case PMIX_RESOURCE_UNIT:
+        case PMIX_REGEX2:
             return 2;
         case PMIX_INFO:
         case PMIX_ENVAR:
@@ -233,6 +234,13 @@ bool Decoder::bytes(char*& data, size_t& size) {
     if (view.empty()) return true;
     if (!duplicate(view, data)) return false;
     size = view.size();
+    return true;
+}
+
+bool Decoder::octets(uint8_t*& data, size_t& size) {
+    char* block = nullptr;
+    if (!bytes(block, size)) return false;
+    data = reinterpret_cast<uint8_t*>(block);
     return true;
 }
 

@@ -87,6 +87,7 @@ class Decoder {
     bool real(float& value);
     bool real(double& value);
     bool bytes(char*& data, size_t& size);
+    bool octets(uint8_t*& data, size_t& size);
     bool regex(char*& value, size_t& length);
     bool regexes(void* elements, size_t n);
     bool info_flags(pmix_info_directives_t& flags) {

@@ -70,6 +70,7 @@ class Encoder {
     bool strings(const void* elements, size_t n);
     bool real(double value);
     bool bytes(const void* data, size_t size);
+    bool octets(const uint8_t* data, size_t size) { return bytes(data, size); }
     bool regex(const char* value);
     bool regexes(const void* elements, size_t n);
     bool info_flags(pmix_info_directives_t flags) {

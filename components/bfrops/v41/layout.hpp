@@ -101,6 +101,10 @@ bool element(C& c, As<C, pmix_node_pid_t>& v) {
     return c.text(v.hostname) && c.number(v.nodeid) && c.pid(v.pid);
 }
 template <class C>
+bool element(C& c, As<C, pmix_regex2_t>& v) {
+    return c.text(v.type) && c.octets(v.bytes, v.len);
+}
+template <class C>
 bool element(C& c, As<C, timeval>& v) {
     return c.number(v.tv_sec) && c.number(v.tv_usec);
 }
@@ -188,6 +192,7 @@ bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type) {
         case PMIX_JOB_STATE:
         case PMIX_LINK_STATE:
         case PMIX_RESBLOCK_DIRECTIVE:
+        case PMIX_ALLOC_INHERIT:
             return c.raw(elements, n);
         case PMIX_UINT16:
         case PMIX_DATA_TYPE:
@@ -273,6 +278,8 @@ bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type) {
             return each<pmix_resource_unit_t>(c, elements, n);
         case PMIX_NODE_PID:
             return each<pmix_node_pid_t>(c, elements, n);
+        case PMIX_REGEX2:
+            return each<pmix_regex2_t>(c, elements, n);
         case PMIX_PROC_STATS:
             return each<pmix_proc_stats_t>(c, elements, n);
         case PMIX_DISK_STATS:

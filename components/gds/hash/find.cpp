@@ -60,10 +60,11 @@ Finder::NodeTarget Finder::target_node(bool of_rank) const {
     } else if (of_rank && valid_rank() && map.node_of(lookup_->rank) != JobMap::kNone) {
         target.index = map.node_of(lookup_->rank);
         target.own = target.index == store_.own_node(map);
-    } else {
+    } else if (job_ != nullptr || !valid_rank()) {
         target.index = store_.own_node(map);
         target.own = true;
     }
+    // Where a process of an unknown job runs is not known: our own node is no answer.
     if (target.resource == nullptr && !store_.resources_.no_nodes()) {
         if (target.index != JobMap::kNone) {
             target.resource = store_.resources_.node(map.node_name(target.index), map.node_id(target.index));

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <span>
 
+#include "framework/base/complete.hpp"
 #include "framework/base/info_key.hpp"
 #include "framework/base/value_bytes.hpp"
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/rank_list.hpp"
+#include "framework/preg/regex2.hpp"
 
 namespace muster::gds {
 namespace {
@@ -16,8 +18,14 @@ namespace {
 /// Arrays of infos may stand in each other this deep.
 constexpr int kMaxDepth = 16;
 
-/// The bytes of a map: a string or a regular expression.
-std::optional<ByteView> map_bytes(const pmix_value_t& value) {
+/// The bytes of a map: a string, a regular expression or an encoded list. `decoded` keeps the last of these.
+std::optional<ByteView> map_bytes(const pmix_value_t& value, std::string& decoded) {
+    if (value.type == PMIX_REGEX2 && value.data.regex2 != nullptr) {
+        Result<std::string> list = parse_regex2(*value.data.regex2);
+        if (!list) return std::nullopt;
+        decoded = std::move(*list);
+        return ByteView(reinterpret_cast<const uint8_t*>(decoded.data()), decoded.size());
+    }
     if (value.type == PMIX_STRING && value.data.string != nullptr) {
         return ByteView(reinterpret_cast<const uint8_t*>(value.data.string), std::strlen(value.data.string));
     }
@@ -69,6 +77,10 @@ Error attribute_error(pmix_status_t code, const pmix_info_t& info, std::string_v
 }
 
 Result<Value> copy_value(const pmix_info_t& info, std::string_view where) {
+    if (const pmix_status_t status = value_complete(info.value); status != PMIX_SUCCESS)
+        return attribute_error(
+            status, info, where,
+            "has a value of type " + std::string(data_type_name(info.value.type)) + " without its object");
     pmix_value_t copy;
     const pmix_status_t status = value_copy(&copy, &info.value);
     if (status == PMIX_ERR_NOMEM) throw std::bad_alloc();
@@ -260,13 +272,14 @@ Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
     }
     if (nodes == nullptr) nodes = raw_nodes;
     if (procs == nullptr) procs = raw_procs;
-    const auto bytes = [](const pmix_info_t* entry) {
-        return entry != nullptr ? map_bytes(entry->value) : std::optional<ByteView>();
-    };
+    std::string decoded_nodes, decoded_procs;
+    std::optional<ByteView> node_bytes, proc_bytes;
+    if (nodes != nullptr) node_bytes = map_bytes(nodes->value, decoded_nodes);
+    if (procs != nullptr) proc_bytes = map_bytes(procs->value, decoded_procs);
     for (const pmix_info_t* entry : {nodes, procs}) {
-        if (entry != nullptr && !bytes(entry)) {
+        if (entry != nullptr && !(entry == nodes ? node_bytes : proc_bytes)) {
             return attribute_error(PMIX_ERR_TYPE_MISMATCH, *entry, nspace_,
-                                   "must be a string or a regular expression");
+                                   "must be a string, a regular expression or an encoded list");
         }
     }
     if (anl != nullptr && value_as_string(&anl->value) == nullptr) {
@@ -275,9 +288,9 @@ Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
     const std::vector<Preg*>& pregs = store_.context_.pregs;
     Result<void> result;
     if (nodes != nullptr && procs != nullptr) {
-        result = builder(staged).read_maps(pregs, *bytes(nodes), *bytes(procs));
+        result = builder(staged).read_maps(pregs, *node_bytes, *proc_bytes);
     } else if (nodes != nullptr) {
-        result = builder(staged).read_node_map(pregs, *bytes(nodes));
+        result = builder(staged).read_node_map(pregs, *node_bytes);
     }
     if (!result) {
         const pmix_info_t& about =

@@ -344,6 +344,57 @@ TEST_F(Iof, IOF_09__IOF_10__TLO_35__TLO_39_input_is_handed_to_the_host) {
     EXPECT_EQ(pushes[1].rank, PMIX_RANK_WILDCARD);
 }
 
+pmix_status_t control_input(bool suspend, const pmix_proc_t* source = nullptr) {
+    return PMIx_server_IOF_flow_control(source, PMIX_FWD_STDIN_CHANNEL, suspend, nullptr, 0, nullptr,
+                                        nullptr);
+}
+
+TEST_F(Iof, InputOfASuspendedProcessWaitsForTheHost) {
+    EXPECT_EQ(control_input(true), PMIX_OPERATION_SUCCEEDED);
+    auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push", other_.nspace, "0", "hello"});
+    EXPECT_EQ(client.line(0.5), "") << "it is not answered";
+    EXPECT_TRUE(upcalls_->pushes().empty()) << "and the host is not asked";
+    pmix_proc_t another{};
+    std::snprintf(another.nspace, sizeof another.nspace, "%s", job_.nspace.c_str());
+    another.rank = 1;
+    EXPECT_EQ(control_input(false, &another), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(client.line(0.2), "");
+    another.rank = 0;
+    EXPECT_EQ(control_input(false, &another), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    EXPECT_EQ(client.wait(), 0);
+    ASSERT_EQ(upcalls_->pushes().size(), 1u);
+    EXPECT_EQ(upcalls_->pushes()[0].bytes, "hello");
+}
+
+TEST_F(Iof, AHostThatHasEnoughGetsTheRestOnceItResumes) {
+    upcalls_->answer = PMIX_SUCCESS;
+    upcalls_->answer_to_bytes = PMIX_ERR_IOF_XOFF;
+    auto client = host_->start_program(
+        job_, 0, "/bin/sh",
+        {"-c", "head -c 20000 /dev/zero | exec " IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin"});
+    EXPECT_EQ(client.line(), "PUSHED SUCCESS");
+    ASSERT_TRUE(upcalls_->wait_for_pushes(1));
+    EXPECT_EQ(client.line(0.5), "");
+    EXPECT_EQ(upcalls_->pushes().size(), 1u) << "it said that it had enough";
+    upcalls_->answer_to_bytes = PMIX_SUCCESS;
+    EXPECT_EQ(control_input(false), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(client.line(), "EVENT COMPLETE");
+    EXPECT_EQ(client.wait(), 0);
+    size_t all = 0;
+    for (const Forwarded& push : upcalls_->pushes())
+        all += push.bytes.size();
+    EXPECT_EQ(all, 20000u);
+}
+
+TEST_F(Iof, OutputIsNotTheHostsToSuspend) {
+    EXPECT_EQ(PMIx_server_IOF_flow_control(nullptr, kOut, true, nullptr, 0, nullptr, nullptr),
+              PMIX_ERR_NOT_SUPPORTED);
+    EXPECT_EQ(
+        PMIx_server_IOF_flow_control(nullptr, PMIX_FWD_STDIN_CHANNEL, true, nullptr, 1, nullptr, nullptr),
+        PMIX_ERR_BAD_PARAM);
+}
+
 TEST_F(Iof, an_empty_push_ends_the_input) {
     auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push", other_.nspace, "0", "", "complete"});
     EXPECT_EQ(client.line(), "PUSHED SUCCESS");

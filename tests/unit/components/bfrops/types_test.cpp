@@ -147,6 +147,8 @@ TEST(V41, EveryBoxedTypeInAValue) {
     pmix_endpoint_t endpoint = {literal("u"), literal("o"), {literal("xyz"), 3}};
     pmix_resource_unit_t unit = {PMIX_DEVTYPE_CPU, 4};
     pmix_node_pid_t node_pid = {literal("h"), 1, 2};
+    uint8_t bytes[] = {1, 0, 2};
+    pmix_regex2_t regex2 = {literal("raw"), bytes, sizeof bytes};
     char* description[2] = {literal("d"), nullptr};
     pmix_regattr_t regattr = {literal("N"), "n", PMIX_BOOL, description};
     pmix_data_buffer_t buffer = {literal("abc"), nullptr, nullptr, 3, 3};
@@ -164,8 +166,22 @@ TEST(V41, EveryBoxedTypeInAValue) {
     check(PMIX_ENDPOINT, &endpoint);
     check(PMIX_RESOURCE_UNIT, &unit);
     check(PMIX_NODE_PID, &node_pid);
+    check(PMIX_REGEX2, &regex2);
     check(PMIX_REGATTR, &regattr);
     check(PMIX_DATA_BUFFER, &buffer);
+}
+
+// As OpenPMIx 7 writes them: the name, a length, the bytes; one byte.
+TEST(V41, WritesTheTypesOfOpenPmix7) {
+    uint8_t bytes[] = {'a', ',', 'b', 0};
+    const pmix_regex2_t regex = {literal("raw"), bytes, sizeof bytes};
+    EXPECT_EQ(packed(regex, PMIX_REGEX2),
+              "020872617700"
+              "04"
+              "612c6200");
+    expect_round_trip(regex, PMIX_REGEX2);
+    const pmix_alloc_inheritance_t inheritance = PMIX_ALLOC_INHERIT_CHILD;
+    EXPECT_EQ(packed(inheritance, PMIX_ALLOC_INHERIT), "0202");
 }
 
 TEST(V41, Cpusets) {

@@ -53,6 +53,15 @@ TEST_F(Lookups, PostedValuesByScope) {
     EXPECT_EQ(get("g", {.nspace = "other", .rank = 1}),
               "error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE));
     EXPECT_EQ(store_->find_posted(make_proc("job", 2), View::All, {}), PMIX_ERR_NOT_FOUND);
+    // Nobody knows where a process of it runs: not here, for all that is known.
+    for (const char* key :
+         {PMIX_HOSTNAME, PMIX_NODEID, PMIX_HOSTNAME_ALIASES, PMIX_NODE_SIZE, PMIX_LOCAL_PROCS}) {
+        for (const auto realm : {Lookup::Realm::Auto, Lookup::Realm::Node}) {
+            EXPECT_EQ(get(key, {.nspace = "other", .rank = 2, .realm = realm}),
+                      "error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE))
+                << key;
+        }
+    }
     EXPECT_EQ(store_->find_posted(make_proc("other", 2), View::All, {}), PMIX_ERR_INVALID_NAMESPACE);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Registering jobs: arrays and maps, what follows from them, what contradicts itself, hostile input.
+#include "framework/preg/regex2.hpp"
 #include "tests/unit/components/gds/store_fixture.hpp"
 
 namespace muster {
@@ -125,6 +126,34 @@ TEST_F(Register, MapsInAllForms) {
     info.add(PMIX_PROC_MAP, procs.data(), PMIX_REGEX);
     ASSERT_TRUE(add(info, 0, "blob"));
     EXPECT_EQ(get(PMIX_JOB_SIZE, {.nspace = "blob"}), "u2000");
+}
+
+TEST_F(Register, MapsAsEncodedLists) {
+    std::string names, ranks;
+    for (int i = 0; i < 2000; ++i) {
+        names += (i != 0 ? ",n" : "n") + std::to_string(i);
+        ranks += (i != 0 ? ";" : "") + std::to_string(i);
+    }
+    for (const auto& [nodes, procs, size] :
+         {std::tuple{std::string("alpha1,alpha2"), std::string("0,1;2"), "u3"},
+          std::tuple{names, ranks, "u2000"}}) {
+        pmix_regex2_t node_map = *generate_regex2(nodes), proc_map = *generate_regex2(procs);
+        Info info;
+        info.add(PMIX_NODE_MAP, &node_map, PMIX_REGEX2);
+        info.add(PMIX_PROC_MAP, &proc_map, PMIX_REGEX2);
+        ASSERT_TRUE(add(info, 0, "job"));
+        EXPECT_EQ(get(PMIX_JOB_SIZE, {.nspace = "job"}), size);
+        EXPECT_EQ(get(PMIX_NODE_LIST, {.nspace = "job"}), "s" + nodes);
+        store_->deregister("job");
+        data_destruct_elements(&node_map, 1, PMIX_REGEX2);
+        data_destruct_elements(&proc_map, 1, PMIX_REGEX2);
+    }
+}
+
+TEST_F(Register, AnAttributeWithoutItsObjectIsRefused) {
+    Info info = maps("alpha1", "0");
+    info.add(PMIX_PARENT_ID, nullptr, PMIX_PROC);
+    EXPECT_FALSE(add(info, 0, "hollow"));
 }
 
 TEST_F(Register, SRV_12_ArraysAloneAreEnough) {

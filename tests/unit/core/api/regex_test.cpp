@@ -63,4 +63,48 @@ TEST(GenerateRegex, ACompressedFormTravelsWhole) {
     std::free(regex);
 }
 
+std::string decoded(const pmix_regex2_t& regex) {
+    char* list = nullptr;
+    const pmix_status_t status = PMIx_parse_regex2(&regex, nullptr, 0, &list);
+    if (status != PMIX_SUCCESS) return PMIx_Error_string(status);
+    std::string text = list;
+    std::free(list);
+    return text;
+}
+
+TEST(Regex2, GivesTheListBack) {
+    std::string names, ranks;
+    for (unsigned i = 0; i < 3000; ++i) {
+        names += (i != 0 ? ",node" : "node") + std::to_string(i);
+        ranks += (i != 0 ? ";" : "") + std::to_string(2 * i) + "," + std::to_string(2 * i + 1);
+    }
+    for (const std::string& list : {std::string(), std::string("a"), std::string("b,a,b"), names, ranks}) {
+        pmix_regex2_t regex;
+        ASSERT_EQ(PMIx_generate_regex2(list.c_str(), nullptr, 0, &regex), PMIX_SUCCESS);
+        EXPECT_STREQ(regex.type, list.size() > 1000 ? "compress" : "raw");
+        EXPECT_LE(regex.len, list.size() + 1);
+        EXPECT_EQ(decoded(regex), list);
+        PMIx_Regex2_destruct(&regex);
+        EXPECT_EQ(regex.bytes, nullptr);
+    }
+}
+
+TEST(Regex2, RefusesWhatIsNoEncodedList) {
+    char raw[] = "raw", compress[] = "compress", other[] = "zz";
+    uint8_t bytes[] = {'a', 0, 'b', 0};
+    EXPECT_EQ(decoded({other, bytes, 2}), "PMIX_ERR_NOT_SUPPORTED");
+    EXPECT_EQ(decoded({raw, bytes, 4}), "PMIX_ERR_BAD_PARAM");
+    EXPECT_EQ(decoded({raw, bytes, 0}), "PMIX_ERR_BAD_PARAM");
+    EXPECT_EQ(decoded({raw, nullptr, 4}), "PMIX_ERR_BAD_PARAM");
+    EXPECT_EQ(decoded({nullptr, bytes, 4}), "PMIX_ERR_BAD_PARAM");
+    EXPECT_EQ(decoded({compress, bytes, 4}), "PMIX_ERR_BAD_PARAM");
+    EXPECT_EQ(decoded({raw, bytes, 1}), "a");  // without its terminator
+    pmix_regex2_t regex;
+    char* list = raw;
+    EXPECT_EQ(PMIx_generate_regex2(nullptr, nullptr, 0, &regex), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_generate_regex2("a", nullptr, 0, nullptr), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(PMIx_parse_regex2(nullptr, nullptr, 0, &list), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(list, nullptr);
+}
+
 }  // namespace

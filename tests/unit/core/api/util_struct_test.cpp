@@ -58,6 +58,7 @@ TEST(StructSupport, EveryFamilyConstructsAndReleases) {
     EXPECT_FAMILY(Proc_stats);
     EXPECT_FAMILY(Query);
     EXPECT_FAMILY(Regattr);
+    EXPECT_FAMILY(Regex2);
     EXPECT_FAMILY(Resource_unit);
     EXPECT_FAMILY(Topology);
     EXPECT_FAMILY(Value);

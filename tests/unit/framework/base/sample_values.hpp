@@ -242,6 +242,12 @@ inline Element sample(pmix_data_type_t type, int seed = 1) {
         case PMIX_NODE_PID:
             element.as<pmix_node_pid_t>() = {strdup("host"), 3, seed};
             break;
+        case PMIX_REGEX2: {
+            const pmix_byte_object_t bytes = sample_bytes(text.c_str());
+            element.as<pmix_regex2_t>() = {strdup("raw"), reinterpret_cast<uint8_t*>(bytes.bytes),
+                                           bytes.size};
+            break;
+        }
         default:
             break;
     }

@@ -92,9 +92,34 @@ TEST(ValueUnload, UsesTheRoomThatIsGiven) {
 
     pmix_value_t undefined = {};
     EXPECT_EQ(value_unload(&undefined, &data, &size), PMIX_ERR_UNKNOWN_DATA_TYPE);
+}
+
+TEST(ValueUnload, OfWhatOwnsNoMemoryNeedsRoom) {
+    for (pmix_data_type_t number = 1; number <= PMIX_ALLOC_INHERIT; ++number) {
+        const DataType* type = find_data_type(number);
+        if (type == nullptr || type->storage == ValueStorage::kNone) continue;
+        pmix_value_t value = PMIX_VALUE_STATIC_INIT;
+        value.type = number;
+        void* data = nullptr;
+        std::size_t size = 7;
+        // All others are allocated, and there is nothing in them here.
+        const bool room = (!type->owning && number != PMIX_POINTER && number != PMIX_RESOURCE_UNIT);
+        const bool scalar_struct = number == PMIX_ENVAR;
+        EXPECT_EQ(value_unload(&value, &data, &size), room ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS) << type->name;
+        EXPECT_EQ(data == nullptr, !scalar_struct) << type->name;
+        if (scalar_struct) data_free_elements(data, 1, number);
+    }
+}
+
+TEST(ValueUnload, OfAnObjectThatIsNotThereGivesNoBytes) {
     pmix_value_t missing = {};
     missing.type = PMIX_PROC;
-    EXPECT_EQ(value_unload(&missing, &data, &size), PMIX_ERR_NOT_FOUND);
+    pmix_proc_t room{};
+    void* data = &room;
+    std::size_t size = 7;
+    EXPECT_EQ(value_unload(&missing, &data, &size), PMIX_SUCCESS);
+    EXPECT_EQ(data, nullptr);
+    EXPECT_EQ(size, 0U);
 }
 
 TEST(Value, MovesOwnership) {

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Encoding and decoding of lists: see regex2.hpp.
+#include "framework/preg/regex2.hpp"
+
+#include <cstring>
+#include <new>
+#include <optional>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/compress.hpp"
+
+namespace muster {
+namespace {
+
+constexpr char kRaw[] = "raw";
+constexpr char kCompress[] = "compress";
+/// Longest list that is decoded.
+constexpr size_t kMaxSize = size_t{256} << 20;
+
+}  // namespace
+
+Result<pmix_regex2_t> generate_regex2(std::string_view list) {
+    Bytes bytes;
+    bytes.append(list.data(), list.size());
+    const char* type = kRaw;
+    if (std::optional<Bytes> smaller = zlib_compress(bytes.view()); smaller && list.size() <= kMaxSize) {
+        bytes = *std::move(smaller);
+        type = kCompress;
+    } else {
+        bytes.push_back(0);
+    }
+    pmix_regex2_t regex = PMIX_REGEX2_STATIC_INIT;
+    regex.type = strdup(type);
+    if (regex.type == nullptr) throw std::bad_alloc();
+    regex.len = bytes.size();
+    regex.bytes = bytes.release();
+    return regex;
+}
+
+Result<std::string> parse_regex2(const pmix_regex2_t& regex) {
+    if (regex.type == nullptr || regex.bytes == nullptr || regex.len == 0)
+        return Error{PMIX_ERR_BAD_PARAM, "the encoded list is empty"};
+    // The name may be followed by a colon and more.
+    std::string_view type = regex.type;
+    type = type.substr(0, type.find(':'));
+    std::string list;
+    if (type == kRaw) {
+        list.assign(reinterpret_cast<const char*>(regex.bytes), regex.len);
+    } else if (type == kCompress) {
+        const std::optional<Bytes> plain = zlib_decompress({regex.bytes, regex.len}, kMaxSize);
+        if (!plain) return Error{PMIX_ERR_BAD_PARAM, "the compressed list cannot be read"};
+        list.assign(reinterpret_cast<const char*>(plain->data()), plain->size());
+    } else {
+        return Error{PMIX_ERR_NOT_SUPPORTED, "unknown encoding '" + std::string(type) + "' of a list"};
+    }
+    if (!list.empty() && list.back() == '\0') list.pop_back();
+    if (list.find('\0') != std::string::npos) return Error{PMIX_ERR_BAD_PARAM, "the encoded list is no text"};
+    return list;
+}
+
+}  // namespace muster

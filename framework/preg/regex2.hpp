@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// pmix_regex2_t: lists with the name of their encoding. Two encodings exist, which OpenPMIx reads and writes
+// too: "raw", the list with its terminator, and "compress", the list as framework/base/compress.hpp writes
+// it.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <string>
+#include <string_view>
+
+#include "framework/base/result.hpp"
+
+namespace muster {
+
+/// The list in the shorter of both encodings. The members of the result belong to the caller. Throws
+/// std::bad_alloc.
+Result<pmix_regex2_t> generate_regex2(std::string_view list);
+
+/// The list as it was given to generate_regex2(). PMIX_ERR_NOT_SUPPORTED for another encoding,
+/// PMIX_ERR_BAD_PARAM for bytes that are not of the encoding. Throws std::bad_alloc.
+Result<std::string> parse_regex2(const pmix_regex2_t& regex);
+
+}  // namespace muster

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Applications as PMIx_Spawn takes them from its caller.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/spawn/spawn.hpp"
+#include "framework/base/argv.hpp"
+
+namespace muster {
+namespace {
+
+/// The command and its arguments as the host gets them.
+std::string copied(const char* cmd, const char* argv, int maxprocs = 1) {
+    pmix_app_t app = PMIX_APP_STATIC_INIT;
+    app.cmd = const_cast<char*>(cmd);
+    app.argv = argv == nullptr ? nullptr : argv_split(argv, ' ', false);
+    app.maxprocs = maxprocs;
+    Apps apps;
+    const pmix_status_t status = Apps::copy_of(&app, 1, apps);
+    argv_free(app.argv);
+    if (status != PMIX_SUCCESS) return std::to_string(status);
+    std::string text = apps.data()[0].cmd;
+    for (char** each = apps.data()[0].argv; *each != nullptr; ++each)
+        text += std::string(" ") + *each;
+    return text;
+}
+
+TEST(Apps, HaveTheNameOfTheCommandAsTheirFirstArgument) {
+    EXPECT_EQ(copied("/bin/prog", "-x 1"), "/bin/prog prog -x 1");  // MPICH
+    EXPECT_EQ(copied("/bin/prog", "prog -x"), "/bin/prog prog -x");
+    EXPECT_EQ(copied("/bin/prog", "/other/prog -x"), "/bin/prog /other/prog -x");
+    EXPECT_EQ(copied("prog", "./prog -x"), "prog ./prog -x");
+    EXPECT_EQ(copied("/bin/prog", nullptr), "/bin/prog prog");
+    EXPECT_EQ(copied(nullptr, "/bin/prog -x"), "/bin/prog /bin/prog -x");
+}
+
+TEST(Apps, OfNothingOrFewerThanNoProcessesAreRefused) {
+    EXPECT_EQ(copied(nullptr, nullptr), std::to_string(PMIX_ERR_BAD_PARAM));
+    EXPECT_EQ(copied("prog", nullptr, -1), std::to_string(PMIX_ERR_BAD_PARAM));
+    EXPECT_EQ(copied("prog", nullptr, 0), "prog prog");
+}
+
+TEST(Apps, WithAValueThatHasNoObjectAreRefused) {
+    pmix_info_t info = PMIX_INFO_STATIC_INIT;
+    info.value.type = PMIX_PROC;
+    pmix_app_t app = PMIX_APP_STATIC_INIT;
+    char cmd[] = "prog";
+    app.cmd = cmd;
+    app.info = &info;
+    app.ninfo = 1;
+    Apps apps;
+    EXPECT_EQ(Apps::copy_of(&app, 1, apps), PMIX_ERR_BAD_PARAM);
+}
+
+}  // namespace
+}  // namespace muster
