@@ -38,6 +38,7 @@ struct Component {
     std::shared_ptr<void> facade;  // over the instance, for frameworks that are open to vendors
 
     bool ruled_out = false;  // by PMIX_MCA_<framework>
+    bool shadowed = false;   // another of this name was found first
 
     void give_up(std::string reason) {
         step = Step::Unusable;

@@ -23,8 +23,10 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "framework/base/install.hpp"
+#include "framework/base/trusted_path.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster {
@@ -79,62 +81,37 @@ FileId id_of(const struct stat& status) {
     return {status.st_dev, status.st_ino};
 }
 
-/// Why the code in a file or folder with this status may be that of another user; empty where it is not: the
-/// owner is root, the user who runs, or the owner of this library, who can change what runs here anyway.
-std::string who_else_can_change(const struct stat& status) {
-    const uid_t user = ::geteuid();
-    const bool by_group = (status.st_mode & S_IWGRP) != 0;
-    if (status.st_uid == 0 && !by_group && (status.st_mode & S_IWOTH) == 0) return {};
-    if ((status.st_mode & S_IWOTH) != 0) return "any user can change it";
-    struct stat library {};
-    const bool known = ::stat(install_paths().image.c_str(), &library) == 0;
-    if (status.st_uid != 0 && status.st_uid != user && (!known || status.st_uid != library.st_uid))
-        return "it belongs to user " + std::to_string(status.st_uid);
-    // A user may share with a group what is his own. Root's processes are everybody's concern.
-    const bool same_group = known && (library.st_mode & S_IWGRP) != 0 && library.st_gid == status.st_gid;
-    if (by_group && !same_group && (user == 0 || status.st_uid != user))
-        return "group " + std::to_string(status.st_gid) + " can change it";
-    return {};
+constexpr const char* kCure = "; change its owner or mode, or take the folder out of mca_base_component_path";
+
+/// Whether the folder is the one beside the running library. Who can change the folders above it can replace
+/// the library itself.
+bool beside_library(std::string_view folder) {
+    return folder == install_paths().components;
 }
 
-/// The same for a folder: nobody else can change it, or put another one in its place. What stands above the
-/// library's own folder of components is the library's own concern.
-std::string who_else_can_change(const std::string& folder, const struct stat& status) {
-    if (std::string why = who_else_can_change(status); !why.empty()) return why;
-    if (folder == install_paths().components) return {};
-    char* const resolved = ::realpath(folder.c_str(), nullptr);
-    std::string above = resolved == nullptr ? "" : resolved;
-    std::free(resolved);
-    while (above.size() > 1) {
-        above = folder_of(above);
-        struct stat there {};
-        if (::lstat(above.c_str(), &there) != 0) return above + " cannot be examined";
-        // In a sticky folder nobody can rename what belongs to another user.
-        if ((there.st_mode & S_ISVTX) != 0) there.st_mode &= ~mode_t{S_IWGRP | S_IWOTH};
-        if (const std::string why = who_else_can_change(there); !why.empty())
-            return "of " + above + ", which it stands in, " + why;
+/// Why a folder is passed over; empty when it is not. `status` is the folder's.
+Result<void> examine_folder(const std::string& folder, const struct stat& status) {
+    if (!beside_library(folder)) {
+        if (Result<std::string> real = trusted_path(folder, Trust::Usual); !real.ok())
+            return Error{real.status(), real.error().text + kCure};
     }
-    return {};
+    const std::string why = why_not_trusted(status);
+    if (why.empty()) return {};
+    return Error{PMIX_ERR_NO_PERMISSIONS, folder + " is passed over: it " + why + kCure};
 }
-
-constexpr const char* kCure =
-    "; give it to root or to the user who runs, writable by nobody else, or take its folder out of "
-    "mca_base_component_path";
 
 /// The names in a folder; none where it cannot be read, or is one of those that were `seen` under another
-/// name, or another user's: then the reason is added to `passed_over`. Not by readdir(), whose buffer of 32
-/// KiB each process would touch for the first time here.
+/// name. Not by readdir(), whose buffer of 32 KiB each process would touch for the first time here.
 template <class Take>
-void each_entry(const std::string& folder, std::vector<FileId>& seen, std::vector<std::string>* passed_over,
+void each_entry(const std::string& folder, std::vector<FileId>& seen, std::vector<std::string>& passed_over,
                 const Take& take) {
     const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat status {};
     if (!fd || ::fstat(fd.get(), &status) != 0) return;
     if (std::find(seen.begin(), seen.end(), id_of(status)) != seen.end()) return;
     seen.push_back(id_of(status));
-    if (const std::string why = who_else_can_change(folder, status); !why.empty()) {
-        if (passed_over != nullptr)
-            passed_over->push_back("component folder " + folder + " is passed over: " + why + kCure);
+    if (Result<void> examined = examine_folder(folder, status); !examined.ok()) {
+        passed_over.push_back(examined.error().text);
         return;
     }
     alignas(dirent64) char block[4096];
@@ -149,18 +126,25 @@ void each_entry(const std::string& folder, std::vector<FileId>& seen, std::vecto
     }
 }
 
-/// Opening what is no regular file could take for ever; and nobody runs another user's code. `status` is the
-/// file's.
-Result<void> examine(const std::string& path, const struct stat& status) {
+/// The path to open, which is one that only trusted users can change (trusted_path.hpp). `status` is the
+/// file's. Opening what is no file could take for ever.
+Result<std::string> examine(const std::string& path, const struct stat& status) {
     if (!S_ISREG(status.st_mode)) return refused(path, "it is not a regular file");
-    if (const std::string why = who_else_can_change(status); !why.empty())
-        return Error{PMIX_ERR_NO_PERMISSIONS, path + " is refused: " + why + kCure};
     const std::string folder = folder_of(path);
+    struct stat entry {};
+    if (::lstat(path.c_str(), &entry) != 0) return io_error(path);
+    if (!beside_library(folder) || S_ISLNK(entry.st_mode)) {
+        Result<std::string> real = trusted_path(path, Trust::Usual);
+        if (!real.ok() && real.status() == PMIX_ERR_NO_PERMISSIONS)
+            return Error{real.status(), real.error().text + kCure};
+        return real;
+    }
     struct stat around {};
     if (::stat(folder.c_str(), &around) != 0) return io_error(folder);
-    if (const std::string why = who_else_can_change(folder, around); !why.empty())
-        return Error{PMIX_ERR_NO_PERMISSIONS, path + " is refused for its folder: " + why + kCure};
-    return {};
+    if (Result<void> examined = examine_folder(folder, around); !examined.ok()) return examined.error();
+    const std::string why = why_not_trusted(status);
+    if (why.empty()) return path;
+    return Error{PMIX_ERR_NO_PERMISSIONS, path + " is passed over: it " + why + kCure};
 }
 
 /// The library in which an address lies, as the dynamic linker knows it.
@@ -300,7 +284,7 @@ Result<void> is_whole(const std::string& path, const void* address) {
 
 /// Opens the file and finds its one function. Whatever is looked at costs each process that is started: of a
 /// file that is open already nothing is asked but which one it is.
-Result<EntryFunction> open_entry(const std::string& path, const std::string& symbol) {
+Result<EntryFunction> open_entry(std::string path, const std::string& symbol) {
     Opened& all = opened();
     std::lock_guard guard(all.lock);
     void* library = nullptr;
@@ -313,7 +297,9 @@ Result<EntryFunction> open_entry(const std::string& path, const std::string& sym
         if (::stat(path.c_str(), &status) != 0) return io_error(path);
         const FileId id = id_of(status);
         if (all.library_handle == nullptr || id != all.library_id) {
-            if (Result<void> examined = examine(path, status); !examined.ok()) return examined.error();
+            Result<std::string> examined = examine(path, status);
+            if (!examined.ok()) return examined.error();
+            path = std::move(*examined);
         }
         if (is_library(all, path, id)) library = all.library_handle;
     }
@@ -336,7 +322,7 @@ Result<EntryFunction> open_entry(const std::string& path, const std::string& sym
 
 /// Every process does this: the names are put in order in one buffer before anything is made of them.
 std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders,
-                                                std::vector<std::string>* passed_over) {
+                                                std::vector<std::string>& passed_over) {
     std::vector<ComponentFile> files;
     std::string names;  // each ends with a zero
     std::vector<size_t> order;
@@ -371,36 +357,6 @@ std::vector<ComponentFile> find_component_files(const std::vector<std::string>& 
         }
     }
     return files;
-}
-
-Result<std::string> path_only_root_can_change(const std::string& path) {
-    char* resolved = ::realpath(path.c_str(), nullptr);
-    if (resolved == nullptr) return io_error(path);
-    const std::string real(resolved);
-    std::free(resolved);
-    // Down from the root by descriptor, so that nothing can be exchanged under way; the real path has no
-    // links.
-    UniqueFd at(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    size_t begin = 1;
-    for (;;) {
-        struct stat status {};
-        if (!at || ::fstat(at.get(), &status) != 0) return io_error(path);
-        const bool last = begin > real.size();
-        const std::string here = last ? real : real.substr(0, std::max<size_t>(begin - 1, 1));
-        const bool parent_of_last = !last && real.find('/', begin) == std::string::npos;
-        // In a sticky folder others cannot exchange what is root's; what holds the file must be root's alone.
-        const bool sticky = (status.st_mode & S_ISVTX) != 0 && S_ISDIR(status.st_mode) && !parent_of_last;
-        if (status.st_uid != 0 || ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky)) {
-            return Error{PMIX_ERR_NO_PERMISSIONS,
-                         path + " is refused in a process with raised privileges: " + here +
-                             " must belong to root and be writable by nobody else"};
-        }
-        if (last) return real;
-        const size_t end = std::min(real.find('/', begin), real.size());
-        const std::string part = real.substr(begin, end - begin);
-        at.reset(::openat(at.get(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-        begin = end + 1;
-    }
 }
 
 Result<void> check_descriptor(const muster_component_t* descriptor, std::string_view framework,
@@ -469,7 +425,7 @@ Result<const muster_component_t*> open_component_file(const ComponentFile& file,
     if (file.path.empty() || file.path.front() != '/') return refused(file.path, "its path is not absolute");
     std::string path = file.path;
     if (privileged) {
-        Result<std::string> allowed = path_only_root_can_change(path);
+        Result<std::string> allowed = trusted_path(path, Trust::RootOnly);
         if (!allowed.ok()) return allowed.error();
         path = std::move(*allowed);
     }

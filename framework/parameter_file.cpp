@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "framework/base/trusted_path.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster {
@@ -76,7 +77,7 @@ ParameterFile parse_parameter_file(std::string_view text, std::string_view path)
     return file;
 }
 
-Result<ParameterFile> read_parameter_file(const std::string& path, bool must_be_roots) {
+Result<ParameterFile> read_parameter_file(const std::string& path, ParameterFileOwner owner) {
     // O_NONBLOCK: a FIFO in the file's place must not stop us.
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!fd) {
@@ -87,11 +88,17 @@ Result<ParameterFile> read_parameter_file(const std::string& path, bool must_be_
     if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
         return Error{PMIX_ERROR, path + " is not a regular file and is ignored"};
     }
-    if (must_be_roots && (status.st_uid != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
+    if (owner == ParameterFileOwner::Root &&
+        (status.st_uid != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
         return Error{PMIX_ERR_NO_PERMISSIONS,
                      path +
                          " is ignored by a process with raised privileges: it must belong "
                          "to root and be writable by nobody else"};
+    }
+    if (owner == ParameterFileOwner::Trusted) {
+        if (const std::string why = why_not_trusted(status); !why.empty())
+            return Error{PMIX_ERR_NO_PERMISSIONS,
+                         path + " is passed over: it " + why + "; change its owner or mode"};
     }
     std::string text;
     // The size that the system reports may change while the file is read, so only the bytes count.

@@ -28,8 +28,11 @@ struct ParameterFile {
 /// Reads the text of a file; `path` is for the complaints.
 ParameterFile parse_parameter_file(std::string_view text, std::string_view path);
 
-/// Reads a file. PMIX_ERR_NOT_FOUND when there is none. `must_be_roots`: a file that belongs to another user,
-/// or that others may write, is refused.
-Result<ParameterFile> read_parameter_file(const std::string& path, bool must_be_roots);
+/// Whose files are read. `Trusted`: of those who can change what the process runs (base/trusted_path.hpp).
+enum class ParameterFileOwner { Anyone, Trusted, Root };
+
+/// Reads a file. PMIX_ERR_NOT_FOUND when there is none. A file that somebody else than `owner` allows can
+/// change is refused.
+Result<ParameterFile> read_parameter_file(const std::string& path, ParameterFileOwner owner);
 
 }  // namespace muster

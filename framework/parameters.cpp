@@ -325,8 +325,8 @@ struct Parameters::Impl {
     std::vector<Defined*> renamed;  // those that have former names
     std::vector<std::string> complaints;
 
-    void take_file(const std::string& path, ParameterSource source, bool must_be_roots) {
-        Result<ParameterFile> file = read_parameter_file(path, must_be_roots);
+    void take_file(const std::string& path, ParameterSource source, ParameterFileOwner owner) {
+        Result<ParameterFile> file = read_parameter_file(path, owner);
         if (!file.ok()) {
             if (file.status() != PMIX_ERR_NOT_FOUND) complaints.push_back(file.error().text);
             return;
@@ -468,11 +468,12 @@ Parameters::Sources Parameters::Sources::standard() {
 
 Parameters::Parameters(Sources sources) : impl_(std::make_unique<Impl>()) {
     for (const std::string& path : sources.files) {
-        impl_->take_file(path, ParameterSource::SystemFile, sources.privileged);
+        impl_->take_file(path, ParameterSource::SystemFile,
+                         sources.privileged ? ParameterFileOwner::Root : ParameterFileOwner::Trusted);
     }
     if (!sources.privileged) {
         for (const std::string& path : sources.user_files)
-            impl_->take_file(path, ParameterSource::UserFile, false);
+            impl_->take_file(path, ParameterSource::UserFile, ParameterFileOwner::Anyone);
         if (sources.environment) impl_->take_environment();
     }
     for (auto& [name, value] : sources.program) {

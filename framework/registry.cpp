@@ -89,8 +89,9 @@ struct Registry::Impl {
     std::list<Framework> services;                    // without components: for their logs
     std::vector<Component*> made;                     // in the order of creation
     std::optional<std::vector<ComponentFile>> files;  // in the folders; once they were looked at
-    std::vector<std::string> passed_over;  // a sentence for each folder that other users can change
-    bool defined = false;                  // the parameters of frameworks and services
+    std::vector<std::string> passed_over;             // folders that others can change, as sentences
+    bool passed_over_told = false;
+    bool defined = false;  // the parameters of frameworks and services
 
     Impl(Parameters& given_parameters, Options given_options)
         : parameters(given_parameters), options(std::move(given_options)) {
@@ -195,10 +196,11 @@ struct Registry::Impl {
             if (descriptor == nullptr || std::strcmp(descriptor->framework, framework.name) != 0) continue;
             add(framework, descriptor->name, "").linked = *entry;
         }
-        if (!files) {
-            files = find_component_files(options.folders, &passed_over);
-            for (const std::string& line : passed_over)
-                MUSTER_LOG(framework.log, Error, "%s", line.c_str());
+        if (!files) files = find_component_files(options.folders, passed_over);
+        if (!passed_over_told && framework.log.enabled(LogLevel::Error)) {
+            passed_over_told = true;
+            for (const std::string& sentence : passed_over)
+                framework.log.write(LogLevel::Error, "%s", sentence.c_str());
         }
         for (const ComponentFile& file : *files) {
             if (file.framework == framework.name) add(framework, file.name, file.path);
@@ -243,6 +245,7 @@ struct Registry::Impl {
         component.record.name = name;
         component.record.path = std::move(path);
         if (first != nullptr) {
+            component.shadowed = true;
             component.give_up("not opened: another of this name was found first, " +
                               (first->record.path.empty() ? "linked into the library" : first->record.path));
             MUSTER_LOG(framework.log, Info, "%s is %s", component.record.path.c_str(),
@@ -263,6 +266,16 @@ struct Registry::Impl {
         return names.empty() ? "none" : names;
     }
 
+    /// A file that others can change hides none of the same name in a later folder.
+    static void use_next(Framework& framework, const Component& passed) {
+        for (Component& other : framework.components) {
+            if (!other.shadowed || other.record.name != passed.record.name) continue;
+            other.shadowed = false;
+            other.step = Component::Step::Found;
+            return;
+        }
+    }
+
     /// Descriptor and parameters.
     void open(Framework& framework, Component& component) {
         if (component.step != Component::Step::Found) return;
@@ -279,6 +292,7 @@ struct Registry::Impl {
         if (!opened.ok()) {
             MUSTER_LOG(framework.log, Error, "%s", opened.error().text.c_str());
             component.give_up(opened.error().text);
+            if (opened.status() == PMIX_ERR_NO_PERMISSIONS) use_next(framework, component);
             return;
         }
         const muster_component_t& descriptor = **opened;
@@ -398,7 +412,7 @@ Registry::Options Registry::Options::standard(const Parameters& parameters) {
         }
     };
     add(install_paths().components);
-    if constexpr (sizeof MUSTER_INSTALLED_COMPONENTS > 1) add(MUSTER_INSTALLED_COMPONENTS);
+    add(MUSTER_INSTALLED_COMPONENTS);  // "" where that would be a folder of the build
     const std::string more = parameters.raw("mca_base_component_path").value_or("");
     for (const std::string_view folder : parameter_words(more, ':'))
         add(std::string(folder));
@@ -431,7 +445,7 @@ Gds* Registry::store_behind(std::string_view name) {
             !framework->restriction.allows(name))
             component.step = Component::Step::Found;
         impl_->make(*framework, component);
-        if (component.step != Component::Step::Made) return nullptr;
+        if (component.step != Component::Step::Made) continue;
         if (!framework->restriction.allows(name))
             component.record.reason = "used behind another, not ruled in by " + framework->restriction.said;
         return static_cast<Gds*>(component.instance);

@@ -3,6 +3,7 @@
 #include "core/iof/input_gate.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "framework/base/proc.hpp"

@@ -82,7 +82,10 @@ class PackageFile {
     }
 
   private:
-    static std::string plain(const std::filesystem::path& path) { return path.lexically_normal().string(); }
+    static std::string plain(const std::filesystem::path& path) {
+        const std::filesystem::path normal = path.lexically_normal();
+        return (normal.has_filename() ? normal : normal.parent_path()).string();
+    }
     std::string expanded(std::string text) const {
         for (size_t at = 0; (at = text.find("${", at)) != std::string::npos;) {
             const size_t end = text.find('}', at);

@@ -77,7 +77,10 @@ Error attribute_error(pmix_status_t code, const pmix_info_t& info, std::string_v
 }
 
 Result<Value> copy_value(const pmix_info_t& info, std::string_view where) {
-    if (const pmix_status_t status = value_complete(info.value); status != PMIX_SUCCESS)
+    // The Python module gives regular expressions without their terminator; their size bounds them.
+    const bool bounded = info.value.type == PMIX_REGEX && info.value.data.bo.bytes != nullptr;
+    if (const pmix_status_t status = bounded ? PMIX_SUCCESS : value_complete(info.value);
+        status != PMIX_SUCCESS)
         return attribute_error(
             status, info, where,
             "has a value of type " + std::string(data_type_name(info.value.type)) + " without its object");

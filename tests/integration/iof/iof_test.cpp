@@ -379,7 +379,7 @@ TEST_F(Iof, AHostThatHasEnoughGetsTheRestOnceItResumes) {
     EXPECT_EQ(upcalls_->pushes().size(), 1u) << "it said that it had enough";
     upcalls_->answer_to_bytes = PMIX_SUCCESS;
     EXPECT_EQ(control_input(false), PMIX_OPERATION_SUCCEEDED);
-    EXPECT_EQ(client.line(), "EVENT COMPLETE");
+    EXPECT_EQ(client.line(), "EVENT IOF_COMPLETE 1");
     EXPECT_EQ(client.wait(), 0);
     size_t all = 0;
     for (const Forwarded& push : upcalls_->pushes())

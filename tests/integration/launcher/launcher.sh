@@ -139,6 +139,15 @@ closed_descriptors)
     kill -TERM "$background"
     ended_with 143
     ;;
+why_no_server)
+    # The sentence names what was set and what is there to choose from.
+    PMIX_MCA_psec=nativ run 1 -n 1 true
+    err_has 'the PMIx server did not start: .*psec.*nativ'
+    PMIX_MCA_psec=^native,none,munge run 1 -n 1 true
+    err_has 'the PMIx server did not start: .*psec.*ruled out by'
+    PMIX_MCA_ptl=tcp PMIX_MCA_ptl_tcp_if_include=nosuch0 run 1 -n 1 true
+    err_has 'the PMIx server did not start: .*nosuch0'
+    ;;
 modex)
     run 0 -n 4 "$client" modex
     run 0 -n 8 --nodes 4 "$client" modex
@@ -458,9 +467,9 @@ services_attributes)
     run 0 -n 2 --nodes 2 "$services" attributes
     set_by_all="set=one add=already list=c:a:b:d gone=1"
     for rank in 0 1; do
-        out_has "^\[2,$rank\]<stdout>: child $rank $set_by_all app=first cwd=/ argv0=shown-$rank\$"
+        out_has "^\[2,$rank\]<stdout>: child $rank $set_by_all app=first cwd=/ argv0=launcher_services-$rank\$"
     done
-    out_has "^\[2,2\]<stdout>: child 2 $set_by_all app=second cwd=/usr argv0=shown-2\$"
+    out_has "^\[2,2\]<stdout>: child 2 $set_by_all app=second cwd=/usr argv0=launcher_services-2\$"
     lines out 3
     echo "COVERS TOOL-60 TOOL-87 TOOL-89 TOOL-104"
     ;;

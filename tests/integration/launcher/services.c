@@ -369,7 +369,7 @@ static void attributes(void) {
     for (int i = 0; i < 2; ++i) {
         PMIX_APP_CONSTRUCT(&apps[i]);
         apps[i].cmd = strdup(self);
-        PMIx_Argv_append_nosize(&apps[i].argv, "shown");
+        PMIx_Argv_append_nosize(&apps[i].argv, "launcher_services");
         PMIx_Argv_append_nosize(&apps[i].argv, "show_child");
         PMIx_Argv_append_nosize(&apps[i].env, i == 0 ? "SVC_APP=first" : "SVC_APP=second");
         apps[i].maxprocs = i == 0 ? 2 : 1;

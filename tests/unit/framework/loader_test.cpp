@@ -8,6 +8,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
+
+#include "framework/base/trusted_path.hpp"
 
 namespace muster {
 namespace {
@@ -30,6 +34,9 @@ class LoaderTest : public ::testing::Test {
                                                   const std::string& framework = "plog") {
         return open_component_file({framework, name, module(framework, name)}, false);
     }
+    std::vector<ComponentFile> find(const std::vector<std::string>& folders) {
+        return find_component_files(folders, passed_over_);
+    }
     /// The sentence must name the file and hold the words.
     static void expect_refused(const std::string& name, std::initializer_list<std::string> words,
                                const std::string& framework = "plog") {
@@ -43,6 +50,7 @@ class LoaderTest : public ::testing::Test {
     }
 
     std::string folder_;
+    std::vector<std::string> passed_over_;
 };
 
 TEST_F(LoaderTest, AGoodComponentIsOpened) {
@@ -94,7 +102,7 @@ TEST_F(LoaderTest, OnlyAbsolutePathsAreOpened) {
     std::ofstream(folder_ + "/mca_plog_a.so");
     const fs::path before = fs::current_path();
     fs::current_path(folder_);
-    EXPECT_TRUE(find_component_files({".", ""}).empty());
+    EXPECT_TRUE(find({".", ""}).empty());
     fs::current_path(before);
 }
 
@@ -103,7 +111,7 @@ TEST_F(LoaderTest, FilesAreFoundByName) {
                              "mca_plog_A.so", "mca_plog_c.so.1", "mca_ptl_a.so", "libmca_plog_d.so"}) {
         std::ofstream(folder_ + "/" + name);
     }
-    const auto files = find_component_files({folder_ + "/none", folder_});
+    const auto files = find({folder_ + "/none", folder_});
     ASSERT_EQ(files.size(), 3U);
     EXPECT_EQ(files[0].framework, "plog");
     EXPECT_EQ(files[0].name, "a");
@@ -117,7 +125,7 @@ TEST_F(LoaderTest, AFolderThatIsNamedTwiceIsReadOnce) {
     std::ofstream(folder_ + "/mca_plog_one.so");
     const std::string other = folder_ + "/link";
     fs::create_directory_symlink(folder_, other);
-    const auto files = find_component_files({other, folder_, other});
+    const auto files = find({other, folder_, other});
     ASSERT_EQ(files.size(), 1U);
     EXPECT_EQ(files[0].path, other + "/mca_plog_one.so");
 }
@@ -125,7 +133,7 @@ TEST_F(LoaderTest, AFolderThatIsNamedTwiceIsReadOnce) {
 TEST_F(LoaderTest, APrivilegedProcessOpensOnlyWhatRootAloneCanChange) {
     const std::string copy = folder_ + "/mca_plog_good.so";
     fs::copy_file(module("plog", "good"), copy);
-    const auto allowed = [&] { return path_only_root_can_change(copy).ok(); };
+    const auto allowed = [&] { return trusted_path(copy, Trust::RootOnly).ok(); };
     ASSERT_EQ(chmod(copy.c_str(), 0755), 0);
     ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
     EXPECT_EQ(allowed(), geteuid() == 0);
@@ -156,88 +164,96 @@ TEST_F(LoaderTest, APrivilegedProcessOpensOnlyWhatRootAloneCanChange) {
     ASSERT_EQ(chmod(elsewhere.c_str(), 0777), 0);
     const std::string link = elsewhere + "/mca_plog_good.so";
     fs::create_symlink(copy, link);
-    const Result<std::string> real = path_only_root_can_change(link);
+    const Result<std::string> real = trusted_path(link, Trust::RootOnly);
     ASSERT_TRUE(real.ok());
     EXPECT_EQ(*real, fs::canonical(copy));
 }
 
-TEST_F(LoaderTest, RootOpensNothingThatOthersCanChange) {
-    if (geteuid() != 0) GTEST_SKIP() << "only root has to be told from others";
-    const std::string copy = folder_ + "/mca_plog_good.so";
-    fs::copy_file(module("plog", "good"), copy);
-    const auto open_copy = [&] { return open_component_file({"plog", "good", copy}, false); };
-    const auto expect_refusal = [&](const char* because) {
-        const auto result = open_copy();
+/// Only root can give files away. The rules are the same for other users: see tests/integration/installed.
+class ForeignComponent : public LoaderTest {
+  protected:
+    static constexpr uid_t kOther = 65534;
+    void SetUp() override {
+        LoaderTest::SetUp();
+        if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+        fs::create_directory(folder_ + "/pmix");
+        copy_ = folder_ + "/pmix/mca_plog_good.so";
+        fs::copy_file(module("plog", "good"), copy_);
+        give(copy_, 0, 0, 0644);
+        give(folder_ + "/pmix", 0, 0, 0755);
+        give(folder_, 0, 0, 0755);
+    }
+    static void give(const std::string& path, uid_t user, gid_t group, mode_t mode) {
+        ASSERT_EQ(chown(path.c_str(), user, group), 0) << path;
+        ASSERT_EQ(chmod(path.c_str(), mode), 0) << path;
+    }
+    /// One line that names the file or folder which others can change.
+    void expect_passed_over(const std::string& because) {
+        const auto result = open_component_file({"plog", "good", copy_}, false);
         ASSERT_FALSE(result.ok()) << because;
         EXPECT_EQ(result.status(), PMIX_ERR_NO_PERMISSIONS);
-        for (const char* word : {copy.c_str(), "give it to root", "mca_base_component_path", because})
-            EXPECT_NE(result.error().text.find(word), std::string::npos) << result.error().text;
-    };
-    ASSERT_EQ(chmod(copy.c_str(), 0644), 0);
-    ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
-    expect_refusal("its folder: any user can change it");
-    ASSERT_EQ(chmod(folder_.c_str(), 01777), 0);
-    expect_refusal("its folder: any user can change it");
-    ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
-    ASSERT_EQ(chown(folder_.c_str(), 12345, 0), 0);
-    expect_refusal("its folder: it belongs to user 12345");
-    ASSERT_EQ(chown(folder_.c_str(), 0, 0), 0);
-    ASSERT_EQ(chown(copy.c_str(), 12345, 0), 0);
-    expect_refusal("it belongs to user 12345");
-    ASSERT_EQ(chown(copy.c_str(), 0, 12345), 0);
-    ASSERT_EQ(chmod(copy.c_str(), 0664), 0);
-    expect_refusal("group 12345 can change it");
-    ASSERT_EQ(chmod(copy.c_str(), 0644), 0);
-    EXPECT_TRUE(open_copy().ok());
-}
+        const std::string& text = result.error().text;
+        EXPECT_TRUE(text.starts_with(copy_ + " is passed over: ")) << text;
+        EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+        for (const std::string& word : {because, std::string("mca_base_component_path")})
+            EXPECT_NE(text.find(word), std::string::npos) << text << "\n lacks " << word;
+    }
+    void expect_opened() {
+        const auto result = open_component_file({"plog", "good", copy_}, false);
+        EXPECT_TRUE(result.ok()) << result.error().text;
+    }
 
-/// The effective user is another one while this lives.
-class AsUser {
-  public:
-    explicit AsUser(uid_t user) { EXPECT_EQ(seteuid(user), 0); }
-    ~AsUser() { EXPECT_EQ(seteuid(0), 0); }
+    std::string copy_;
 };
 
-TEST_F(LoaderTest, NoUserOpensWhatAnotherUserCanChange) {
-    if (geteuid() != 0) GTEST_SKIP() << "only root can become other users";
-    constexpr uid_t kUser = 65534;
-    constexpr uid_t kOther = 12345;
-    const std::string copy = folder_ + "/mca_plog_good.so";
-    fs::copy_file(module("plog", "good"), copy);
-    ASSERT_EQ(chmod(copy.c_str(), 0755), 0);
-    ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
-    const auto give_to = [&](uid_t folder, uid_t file) {
-        ASSERT_EQ(chown(folder_.c_str(), folder, 0), 0);
-        ASSERT_EQ(chown(copy.c_str(), file, 0), 0);
-    };
-    const auto opens = [&] {
-        const AsUser user(kUser);
-        return open_component_file({"plog", "good", copy}, false).ok();
-    };
-    EXPECT_TRUE(opens());
-    give_to(kUser, kUser);
-    EXPECT_TRUE(opens());
-    give_to(0, kOther);
-    EXPECT_FALSE(opens());
-    give_to(kOther, 0);
-    EXPECT_FALSE(opens());
+TEST_F(ForeignComponent, AFileOfAnotherUserIsPassedOver) {
+    expect_opened();
+    give(copy_, kOther, 0, 0644);
+    expect_passed_over(copy_ + " belongs to user 65534");
+    give(copy_, 0, 12345, 0664);
+    expect_passed_over(copy_ + " can be changed by group 12345 (mode 0664)");
+    give(copy_, 0, 0, 0646);
+    expect_passed_over(copy_ + " can be changed by every user (mode 0646)");
+}
 
-    // Nothing in another user's folder takes the name of a component that comes later.
-    std::vector<std::string> lines;
-    {
-        const AsUser user(kUser);
-        EXPECT_TRUE(find_component_files({folder_}, &lines).empty());
+TEST_F(ForeignComponent, AFolderOfAnotherUserIsPassedOver) {
+    const std::string pmix = folder_ + "/pmix";
+    EXPECT_EQ(find({pmix}).size(), 1U);
+    EXPECT_TRUE(passed_over_.empty());
+    for (const mode_t mode : {0777, 01777}) {
+        give(pmix, 0, 0, mode);
+        expect_passed_over(pmix + " can be changed by every user");
+        EXPECT_TRUE(find({pmix}).empty());
     }
-    ASSERT_EQ(lines.size(), 1U);
-    for (const std::string& word : {folder_, std::string("is passed over"), std::string("user 12345")})
-        EXPECT_NE(lines[0].find(word), std::string::npos) << lines[0];
+    give(pmix, kOther, 0, 0755);
+    expect_passed_over(pmix + " belongs to user 65534");
+    passed_over_.clear();
+    EXPECT_TRUE(find({pmix}).empty());
+    ASSERT_EQ(passed_over_.size(), 1U);
+    EXPECT_TRUE(passed_over_[0].starts_with(pmix + " is passed over: ")) << passed_over_[0];
+}
 
-    // A user may share with a group what is his own.
-    give_to(kUser, kUser);
-    ASSERT_EQ(chmod(folder_.c_str(), 0775), 0);
-    EXPECT_TRUE(opens());
-    ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
-    EXPECT_FALSE(opens());
+TEST_F(ForeignComponent, AFolderInAFolderThatOthersCanChangeIsPassedOver) {
+    give(folder_, 0, 0, 0777);
+    expect_passed_over(folder_ + " can be changed by every user (mode 0777)");
+    EXPECT_TRUE(find({folder_ + "/pmix"}).empty());
+    give(folder_, kOther, 0, 0755);
+    expect_passed_over(folder_ + " belongs to user 65534");
+    // As /tmp: nobody can exchange what is root's there.
+    give(folder_, 0, 0, 01777);
+    expect_opened();
+    EXPECT_EQ(find({folder_ + "/pmix"}).size(), 1U);
+}
+
+TEST_F(ForeignComponent, ALinkLeadsNowhereThatOthersCanChange) {
+    const std::string elsewhere = folder_ + "/open";
+    fs::create_directory(elsewhere);
+    fs::rename(copy_, elsewhere + "/mca_plog_good.so");
+    fs::create_symlink(elsewhere + "/mca_plog_good.so", copy_);
+    give(elsewhere, 0, 0, 0755);
+    expect_opened();
+    give(elsewhere, 0, 0, 0777);
+    expect_passed_over(elsewhere + " can be changed by every user (mode 0777)");
 }
 
 }  // namespace

@@ -98,14 +98,34 @@ TEST_F(ParametersTest, APrivilegedProcessIgnoresEnvironmentAndUserFile) {
 TEST_F(ParametersTest, APrivilegedProcessRefusesAFileThatOthersMayWrite) {
     const std::string path = file("system.conf", "fw_comp_thing=x\n");
     ASSERT_EQ(chmod(path.c_str(), 0666), 0);
-    EXPECT_EQ(read_parameter_file(path, true).status(), PMIX_ERR_NO_PERMISSIONS);
-    EXPECT_TRUE(read_parameter_file(path, false).ok());
+    EXPECT_EQ(read_parameter_file(path, ParameterFileOwner::Root).status(), PMIX_ERR_NO_PERMISSIONS);
+    EXPECT_TRUE(read_parameter_file(path, ParameterFileOwner::Anyone).ok());
     if (geteuid() == 0) {
         ASSERT_EQ(chmod(path.c_str(), 0644), 0);
-        EXPECT_TRUE(read_parameter_file(path, true).ok());
+        EXPECT_TRUE(read_parameter_file(path, ParameterFileOwner::Root).ok());
         ASSERT_EQ(chown(path.c_str(), 12345, 0), 0);
-        EXPECT_EQ(read_parameter_file(path, true).status(), PMIX_ERR_NO_PERMISSIONS);
+        EXPECT_EQ(read_parameter_file(path, ParameterFileOwner::Root).status(), PMIX_ERR_NO_PERMISSIONS);
     }
+}
+
+TEST_F(ParametersTest, ASystemFileThatOthersMayWriteIsPassedOver) {
+    const std::string path = file("system.conf", "fw_comp_thing=x\n");
+    const auto complaints = [&] {
+        Parameters::Sources sources;
+        sources.files = {path};
+        return Parameters(sources).complaints();
+    };
+    ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+    EXPECT_TRUE(complaints().empty());
+    ASSERT_EQ(chmod(path.c_str(), 0666), 0);
+    ASSERT_EQ(complaints().size(), 1U);
+    EXPECT_EQ(complaints()[0], path +
+                                   " is passed over: it can be changed by every user (mode 0666); change its "
+                                   "owner or mode");
+    if (geteuid() != 0) GTEST_SKIP() << "the rest needs root";
+    ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+    ASSERT_EQ(chown(path.c_str(), 65534, 0), 0);
+    ASSERT_EQ(complaints().size(), 1U);
 }
 
 TEST_F(ParametersTest, RootTakesNoFileFromTheHomeOfAnother) {
@@ -287,7 +307,7 @@ TEST(ParameterFile, LinesThatCannotBeUnderstoodAreNamed) {
 
 TEST_F(ParametersTest, AFileThatIsTooLongIsRefused) {
     const std::string path = file("long.conf", std::string(kMaxParameterFile + 1, '#'));
-    const Result<ParameterFile> result = read_parameter_file(path, false);
+    const Result<ParameterFile> result = read_parameter_file(path, ParameterFileOwner::Anyone);
     ASSERT_FALSE(result.ok());
     EXPECT_NE(result.error().text.find("longer than"), std::string::npos);
     const ParameterFile names =

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 
+#include "framework/base/install.hpp"
 #include "framework/plog.hpp"
 #include "framework/psec.hpp"
 
@@ -376,6 +377,45 @@ TEST_F(RegistryTest, TheFirstOfANameWins) {
     }
     EXPECT_EQ(losers, 2U);
     fs::remove_all(folder);
+}
+
+TEST_F(RegistryTest, AFileThatOthersCanChangeHidesNoneOfItsName) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+    std::string folder = (fs::temp_directory_path() / "registryXXXXXX").string();
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    const std::string planted = folder + "/mca_plog_good.so";
+    std::ofstream(planted) << "not a library\n";
+    ASSERT_EQ(chown(planted.c_str(), 65534, 0), 0);
+    build({}, {folder, MUSTER_TEST_COMPONENTS});
+    EXPECT_EQ(names(registry_->plogs()), (Names{"green", "red", "blue", "good"}));
+    fs::remove_all(folder);
+}
+
+TEST_F(RegistryTest, OneLineTellsOfAFolderThatOthersCanChange) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+    std::string folder = (fs::temp_directory_path() / "registryXXXXXX").string();
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    std::ofstream(folder + "/mca_plog_planted.so") << "not a library\n";
+    ASSERT_EQ(chown(folder.c_str(), 65534, 0), 0);
+    ::testing::internal::CaptureStderr();
+    build({{"plog_base_verbose", "1"}, {"psec_base_verbose", "1"}}, {folder});
+    registry_->plogs();
+    registry_->psecs();
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    const std::string sentence = folder + " is passed over: " + folder + " belongs to user 65534";
+    const size_t at = said.find(sentence);
+    ASSERT_NE(at, std::string::npos) << said;
+    EXPECT_EQ(said.find(sentence, at + 1), std::string::npos) << said;
+    EXPECT_NE(registry_->why_none("psec").find(sentence), std::string::npos) << registry_->why_none("psec");
+    fs::remove_all(folder);
+}
+
+TEST_F(RegistryTest, NoFolderOfTheBuildIsSearched) {
+    const Parameters parameters{Parameters::Sources{}};
+    const std::string beside = install_paths().components;
+    for (const std::string& folder : Registry::Options::standard(parameters).folders) {
+        EXPECT_TRUE(folder == beside || !folder.starts_with(MUSTER_TEST_TREE)) << folder;
+    }
 }
 
 TEST_F(RegistryTest, OnlyNarrowsInItsOrder) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Registering jobs: arrays and maps, what follows from them, what contradicts itself, hostile input.
+#include <tuple>
+
 #include "framework/preg/regex2.hpp"
 #include "tests/unit/components/gds/store_fixture.hpp"
 
