@@ -119,8 +119,8 @@ PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const cha
  * @param proc   whose value; rank PMIX_RANK_WILDCARD for a job's, NULL for the caller's
  * @param key    the key; NULL for all that the process has put
  * @param info   ninfo attributes that say where to look, what to return and how long to wait; may be NULL
- * @param val    receives the value, the caller's (PMIx_Value_free), and NULL on failure; with PMIX_GET_STATIC_VALUES *val is the caller's
- *               place for it, with PMIX_GET_POINTER_VALUES it stays the library's
+ * @param val    receives the value, the caller's (PMIx_Value_free), and NULL on failure; with PMIX_GET_STATIC_VALUES *val is the
+ * caller's place for it, with PMIX_GET_POINTER_VALUES it stays the library's
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND, PMIX_ERR_EXISTS_OUTSIDE_SCOPE, PMIX_ERR_TIMEOUT, PMIX_ERR_BAD_PARAM
  * (Standard 5.0, 5.4)
  */

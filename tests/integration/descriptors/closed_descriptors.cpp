@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// closed_descriptors ROLE MASK: closes those of its standard descriptors whose bits are in MASK, plays the role (client, server,
-// or tool, which attaches to the server that PMIX_SERVER_URI41 and its like name) and sees that none of the closed numbers is
-// taken afterwards. Status 0 when none was; else the number of the step that took one.
+// closed_descriptors ROLE MASK: closes those of its standard descriptors whose bits are in MASK, plays the
+// role (client, server, or tool, which attaches to the server that PMIX_SERVER_URI41 and its like name) and
+// sees that none of the closed numbers is taken afterwards. Status 0 when none was; else the number of the
+// step that took one.
+#include <fcntl.h>
 #include <pmix_server.h>
 #include <pmix_tool.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
