@@ -66,7 +66,7 @@ void EventLoop::show_time(Clock::time_point time) {
 bool EventLoop::build_gate() {
     epoll_event wanted{};
     wanted.events = EPOLLIN;
-    if (make_mirror()) gate_fd_ = epoll_create1(EPOLL_CLOEXEC);
+    if (make_mirror()) gate_fd_ = above_standard(epoll_create1(EPOLL_CLOEXEC));
     if (gate_fd_ < 0 || epoll_ctl(gate_fd_, EPOLL_CTL_ADD, poll_fd_, &wanted) != 0) {
         for (int* fd : {&gate_fd_, &timer_fd_, &poll_fd_}) {
             if (*fd >= 0) ::close(*fd);

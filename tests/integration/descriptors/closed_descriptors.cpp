@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -37,7 +38,15 @@ void expect(pmix_status_t status) {
     ++step;
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) _exit(100 + step);
     for (int fd = 0; fd < 3; ++fd) {
-        if ((mask & 1 << fd) != 0 && !stays_closed(fd)) _exit(step);
+        if ((mask & 1 << fd) != 0 && !stays_closed(fd)) {
+            char target[256] = "";
+            [[maybe_unused]] const ssize_t length =
+                readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), target, sizeof target - 1);
+            for (int to = 1; to < 3; ++to) {
+                if ((mask & 1 << to) == 0) dprintf(to, "step %d: descriptor %d is %s\n", step, fd, target);
+            }
+            _exit(step);
+        }
     }
     // What a program prints into the void.
     [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, "", 0);
