@@ -83,8 +83,8 @@ FileId id_of(const struct stat& status) {
 
 constexpr const char* kCure = "; change its owner or mode, or take the folder out of mca_base_component_path";
 
-/// Whether the folder is the one beside the running library. Who can change the folders above it can replace
-/// the library itself.
+/// Whether the folder is the one beside the running library. A user who can change the folders above it can
+/// replace the library itself.
 bool beside_library(std::string_view folder) {
     return folder == install_paths().components;
 }

@@ -145,9 +145,9 @@ pmix_status_t GetCall::may_ask() const {
     return runtime_->server() != nullptr ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-/// Whether the server is asked for what it has or will never have: a reserved key of a process of this node,
-/// or of one that its job does not have. Servers of OpenPMIx wait two seconds for that process to post it,
-/// unless they are told not to; ours does not wait. Of processes elsewhere the server has to ask.
+/// Whether the server has the value already or will never have it: the key is reserved, and the process is on
+/// this node or not in its job. Servers of OpenPMIx wait two seconds for the process to post the key, unless
+/// the request is PMIX_IMMEDIATE. The server has to ask other nodes about processes elsewhere.
 bool GetCall::waits_for_nothing() const {
     if (key_ == nullptr || !key_is_reserved(key_) || memberships_ || directives_.immediate) return false;
     if (runtime_->client()->server_version().muster != 0 || target_.rank == PMIX_RANK_WILDCARD) return false;

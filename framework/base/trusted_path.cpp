@@ -17,8 +17,8 @@
 namespace muster {
 namespace {
 
-/// Whoever owns the running library's file, or the root folder, decides what this process runs. In a user
-/// namespace that does not map root, these have the owner that stands for root's files.
+/// The owner of the running library's file and the owner of the root folder decide already what this process
+/// runs. A user namespace that does not map root shows root's files under another owner.
 bool trusted_owner(uid_t user) {
     if (user == 0 || user == ::geteuid()) return true;
     struct stat status {};
