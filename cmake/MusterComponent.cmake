@@ -7,8 +7,8 @@
 # Those that MUSTER_BUNDLED_COMPONENTS names share the library's own file, lib/libpmix.so.2, to which their
 # names are links (docs/decisions/0021).
 #
-# mca_<framework>_<name>_objects has the same for tests and fuzz targets, which link a component rather than look
-# for it: they call muster_component_<framework>_<name>(). It is built only for them.
+# The sources are compiled once, as mca_<framework>_<name>_objects. Tests and fuzz targets link that and call
+# muster_component_<framework>_<name>().
 
 set_property(GLOBAL PROPERTY MUSTER_LINKED "")
 set_property(GLOBAL PROPERTY MUSTER_BUNDLED "")
@@ -19,30 +19,26 @@ function(muster_add_component)
     cmake_parse_arguments(ARG "" "FRAMEWORK;NAME" "SOURCES;LIBRARIES" ${ARGN})
     set(target mca_${ARG_FRAMEWORK}_${ARG_NAME})
     set_property(GLOBAL APPEND PROPERTY MUSTER_COMPONENTS ${ARG_FRAMEWORK}/${ARG_NAME})
+    add_library(${target}_objects OBJECT ${ARG_SOURCES})
+    target_link_libraries(${target}_objects PUBLIC muster_framework ${ARG_LIBRARIES} PRIVATE muster_flags muster_lean)
+    muster_unity(${target}_objects)
     if(MUSTER_LINKED_COMPONENTS STREQUAL "all" OR
        "${ARG_FRAMEWORK}/${ARG_NAME}" IN_LIST MUSTER_LINKED_COMPONENTS)
-        add_library(${target} OBJECT ${ARG_SOURCES})
         set_property(GLOBAL APPEND PROPERTY MUSTER_LINKED ${ARG_FRAMEWORK}/${ARG_NAME})
         set_property(GLOBAL APPEND PROPERTY MUSTER_LINKED_LIBRARIES ${ARG_LIBRARIES})
-        target_compile_definitions(${target} PRIVATE MUSTER_COMPONENT_LINKED=1)
     elseif("${ARG_FRAMEWORK}/${ARG_NAME}" IN_LIST MUSTER_BUNDLED_COMPONENTS)
-        add_library(${target} OBJECT ${ARG_SOURCES})
         set_property(GLOBAL APPEND PROPERTY MUSTER_COMPONENT_FILES ${target})
         set_property(GLOBAL APPEND PROPERTY MUSTER_BUNDLED ${target})
         set_property(GLOBAL APPEND PROPERTY MUSTER_BUNDLED_LIBRARIES ${ARG_LIBRARIES})
     else()
-        add_library(${target} MODULE ${ARG_SOURCES})
+        add_library(${target} MODULE)
+        set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+        target_link_libraries(${target} PRIVATE ${target}_objects muster_runtime)
         set_property(GLOBAL APPEND PROPERTY MUSTER_COMPONENT_FILES ${target})
         muster_component_file(${target} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR})
         set_property(GLOBAL APPEND PROPERTY MUSTER_LOADED_COMPONENTS ${target})
         install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
     endif()
-    target_link_libraries(${target} PRIVATE muster_flags muster_lean muster_runtime muster_framework ${ARG_LIBRARIES})
-
-    add_library(${target}_objects OBJECT EXCLUDE_FROM_ALL ${ARG_SOURCES})
-    target_compile_definitions(${target}_objects PRIVATE MUSTER_COMPONENT_LINKED=1)
-    target_link_libraries(${target}_objects PUBLIC muster_flags muster_framework ${ARG_LIBRARIES})
-    muster_unity(${target} ${target}_objects)
 endfunction()
 
 # How a file of components is linked. What it uses of the framework is linked into it; nothing is left undefined, and all
@@ -66,7 +62,7 @@ function(muster_bundle_components library)
     set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${MUSTER_COMPONENT_DIR})
     set(file ../$<TARGET_SONAME_FILE_NAME:${library}>)
     foreach(component ${bundled})
-        target_sources(${library} PRIVATE $<TARGET_OBJECTS:${component}>)
+        target_sources(${library} PRIVATE $<TARGET_OBJECTS:${component}_objects>)
         add_custom_command(TARGET ${library} POST_BUILD
             COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
             COMMAND ${CMAKE_COMMAND} -E create_symlink ${file} ${folder}/${component}.so)
@@ -100,7 +96,7 @@ function(muster_link_components target)
     muster_component_table(${target} ${linked})
     foreach(component ${linked})
         string(REPLACE "/" "_" symbol ${component})
-        target_sources(${target} PRIVATE $<TARGET_OBJECTS:mca_${symbol}>)
+        target_sources(${target} PRIVATE $<TARGET_OBJECTS:mca_${symbol}_objects>)
     endforeach()
     target_link_libraries(${target} PRIVATE ${libraries})
 endfunction()

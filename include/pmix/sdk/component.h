@@ -87,11 +87,7 @@ typedef struct muster_component {
 } muster_component_t;
 
 /* Name of the exported function: muster_component_<framework>_<name>. */
-#if defined(MUSTER_COMPONENT_LINKED) && MUSTER_COMPONENT_LINKED
-#define MUSTER_COMPONENT_EXPORT
-#else
 #define MUSTER_COMPONENT_EXPORT __attribute__((visibility("default")))
-#endif
 #ifdef __cplusplus
 #define MUSTER_COMPONENT(framework, name) \
     extern "C" MUSTER_COMPONENT_EXPORT const muster_component_t* muster_component_##framework##_##name(void)

@@ -10,7 +10,7 @@ namespace {
 
 using Register = StoreTest;
 
-constexpr char kNotFound[] = "error -46";
+constexpr char kNoSuchKey[] = "error -46";
 
 TEST_F(Register, SRV_19_JobLevelFactsFollowFromTheMaps) {
     ASSERT_TRUE(add(maps("alpha,beta,gamma", "0-1;2,4;3")));
@@ -43,10 +43,10 @@ TEST_F(Register, SRV_19_ProcessFactsFollowFromTheMaps) {
     EXPECT_EQ(of_rank(4, PMIX_APP_RANK), "r4");
     EXPECT_EQ(of_rank(4, PMIX_RANK), "r4");
     EXPECT_EQ(of_rank(4, PMIX_PROCID), "pjob:4");
-    EXPECT_EQ(of_rank(5, PMIX_HOSTNAME), kNotFound);
-    EXPECT_EQ(of_rank(5, PMIX_LOCAL_RANK), kNotFound);
+    EXPECT_EQ(of_rank(5, PMIX_HOSTNAME), kNoSuchKey);
+    EXPECT_EQ(of_rank(5, PMIX_LOCAL_RANK), kNoSuchKey);
     EXPECT_EQ(of_rank(4, PMIX_JOB_SIZE), "u5") << "job-level keys are the job's, whatever the rank";
-    EXPECT_EQ(of_rank(4, PMIX_GLOBAL_RANK), kNotFound) << "nothing says where the job starts in the session";
+    EXPECT_EQ(of_rank(4, PMIX_GLOBAL_RANK), kNoSuchKey) << "nothing says where the job starts in the session";
 }
 
 TEST_F(Register, SRV_19_NodeRanksSpanTheJobsOfANode) {
@@ -203,7 +203,7 @@ TEST_F(Register, SRV_13_SeveralApplications) {
     EXPECT_EQ(get(PMIX_NODE_LIST, {.realm = Lookup::Realm::App, .appnum = 0}), "salpha");
     EXPECT_EQ(get(PMIX_LOCAL_SIZE, {.realm = Lookup::Realm::App, .appnum = 1}), "u1");
     EXPECT_EQ(get(PMIX_LOCAL_PEERS, {.realm = Lookup::Realm::App, .appnum = 0}), "s0,1");
-    EXPECT_EQ(get(PMIX_APP_SIZE, {.appnum = 2}), kNotFound);
+    EXPECT_EQ(get(PMIX_APP_SIZE, {.appnum = 2}), kNoSuchKey);
 }
 
 TEST_F(Register, SRV_13_WhatApplicationsHaveOfNodes) {

@@ -95,22 +95,22 @@ class ShmemTest : public StoreTest {
         std::vector<pmix_rank_t> ranks = {PMIX_RANK_WILDCARD, PMIX_RANK_UNDEF};
         for (pmix_rank_t rank = 0; rank < server.job_size("job").value_or(1) + 2; ++rank)
             ranks.push_back(rank);
-        using Realm = Lookup::Realm;
+        using LookupRealm = Lookup::Realm;
         for (const std::string& key : keys) {
             for (const pmix_rank_t rank : ranks) {
-                for (const Realm realm :
-                     {Realm::Auto, Realm::Session, Realm::Job, Realm::App, Realm::Node, Realm::Proc}) {
+                for (const LookupRealm realm : {LookupRealm::Auto, LookupRealm::Session, LookupRealm::Job,
+                                                LookupRealm::App, LookupRealm::Node, LookupRealm::Proc}) {
                     Ask ask = {.rank = rank, .realm = realm};
                     EXPECT_EQ(get(*actual, key.c_str(), ask), get(*expected, key.c_str(), ask))
                         << key << " of rank " << rank << " in realm " << static_cast<int>(realm);
-                    if (realm == Realm::Node) {
+                    if (realm == LookupRealm::Node) {
                         for (const uint32_t id : {0u, 1u, 7u}) {
                             ask.nodeid = id;
                             EXPECT_EQ(get(*actual, key.c_str(), ask), get(*expected, key.c_str(), ask))
                                 << key << " of node " << id;
                         }
                     }
-                    if (realm == Realm::App) {
+                    if (realm == LookupRealm::App) {
                         for (const uint32_t number : {0u, 1u, 5u}) {
                             ask.appnum = number;
                             EXPECT_EQ(get(*actual, key.c_str(), ask), get(*expected, key.c_str(), ask))

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-WireFormat format() {
+WireFormat plain_format() {
     return {&test::codec(), BufferType::NonDescribed};
 }
 
@@ -67,9 +67,9 @@ TEST(ProcList, its_value_is_an_array_of_processes) {
 class RunsOnTheWire : public ::testing::Test {
   protected:
     bool read(const std::vector<uint32_t>& numbers, uint32_t end) {
-        Packer out(format());
+        Packer out(plain_format());
         out.counted(numbers.data(), numbers.size(), PMIX_UINT32);
-        Unpacker in(format(), out.view());
+        Unpacker in(plain_format(), out.view());
         return unpack_runs(in, end, runs);
     }
     std::vector<RankRun> runs;
@@ -77,9 +77,9 @@ class RunsOnTheWire : public ::testing::Test {
 
 TEST_F(RunsOnTheWire, come_as_they_went) {
     const ProcList list = list_of(of({4, 5, 6, 7, 0, 1, 2, 3}));
-    Packer out(format());
+    Packer out(plain_format());
     list.pack_runs(out);
-    Unpacker in(format(), out.view());
+    Unpacker in(plain_format(), out.view());
     ASSERT_TRUE(unpack_runs(in, 8, runs));
     EXPECT_EQ(runs, list.runs());
     EXPECT_TRUE(in.at_end());
