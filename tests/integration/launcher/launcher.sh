@@ -147,6 +147,22 @@ why_no_server)
     err_has 'the PMIx server did not start: .*psec.*ruled out by'
     PMIX_MCA_ptl=tcp PMIX_MCA_ptl_tcp_if_include=nosuch0 run 1 -n 1 true
     err_has 'the PMIx server did not start: .*nosuch0'
+    # The socket of a munged that is not there; a build without psec/munge does not know the component.
+    PMIX_MCA_psec=munge PMIX_MCA_psec_munge_socket=$work/no-munged run 1 -n 1 true
+    err_has 'the PMIx server did not start: .*(munge is not usable here.*no-munged|psec.*munge)'
+    # A full folder for temporary files, where this user may mount one.
+    mkdir full
+    if unshare -m mount -t tmpfs -o nr_inodes=1 none full 2>/dev/null; then
+        full() { unshare -m sh -c 'mount -t tmpfs -o "$1" none full; shift; [ "$1" = - ] && shift && head -c 4096 /dev/zero >full/x; exec "$@"' sh "$@"; }
+        status=0
+        TMPDIR=$work/full full nr_inodes=1 timeout 90 "$muster" -n 1 true >out 2>err || status=$?
+        [ "$status" -eq 1 ] || wrong "muster exits with $status where TMPDIR has no room for a folder"
+        err_has "cannot make a directory '$work/full/.*No space left on device; set TMPDIR"
+        status=0
+        TMPDIR=$work/full full size=4k,nr_inodes=6 - timeout 90 "$muster" -n 1 true >out 2>err || status=$?
+        [ "$status" -eq 1 ] || wrong "muster exits with $status where TMPDIR is full"
+        err_has "the PMIx server did not start: the rendezvous file $work/full/.*No space left on device"
+    fi
     ;;
 modex)
     run 0 -n 4 "$client" modex
