@@ -3,6 +3,7 @@
 #include "tools/muster/job_data.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hwloc.h>
 #include <sched.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 // pmixcc: runs the C compiler with the flags that a PMIx program needs. The facts come from pmix.pc of the
 // tree that this program stands in, so a tree that was moved or copied is used where it is.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
