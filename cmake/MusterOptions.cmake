@@ -17,13 +17,9 @@ option(MUSTER_COVERAGE "Instrument for line coverage" OFF)
 option(MUSTER_FUZZ "Instrument for libFuzzer (clang only) and link the fuzz targets with it" OFF)
 set(MUSTER_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 option(MUSTER_STATIC_RUNTIME
-    "Link the C++ runtime (libstdc++) into the library and its components; not with sanitizers" ON)
-option(MUSTER_LATE_UNWINDER
-    "Open libgcc_s when something is thrown, rather than at the start; with MUSTER_STATIC_RUNTIME, on x86_64 and aarch64" ON)
-set(MUSTER_LINKED_COMPONENTS "" CACHE STRING
-    "Components linked into the library rather than loaded: 'all', or a list such as ptl/usock;gds/hash")
-set(MUSTER_BUNDLED_COMPONENTS "bfrops/v41;gds/hash;gds/shmem;psec/native;ptl/usock" CACHE STRING
-    "Components in the library's own file, to which their names are links, since nearly every process opens them all")
+    "Link the C++ runtime (libstdc++) into the library and its components (docs/decisions/0020); not with sanitizers" ON)
+set(MUSTER_LINKED_COMPONENTS "bfrops/v41;gds/hash;gds/shmem;psec/native;ptl/tcp;ptl/usock" CACHE STRING
+    "Components linked into the library rather than opened: a list, 'all' or 'none' (docs/decisions/0021)")
 
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
@@ -81,7 +77,7 @@ add_library(muster_lean INTERFACE)
 if(NOT MUSTER_SANITIZE)
     target_compile_options(muster_lean INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 endif()
-# So that the linker can leave out what is not used, and order what is (cmake/MusterStartup.cmake).
+# So that the linker can leave out what is not used.
 if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
     target_compile_options(muster_lean INTERFACE -ffunction-sections -fdata-sections)
 endif()
@@ -104,8 +100,15 @@ if(MUSTER_UNITY)
     # The sources look like headers then, whose types everybody shares.
     add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
 endif()
-if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$")
-    set(MUSTER_LATE_UNWINDER OFF)
+# Objects and exceptions of the interfaces in C++ cross the border of such a component: one runtime has to serve both sides.
+if(MUSTER_STATIC_RUNTIME AND NOT MUSTER_LINKED_COMPONENTS STREQUAL "all")
+    foreach(component bfrops/v41 gds/hash gds/shmem ptl/tcp ptl/usock)
+        if(NOT component IN_LIST MUSTER_LINKED_COMPONENTS)
+            message(STATUS "${component} is opened, not linked in: libstdc++ is shared (MUSTER_STATIC_RUNTIME has no effect)")
+            set(MUSTER_STATIC_RUNTIME OFF)
+            break()
+        endif()
+    endforeach()
 endif()
 if(MUSTER_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <ltdl.h>
 #include <pmix/sdk/pcompress.h>
@@ -19,22 +18,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "framework/base/install.hpp"
 #include "framework/base/trusted_path.hpp"
-#include "framework/base/unique_fd.hpp"
 
 namespace muster {
 namespace {
 
 constexpr std::string_view kFilePrefix = "mca_";
 constexpr std::string_view kFileSuffix = ".so";
-constexpr std::string_view kLibrary = "libpmix.so.";
 constexpr size_t kMaxParameters = 256;
 
 bool is_component_name(std::string_view name) {
@@ -101,29 +98,24 @@ Result<void> examine_folder(const std::string& folder, const struct stat& status
 }
 
 /// The names in a folder; none where it cannot be read, or is one of those that were `seen` under another
-/// name. Not by readdir(), whose buffer of 32 KiB each process would touch for the first time here.
+/// name.
 template <class Take>
 void each_entry(const std::string& folder, std::vector<FileId>& seen, std::vector<std::string>& passed_over,
                 const Take& take) {
-    const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct Close {
+        void operator()(DIR* open) const { ::closedir(open); }
+    };
+    const std::unique_ptr<DIR, Close> open(::opendir(folder.c_str()));
     struct stat status {};
-    if (!fd || ::fstat(fd.get(), &status) != 0) return;
+    if (!open || ::fstat(::dirfd(open.get()), &status) != 0) return;
     if (std::find(seen.begin(), seen.end(), id_of(status)) != seen.end()) return;
     seen.push_back(id_of(status));
     if (Result<void> examined = examine_folder(folder, status); !examined.ok()) {
         passed_over.push_back(examined.error().text);
         return;
     }
-    alignas(dirent64) char block[4096];
-    for (;;) {
-        const ssize_t got = ::getdents64(fd.get(), block, sizeof block);
-        if (got <= 0) return;
-        for (ssize_t at = 0; at < got;) {
-            const auto* entry = reinterpret_cast<const dirent64*>(block + at);
-            take(entry->d_name);
-            at += entry->d_reclen;
-        }
-    }
+    while (const dirent* entry = ::readdir(open.get()))
+        take(entry->d_name);
 }
 
 /// The path to open, which is one that only trusted users can change (trusted_path.hpp). `status` is the
@@ -173,20 +165,6 @@ bool bound_at_once(const link_map& library) {
     return false;
 }
 
-/// Whether it is a copy of the library under another name: its links were followed by whoever copied the
-/// tree.
-bool is_copy_of_library(const link_map& library) {
-    ElfW(Addr) texts = 0;
-    std::optional<size_t> name;
-    for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
-        if (entry->d_tag == DT_STRTAB) texts = entry->d_un.d_ptr;
-        if (entry->d_tag == DT_SONAME) name = entry->d_un.d_val;
-    }
-    if (texts == 0 || !name) return false;
-    if (texts < library.l_addr) texts += library.l_addr;  // not every dynamic linker puts it right there
-    return std::string_view(reinterpret_cast<const char*>(texts) + *name).starts_with(kLibrary);
-}
-
 /// Why the file cannot be opened. libltdl says "file not found" for nearly everything, so the linker is asked
 /// again.
 std::string why_not_opened(const std::string& path) {
@@ -202,62 +180,21 @@ std::string why_not_opened(const std::string& path) {
 
 using EntryFunction = const muster_component_t* (*)();
 
-/// What a process has opened, under one lock: libltdl's state is the process's, and its functions may not run
-/// at the same time.
-struct Opened {
+/// The state of libltdl is global to the process, and its functions are not thread-safe.
+struct Ltdl {
     std::mutex lock;
-    bool ltdl_ready = false;
-    // The library that runs, where a component was a link to it (docs/decisions/0021), opened once.
-    void* running = nullptr;
-    // The library's file behind another name or link, opened once.
-    FileId library_id;
-    void* library_handle = nullptr;
+    bool ready = false;
 };
-Opened& opened() {
-    static auto* const the_opened = new Opened;  // never destroyed: threads may call while the process exits
-    return *the_opened;
+Ltdl& ltdl() {
+    static auto* const the_ltdl = new Ltdl;  // never destroyed: threads may call while the process exits
+    return *the_ltdl;
 }
 
-/// Whether the path is a link as it is installed, pmix/mca_X.so -> ../libpmix.so.2, to the library that runs.
-/// Its file need not be looked at, which means to follow three links for each component; nor who could change
-/// it or its folder, as nothing is read from there.
-bool is_link_to_running(const std::string& path) {
-    const std::string_view running = install_paths().loaded;
-    const size_t beside = running.rfind('/') + 1;  // of the library's name, and of pmix/
-    const size_t name = path.rfind('/') + 1;
-    if (beside == 0 || name <= beside || path.compare(0, beside, running, 0, beside) != 0 ||
-        path.find('/', beside) != name - 1)
-        return false;
-    constexpr std::string_view kUp = "../";
-    char target[64];
-    const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
-    const std::string_view text(target, length < 0 ? 0 : static_cast<size_t>(length));
-    return text.starts_with(kUp) && text.substr(kUp.size()) == running.substr(beside);
-}
-
-/// The library that runs, opened by the name that the dynamic linker knows, for which it looks at no file.
-void* open_running() {
-    return ::dlopen(install_paths().loaded.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-}
-
-/// Whether the path leads to the library, which then is opened: mostly it is the one that runs. Another one
-/// (where this code is part of a program) is bound at once, as a component is.
-bool is_library(Opened& all, const std::string& path, const FileId& id) {
-    if (all.library_handle != nullptr) return id == all.library_id;
-    char* const real = ::realpath(path.c_str(), nullptr);
-    const char* const name = real == nullptr ? nullptr : std::strrchr(real, '/') + 1;
-    if (name != nullptr && std::string_view(name).starts_with(kLibrary)) {
-        all.library_handle = ::dlopen(real, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        all.library_id = id;
-    }
-    std::free(real);
-    return all.library_handle != nullptr;
-}
-
-Result<void*> open_by_ltdl(Opened& all, const std::string& path, const std::string& symbol) {
-    // Counted by libltdl; never undone, for what was opened stays.
-    if (!all.ltdl_ready && lt_dlinit() != 0) return Error{PMIX_ERR_INIT, "libltdl cannot be initialised"};
-    all.ltdl_ready = true;
+Result<void*> find_by_ltdl(const std::string& path, const std::string& symbol) {
+    std::lock_guard guard(ltdl().lock);
+    // Counted by libltdl and never undone: what was opened stays open.
+    if (!ltdl().ready && lt_dlinit() != 0) return Error{PMIX_ERR_INIT, "libltdl cannot be initialised"};
+    ltdl().ready = true;
     lt_dladvise advise = nullptr;
     if (lt_dladvise_init(&advise) != 0) return Error{PMIX_ERR_NOMEM, "libltdl has no memory left"};
     lt_dladvise_local(&advise);
@@ -275,44 +212,25 @@ Result<void> is_whole(const std::string& path, const void* address) {
     if (library == nullptr || !same_file(library->l_name, path)) {
         return refused(path, "the function that it should export is another library's");
     }
-    if (!bound_at_once(*library) && !is_copy_of_library(*library)) {
+    if (!bound_at_once(*library)) {
         return refused(
             path, "it is bound lazily; link it with -Wl,-z,now, or build it with muster_add_component()");
     }
     return {};
 }
 
-/// Opens the file and finds its one function. Whatever is looked at costs each process that is started: of a
-/// file that is open already nothing is asked but which one it is.
-Result<EntryFunction> open_entry(std::string path, const std::string& symbol) {
-    Opened& all = opened();
-    std::lock_guard guard(all.lock);
-    void* library = nullptr;
-    if (is_link_to_running(path)) {
-        if (all.running == nullptr) all.running = open_running();
-        library = all.running;
-    }
-    if (library == nullptr) {
-        struct stat status {};
-        if (::stat(path.c_str(), &status) != 0) return io_error(path);
-        const FileId id = id_of(status);
-        if (all.library_handle == nullptr || id != all.library_id) {
-            Result<std::string> examined = examine(path, status);
-            if (!examined.ok()) return examined.error();
-            path = std::move(*examined);
-        }
-        if (is_library(all, path, id)) library = all.library_handle;
-    }
-    Result<void*> found =
-        library != nullptr ? ::dlsym(library, symbol.c_str()) : open_by_ltdl(all, path, symbol);
+/// Opens the file and finds its one function.
+Result<EntryFunction> open_entry(const std::string& path, const std::string& symbol) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return io_error(path);
+    Result<std::string> examined = examine(path, status);
+    if (!examined.ok()) return examined.error();
+    Result<void*> found = find_by_ltdl(*examined, symbol);
     if (!found.ok()) return found.error();
     void* const address = *found;
-    if (address == nullptr) {
+    if (address == nullptr)
         return refused(path, "it does not export " + symbol + "; build it with muster_add_component()");
-    }
-    if (library == nullptr) {
-        if (Result<void> whole = is_whole(path, address); !whole.ok()) return whole.error();
-    }
+    if (Result<void> whole = is_whole(*examined, address); !whole.ok()) return whole.error();
     EntryFunction entry = nullptr;
     std::memcpy(&entry, &address, sizeof entry);
     return entry;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds and opens the files of components (mca_<framework>_<name>.so). The only user of libltdl: one lock
-// around it, absolute paths only, local binding; a file that was opened is never closed. A name that is a
-// link to the library beside its folder is a component in that (docs/decisions/0021).
+// around it, absolute paths only, local binding; a file that was opened is never closed.
 #pragma once
 
 #include <pmix/sdk/component.h>

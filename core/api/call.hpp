@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/api/instance.hpp"
+#include "core/exchange/exchange.hpp"
 #include "core/runtime/completion.hpp"
-#include "core/service/exchange.hpp"
 
 namespace muster::api {
 

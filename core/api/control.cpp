@@ -6,8 +6,8 @@
 #include "core/client/client.hpp"
 #include "core/control/allocation.hpp"
 #include "core/control/job_control.hpp"
-#include "core/control/log.hpp"
-#include "core/control/monitor.hpp"
+#include "core/log/log.hpp"
+#include "core/monitor/monitor.hpp"
 
 using namespace muster;
 using namespace muster::api;

@@ -7,8 +7,8 @@
 
 #include "core/api/instance.hpp"
 #include "core/client/client.hpp"
+#include "core/modex/get.hpp"
 #include "core/runtime/completion.hpp"
-#include "core/runtime/get.hpp"
 #include "framework/base/complete.hpp"
 
 using namespace muster;

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/api/call.hpp"
-#include "core/directory/directory.hpp"
+#include "core/publish/directory.hpp"
 
 using namespace muster;
 using namespace muster::api;

@@ -3,7 +3,7 @@
 #include <pmix.h>
 
 #include "core/api/call.hpp"
-#include "core/security/credential.hpp"
+#include "core/credential/credential.hpp"
 
 using namespace muster;
 using namespace muster::api;

@@ -33,15 +33,6 @@ struct InitContext {
     InfoView info;
 };
 
-/// What unwinds exceptions is opened at the first one (docs/decisions/0020). In a host, which may run as root
-/// for months, that is to be now: not when memory is short, or when it has gone to another root.
-void open_unwinder() {
-    try {
-        throw 0;
-    } catch (int) {
-    }
-}
-
 Result<std::unique_ptr<Runtime>> make_server(void* data) {
     const auto& context = *static_cast<InitContext*>(data);
     // Each process of a job has a connection, and of most hosts three pipes: some hundred processes.
@@ -51,7 +42,6 @@ Result<std::unique_ptr<Runtime>> make_server(void* data) {
     options.info = context.info;
     auto runtime = Runtime::create(options);
     if (!runtime) return runtime;
-    open_unwinder();
     auto server = Server::create(**runtime, context.module, context.module_size, context.info);
     if (!server) {
         MUSTER_LOG((*runtime)->log(), Error, "%s", server.error().text.c_str());

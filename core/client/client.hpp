@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/barrier/barrier.hpp"
 #include "core/client/connection.hpp"
 #include "core/client/connector.hpp"
 #include "core/client/staged_keys.hpp"
+#include "core/exchange/command.hpp"
 #include "core/groups/meeting.hpp"
-#include "core/protocol/command.hpp"
+#include "core/rendezvous/barrier.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/packer.hpp"

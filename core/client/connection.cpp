@@ -2,7 +2,7 @@
 // Requests, replies and unasked messages of one connection: see connection.hpp.
 #include "core/client/connection.hpp"
 
-#include "core/protocol/command.hpp"
+#include "core/exchange/command.hpp"
 
 namespace muster {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/protocol/command.hpp"
+#include "core/exchange/command.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/base/bytes.hpp"
 #include "framework/gds.hpp"

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/server/peer.hpp"
+#include "core/exchange/peer.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/keyed_hash.hpp"
 #include "framework/base/loop.hpp"

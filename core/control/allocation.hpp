@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/service/exchange.hpp"
+#include "core/exchange/exchange.hpp"
 
 namespace muster {
 

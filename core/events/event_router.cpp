@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/events/events.hpp"
-#include "core/protocol/command.hpp"
+#include "core/exchange/command.hpp"
 #include "core/server/server.hpp"
 
 namespace muster {

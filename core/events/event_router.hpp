@@ -15,7 +15,7 @@
 
 #include "core/events/event.hpp"
 #include "core/events/event_store.hpp"
-#include "core/server/peer.hpp"
+#include "core/exchange/peer.hpp"
 
 namespace muster {
 

@@ -3,7 +3,7 @@
 // where it knows nothing, of the networks (pnet). On the loop.
 #pragma once
 
-#include "core/service/exchange.hpp"
+#include "core/exchange/exchange.hpp"
 
 namespace muster {
 

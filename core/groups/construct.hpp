@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/collective/collectives.hpp"
+#include "core/exchange/exchange.hpp"
 #include "core/groups/group_part.hpp"
 #include "core/groups/group_table.hpp"
-#include "core/service/exchange.hpp"
 
 namespace muster {
 

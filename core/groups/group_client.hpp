@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "core/exchange/exchange.hpp"
 #include "core/groups/meeting.hpp"
 #include "core/groups/proc_list.hpp"
-#include "core/service/exchange.hpp"
 
 namespace muster {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "core/events/event_engine.hpp"
+#include "core/exchange/exchange.hpp"
 #include "core/groups/group_event.hpp"
-#include "core/service/exchange.hpp"
 
 namespace muster {
 

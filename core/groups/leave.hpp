@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/service/exchange.hpp"
+#include "core/exchange/exchange.hpp"
 
 namespace muster {
 

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/barrier/barrier_memory.hpp"
+#include "core/rendezvous/barrier_memory.hpp"
 #include "framework/packer.hpp"
 
 namespace muster {

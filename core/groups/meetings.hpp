@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "core/barrier/barrier_memory.hpp"
 #include "core/collective/collectives.hpp"
+#include "core/rendezvous/barrier_memory.hpp"
 #include "framework/base/keyed_hash.hpp"
 
 namespace muster {

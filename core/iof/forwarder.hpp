@@ -13,12 +13,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/exchange/exchange.hpp"
 #include "core/iof/input_gate.hpp"
 #include "core/iof/messages.hpp"
 #include "core/iof/piece_queue.hpp"
 #include "core/iof/sink.hpp"
 #include "core/server/handlers.hpp"
-#include "core/service/exchange.hpp"
 #include "framework/base/keyed_hash.hpp"
 
 namespace muster {

@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/exchange/exchange.hpp"
 #include "core/iof/messages.hpp"
 #include "core/iof/sink.hpp"
-#include "core/service/exchange.hpp"
 #include "framework/base/keyed_hash.hpp"
 
 namespace muster {

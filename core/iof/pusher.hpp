@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/exchange/exchange.hpp"
 #include "core/iof/piece_queue.hpp"
-#include "core/service/exchange.hpp"
 #include "framework/base/loop.hpp"
 
 namespace muster {

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "core/service/exchange.hpp"
+#include "core/exchange/exchange.hpp"
 
 namespace muster {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <optional>
 
-#include "core/service/exchange.hpp"
+#include "core/exchange/exchange.hpp"
 
 namespace muster {
 

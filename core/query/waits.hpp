@@ -2,7 +2,7 @@
 // What the processes of a server wait for, for people who look at a job that does not go on: `muster top`.
 #pragma once
 
-#include "core/service/exchange.hpp"
+#include "core/exchange/exchange.hpp"
 
 namespace muster {
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/protocol/command.hpp"
-#include "core/server/peer.hpp"
+#include "core/exchange/command.hpp"
+#include "core/exchange/peer.hpp"
 
 namespace muster {
 

@@ -11,9 +11,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/exchange/exchange.hpp"
 #include "core/groups/construct.hpp"
 #include "core/server/admission.hpp"
-#include "core/service/exchange.hpp"
 #include "core/tool/rendezvous_search.hpp"
 #include "framework/base/status.hpp"
 #include "framework/psec.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/collective/collectives.hpp"
-#include "core/service/exchange.hpp"
+#include "core/exchange/exchange.hpp"
 
 namespace muster {
 

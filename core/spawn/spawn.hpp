@@ -3,7 +3,7 @@
 // Process Management). On the loop.
 #pragma once
 
-#include "core/service/exchange.hpp"
+#include "core/exchange/exchange.hpp"
 #include "core/spawn/apps.hpp"
 
 namespace muster {

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of hwloc that we use: they open it at the first call (late_library.hpp), since most processes
-// of a job never look at a topology. Without it there is none: the functions fail as hwloc's own do.
+// The functions of hwloc that Muster calls, under their own names and hidden: each opens hwloc at its first
+// call and passes its arguments on. hwloc is large, and most processes of a job never look at a topology.
+// Where hwloc is missing the functions fail as hwloc's own do.
+#include <dlfcn.h>
 #include <hwloc.h>
 
-#include "framework/base/late_library.hpp"
-
 namespace {
-constinit muster::LateLibrary hwloc(MUSTER_HWLOC_NAME);
+
+/// A function of hwloc, which is never closed; null where the library or the function is missing. The plugins
+/// of hwloc look for its functions among those that all libraries see. Any thread.
+void* find(const char* function) {
+    void* const library = dlopen(MUSTER_HWLOC_NAME, RTLD_LAZY | RTLD_GLOBAL);
+    return library == nullptr ? nullptr : dlsym(library, function);
+}
+
 }  // namespace
 
-#define FUNCTION(type, name, parameters, arguments, otherwise) \
-    MUSTER_LATE_FUNCTION(hwloc, type, hwloc_##name, parameters, arguments, otherwise)
+#define FUNCTION(type, name, parameters, arguments, otherwise)                                     \
+    extern "C" type hwloc_##name parameters {                                                      \
+        static auto* const real = reinterpret_cast<decltype(&hwloc_##name)>(find("hwloc_" #name)); \
+        if (real == nullptr) return otherwise;                                                     \
+        return real arguments;                                                                     \
+    }
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
 FUNCTION(int, topology_init, (hwloc_topology_t * topology), (topology), -1)

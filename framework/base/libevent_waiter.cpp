@@ -1,42 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A waiter on libevent: see waiter.hpp. The library is opened for the first of them (late_library.hpp).
+// A waiter on libevent: see waiter.hpp.
 #include <event2/event.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <new>
 
-#include "framework/base/late_library.hpp"
 #include "framework/base/unique_fd.hpp"
 #include "framework/base/waiter.hpp"
-
-namespace {
-constinit muster::LateLibrary libevent(MUSTER_LIBEVENT_NAME, muster::LateLibrary::Seen::ByUsAlone);
-}  // namespace
-
-#define FUNCTION(type, name, parameters, arguments, otherwise) \
-    MUSTER_LATE_FUNCTION(libevent, type, event_##name, parameters, arguments, otherwise)
-
-// NOLINTBEGIN(bugprone-macro-parentheses)
-FUNCTION(event_config*, config_new, (), (), nullptr)
-FUNCTION(void, config_free, (event_config * config), (config), )
-FUNCTION(int, config_set_flag, (event_config * config, int flag), (config, flag), -1)
-FUNCTION(int, config_require_features, (event_config * config, int features), (config, features), -1)
-FUNCTION(event_base*, base_new_with_config, (const event_config* config), (config), nullptr)
-FUNCTION(void, base_free, (event_base * base), (base), )
-FUNCTION(int, base_loop, (event_base * base, int flags), (base, flags), -1)
-FUNCTION(event*, new,
-         (event_base * base, evutil_socket_t fd, short what, event_callback_fn call, void* context),
-         (base, fd, what, call, context), nullptr)
-FUNCTION(int, assign,
-         (event * handle, event_base* base, evutil_socket_t fd, short what, event_callback_fn call,
-          void* context),
-         (handle, base, fd, what, call, context), -1)
-FUNCTION(int, add, (event * handle, const timeval* limit), (handle, limit), -1)
-FUNCTION(int, del, (event * handle), (handle), -1)
-FUNCTION(void, free, (event * handle), (handle), )
-// NOLINTEND(bugprone-macro-parentheses)
-#undef FUNCTION
 
 namespace muster {
 namespace {

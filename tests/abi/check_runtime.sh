@@ -1,16 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# usage: check_runtime.sh OBJDUMP LIBDIR LATE - the library and its components ask for no shared C++ runtime, and none of the
-# functions of the one that is linked into them can be seen. Nor for what is opened late: LATE (gcc_s, or nothing), libevent and
-# libltdl.
+# usage: check_runtime.sh OBJDUMP LIBDIR - the library and its components need no shared C++ runtime, export no function of the
+# one that is linked into them, and are not linked with hwloc.
 objdump=$1
-late=${3:+$3|}ltdl
 failed=0
 seen=0
 for library in "$2"/libpmix.so.2 "$2"/pmix/mca_*.so; do
     [ -e "$library" ] || continue
     seen=$((seen + 1))
-    wanted=$("$objdump" -p "$library" | grep -E "NEEDED +lib(stdc\\+\\+|m|event[_a-z]*(-[0-9.]*)?|$late)\.so")
+    wanted=$("$objdump" -p "$library" | grep -E "NEEDED +lib(stdc\\+\\+|m|hwloc)\.so")
     if [ -n "$wanted" ]; then
         echo "$library: $wanted"
         failed=1

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/protocol/command.hpp"
+#include "core/exchange/command.hpp"
 #include "framework/packer.hpp"
 #include "tests/integration/host.hpp"
 #include "tests/integration/raw_peer.hpp"

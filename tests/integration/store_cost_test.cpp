@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/protocol/command.hpp"
+#include "core/exchange/command.hpp"
 #include "framework/base/value.hpp"
 #include "framework/packer.hpp"
 #include "tests/integration/host.hpp"

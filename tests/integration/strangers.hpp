@@ -10,7 +10,7 @@
 #include <cstring>
 #include <functional>
 
-#include "core/protocol/command.hpp"
+#include "core/exchange/command.hpp"
 #include "framework/packer.hpp"
 #include "tests/integration/host.hpp"
 #include "tests/integration/raw_peer.hpp"

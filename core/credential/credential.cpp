@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Credentials, on both sides of the wire: see credential.hpp.
+#include "core/credential/credential.hpp"
+
+#include "core/client/client.hpp"
+#include "core/server/server.hpp"
+#include "framework/psec.hpp"
+
+namespace muster {
+namespace {
+
+struct Arguments {
+    pmix_proc_t proc{};
+    Bytes credential;
+    pmix_byte_object_t object{};  ///< views credential
+    Info directives;
+};
+
+std::shared_ptr<Arguments> arguments(const Caller& caller, Info directives) {
+    auto kept = std::make_shared<Arguments>();
+    kept->proc = caller.proc;
+    kept->directives = std::move(directives);
+    caller.add_identity(kept->directives);
+    return kept;
+}
+
+void on_credential(pmix_status_t status, pmix_byte_object_t* credential, pmix_info_t info[], size_t ninfo,
+                   void* cbdata) {
+    HostAnswer answer;
+    answer.status = status;
+    try {
+        if (credential != nullptr && credential->bytes != nullptr)
+            answer.data.append(credential->bytes, credential->size);
+        if (info != nullptr && answer.info.add_copies({info, ninfo}) != PMIX_SUCCESS)
+            answer.status = PMIX_ERR_BAD_PARAM;
+    } catch (const std::bad_alloc&) {
+        answer = answer_of(PMIX_ERR_NOMEM);
+    }
+    Host::answer(cbdata, std::move(answer));
+}
+
+void on_validation(pmix_status_t status, pmix_info_t info[], size_t ninfo, void* cbdata) {
+    Host::on_info(status, info, ninfo, cbdata, nullptr, nullptr);
+}
+
+void get_by_host(Server& server, const Caller& caller, Info directives, HostDone done) {
+    const auto upcall = server.host().module().get_credential;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    const auto kept = arguments(caller, std::move(directives));
+    server.host().upcall("get_credential", kept,
+                         bounded(server, "credential", caller, kept->directives, std::move(done)),
+                         [&](void* cbdata) {
+                             return upcall(&kept->proc, kept->directives.data(), kept->directives.size(),
+                                           on_credential, cbdata);
+                         });
+}
+
+void validate_by_host(Server& server, const Caller& caller, Bytes credential, Info directives,
+                      HostDone done) {
+    const auto upcall = server.host().module().validate_credential;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    const auto kept = arguments(caller, std::move(directives));
+    kept->credential = std::move(credential);
+    kept->object = {reinterpret_cast<char*>(kept->credential.data()), kept->credential.size()};
+    server.host().upcall("validate_credential", kept,
+                         bounded(server, "validation", caller, kept->directives, std::move(done)),
+                         [&](void* cbdata) {
+                             return upcall(&kept->proc, &kept->object, kept->directives.data(),
+                                           kept->directives.size(), on_validation, cbdata);
+                         });
+}
+
+/// A credential of this process's own user, of the first kind of PMIX_CRED_TYPE that has one to show (some
+/// rely on the connection alone). Who names no kind leaves the choice to the host.
+HostAnswer own_credential(Runtime& runtime, InfoView directives) {
+    const char* types = directives.string(PMIX_CRED_TYPE);
+    if (types == nullptr || *types == '\0') return answer_of(PMIX_ERR_NOT_SUPPORTED);
+    for (Psec* module : runtime.registry().psecs(types)) {
+        auto made = module->create_credential(directives);
+        if (!made || made->empty()) continue;
+        HostAnswer answer;
+        answer.data = std::move(*made);
+        answer.info.add(PMIX_CRED_TYPE, module->name());
+        return answer;
+    }
+    return answer_of(PMIX_ERR_NOT_SUPPORTED);
+}
+
+/// Whose a credential is, by the first component that can tell from the bytes alone, of the kinds that
+/// PMIX_CRED_TYPE names (all, where it names none).
+HostAnswer identify_here(Runtime& runtime, ByteView credential, InfoView directives) {
+    const char* types = directives.string(PMIX_CRED_TYPE);
+    HostAnswer answer = answer_of(PMIX_ERR_NOT_SUPPORTED);
+    for (Psec* module : runtime.registry().psecs(types == nullptr ? "" : types)) {
+        const auto owner = module->identify_credential(credential);
+        if (owner) {
+            answer = answer_of(PMIX_SUCCESS);
+            answer.info.add(PMIX_CRED_TYPE, module->name());
+            answer.info.add(PMIX_USERID, owner->uid);
+            answer.info.add(PMIX_GRPID, owner->gid);
+            break;
+        }
+        if (owner.status() == PMIX_ERR_NOT_SUPPORTED) continue;
+        MUSTER_LOG(runtime.registry().log("psec"), Warning, "%s", owner.error().text.c_str());
+        if (answer.status == PMIX_ERR_NOT_SUPPORTED) answer.status = owner.status();
+    }
+    return answer;
+}
+
+/// `done`, after this process has had its own look at a credential that nobody else judges.
+HostDone else_here(Runtime& runtime, const Bytes& credential, InfoView directives, HostDone done) {
+    struct Question {
+        Bytes credential;
+        Info types;
+    };
+    const auto kept = std::make_shared<Question>();
+    kept->credential.append(credential.view());
+    if (const char* types = directives.string(PMIX_CRED_TYPE)) kept->types.add(PMIX_CRED_TYPE, types);
+    return [&runtime, kept, done = std::move(done)](HostAnswer answer) {
+        if (answer.status == PMIX_ERR_NOT_SUPPORTED)
+            answer = identify_here(runtime, kept->credential.view(), kept->types);
+        done(std::move(answer));
+    };
+}
+
+}  // namespace
+
+void get_credential(Runtime& runtime, Info directives, HostDone done) {
+    auto kept = std::make_shared<Info>(std::move(directives));
+    const HostDone else_own = [&runtime, kept, done = std::move(done)](HostAnswer answer) {
+        if (answer.status == PMIX_ERR_NOT_SUPPORTED) answer = own_credential(runtime, *kept);
+        done(std::move(answer));
+    };
+    if (Client* client = connected_client(runtime)) {
+        Packer message = client->packer(Command::GetCredential);
+        message.infos(*kept);
+        ask(
+            *client, std::move(message),
+            [](Unpacker& in, HostAnswer& answer) {
+                ByteView bytes;
+                if (!in.bytes(bytes)) return;
+                answer.data.append(bytes);
+                if (!in.at_end()) in.infos(answer.info);
+            },
+            else_own);
+    } else if (Server* server = runtime.server()) {
+        auto copy = Info::copy_of(*kept);
+        get_by_host(*server, Caller::host(runtime), copy ? std::move(*copy) : Info{}, else_own);
+    } else {
+        else_own(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    }
+}
+
+void validate_credential(Runtime& runtime, Bytes credential, Info directives, HostDone done) {
+    done = else_here(runtime, credential, directives, std::move(done));
+    if (Client* client = connected_client(runtime)) {
+        Packer message = client->packer(Command::ValidateCredential);
+        message.bytes(credential.view()).infos(directives);
+        ask(*client, std::move(message), read_infos, std::move(done));
+    } else if (Server* server = runtime.server()) {
+        validate_by_host(*server, Caller::host(runtime), std::move(credential), std::move(directives),
+                         std::move(done));
+    } else {
+        done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    }
+}
+
+void handle::get_credential(Server& server, const Request& request) {
+    Info directives;
+    if (!request.in.infos(directives)) return request.malformed();
+    get_by_host(server, Caller::of(*request.peer), std::move(directives),
+                reply_to(request, [](Packer& out, const HostAnswer& answer) {
+                    out.bytes(answer.data.view()).infos(answer.info);
+                }));
+}
+
+void handle::validate_credential(Server& server, const Request& request) {
+    ByteView credential;
+    Info directives;
+    if (!request.in.bytes(credential) || !request.in.infos(directives)) return request.malformed();
+    Bytes bytes(credential);
+    HostDone done = else_here(server.runtime(), bytes, directives, reply_to(request, write_infos));
+    validate_by_host(server, Caller::of(*request.peer), std::move(bytes), std::move(directives),
+                     std::move(done));
+}
+
+}  // namespace muster

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Credentials (Standard: Security): made and judged by the host. A kind that the host does not make and that
+// the caller names, a process makes for itself through psec; a server never makes one in the name of another
+// process. What the host does not judge, the server does, and at last the process itself, where the kind of
+// credential (MUNGE's) can be judged by its bytes alone. On the loop.
+#pragma once
+
+#include "core/exchange/exchange.hpp"
+
+namespace muster {
+
+/// The answer's `data` is the credential, its `info` what the maker says of it.
+void get_credential(Runtime& runtime, Info directives, HostDone done);
+/// The answer's `info` says whose it is.
+void validate_credential(Runtime& runtime, Bytes credential, Info directives, HostDone done);
+
+}  // namespace muster

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the services have in common: see exchange.hpp.
+#include "core/exchange/exchange.hpp"
+
+#include <unistd.h>
+
+#include "core/client/client.hpp"
+#include "core/runtime/get_directives.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+
+Caller Caller::of(const Peer& peer) {
+    return {peer.proc, peer.uid, peer.gid, is_tool(peer.kind)};
+}
+
+Caller Caller::host(Runtime& runtime) {
+    return {runtime.self(), geteuid(), getegid(), false};
+}
+
+void Caller::add_identity(Info& info) const {
+    Info kept;
+    kept.reserve(info.size() + 2);
+    for (size_t i = 0; i < info.size(); ++i) {
+        if (!key_is(info[i].key, PMIX_USERID) && !key_is(info[i].key, PMIX_GRPID)) kept.add_move(info[i]);
+    }
+    kept.add(PMIX_USERID, uid);
+    kept.add(PMIX_GRPID, gid);
+    info = std::move(kept);
+}
+
+HostAnswer answer_of(pmix_status_t status) {
+    HostAnswer answer;
+    answer.status = status;
+    return answer;
+}
+
+Client* connected_client(Runtime& runtime) {
+    Client* client = runtime.client();
+    return client != nullptr && client->connected() ? client : nullptr;
+}
+
+bool has_server(Runtime& runtime) {
+    return runtime.server() != nullptr || connected_client(runtime) != nullptr;
+}
+
+void read_infos(Unpacker& in, HostAnswer& answer) {
+    in.infos(answer.info);
+}
+
+void ask(Client& client, Packer&& message, ReadReply read, HostDone done) {
+    if (const pmix_status_t error = message.error(); error != PMIX_SUCCESS) return done(answer_of(error));
+    if (!client.connected()) return done(answer_of(PMIX_ERR_UNREACH));
+    client.request(std::move(message), [read = std::move(read), done = std::move(done)](Unpacker* reply) {
+        if (reply == nullptr) return done(answer_of(PMIX_ERR_LOST_CONNECTION));
+        HostAnswer answer;
+        if (!reply->status(answer.status)) return done(answer_of(reply->error()));
+        if (read && !reply->at_end()) {
+            read(*reply, answer);
+            if (reply->failed()) {
+                // Behind a failure other libraries may put anything; what counts is the failure.
+                answer = answer_of(answer.status == PMIX_SUCCESS ? reply->error() : answer.status);
+            }
+        }
+        done(std::move(answer));
+    });
+}
+
+void write_infos(Packer& out, const HostAnswer& answer) {
+    out.infos(answer.info);
+}
+
+HostDone reply_to(const Request& request, WriteReply write) {
+    return [ref = request.asker(), tag = request.tag, write = std::move(write)](HostAnswer answer) {
+        const PeerPtr peer = ref.lock();
+        if (!peer) return;
+        if (answer.status == PMIX_OPERATION_SUCCEEDED) answer.status = PMIX_SUCCESS;
+        Packer reply = peer->packer();
+        reply.status(answer.status);
+        if (write && (answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS))
+            write(reply, answer);
+        peer->reply(tag, std::move(reply));
+    };
+}
+
+HostDone bounded(Server& server, const char* what, const Caller& caller, InfoView directives, HostDone done) {
+    const auto limit = read_timeout(directives);
+    if (!limit) return done;
+    struct State {
+        HostDone done;
+        std::unique_ptr<Watch> watch;
+        void finish(HostAnswer answer) {
+            watch.reset();
+            if (auto callback = std::exchange(done, nullptr)) callback(std::move(answer));
+        }
+    };
+    auto state = std::make_shared<State>();
+    state->done = std::move(done);
+    constexpr std::chrono::seconds kHostsOwnTime{1};
+    state->watch = server.runtime().loop().after(
+        *limit + kHostsOwnTime, [&server, what, caller, weak = std::weak_ptr<State>(state)] {
+            const auto expired = weak.lock();
+            if (!expired) return;
+            MUSTER_LOG(server.log(), Error, "%s of %s reached its time limit: the host has not answered",
+                       what, proc_text(caller.proc).c_str());
+            expired->finish(answer_of(PMIX_ERR_TIMEOUT));
+        });
+    return [state](HostAnswer answer) { state->finish(std::move(answer)); };
+}
+
+}  // namespace muster

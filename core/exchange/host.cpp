@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Upcalls to the host: see host.hpp. The host gives back only the pointer it was given, perhaps twice,
+// perhaps after the server has ended. So that pointer is a number, looked up in the one table of upcalls that
+// are open in this process; a number that is not there is ignored.
+#include "core/exchange/host.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+namespace muster {
+namespace {
+
+struct OpenUpcall {
+    uint64_t owner;
+    EventLoop* loop;
+    std::shared_ptr<void> keep;
+    HostDone done;
+};
+
+/// The C interface leaves room for nothing but a pointer, hence one table a process.
+struct OpenUpcalls {
+    std::mutex lock;  // guards all below
+    std::unordered_map<uintptr_t, OpenUpcall> by_number;
+    uintptr_t next_number = 1;
+    uint64_t next_owner = 1;
+};
+
+OpenUpcalls& open_upcalls() {
+    static auto* table =
+        new OpenUpcalls;  // never destroyed: a host's thread may answer while the process exits
+    return *table;
+}
+
+/// What is to be called when the data of an answer is no longer needed.
+Host::Held hold(pmix_release_cbfunc_t release, void* release_data) {
+    if (release == nullptr) return nullptr;
+    return {&open_upcalls(), [release, release_data](void*) { release(release_data); }};
+}
+
+}  // namespace
+
+Host::Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size)
+    : loop_(loop), log_(log) {
+    set_module(module, size);
+    OpenUpcalls& open = open_upcalls();
+    std::lock_guard lock(open.lock);
+    owner_ = open.next_owner++;
+}
+
+void Host::set_module(const pmix_server_module_t* module, size_t size) {
+    module_ = {};
+    if (module != nullptr) std::memcpy(static_cast<void*>(&module_), module, std::min(size, sizeof module_));
+}
+
+Host::~Host() {
+    OpenUpcalls& open = open_upcalls();
+    std::unordered_map<uintptr_t, OpenUpcall> dropped;  // destroyed outside the lock
+    std::lock_guard lock(open.lock);
+    for (auto it = open.by_number.begin(); it != open.by_number.end();) {
+        if (it->second.owner == owner_) {
+            dropped.insert(open.by_number.extract(it++));
+        } else {
+            ++it;
+        }
+    }
+}
+
+void Host::close() {
+    closed_ = true;
+    std::vector<uintptr_t> numbers;
+    {
+        OpenUpcalls& open = open_upcalls();
+        std::lock_guard lock(open.lock);
+        for (const auto& [number, upcall] : open.by_number) {
+            if (upcall.owner == owner_) numbers.push_back(number);
+        }
+    }
+    for (const uintptr_t number : numbers)
+        on_op(PMIX_ERR_LOST_CONNECTION, reinterpret_cast<void*>(number));
+}
+
+void Host::upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
+                  const std::function<pmix_status_t(void*)>& call) {
+    OpenUpcalls& open = open_upcalls();
+    uintptr_t number = 0;
+    {
+        std::lock_guard lock(open.lock);
+        number = open.next_number++;
+        open.by_number.emplace(number, OpenUpcall{owner_, &loop_, std::move(keep), std::move(done)});
+    }
+    MUSTER_LOG(log_, Debug, "upcall %s, number %zu", name, static_cast<size_t>(number));
+    const pmix_status_t status = closed_ ? PMIX_ERR_LOST_CONNECTION : call(reinterpret_cast<void*>(number));
+    if (status == PMIX_SUCCESS) return;  // the host will call back
+    HostAnswer immediate;
+    immediate.status = status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
+    answer(reinterpret_cast<void*>(number), std::move(immediate));
+}
+
+void Host::answer(void* cbdata, HostAnswer answer, Held held) {
+    OpenUpcalls& open = open_upcalls();
+    OpenUpcall found;
+    {
+        std::lock_guard lock(open.lock);
+        auto node = open.by_number.extract(reinterpret_cast<uintptr_t>(cbdata));
+        if (node.empty()) return;
+        found = std::move(node.mapped());
+        if (answer.status == PMIX_OPERATION_SUCCEEDED) answer.status = PMIX_SUCCESS;
+        // Posted under the lock: the owner's destructor cannot take the loop away before.
+        auto shared = std::make_shared<HostAnswer>(std::move(answer));
+        found.loop->post([done = std::move(found.done), keep = std::move(found.keep), held = std::move(held),
+                          shared]() mutable {
+            held.reset();
+            done(std::move(*shared));
+        });
+    }
+}
+
+void Host::on_op(pmix_status_t status, void* cbdata) {
+    HostAnswer reply;
+    reply.status = status;
+    answer(cbdata, std::move(reply));
+}
+
+void Host::on_modex(pmix_status_t status, const char* data, size_t ndata, void* cbdata,
+                    pmix_release_cbfunc_t release, void* release_data) {
+    HostAnswer reply;
+    reply.status = status;
+    try {
+        if (data != nullptr) reply.data.append(data, ndata);
+    } catch (const std::bad_alloc&) {
+        reply.status = PMIX_ERR_NOMEM;
+    }
+    answer(cbdata, std::move(reply), hold(release, release_data));
+}
+
+void Host::on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* cbdata,
+                   pmix_release_cbfunc_t release, void* release_data) {
+    HostAnswer reply;
+    reply.status = status;
+    try {
+        if (info != nullptr && reply.info.add_copies({info, ninfo}) != PMIX_SUCCESS)
+            reply.status = PMIX_ERR_BAD_PARAM;
+    } catch (const std::bad_alloc&) {
+        reply.status = PMIX_ERR_NOMEM;
+    }
+    answer(cbdata, std::move(reply), hold(release, release_data));
+}
+
+void Host::client_connected(const pmix_proc_t& proc, void* server_object, Info info, HostDone done) {
+    struct Arguments {
+        pmix_proc_t proc;
+        Info info;
+    };
+    auto kept = std::make_shared<Arguments>(Arguments{proc, std::move(info)});
+    if (module_.client_connected2 != nullptr) {
+        upcall("client_connected2", kept, std::move(done), [&](void* cbdata) {
+            return module_.client_connected2(&kept->proc, server_object, kept->info.data(), kept->info.size(),
+                                             on_op, cbdata);
+        });
+        return;
+    }
+    if (module_.client_connected == nullptr) {
+        loop_.post([done = std::move(done)] { done({}); });
+        return;
+    }
+    pmix_status_t status = PMIX_SUCCESS;
+    upcall(
+        "client_connected", kept, [](const HostAnswer&) {},
+        [&](void* cbdata) {
+            status = module_.client_connected(&kept->proc, server_object, on_op, cbdata);
+            return status;
+        });
+    HostAnswer reply;
+    reply.status = status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
+    auto shared = std::make_shared<HostAnswer>(std::move(reply));
+    loop_.post([done = std::move(done), shared] { done(std::move(*shared)); });
+}
+
+namespace {
+void not_supported(EventLoop& loop, HostDone done) {
+    loop.post([done = std::move(done)] {
+        HostAnswer reply;
+        reply.status = PMIX_ERR_NOT_SUPPORTED;
+        done(std::move(reply));
+    });
+}
+}  // namespace
+
+void Host::client_finalized(const pmix_proc_t& proc, void* server_object, HostDone done) {
+    if (module_.client_finalized == nullptr) {
+        loop_.post([done = std::move(done)] { done({}); });
+        return;
+    }
+    auto kept = std::make_shared<pmix_proc_t>(proc);
+    upcall("client_finalized", kept, std::move(done),
+           [&](void* cbdata) { return module_.client_finalized(kept.get(), server_object, on_op, cbdata); });
+}
+
+void Host::abort(const pmix_proc_t& proc, void* server_object, pmix_status_t status, std::string message,
+                 std::vector<pmix_proc_t> procs, HostDone done) {
+    if (module_.abort == nullptr) return not_supported(loop_, std::move(done));
+    struct Arguments {
+        pmix_proc_t proc;
+        std::string message;
+        std::vector<pmix_proc_t> procs;
+    };
+    auto kept = std::make_shared<Arguments>(Arguments{proc, std::move(message), std::move(procs)});
+    upcall("abort", kept, std::move(done), [&](void* cbdata) {
+        return module_.abort(&kept->proc, server_object, status, kept->message.c_str(),
+                             kept->procs.empty() ? nullptr : kept->procs.data(), kept->procs.size(), on_op,
+                             cbdata);
+    });
+}
+
+void Host::fence(std::vector<pmix_proc_t> procs, Info info, Bytes data, HostDone done) {
+    if (module_.fence_nb == nullptr) return not_supported(loop_, std::move(done));
+    struct Arguments {
+        std::vector<pmix_proc_t> procs;
+        Info info;
+    };
+    auto kept = std::make_shared<Arguments>(Arguments{std::move(procs), std::move(info)});
+    // The data becomes the host's: it frees it (Standard, pmix_server_fencenb_fn_t).
+    const size_t size = data.size();
+    char* block = reinterpret_cast<char*>(data.release());
+    upcall("fence_nb", kept, std::move(done), [&](void* cbdata) {
+        return module_.fence_nb(kept->procs.data(), kept->procs.size(), kept->info.data(), kept->info.size(),
+                                block, size, on_modex, cbdata);
+    });
+}
+
+void Host::direct_modex(const pmix_proc_t& proc, Info info, HostDone done) {
+    if (module_.direct_modex == nullptr) return not_supported(loop_, std::move(done));
+    struct Arguments {
+        pmix_proc_t proc;
+        Info info;
+    };
+    auto kept = std::make_shared<Arguments>(Arguments{proc, std::move(info)});
+    upcall("direct_modex", kept, std::move(done), [&](void* cbdata) {
+        const pmix_status_t status =
+            module_.direct_modex(&kept->proc, kept->info.data(), kept->info.size(), on_modex, cbdata);
+        // Done, and no callback that could bring data.
+        return status == PMIX_OPERATION_SUCCEEDED ? PMIX_ERR_NOT_FOUND : status;
+    });
+}
+
+}  // namespace muster

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The namespaces that the host has registered, and the clients of each on this node. Belongs to the loop.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/exchange/peer.hpp"
+#include "framework/base/keyed_hash.hpp"
+
+namespace muster {
+
+class Gds;
+
+/// Users for whom nobody is a stranger: root, and the server's own.
+bool is_master(uint32_t uid);
+
+/// Bytes that what a process has committed takes here.
+struct Committed {
+    size_t found = 0;       ///< when it was last looked through
+    size_t since = 0;       ///< what came since; some of it in the place of what was there
+    bool refusing = false;  ///< it was written that it has no room for more
+};
+
+/// One process of this node, as the host registered it.
+struct LocalClient {
+    pmix_proc_t proc{};
+    uint32_t uid = 0;
+    uint32_t gid = 0;
+    void* server_object = nullptr;  ///< the host's, handed back in upcalls
+    PeerPtr peer;                   ///< its first connection; null while there is none
+    std::vector<PeerPtr> clones;    ///< further connections (children that share its identity)
+    uint64_t commits = 0;           ///< how often it has committed
+    Committed committed;
+    bool connected = false;  ///< it has connected at least once
+    bool finalized = false;  ///< it said goodbye
+    bool lost = false;       ///< its connection broke without goodbye
+    bool gone() const { return finalized || lost; }
+};
+
+struct Namespace {
+    std::string name;
+    uint64_t number = 0;      ///< in the order in which they have come
+    int32_t nlocal = -1;      ///< processes on this node as registered; -1 while not registered
+    bool registered = false;  ///< register_nspace was called
+    bool synthetic = false;   ///< of a singleton or a tool, and gone with it
+    std::map<pmix_rank_t, LocalClient> clients;
+    std::set<pmix_rank_t> removed;               ///< deregistered clients: nobody waits for them
+    std::vector<pmix_rank_t> mapped_ranks;       ///< ranks of this node by the job's map, sorted
+    std::vector<std::function<void()>> waiting;  ///< run once the namespace is registered
+    /// Replies to the request for job data, one for each form that peers want.
+    struct PackedJob {
+        WireFormat format;
+        bool compact;
+        SharedBytes reply;
+    };
+    std::vector<PackedJob> packed_job;
+
+    LocalClient* client(pmix_rank_t rank) {
+        const auto found = clients.find(rank);
+        return found == clients.end() ? nullptr : &found->second;
+    }
+    bool is_local(pmix_rank_t rank) const;
+    /// Whether each process of this node is known by its rank, be it by the map or as a client; until then
+    /// a rank that is not local may still become so.
+    bool knows_local_ranks() const;
+    /// How many processes of this node there are, as far as it is known.
+    size_t local_count() const;
+    /// Their ranks; may be short of local_count() while clients are still being registered.
+    std::vector<pmix_rank_t> local_ranks() const;
+};
+
+class Namespaces {
+  public:
+    Namespace* find(const char* name);
+    Namespace& get_or_add(const char* name);
+    void remove(const char* name);
+    LocalClient* client(const pmix_proc_t& proc);
+    /// Whether the process runs on this node (registered, or mapped here).
+    bool is_local(const pmix_proc_t& proc);
+    /// The user of a process; where that is not registered here, of its job. Nothing of what runs elsewhere:
+    /// only the host knows the owner.
+    std::optional<uint32_t> owner_of(const pmix_proc_t& proc);
+    /// Whether processes of this user may see and touch what belongs to `proc`: what is their own user's, or
+    /// of an unknown owner; root and the server's own user may everything.
+    bool may_use(uint32_t uid, const pmix_proc_t& proc);
+    /// The same for what several have together, such as a group: a user is told of it who has one of them, or
+    /// where no owner is known.
+    bool may_see(uint32_t uid, const std::vector<pmix_proc_t>& procs);
+    /// The number of the newest.
+    uint64_t newest() const { return newest_; }
+    auto begin() { return by_name_.begin(); }
+    auto end() { return by_name_.end(); }
+
+  private:
+    TextMap<std::unique_ptr<Namespace>> by_name_;
+    uint64_t newest_ = 0;
+};
+
+}  // namespace muster

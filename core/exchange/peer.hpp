@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process that is connected to this server: its identity, how it wants to be spoken to, and its channel.
+// Belongs to the loop. Whoever keeps one beyond a call keeps a weak reference: the peer may be gone by then.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/exchange/unanswered.hpp"
+#include "framework/base/log.hpp"
+#include "framework/packer.hpp"
+#include "framework/ptl/channel.hpp"
+#include "framework/ptl/handshake.hpp"
+
+namespace muster {
+
+class Peer {
+  public:
+    pmix_proc_t proc{};
+    PeerKind kind = PeerKind::Client;
+    PeerVersion version;
+    WireFormat format;
+    uint32_t index = 0;  ///< what the handshake gave it
+    uint32_t uid = 0;
+    uint32_t gid = 0;
+    bool finalized = false;
+    bool shares = false;     ///< it maps what our store shares
+    std::string server_uri;  ///< of a tool that is a server, too: how that is reached; as it says
+    std::unique_ptr<Channel> channel;
+    const Log* log = nullptr;                ///< of the server; null: nothing is written
+    std::shared_ptr<Unanswered> unanswered;  ///< its process's, or its user's; never null once it is let in
+    size_t max_decoded = SIZE_MAX;           ///< memory that one message may take once it is read
+
+    /// Why nothing is read from it for a while.
+    enum class Pause : unsigned { Answers = 1, Input = 2, Query = 4 };
+    void pause(Pause why, bool on) {
+        const unsigned before = paused_;
+        paused_ = on ? before | static_cast<unsigned>(why) : before & ~static_cast<unsigned>(why);
+        if (channel && (paused_ != 0) != (before != 0)) channel->pause(paused_ != 0);
+    }
+
+    Packer packer() const { return Packer(format); }
+
+    /// Answers the request with this tag. A message that could not be packed is answered by its status alone;
+    /// one that is longer than a message can be, by PMIX_ERR_OUT_OF_RESOURCE.
+    void reply(uint32_t request_tag, Packer&& message) {
+        if (message.error() != PMIX_SUCCESS) {
+            reply_status(request_tag, message.error());
+            return;
+        }
+        if (takes(request_tag, message.length())) send(request_tag, message.take());
+    }
+    void reply_shared(uint32_t request_tag, SharedBytes payload) {
+        if (channel && takes(request_tag, payload->size()))
+            channel->send_shared(0, request_tag, std::move(payload));
+    }
+    void reply_status(uint32_t request_tag, pmix_status_t status) {
+        send(request_tag, packed_status(status));
+    }
+    /// With what else is sent in this turn of the loop.
+    void reply_status_soon(uint32_t request_tag, pmix_status_t status) {
+        send_soon(request_tag, packed_status(status));
+    }
+    void send(uint32_t frame_tag, Bytes payload) {
+        if (channel) channel->send(0, frame_tag, std::move(payload));
+    }
+    /// With what else is sent in this turn of the loop.
+    void send_soon(uint32_t frame_tag, Bytes payload) {
+        if (channel) channel->send_soon(0, frame_tag, std::move(payload));
+    }
+    std::string text() const { return proc_text(proc); }
+
+  private:
+    bool takes(uint32_t request_tag, size_t length) {
+        if (!channel || length <= channel->max_sent()) return true;
+        if (log != nullptr) {
+            MUSTER_LOG(
+                *log, Error,
+                "the answer to a request of %s is not sent: it has %zu bytes, and a message %zu at most",
+                text().c_str(), length, channel->max_sent());
+        }
+        reply_status(request_tag, PMIX_ERR_OUT_OF_RESOURCE);
+        return false;
+    }
+    Bytes packed_status(pmix_status_t status) const {
+        Packer message(format);
+        message.status(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
+        return message.take();
+    }
+
+    unsigned paused_ = 0;  // of Pause
+};
+
+using PeerPtr = std::shared_ptr<Peer>;
+using PeerRef = std::weak_ptr<Peer>;
+
+/// Who is to be answered, to be kept until then: the peer may be gone by that time, the request counts.
+class Asker {
+  public:
+    Asker(PeerRef peer, std::shared_ptr<OpenRequest> request)
+        : peer_(std::move(peer)), request_(std::move(request)) {}
+    /// The peer, or null.
+    PeerPtr lock() const { return peer_.lock(); }
+    /// That much more is kept until the answer. False where it is too much (OpenRequest::grow()).
+    bool keeps(size_t memory) const { return request_->grow(memory); }
+
+  private:
+    PeerRef peer_;
+    std::shared_ptr<OpenRequest> request_;
+};
+
+}  // namespace muster

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counting what waits for an answer: see unanswered.hpp.
+#include "core/exchange/unanswered.hpp"
+
+namespace muster {
+namespace {
+/// What a request takes beside its bytes: callbacks, the lists that it stands in, this object.
+constexpr size_t kOverhead = 1024;
+}  // namespace
+
+void OpenRequest::count(size_t memory) {
+    if (counts_ || !all_) return;
+    counts_ = true;
+    memory_ += memory + kOverhead;
+    ++all_->requests_;
+    all_->memory_ += memory_;
+}
+
+bool OpenRequest::grow(size_t memory) {
+    memory_ += memory;
+    if (!counts_) return true;
+    all_->memory_ += memory;
+    return all_->memory_ < all_->limits.memory;
+}
+
+OpenRequest::~OpenRequest() {
+    if (!counts_) return;
+    --all_->requests_;
+    all_->memory_ -= memory_;
+    if (all_->requests_ <= all_->limits.requests / 2) all_->refusing_ = false;
+}
+
+}  // namespace muster

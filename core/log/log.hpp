@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PMIx_Log: entries go to the host where it takes them, else to the library's own channels (plog). On the
+// loop.
+#pragma once
+
+#include "core/exchange/exchange.hpp"
+
+namespace muster {
+
+/// To our server; written by this process itself where there is none, and by a server for itself.
+void log_data(Runtime& runtime, Info data, Info directives, HostDone done);
+
+}  // namespace muster

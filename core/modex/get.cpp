@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PMIx_Get: see get.hpp.
+#include "core/modex/get.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#include "core/client/client.hpp"
+#include "core/runtime/completion.hpp"
+#include "core/server/server.hpp"
+#include "framework/base/uncancelled.hpp"
+
+namespace muster {
+namespace {
+
+/// Keys whose values change by themselves.
+bool names_memberships(std::string_view key) {
+    return key == PMIX_PSET_NAMES || key == PMIX_GROUP_NAMES;
+}
+
+/// The arrays by which hosts give all of a realm: as a key they ask for that.
+Lookup::Realm realm_of_array(std::string_view key) {
+    constexpr std::string_view kSuffix = ".arr";
+    if (!key.ends_with(kSuffix)) return Lookup::Realm::Auto;
+    if (key == PMIX_NODE_INFO_ARRAY) return Lookup::Realm::Node;
+    if (key == PMIX_APP_INFO_ARRAY) return Lookup::Realm::App;
+    if (key == PMIX_JOB_INFO_ARRAY) return Lookup::Realm::Job;
+    if (key == PMIX_SESSION_INFO_ARRAY) return Lookup::Realm::Session;
+    return Lookup::Realm::Auto;
+}
+
+}  // namespace
+
+pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info) {
+    const size_t length = key == nullptr ? 0 : strnlen(key, PMIX_MAX_KEYLEN + 1);
+    if (key != nullptr && (length == 0 || length > PMIX_MAX_KEYLEN)) return PMIX_ERR_BAD_PARAM;
+    if (info.size > 0 && info.data == nullptr) return PMIX_ERR_BAD_PARAM;
+    runtime_ = &runtime;
+    target_ = proc == nullptr ? runtime.self() : *proc;
+    if (!runtime.groups().translate(target_)) return PMIX_ERR_NOT_FOUND;
+    if (target_.nspace[0] == '\0') nspace_load(target_.nspace, nspace_view(runtime.self().nspace));
+    array_of_ = realm_of_array({key, length});
+    key_ = array_of_ == Lookup::Realm::Auto ? key : nullptr;
+    memberships_ = names_memberships({key, length});
+    info_ = info;
+    lookup_.nspace = target_.nspace;
+    lookup_.rank = target_.rank;
+    lookup_.key = key_;
+    return read_directives();
+}
+
+pmix_status_t GetCall::read_directives() {
+    const pmix_status_t status = read_get_directives(info_, lookup_, directives_);
+    lookup_.pin = directives_.pointer;
+    if (array_of_ != Lookup::Realm::Auto) lookup_.realm = array_of_;
+    // Sets and groups come and go, and only the server is told of it.
+    if (memberships_ && !directives_.optional) {
+        const Client* client = runtime_->client();
+        directives_.refresh |= runtime_->server() != nullptr || (client != nullptr && client->connected() &&
+                                                                 client->server_version().muster != 0);
+    }
+    return status;
+}
+
+pmix_status_t GetCall::look(pmix_value_t** result) {
+    if (key_ == nullptr) return look_for_all(result);
+    pmix_status_t outcome = PMIX_SUCCESS;
+    const auto visit = [&](const Found& found) {
+        if (directives_.pointer && found.stable) {
+            // The caller reads it where it stands and does not free it (PMIX_GET_POINTER_VALUES).
+            *result = const_cast<pmix_value_t*>(&found.value);
+        } else if (directives_.static_value) {
+            outcome = *result == nullptr ? PMIX_ERR_BAD_PARAM : value_copy(*result, &found.value);
+        } else {
+            auto* copy = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
+            if (copy == nullptr) {
+                outcome = PMIX_ERR_NOMEM;
+                return;
+            }
+            outcome = value_copy(copy, &found.value);
+            if (outcome == PMIX_SUCCESS) {
+                *result = copy;
+            } else {
+                std::free(copy);
+            }
+        }
+    };
+    // By reference: what it captures is too much to be kept in the visitor without an allocation.
+    pmix_status_t status = runtime_->store().find(lookup_, std::ref(visit));
+    if (status == PMIX_ERR_INVALID_NAMESPACE && proc_is(target_, runtime_->self())) {
+        // A server need not register itself. It runs on this node.
+        Lookup of_node = lookup_;
+        of_node.rank = PMIX_RANK_WILDCARD;
+        status = runtime_->store().find(of_node, std::ref(visit));
+    }
+    if (status != PMIX_SUCCESS && proc_is(target_, runtime_->self())) {
+        if (const pmix_info_t* fact = runtime_->own_facts().find(key_)) {
+            visit(Found{key_, fact->value, true});
+            status = PMIX_SUCCESS;
+        }
+    }
+    if (status != PMIX_SUCCESS && memberships_ && key_is(key_, PMIX_GROUP_NAMES)) {
+        // A server of another library does not say; what we are in ourselves we know.
+        const Value names = runtime_->groups().names_value(target_);
+        if (names.type() != PMIX_UNDEF) {
+            visit(Found{key_, *names, false});
+            status = PMIX_SUCCESS;
+        }
+    }
+    return status != PMIX_SUCCESS ? status : outcome;
+}
+
+pmix_status_t GetCall::look_for_all(pmix_value_t** result) {
+    pmix_status_t outcome = PMIX_SUCCESS;
+    Info all;
+    const pmix_status_t status = runtime_->store().find(lookup_, [&](const Found& found) {
+        const pmix_status_t added = all.add_copy(found.key, found.value);
+        if (added != PMIX_SUCCESS) outcome = added;
+    });
+    if (status != PMIX_SUCCESS || outcome != PMIX_SUCCESS) return status != PMIX_SUCCESS ? status : outcome;
+    Value array = std::move(all).to_value();
+    if (directives_.static_value) {
+        if (*result == nullptr) return PMIX_ERR_BAD_PARAM;
+        **result = array.release();
+        return PMIX_SUCCESS;
+    }
+    auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
+    if (holder == nullptr) return PMIX_ERR_NOMEM;
+    *holder = array.release();
+    *result = holder;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t GetCall::may_ask() const {
+    if (directives_.optional) return PMIX_ERR_NOT_FOUND;
+    if (lookup_.scope == PMIX_INTERNAL) return PMIX_ERR_NOT_FOUND;
+    const bool client = runtime_->client() != nullptr && runtime_->client()->connected();
+    if (client) {
+        // What we have not put ourselves, nobody else has of us.
+        const bool own = proc_is(target_, runtime_->self());
+        return own && key_ != nullptr && !key_is_reserved(key_) ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
+    }
+    return runtime_->server() != nullptr ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+/// Whether the server has the value already or will never have it: the key is reserved, and the process is on
+/// this node or not in its job. Servers of OpenPMIx wait two seconds for the process to post the key, unless
+/// the request is PMIX_IMMEDIATE. The server has to ask other nodes about processes elsewhere.
+bool GetCall::waits_for_nothing() const {
+    if (key_ == nullptr || !key_is_reserved(key_) || memberships_ || directives_.immediate) return false;
+    if (runtime_->client()->server_version().muster != 0 || target_.rank == PMIX_RANK_WILDCARD) return false;
+    const Gds& store = runtime_->store();
+    if (proc_is(target_, runtime_->self())) return true;
+    const std::optional<uint32_t> size = store.job_size(target_.nspace);
+    if (!size) return false;
+    const std::vector<pmix_rank_t> local = store.local_ranks(target_.nspace);
+    return target_.rank >= *size || std::find(local.begin(), local.end(), target_.rank) != local.end();
+}
+
+pmix_status_t GetCall::detach() {
+    auto copy = Info::copy_of(info_);
+    if (!copy) return PMIX_ERR_BAD_PARAM;
+    copies_ = std::make_unique<Copies>();
+    copies_->info = std::move(*copy);
+    info_ = copies_->info;
+    if (key_ != nullptr) {
+        copies_->key = key_;
+        key_ = copies_->key.c_str();
+    }
+    lookup_ = Lookup();
+    lookup_.nspace = target_.nspace;
+    lookup_.rank = target_.rank;
+    lookup_.key = key_;
+    const pmix_status_t status = read_directives();
+    // The caller's storage is filled by the caller's thread.
+    if (!directives_.pointer) directives_.static_value = false;
+    return status;
+}
+
+void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_t, pmix_value_t*)> done) {
+    GetCall& self = *call;
+    const auto again = [call, done](pmix_status_t status) {
+        pmix_value_t* value = nullptr;
+        if (status == PMIX_SUCCESS) {
+            const bool sets = call->memberships_;
+            // What the server said stands with the process; what the host said of the job, with the
+            // application.
+            if (sets) call->lookup_.realm = Lookup::Realm::Proc;
+            status = call->look(&value);
+            if (sets && status == PMIX_ERR_NOT_FOUND) {
+                call->lookup_.realm = Lookup::Realm::Auto;
+                status = call->look(&value);
+            }
+        }
+        if (status == PMIX_ERR_INVALID_NAMESPACE) status = PMIX_ERR_NOT_FOUND;
+        done(status, value);
+    };
+    Client* client = self.runtime_->client();
+    if (client != nullptr && client->connected()) {
+        if (!self.waits_for_nothing()) return client->fetch(self.target_, self.key_, self.info_, again);
+        Info at_once;
+        if (at_once.add_copies(self.info_) != PMIX_SUCCESS) return done(PMIX_ERR_BAD_PARAM, nullptr);
+        at_once.add(PMIX_IMMEDIATE, true);
+        return client->fetch(self.target_, self.key_, at_once, again);
+    }
+    Server* server = self.runtime_->server();
+    if (server == nullptr) return done(PMIX_ERR_NOT_FOUND, nullptr);
+    if (self.memberships_) {
+        Value names = key_is(self.key_, PMIX_PSET_NAMES) ? server->process_sets().names_value(self.target_)
+                                                         : self.runtime_->groups().names_value(self.target_);
+        if (names.type() == PMIX_UNDEF) return again(PMIX_SUCCESS);
+        auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
+        if (holder == nullptr) return done(PMIX_ERR_NOMEM, nullptr);
+        *holder = names.release();
+        return done(PMIX_SUCCESS, holder);
+    }
+    // Whom a server would ask is its host, which is the one that asks here: perhaps inside the very upcall
+    // that wants this process's data from it (Open MPI's), on the thread that would have to answer. It waits
+    // only on its word.
+    if (!self.directives_.timeout) return again(PMIX_SUCCESS);
+    GetRequest request;
+    request.requester = self.runtime_->self();
+    request.target = self.target_;
+    if (self.key_ != nullptr) request.key = self.key_;
+    if (auto copy = Info::copy_of(self.info_)) request.info = std::move(*copy);
+    request.format = self.runtime_->own_format();
+    server->modex().get(std::move(request), [again](pmix_status_t status, Bytes) { again(status); });
+}
+
+pmix_status_t get_blocking(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info,
+                           pmix_value_t** result) {
+    GetCall call;
+    pmix_status_t status = call.prepare(runtime, proc, key, info);
+    if (status != PMIX_SUCCESS) return status;
+    if (!call.must_refresh()) {
+        status = call.look(result);
+        if (status == PMIX_SUCCESS) return status;
+        if (status != PMIX_ERR_NOT_FOUND && status != PMIX_ERR_INVALID_NAMESPACE) return status;
+    }
+    if (status = call.may_ask(); status != PMIX_SUCCESS) return status;
+
+    const Uncancelled uncancelled;
+    // What follows may outlive this frame only in name: the wait below ends after the last use.
+    struct Answer {
+        pmix_status_t status = PMIX_SUCCESS;
+        pmix_value_t* value = nullptr;
+    };
+    auto shared = std::make_shared<GetCall>();
+    if (status = shared->prepare(runtime, proc, key, info); status != PMIX_SUCCESS) return status;
+    if (status = shared->detach(); status != PMIX_SUCCESS) return status;
+    pmix_value_t* storage = *result;
+    const Answer answer =
+        call_and_wait<Answer>(runtime.loop(), {PMIX_ERR_WOULD_BLOCK, nullptr}, [shared](auto deliver) {
+            GetCall::ask(shared, [deliver](pmix_status_t code, pmix_value_t* value) {
+                deliver({code, value});
+            });
+        });
+    if (answer.status != PMIX_SUCCESS) return answer.status;
+    if (info.is_true(PMIX_GET_STATIC_VALUES) && !info.is_true(PMIX_GET_POINTER_VALUES)) {
+        if (storage != nullptr) *storage = *answer.value;
+        std::free(answer.value);
+        return storage == nullptr ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
+    }
+    *result = answer.value;
+    return PMIX_SUCCESS;
+}
+
+}  // namespace muster

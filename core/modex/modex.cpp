@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchange of posted data on the server: see modex.hpp.
+#include "core/modex/modex.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/exchange/exchange.hpp"
+#include "core/groups/group_query.hpp"
+#include "core/groups/group_table.hpp"
+#include "core/runtime/get_directives.hpp"
+#include "core/server/server.hpp"
+#include "framework/base/compress.hpp"
+
+namespace muster {
+namespace {
+
+/// Between two questions to the host for what a process of another node has not posted yet: at first, and at
+/// most.
+constexpr std::chrono::milliseconds kFirstPause{20};
+constexpr std::chrono::milliseconds kLongestPause{1000};
+
+/// The session that a look-up in that realm is about; UINT32_MAX where it has no number.
+uint32_t session_of(const Gds& store, const Lookup& wanted) {
+    if (wanted.session_id) return *wanted.session_id;
+    uint32_t id = UINT32_MAX;
+    Lookup lookup;
+    lookup.nspace = wanted.nspace;
+    lookup.rank = PMIX_RANK_WILDCARD;
+    lookup.key = PMIX_SESSION_ID;
+    store.find(lookup, [&](const Found& found) {
+        id = value_as_number<uint32_t>(&found.value).value_or(UINT32_MAX);
+    });
+    return id;
+}
+
+}  // namespace
+
+void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values) {
+    Packer object(out.format());
+    object.proc(proc);
+    object.raw(values.view());
+    out.bytes(object.view());
+}
+
+std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
+    const Gds& store = server_.runtime().store();
+    pmix_proc_t owner = request.target;
+    Packer out(request.format);
+    Packer values(request.format);
+    if (!request.key) {
+        owner.rank = PMIX_RANK_WILDCARD;
+        if (store.pack_job(request.target.nspace, values, false) != PMIX_SUCCESS) return std::nullopt;
+    } else {
+        Lookup lookup;
+        GetDirectives directives;
+        lookup.nspace = request.target.nspace;
+        lookup.rank = request.target.rank;
+        lookup.key = request.key->c_str();
+        if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS) return std::nullopt;
+        const bool of_session = lookup.realm == Lookup::Realm::Session;
+        const uint32_t session = of_session ? session_of(store, lookup) : UINT32_MAX;
+        const auto visit = [&](const Found& found) {
+            if (!of_session) {
+                values.kval(found.key, found.value);
+                return;
+            }
+            // By itself it would be taken for the job's.
+            Info array;
+            array.add(PMIX_SESSION_ID, session);
+            if (array.add_copy(found.key, found.value) != PMIX_SUCCESS) return;
+            values.kval(PMIX_SESSION_INFO_ARRAY, *std::move(array).to_value());
+        };
+        if (store.find(lookup, visit) != PMIX_SUCCESS) return std::nullopt;
+    }
+    pack_object(out, owner, values);
+    if (out.error() != PMIX_SUCCESS) return std::nullopt;
+    return out.take();
+}
+
+std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
+    const bool sets = request.key && key_is(request.key->c_str(), PMIX_PSET_NAMES);
+    if (sets || (request.key && key_is(request.key->c_str(), PMIX_GROUP_NAMES))) {
+        const Value names = sets ? server_.process_sets().names_value(request.target)
+                                 : server_.runtime().groups().names_value(request.target);
+        if (names.type() != PMIX_UNDEF) {
+            Packer out(request.format);
+            Packer values(request.format);
+            values.kval(request.key->c_str(), *names);
+            pack_object(out, request.target, values);
+            return out.take();
+        }
+    }
+    const Gds& store = server_.runtime().store();
+    const bool job_level = request.target.rank == PMIX_RANK_WILDCARD ||
+                           request.target.rank == PMIX_RANK_UNDEF ||
+                           (request.key && key_is_reserved(request.key->c_str()));
+    if (job_level) return job_level_answer(request);
+
+    if (!may_give(request.requester, user_of(request), request.target)) return std::nullopt;
+    const bool local = server_.namespaces().is_local(request.target);
+    Packer values(request.format);
+    bool has_key = !request.key.has_value();
+    Lookup lookup;
+    GetDirectives directives;
+    if (request.key && read_get_directives(request.info, lookup, directives) == PMIX_SUCCESS &&
+        !lookup.qualifiers.empty()) {
+        // Values with qualifiers all have one key; whether the one that is wanted is there, the store knows.
+        lookup.nspace = request.target.nspace;
+        lookup.rank = request.target.rank;
+        lookup.key = request.key->c_str();
+        has_key = store.find(lookup, [](const Found&) {}) == PMIX_SUCCESS;
+        if (!has_key) return std::nullopt;
+    } else if (request.key) {
+        // All that the process posted is packed for it: not where it is not there, or for other nodes alone.
+        Lookup plain;
+        if (local) plain.scope = PMIX_LOCAL;
+        plain.nspace = request.target.nspace;
+        plain.rank = request.target.rank;
+        plain.key = request.key->c_str();
+        if (store.find(plain, [](const Found&) {}) != PMIX_SUCCESS) return std::nullopt;
+    }
+    const pmix_status_t status =
+        store.find_posted(request.target, local ? View::Local : View::All, [&](const Found& found) {
+            if (request.key && key_is(found.key, request.key->c_str())) has_key = true;
+            values.kval(found.key, found.value);
+        });
+    if (status != PMIX_SUCCESS || !has_key) return std::nullopt;
+
+    Packer out(request.format);
+    if (!nspace_is(request.requester.nspace, request.target.nspace)) {
+        // A process of another job knows nothing of this one yet.
+        Packer job(request.format);
+        if (store.pack_job(request.target.nspace, job, false) == PMIX_SUCCESS) {
+            pack_object(out, make_proc(request.target.nspace, PMIX_RANK_WILDCARD), job);
+        }
+    }
+    pack_object(out, request.target, values);
+    if (out.error() != PMIX_SUCCESS) return std::nullopt;
+    return out.take();
+}
+
+void Modex::get(GetRequest request, OnGet done) {
+    Lookup lookup;
+    GetDirectives directives;
+    if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS)
+        return done(PMIX_ERR_BAD_PARAM, {});
+
+    if (request.key && key_is(request.key->c_str(), PMIX_GROUP_NAMES) && !directives.immediate &&
+        request.target.rank <= PMIX_RANK_VALID) {
+        return get_group_names(std::move(request), directives, std::move(done));
+    }
+    get_value(std::move(request), directives, std::move(done));
+}
+
+void Modex::get_group_names(GetRequest request, const GetDirectives& directives, OnGet done) {
+    Caller caller = Caller::host(server_.runtime());
+    for (const PeerPtr& peer : server_.peers()) {
+        if (proc_is(peer->proc, request.requester)) caller = Caller::of(*peer);
+    }
+    const auto kept = std::make_shared<GetRequest>(std::move(request));
+    group_names(
+        server_, caller, &kept->target, kept->info,
+        [this, kept, directives, done = std::move(done)](const std::vector<std::string>& names) mutable {
+            if (names.empty()) return get_value(std::move(*kept), directives, std::move(done));
+            Packer out(kept->format);
+            Packer values(kept->format);
+            values.kval(PMIX_GROUP_NAMES, *group_names_value(names));
+            pack_object(out, kept->target, values);
+            if (out.error() != PMIX_SUCCESS) return done(out.error(), {});
+            done(PMIX_SUCCESS, out.take());
+        });
+}
+
+void Modex::get_value(GetRequest request, const GetDirectives& directives, OnGet done) {
+    Namespace* nspace = server_.namespaces().find(request.target.nspace);
+    const bool local = nspace != nullptr && nspace->is_local(request.target.rank);
+    // A copy of remote data may be stale; what a local process committed is always current.
+    if (!directives.refresh || local) {
+        if (auto blob = try_answer(request)) return done(PMIX_SUCCESS, std::move(*blob));
+    }
+    if (server_.node_description().offers(request))
+        return server_.node_description().answer(request, std::move(done));
+    if (directives.immediate) return done(PMIX_ERR_NOT_FOUND, {});
+
+    const bool reserved = request.key && key_is_reserved(request.key->c_str());
+    const bool whole_job =
+        request.target.rank == PMIX_RANK_WILDCARD || request.target.rank == PMIX_RANK_UNDEF;
+    if (nspace != nullptr && nspace->registered && (reserved || whole_job)) {
+        // The host gives job-level data when it registers the job; what is not there will not come.
+        return done(PMIX_ERR_NOT_FOUND, {});
+    }
+    if (local) {
+        const LocalClient* client = nspace->client(request.target.rank);
+        if ((client != nullptr && client->gone()) || nspace->removed.count(request.target.rank) != 0)
+            return done(PMIX_ERR_NOT_FOUND, {});
+        // All that a process has posted came before its question.
+        if (proc_is(request.requester, request.target) && !directives.timeout)
+            return done(PMIX_ERR_NOT_FOUND, {});
+        // After its first commit a process may or may not post more: waiting is bounded.
+        const bool bounded = client != nullptr && client->commits > 0;
+        return wait(std::move(request), std::move(done), bounded);
+    }
+    if (server_.host().module().direct_modex == nullptr) {
+        if (nspace != nullptr) return done(PMIX_ERR_NOT_FOUND, {});
+        return wait(std::move(request), std::move(done), true);  // the job may be registered yet
+    }
+    const pmix_proc_t target = request.target;
+    wait(std::move(request), std::move(done), false);
+    ask_host(target);
+}
+
+void Modex::wait(GetRequest request, OnGet done, bool bounded) {
+    if (closed_) return done(PMIX_ERR_LOST_CONNECTION, {});
+    WaitingList& list = waiting_[Proc(request.target)];
+    const auto now = std::chrono::steady_clock::now();
+    if (!request.deadline) {
+        if (const auto timeout = read_timeout(request.info)) request.deadline = now + *timeout;
+    }
+    list.push_back(std::make_unique<Waiting>());
+    Waiting& waiting = *list.back();
+    waiting.place = std::prev(list.end());
+    waiting.request = std::move(request);
+    waiting.done = std::move(done);
+    if (const auto deadline = waiting.request.deadline) {
+        waiting.patient = true;
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now);
+        arm(waiting, std::max(left, std::chrono::milliseconds::zero()), PMIX_ERR_TIMEOUT);
+    } else if (bounded) {
+        bound(waiting);
+    }
+}
+
+/// The process may or may not post more: waiting for it has an end.
+void Modex::bound(Waiting& waiting) {
+    const double seconds = server_.runtime().parameters().seconds("server_base_max_wait");
+    arm(waiting, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)), PMIX_ERR_NOT_FOUND);
+}
+
+void Modex::arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t verdict) {
+    waiting.time_limit = server_.runtime().loop().after(limit, [this, &waiting, verdict] {
+        const auto found = waiting_.find(Proc(waiting.request.target));
+        if (found == waiting_.end()) return;
+        const auto expired = std::move(*waiting.place);
+        found->second.erase(expired->place);
+        if (found->second.empty()) waiting_.erase(found);
+        MUSTER_LOG(server_.log(), Info, "gave up waiting for %s of %s on behalf of %s",
+                   expired->request.key ? expired->request.key->c_str() : "the data",
+                   proc_text(expired->request.target).c_str(), proc_text(expired->request.requester).c_str());
+        expired->done(verdict, {});
+    });
+}
+
+uint32_t Modex::user_of(const GetRequest& request) const {
+    const PeerPtr peer = request.asker.lock();
+    return peer ? peer->uid : Caller::host(server_.runtime()).uid;
+}
+
+bool Modex::may_give(const pmix_proc_t& requester, uint32_t uid, const pmix_proc_t& target) const {
+    if (is_master(uid) || nspace_is(requester.nspace, target.nspace)) return true;
+    if (const auto owner = server_.namespaces().owner_of(target)) return *owner == uid;
+    const auto given = given_to_.find(Proc(target));
+    return given != given_to_.end() && given->second.count(uid) != 0;
+}
+
+void Modex::ask_host(const pmix_proc_t& target) {
+    const Proc key(target);
+    if (closed_ || in_flight_.count(key) != 0) return;
+    WaitingList& list = waiting_[key];
+    // For one user at a time, as what the host may give depends on it.
+    auto first = std::find_if(list.begin(), list.end(), [](const auto& waiting) { return !waiting->asked; });
+    if (first == list.end()) {
+        for (const auto& waiting : list)
+            waiting->asked = false;
+        first = list.begin();
+    }
+    const uint32_t user = first == list.end() ? geteuid() : user_of((*first)->request);
+    in_flight_.emplace(key, user);
+    Info info;
+    for (const auto& waiting : list) {
+        if (waiting->asked || user_of(waiting->request) != user) continue;
+        waiting->asked = true;
+        if (!info.empty()) continue;
+        // The directives of the first; and the key, for hosts and servers that can use it.
+        if (info.add_copies(waiting->request.info) != PMIX_SUCCESS) info.clear();
+        if (waiting->request.key) info.add(PMIX_REQUIRED_KEY, waiting->request.key->c_str());
+        // And who asks: may it have the data? Only the host knows whose process runs elsewhere.
+        const PeerPtr peer = waiting->request.asker.lock();
+        const Caller caller = peer ? Caller::of(*peer) : Caller::host(server_.runtime());
+        caller.add_identity(info);
+        info.add(PMIX_REQUESTOR, waiting->request.requester);
+    }
+    server_.host().direct_modex(target, std::move(info), [this, target](HostAnswer answer) {
+        host_answered(target, answer.status, answer.data.view());
+    });
+}
+
+void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data) {
+    const Proc key(target);
+    // The namespace went away meanwhile: its data must not come back.
+    const auto asked = in_flight_.extract(key);
+    if (asked.empty()) return;
+    Gds& store = server_.runtime().store();
+    if (status == PMIX_SUCCESS) {
+        Unpacker values(server_.runtime().own_format(), data);
+        while (!values.at_end()) {
+            std::string name;
+            Value value;
+            if (!values.kval(name, value) || value_decompress(value.get()) != PMIX_SUCCESS) {
+                MUSTER_LOG(server_.log(), Error, "direct modex for %s brought bytes that cannot be read",
+                           key.text().c_str());
+                break;
+            }
+            const pmix_status_t stored = store.post_remote(target, name.c_str(), *value);
+            if (stored != PMIX_SUCCESS) break;
+        }
+    }
+    // Where the owner is known, nobody asks for whom it was (may_give()).
+    if (status == PMIX_SUCCESS && !is_master(asked.mapped()) && !server_.namespaces().owner_of(key.to_c()))
+        given_to_[key].insert(asked.mapped());
+    if (status == PMIX_SUCCESS) keep_foreign(key);
+    // Those that asked before this answer are done with it, unless they have said how long they wait; those
+    // that came meanwhile are asked for again.
+    const auto found = waiting_.find(key);
+    if (found == waiting_.end()) return;
+    WaitingList list = std::move(found->second);
+    waiting_.erase(found);
+    WaitingList later;
+    bool fresh = false;
+    for (auto next = list.begin(); next != list.end();) {
+        const auto at = next++;
+        Waiting* const waiting = at->get();
+        if (auto blob = try_answer(waiting->request)) {
+            waiting->done(PMIX_SUCCESS, std::move(*blob));
+        } else if (!waiting->asked) {
+            fresh = true;
+            later.splice(later.end(), list, at);
+        } else if (status == PMIX_SUCCESS && waiting->patient) {
+            later.splice(later.end(), list, at);
+        } else {
+            waiting->done(status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status, {});
+        }
+    }
+    if (later.empty()) {
+        again_.erase(key);
+        return;
+    }
+    waiting_[key].splice(waiting_[key].end(), later);
+    fresh ? ask_host(target) : ask_again_later(target);
+}
+
+void Modex::keep_foreign(const Proc& target) {
+    const pmix_proc_t proc = target.to_c();
+    const auto registered = [this](const pmix_proc_t& one) {
+        const Namespace* nspace = server_.namespaces().find(one.nspace);
+        const auto size = server_.runtime().store().job_size(one.nspace);
+        return nspace != nullptr && nspace->registered && (!size || one.rank < *size);
+    };
+    if (registered(proc) || std::find(foreign_.begin(), foreign_.end(), target) != foreign_.end()) return;
+    foreign_.push_back(target);
+    // Who waits for the latest is to find it.
+    const size_t most =
+        std::max<size_t>(server_.runtime().parameters().size("server_base_max_foreign_processes"), 1);
+    while (foreign_.size() > most) {
+        const Proc oldest = std::move(foreign_.front());
+        foreign_.pop_front();
+        if (registered(oldest.to_c())) continue;  // since then
+        given_to_.erase(oldest);
+        server_.runtime().store().forget(oldest.to_c());
+    }
+}
+
+void Modex::ask_again_later(const pmix_proc_t& target) {
+    Again& again = again_.try_emplace(Proc(target), Again{kFirstPause, nullptr}).first->second;
+    again.timer = server_.runtime().loop().after(again.pause, [this, target] {
+        const Proc key(target);
+        if (waiting_.count(key) == 0) {
+            again_.erase(key);  // with it this timer
+        } else {
+            ask_host(target);
+        }
+    });
+    again.pause = std::min(2 * again.pause, kLongestPause);
+}
+
+void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
+    // Any number may wait, and to pack an answer takes time: only for those who may find it there now.
+    const auto may_have_come = [&](const GetRequest& request) {
+        if (fresh == nullptr || !request.key || key_is_reserved(request.key->c_str())) return true;
+        if (fresh->contains(*request.key)) return true;
+        return !request.info.empty() && fresh->contains(PMIX_QUALIFIED_VALUE);
+    };
+    const auto found = waiting_.find(target);
+    if (found == waiting_.end()) return;
+    WaitingList list = std::move(found->second);
+    waiting_.erase(found);
+    WaitingList later;
+    const LocalClient* client = server_.namespaces().client(target.to_c());
+    const bool has_committed = client == nullptr || client->commits > 0;
+    for (auto next = list.begin(); next != list.end();) {
+        const auto at = next++;
+        Waiting* const waiting = at->get();
+        auto blob = may_have_come(waiting->request) ? try_answer(waiting->request) : std::nullopt;
+        if (blob) {
+            waiting->done(PMIX_SUCCESS, std::move(*blob));
+        } else if (final_answer) {
+            waiting->done(PMIX_ERR_NOT_FOUND, {});
+        } else {
+            // It has committed without that key: from now on waiting is bounded.
+            if (!waiting->time_limit && has_committed) bound(*waiting);
+            later.splice(later.end(), list, at);
+        }
+    }
+    if (!later.empty()) waiting_[target].splice(waiting_[target].end(), later);
+}
+
+void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
+    if (closed_) return done(PMIX_ERR_LOST_CONNECTION, {});
+    const Gds& store = server_.runtime().store();
+    Namespace* nspace = server_.namespaces().find(proc.nspace);
+    Packer values(server_.runtime().own_format());
+    if (proc.rank == PMIX_RANK_WILDCARD || proc.rank == PMIX_RANK_UNDEF) {
+        if (nspace == nullptr || !nspace->registered) {
+            requested_[Proc(proc)].push_back(std::move(done));
+            return;
+        }
+        Lookup lookup;
+        lookup.nspace = proc.nspace;
+        lookup.rank = PMIX_RANK_WILDCARD;
+        store.find(lookup, [&](const Found& found) { values.kval(found.key, found.value); });
+        return done(values.error(), values.take());
+    }
+    const LocalClient* client = nspace == nullptr ? nullptr : nspace->client(proc.rank);
+    const bool removed = nspace != nullptr && nspace->removed.contains(proc.rank);
+    if (removed || (client != nullptr && (client->commits > 0 || client->gone()))) {
+        const pmix_status_t status = store.find_posted(
+            proc, View::Remote, [&](const Found& found) { values.kval(found.key, found.value); });
+        if (values.error() != PMIX_SUCCESS) return done(values.error(), {});
+        // A process that committed without any remote data has an answer, an empty one.
+        if (status != PMIX_SUCCESS && (removed || client->commits == 0)) return done(PMIX_ERR_NOT_FOUND, {});
+        return done(PMIX_SUCCESS, values.take());
+    }
+    if (nspace != nullptr && nspace->registered && !nspace->is_local(proc.rank) &&
+        nspace->clients.size() >= nspace->local_count()) {
+        return done(PMIX_ERR_NOT_FOUND, {});
+    }
+    requested_[Proc(proc)].push_back(std::move(done));
+}
+
+Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected) {
+    const Gds& store = server_.runtime().store();
+    const WireFormat format = server_.runtime().own_format();
+    Packer body(format);
+    body.byte(collected ? 1 : 0);
+    for (const pmix_proc_t& proc : local) {
+        Packer values(format);
+        store.find_posted(proc, View::Remote,
+                          [&](const Found& found) { values.kval(found.key, found.value); });
+        if (values.length() == 0 || values.error() != PMIX_SUCCESS) continue;
+        pack_object(body, proc, values);
+    }
+    Packer envelope(format);
+    envelope.boolean(false);  // not compressed
+    envelope.bytes(body.view());
+    Packer out(format);
+    out.bytes(envelope.view());
+    return out.take();
+}
+
+pmix_status_t Modex::accept_contributions(ByteView data) {
+    const WireFormat format = server_.runtime().own_format();
+    Gds& store = server_.runtime().store();
+    Unpacker servers(format, data);
+    while (!servers.at_end()) {
+        ByteView envelope_bytes, body_bytes;
+        bool compressed = false;
+        if (!servers.bytes(envelope_bytes)) return servers.error();
+        Unpacker envelope(format, envelope_bytes);
+        if (!envelope.boolean(compressed) || !envelope.bytes(body_bytes)) return envelope.error();
+        std::optional<Bytes> expanded;
+        if (compressed) {
+            expanded = zlib_decompress(body_bytes, size_t{1} << 30);
+            if (!expanded) return PMIX_ERR_UNPACK_FAILURE;
+            body_bytes = expanded->view();
+        }
+        Unpacker body(format, body_bytes);
+        uint8_t collected = 0;
+        if (!body.byte(collected)) return body.error();
+        while (!body.at_end()) {
+            ByteView object_bytes;
+            pmix_proc_t proc{};
+            if (!body.bytes(object_bytes)) return body.error();
+            Unpacker object(format, object_bytes);
+            if (!object.proc(proc)) return object.error();
+            // Ours have it in full already, with the scopes that this form does not tell.
+            const bool local = server_.namespaces().is_local(proc);
+            while (!object.at_end()) {
+                std::string key;
+                Value value;
+                if (!object.kval(key, value)) return object.error();
+                if (local) continue;
+                const pmix_status_t status = store.post_remote(proc, key.c_str(), *value);
+                if (status != PMIX_SUCCESS) return status;
+            }
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+void Modex::registered(const char* nspace) {
+    const auto of_nspace = [nspace](const Proc& proc) { return proc.nspace() == nspace; };
+    for (auto& waiting :
+         take_waiting([&](const Proc& proc) { return of_nspace(proc) && in_flight_.count(proc) == 0; })) {
+        get(std::move(waiting->request), std::move(waiting->done));
+    }
+    request_again(of_nspace);
+}
+
+/// Takes out those that wait for one of the processes.
+Modex::WaitingList Modex::take_waiting(const Concerned& concerned) {
+    WaitingList taken;
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+        if (!concerned(it->first)) {
+            ++it;
+            continue;
+        }
+        taken.splice(taken.end(), it->second);
+        it = waiting_.erase(it);
+    }
+    return taken;
+}
+
+/// Takes out the host's requests for one of the processes.
+std::vector<std::pair<Proc, Modex::OnRequested>> Modex::take_requested(const Concerned& concerned) {
+    std::vector<std::pair<Proc, OnRequested>> taken;
+    for (auto it = requested_.begin(); it != requested_.end();) {
+        if (!concerned(it->first)) {
+            ++it;
+            continue;
+        }
+        for (OnRequested& done : it->second)
+            taken.emplace_back(it->first, std::move(done));
+        it = requested_.erase(it);
+    }
+    return taken;
+}
+
+/// Something has changed that may answer the host's requests for these.
+void Modex::request_again(const Concerned& concerned) {
+    for (auto& [proc, done] : take_requested(concerned))
+        requested(proc.to_c(), std::move(done));
+}
+
+void Modex::for_each_waiting(const std::function<void(const GetRequest&)>& visit) const {
+    for (const auto& [target, list] : waiting_) {
+        for (const auto& waiting : list)
+            visit(waiting->request);
+    }
+}
+
+void Modex::departed(const pmix_proc_t& proc) {
+    const Proc target(proc);
+    retry(target, true);
+    request_again([&](const Proc& other) { return other == target; });
+}
+
+void Modex::forget(const PeerPtr& peer) {
+    for (auto it = waiting_.begin(); it != waiting_.end();) {
+        it->second.remove_if([&](const auto& waiting) {
+            return !waiting->request.asker.owner_before(peer) && !peer.owner_before(waiting->request.asker);
+        });
+        it = it->second.empty() ? waiting_.erase(it) : std::next(it);
+    }
+}
+
+void Modex::deregistered(const char* nspace) {
+    end_all([nspace](const Proc& proc) { return proc.nspace() == nspace; }, PMIX_ERR_INVALID_NAMESPACE);
+}
+
+void Modex::close() {
+    closed_ = true;
+    end_all([](const Proc&) { return true; }, PMIX_ERR_LOST_CONNECTION);
+}
+
+void Modex::end_all(const Concerned& concerned, pmix_status_t verdict) {
+    std::erase_if(in_flight_, [&](const auto& entry) { return concerned(entry.first); });
+    std::erase_if(given_to_, [&](const auto& entry) { return concerned(entry.first); });
+    std::erase_if(foreign_, concerned);
+    std::erase_if(again_, [&](const auto& entry) { return concerned(entry.first); });
+    // Those who are answered may ask again.
+    auto ended = take_waiting(concerned);
+    auto callers = take_requested(concerned);
+    for (auto& waiting : ended)
+        waiting->done(verdict, {});
+    for (auto& [proc, done] : callers)
+        done(verdict, {});
+}
+
+}  // namespace muster

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Publish, lookup and unpublish, on both sides of the wire: see directory.hpp.
+#include "core/publish/directory.hpp"
+
+#include <unistd.h>
+
+#include "core/client/client.hpp"
+#include "core/server/server.hpp"
+
+namespace muster {
+namespace {
+
+/// What an upcall of the directory is given, alive until the host has answered.
+struct Arguments {
+    pmix_proc_t proc{};
+    std::vector<std::string> keys;
+    std::vector<char*> argv;  ///< the keys as C wants them
+    Info info;
+
+    char** c_keys() {
+        if (keys.empty()) return nullptr;
+        argv.clear();
+        for (std::string& key : keys)
+            argv.push_back(key.data());
+        argv.push_back(nullptr);
+        return argv.data();
+    }
+};
+
+std::shared_ptr<Arguments> arguments(const Caller& caller, std::vector<std::string> keys, Info info) {
+    auto kept = std::make_shared<Arguments>();
+    kept->proc = caller.proc;
+    kept->keys = std::move(keys);
+    kept->info = std::move(info);
+    caller.add_identity(kept->info);
+    return kept;
+}
+
+void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void* cbdata) {
+    HostAnswer answer;
+    answer.status = status;
+    try {
+        for (size_t i = 0; data != nullptr && i < ndata; ++i) {
+            if (data[i].value.type == PMIX_UNDEF) continue;  // asked for and not found
+            if (answer.info.add_copy(data[i].key, data[i].value) != PMIX_SUCCESS) continue;
+            answer.owners.push_back(data[i].proc);
+        }
+    } catch (const std::bad_alloc&) {
+        answer = answer_of(PMIX_ERR_NOMEM);
+    }
+    Host::answer(cbdata, std::move(answer));
+}
+
+void publish_by_host(Server& server, const Caller& caller, Info info, HostDone done) {
+    const auto upcall = server.host().module().publish;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    const auto kept = arguments(caller, {}, std::move(info));
+    server.host().upcall(
+        "publish", kept, bounded(server, "publish", caller, kept->info, std::move(done)), [&](void* cbdata) {
+            return upcall(&kept->proc, kept->info.data(), kept->info.size(), Host::on_op, cbdata);
+        });
+}
+
+void lookup_by_host(Server& server, const Caller& caller, std::vector<std::string> keys, Info info,
+                    HostDone done) {
+    const auto upcall = server.host().module().lookup;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    if (keys.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
+    const size_t wanted = keys.size();
+    const auto kept = arguments(caller, std::move(keys), std::move(info));
+    server.host().upcall("lookup", kept,
+                         bounded(server, "lookup", caller, kept->info,
+                                 [wanted, done = std::move(done)](HostAnswer answer) {
+                                     answer.status =
+                                         lookup_status(answer.status, wanted, answer.owners.size());
+                                     done(std::move(answer));
+                                 }),
+                         [&](void* cbdata) {
+                             return upcall(&kept->proc, kept->c_keys(), kept->info.data(), kept->info.size(),
+                                           on_lookup, cbdata);
+                         });
+}
+
+void unpublish_by_host(Server& server, const Caller& caller, std::vector<std::string> keys, Info info,
+                       HostDone done) {
+    const auto upcall = server.host().module().unpublish;
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    const auto kept = arguments(caller, std::move(keys), std::move(info));
+    server.host().upcall("unpublish", kept, bounded(server, "unpublish", caller, kept->info, std::move(done)),
+                         [&](void* cbdata) {
+                             return upcall(&kept->proc, kept->c_keys(), kept->info.data(), kept->info.size(),
+                                           Host::on_op, cbdata);
+                         });
+}
+
+// --- the wire ---
+
+void write_keys(Packer& out, const std::vector<std::string>& keys) {
+    out.uint32(geteuid()).size(keys.size());
+    for (const std::string& key : keys)
+        out.string(key);
+}
+
+bool read_keys(Unpacker& in, std::vector<std::string>& keys) {
+    uint32_t claimed_user = 0;  // the connection says who it is
+    size_t count = 0;
+    if (!in.uint32(claimed_user) || !in.size(count)) return false;
+    for (size_t i = 0; i < count; ++i) {
+        std::string key;
+        if (!in.string(key)) return false;
+        keys.push_back(std::move(key));
+    }
+    return true;
+}
+
+void write_found(Packer& out, const HostAnswer& answer) {
+    std::vector<pmix_pdata_t> found(answer.owners.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+        found[i].proc = answer.owners[i];
+        key_load(found[i].key, key_view(answer.info[i].key));
+        found[i].value = answer.info[i].value;  // borrowed
+    }
+    out.counted(found.data(), found.size(), PMIX_PDATA);
+}
+
+void read_found(Unpacker& in, HostAnswer& answer) {
+    void* values = nullptr;
+    size_t count = 0;
+    if (!in.counted(&values, count, PMIX_PDATA)) return;
+    auto* found = static_cast<pmix_pdata_t*>(values);
+    for (size_t i = 0; i < count; ++i) {
+        if (found[i].value.type == PMIX_UNDEF) continue;
+        if (answer.info.add_copy(found[i].key, found[i].value) == PMIX_SUCCESS)
+            answer.owners.push_back(found[i].proc);
+    }
+    data_free_elements(values, count, PMIX_PDATA);
+}
+
+}  // namespace
+
+pmix_status_t lookup_status(pmix_status_t host, size_t wanted, size_t found) {
+    if (host != PMIX_SUCCESS && host != PMIX_ERR_PARTIAL_SUCCESS) return host;
+    if (found == 0) return PMIX_ERR_NOT_FOUND;
+    return found < wanted ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
+}
+
+void publish(Runtime& runtime, Info info, HostDone done) {
+    if (Client* client = connected_client(runtime)) {
+        Packer message = client->packer(Command::Publish);
+        message.uint32(geteuid()).infos(info);
+        ask(*client, std::move(message), {}, std::move(done));
+    } else if (Server* server = runtime.server()) {
+        publish_by_host(*server, Caller::host(runtime), std::move(info), std::move(done));
+    } else {
+        done(answer_of(PMIX_ERR_UNREACH));
+    }
+}
+
+void lookup(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done) {
+    if (Client* client = connected_client(runtime)) {
+        Packer message = client->packer(Command::Lookup);
+        write_keys(message, keys);
+        message.infos(info);
+        ask(*client, std::move(message), read_found,
+            [wanted = keys.size(), done = std::move(done)](HostAnswer answer) {
+                answer.status = lookup_status(answer.status, wanted, answer.owners.size());
+                done(std::move(answer));
+            });
+    } else if (Server* server = runtime.server()) {
+        lookup_by_host(*server, Caller::host(runtime), std::move(keys), std::move(info), std::move(done));
+    } else {
+        done(answer_of(PMIX_ERR_UNREACH));
+    }
+}
+
+void unpublish(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done) {
+    if (Client* client = connected_client(runtime)) {
+        Packer message = client->packer(Command::Unpublish);
+        write_keys(message, keys);
+        message.infos(info);
+        ask(*client, std::move(message), {}, std::move(done));
+    } else if (Server* server = runtime.server()) {
+        unpublish_by_host(*server, Caller::host(runtime), std::move(keys), std::move(info), std::move(done));
+    } else {
+        done(answer_of(PMIX_ERR_UNREACH));
+    }
+}
+
+void handle::publish(Server& server, const Request& request) {
+    uint32_t claimed_user = 0;  // the connection says who it is
+    Info info;
+    if (!request.in.uint32(claimed_user) || !request.in.infos(info)) return request.malformed();
+    publish_by_host(server, Caller::of(*request.peer), std::move(info), reply_to(request));
+}
+
+void handle::lookup(Server& server, const Request& request) {
+    std::vector<std::string> keys;
+    Info info;
+    if (!read_keys(request.in, keys) || !request.in.infos(info)) return request.malformed();
+    lookup_by_host(server, Caller::of(*request.peer), std::move(keys), std::move(info),
+                   reply_to(request, write_found));
+}
+
+void handle::unpublish(Server& server, const Request& request) {
+    std::vector<std::string> keys;
+    Info info;
+    if (!read_keys(request.in, keys) || !request.in.infos(info)) return request.malformed();
+    unpublish_by_host(server, Caller::of(*request.peer), std::move(keys), std::move(info), reply_to(request));
+}
+
+}  // namespace muster

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Publish, lookup and unpublish (Standard: Publish/Lookup Operations): the data lives with the host; the
+// library carries requests there and adds who asks. On the loop.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/exchange/exchange.hpp"
+
+namespace muster {
+
+/// To our server, or to our own host; PMIX_ERR_UNREACH where there is neither.
+void publish(Runtime& runtime, Info info, HostDone done);
+/// The answer holds what was found: in `info` the values, in `owners` who published each.
+void lookup(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done);
+/// No keys: everything that the caller published.
+void unpublish(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done);
+
+/// The status that the Standard gives a lookup of `wanted` keys: a host may call it a success although some
+/// were not found.
+pmix_status_t lookup_status(pmix_status_t host, size_t wanted, size_t found);
+
+}  // namespace muster

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hardware of this node, for clients that ask: see node_description.hpp.
+#include "core/setup/node_description.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "core/exchange/peer.hpp"
+#include "framework/base/unique_fd.hpp"
+
+namespace muster {
+namespace {
+
+/// What confines a process to a part of the node's resources: its cgroups, and the namespace in which they
+/// are named. "" where that cannot be read, or is longer than any that is real.
+std::string confinement_of(const std::string& process) {
+    const std::string folder = "/proc/" + process + "/";
+    std::array<char, 64> name{};
+    const ssize_t length = readlink((folder + "ns/cgroup").c_str(), name.data(), name.size());
+    const UniqueFd file(open((folder + "cgroup").c_str(), O_RDONLY | O_CLOEXEC));
+    if (length <= 0 || !file) return {};
+    std::array<char, 16384> lines{};
+    size_t filled = 0;
+    for (ssize_t got = 0; (got = read(file.get(), &lines[filled], lines.size() - filled)) != 0;) {
+        if (got < 0) return {};
+        filled += static_cast<size_t>(got);
+        if (filled == lines.size()) return {};
+    }
+    return std::string(name.data(), static_cast<size_t>(length)) + "\n" + std::string(lines.data(), filled);
+}
+
+bool is_version_1(const std::string& key) {
+    return key_is(key.c_str(), PMIX_HWLOC_XML_V1);
+}
+
+}  // namespace
+
+bool NodeDescription::offers(const GetRequest& request) const {
+    if (!source_ || !request.key) return false;
+    if (!is_version_1(*request.key) && !key_is(request.key->c_str(), PMIX_HWLOC_XML_V2)) return false;
+    const PeerPtr peer = request.asker.lock();
+    if (!peer || !peer->channel || peer->uid != geteuid()) return false;
+    if (!nspace_is(request.target.nspace, peer->proc.nspace)) return false;
+    if (request.target.rank <= PMIX_RANK_VALID && request.target.rank != peer->proc.rank) return false;
+    // Of another node this server knows nothing.
+    if (request.info.find(PMIX_HOSTNAME) != nullptr || request.info.find(PMIX_NODEID) != nullptr)
+        return false;
+    const auto& credentials = peer->channel->credentials();
+    if (!credentials || credentials->pid <= 0) return false;
+    const std::string own = confinement_of("self");
+    return !own.empty() && own == confinement_of(std::to_string(credentials->pid));
+}
+
+void NodeDescription::answer(const GetRequest& request, Modex::OnGet done) {
+    const auto give = [owner = make_proc(request.target.nspace, PMIX_RANK_WILDCARD), key = *request.key,
+                       format = request.format, done = std::move(done)](const std::string* text) {
+        if (text == nullptr) return done(PMIX_ERR_NOT_FOUND, {});
+        Packer values(format);
+        values.kval(key.c_str(), *Value::from(text->c_str()));
+        Packer out(format);
+        pack_object(out, owner, values);
+        if (out.error() != PMIX_SUCCESS) return done(out.error(), {});
+        done(PMIX_SUCCESS, out.take());
+    };
+    find(is_version_1(*request.key), give);
+}
+
+void NodeDescription::find(bool version_1, OnText done) {
+    Form& form = forms_[version_1 ? 1 : 0];
+    if (form.known) return done(form.text ? &*form.text : nullptr);
+    form.waiting.push_back(std::move(done));
+    if (form.waiting.size() > 1) return;
+    // Looking at the machine takes some milliseconds on a small node, and hundreds on a large one.
+    const auto found = std::make_shared<std::optional<std::string>>();
+    worker_.run(
+        [source = source_, version_1, found] {
+            if (auto text = source(version_1)) *found = std::move(*text);
+        },
+        [&form, found] {
+            form.text = std::move(*found);
+            form.known = true;
+            for (const OnText& waits : std::exchange(form.waiting, {}))
+                waits(form.text ? &*form.text : nullptr);
+        });
+}
+
+}  // namespace muster

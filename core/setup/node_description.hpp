@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hardware of this node as hwloc's XML (PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1), for clients that ask for
+// it where the host has not given it with their job: found once, when the first asks, instead of by each
+// (docs/decisions/0025). Belongs to the loop.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/control/file_worker.hpp"
+#include "core/modex/modex.hpp"
+#include "framework/base/result.hpp"
+
+namespace muster {
+
+class NodeDescription {
+  public:
+    /// Makes the text, in the form of hwloc 2 or of hwloc 1; may take as long as hwloc does. Any thread.
+    using Source = std::function<Result<std::string>(bool version_1)>;
+
+    explicit NodeDescription(FileWorker& worker) : worker_(worker) {}
+
+    /// Without a source nothing is offered. Before the loop runs.
+    void set_source(Source source) { source_ = std::move(source); }
+    /// Whether the request is for a text that its process may have: it runs as this server's user, so that
+    /// what it is told is no more than what it could see, and is confined to the same resources (cgroup) as
+    /// this server.
+    bool offers(const GetRequest& request) const;
+    /// Answers a request that offers() is true of; PMIX_ERR_NOT_FOUND where hwloc cannot describe the node.
+    /// `done` is called once, not necessarily within the call.
+    void answer(const GetRequest& request, Modex::OnGet done);
+
+  private:
+    /// The text, or null where there is none.
+    using OnText = std::function<void(const std::string* text)>;
+    struct Form {
+        std::optional<std::string> text;
+        bool known = false;  ///< `text` is all that there will be
+        std::vector<OnText> waiting;
+    };
+    void find(bool version_1, OnText done);
+
+    FileWorker& worker_;
+    Source source_;
+    std::array<Form, 2> forms_;  ///< of hwloc 2 and of hwloc 1
+};
+
+}  // namespace muster
