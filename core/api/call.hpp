@@ -11,6 +11,7 @@
 #include "core/api/instance.hpp"
 #include "core/exchange/exchange.hpp"
 #include "core/runtime/completion.hpp"
+#include "core/server/server.hpp"
 
 namespace muster::api {
 
@@ -19,6 +20,13 @@ struct Start {
     std::function<void(Runtime&, HostDone)> run;
     bool alone = false;  ///< can do something without a server and a host
 };
+
+/// The service of this process's own server role, or null.
+template <class Service>
+Service* own(Runtime& runtime, Service& (Server::*service)()) {
+    Server* server = runtime.server();
+    return server == nullptr ? nullptr : &(server->*service)();
+}
 
 /// A deep copy that outlives the call, or null for what cannot be copied (null with entries, too).
 std::shared_ptr<Info> keep_infos(const pmix_info_t info[], size_t ninfo);

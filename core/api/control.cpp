@@ -45,7 +45,7 @@ auto controlling(const pmix_proc_t targets[], size_t ntargets, const pmix_info_t
         std::vector<pmix_proc_t> all;
         if (targets != nullptr) all.assign(targets, targets + ntargets);
         start.run = [all = std::move(all), kept](Runtime& runtime, HostDone done) {
-            control_job(runtime, all, std::move(*kept), std::move(done));
+            control_job(runtime, own(runtime, &Server::job_control), all, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
@@ -85,7 +85,8 @@ auto monitoring(const pmix_info_t* monitor, pmix_status_t error, const pmix_info
         const auto kept = keep_infos(directives, ndirs);
         if (!what || !kept) return PMIX_ERR_BAD_PARAM;
         start.run = [what, error, kept](Runtime& runtime, HostDone done) {
-            monitor_process(runtime, std::move(*what), error, std::move(*kept), std::move(done));
+            monitor_process(runtime, own(runtime, &Server::monitors), std::move(*what), error,
+                            std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };

@@ -18,7 +18,7 @@ auto registering(const pmix_fabric_t* fabric, const pmix_info_t directives[], si
         const auto kept = keep_infos(directives, ndirs);
         if (fabric == nullptr || !kept) return PMIX_ERR_BAD_PARAM;
         start.run = [kept](Runtime& runtime, HostDone done) {
-            register_fabric(runtime, std::move(*kept), std::move(done));
+            register_fabric(runtime, own(runtime, &Server::fabrics), std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
@@ -28,7 +28,7 @@ auto updating(const pmix_fabric_t* fabric) {
     return [=](Runtime&, Start& start) -> pmix_status_t {
         if (fabric == nullptr) return PMIX_ERR_BAD_PARAM;
         start.run = [index = fabric->index](Runtime& runtime, HostDone done) {
-            update_fabric(runtime, index, std::move(done));
+            update_fabric(runtime, own(runtime, &Server::fabrics), index, std::move(done));
         };
         return PMIX_SUCCESS;
     };

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/api/call.hpp"
-#include "core/groups/group_table.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/groups/invitation.hpp"
 #include "core/groups/leave.hpp"
 

@@ -3,8 +3,8 @@
 #include <pmix.h>
 
 #include "core/api/call.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/groups/group_client.hpp"
-#include "core/groups/group_table.hpp"
 
 using namespace muster;
 using namespace muster::api;
@@ -20,7 +20,7 @@ struct Construct {
 
     pmix_status_t read(Runtime& runtime, const char* grp, const pmix_proc_t procs[], size_t nprocs,
                        const pmix_info_t directives[], size_t ndirs) {
-        if (connected_client(runtime) == nullptr) return PMIX_ERR_UNREACH;
+        if (upstream_of(runtime) == nullptr) return PMIX_ERR_UNREACH;
         // No members at all: others add this process (PMIX_GROUP_ADD_MEMBERS).
         if (!valid_group_id(grp) || (procs == nullptr) != (nprocs == 0)) return PMIX_ERR_BAD_PARAM;
         info = keep_infos(directives, ndirs);
@@ -44,7 +44,7 @@ struct Destruct {
     MeetingNote note;
 
     pmix_status_t read(Runtime& runtime, const char* grp, const pmix_info_t directives[], size_t ndirs) {
-        if (connected_client(runtime) == nullptr) return PMIX_ERR_UNREACH;
+        if (upstream_of(runtime) == nullptr) return PMIX_ERR_UNREACH;
         info = keep_infos(directives, ndirs);
         if (!valid_group_id(grp) || !info) return PMIX_ERR_BAD_PARAM;
         id = grp;

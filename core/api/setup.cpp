@@ -58,7 +58,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspa
                 [](pmix_status_t, void* infos) { delete static_cast<Info*>(infos); }, kept);
         },
         on_server([name = std::string(nspace), info, ninfo](Server& server, HostAnswer& answer) {
-            return setup_application(server, name.c_str(), {info, ninfo}, answer.info);
+            return setup_application(server.runtime(), server.job_networks(), name.c_str(), {info, ninfo},
+                                     answer.info);
         }));
 }
 
@@ -67,7 +68,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t ns
                                                           void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
     return complete(cbfunc, cbdata, [name = std::string(nspace), info, ninfo](Server& server, HostAnswer&) {
-        return setup_local_support(server, name.c_str(), {info, ninfo});
+        return setup_local_support(server.runtime(), server.job_environments(), server.job_networks(),
+                                   name.c_str(), {info, ninfo});
     });
 }
 
@@ -88,7 +90,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[]
     if (auto xml = node_topology().xml()) topology = std::move(*xml);
     return launch(to_callback(cbfunc, cbdata),
                   on_server([directives, ndirs, topology](Server& server, HostAnswer& answer) {
-                      return collect_inventory(server, {directives, ndirs}, topology, answer.info);
+                      return collect_inventory(server.runtime(), {directives, ndirs}, topology, answer.info);
                   }));
 }
 
@@ -97,7 +99,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size
                                                         pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if ((ninfo > 0 && info == nullptr) || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
     return complete(cbfunc, cbdata, [info, ninfo](Server& server, HostAnswer&) {
-        return deliver_inventory(server, {info, ninfo});
+        return deliver_inventory(server.runtime(), {info, ninfo});
     });
 }
 
@@ -107,7 +109,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_collect_job_info(pmix_proc_t* procs, size_
     HostAnswer answer;
     const std::vector<pmix_proc_t> all(procs, procs + nprocs);
     const pmix_status_t status = call(answer, on_server([&all](Server& server, HostAnswer& packed) {
-                                          return collect_job_info(server, all, packed.data);
+                                          return collect_job_info(server.runtime(), all, packed.data);
                                       }));
     if (status != PMIX_SUCCESS) return status;
     pmix_byte_object_t bytes{reinterpret_cast<char*>(answer.data.data()), answer.data.size()};

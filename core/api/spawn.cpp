@@ -32,7 +32,7 @@ auto joining(Collective operation, const pmix_proc_t procs[], size_t nprocs, con
     return [=](Runtime& runtime, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(info, ninfo);
         if (procs == nullptr || nprocs == 0 || !kept) return PMIX_ERR_BAD_PARAM;
-        if (connected_client(runtime) == nullptr) return PMIX_ERR_UNREACH;
+        if (upstream_of(runtime) == nullptr) return PMIX_ERR_UNREACH;
         start.run = [operation, all = std::vector<pmix_proc_t>(procs, procs + nprocs), kept](
                         Runtime& loop_runtime, HostDone done) {
             operation(loop_runtime, all, std::move(*kept), std::move(done));

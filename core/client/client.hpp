@@ -19,7 +19,7 @@
 #include "core/client/connection.hpp"
 #include "core/client/connector.hpp"
 #include "core/client/staged_keys.hpp"
-#include "core/exchange/command.hpp"
+#include "core/exchange/upstream.hpp"
 #include "core/groups/meeting.hpp"
 #include "core/rendezvous/barrier.hpp"
 #include "core/runtime/get_directives.hpp"
@@ -30,14 +30,10 @@
 
 namespace muster {
 
-class Client {
+class Client : public Upstream {
   public:
-    using OnStatus = std::function<void(pmix_status_t)>;
-    using OnReply = Connection::OnReply;
-    using OnMessage = Connection::OnMessage;
-
     explicit Client(Runtime& runtime);
-    ~Client();
+    ~Client() override;
 
     /// Connects and fetches the job data; blocks, so not on the loop. The loop must be running (or external).
     Result<void> connect(const ServerContact& contact);
@@ -61,12 +57,12 @@ class Client {
     void set_format(WireFormat format) { format_ = format; }
 
     /// Whether there is a primary server to ask. Any thread.
-    bool connected() const { return connected_.load(std::memory_order_acquire); }
+    bool connected() const override { return connected_.load(std::memory_order_acquire); }
     /// The primary server; the last one where its connection has ended.
-    const pmix_proc_t& server() const { return server_; }
+    const pmix_proc_t& server() const override { return server_; }
     /// Its version. Any thread.
-    PeerVersion server_version() const { return server_version_.load(std::memory_order_acquire); }
-    WireFormat format() const { return format_; }
+    PeerVersion server_version() const override { return server_version_.load(std::memory_order_acquire); }
+    WireFormat format() const override { return format_; }
     /// All servers that we are connected to: the primary first, then as they came. Loop.
     std::vector<pmix_proc_t> servers() const;
     bool connected_to(const pmix_proc_t& server) const { return find(server) != nullptr; }
@@ -77,29 +73,33 @@ class Client {
     /// Called on the loop when a connection is added, for those who wait for one.
     void on_added(std::function<void()> listener) { added_listeners_.push_back(std::move(listener)); }
     /// Called on the loop when another server has become the primary.
-    void on_primary(std::function<void()> listener) { primary_listeners_.push_back(std::move(listener)); }
+    void on_primary(std::function<void()> listener) override {
+        primary_listeners_.push_back(std::move(listener));
+    }
 
-    Packer packer(Command command) const;
+    Packer packer(Command command) const override;
 
     /// Sends a request; `done` runs on the loop. Loop.
-    void request(Packer&& message, OnReply done);
+    void request(Packer&& message, OnReply done) override;
     /// A request whose reply is a status alone. Loop.
-    void request_status(Packer&& message, OnStatus done);
+    void request_status(Packer&& message, OnStatus done) override;
     /// A message that has no reply. Loop.
-    void send(Packer&& message);
+    void send(Packer&& message) override;
     /// Whether the primary server does not take a message of that length. Loop, or once it is chosen.
-    bool too_long(size_t length) const;
-    void send_heartbeat();
+    bool too_long(size_t length) const override;
+    void send_heartbeat() override;
     /// Whether the primary server has still to answer, or to take, something. Loop.
-    bool busy() const { return primary_ && (primary_->awaits_replies() || primary_->backed_up()); }
+    bool busy() const override { return primary_ && (primary_->awaits_replies() || primary_->backed_up()); }
     /// As request(), to one of the servers; `done` gets null where we are not connected to it. Loop.
     void request_to(const pmix_proc_t& server, Packer&& message, OnReply done);
     /// Reads nothing more from any server for a while, replies included: back-pressure. Loop.
     void pause(bool on);
     /// Who gets messages with this fixed tag (event, forwarded output). Before connect(), or on the loop.
-    void on_message(uint32_t fixed_tag, OnMessage handler) { messages_[fixed_tag] = std::move(handler); }
+    void on_message(uint32_t fixed_tag, OnMessage handler) override {
+        messages_[fixed_tag] = std::move(handler);
+    }
     /// Called on the loop when the connection to a server is lost.
-    void on_lost(std::function<void(const pmix_proc_t& server)> listener) {
+    void on_lost(std::function<void(const pmix_proc_t& server)> listener) override {
         lost_listeners_.push_back(std::move(listener));
     }
 
@@ -176,5 +176,11 @@ class Client {
     std::mutex staged_lock_;  // guards staged_, and the values until they are sent
     StagedKeys staged_;       ///< put since the last commit
 };
+
+/// The client role when it is connected, else null.
+inline Client* connected_client(Runtime& runtime) {
+    Client* client = runtime.client();
+    return client != nullptr && client->connected() ? client : nullptr;
+}
 
 }  // namespace muster

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/exchange/namespaces.hpp"
 #include "core/runtime/get_directives.hpp"
-#include "core/server/server.hpp"
 #include "framework/base/keyed_hash.hpp"
 
 namespace muster {
@@ -99,7 +99,7 @@ std::vector<pmix_proc_t> Collective::missing(size_t* unnamed) const {
                            [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
     };
     for (const pmix_proc_t& participant : participants_) {
-        const Namespace* nspace = server_->namespaces().find(participant.nspace);
+        const Namespace* nspace = namespaces_->find(participant.nspace);
         if (nspace == nullptr) continue;
         if (participant.rank != PMIX_RANK_WILDCARD) {
             if (nspace->is_local(participant.rank) && !called(participant)) result.push_back(participant);
@@ -117,7 +117,8 @@ std::vector<pmix_proc_t> Collective::missing(size_t* unnamed) const {
     return result;
 }
 
-Collectives::Collectives(Server& server) : server_(server) {}
+Collectives::Collectives(EventLoop& loop, Namespaces& namespaces, JobSize job_size, const Log& log)
+    : loop_(loop), namespaces_(namespaces), job_size_(std::move(job_size)), log_(log) {}
 Collectives::~Collectives() = default;
 
 void Collectives::set_operation(CollectiveKind kind, std::unique_ptr<CollectiveOperation> operation) {
@@ -128,14 +129,13 @@ void Collectives::compute_expected(Collective& collective) {
     size_t expected = 0;
     bool all_local = true;
     bool settled = true;
-    const Gds& store = server_.runtime().store();
     for (const pmix_proc_t& participant : collective.participants_) {
-        const Namespace* nspace = server_.namespaces().find(participant.nspace);
+        const Namespace* nspace = namespaces_.find(participant.nspace);
         if (nspace == nullptr) {
             all_local = false;
         } else if (participant.rank == PMIX_RANK_WILDCARD) {
             expected += nspace->local_count();
-            const auto size = store.job_size(participant.nspace);
+            const auto size = job_size_(participant.nspace);
             if (!size || *size > nspace->local_count()) all_local = false;
         } else if (nspace->is_local(participant.rank)) {
             ++expected;
@@ -205,7 +205,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         collective->id_ = id;
         collective->participants_ = std::move(participants);
         collective->given_ = std::move(given);
-        collective->server_ = &server_;
+        collective->namespaces_ = &namespaces_;
         compute_expected(*collective);
         // Those that have gone already will not call.
         const bool finalized_too = operations_[static_cast<size_t>(kind)]->finalize_departs();
@@ -213,7 +213,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
             return client.lost || (client.finalized && finalized_too);
         };
         for (const pmix_proc_t& participant : collective->participants_) {
-            const Namespace* nspace = server_.namespaces().find(participant.nspace);
+            const Namespace* nspace = namespaces_.find(participant.nspace);
             if (nspace == nullptr) continue;
             // A list may name as many processes as a message has room for.
             if (participant.rank != PMIX_RANK_WILDCARD) {
@@ -300,10 +300,9 @@ void Collectives::join(const std::shared_ptr<Collective>& collective, Arrival ar
     operations_[static_cast<size_t>(collective->kind_)]->joined(*collective);
     if (timeout && !collective->time_limit_) {
         collective->limit_ = *timeout;
-        collective->time_limit_ =
-            server_.runtime().loop().after(*timeout, [this, ref = CollectiveRef(collective)] {
-                if (const auto expired = ref.lock()) expire(expired);
-            });
+        collective->time_limit_ = loop_.after(*timeout, [this, ref = CollectiveRef(collective)] {
+            if (const auto expired = ref.lock()) expire(expired);
+        });
     }
     check(collective);
 }
@@ -313,7 +312,7 @@ void Collectives::check(const std::shared_ptr<Collective>& collective) {
     CollectiveOperation& operation = *operations_[static_cast<size_t>(collective->kind_)];
     for (const pmix_proc_t& proc : collective->departed_) {
         if (operation.tolerates_departure(*collective, proc)) continue;
-        MUSTER_LOG(server_.log(), Info, "%s fails: %s has gone without taking part",
+        MUSTER_LOG(log_, Info, "%s fails: %s has gone without taking part",
                    collective_name(collective->kind_), proc_text(proc).c_str());
         finish(collective, {operation.departure_status(), {}, 0});
         return;
@@ -336,15 +335,14 @@ void Collectives::proceed(const std::shared_ptr<Collective>& collective) {
     if (!kept->time_limit_ || of_groups || !is_active(kept)) return;
     // The host has been told the limit, and all nodes are to hear from it: who gives up alone begins the next
     // one while the others, for the host, are still in this.
-    kept->time_limit_ =
-        server_.runtime().loop().after(kept->limit_ + kHostGrace, [this, ref = CollectiveRef(kept)] {
-            if (const auto expired = ref.lock()) expire(expired);
-        });
+    kept->time_limit_ = loop_.after(kept->limit_ + kHostGrace, [this, ref = CollectiveRef(kept)] {
+        if (const auto expired = ref.lock()) expire(expired);
+    });
 }
 
 void Collectives::extend(const std::shared_ptr<Collective>& collective, std::chrono::milliseconds time) {
     collective->extended_ = true;
-    collective->time_limit_ = server_.runtime().loop().after(time, [this, ref = CollectiveRef(collective)] {
+    collective->time_limit_ = loop_.after(time, [this, ref = CollectiveRef(collective)] {
         if (const auto expired = ref.lock()) expire(expired);
     });
 }
@@ -360,7 +358,7 @@ std::shared_ptr<Collective> Collectives::find(CollectiveKind kind, const std::st
 
 void Collectives::expire(const std::shared_ptr<Collective>& collective) {
     if (operations_[static_cast<size_t>(collective->kind_)]->expired(collective)) return;
-    if (server_.log().enabled(LogLevel::Error)) {
+    if (log_.enabled(LogLevel::Error)) {
         size_t unnamed = 0;
         std::string names;
         for (const pmix_proc_t& proc : collective->missing(&unnamed)) {
@@ -374,7 +372,7 @@ void Collectives::expire(const std::shared_ptr<Collective>& collective) {
             names += (names.empty() ? "" : " and ") + std::to_string(unnamed) + " more of this node";
         if (names.empty())
             names = collective->all_local() ? "nobody" : "other nodes (the host has not answered)";
-        MUSTER_LOG(server_.log(), Error, "%s %s reached its time limit waiting for %s",
+        MUSTER_LOG(log_, Error, "%s %s reached its time limit waiting for %s",
                    collective_name(collective->kind_), collective->id_.c_str(), names.c_str());
     }
     finish(collective, {PMIX_ERR_TIMEOUT, {}, 0});

@@ -23,8 +23,8 @@
 
 namespace muster {
 
-class Server;
 class Collectives;
+class Namespaces;
 
 enum class CollectiveKind : uint8_t { Fence, Connect, Disconnect, GroupConstruct, GroupDestruct };
 const char* collective_name(CollectiveKind kind);
@@ -128,7 +128,7 @@ class Collective {
     pmix_status_t local_status_ = PMIX_SUCCESS;
     std::chrono::milliseconds limit_{};  ///< what was given for it
     std::unique_ptr<Watch> time_limit_;
-    Server* server_ = nullptr;
+    Namespaces* namespaces_ = nullptr;
     /// Where it stands among those that are under way; nothing once it has ended.
     std::optional<std::list<std::shared_ptr<Collective>>::iterator> place_;
 };
@@ -164,7 +164,10 @@ class CollectiveOperation {
 
 class Collectives {
   public:
-    explicit Collectives(Server& server);
+    /// The number of processes of a namespace, where it is known.
+    using JobSize = std::function<std::optional<uint32_t>(const char* nspace)>;
+
+    Collectives(EventLoop& loop, Namespaces& namespaces, JobSize job_size, const Log& log);
     ~Collectives();
 
     void set_operation(CollectiveKind kind, std::unique_ptr<CollectiveOperation> operation);
@@ -231,7 +234,10 @@ class Collectives {
     void check(const std::shared_ptr<Collective>& collective);
     void expire(const std::shared_ptr<Collective>& collective);
 
-    Server& server_;
+    EventLoop& loop_;
+    Namespaces& namespaces_;
+    JobSize job_size_;
+    const Log& log_;
     bool closed_ = false;
     std::unique_ptr<CollectiveOperation> operations_[5];
     std::list<std::shared_ptr<Collective>> active_;

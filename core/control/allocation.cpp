@@ -2,8 +2,7 @@
 // Requests to the resource manager, on both sides of the wire: see allocation.hpp.
 #include "core/control/allocation.hpp"
 
-#include "core/client/client.hpp"
-#include "core/server/server.hpp"
+#include "core/runtime/runtime.hpp"
 
 namespace muster {
 namespace {
@@ -23,55 +22,54 @@ std::shared_ptr<Arguments> arguments(const Caller& caller, Info info) {
     return kept;
 }
 
-void allocate_by_host(Server& server, const Caller& caller, pmix_alloc_directive_t directive, Info info,
+void allocate_by_host(Host& host, const Caller& caller, pmix_alloc_directive_t directive, Info info,
                       HostDone done) {
-    const auto upcall = server.host().module().allocate;
+    const auto upcall = host.module().allocate;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = arguments(caller, std::move(info));
-    server.host().upcall("allocate", kept,
-                         bounded(server, "allocation request", caller, kept->info, std::move(done)),
-                         [&](void* cbdata) {
-                             return upcall(&kept->proc, directive, kept->info.data(), kept->info.size(),
-                                           Host::on_info, cbdata);
-                         });
+    host.upcall("allocate", kept,
+                host.bounded("allocation request", caller.proc, kept->info, std::move(done)),
+                [&](void* cbdata) {
+                    return upcall(&kept->proc, directive, kept->info.data(), kept->info.size(), Host::on_info,
+                                  cbdata);
+                });
 }
 
-void block_by_host(Server& server, const Caller& caller, pmix_resource_block_directive_t directive,
+void block_by_host(Host& host, const Caller& caller, pmix_resource_block_directive_t directive,
                    std::string block, ResourceUnits units, Info info, HostDone done) {
-    const auto upcall = server.host().module().resource_block;
+    const auto upcall = host.module().resource_block;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = arguments(caller, std::move(info));
     kept->block = std::move(block);
     kept->units = std::move(units);
-    server.host().upcall(
-        "resource_block", kept, bounded(server, "resource block", caller, kept->info, std::move(done)),
-        [&](void* cbdata) {
-            return upcall(&kept->proc, directive, kept->block.c_str(),
-                          kept->units.empty() ? nullptr : kept->units.data(), kept->units.size(),
-                          kept->info.data(), kept->info.size(), Host::on_op, cbdata);
-        });
+    host.upcall("resource_block", kept,
+                host.bounded("resource block", caller.proc, kept->info, std::move(done)), [&](void* cbdata) {
+                    return upcall(&kept->proc, directive, kept->block.c_str(),
+                                  kept->units.empty() ? nullptr : kept->units.data(), kept->units.size(),
+                                  kept->info.data(), kept->info.size(), Host::on_op, cbdata);
+                });
 }
 
-void session_by_host(Server& server, const Caller& caller, uint32_t session, Info directives, HostDone done) {
-    const auto upcall = server.host().module().session_control;
+void session_by_host(Host& host, const Caller& caller, uint32_t session, Info directives, HostDone done) {
+    const auto upcall = host.module().session_control;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = arguments(caller, std::move(directives));
-    server.host().upcall(
-        "session_control", kept, bounded(server, "session control", caller, kept->info, std::move(done)),
-        [&](void* cbdata) {
-            return upcall(&kept->proc, session, kept->info.data(), kept->info.size(), Host::on_info, cbdata);
-        });
+    host.upcall("session_control", kept,
+                host.bounded("session control", caller.proc, kept->info, std::move(done)), [&](void* cbdata) {
+                    return upcall(&kept->proc, session, kept->info.data(), kept->info.size(), Host::on_info,
+                                  cbdata);
+                });
 }
 
 }  // namespace
 
 void request_allocation(Runtime& runtime, pmix_alloc_directive_t directive, Info info, HostDone done) {
-    if (Client* client = connected_client(runtime)) {
-        Packer message = client->packer(Command::Allocate);
+    if (Upstream* upstream = upstream_of(runtime)) {
+        Packer message = upstream->packer(Command::Allocate);
         message.items(&directive, 1, PMIX_ALLOC_DIRECTIVE).infos(info);
-        ask(*client, std::move(message), read_infos, std::move(done));
-    } else if (Server* server = runtime.server()) {
-        allocate_by_host(*server, Caller::host(runtime), directive, std::move(info), std::move(done));
+        ask(*upstream, std::move(message), read_infos, std::move(done));
+    } else if (Host* host = host_of(runtime)) {
+        allocate_by_host(*host, Caller::host(runtime), directive, std::move(info), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
@@ -79,13 +77,13 @@ void request_allocation(Runtime& runtime, pmix_alloc_directive_t directive, Info
 
 void request_resource_block(Runtime& runtime, pmix_resource_block_directive_t directive, std::string block,
                             ResourceUnits units, Info info, HostDone done) {
-    if (Client* client = connected_client(runtime)) {
-        Packer message = client->packer(Command::ResourceBlock);
+    if (Upstream* upstream = upstream_of(runtime)) {
+        Packer message = upstream->packer(Command::ResourceBlock);
         message.items(&directive, 1, PMIX_RESBLOCK_DIRECTIVE).string(block);
         message.counted(units.data(), units.size(), PMIX_RESOURCE_UNIT).infos(info);
-        ask(*client, std::move(message), {}, std::move(done));
-    } else if (Server* server = runtime.server()) {
-        block_by_host(*server, Caller::host(runtime), directive, std::move(block), std::move(units),
+        ask(*upstream, std::move(message), {}, std::move(done));
+    } else if (Host* host = host_of(runtime)) {
+        block_by_host(*host, Caller::host(runtime), directive, std::move(block), std::move(units),
                       std::move(info), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
@@ -93,27 +91,29 @@ void request_resource_block(Runtime& runtime, pmix_resource_block_directive_t di
 }
 
 void control_session(Runtime& runtime, uint32_t session, Info directives, HostDone done) {
-    if (Client* client = connected_client(runtime)) {
-        Packer message = client->packer(Command::SessionControl);
+    if (Upstream* upstream = upstream_of(runtime)) {
+        Packer message = upstream->packer(Command::SessionControl);
         message.uint32(session).infos(directives);
-        ask(*client, std::move(message), read_infos, std::move(done));
-    } else if (Server* server = runtime.server()) {
-        session_by_host(*server, Caller::host(runtime), session, std::move(directives), std::move(done));
+        ask(*upstream, std::move(message), read_infos, std::move(done));
+    } else if (Host* host = host_of(runtime)) {
+        session_by_host(*host, Caller::host(runtime), session, std::move(directives), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
-void handle::allocate(Server& server, const Request& request) {
+namespace {
+
+void handle_allocate(Host& host, const Request& request) {
     pmix_alloc_directive_t directive{};
     Info info;
     if (!request.in.item(&directive, PMIX_ALLOC_DIRECTIVE) || !request.in.infos(info))
         return request.malformed();
-    allocate_by_host(server, Caller::of(*request.peer), directive, std::move(info),
+    allocate_by_host(host, Caller::of(*request.peer), directive, std::move(info),
                      reply_to(request, write_infos));
 }
 
-void handle::resource_block(Server& server, const Request& request) {
+void handle_resource_block(Host& host, const Request& request) {
     pmix_resource_block_directive_t directive{};
     std::string block;
     void* values = nullptr;
@@ -126,16 +126,26 @@ void handle::resource_block(Server& server, const Request& request) {
     ResourceUnits units(first, first + count);
     data_free_elements(values, count, PMIX_RESOURCE_UNIT);
     if (!request.in.infos(info)) return request.malformed();
-    block_by_host(server, Caller::of(*request.peer), directive, std::move(block), std::move(units),
+    block_by_host(host, Caller::of(*request.peer), directive, std::move(block), std::move(units),
                   std::move(info), reply_to(request));
 }
 
-void handle::session_control(Server& server, const Request& request) {
+void handle_session_control(Host& host, const Request& request) {
     uint32_t session = 0;
     Info directives;
     if (!request.in.uint32(session) || !request.in.infos(directives)) return request.malformed();
-    session_by_host(server, Caller::of(*request.peer), session, std::move(directives),
+    session_by_host(host, Caller::of(*request.peer), session, std::move(directives),
                     reply_to(request, write_infos));
+}
+
+}  // namespace
+
+void serve_allocations(CommandTable& commands, Host& host) {
+    commands.add(Command::Allocate, [&host](const Request& request) { handle_allocate(host, request); });
+    commands.add(Command::ResourceBlock,
+                 [&host](const Request& request) { handle_resource_block(host, request); });
+    commands.add(Command::SessionControl,
+                 [&host](const Request& request) { handle_session_control(host, request); });
 }
 
 }  // namespace muster

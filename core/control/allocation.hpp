@@ -19,4 +19,7 @@ void request_resource_block(Runtime& runtime, pmix_resource_block_directive_t di
                             ResourceUnits units, Info info, HostDone done);
 void control_session(Runtime& runtime, uint32_t session, Info directives, HostDone done);
 
+/// Registers the handlers of a server: Allocate, ResourceBlock, SessionControl.
+void serve_allocations(CommandTable& commands, Host& host);
+
 }  // namespace muster

@@ -2,8 +2,7 @@
 // Credentials, on both sides of the wire: see credential.hpp.
 #include "core/credential/credential.hpp"
 
-#include "core/client/client.hpp"
-#include "core/server/server.hpp"
+#include "core/runtime/runtime.hpp"
 #include "framework/psec.hpp"
 
 namespace muster {
@@ -43,31 +42,30 @@ void on_validation(pmix_status_t status, pmix_info_t info[], size_t ninfo, void*
     Host::on_info(status, info, ninfo, cbdata, nullptr, nullptr);
 }
 
-void get_by_host(Server& server, const Caller& caller, Info directives, HostDone done) {
-    const auto upcall = server.host().module().get_credential;
+void get_by_host(Host& host, const Caller& caller, Info directives, HostDone done) {
+    const auto upcall = host.module().get_credential;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = arguments(caller, std::move(directives));
-    server.host().upcall("get_credential", kept,
-                         bounded(server, "credential", caller, kept->directives, std::move(done)),
-                         [&](void* cbdata) {
-                             return upcall(&kept->proc, kept->directives.data(), kept->directives.size(),
-                                           on_credential, cbdata);
-                         });
+    host.upcall("get_credential", kept,
+                host.bounded("credential", caller.proc, kept->directives, std::move(done)),
+                [&](void* cbdata) {
+                    return upcall(&kept->proc, kept->directives.data(), kept->directives.size(),
+                                  on_credential, cbdata);
+                });
 }
 
-void validate_by_host(Server& server, const Caller& caller, Bytes credential, Info directives,
-                      HostDone done) {
-    const auto upcall = server.host().module().validate_credential;
+void validate_by_host(Host& host, const Caller& caller, Bytes credential, Info directives, HostDone done) {
+    const auto upcall = host.module().validate_credential;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = arguments(caller, std::move(directives));
     kept->credential = std::move(credential);
     kept->object = {reinterpret_cast<char*>(kept->credential.data()), kept->credential.size()};
-    server.host().upcall("validate_credential", kept,
-                         bounded(server, "validation", caller, kept->directives, std::move(done)),
-                         [&](void* cbdata) {
-                             return upcall(&kept->proc, &kept->object, kept->directives.data(),
-                                           kept->directives.size(), on_validation, cbdata);
-                         });
+    host.upcall("validate_credential", kept,
+                host.bounded("validation", caller.proc, kept->directives, std::move(done)),
+                [&](void* cbdata) {
+                    return upcall(&kept->proc, &kept->object, kept->directives.data(),
+                                  kept->directives.size(), on_validation, cbdata);
+                });
 }
 
 /// A credential of this process's own user, of the first kind of PMIX_CRED_TYPE that has one to show (some
@@ -131,11 +129,11 @@ void get_credential(Runtime& runtime, Info directives, HostDone done) {
         if (answer.status == PMIX_ERR_NOT_SUPPORTED) answer = own_credential(runtime, *kept);
         done(std::move(answer));
     };
-    if (Client* client = connected_client(runtime)) {
-        Packer message = client->packer(Command::GetCredential);
+    if (Upstream* upstream = upstream_of(runtime)) {
+        Packer message = upstream->packer(Command::GetCredential);
         message.infos(*kept);
         ask(
-            *client, std::move(message),
+            *upstream, std::move(message),
             [](Unpacker& in, HostAnswer& answer) {
                 ByteView bytes;
                 if (!in.bytes(bytes)) return;
@@ -143,9 +141,9 @@ void get_credential(Runtime& runtime, Info directives, HostDone done) {
                 if (!in.at_end()) in.infos(answer.info);
             },
             else_own);
-    } else if (Server* server = runtime.server()) {
+    } else if (Host* host = host_of(runtime)) {
         auto copy = Info::copy_of(*kept);
-        get_by_host(*server, Caller::host(runtime), copy ? std::move(*copy) : Info{}, else_own);
+        get_by_host(*host, Caller::host(runtime), copy ? std::move(*copy) : Info{}, else_own);
     } else {
         else_own(answer_of(PMIX_ERR_NOT_SUPPORTED));
     }
@@ -153,35 +151,47 @@ void get_credential(Runtime& runtime, Info directives, HostDone done) {
 
 void validate_credential(Runtime& runtime, Bytes credential, Info directives, HostDone done) {
     done = else_here(runtime, credential, directives, std::move(done));
-    if (Client* client = connected_client(runtime)) {
-        Packer message = client->packer(Command::ValidateCredential);
+    if (Upstream* upstream = upstream_of(runtime)) {
+        Packer message = upstream->packer(Command::ValidateCredential);
         message.bytes(credential.view()).infos(directives);
-        ask(*client, std::move(message), read_infos, std::move(done));
-    } else if (Server* server = runtime.server()) {
-        validate_by_host(*server, Caller::host(runtime), std::move(credential), std::move(directives),
+        ask(*upstream, std::move(message), read_infos, std::move(done));
+    } else if (Host* host = host_of(runtime)) {
+        validate_by_host(*host, Caller::host(runtime), std::move(credential), std::move(directives),
                          std::move(done));
     } else {
         done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     }
 }
 
-void handle::get_credential(Server& server, const Request& request) {
+namespace {
+
+void handle_get_credential(Host& host, const Request& request) {
     Info directives;
     if (!request.in.infos(directives)) return request.malformed();
-    get_by_host(server, Caller::of(*request.peer), std::move(directives),
+    get_by_host(host, Caller::of(*request.peer), std::move(directives),
                 reply_to(request, [](Packer& out, const HostAnswer& answer) {
                     out.bytes(answer.data.view()).infos(answer.info);
                 }));
 }
 
-void handle::validate_credential(Server& server, const Request& request) {
+void handle_validate_credential(Runtime& runtime, Host& host, const Request& request) {
     ByteView credential;
     Info directives;
     if (!request.in.bytes(credential) || !request.in.infos(directives)) return request.malformed();
     Bytes bytes(credential);
-    HostDone done = else_here(server.runtime(), bytes, directives, reply_to(request, write_infos));
-    validate_by_host(server, Caller::of(*request.peer), std::move(bytes), std::move(directives),
+    HostDone done = else_here(runtime, bytes, directives, reply_to(request, write_infos));
+    validate_by_host(host, Caller::of(*request.peer), std::move(bytes), std::move(directives),
                      std::move(done));
+}
+
+}  // namespace
+
+void serve_credentials(CommandTable& commands, Runtime& runtime, Host& host) {
+    commands.add(Command::GetCredential,
+                 [&host](const Request& request) { handle_get_credential(host, request); });
+    commands.add(Command::ValidateCredential, [&runtime, &host](const Request& request) {
+        handle_validate_credential(runtime, host, request);
+    });
 }
 
 }  // namespace muster

@@ -14,4 +14,7 @@ void get_credential(Runtime& runtime, Info directives, HostDone done);
 /// The answer's `info` says whose it is.
 void validate_credential(Runtime& runtime, Bytes credential, Info directives, HostDone done);
 
+/// Registers the handlers of a server: GetCredential, ValidateCredential.
+void serve_credentials(CommandTable& commands, Runtime& runtime, Host& host);
+
 }  // namespace muster

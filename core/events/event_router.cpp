@@ -6,7 +6,9 @@
 
 #include "core/events/events.hpp"
 #include "core/exchange/command.hpp"
-#include "core/server/server.hpp"
+#include "core/exchange/host.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/runtime/runtime.hpp"
 
 namespace muster {
 namespace {
@@ -19,8 +21,8 @@ Bytes pack_event(const Event& event, WireFormat format) {
 }
 
 /// Nobody disturbs the processes of other users, or is told of them.
-bool may_hear(Server& server, const Event& event, const Peer& peer) {
-    if (event.about && !server.namespaces().may_see(peer.uid, *event.about)) return false;
+bool may_hear(Namespaces& namespaces, const Event& event, const Peer& peer) {
+    if (event.about && !namespaces.may_see(peer.uid, *event.about)) return false;
     return !event.user || *event.user == peer.uid || is_master(*event.user) || is_master(peer.uid);
 }
 
@@ -46,8 +48,15 @@ class EventRouter::PackedEvent {
     std::vector<std::pair<WireFormat, SharedBytes>> forms_;
 };
 
-EventRouter::EventRouter(Server& server, size_t hold_bytes, size_t queue_bytes, size_t max_codes)
-    : server_(server), held_(hold_bytes), max_queued_(queue_bytes), max_codes_(max_codes) {}
+EventRouter::EventRouter(Runtime& runtime, Host& host, Namespaces& namespaces, Raise raise,
+                         const Limits& limits)
+    : runtime_(runtime),
+      host_(host),
+      namespaces_(namespaces),
+      raise_(std::move(raise)),
+      held_(limits.held_bytes),
+      max_queued_(limits.queued_bytes),
+      max_codes_(limits.codes) {}
 EventRouter::~EventRouter() = default;
 
 void EventRouter::pass(PackedEvent& event, Peer& peer) {
@@ -60,7 +69,7 @@ void EventRouter::pass(PackedEvent& event, Peer& peer) {
     if (full()) {
         // Not said for each event: there may be many.
         if (unsent_++ % 1024 == 0) {
-            MUSTER_LOG(server_.log(), Error,
+            MUSTER_LOG(runtime_.log(), Error,
                        "client %s does not take its events (%zu bytes wait): more are given up",
                        peer.text().c_str(), peer.channel->queued());
         }
@@ -86,7 +95,7 @@ bool EventRouter::has_room(const Peer& peer, const std::vector<pmix_status_t>& c
     if (!fits()) std::erase_if(registration.codes, [](const auto& one) { return !one.second.active(); });
     const bool good = fits();
     if (!good && !std::exchange(registration.refused, true)) {
-        MUSTER_LOG(server_.log(), Error,
+        MUSTER_LOG(runtime_.log(), Error,
                    "client %s has registered %zu codes of events: more are refused (pmix_event_max_codes)",
                    peer.text().c_str(), registration.codes.size());
     }
@@ -196,7 +205,7 @@ void EventRouter::lost(const pmix_proc_t& proc) {
     event->info.add(PMIX_EVENT_AFFECTED_PROC, proc);
     event->affected.push_back(proc);
     event->cacheable = false;
-    server_.runtime().events().raise(std::move(event));
+    raise_(std::move(event));
 }
 
 void EventRouter::deregistered(const char* nspace) {
@@ -219,7 +228,7 @@ void EventRouter::want_environment(const std::vector<pmix_status_t>& codes, Info
         wanted.push_back(code);
         if (!environment_.contains(code)) fresh.push_back(code);
     }
-    const pmix_server_module_t& module = server_.host().module();
+    const pmix_server_module_t& module = host_.module();
     if (!wanted.empty() && module.register_events == nullptr) return done(PMIX_ERR_NOT_SUPPORTED);
     for (const pmix_status_t code : wanted)
         ++environment_[code];
@@ -229,7 +238,7 @@ void EventRouter::want_environment(const std::vector<pmix_status_t>& codes, Info
         Info info;
     };
     auto kept = std::make_shared<Arguments>(Arguments{std::move(fresh), std::move(info)});
-    server_.host().upcall(
+    host_.upcall(
         "register_events", kept,
         [this, wanted, done = std::move(done)](const HostAnswer& answer) {
             if (answer.status != PMIX_SUCCESS) {
@@ -254,10 +263,10 @@ void EventRouter::forget_environment(const std::vector<pmix_status_t>& codes) {
         environment_.erase(count);
         unwanted.push_back(code);
     }
-    const pmix_server_module_t& module = server_.host().module();
+    const pmix_server_module_t& module = host_.module();
     if (unwanted.empty() || module.deregister_events == nullptr) return;
     auto kept = std::make_shared<std::vector<pmix_status_t>>(std::move(unwanted));
-    server_.host().upcall(
+    host_.upcall(
         "deregister_events", kept, [](const HostAnswer&) {},
         [&](void* cbdata) {
             return module.deregister_events(kept->data(), kept->size(), Host::on_op, cbdata);
@@ -276,9 +285,9 @@ bool EventRouter::in_range(const Event& event, const pmix_proc_t& proc) const {
         case PMIX_RANGE_NAMESPACE:
             // Of a host's own event the host has decided already for which servers it is meant.
             return nspace_is(event.source.nspace, proc.nspace) ||
-                   server_.namespaces().find(event.source.nspace) == nullptr;
+                   namespaces_.find(event.source.nspace) == nullptr;
         case PMIX_RANGE_SESSION: {
-            const Gds& store = server_.runtime().store();
+            const Gds& store = runtime_.store();
             const auto session = [&](const char* nspace) {
                 std::optional<uint32_t> id;
                 Lookup lookup;
@@ -300,9 +309,9 @@ bool EventRouter::in_range(const Event& event, const pmix_proc_t& proc) const {
 
 bool EventRouter::reaches_beyond(const Event& event, bool& surely) const {
     const auto has_remote_members = [&](const char* name) {
-        Namespace* nspace = server_.namespaces().find(name);
+        Namespace* nspace = namespaces_.find(name);
         if (nspace == nullptr) return true;
-        const auto size = server_.runtime().store().job_size(name);
+        const auto size = runtime_.store().job_size(name);
         return !size || *size > nspace->local_count();
     };
     surely = false;
@@ -316,7 +325,7 @@ bool EventRouter::reaches_beyond(const Event& event, bool& surely) const {
         case PMIX_RANGE_CUSTOM:
             return surely = std::any_of(event.targets.begin(), event.targets.end(), [&](const auto& target) {
                        return target.rank == PMIX_RANK_WILDCARD ? has_remote_members(target.nspace)
-                                                                : !server_.namespaces().is_local(target);
+                                                                : !namespaces_.is_local(target);
                    });
         case PMIX_RANGE_RM:
             return surely = true;
@@ -343,7 +352,7 @@ void EventRouter::to_clients(const EventPtr& event) {
             // A process handles what it reports itself at once, before we hear of it.
             if (proc_is(event->source, registration->proc) || !in_range(*event, registration->proc)) continue;
             const PeerPtr peer = registration->peer.lock();
-            if (peer && may_hear(server_, *event, *peer)) pass(packed, *peer);
+            if (peer && may_hear(namespaces_, *event, *peer)) pass(packed, *peer);
         }
     };
     if (const auto found = by_code_.find(event->status); found != by_code_.end()) send(found->second);
@@ -373,7 +382,7 @@ void EventRouter::replay(const Registration& before, const PeerPtr& peer,
             continue;
         }
         if (proc_is(event.source, peer->proc) || !in_range(event, peer->proc) ||
-            !may_hear(server_, event, *peer) || had(before, held))
+            !may_hear(namespaces_, event, *peer) || had(before, held))
             continue;
         PackedEvent packed(event);
         pass(packed, *peer);
@@ -381,12 +390,12 @@ void EventRouter::replay(const Registration& before, const PeerPtr& peer,
 }
 
 pmix_status_t EventRouter::tell_host(const EventPtr& event) {
-    const pmix_server_module_t& module = server_.host().module();
+    const pmix_server_module_t& module = host_.module();
     if (module.notify_event == nullptr) return PMIX_ERR_NOT_SUPPORTED;
     // Hosts take the infos as their own to read, not to change.
     auto kept = std::const_pointer_cast<Event>(event);
     pmix_status_t status = PMIX_SUCCESS;
-    server_.host().upcall(
+    host_.upcall(
         "notify_event", kept, [](const HostAnswer&) {},
         [&](void* cbdata) {
             return status = module.notify_event(kept->status, &kept->source, kept->range, kept->info.data(),
@@ -398,7 +407,7 @@ pmix_status_t EventRouter::tell_host(const EventPtr& event) {
 void EventRouter::from_client(EventPtr event, const OnStatus& done) {
     if (event->range != PMIX_RANGE_RM && event->range != PMIX_RANGE_PROC_LOCAL) {
         to_clients(event);
-        server_.runtime().events().raise(event);
+        raise_(event);
     }
     bool surely = false;
     pmix_status_t status = PMIX_SUCCESS;
@@ -406,9 +415,8 @@ void EventRouter::from_client(EventPtr event, const OnStatus& done) {
         status = tell_host(event);
         // A launcher without a host has got what was meant for itself.
         const bool ours = event->range == PMIX_RANGE_CUSTOM &&
-                          std::all_of(event->targets.begin(), event->targets.end(), [&](const auto& target) {
-                              return among({target}, server_.runtime().self());
-                          });
+                          std::all_of(event->targets.begin(), event->targets.end(),
+                                      [&](const auto& target) { return among({target}, runtime_.self()); });
         if (status == PMIX_ERR_NOT_SUPPORTED && (!surely || ours)) status = PMIX_SUCCESS;
     }
     // The host has it; how far it has come is not the reporter's to wait for (Standard: PMIx_Notify_event).
@@ -418,11 +426,11 @@ void EventRouter::from_client(EventPtr event, const OnStatus& done) {
 void EventRouter::from_host(EventPtr event, const OnStatus& done) {
     bool surely = false;
     // An event of another source comes from the host, which sees to the other nodes itself.
-    const bool own = proc_is(event->source, server_.runtime().self());
+    const bool own = proc_is(event->source, runtime_.self());
     const bool upwards = own && reaches_beyond(*event, surely);
-    if (upwards && server_.host().module().notify_event == nullptr) return done(PMIX_ERR_NOT_SUPPORTED);
+    if (upwards && host_.module().notify_event == nullptr) return done(PMIX_ERR_NOT_SUPPORTED);
     to_clients(event);
-    server_.runtime().events().raise(event);
+    raise_(event);
     done(upwards ? tell_host(event) : PMIX_SUCCESS);
 }
 

@@ -15,20 +15,29 @@
 
 #include "core/events/event.hpp"
 #include "core/events/event_store.hpp"
+#include "core/exchange/command_table.hpp"
 #include "core/exchange/peer.hpp"
 
 namespace muster {
 
-class Server;
+class GroupTable;
+class Host;
+class Namespaces;
+class Runtime;
 
 class EventRouter {
   public:
     using OnStatus = std::function<void(pmix_status_t)>;
 
-    /// @param hold_bytes   room for events that are held
-    /// @param queue_bytes  of what waits to be sent to one client; events beyond are given up
-    /// @param max_codes    that one client may have registered
-    EventRouter(Server& server, size_t hold_bytes, size_t queue_bytes, size_t max_codes);
+    struct Limits {
+        size_t held_bytes = 0;    ///< room for events that are held
+        size_t queued_bytes = 0;  ///< of what waits to be sent to one client; events beyond are given up
+        size_t codes = 0;         ///< that one client may have registered
+    };
+    /// Gives an event to the handlers of this process.
+    using Raise = std::function<void(EventPtr)>;
+
+    EventRouter(Runtime& runtime, Host& host, Namespaces& namespaces, Raise raise, const Limits& limits);
     ~EventRouter();
 
     /// A client registers codes (none: all). `done` answers it; then it gets what is held for it, in order.
@@ -90,7 +99,10 @@ class EventRouter {
     void forget(const RegistrationPtr& registration);
     pmix_status_t tell_host(const EventPtr& event);
 
-    Server& server_;
+    Runtime& runtime_;
+    Host& host_;
+    Namespaces& namespaces_;
+    Raise raise_;
     uint64_t next_number_ = 0;
     EventStore held_;
     const size_t max_queued_;
@@ -101,5 +113,12 @@ class EventRouter {
     std::vector<RegistrationPtr> defaults_;
     std::map<pmix_status_t, size_t> environment_;  ///< codes asked of the host, and how many want them
 };
+
+/// Whether this server has room for what follows from an event that a client reports (invitations to groups).
+using Admits = std::function<bool(const Event&)>;
+
+/// Registers the handlers of a server: RegisterEvents, DeregisterEvents, Notify, Report.
+void serve_events(CommandTable& commands, Runtime& runtime, EventRouter& router, const GroupTable& groups,
+                  Admits admits);
 
 }  // namespace muster

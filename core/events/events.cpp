@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "core/client/client.hpp"
-#include "core/server/server.hpp"
+#include "core/events/event_router.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/runtime/runtime.hpp"
 #include "framework/base/status.hpp"
 
 namespace muster {
@@ -26,25 +27,26 @@ bool is_for_server(const pmix_info_t& info) {
     return true;
 }
 
-bool source_in_range(Runtime& runtime, const HandlerSpec& handler, const pmix_proc_t& source) {
+}  // namespace
+
+bool Events::source_in_range(const HandlerSpec& handler, const pmix_proc_t& source) const {
     switch (handler.range) {
         case PMIX_RANGE_CUSTOM:
             return among(handler.range_procs, source);
         case PMIX_RANGE_PROC_LOCAL:
-            return proc_is(source, runtime.self());
+            return proc_is(source, runtime_.self());
         case PMIX_RANGE_NAMESPACE:
-            return nspace_is(source.nspace, runtime.self().nspace);
+            return nspace_is(source.nspace, runtime_.self().nspace);
         case PMIX_RANGE_LOCAL: {
-            if (proc_is(source, runtime.self())) return true;
-            if (runtime.server() != nullptr) return runtime.server()->namespaces().is_local(source);
-            if (runtime.client() != nullptr && proc_is(source, runtime.client()->server())) return true;
-            const auto ranks = runtime.store().local_ranks(source.nspace);
+            if (proc_is(source, runtime_.self())) return true;
+            if (router_ != nullptr) return namespaces_->is_local(source);
+            if (client_ != nullptr && proc_is(source, client_->server())) return true;
+            const auto ranks = runtime_.store().local_ranks(source.nspace);
             return std::find(ranks.begin(), ranks.end(), source.rank) != ranks.end();
         }
         case PMIX_RANGE_RM: {
-            const pmix_proc_t& manager = runtime.server() != nullptr || runtime.client() == nullptr
-                                             ? runtime.self()
-                                             : runtime.client()->server();
+            const pmix_proc_t& manager =
+                router_ != nullptr || client_ == nullptr ? runtime_.self() : client_->server();
             return nspace_is(source.nspace, manager.nspace);
         }
         default:
@@ -52,29 +54,32 @@ bool source_in_range(Runtime& runtime, const HandlerSpec& handler, const pmix_pr
     }
 }
 
-}  // namespace
-
 Events::Events(Runtime& runtime)
     : runtime_(runtime),
       engine_(
           runtime.loop(), runtime.parameters().size("pmix_event_cache_size"),
           runtime.parameters().size("pmix_event_queue_size"),
-          [&runtime](const HandlerSpec& handler, const pmix_proc_t& source) {
-              return source_in_range(runtime, handler, source);
+          [this](const HandlerSpec& handler, const pmix_proc_t& source) {
+              return source_in_range(handler, source);
           },
           [this](const std::vector<pmix_status_t>& codes) { withdraw(codes); }) {
     constexpr size_t kMostOfAClient = 20;
     observers_.reserve(kMostOfAClient);
 }
 
-void Events::attach(Client& client) {
+void Events::attach(Upstream& client) {
     client_ = &client;
     client.on_message(tag::kEvent, [this](const Frame& frame) { receive(frame); });
     client.on_lost([this](const pmix_proc_t& server) { lost(server); });
     client.on_primary([this] { tell_primary(); });
 }
 
-Client* Events::upstream() const {
+void Events::serve(EventRouter& router, Namespaces& namespaces) {
+    namespaces_ = &namespaces;
+    router_ = &router;
+}
+
+Upstream* Events::upstream() const {
     return client_ != nullptr && client_->connected() ? client_ : nullptr;
 }
 
@@ -162,10 +167,10 @@ void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
         done(PMIX_SUCCESS, id);
         engine_.activate(id);
     };
-    if (Server* server = runtime_.server(); server != nullptr && upstream() == nullptr) {
+    if (EventRouter* router = router_; router != nullptr && upstream() == nullptr) {
         // A tool with clients of its own has no environment behind it.
         const bool tool = runtime_.role() == Runtime::Role::Tool;
-        return server->events().want_environment(
+        return router->want_environment(
             fresh, std::move(directives), [tool, finish = std::move(finish)](pmix_status_t status) {
                 finish(tool && status == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS : status);
             });
@@ -189,7 +194,7 @@ void Events::withdraw(const std::vector<pmix_status_t>& codes) {
     }
     const bool last_default = codes.empty() && wanted_defaults_ > 0 && --wanted_defaults_ == 0;
     if (unwanted.empty() && !last_default) return;
-    if (Server* server = runtime_.server()) server->events().forget_environment(unwanted);
+    if (EventRouter* router = router_) router->forget_environment(unwanted);
     if (upstream() == nullptr) return;
     Packer message = client_->packer(Command::DeregisterEvents);
     for (const pmix_status_t code : unwanted)
@@ -204,9 +209,9 @@ void Events::deregister_handler(size_t id, const OnStatus& done) {
 }
 
 void Events::notify(EventPtr event, const OnStatus& done) {
-    if (Server* server = runtime_.server()) {
-        if (upstream() == nullptr) return server->events().from_host(std::move(event), done);
-        server->events().to_clients(event);
+    if (EventRouter* router = router_) {
+        if (upstream() == nullptr) return router->from_host(std::move(event), done);
+        router->to_clients(event);
     }
     if (event->range == PMIX_RANGE_PROC_LOCAL) {
         done(PMIX_SUCCESS);
@@ -232,7 +237,7 @@ bool Events::concerns_us(const Event& event) const {
 bool Events::report(const EventPtr& event) {
     const auto now = std::chrono::steady_clock::now();
     const bool stream = now - std::exchange(reported_, now) < kStream;
-    if (stream || event->range != PMIX_RANGE_LOCAL || runtime_.server() != nullptr || upstream() == nullptr ||
+    if (stream || event->range != PMIX_RANGE_LOCAL || router_ != nullptr || upstream() == nullptr ||
         client_->server_version().muster == 0 || client_->busy() || is_observed(event->status) ||
         engine_.wanted(*event, true))
         return false;
@@ -248,7 +253,7 @@ void Events::raise(EventPtr event) {
     // The default handler of a host takes what it gets for a failure (Slurm's ends the step), so it is asked
     // about errors, and about what an application tells all processes there are (docs/decisions/0008).
     const bool to_all = event->range == PMIX_RANGE_GLOBAL && status_name(event->status) == nullptr;
-    const bool for_defaults = runtime_.server() == nullptr || to_all || is_error_event(event->status);
+    const bool for_defaults = router_ == nullptr || to_all || is_error_event(event->status);
     EventEngine::OnEnd on_end = observed(event);
     engine_.deliver(std::move(event), for_defaults, std::move(on_end));
 }
@@ -269,7 +274,7 @@ void Events::receive(const Frame& frame) {
     [[maybe_unused]] const pmix_status_t read = event->read_directives();
     // A server that is somebody's client (a launcher, a tool with children of its own) passes on what comes
     // from there.
-    if (Server* server = runtime_.server()) server->events().to_clients(event);
+    if (EventRouter* router = router_) router->to_clients(event);
     raise(std::move(event));
 }
 
@@ -283,8 +288,8 @@ void Events::lost(const pmix_proc_t& server) {
 }
 
 size_t Events::dropped() {
-    Server* server = runtime_.server();
-    return engine_.dropped() + (server == nullptr ? 0 : server->events().dropped());
+    const EventRouter* router = router_;
+    return engine_.dropped() + (router == nullptr ? 0 : router->dropped());
 }
 
 }  // namespace muster

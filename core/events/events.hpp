@@ -3,6 +3,7 @@
 // where it is a server itself, with its clients and its host (EventRouter). Belongs to the loop.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -11,10 +12,12 @@
 #include <vector>
 
 #include "core/events/event_engine.hpp"
+#include "core/exchange/upstream.hpp"
 
 namespace muster {
 
-class Client;
+class EventRouter;
+class Namespaces;
 class Packer;
 class Runtime;
 enum class Command : uint8_t;
@@ -43,7 +46,9 @@ class Events {
     void listen(const std::vector<pmix_status_t>& codes);
 
     /// From now on `client` delivers events, and its lost connection is one. Before it connects.
-    void attach(Client& client);
+    void attach(Upstream& client);
+    /// This process is a server: events pass through `router`. Before the first event, or on the loop.
+    void serve(EventRouter& router, Namespaces& namespaces);
 
     /// PMIx_Register_event_handler. The handler gets no event before `done` has returned. `info` are the
     /// directives that `spec` was read from; what handlers cannot serve alone goes to the server.
@@ -69,7 +74,8 @@ class Events {
     Packer packed(const Event& event, Command command) const;
     bool concerns_us(const Event& event) const;
     /// The client role where it has a server to ask.
-    Client* upstream() const;
+    Upstream* upstream() const;
+    bool source_in_range(const HandlerSpec& handler, const pmix_proc_t& source) const;
     /// Another server is the primary one: it is told what our handlers want.
     void tell_primary();
     void receive(const Frame& frame);
@@ -77,7 +83,10 @@ class Events {
     void withdraw(const std::vector<pmix_status_t>& codes);
 
     Runtime& runtime_;
-    Client* client_ = nullptr;
+    Upstream* client_ = nullptr;
+    Namespaces* namespaces_ = nullptr;  ///< of the server role
+    std::atomic<EventRouter*> router_{
+        nullptr};  ///< likewise; null while there is none. Set after namespaces_
     EventEngine engine_;
     std::map<pmix_status_t, size_t> wanted_;  ///< how many handlers have each code
     size_t wanted_defaults_ = 0;              ///< and how many have all

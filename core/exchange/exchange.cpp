@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "core/client/client.hpp"
-#include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
 
 namespace muster {
@@ -35,23 +34,28 @@ HostAnswer answer_of(pmix_status_t status) {
     return answer;
 }
 
-Client* connected_client(Runtime& runtime) {
+Upstream* upstream_of(Runtime& runtime) {
     Client* client = runtime.client();
     return client != nullptr && client->connected() ? client : nullptr;
 }
 
+Host* host_of(Runtime& runtime) {
+    Server* server = runtime.server();
+    return server != nullptr ? &server->host() : nullptr;
+}
+
 bool has_server(Runtime& runtime) {
-    return runtime.server() != nullptr || connected_client(runtime) != nullptr;
+    return host_of(runtime) != nullptr || upstream_of(runtime) != nullptr;
 }
 
 void read_infos(Unpacker& in, HostAnswer& answer) {
     in.infos(answer.info);
 }
 
-void ask(Client& client, Packer&& message, ReadReply read, HostDone done) {
+void ask(Upstream& upstream, Packer&& message, ReadReply read, HostDone done) {
     if (const pmix_status_t error = message.error(); error != PMIX_SUCCESS) return done(answer_of(error));
-    if (!client.connected()) return done(answer_of(PMIX_ERR_UNREACH));
-    client.request(std::move(message), [read = std::move(read), done = std::move(done)](Unpacker* reply) {
+    if (!upstream.connected()) return done(answer_of(PMIX_ERR_UNREACH));
+    upstream.request(std::move(message), [read = std::move(read), done = std::move(done)](Unpacker* reply) {
         if (reply == nullptr) return done(answer_of(PMIX_ERR_LOST_CONNECTION));
         HostAnswer answer;
         if (!reply->status(answer.status)) return done(answer_of(reply->error()));
@@ -81,31 +85,6 @@ HostDone reply_to(const Request& request, WriteReply write) {
             write(reply, answer);
         peer->reply(tag, std::move(reply));
     };
-}
-
-HostDone bounded(Server& server, const char* what, const Caller& caller, InfoView directives, HostDone done) {
-    const auto limit = read_timeout(directives);
-    if (!limit) return done;
-    struct State {
-        HostDone done;
-        std::unique_ptr<Watch> watch;
-        void finish(HostAnswer answer) {
-            watch.reset();
-            if (auto callback = std::exchange(done, nullptr)) callback(std::move(answer));
-        }
-    };
-    auto state = std::make_shared<State>();
-    state->done = std::move(done);
-    constexpr std::chrono::seconds kHostsOwnTime{1};
-    state->watch = server.runtime().loop().after(
-        *limit + kHostsOwnTime, [&server, what, caller, weak = std::weak_ptr<State>(state)] {
-            const auto expired = weak.lock();
-            if (!expired) return;
-            MUSTER_LOG(server.log(), Error, "%s of %s reached its time limit: the host has not answered",
-                       what, proc_text(caller.proc).c_str());
-            expired->finish(answer_of(PMIX_ERR_TIMEOUT));
-        });
-    return [state](HostAnswer answer) { state->finish(std::move(answer)); };
 }
 
 }  // namespace muster

@@ -6,16 +6,15 @@
 #include <functional>
 #include <string>
 
+#include "core/exchange/command_table.hpp"
 #include "core/exchange/host.hpp"
-#include "core/server/handlers.hpp"
+#include "core/exchange/upstream.hpp"
 #include "framework/base/info.hpp"
 #include "framework/packer.hpp"
 
 namespace muster {
 
-class Client;
 class Runtime;
-class Server;
 
 /// Who asks for a service: a connected process, or the host of this server itself.
 struct Caller {
@@ -34,8 +33,10 @@ struct Caller {
 /// An answer that is a status alone.
 HostAnswer answer_of(pmix_status_t status);
 
-/// The client role when it is connected, else null.
-Client* connected_client(Runtime& runtime);
+/// The server that this process is connected to, or null.
+Upstream* upstream_of(Runtime& runtime);
+/// The host of this process's own server role, or null.
+Host* host_of(Runtime& runtime);
 
 /// Whether there is anybody to ask: a server that we are connected to, or a host of our own.
 bool has_server(Runtime& runtime);
@@ -45,7 +46,7 @@ using ReadReply = std::function<void(Unpacker& in, HostAnswer& answer)>;
 void read_infos(Unpacker& in, HostAnswer& answer);
 
 /// Sends a request to our server and reads its reply: the status, and where anything follows, with `read`.
-void ask(Client& client, Packer&& message, ReadReply read, HostDone done);
+void ask(Upstream& upstream, Packer&& message, ReadReply read, HostDone done);
 
 /// Writes what follows the status of a successful reply (or a partially successful one).
 using WriteReply = std::function<void(Packer& out, const HostAnswer& answer)>;
@@ -53,10 +54,5 @@ void write_infos(Packer& out, const HostAnswer& answer);
 
 /// What answers a client's request with the host's answer; the client may be gone by then.
 HostDone reply_to(const Request& request, WriteReply write = {});
-
-/// `done`, called at the latest when the time that PMIX_TIMEOUT of `directives` gives is over, with
-/// PMIX_ERR_TIMEOUT; then one line says what was waited for (`what`, of whom). The host gets the attribute
-/// too and so a second more.
-HostDone bounded(Server& server, const char* what, const Caller& caller, InfoView directives, HostDone done);
 
 }  // namespace muster

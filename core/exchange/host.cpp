@@ -8,6 +8,10 @@
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
+
+#include "core/runtime/get_directives.hpp"
+#include "framework/base/proc.hpp"
 
 namespace muster {
 namespace {
@@ -243,6 +247,33 @@ void Host::direct_modex(const pmix_proc_t& proc, Info info, HostDone done) {
         // Done, and no callback that could bring data.
         return status == PMIX_OPERATION_SUCCEEDED ? PMIX_ERR_NOT_FOUND : status;
     });
+}
+
+HostDone Host::bounded(const char* what, const pmix_proc_t& caller, InfoView directives, HostDone done) {
+    const auto limit = read_timeout(directives);
+    if (!limit) return done;
+    struct State {
+        HostDone done;
+        std::unique_ptr<Watch> watch;
+        void finish(HostAnswer answer) {
+            watch.reset();
+            if (auto callback = std::exchange(done, nullptr)) callback(std::move(answer));
+        }
+    };
+    auto state = std::make_shared<State>();
+    state->done = std::move(done);
+    constexpr std::chrono::seconds kHostsOwnTime{1};
+    state->watch =
+        loop_.after(*limit + kHostsOwnTime, [log = &log_, what, caller, weak = std::weak_ptr<State>(state)] {
+            const auto expired = weak.lock();
+            if (!expired) return;
+            MUSTER_LOG(*log, Error, "%s of %s reached its time limit: the host has not answered", what,
+                       proc_text(caller).c_str());
+            HostAnswer answer;
+            answer.status = PMIX_ERR_TIMEOUT;
+            expired->finish(std::move(answer));
+        });
+    return [state](HostAnswer answer) { state->finish(std::move(answer)); };
 }
 
 }  // namespace muster

@@ -57,6 +57,13 @@ class Host {
     /// each upcall from now on. On the loop.
     void close();
 
+    /// The log of the server.
+    Log& log() const { return log_; }
+    /// Returns a callback that passes the host's answer to `done`. Where `directives` hold PMIX_TIMEOUT,
+    /// `done` gets PMIX_ERR_TIMEOUT one second after that time at the latest (the host gets the attribute,
+    /// too), and one line in the log says which request (`what`) of which process was waited for.
+    HostDone bounded(const char* what, const pmix_proc_t& caller, InfoView directives, HostDone done);
+
     /// The general form. `call` gets the callback's data and makes the upcall; `keep` owns what the upcall
     /// was given, until the answer. Used by the members above and by services with upcalls of their own.
     void upcall(const char* name, std::shared_ptr<void> keep, HostDone done,

@@ -496,11 +496,9 @@ void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_pro
     info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(PMIX_SUCCESS));
     if (const pmix_status_t status = add_part(server, part, info); status != PMIX_SUCCESS)
         return arrival.reply({status, {}, 0});
-    Caller caller;
-    caller.proc = arrival.proc;
     auto own = std::make_shared<GroupPart>(std::move(part));
-    HostDone done = bounded(
-        server, "construction of a group", caller, arrival.info,
+    HostDone done = server.host().bounded(
+        "construction of a group", arrival.proc, arrival.info,
         [&server, id, own, self = arrival.proc, reply = arrival.reply](const HostAnswer& answer) {
             if (!is_good(answer)) return reply({answer.status, {}, 0});
             std::vector<GroupPart> parts = parts_of(server, id, answer, std::move(*own));

@@ -14,10 +14,12 @@
 
 #include "core/collective/collectives.hpp"
 #include "core/exchange/exchange.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/groups/group_part.hpp"
-#include "core/groups/group_table.hpp"
 
 namespace muster {
+
+class Server;
 
 struct Event;
 

@@ -3,7 +3,7 @@
 #include "core/groups/context_id.hpp"
 
 #include "core/client/client.hpp"
-#include "core/groups/group_table.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/server/server.hpp"
 
 namespace muster {
@@ -35,7 +35,7 @@ void assign_context_id(Runtime& runtime, const std::string& id, InfoView terms, 
         if (!copy) return done(answer_of(PMIX_ERR_BAD_PARAM));
         return ask_host(*server, runtime.self(), id, std::move(*copy), std::move(done));
     }
-    Client* client = connected_client(runtime);
+    Upstream* client = upstream_of(runtime);
     // Other libraries' servers have no such request.
     if (client == nullptr || client->server_version().muster == 0)
         return done(answer_of(PMIX_ERR_NOT_SUPPORTED));

@@ -8,8 +8,8 @@
 
 #include "core/client/client.hpp"
 #include "core/events/events.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/groups/construct.hpp"
-#include "core/groups/group_table.hpp"
 
 namespace muster {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/exchange/exchange.hpp"
+#include "core/exchange/proc_list.hpp"
 #include "core/groups/meeting.hpp"
-#include "core/groups/proc_list.hpp"
 
 namespace muster {
 

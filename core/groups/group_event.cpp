@@ -2,7 +2,7 @@
 // Events of the group protocol: see group_event.hpp.
 #include "core/groups/group_event.hpp"
 
-#include "core/groups/group_table.hpp"
+#include "core/exchange/group_table.hpp"
 #include "framework/base/proc.hpp"
 
 namespace muster {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/client/client.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/groups/construct.hpp"
 #include "core/groups/group_client.hpp"
-#include "core/groups/group_table.hpp"
 #include "core/runtime/completion.hpp"
 
 namespace muster {

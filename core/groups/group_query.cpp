@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/events/event.hpp"
-#include "core/groups/group_table.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/query/query.hpp"
 #include "core/query/query_turns.hpp"
 #include "core/server/server.hpp"
@@ -168,7 +168,7 @@ void group_names(Server& server, const Caller& caller, const pmix_proc_t* of, In
         done(std::move(names));
     };
     server.host().upcall(
-        "query", kept, bounded(server, "query", caller, directives, std::move(merge)),
+        "query", kept, server.host().bounded("query", caller.proc, directives, std::move(merge)),
         [&](void* cbdata) { return upcall(&kept->proc, &kept->query, 1, Host::on_info, cbdata); });
 }
 

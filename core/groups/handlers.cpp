@@ -2,14 +2,15 @@
 // Requests of clients that construct and destruct groups (docs/wire.md, commands 24 and 28; the replies have
 // a form for each family of libraries).
 #include "core/server/handlers.hpp"
+#include "core/exchange/job_reply.hpp"
 
 #include <algorithm>
 #include <string_view>
 
 #include "core/events/event.hpp"
+#include "core/exchange/proc_list.hpp"
 #include "core/groups/construct.hpp"
 #include "core/groups/meeting.hpp"
-#include "core/groups/proc_list.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/keyed_hash.hpp"
 
@@ -23,7 +24,8 @@ void add_jobs(Server& server, const Peer& peer, const std::vector<pmix_proc_t>& 
         const std::string_view view = nspace_view(member.nspace);
         if (!told.insert(view).second) continue;
         const std::string name(view);
-        if (const SharedBytes job = packed_job_info(server, name.c_str(), peer)) {
+        if (const SharedBytes job =
+                packed_job_info(server.runtime(), server.namespaces(), name.c_str(), peer)) {
             reply.bytes(job->view());
             continue;
         }

@@ -6,8 +6,8 @@
 #include <unordered_set>
 
 #include "core/events/events.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/groups/construct.hpp"
-#include "core/groups/group_table.hpp"
 #include "core/server/server.hpp"
 
 namespace muster {

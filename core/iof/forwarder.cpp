@@ -321,7 +321,7 @@ void Forwarder::upcall_pull(Info directives, const Caller& caller, const Registr
     };
     auto kept = std::make_shared<Arguments>(Arguments{registration.procs, std::move(directives)});
     caller.add_identity(kept->directives);
-    done = bounded(server_, "a request for output", caller, kept->directives, std::move(done));
+    done = server_.host().bounded("a request for output", caller.proc, kept->directives, std::move(done));
     const pmix_iof_channel_t channels = registration.channels;
     server_.host().upcall("iof_pull", kept, std::move(done), [&](void* cbdata) {
         return upcall(kept->procs.data(), kept->procs.size(), kept->directives.data(),
@@ -354,7 +354,7 @@ void Forwarder::upcall_push(const Caller& caller, std::vector<pmix_proc_t> targe
         Arguments{caller.proc, std::move(targets), std::move(directives), std::move(bytes), {}});
     caller.add_identity(kept->directives);
     kept->object = {reinterpret_cast<char*>(kept->bytes.data()), kept->bytes.size()};
-    done = bounded(server_, "input", caller, kept->directives, std::move(done));
+    done = server_.host().bounded("input", caller.proc, kept->directives, std::move(done));
     server_.host().upcall("push_stdin", kept, std::move(done), [&](void* cbdata) {
         return upcall(&kept->source, kept->targets.data(), kept->targets.size(), kept->directives.data(),
                       kept->directives.size(), &kept->object, Host::on_op, cbdata);

@@ -140,7 +140,7 @@ void Puller::pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_chan
     request.directives = std::move(directives);
     request.channels = channels;
     request.reference = handler->id;
-    if (Client* client = connected_client(runtime_)) {
+    if (Upstream* client = upstream_of(runtime_)) {
         handler->server = client->server();
         Packer message = client->packer(Command::IofPull);
         request.write(message);

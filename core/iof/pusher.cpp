@@ -129,7 +129,7 @@ void Pusher::send(Item item) {
         done(std::move(answer));
         pump();
     };
-    if (Client* client = connected_client(runtime_)) {
+    if (Upstream* client = upstream_of(runtime_)) {
         Packer message = client->packer(Command::IofPush);
         message.procs(item.targets.data(), item.targets.size()).infos(item.directives).bytes(item.bytes);
         ask(*client, std::move(message), {}, std::move(answered));

@@ -4,8 +4,8 @@
 
 #include <ctime>
 
-#include "core/client/client.hpp"
-#include "core/server/server.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/runtime/runtime.hpp"
 #include "framework/plog.hpp"
 
 namespace muster {
@@ -25,15 +25,16 @@ struct Arguments {
 };
 
 /// The host's answer, or what our own channels make of entries that it does not take.
-HostDone else_here(Server& server, const std::shared_ptr<Arguments>& kept, HostDone done) {
-    return [&server, kept, done = std::move(done)](HostAnswer answer) {
+HostDone else_here(Runtime& runtime, const std::shared_ptr<Arguments>& kept, HostDone done) {
+    return [&runtime, kept, done = std::move(done)](HostAnswer answer) {
         if (answer.status == PMIX_ERR_NOT_SUPPORTED)
-            answer.status = write_here(server.runtime(), kept->proc, kept->data, kept->directives);
+            answer.status = write_here(runtime, kept->proc, kept->data, kept->directives);
         done(std::move(answer));
     };
 }
 
-void log_by_host(Server& server, const Caller& caller, Info data, Info directives, HostDone done) {
+void log_by_host(Runtime& runtime, Host& host, const Caller& caller, Info data, Info directives,
+                 HostDone done) {
     if (data.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
     caller.add_identity(directives);
     if (!directives.view().has(PMIX_LOG_SOURCE)) directives.add(PMIX_LOG_SOURCE, caller.proc);
@@ -41,15 +42,15 @@ void log_by_host(Server& server, const Caller& caller, Info data, Info directive
     kept->proc = caller.proc;
     kept->data = std::move(data);
     kept->directives = std::move(directives);
-    const pmix_server_module_t& module = server.host().module();
-    done = bounded(server, "log", caller, kept->directives, else_here(server, kept, std::move(done)));
+    const pmix_server_module_t& module = host.module();
+    done = host.bounded("log", caller.proc, kept->directives, else_here(runtime, kept, std::move(done)));
     if (module.log2 != nullptr) {
-        server.host().upcall("log2", kept, std::move(done), [&](void* cbdata) {
+        host.upcall("log2", kept, std::move(done), [&](void* cbdata) {
             return module.log2(&kept->proc, kept->data.data(), kept->data.size(), kept->directives.data(),
                                kept->directives.size(), Host::on_op, cbdata);
         });
     } else if (module.log != nullptr) {
-        server.host().upcall("log", kept, std::move(done), [&](void* cbdata) {
+        host.upcall("log", kept, std::move(done), [&](void* cbdata) {
             module.log(&kept->proc, kept->data.data(), kept->data.size(), kept->directives.data(),
                        kept->directives.size(), Host::on_op, cbdata);
             return PMIX_SUCCESS;
@@ -62,16 +63,18 @@ void log_by_host(Server& server, const Caller& caller, Info data, Info directive
 }  // namespace
 
 void log_data(Runtime& runtime, Info data, Info directives, HostDone done) {
-    Client* client = connected_client(runtime);
-    if (client == nullptr) return done(answer_of(write_here(runtime, runtime.self(), data, directives)));
+    Upstream* upstream = upstream_of(runtime);
+    if (upstream == nullptr) return done(answer_of(write_here(runtime, runtime.self(), data, directives)));
     const time_t timestamp =
         directives.view().is_true(PMIX_LOG_GENERATE_TIMESTAMP) ? std::time(nullptr) : time_t{0};
-    Packer message = client->packer(Command::Log);
+    Packer message = upstream->packer(Command::Log);
     message.items(&timestamp, 1, PMIX_TIME).infos(data).infos(directives);
-    ask(*client, std::move(message), {}, std::move(done));
+    ask(*upstream, std::move(message), {}, std::move(done));
 }
 
-void handle::log(Server& server, const Request& request) {
+namespace {
+
+void handle_log(Runtime& runtime, Host& host, Namespaces& namespaces, const Request& request) {
     time_t timestamp = 0;
     Info data, directives;
     if (!request.in.item(&timestamp, PMIX_TIME) || !request.in.infos(data) || !request.in.infos(directives))
@@ -81,9 +84,18 @@ void handle::log(Server& server, const Request& request) {
     // Nobody writes into the host's log in the name of other users.
     const pmix_proc_t* source = directives.view().proc(PMIX_LOG_SOURCE);
     if (source != nullptr && !is_master(request.peer->uid) &&
-        server.namespaces().owner_of(*source) != request.peer->uid)
+        namespaces.owner_of(*source) != request.peer->uid)
         return request.peer->reply_status(request.tag, PMIX_ERR_NO_PERMISSIONS);
-    log_by_host(server, Caller::of(*request.peer), std::move(data), std::move(directives), reply_to(request));
+    log_by_host(runtime, host, Caller::of(*request.peer), std::move(data), std::move(directives),
+                reply_to(request));
+}
+
+}  // namespace
+
+void serve_log(CommandTable& commands, Runtime& runtime, Host& host, Namespaces& namespaces) {
+    commands.add(Command::Log, [&runtime, &host, &namespaces](const Request& request) {
+        handle_log(runtime, host, namespaces, request);
+    });
 }
 
 }  // namespace muster

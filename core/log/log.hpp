@@ -7,7 +7,12 @@
 
 namespace muster {
 
+class Namespaces;
+
 /// To our server; written by this process itself where there is none, and by a server for itself.
 void log_data(Runtime& runtime, Info data, Info directives, HostDone done);
+
+/// Registers the handler of a server: Log.
+void serve_log(CommandTable& commands, Runtime& runtime, Host& host, Namespaces& namespaces);
 
 }  // namespace muster

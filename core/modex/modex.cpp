@@ -8,8 +8,8 @@
 #include <iterator>
 
 #include "core/exchange/exchange.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/groups/group_query.hpp"
-#include "core/groups/group_table.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/compress.hpp"

@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/client/client.hpp"
 #include "core/control/file_rights.hpp"
 #include "core/control/file_worker.hpp"
 #include "core/events/event.hpp"
 #include "core/events/events.hpp"
-#include "core/server/server.hpp"
+#include "core/runtime/runtime.hpp"
 #include "framework/base/status.hpp"
 
 namespace muster {
@@ -65,7 +64,7 @@ pmix_status_t Monitors::start(const Caller& caller, const pmix_info_t& what, pmi
 }
 
 void Monitors::arm(Monitor& monitor) {
-    monitor.timer = server_.runtime().loop().after(monitor.period, [this, &monitor] { look(monitor); });
+    monitor.timer = runtime_.loop().after(monitor.period, [this, &monitor] { look(monitor); });
 }
 
 void Monitors::look(Monitor& monitor) {
@@ -94,7 +93,7 @@ void Monitors::look_at_file(Monitor& monitor) {
         one->seen = one->sign == Monitor::Sign::Size ? status.st_size
                                                      : int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
     };
-    server_.files().run(task, [this, one, weak = monitor.weak_from_this()] {
+    files_.run(task, [this, one, weak = monitor.weak_from_this()] {
         const auto asked = weak.lock();  // it may have been cancelled meanwhile
         if (!asked) return;
         const bool changed = one->seen && *one->seen != asked->last_sign;
@@ -126,7 +125,7 @@ void Monitors::alert(const Monitor& monitor) {
     if (!monitor.id.empty()) event->info.add(PMIX_MONITOR_ID, monitor.id.c_str());
     if (file) {
         // The process itself wants to hear of its file, and no process hears of what it reports.
-        event->source = server_.runtime().self();
+        event->source = runtime_.self();
         event->info.add(PMIX_MONITOR_FILE, monitor.path.c_str());
         if (monitor.range == PMIX_RANGE_NAMESPACE) {
             event->range = PMIX_RANGE_CUSTOM;
@@ -137,14 +136,14 @@ void Monitors::alert(const Monitor& monitor) {
         event->source = monitor.requestor;
     }
     if (const pmix_status_t status = event->read_directives(); status != PMIX_SUCCESS) {
-        MUSTER_LOG(server_.log(), Error, "the event of a monitor of %s cannot be raised: %s",
+        MUSTER_LOG(runtime_.log(), Error, "the event of a monitor of %s cannot be raised: %s",
                    proc_text(monitor.requestor).c_str(), status_text(status));
         return;
     }
     // For those on this node and the host, which carries it to other nodes in range (notify_event).
-    server_.events().from_client(event, [this, &monitor](pmix_status_t status) {
+    raise_(event, [this, &monitor](pmix_status_t status) {
         if (status != PMIX_SUCCESS)
-            MUSTER_LOG(server_.log(), Error, "the event of a monitor of %s reaches no other node: %s",
+            MUSTER_LOG(runtime_.log(), Error, "the event of a monitor of %s reaches no other node: %s",
                        proc_text(monitor.requestor).c_str(), status_text(status));
     });
 }
@@ -176,15 +175,14 @@ void Monitors::request(const Caller& caller, Info monitor, pmix_status_t error, 
     if (key_is(what.key, PMIX_MONITOR_CANCEL)) {
         const pmix_status_t status = cancel(caller, value_as_string(&what.value));
         // What is not ours may be the host's.
-        if (status == PMIX_SUCCESS || server_.host().module().monitor == nullptr)
-            return done(answer_of(status));
+        if (status == PMIX_SUCCESS || host_.module().monitor == nullptr) return done(answer_of(status));
     }
     ask_host(caller, std::move(monitor), error, std::move(directives), std::move(done));
 }
 
 void Monitors::ask_host(const Caller& caller, Info monitor, pmix_status_t error, Info directives,
                         HostDone done) {
-    const auto upcall = server_.host().module().monitor;
+    const auto upcall = host_.module().monitor;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     struct Arguments {
         pmix_proc_t proc;
@@ -194,12 +192,11 @@ void Monitors::ask_host(const Caller& caller, Info monitor, pmix_status_t error,
     const auto kept =
         std::make_shared<Arguments>(Arguments{caller.proc, std::move(monitor), std::move(directives)});
     caller.add_identity(kept->directives);
-    server_.host().upcall("monitor", kept,
-                          bounded(server_, "monitor", caller, kept->directives, std::move(done)),
-                          [&](void* cbdata) {
-                              return upcall(&kept->proc, kept->monitor.data(), error, kept->directives.data(),
-                                            kept->directives.size(), Host::on_info, cbdata);
-                          });
+    host_.upcall("monitor", kept, host_.bounded("monitor", caller.proc, kept->directives, std::move(done)),
+                 [&](void* cbdata) {
+                     return upcall(&kept->proc, kept->monitor.data(), error, kept->directives.data(),
+                                   kept->directives.size(), Host::on_info, cbdata);
+                 });
 }
 
 void Monitors::beat(const pmix_proc_t& proc) {
@@ -212,30 +209,33 @@ void Monitors::departed(const pmix_proc_t& proc) {
     active_.remove_if([&](const auto& monitor) { return proc_is(monitor->requestor, proc); });
 }
 
-void monitor_process(Runtime& runtime, Info monitor, pmix_status_t error, Info directives, HostDone done) {
-    if (Client* client = connected_client(runtime)) {
+void monitor_process(Runtime& runtime, Monitors* own, Info monitor, pmix_status_t error, Info directives,
+                     HostDone done) {
+    if (Upstream* upstream = upstream_of(runtime)) {
         if (key_is(monitor[0].key, PMIX_SEND_HEARTBEAT)) {
-            client->send_heartbeat();
+            upstream->send_heartbeat();
             return done({});
         }
-        Packer message = client->packer(Command::Monitor);
+        Packer message = upstream->packer(Command::Monitor);
         message.info(monitor[0]).status(error).infos(directives);
-        ask(*client, std::move(message), read_infos, std::move(done));
-    } else if (Server* server = runtime.server()) {
-        server->monitors().request(Caller::host(runtime), std::move(monitor), error, std::move(directives),
-                                   std::move(done));
+        ask(*upstream, std::move(message), read_infos, std::move(done));
+    } else if (own != nullptr) {
+        own->request(Caller::host(runtime), std::move(monitor), error, std::move(directives),
+                     std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
-void handle::monitor(Server& server, const Request& request) {
-    Info monitor, directives;
-    pmix_status_t error = PMIX_SUCCESS;
-    if (!request.in.info(monitor) || !request.in.status(error) || !request.in.infos(directives))
-        return request.malformed();
-    server.monitors().request(Caller::of(*request.peer), std::move(monitor), error, std::move(directives),
-                              reply_to(request, write_infos));
+void serve_monitors(CommandTable& commands, Monitors& monitors) {
+    commands.add(Command::Monitor, [&monitors](const Request& request) {
+        Info monitor, directives;
+        pmix_status_t error = PMIX_SUCCESS;
+        if (!request.in.info(monitor) || !request.in.status(error) || !request.in.infos(directives))
+            return request.malformed();
+        monitors.request(Caller::of(*request.peer), std::move(monitor), error, std::move(directives),
+                         reply_to(request, write_infos));
+    });
 }
 
 }  // namespace muster

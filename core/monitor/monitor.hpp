@@ -13,9 +13,16 @@
 
 namespace muster {
 
+class FileWorker;
+struct Event;
+
 class Monitors {
   public:
-    explicit Monitors(Server& server) : server_(server) {}
+    /// Raises an event in the name of its source; the callback says how the host took it.
+    using Raise = std::function<void(const std::shared_ptr<Event>&, std::function<void(pmix_status_t)>)>;
+
+    Monitors(Runtime& runtime, Host& host, FileWorker& files, Raise raise)
+        : runtime_(runtime), host_(host), files_(files), raise_(std::move(raise)) {}
 
     /// A request of a process (or of the host).
     void request(const Caller& caller, Info monitor, pmix_status_t error, Info directives, HostDone done);
@@ -53,11 +60,18 @@ class Monitors {
     void alert(const Monitor& monitor);
     void ask_host(const Caller& caller, Info monitor, pmix_status_t error, Info directives, HostDone done);
 
-    Server& server_;
+    Runtime& runtime_;
+    Host& host_;
+    FileWorker& files_;
+    Raise raise_;
     std::list<std::shared_ptr<Monitor>> active_;
 };
 
-/// The call of a process.
-void monitor_process(Runtime& runtime, Info monitor, pmix_status_t error, Info directives, HostDone done);
+/// The call of this process: to its server, or else to `own`, the service of its own server role (or null).
+void monitor_process(Runtime& runtime, Monitors* own, Info monitor, pmix_status_t error, Info directives,
+                     HostDone done);
+
+/// Registers the handler of a server: Monitor.
+void serve_monitors(CommandTable& commands, Monitors& monitors);
 
 }  // namespace muster

@@ -4,8 +4,7 @@
 
 #include <unistd.h>
 
-#include "core/client/client.hpp"
-#include "core/server/server.hpp"
+#include "core/runtime/runtime.hpp"
 
 namespace muster {
 namespace {
@@ -51,46 +50,45 @@ void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void* cb
     Host::answer(cbdata, std::move(answer));
 }
 
-void publish_by_host(Server& server, const Caller& caller, Info info, HostDone done) {
-    const auto upcall = server.host().module().publish;
+void publish_by_host(Host& host, const Caller& caller, Info info, HostDone done) {
+    const auto upcall = host.module().publish;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = arguments(caller, {}, std::move(info));
-    server.host().upcall(
-        "publish", kept, bounded(server, "publish", caller, kept->info, std::move(done)), [&](void* cbdata) {
-            return upcall(&kept->proc, kept->info.data(), kept->info.size(), Host::on_op, cbdata);
-        });
+    host.upcall("publish", kept, host.bounded("publish", caller.proc, kept->info, std::move(done)),
+                [&](void* cbdata) {
+                    return upcall(&kept->proc, kept->info.data(), kept->info.size(), Host::on_op, cbdata);
+                });
 }
 
-void lookup_by_host(Server& server, const Caller& caller, std::vector<std::string> keys, Info info,
+void lookup_by_host(Host& host, const Caller& caller, std::vector<std::string> keys, Info info,
                     HostDone done) {
-    const auto upcall = server.host().module().lookup;
+    const auto upcall = host.module().lookup;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     if (keys.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
     const size_t wanted = keys.size();
     const auto kept = arguments(caller, std::move(keys), std::move(info));
-    server.host().upcall("lookup", kept,
-                         bounded(server, "lookup", caller, kept->info,
-                                 [wanted, done = std::move(done)](HostAnswer answer) {
-                                     answer.status =
-                                         lookup_status(answer.status, wanted, answer.owners.size());
-                                     done(std::move(answer));
-                                 }),
-                         [&](void* cbdata) {
-                             return upcall(&kept->proc, kept->c_keys(), kept->info.data(), kept->info.size(),
-                                           on_lookup, cbdata);
-                         });
+    host.upcall("lookup", kept,
+                host.bounded("lookup", caller.proc, kept->info,
+                             [wanted, done = std::move(done)](HostAnswer answer) {
+                                 answer.status = lookup_status(answer.status, wanted, answer.owners.size());
+                                 done(std::move(answer));
+                             }),
+                [&](void* cbdata) {
+                    return upcall(&kept->proc, kept->c_keys(), kept->info.data(), kept->info.size(),
+                                  on_lookup, cbdata);
+                });
 }
 
-void unpublish_by_host(Server& server, const Caller& caller, std::vector<std::string> keys, Info info,
+void unpublish_by_host(Host& host, const Caller& caller, std::vector<std::string> keys, Info info,
                        HostDone done) {
-    const auto upcall = server.host().module().unpublish;
+    const auto upcall = host.module().unpublish;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = arguments(caller, std::move(keys), std::move(info));
-    server.host().upcall("unpublish", kept, bounded(server, "unpublish", caller, kept->info, std::move(done)),
-                         [&](void* cbdata) {
-                             return upcall(&kept->proc, kept->c_keys(), kept->info.data(), kept->info.size(),
-                                           Host::on_op, cbdata);
-                         });
+    host.upcall("unpublish", kept, host.bounded("unpublish", caller.proc, kept->info, std::move(done)),
+                [&](void* cbdata) {
+                    return upcall(&kept->proc, kept->c_keys(), kept->info.data(), kept->info.size(),
+                                  Host::on_op, cbdata);
+                });
 }
 
 // --- the wire ---
@@ -145,67 +143,77 @@ pmix_status_t lookup_status(pmix_status_t host, size_t wanted, size_t found) {
 }
 
 void publish(Runtime& runtime, Info info, HostDone done) {
-    if (Client* client = connected_client(runtime)) {
-        Packer message = client->packer(Command::Publish);
+    if (Upstream* upstream = upstream_of(runtime)) {
+        Packer message = upstream->packer(Command::Publish);
         message.uint32(geteuid()).infos(info);
-        ask(*client, std::move(message), {}, std::move(done));
-    } else if (Server* server = runtime.server()) {
-        publish_by_host(*server, Caller::host(runtime), std::move(info), std::move(done));
+        ask(*upstream, std::move(message), {}, std::move(done));
+    } else if (Host* host = host_of(runtime)) {
+        publish_by_host(*host, Caller::host(runtime), std::move(info), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
 void lookup(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done) {
-    if (Client* client = connected_client(runtime)) {
-        Packer message = client->packer(Command::Lookup);
+    if (Upstream* upstream = upstream_of(runtime)) {
+        Packer message = upstream->packer(Command::Lookup);
         write_keys(message, keys);
         message.infos(info);
-        ask(*client, std::move(message), read_found,
+        ask(*upstream, std::move(message), read_found,
             [wanted = keys.size(), done = std::move(done)](HostAnswer answer) {
                 answer.status = lookup_status(answer.status, wanted, answer.owners.size());
                 done(std::move(answer));
             });
-    } else if (Server* server = runtime.server()) {
-        lookup_by_host(*server, Caller::host(runtime), std::move(keys), std::move(info), std::move(done));
+    } else if (Host* host = host_of(runtime)) {
+        lookup_by_host(*host, Caller::host(runtime), std::move(keys), std::move(info), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
 void unpublish(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done) {
-    if (Client* client = connected_client(runtime)) {
-        Packer message = client->packer(Command::Unpublish);
+    if (Upstream* upstream = upstream_of(runtime)) {
+        Packer message = upstream->packer(Command::Unpublish);
         write_keys(message, keys);
         message.infos(info);
-        ask(*client, std::move(message), {}, std::move(done));
-    } else if (Server* server = runtime.server()) {
-        unpublish_by_host(*server, Caller::host(runtime), std::move(keys), std::move(info), std::move(done));
+        ask(*upstream, std::move(message), {}, std::move(done));
+    } else if (Host* host = host_of(runtime)) {
+        unpublish_by_host(*host, Caller::host(runtime), std::move(keys), std::move(info), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
-void handle::publish(Server& server, const Request& request) {
+namespace {
+
+void handle_publish(Host& host, const Request& request) {
     uint32_t claimed_user = 0;  // the connection says who it is
     Info info;
     if (!request.in.uint32(claimed_user) || !request.in.infos(info)) return request.malformed();
-    publish_by_host(server, Caller::of(*request.peer), std::move(info), reply_to(request));
+    publish_by_host(host, Caller::of(*request.peer), std::move(info), reply_to(request));
 }
 
-void handle::lookup(Server& server, const Request& request) {
+void handle_lookup(Host& host, const Request& request) {
     std::vector<std::string> keys;
     Info info;
     if (!read_keys(request.in, keys) || !request.in.infos(info)) return request.malformed();
-    lookup_by_host(server, Caller::of(*request.peer), std::move(keys), std::move(info),
+    lookup_by_host(host, Caller::of(*request.peer), std::move(keys), std::move(info),
                    reply_to(request, write_found));
 }
 
-void handle::unpublish(Server& server, const Request& request) {
+void handle_unpublish(Host& host, const Request& request) {
     std::vector<std::string> keys;
     Info info;
     if (!read_keys(request.in, keys) || !request.in.infos(info)) return request.malformed();
-    unpublish_by_host(server, Caller::of(*request.peer), std::move(keys), std::move(info), reply_to(request));
+    unpublish_by_host(host, Caller::of(*request.peer), std::move(keys), std::move(info), reply_to(request));
+}
+
+}  // namespace
+
+void serve_publications(CommandTable& commands, Host& host) {
+    commands.add(Command::Publish, [&host](const Request& request) { handle_publish(host, request); });
+    commands.add(Command::Lookup, [&host](const Request& request) { handle_lookup(host, request); });
+    commands.add(Command::Unpublish, [&host](const Request& request) { handle_unpublish(host, request); });
 }
 
 }  // namespace muster

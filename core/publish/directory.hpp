@@ -21,4 +21,7 @@ void unpublish(Runtime& runtime, std::vector<std::string> keys, Info info, HostD
 /// were not found.
 pmix_status_t lookup_status(pmix_status_t host, size_t wanted, size_t found);
 
+/// Registers the handlers of a server: Publish, Lookup, Unpublish.
+void serve_publications(CommandTable& commands, Host& host);
+
 }  // namespace muster

@@ -339,10 +339,11 @@ void Answers::ask_host() {
         std::tie(query.qualifiers, query.nqual) = qualifiers.release();
     }
     const InfoView first{kept->queries.data()->qualifiers, kept->queries.data()->nqual};
-    server.host().upcall(
-        "query", kept, bounded(server, "query", caller, first, std::move(done)), [&](void* cbdata) {
-            return upcall(&kept->proc, kept->queries.data(), kept->queries.size(), Host::on_info, cbdata);
-        });
+    server.host().upcall("query", kept, server.host().bounded("query", caller.proc, first, std::move(done)),
+                         [&](void* cbdata) {
+                             return upcall(&kept->proc, kept->queries.data(), kept->queries.size(),
+                                           Host::on_info, cbdata);
+                         });
 }
 
 void query_by_host(Server& server, const Caller& caller, std::optional<Asker> asker, Queries queries,
@@ -382,7 +383,7 @@ bool answer_attributes_for(const PeerVersion& server, const char* key, InfoView 
     return true;
 }
 
-void ask_server(Runtime& runtime, Client& client, Queries queries, HostDone done) {
+void ask_server(Runtime& runtime, Upstream& client, Queries queries, HostDone done) {
     const size_t wanted = queries.keys();
     bool refused = false;
     Info found;
@@ -450,7 +451,7 @@ void query(Runtime& runtime, Queries queries, HostDone done) {
         done = join(std::move(servers), all, std::move(done));
         if (queries.size() == 0) return done({});
     }
-    if (Client* client = connected_client(runtime)) {
+    if (Upstream* client = upstream_of(runtime)) {
         ask_server(runtime, *client, std::move(queries), std::move(done));
     } else if (Server* server = runtime.server()) {
         query_by_host(*server, Caller::host(runtime), std::nullopt, std::move(queries), std::move(done));
@@ -473,7 +474,8 @@ void handle::query(Server& server, const Request& request) {
     pmix_status_t status = Queries::read(request.in, queries);
     if (status == PMIX_SUCCESS)
         status = request.expand_infos(
-            server, [&](size_t& room) { return translate(server.runtime().groups(), queries, room); });
+            server.log(), server.runtime().parameters().size("server_base_max_request_memory"),
+            [&](size_t& room) { return translate(server.runtime().groups(), queries, room); });
     if (status != PMIX_SUCCESS) return request.peer->reply_status(request.tag, status);
     query_by_host(server, Caller::of(*request.peer), request.asker(), std::move(queries),
                   reply_to(request, write_infos));

@@ -8,7 +8,8 @@
 #include <new>
 #include <vector>
 
-#include "core/server/server.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/runtime/runtime.hpp"
 
 namespace muster {
 namespace {
@@ -24,12 +25,12 @@ const char* whole_job(const Collective& fence) {
 
 uint32_t Barriers::size_of(const Namespace& nspace) const {
     if (!nspace.registered || nspace.synthetic) return 0;
-    const auto size = server_.runtime().store().job_size(nspace.name.c_str());
+    const auto size = runtime_.store().job_size(nspace.name.c_str());
     return size && *size > 1 && *size == nspace.local_count() ? *size : 0;
 }
 
 int Barriers::offer(const Namespace& nspace) {
-    if (!server_.runtime().parameters().boolean("pmix_shared_barrier")) return -1;
+    if (!runtime_.parameters().boolean("pmix_shared_barrier")) return -1;
     const auto found = shared_.find(nspace.name);
     if (found != shared_.end()) return found->second.memory ? found->second.memory->descriptor() : -1;
     const uint32_t size = size_of(nspace);
@@ -37,7 +38,7 @@ int Barriers::offer(const Namespace& nspace) {
     Shared& shared = shared_[nspace.name];
     auto memory = BarrierMemory::create("pmix:barrier:" + nspace.name);
     if (!memory) {
-        MUSTER_LOG(server_.log(), Error,
+        MUSTER_LOG(runtime_.log(), Error,
                    "namespace %s has no barrier in memory (%s); its fences go by this server",
                    nspace.name.c_str(), memory.error().text.c_str());
         return -1;
@@ -94,7 +95,7 @@ void Barriers::ended(const Collective& fence, const Outcome& outcome) {
 
 /// Whether a fence over this job is with us.
 bool Barriers::called_at_server(const char* nspace) const {
-    const auto& active = server_.collectives().active();
+    const auto& active = collectives_.active();
     return std::any_of(active.begin(), active.end(), [nspace](const auto& one) {
         if (one->kind() != CollectiveKind::Fence) return false;
         const char* job = whole_job(*one);
@@ -109,7 +110,7 @@ void Barriers::all_arrived(const char* nspace) {
     if (std::exchange(releases_, true)) return;
     try {
         // Not from here: the channel of whoever told us is at work.
-        server_.runtime().loop().at_turn_end([this] { release_arrived(); });
+        runtime_.loop().at_turn_end([this] { release_arrived(); });
     } catch (const std::bad_alloc&) {
         releases_ = false;
         call_in(found->second);
@@ -143,7 +144,7 @@ void Barriers::release_arrived() {
 /// What the processes had sent before they arrived has come in on their sockets: all of it is read. False
 /// where that is not possible now.
 bool Barriers::take_what_was_sent(const std::string& name) {
-    const Namespace* nspace = server_.namespaces().find(name.c_str());
+    const Namespace* nspace = namespaces_.find(name.c_str());
     if (nspace == nullptr) return false;
     std::vector<PeerPtr> peers;
     for (const auto& [rank, client] : nspace->clients) {
@@ -165,7 +166,7 @@ bool Barriers::take_what_was_sent(const std::string& name) {
 void Barriers::registered(const char* name) {
     const auto found = shared_.find(name);
     if (found == shared_.end()) return;
-    const Namespace* nspace = server_.namespaces().find(name);
+    const Namespace* nspace = namespaces_.find(name);
     if (nspace != nullptr && size_of(*nspace) == found->second.size) return;
     // Processes count on the size that it had.
     call_in(found->second);

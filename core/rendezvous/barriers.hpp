@@ -13,11 +13,14 @@
 
 namespace muster {
 
+class Namespaces;
+class Runtime;
 struct Namespace;
 
 class Barriers {
   public:
-    explicit Barriers(Server& server) : server_(server) {}
+    Barriers(Runtime& runtime, Namespaces& namespaces, Collectives& collectives)
+        : runtime_(runtime), namespaces_(namespaces), collectives_(collectives) {}
 
     /// The descriptor for a process of this namespace that connects; -1 where there is none.
     int offer(const Namespace& nspace);
@@ -51,7 +54,9 @@ class Barriers {
     void release_arrived();
     bool take_what_was_sent(const std::string& nspace);
 
-    Server& server_;
+    Runtime& runtime_;
+    Namespaces& namespaces_;
+    Collectives& collectives_;
     TextMap<Shared> shared_;
     bool releases_ = false;  ///< at the end of this turn
 };

@@ -251,6 +251,7 @@ void Runtime::set_tool(std::unique_ptr<Tool> tool) {
     tool_.store(tool.release(), std::memory_order_release);
 }
 void Runtime::set_server(std::unique_ptr<Server> server) {
+    events_->serve(server->events(), server->namespaces());
     server_.store(server.release(), std::memory_order_release);
 }
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "core/groups/group_table.hpp"
+#include "core/exchange/group_table.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/base/value.hpp"

@@ -35,7 +35,7 @@ void Server::serve(const PeerPtr& peer, Frame frame) {
     }
     MUSTER_LOG(log(), Trace, "%s: %s, tag %u, %zu bytes", peer->text().c_str(), command_name(code), frame.tag,
                frame.payload.size());
-    const Handler* handler = find_handler(code);
+    const CommandTable::Handler* handler = commands_.find(code);
     if (handler == nullptr) {
         MUSTER_LOG(log(), Error, "%s sent command %u, which is not known here; answered as not supported",
                    peer->text().c_str(), static_cast<unsigned>(code));
@@ -53,7 +53,7 @@ void Server::serve(const PeerPtr& peer, Frame frame) {
     }
     const Request request{peer, frame.tag, in};
     try {
-        handler->run(*this, request);
+        handler->run(request);
         request.handled(frame.payload.size() + in.memory_taken());
         if (in.failed()) {
             MUSTER_LOG(log(), Error, "%s sent a request (%s) that cannot be read to its end: %s",

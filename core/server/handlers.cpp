@@ -4,62 +4,20 @@
 
 #include <cstring>
 
+#include "core/control/allocation.hpp"
+#include "core/credential/credential.hpp"
+#include "core/exchange/exchange.hpp"
+#include "core/exchange/group_table.hpp"
+#include "core/exchange/job_reply.hpp"
+#include "core/groups/construct.hpp"
+#include "core/log/log.hpp"
+#include "core/publish/directory.hpp"
 #include "core/server/server.hpp"
+#include "core/spawn/connect.hpp"
 #include "framework/base/status.hpp"
 
 namespace muster {
 namespace {
-
-constexpr Handler kHandlers[] = {
-    {Command::JobInfo, handle::job_info},
-    {Command::Abort, handle::abort},
-    {Command::Commit, handle::commit, AnswerTime::AtOnce},
-    {Command::Fence, handle::fence},
-    {Command::Get, handle::get},
-    {Command::Finalize, handle::finalize, AnswerTime::AtOnce},
-    {Command::Notify, handle::notify},
-    {Command::RegisterEvents, handle::register_events},
-    {Command::DeregisterEvents, handle::deregister_events, AnswerTime::Never},
-    {Command::RefreshCache, handle::refresh_cache},
-    {Command::ResolvePeers, handle::resolve_peers},
-    {Command::ResolveNodes, handle::resolve_nodes},
-    {Command::Post, handle::post, AnswerTime::Never},
-    {Command::AllArrived, handle::all_arrived, AnswerTime::Never},
-    {Command::Report, handle::report, AnswerTime::Never},
-    {Command::Publish, handle::publish},
-    {Command::Lookup, handle::lookup},
-    {Command::Unpublish, handle::unpublish},
-    {Command::Spawn, handle::spawn},
-    {Command::Connect, handle::connect},
-    {Command::Disconnect, handle::disconnect},
-    {Command::Log, handle::log},
-    {Command::Allocate, handle::allocate},
-    {Command::ResourceBlock, handle::resource_block},
-    {Command::SessionControl, handle::session_control},
-    {Command::JobControl, handle::job_control},
-    {Command::Query, handle::query},
-    {Command::GetCredential, handle::get_credential},
-    {Command::ValidateCredential, handle::validate_credential},
-    {Command::FabricRegister, handle::fabric_register},
-    {Command::FabricUpdate, handle::fabric_update},
-    {Command::Monitor, handle::monitor},
-    {Command::GroupConstruct, handle::group_construct},
-    {Command::ConstructRuns, handle::group_construct_runs},
-    {Command::GroupDestruct, handle::group_destruct},
-    {Command::IofPull, handle::iof_pull},
-    {Command::IofPush, handle::iof_push},
-    {Command::IofDeregister, handle::iof_deregister},
-    {Command::GroupInvite, handle::group_invite},
-    {Command::GroupLeave, handle::group_leave},
-    {Command::GroupJoin, handle::group_decision, AnswerTime::Never},
-};
-
-/// A function that answers one request with a status, and is safe to keep: the peer may be gone by then.
-std::function<void(pmix_status_t)> answer_later(const Request& request) {
-    return [ref = request.asker(), tag = request.tag](pmix_status_t status) {
-        if (const PeerPtr peer = ref.lock()) peer->reply_status(tag, status);
-    };
-}
 
 /// Whether a process may have the data of another one, or of its job.
 bool may_read(Server& server, const Peer& peer, const pmix_proc_t& target) {
@@ -68,38 +26,47 @@ bool may_read(Server& server, const Peer& peer, const pmix_proc_t& target) {
 
 }  // namespace
 
-const Handler* find_handler(uint8_t code) {
-    for (const Handler& handler : kHandlers) {
-        if (static_cast<uint8_t>(handler.command) == code) return &handler;
-    }
-    return nullptr;
-}
-
-SharedBytes packed_job_info(Server& server, const char* name, const Peer& peer) {
-    Namespace* nspace = server.namespaces().find(name);
-    if (nspace == nullptr || !nspace->registered) return nullptr;
-    const bool compact = peer.version.muster != 0;
-    for (const auto& packed : nspace->packed_job) {
-        if (packed.compact == compact && packed.format.bfrops == peer.format.bfrops &&
-            packed.format.buffer_type == peer.format.buffer_type) {
-            return packed.reply;
-        }
-    }
-    Packer reply = peer.packer();
-    reply.string(nspace->name);
-    if (nspace->synthetic && !server.runtime().store().knows(name)) {
-        // A tool: there is nothing to say of its job.
-        return std::make_shared<const Bytes>(reply.take());
-    }
-    const pmix_status_t status = server.runtime().store().pack_job(name, reply, compact);
-    if (status != PMIX_SUCCESS || reply.error() != PMIX_SUCCESS) {
-        MUSTER_LOG(server.log(), Error, "the job data of %s cannot be packed for %s: %s", name,
-                   peer.text().c_str(), status_text(status != PMIX_SUCCESS ? status : reply.error()));
-        return nullptr;
-    }
-    auto shared = std::make_shared<const Bytes>(reply.take());
-    nspace->packed_job.push_back({peer.format, compact, shared});
-    return shared;
+void Server::register_commands() {
+    const auto add = [this](Command command, void (*run)(Server&, const Request&),
+                            AnswerTime answer = AnswerTime::MayWait) {
+        commands_.add(
+            command, [this, run](const Request& request) { run(*this, request); }, answer);
+    };
+    add(Command::JobInfo, handle::job_info);
+    add(Command::Abort, handle::abort);
+    add(Command::Commit, handle::commit, AnswerTime::AtOnce);
+    add(Command::Fence, handle::fence);
+    add(Command::Get, handle::get);
+    add(Command::Finalize, handle::finalize, AnswerTime::AtOnce);
+    add(Command::RefreshCache, handle::refresh_cache);
+    add(Command::ResolvePeers, handle::resolve_peers);
+    add(Command::ResolveNodes, handle::resolve_nodes);
+    add(Command::Post, handle::post, AnswerTime::Never);
+    add(Command::AllArrived, handle::all_arrived, AnswerTime::Never);
+    add(Command::Spawn, handle::spawn);
+    add(Command::Query, handle::query);
+    add(Command::GroupConstruct, handle::group_construct);
+    add(Command::ConstructRuns, handle::group_construct_runs);
+    add(Command::GroupDestruct, handle::group_destruct);
+    add(Command::IofPull, handle::iof_pull);
+    add(Command::IofPush, handle::iof_push);
+    add(Command::IofDeregister, handle::iof_deregister);
+    add(Command::GroupInvite, handle::group_invite);
+    add(Command::GroupLeave, handle::group_leave);
+    add(Command::GroupJoin, handle::group_decision, AnswerTime::Never);
+    serve_publications(commands_, host_);
+    serve_credentials(commands_, runtime_, host_);
+    serve_allocations(commands_, host_);
+    serve_log(commands_, runtime_, host_, namespaces_);
+    serve_job_control(commands_, job_control_, runtime_.groups(), runtime_.log());
+    serve_fabrics(commands_, fabrics_);
+    serve_monitors(commands_, monitors_);
+    serve_connections(commands_, runtime_, namespaces_, collectives_, runtime_.groups());
+    serve_events(commands_, runtime_, events_, runtime_.groups(), [this](const Event& event) {
+        const char* id = event.info.view().string(PMIX_GROUP_ID);
+        return event.status != PMIX_GROUP_INVITED || id == nullptr ||
+               group_construct_->has_room(event.source, id, event.targets.size() + 1);
+    });
 }
 
 void handle::job_info(Server& server, const Request& request) {
@@ -115,48 +82,12 @@ void handle::job_info(Server& server, const Request& request) {
         });
         return;
     }
-    if (SharedBytes packed = packed_job_info(server, peer->proc.nspace, *peer)) {
+    if (SharedBytes packed =
+            packed_job_info(server.runtime(), server.namespaces(), peer->proc.nspace, *peer)) {
         peer->reply_shared(request.tag, std::move(packed));
     } else {
         peer->reply_status(request.tag, PMIX_ERROR);
     }
-}
-
-namespace {
-
-pmix_status_t too_many_members(Server& server, const Peer& peer, const char* parameter) {
-    MUSTER_LOG(server.log(), Error,
-               "the members of the groups that a request of %s names would take too much memory: it is "
-               "refused (%s)",
-               peer.text().c_str(), parameter);
-    return PMIX_ERR_OUT_OF_RESOURCE;
-}
-
-}  // namespace
-
-bool Request::expand(Server& server, std::vector<pmix_proc_t>& procs) const {
-    const GroupTable& groups = server.runtime().groups();
-    const size_t most = peer->max_decoded / sizeof(pmix_proc_t);
-    pmix_status_t status = PMIX_SUCCESS;
-    if (!groups.all().empty() && groups.expanded_size(procs) > most) {
-        status = too_many_members(server, *peer, "server_base_max_decoded");
-    } else if (!groups.expand(procs)) {
-        status = PMIX_ERR_BAD_PARAM;
-    }
-    if (status != PMIX_SUCCESS) {
-        peer->reply_status(tag, status);
-        return false;
-    }
-    keeps(procs.size());
-    return true;
-}
-
-pmix_status_t Request::expand_infos(Server& server,
-                                    const std::function<pmix_status_t(size_t& room)>& expand) const {
-    size_t room = server.runtime().parameters().size("server_base_max_request_memory");
-    const pmix_status_t status = expand(room);
-    if (status != PMIX_ERR_OUT_OF_RESOURCE) return status;
-    return too_many_members(server, *peer, "server_base_max_request_memory");
 }
 
 void handle::abort(Server& server, const Request& request) {
@@ -165,7 +96,7 @@ void handle::abort(Server& server, const Request& request) {
     std::vector<pmix_proc_t> procs;
     if (!request.in.status(status) || !request.in.string(message) || !request.in.procs(procs))
         return request.malformed();
-    if (!request.expand(server, procs)) return;
+    if (!request.expand(server.runtime().groups(), server.log(), procs)) return;
     const LocalClient* client = server.namespaces().client(request.peer->proc);
     server.host().abort(request.peer->proc, client == nullptr ? nullptr : client->server_object, status,
                         std::move(message), std::move(procs),
@@ -192,7 +123,7 @@ void handle::fence(Server& server, const Request& request) {
         !request.in.boolean(arrival.maps_barrier))
         return request.malformed();
     if (procs.empty()) procs.push_back(make_proc(request.peer->proc.nspace, PMIX_RANK_WILDCARD));
-    if (!request.expand(server, procs)) return;
+    if (!request.expand(server.runtime().groups(), server.log(), procs)) return;
     arrival.proc = request.peer->proc;
     arrival.reply = [answer = answer_later(request)](const Outcome& outcome) { answer(outcome.status); };
     server.collectives().arrive(CollectiveKind::Fence, "", std::move(procs), std::move(arrival));

@@ -8,8 +8,9 @@
 #include <cstring>
 #include <iterator>
 
-#include "core/collective/fence.hpp"
+#include "core/events/events.hpp"
 #include "core/groups/construct.hpp"
+#include "core/rendezvous/fence.hpp"
 #include "core/spawn/connect.hpp"
 #include "framework/base/info_key.hpp"
 #include "framework/base/status.hpp"
@@ -21,25 +22,28 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
     : runtime_(runtime),
       host_(runtime.loop(), runtime.log(), module, size),
       modex_(*this, runtime.parameters()),
-      collectives_(*this),
       files_(runtime.loop()),
-      monitors_(*this),
-      job_networks_(*this),
-      events_(*this, runtime.parameters().size("pmix_event_cache_size"),
-              runtime.parameters().size("pmix_event_queue_size"),
-              runtime.parameters().size("pmix_event_max_codes")) {
-    collectives_.set_operation(CollectiveKind::Fence, std::make_unique<FenceOperation>(*this));
-    auto connections = std::make_shared<Connections>(*this);
+      monitors_(runtime, host_, files_,
+                [this](const auto& event, auto taken) { events_.from_client(event, std::move(taken)); }),
+      events_(runtime, host_, namespaces_,
+              [&runtime](EventPtr event) { runtime.events().raise(std::move(event)); },
+              {.held_bytes = runtime.parameters().size("pmix_event_cache_size"),
+               .queued_bytes = runtime.parameters().size("pmix_event_queue_size"),
+               .codes = runtime.parameters().size("pmix_event_max_codes")}) {
+    collectives_.set_operation(CollectiveKind::Fence,
+                               std::make_unique<FenceOperation>(host_, collectives_, modex_, barriers_));
+    auto connections = std::make_shared<Connections>(namespaces_);
     collectives_.set_operation(CollectiveKind::Connect,
-                               std::make_unique<ConnectOperation>(*this, connections));
+                               std::make_unique<ConnectOperation>(host_, collectives_, connections));
     collectives_.set_operation(CollectiveKind::Disconnect,
-                               std::make_unique<DisconnectOperation>(*this, connections));
+                               std::make_unique<DisconnectOperation>(host_, collectives_, connections));
     auto group_construct = std::make_unique<GroupConstruct>(*this);
     group_construct_ = group_construct.get();
     collectives_.set_operation(CollectiveKind::GroupConstruct, std::move(group_construct));
     auto group_destruct = std::make_unique<GroupDestruct>(*this);
     group_destruct_ = group_destruct.get();
     collectives_.set_operation(CollectiveKind::GroupDestruct, std::move(group_destruct));
+    register_commands();
     on_departure([this](const pmix_proc_t& proc, bool lost) {
         // One that has said goodbye may use its files until the host says that it has ended.
         if (lost) cleanups_.ended(proc);

@@ -19,10 +19,13 @@
 #include "core/collective/collectives.hpp"
 #include "core/control/cleanup.hpp"
 #include "core/control/file_worker.hpp"
+#include "core/control/job_control.hpp"
 #include "core/events/event_router.hpp"
+#include "core/exchange/command_table.hpp"
 #include "core/exchange/host.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/exchange/peer.hpp"
+#include "core/fabric/fabric.hpp"
 #include "core/groups/invitation_watch.hpp"
 #include "core/groups/meetings.hpp"
 #include "core/groups/process_sets.hpp"
@@ -67,6 +70,8 @@ class Server {
     FileWorker& files() { return files_; }
     NodeDescription& node_description() { return node_description_; }
     Cleanups& cleanups() { return cleanups_; }
+    JobControl& job_control() { return job_control_; }
+    Fabrics& fabrics() { return fabrics_; }
     Monitors& monitors() { return monitors_; }
     JobEnvironments& job_environments() { return job_environments_; }
     ForkEnvironment& fork_environment() { return fork_environment_; }
@@ -149,6 +154,7 @@ class Server {
     void watch_held(const std::shared_ptr<Admission>& admission);
     void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
     std::shared_ptr<Unanswered> unanswered_of(const Peer& peer);
+    void register_commands();
     // frames.cpp
     void on_frame(const PeerPtr& peer, Frame frame);
     void serve(const PeerPtr& peer, Frame frame);
@@ -170,21 +176,26 @@ class Server {
     void hear_goodbye(const pmix_proc_t& proc);
 
     Runtime& runtime_;
+    CommandTable commands_;
     Host host_;
     Namespaces namespaces_;
     Modex modex_;
-    Barriers barriers_{*this};
+    Collectives collectives_{runtime_.loop(), namespaces_,
+                             [this](const char* nspace) { return runtime_.store().job_size(nspace); },
+                             runtime_.log()};
+    Barriers barriers_{runtime_, namespaces_, collectives_};
     Meetings meetings_{*this};
-    Collectives collectives_;
     GroupConstruct* group_construct_ = nullptr;  // the collectives'
     GroupDestruct* group_destruct_ = nullptr;    // likewise
     NodeDescription node_description_{files_};   ///< outlives the worker, which reports to it
     FileWorker files_;                           ///< before who uses it
     Cleanups cleanups_{files_};
+    JobControl job_control_{host_, namespaces_, cleanups_};
     Monitors monitors_;
     JobEnvironments job_environments_;
-    ForkEnvironment fork_environment_{*this};
-    JobNetworks job_networks_;
+    ForkEnvironment fork_environment_{runtime_, job_environments_, [this] { return uris(); }};
+    JobNetworks job_networks_{runtime_, namespaces_};
+    Fabrics fabrics_{host_, job_networks_};
     HostAttributes host_attributes_;
     EventRouter events_;
     ProcessSets process_sets_{*this};

@@ -8,7 +8,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/server/server.hpp"
+#include "core/runtime/runtime.hpp"
+#include "core/setup/job_network.hpp"
 #include "framework/base/value_bytes.hpp"
 #include "framework/pnet.hpp"
 
@@ -46,8 +47,8 @@ constexpr const char* kSetupDirectives[] = {PMIX_SETUP_APP_ENVARS, PMIX_SETUP_AP
                                             PMIX_SETUP_APP_ALL,    PMIX_ALLOC_FABRIC,
                                             PMIX_NODE_MAP,         PMIX_PROC_MAP};
 
-void forward_environment(Server& server, Info& result) {
-    const std::string list = server.runtime().parameters().text("server_base_forward_environment");
+void forward_environment(Runtime& runtime, Info& result) {
+    const std::string list = runtime.parameters().text("server_base_forward_environment");
     if (list.empty()) return;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const char* equals = std::strchr(*entry, '=');
@@ -61,41 +62,42 @@ void forward_environment(Server& server, Info& result) {
 
 }  // namespace
 
-pmix_status_t setup_application(Server& server, const char* nspace, InfoView directives, Info& result) {
+pmix_status_t setup_application(Runtime& runtime, JobNetworks& networks, const char* nspace,
+                                InfoView directives, Info& result) {
     for (const pmix_info_t& directive : directives) {
         if ((directive.flags & PMIX_INFO_REQD) == 0) continue;
         const auto is_it = [&](const char* key) { return key_is(directive.key, key); };
         if (std::none_of(std::begin(kSetupDirectives), std::end(kSetupDirectives), is_it)) {
-            MUSTER_LOG(server.log(), Error, "the set-up of %s requires %s, which nothing here supports",
+            MUSTER_LOG(runtime.log(), Error, "the set-up of %s requires %s, which nothing here supports",
                        nspace, directive.key);
             return PMIX_ERR_NOT_SUPPORTED;
         }
     }
     Info gathered;
     if (directives.is_true(PMIX_SETUP_APP_ENVARS) || directives.is_true(PMIX_SETUP_APP_ALL))
-        forward_environment(server, gathered);
+        forward_environment(runtime, gathered);
     // What is allocated belongs to a job, which has a name.
     const bool named = *nspace != '\0';
     if (!named && directives.has(PMIX_ALLOC_FABRIC)) return PMIX_ERR_BAD_PARAM;
-    const auto networks = server.job_networks().allocate(nspace, directives, gathered);
-    if (!named) server.job_networks().forget(nspace);
-    if (!networks) {
-        MUSTER_LOG(server.log(), Error, "%s", networks.error().text.c_str());
-        return networks.status();
+    const auto allocated = networks.allocate(nspace, directives, gathered);
+    if (!named) networks.forget(nspace);
+    if (!allocated) {
+        MUSTER_LOG(runtime.log(), Error, "%s", allocated.error().text.c_str());
+        return allocated.status();
     }
     result = std::move(gathered);
     return PMIX_SUCCESS;
 }
 
-pmix_status_t setup_local_support(Server& server, const char* nspace, InfoView info) {
-    if (const pmix_status_t status = server.job_environments().add(nspace, info); status != PMIX_SUCCESS)
-        return status;
+pmix_status_t setup_local_support(Runtime& runtime, JobEnvironments& environments, JobNetworks& networks,
+                                  const char* nspace, InfoView info) {
+    if (const pmix_status_t status = environments.add(nspace, info); status != PMIX_SUCCESS) return status;
     Info environment;
-    if (const auto done = server.job_networks().setup_local(nspace, info, environment); !done) {
-        MUSTER_LOG(server.log(), Error, "%s", done.error().text.c_str());
+    if (const auto done = networks.setup_local(nspace, info, environment); !done) {
+        MUSTER_LOG(runtime.log(), Error, "%s", done.error().text.c_str());
         return done.status();
     }
-    return server.job_environments().add(nspace, environment);
+    return environments.add(nspace, environment);
 }
 
 pmix_status_t JobEnvironments::add(const char* nspace, InfoView info) {
@@ -132,13 +134,13 @@ void JobEnvironments::apply(const char* nspace, const char* const* env,
     }
 }
 
-pmix_status_t collect_inventory(Server& server, InfoView directives, const std::string& topology,
+pmix_status_t collect_inventory(Runtime& runtime, InfoView directives, const std::string& topology,
                                 Info& inventory) {
     for (const pmix_info_t& directive : directives) {
         if ((directive.flags & PMIX_INFO_REQD) != 0) return PMIX_ERR_NOT_SUPPORTED;
     }
     Info node;
-    node.add(PMIX_HOSTNAME, server.runtime().hostname().c_str());
+    node.add(PMIX_HOSTNAME, runtime.hostname().c_str());
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page_size = sysconf(_SC_PAGESIZE);
     if (pages > 0 && page_size > 0) {
@@ -146,14 +148,14 @@ pmix_status_t collect_inventory(Server& server, InfoView directives, const std::
                  Value::uint64(static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_size)));
     }
     if (!topology.empty()) node.add(PMIX_HWLOC_XML_V2, topology.c_str());
-    for (const Pnet* network : server.runtime().registry().pnets()) {
+    for (const Pnet* network : runtime.registry().pnets()) {
         const auto collected = network->collect_inventory(directives, node);
         if (!collected && collected.status() != PMIX_ERR_NOT_AVAILABLE)
-            MUSTER_LOG(server.log(), Error, "%s", collected.error().text.c_str());
+            MUSTER_LOG(runtime.log(), Error, "%s", collected.error().text.c_str());
     }
     Info nodes;
     nodes.add(PMIX_NODE_INFO_ARRAY, std::move(node).to_value());
-    Packer packed(server.runtime().own_format());
+    Packer packed(runtime.own_format());
     packed.infos(nodes);
     if (packed.error() != PMIX_SUCCESS) return packed.error();
     Bytes bytes = packed.take();
@@ -163,36 +165,36 @@ pmix_status_t collect_inventory(Server& server, InfoView directives, const std::
 
 namespace {
 
-void tell_networks(Server& server, InfoView node) {
+void tell_networks(Runtime& runtime, InfoView node) {
     const char* name = node.string(PMIX_HOSTNAME);
     if (name == nullptr) return;
-    for (const Pnet* network : server.runtime().registry().pnets()) {
+    for (const Pnet* network : runtime.registry().pnets()) {
         const auto told = network->deliver_inventory(name, node);
         if (!told && told.status() != PMIX_ERR_NOT_AVAILABLE)
-            MUSTER_LOG(server.log(), Error, "%s", told.error().text.c_str());
+            MUSTER_LOG(runtime.log(), Error, "%s", told.error().text.c_str());
     }
 }
 
 }  // namespace
 
-pmix_status_t deliver_inventory(Server& server, InfoView info) {
+pmix_status_t deliver_inventory(Runtime& runtime, InfoView info) {
     for (const pmix_info_t& entry : info) {
         if (!key_is(entry.key, kInventoryKey) || entry.value.type != PMIX_BYTE_OBJECT) continue;
-        Unpacker packed(server.runtime().own_format(), value_as_bytes(&entry.value));
+        Unpacker packed(runtime.own_format(), value_as_bytes(&entry.value));
         Info nodes;
         if (!packed.infos(nodes)) return packed.error();
-        if (const auto stored = server.runtime().store().register_resources(nodes); !stored) {
-            MUSTER_LOG(server.log(), Error, "an inventory was not taken: %s", stored.error().text.c_str());
+        if (const auto stored = runtime.store().register_resources(nodes); !stored) {
+            MUSTER_LOG(runtime.log(), Error, "an inventory was not taken: %s", stored.error().text.c_str());
             return stored.status();
         }
         for (const pmix_info_t& node : nodes)
-            tell_networks(server, value_as_infos(&node.value));
+            tell_networks(runtime, value_as_infos(&node.value));
     }
     return PMIX_SUCCESS;
 }
 
-pmix_status_t collect_job_info(Server& server, const std::vector<pmix_proc_t>& procs, Bytes& packed) {
-    const WireFormat format = server.runtime().own_format();
+pmix_status_t collect_job_info(Runtime& runtime, const std::vector<pmix_proc_t>& procs, Bytes& packed) {
+    const WireFormat format = runtime.own_format();
     Packer all(format);
     std::vector<std::string> done;
     bool any = false;
@@ -201,8 +203,8 @@ pmix_status_t collect_job_info(Server& server, const std::vector<pmix_proc_t>& p
         if (std::find(done.begin(), done.end(), name) != done.end()) continue;
         Packer job(format);
         job.string(name);
-        if (server.runtime().store().knows(name.c_str()) &&
-            server.runtime().store().pack_job(name.c_str(), job, false) == PMIX_SUCCESS) {
+        if (runtime.store().knows(name.c_str()) &&
+            runtime.store().pack_job(name.c_str(), job, false) == PMIX_SUCCESS) {
             if (job.error() != PMIX_SUCCESS) return job.error();
             all.bytes(job.view());
             any = true;

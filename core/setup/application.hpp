@@ -15,15 +15,14 @@
 
 namespace muster {
 
-class Server;
+class JobNetworks;
+class Runtime;
 
 /// What the directives ask for: PMIX_SET_ENVAR entries of the variables of this process whose names match
 /// server_base_forward_environment, and what the networks (JobNetworks) have to say. A directive that is
 /// required and that nobody here knows is PMIX_ERR_NOT_SUPPORTED.
-pmix_status_t setup_application(Server& server, const char* nspace, InfoView directives, Info& result);
-
-/// Takes what setup_application gave on the launcher's node.
-pmix_status_t setup_local_support(Server& server, const char* nspace, InfoView info);
+pmix_status_t setup_application(Runtime& runtime, JobNetworks& networks, const char* nspace,
+                                InfoView directives, Info& result);
 
 /// Variables for the processes of each job, as setup_local_support delivered them. Any thread.
 class JobEnvironments {
@@ -48,19 +47,23 @@ class JobEnvironments {
     TextMap<std::vector<Variable>> by_nspace_;
 };
 
+/// Takes what setup_application gave on the launcher's node.
+pmix_status_t setup_local_support(Runtime& runtime, JobEnvironments& environments, JobNetworks& networks,
+                                  const char* nspace, InfoView info);
+
 /// Key of an inventory: a byte object, since some hosts (Open MPI's orted) carry no arrays.
 inline constexpr const char* kInventoryKey = "muster.inventory";
 
 /// What this node has (memory, topology, what networks say), as an entry that another server takes in
 /// (PMIx_server_collect_inventory). `topology`: hwloc's XML, empty for none. No directive is known, so a
 /// required one is PMIX_ERR_NOT_SUPPORTED.
-pmix_status_t collect_inventory(Server& server, InfoView directives, const std::string& topology,
+pmix_status_t collect_inventory(Runtime& runtime, InfoView directives, const std::string& topology,
                                 Info& inventory);
 /// Takes inventories in (PMIx_server_deliver_inventory); entries that are not ours are passed over.
-pmix_status_t deliver_inventory(Server& server, InfoView info);
+pmix_status_t deliver_inventory(Runtime& runtime, InfoView info);
 
 /// The job data of the namespaces of `procs`, packed for another server: a byte object for each namespace
 /// that is known here. PMIX_ERR_NOT_FOUND when none is.
-pmix_status_t collect_job_info(Server& server, const std::vector<pmix_proc_t>& procs, Bytes& packed);
+pmix_status_t collect_job_info(Runtime& runtime, const std::vector<pmix_proc_t>& procs, Bytes& packed);
 
 }  // namespace muster

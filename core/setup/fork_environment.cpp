@@ -4,11 +4,13 @@
 
 #include <memory>
 
-#include "core/server/server.hpp"
+#include "core/runtime/runtime.hpp"
+#include "core/setup/application.hpp"
 #include "framework/base/info_key.hpp"
 #include "framework/pmdl.hpp"
 #include "framework/pnet.hpp"
 #include "framework/psec.hpp"
+#include "framework/ptl/handshake.hpp"
 
 namespace muster {
 namespace {
@@ -52,10 +54,9 @@ const ForkEnvironment::Common& ForkEnvironment::common() {
     const auto set = [&](const char* name, std::string value) {
         made->variables.emplace_back(name, std::move(value));
     };
-    Runtime& runtime = server_.runtime();
     const std::string self =
-        std::string(runtime.self().nspace) + "." + std::to_string(runtime.self().rank) + ";";
-    for (const std::string& uri : server_.uris()) {
+        std::string(runtime_.self().nspace) + "." + std::to_string(runtime_.self().rank) + ";";
+    for (const std::string& uri : uris_()) {
         // OpenPMIx's clients know TCP only; what is ours alone goes under a name that they do not read.
         if (uri.compare(0, 3, "tcp") == 0) {
             // Under the names of all versions, as OpenPMIx has it: some programs look for one of the older
@@ -68,22 +69,22 @@ const ForkEnvironment::Common& ForkEnvironment::common() {
         }
     }
     std::string security;
-    for (const Psec* module : runtime.registry().psecs())
+    for (const Psec* module : runtime_.registry().psecs())
         security += (security.empty() ? "" : ",") + std::string(module->name());
     set("PMIX_SECURITY_MODE", security);
-    set("PMIX_BFROP_BUFFER_TYPE", runtime.own_format().buffer_type == BufferType::FullyDescribed
+    set("PMIX_BFROP_BUFFER_TYPE", runtime_.own_format().buffer_type == BufferType::FullyDescribed
                                       ? "PMIX_BFROP_BUFFER_FULLY_DESC"
                                       : "PMIX_BFROP_BUFFER_NON_DESC");
     set("PMIX_GDS_MODULE", kWireStore);
-    if (const std::string shared = runtime.store().shared_form(); !shared.empty())
+    if (const std::string shared = runtime_.store().shared_form(); !shared.empty())
         set("PMIX_MUSTER_STORE", shared);
-    set("PMIX_MUSTER_MAX_PAYLOAD", std::to_string(runtime.parameters().size("server_base_max_payload")));
-    set("PMIX_SERVER_TMPDIR", runtime.session_directory());
-    set("PMIX_SYSTEM_TMPDIR", runtime.system_directory());
-    set("PMIX_HOSTNAME", runtime.hostname());
+    set("PMIX_MUSTER_MAX_PAYLOAD", std::to_string(runtime_.parameters().size("server_base_max_payload")));
+    set("PMIX_SERVER_TMPDIR", runtime_.session_directory());
+    set("PMIX_SYSTEM_TMPDIR", runtime_.system_directory());
+    set("PMIX_HOSTNAME", runtime_.hostname());
     set("PMIX_VERSION", own_wire_version());
-    made->models = runtime.registry().pmdls();
-    for (Pnet* network : runtime.registry().pnets()) {
+    made->models = runtime_.registry().pmdls();
+    for (Pnet* network : runtime_.registry().pnets()) {
         if (network->sets_variables()) made->networks.push_back(network);
     }
     common_ = made.get();
@@ -97,19 +98,19 @@ ForkEnvironment::Variables ForkEnvironment::build(const Common& common, const pm
     variables.emplace_back("PMIX_NAMESPACE", proc.nspace);
     variables.emplace_back("PMIX_RANK", std::to_string(proc.rank));
     variables.insert(variables.end(), common.variables.begin(), common.variables.end());
-    server_.job_environments().apply(proc.nspace, env, variables, threads == Threads::Many);
+    job_environments_.apply(proc.nspace, env, variables, threads == Threads::Many);
     for (const Pnet* network : common.networks) {
         const Result<void> added = network->setup_fork(proc, variables);
         if (!added && added.status() != PMIX_ERR_NOT_AVAILABLE)
-            MUSTER_LOG(server_.log(), Error, "%s", added.error().text.c_str());
+            MUSTER_LOG(runtime_.log(), Error, "%s", added.error().text.c_str());
     }
     if (common.models.empty()) return variables;
-    const muster_pmdl_process_t process = model_facts(server_.runtime().store(), proc, env);
+    const muster_pmdl_process_t process = model_facts(runtime_.store(), proc, env);
     std::unique_lock lock(models_lock_, std::defer_lock);
     if (threads == Threads::Many) lock.lock();
     for (const Pmdl* model : common.models) {
         if (const Result<void> added = model->setup_fork(process, variables); !added)
-            MUSTER_LOG(server_.log(), Error, "%s", added.error().text.c_str());
+            MUSTER_LOG(runtime_.log(), Error, "%s", added.error().text.c_str());
     }
     return variables;
 }

@@ -7,6 +7,7 @@
 #include <pmix_common.h>
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,14 +18,18 @@ namespace muster {
 
 class Pmdl;
 class Pnet;
-class Server;
+class JobEnvironments;
+class Runtime;
 
 class ForkEnvironment {
   public:
     /// Name and value of each variable; of two with one name the later one counts.
     using Variables = std::vector<std::pair<std::string, std::string>>;
 
-    explicit ForkEnvironment(Server& server) : server_(server) {}
+    /// `uris`: how clients reach the server, asked for once.
+    ForkEnvironment(Runtime& runtime, JobEnvironments& job_environments,
+                    std::function<std::vector<std::string>()> uris)
+        : runtime_(runtime), job_environments_(job_environments), uris_(std::move(uris)) {}
     ~ForkEnvironment();
     ForkEnvironment(const ForkEnvironment&) = delete;
     ForkEnvironment& operator=(const ForkEnvironment&) = delete;
@@ -50,7 +55,9 @@ class ForkEnvironment {
     const Common& common();
     Variables build(const Common& common, const pmix_proc_t& proc, const char* const* env, Threads threads);
 
-    Server& server_;
+    Runtime& runtime_;
+    JobEnvironments& job_environments_;
+    std::function<std::vector<std::string>()> uris_;
     std::atomic<const Common*> common_{nullptr};  // ours; made on the loop, once
     std::mutex models_lock_;                      // held in calls of programming models (pmdl)
 };

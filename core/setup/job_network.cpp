@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/server/server.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/runtime/runtime.hpp"
 #include "framework/base/value_bytes.hpp"
 #include "framework/pnet.hpp"
 #include "framework/preg.hpp"
@@ -37,13 +38,13 @@ constexpr size_t kMaxNodes = size_t{1} << 24;
 constexpr pmix_rank_t kMaxRanks = pmix_rank_t{1} << 28;
 
 /// The job of the maps among the directives; without them, with no nodes.
-Result<std::unique_ptr<PnetJob>> job_of_maps(Server& server, const char* nspace, InfoView directives) {
+Result<std::unique_ptr<PnetJob>> job_of_maps(Runtime& runtime, const char* nspace, InfoView directives) {
     std::vector<std::string> nodes;
     struct Ranks {
         std::vector<uint32_t> node_of;
         uint32_t node = 0;
     } ranks;
-    const std::vector<Preg*> pregs = server.runtime().registry().pregs();
+    const std::vector<Preg*> pregs = runtime.registry().pregs();
     std::string decoded;
     const Result<ByteView> node_map = map_of(directives.value(PMIX_NODE_MAP), decoded);
     if (!node_map) return node_map.error();
@@ -85,13 +86,12 @@ Result<std::unique_ptr<PnetJob>> job_of_maps(Server& server, const char* nspace,
         if (ranks.node > nodes.size())
             return Error{PMIX_ERR_BAD_PARAM, "PMIX_PROC_MAP has more nodes than PMIX_NODE_MAP"};
     }
-    return std::make_unique<PnetJob>(nspace, server.runtime().hostname(), std::move(nodes),
-                                     std::move(ranks.node_of));
+    return std::make_unique<PnetJob>(nspace, runtime.hostname(), std::move(nodes), std::move(ranks.node_of));
 }
 
 /// The job as it is registered here.
-PnetJob job_of_store(Server& server, const char* nspace) {
-    const Gds& store = server.runtime().store();
+PnetJob job_of_store(Runtime& runtime, const char* nspace) {
+    const Gds& store = runtime.store();
     std::vector<std::string> nodes;
     std::vector<uint32_t> node_of;
     if (store.knows(nspace) && store.nodes_of(nspace, nodes) == PMIX_SUCCESS) {
@@ -106,7 +106,7 @@ PnetJob job_of_store(Server& server, const char* nspace) {
             }
         }
     }
-    return {nspace, server.runtime().hostname(), std::move(nodes), std::move(node_of)};
+    return {nspace, runtime.hostname(), std::move(nodes), std::move(node_of)};
 }
 
 bool is_variable(const char* key) {
@@ -128,13 +128,13 @@ bool same_fabric(InfoView a, InfoView b) {
 }  // namespace
 
 Result<void> JobNetworks::allocate(const char* nspace, InfoView directives, Info& result) {
-    const std::vector<Pnet*> pnets = server_.runtime().registry().pnets();
+    const std::vector<Pnet*> pnets = runtime_.registry().pnets();
     const bool all = directives.is_true(PMIX_SETUP_APP_ALL);
     const uint32_t what = (all || directives.is_true(PMIX_SETUP_APP_ENVARS) ? MUSTER_PNET_ENVARS : 0) |
                           (all || directives.is_true(PMIX_SETUP_APP_NONENVARS) ? MUSTER_PNET_NONENVARS : 0);
     const pmix_info_t* request = directives.find(PMIX_ALLOC_FABRIC);
     if (what == 0 && request == nullptr) return {};
-    auto job = job_of_maps(server_, nspace, directives);
+    auto job = job_of_maps(runtime_, nspace, directives);
     if (!job) return job.error();
     bool answered = false;
     Result<void> refusal = Error{PMIX_ERR_NOT_SUPPORTED, "no network here answers PMIX_ALLOC_FABRIC"};
@@ -147,7 +147,7 @@ Result<void> JobNetworks::allocate(const char* nspace, InfoView directives, Info
                 other->deregister(nspace);
             return done;
         } else if (request != nullptr) {
-            MUSTER_LOG(server_.runtime().registry().log("pnet"), Info, "%s", done.error().text.c_str());
+            MUSTER_LOG(runtime_.registry().log("pnet"), Info, "%s", done.error().text.c_str());
         }
     }
     if (request == nullptr || answered || (request->flags & PMIX_INFO_REQD) == 0) return {};
@@ -155,9 +155,9 @@ Result<void> JobNetworks::allocate(const char* nspace, InfoView directives, Info
 }
 
 Result<void> JobNetworks::setup_local(const char* nspace, InfoView info, Info& environment) {
-    const PnetJob job = job_of_store(server_, nspace);
+    const PnetJob job = job_of_store(runtime_, nspace);
     Info added;
-    for (const Pnet* pnet : server_.runtime().registry().pnets()) {
+    for (const Pnet* pnet : runtime_.registry().pnets()) {
         Result<void> done = pnet->setup_local(job, info, added);
         if (!done && done.status() != PMIX_ERR_NOT_AVAILABLE) return done;
     }
@@ -165,15 +165,15 @@ Result<void> JobNetworks::setup_local(const char* nspace, InfoView info, Info& e
     for (size_t i = 0; i < added.size(); ++i)
         (is_variable(added[i].key) ? environment : data).add_move(added[i]);
     if (data.empty()) return {};
-    if (server_.runtime().store().knows(nspace)) return store(nspace, data);
+    if (runtime_.store().knows(nspace)) return store(nspace, data);
     waiting_.insert_or_assign(nspace, std::move(data));
     return {};
 }
 
 Result<void> JobNetworks::store(const char* nspace, InfoView data) {
-    Namespace* known = server_.namespaces().find(nspace);
+    Namespace* known = namespaces_.find(nspace);
     const int32_t nlocal = known == nullptr ? 0 : std::max<int32_t>(0, known->nlocal);
-    auto stored = server_.runtime().store().register_job(nspace, nlocal, data);
+    auto stored = runtime_.store().register_job(nspace, nlocal, data);
     if (stored && known != nullptr) known->packed_job.clear();
     return stored;
 }
@@ -184,17 +184,17 @@ void JobNetworks::registered(const char* nspace) {
     const Info data = std::move(found->second);
     waiting_.erase(found);
     if (const auto stored = store(nspace, data); !stored)
-        MUSTER_LOG(server_.log(), Error, "%s", stored.error().text.c_str());
+        MUSTER_LOG(runtime_.log(), Error, "%s", stored.error().text.c_str());
 }
 
 void JobNetworks::forget(const char* nspace) {
     waiting_.erase(nspace);
-    for (const Pnet* pnet : server_.runtime().registry().pnets())
+    for (const Pnet* pnet : runtime_.registry().pnets())
         pnet->deregister(nspace);
 }
 
 Result<void> JobNetworks::register_fabric(InfoView directives, Info& result) {
-    for (Pnet* pnet : server_.runtime().registry().pnets()) {
+    for (Pnet* pnet : runtime_.registry().pnets()) {
         Info described;
         if (auto done = pnet->describe_fabric(directives, described); !done) {
             if (done.status() == PMIX_ERR_NOT_AVAILABLE) continue;

@@ -13,12 +13,13 @@
 
 namespace muster {
 
+class Namespaces;
 class Pnet;
-class Server;
+class Runtime;
 
 class JobNetworks {
   public:
-    explicit JobNetworks(Server& server) : server_(server) {}
+    JobNetworks(Runtime& runtime, Namespaces& namespaces) : runtime_(runtime), namespaces_(namespaces) {}
 
     /// PMIx_server_setup_application: adds to `result` what every node has to know. A PMIX_ALLOC_FABRIC that
     /// nobody answers is an error when it is required (PMIX_ERR_NOT_SUPPORTED), or was meant for a network
@@ -46,7 +47,8 @@ class JobNetworks {
     };
     Result<void> store(const char* nspace, InfoView data);
 
-    Server& server_;
+    Runtime& runtime_;
+    Namespaces& namespaces_;
     TextMap<Info> waiting_;  ///< data of jobs that are not registered yet
     std::map<size_t, Fabric> fabrics_;
 };

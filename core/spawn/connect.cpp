@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/client/client.hpp"
-#include "core/server/server.hpp"
+#include "core/exchange/group_table.hpp"
+#include "core/exchange/job_reply.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/runtime/runtime.hpp"
 #include "framework/base/keyed_hash.hpp"
 
 namespace muster {
@@ -38,14 +40,14 @@ Info directives_for_host(const Collective& collective) {
 using Upcall = pmix_status_t (*)(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata);
 
-void ask_host(Server& server, const char* name, Upcall upcall, const Collective& collective, HostDone done) {
+void ask_host(Host& host, const char* name, Upcall upcall, const Collective& collective, HostDone done) {
     struct Arguments {
         std::vector<pmix_proc_t> procs;
         Info info;
     };
     const auto kept =
         std::make_shared<Arguments>(Arguments{collective.participants(), directives_for_host(collective)});
-    server.host().upcall(name, kept, std::move(done), [&](void* cbdata) {
+    host.upcall(name, kept, std::move(done), [&](void* cbdata) {
         return upcall(kept->procs.data(), kept->procs.size(), kept->info.data(), kept->info.size(),
                       Host::on_op, cbdata);
     });
@@ -105,7 +107,7 @@ void Connections::add(std::vector<pmix_proc_t> participants) {
     sets_.erase(std::remove_if(sets_.begin(), sets_.end(),
                                [&](const std::vector<pmix_proc_t>& set) {
                                    return std::none_of(set.begin(), set.end(), [&](const pmix_proc_t& proc) {
-                                       return server_.namespaces().find(proc.nspace) != nullptr;
+                                       return namespaces_.find(proc.nspace) != nullptr;
                                    });
                                }),
                 sets_.end());
@@ -124,11 +126,11 @@ bool Connections::has(const std::vector<pmix_proc_t>& participants) const {
 }
 
 void ConnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
-    const auto upcall = server_.host().module().connect;
-    if (upcall == nullptr) return server_.collectives().finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}, 0});
-    ask_host(server_, "connect", upcall, *collective, [this, collective](const HostAnswer& answer) {
+    const auto upcall = host_.module().connect;
+    if (upcall == nullptr) return collectives_.finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}, 0});
+    ask_host(host_, "connect", upcall, *collective, [this, collective](const HostAnswer& answer) {
         if (answer.status == PMIX_SUCCESS) connections_->add(collective->participants());
-        server_.collectives().finish(collective, {answer.status, {}, 0});
+        collectives_.finish(collective, {answer.status, {}, 0});
     });
 }
 
@@ -137,13 +139,13 @@ bool ConnectOperation::tolerates_departure(const Collective&, const pmix_proc_t&
 }
 
 void DisconnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
-    const auto upcall = server_.host().module().disconnect;
-    if (upcall == nullptr) return server_.collectives().finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}, 0});
+    const auto upcall = host_.module().disconnect;
+    if (upcall == nullptr) return collectives_.finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}, 0});
     if (!connections_->has(collective->participants()))
-        return server_.collectives().finish(collective, {PMIX_ERR_INVALID_OPERATION, {}, 0});
-    ask_host(server_, "disconnect", upcall, *collective, [this, collective](const HostAnswer& answer) {
+        return collectives_.finish(collective, {PMIX_ERR_INVALID_OPERATION, {}, 0});
+    ask_host(host_, "disconnect", upcall, *collective, [this, collective](const HostAnswer& answer) {
         if (answer.status == PMIX_SUCCESS) connections_->remove(collective->participants());
-        server_.collectives().finish(collective, {answer.status, {}, 0});
+        collectives_.finish(collective, {answer.status, {}, 0});
     });
 }
 
@@ -153,7 +155,8 @@ bool DisconnectOperation::tolerates_departure(const Collective&, const pmix_proc
 
 namespace {
 
-void arrive(Server& server, const Request& request, CollectiveKind kind) {
+void arrive(Runtime& runtime, Namespaces& namespaces, Collectives& collectives, const GroupTable& groups,
+            const Request& request, CollectiveKind kind) {
     std::vector<pmix_proc_t> procs;
     Arrival arrival;
     if (!request.in.procs(procs) || !request.in.infos(arrival.info)) return request.malformed();
@@ -161,9 +164,9 @@ void arrive(Server& server, const Request& request, CollectiveKind kind) {
         if (!request.in.info(arrival.info)) return request.malformed();
     }
     if (procs.empty()) return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    if (!request.expand(server, procs)) return;
+    if (!request.expand(groups, runtime.log(), procs)) return;
     arrival.proc = request.peer->proc;
-    arrival.reply = [&server, kind, ref = request.asker(), tag = request.tag,
+    arrival.reply = [&runtime, &namespaces, kind, ref = request.asker(), tag = request.tag,
                      others = other_nspaces(procs, request.peer->proc.nspace)](const Outcome& outcome) {
         const PeerPtr peer = ref.lock();
         if (!peer) return;
@@ -171,29 +174,31 @@ void arrive(Server& server, const Request& request, CollectiveKind kind) {
         reply.status(outcome.status);
         if (kind == CollectiveKind::Connect && outcome.status == PMIX_SUCCESS) {
             for (const std::string& name : others) {
-                if (const SharedBytes job = packed_job_info(server, name.c_str(), *peer))
+                if (const SharedBytes job = packed_job_info(runtime, namespaces, name.c_str(), *peer))
                     reply.bytes(job->view());
             }
         }
         peer->reply(tag, std::move(reply));
     };
-    server.collectives().arrive(kind, "", std::move(procs), std::move(arrival));
+    collectives.arrive(kind, "", std::move(procs), std::move(arrival));
 }
 
 }  // namespace
 
-void handle::connect(Server& server, const Request& request) {
-    arrive(server, request, CollectiveKind::Connect);
-}
-
-void handle::disconnect(Server& server, const Request& request) {
-    arrive(server, request, CollectiveKind::Disconnect);
+void serve_connections(CommandTable& commands, Runtime& runtime, Namespaces& namespaces,
+                       Collectives& collectives, const GroupTable& groups) {
+    commands.add(Command::Connect, [&](const Request& request) {
+        arrive(runtime, namespaces, collectives, groups, request, CollectiveKind::Connect);
+    });
+    commands.add(Command::Disconnect, [&](const Request& request) {
+        arrive(runtime, namespaces, collectives, groups, request, CollectiveKind::Disconnect);
+    });
 }
 
 // --- the client's side ---
 
 void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
-    Client* client = connected_client(runtime);
+    Upstream* client = upstream_of(runtime);
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
     if (client->server_version().muster == 0 && !runtime.groups().expand(procs))
         return done(answer_of(PMIX_ERR_BAD_PARAM));
@@ -224,7 +229,7 @@ void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDo
 }
 
 void disconnect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
-    Client* client = connected_client(runtime);
+    Upstream* client = upstream_of(runtime);
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
     if (client->server_version().muster == 0 && !runtime.groups().expand(procs))
         return done(answer_of(PMIX_ERR_BAD_PARAM));

@@ -12,10 +12,12 @@
 
 namespace muster {
 
+class GroupTable;
+
 /// The sets of processes that are connected, as far as processes of this node are in them.
 class Connections {
   public:
-    explicit Connections(Server& server) : server_(server) {}
+    explicit Connections(Namespaces& namespaces) : namespaces_(namespaces) {}
 
     /// Participants are sorted, as Collective::participants().
     void add(std::vector<pmix_proc_t> participants);
@@ -23,36 +25,42 @@ class Connections {
     bool has(const std::vector<pmix_proc_t>& participants) const;
 
   private:
-    Server& server_;
+    Namespaces& namespaces_;
     std::vector<std::vector<pmix_proc_t>> sets_;
 };
 
 class ConnectOperation : public CollectiveOperation {
   public:
-    ConnectOperation(Server& server, std::shared_ptr<Connections> connections)
-        : server_(server), connections_(std::move(connections)) {}
+    ConnectOperation(Host& host, Collectives& collectives, std::shared_ptr<Connections> connections)
+        : host_(host), collectives_(collectives), connections_(std::move(connections)) {}
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
 
   private:
-    Server& server_;
+    Host& host_;
+    Collectives& collectives_;
     std::shared_ptr<Connections> connections_;
 };
 
 class DisconnectOperation : public CollectiveOperation {
   public:
-    DisconnectOperation(Server& server, std::shared_ptr<Connections> connections)
-        : server_(server), connections_(std::move(connections)) {}
+    DisconnectOperation(Host& host, Collectives& collectives, std::shared_ptr<Connections> connections)
+        : host_(host), collectives_(collectives), connections_(std::move(connections)) {}
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
 
   private:
-    Server& server_;
+    Host& host_;
+    Collectives& collectives_;
     std::shared_ptr<Connections> connections_;
 };
 
 /// The calls of a client.
 void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done);
 void disconnect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done);
+
+/// Registers the handlers of a server: Connect, Disconnect.
+void serve_connections(CommandTable& commands, Runtime& runtime, Namespaces& namespaces,
+                       Collectives& collectives, const GroupTable& groups);
 
 }  // namespace muster

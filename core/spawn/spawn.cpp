@@ -38,7 +38,8 @@ void spawn_by_host(Server& server, const Caller& caller, Info job_info, Apps app
     const auto kept =
         std::make_shared<Arguments>(Arguments{caller.proc, std::move(job_info), std::move(apps)});
     add_requestor(kept->info, caller);
-    server.host().upcall("spawn", kept, bounded(server, "spawn", caller, kept->info, std::move(done)),
+    server.host().upcall("spawn", kept,
+                         server.host().bounded("spawn", caller.proc, kept->info, std::move(done)),
                          [&](void* cbdata) {
                              return upcall(&kept->proc, kept->info.data(), kept->info.size(),
                                            kept->apps.data(), kept->apps.size(), on_spawn, cbdata);
@@ -48,7 +49,7 @@ void spawn_by_host(Server& server, const Caller& caller, Info job_info, Apps app
 }  // namespace
 
 void spawn(Runtime& runtime, Info job_info, Apps apps, HostDone done) {
-    if (Client* client = connected_client(runtime)) {
+    if (Upstream* client = upstream_of(runtime)) {
         // Servers send a job's output unasked: others always, ours where they are told.
         const bool ours = client->server_version().muster != 0;
         std::shared_ptr<const JobOutput> output;  // only a tool shows any

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fence: see fence.hpp.
-#include "core/collective/fence.hpp"
+#include "core/rendezvous/fence.hpp"
 
-#include "core/server/server.hpp"
+#include "core/exchange/host.hpp"
+#include "core/modex/modex.hpp"
+#include "core/rendezvous/barriers.hpp"
 
 namespace muster {
 
 void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
     if (collective->all_local()) {
         // What the participants committed is in the store of this server, the only one there is.
-        server_.collectives().finish(collective, {});
+        collectives_.finish(collective, {});
         return;
     }
     const bool collect = collective->any_true(PMIX_COLLECT_DATA);
@@ -20,7 +22,7 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
         for (const Arrival& arrival : collective->arrivals())
             local.push_back(arrival.proc);
     }
-    Bytes data = server_.modex().contribution(local, collect);
+    Bytes data = modex_.contribution(local, collect);
     Info info;
     pmix_info_directives_t flags = 0;
     for (const pmix_info_t& directive : collective->directives()) {
@@ -31,7 +33,7 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
         if (const pmix_status_t status = info.add_copy(directive); status != PMIX_SUCCESS) {
             Outcome failed;
             failed.status = status;
-            return server_.collectives().finish(collective, failed);
+            return collectives_.finish(collective, failed);
         }
     }
     info.add(PMIX_COLLECT_DATA, collect);
@@ -39,31 +41,31 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS)) {
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
     }
-    server_.host().fence(
-        collective->participants(), std::move(info), std::move(data),
-        [this, collective, collect](HostAnswer answer) {
-            Outcome outcome;
-            outcome.status = answer.status;
-            if (answer.status == PMIX_SUCCESS && collect) {
-                outcome.status = server_.modex().accept_contributions(answer.data.view());
-                if (outcome.status != PMIX_SUCCESS) {
-                    MUSTER_LOG(server_.log(), Error,
-                               "the data of a fence over %zu entries, first %s, cannot be read (%zu "
-                               "bytes); do all servers of the job run this library?",
-                               collective->participants().size(),
-                               proc_text(collective->participants().front()).c_str(), answer.data.size());
-                }
-            }
-            server_.collectives().finish(collective, outcome);
-        });
+    host_.fence(collective->participants(), std::move(info), std::move(data),
+                [this, collective, collect](HostAnswer answer) {
+                    Outcome outcome;
+                    outcome.status = answer.status;
+                    if (answer.status == PMIX_SUCCESS && collect) {
+                        outcome.status = modex_.accept_contributions(answer.data.view());
+                        if (outcome.status != PMIX_SUCCESS) {
+                            MUSTER_LOG(host_.log(), Error,
+                                       "the data of a fence over %zu entries, first %s, cannot be read (%zu "
+                                       "bytes); do all servers of the job run this library?",
+                                       collective->participants().size(),
+                                       proc_text(collective->participants().front()).c_str(),
+                                       answer.data.size());
+                        }
+                    }
+                    collectives_.finish(collective, outcome);
+                });
 }
 
 void FenceOperation::joined(const Collective& collective) {
-    server_.barriers().joined(collective);
+    barriers_.joined(collective);
 }
 
 void FenceOperation::ended(const Collective& collective, const Outcome& outcome) {
-    server_.barriers().ended(collective, outcome);
+    barriers_.ended(collective, outcome);
 }
 
 bool FenceOperation::tolerates_departure(const Collective&, const pmix_proc_t&) {

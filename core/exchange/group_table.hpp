@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/groups/proc_list.hpp"
+#include "core/exchange/proc_list.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/proc.hpp"
 #include "framework/base/shared_lock.hpp"

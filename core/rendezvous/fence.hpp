@@ -7,16 +7,24 @@
 
 namespace muster {
 
+class Barriers;
+class Host;
+class Modex;
+
 class FenceOperation : public CollectiveOperation {
   public:
-    explicit FenceOperation(Server& server) : server_(server) {}
+    FenceOperation(Host& host, Collectives& collectives, Modex& modex, Barriers& barriers)
+        : host_(host), collectives_(collectives), modex_(modex), barriers_(barriers) {}
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     void joined(const Collective& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
 
   private:
-    Server& server_;
+    Host& host_;
+    Collectives& collectives_;
+    Modex& modex_;
+    Barriers& barriers_;
 };
 
 }  // namespace muster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The groups that a process knows: see group_table.hpp.
-#include "core/groups/group_table.hpp"
+#include "core/exchange/group_table.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "core/events/event.hpp"
 #include "framework/base/keyed_hash.hpp"
 #include "framework/gds.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of groups: members and ranks, translation of ids, names and queries.
-#include "core/groups/group_table.hpp"
+#include "core/exchange/group_table.hpp"
 
 #include <gtest/gtest.h>
 

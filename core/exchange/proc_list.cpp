@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of processes as runs of ranks: see proc_list.hpp.
-#include "core/groups/proc_list.hpp"
+#include "core/exchange/proc_list.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of processes as runs, and what a hostile peer can make of them.
-#include "core/groups/proc_list.hpp"
+#include "core/exchange/proc_list.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The server that this process is connected to, as the services see it: what packs, sends and answers
+// requests. The client role implements it, so that a service can be tested with a fake server.
+#pragma once
+
+#include <functional>
+
+#include "core/exchange/command.hpp"
+#include "framework/packer.hpp"
+#include "framework/ptl/channel.hpp"
+#include "framework/ptl/handshake.hpp"
+
+namespace muster {
+
+class Upstream {
+  public:
+    /// Gets the reply, or null where the connection ends first.
+    using OnReply = std::function<void(Unpacker* reply)>;
+    using OnStatus = std::function<void(pmix_status_t)>;
+    using OnMessage = std::function<void(Frame frame)>;
+
+    Upstream() = default;
+    Upstream(const Upstream&) = delete;
+    Upstream& operator=(const Upstream&) = delete;
+    virtual ~Upstream() = default;
+
+    /// Whether there is a server to ask. Any thread.
+    virtual bool connected() const = 0;
+    /// The server; the last one where its connection has ended. On the loop.
+    virtual const pmix_proc_t& server() const = 0;
+    /// The version of that server. Any thread.
+    virtual PeerVersion server_version() const = 0;
+    /// A message that begins with the command, in the encoding of that server.
+    virtual Packer packer(Command command) const = 0;
+    /// Sends a request; `done` runs on the loop, once. On the loop.
+    virtual void request(Packer&& message, OnReply done) = 0;
+    /// Sends a request whose reply is a status alone. On the loop.
+    virtual void request_status(Packer&& message, OnStatus done) = 0;
+    /// Sends a message that has no reply. On the loop.
+    virtual void send(Packer&& message) = 0;
+    /// Tells the server that this process is alive (PMIX_SEND_HEARTBEAT). On the loop.
+    virtual void send_heartbeat() = 0;
+    /// Whether the server does not take a message of that length. On the loop.
+    virtual bool too_long(size_t length) const = 0;
+    /// Whether the server has still to answer, or to take, something. On the loop.
+    virtual bool busy() const = 0;
+    /// The encoding in which this process speaks to its servers.
+    virtual WireFormat format() const = 0;
+
+    /// Calls `handler` with each message of this fixed tag (events, forwarded output). Before the connection,
+    /// or on the loop.
+    virtual void on_message(uint32_t fixed_tag, OnMessage handler) = 0;
+    /// Calls `listener` on the loop when the connection to a server is lost.
+    virtual void on_lost(std::function<void(const pmix_proc_t& server)> listener) = 0;
+    /// Calls `listener` on the loop when another server becomes the one that is asked.
+    virtual void on_primary(std::function<void()> listener) = 0;
+};
+
+}  // namespace muster
