@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A job that is larger than the machine: one real node of it, with a real server and one real process, and
-// all other nodes simulated by the bytes that their servers would send (docs/scale.md has the model). On this
-// build's library only, since the bytes are made with its encoder.
+// all other nodes simulated by the bytes that their servers would send (docs/explanation/scale.md has the
+// model). On this build's library only, since the bytes are made with its encoder.
 //
 //   scale [-n NODES] [-p RANKS_PER_NODE] [-b BYTES]
 //
@@ -108,8 +108,8 @@ void append(std::vector<uint8_t>& to, muster::ByteView bytes) {
     to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// As docs/wire.md describes the data of a fence: for each server an envelope, in it a process and its values
-/// each.
+/// As docs/reference/wire.md describes the data of a fence: for each server an envelope, in it a process and
+/// its values each.
 void simulate_others(const char* nspace, const Sizes& sizes, const muster::Bfrops* bfrops) {
     using muster::Packer;
     const muster::WireFormat format{bfrops, muster::BufferType::NonDescribed};

@@ -143,13 +143,13 @@ class Gds {
     // --- job data between server and client; loop ---
 
     /// Server: the body of the reply to a client's request for job data, behind the namespace
-    /// (docs/wire.md 7.1). `compact`: the client is this library too, and gets the maps instead of a blob for
-    /// each rank.
+    /// (docs/reference/wire.md 7.1). `compact`: the client is this library too, and gets the maps instead of
+    /// a blob for each rank.
     virtual pmix_status_t pack_job(const char* nspace, Packer& out, bool compact) const = 0;
     /// Client: takes such a body in. The error says what was wrong with it.
     virtual Result<void> unpack_job(const char* nspace, Unpacker& in) = 0;
 
-    // --- sharing with the processes of this node (docs/store.md); loop, or before it runs ---
+    // --- sharing with the processes of this node (docs/explanation/store.md); loop, or before it runs ---
 
     /// Name of the store that this one stands before: it keeps what this one does not. Empty for none.
     virtual const char* behind() const { return ""; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The commands between the roles. The numbers are the wire's (docs/wire.md, commands).
+// The commands between the roles. The numbers are the wire's (docs/reference/wire.md, commands).
 #pragma once
 
 #include <cstdint>

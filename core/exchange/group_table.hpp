@@ -22,7 +22,7 @@ namespace muster {
 
 class Gds;
 
-/// Where a group stands (docs/groups.md has the table of states).
+/// Where a group stands (docs/explanation/groups.md has the table of states).
 enum class GroupState : uint8_t {
     Constructing,  ///< its members are being gathered by PMIx_Group_construct
     Inviting,      ///< its members are being gathered by PMIx_Group_invite

@@ -46,7 +46,7 @@ class ProcList {
     /// `*PROC`, one by one.
     void pack(Packer& out) const;
     /// The runs of a list that has a namespace, without it: SIZE, then one item of UINT32, first and count by
-    /// turns (docs/wire.md, command 201).
+    /// turns (docs/reference/wire.md, command 201).
     void pack_runs(Packer& out) const;
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Construction and destruction of groups as collective operations of a server (Standard: Process Groups;
-// docs/groups.md has the states). On the loop.
+// docs/explanation/groups.md has the states). On the loop.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class Server;
 struct Event;
 
 /// Key of our own in events about a construction under way: whoever is told answers with what its handlers
-/// decided (docs/wire.md, command 25).
+/// decided (docs/reference/wire.md, command 25).
 inline constexpr const char* kConstructKey = "muster.grp.construct";
 /// Event of our own, for servers alone: a member that leads (source) has called.
 inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
@@ -32,7 +32,8 @@ inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
 /// Event of our own, for servers alone: a destruct has been handed to the host with these participants
 /// (PMIX_GROUP_MEMBERSHIP), of whom one has left, or who have not all called for a while.
 inline constexpr pmix_status_t kDestructCallsCode = -0x6d757302;
-/// Answer of our own to one that asks for all who met in memory (docs/wire.md, 6.1): each has to ask.
+/// Answer of our own to one that asks for all who met in memory (docs/reference/wire.md, 6.1): each has to
+/// ask.
 inline constexpr pmix_status_t kEachForItself = -0x6d757303;
 /// Directive of our own for the host: this server takes part in a destruct for members that have left or
 /// ended; nobody waits for the answer. A host that hears of departures otherwise may pass over the call.
@@ -214,7 +215,8 @@ pmix_status_t add_failure(Server& server, pmix_status_t failed, Info& info);
 /// belongs to it, so each call goes there by itself.
 void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_proc_t> procs, Arrival arrival);
 
-/// Whether a peer's messages about groups have the members: not before OpenPMIx 4.2.4 (docs/wire.md, 6.1).
+/// Whether a peer's messages about groups have the members: not before OpenPMIx 4.2.4
+/// (docs/reference/wire.md, 6.1).
 bool knows_group_members(const PeerVersion& version);
 
 /// Stores PMIX_GROUP_INFO of one member ([PMIX_PROCID, then what it says]): with the context id as qualifier

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Participants that end while a group is constructed: who is told, who decides what is to be done, and how
-// the servers of several nodes agree on it (see construct.hpp; docs/groups.md has the states).
+// the servers of several nodes agree on it (see construct.hpp; docs/explanation/groups.md has the states).
 #include <algorithm>
 
 #include "core/events/events.hpp"

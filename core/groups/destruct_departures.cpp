@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Members that leave a group, or end, while other nodes have handed its destruction to the host: their server
-// takes part in their place, so that the host need not know of it (see construct.hpp; docs/groups.md).
+// takes part in their place, so that the host need not know of it (see construct.hpp;
+// docs/explanation/groups.md).
 #include <algorithm>
 
 #include "core/events/events.hpp"

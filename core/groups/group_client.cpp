@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups from the side of a client: see group_client.hpp. Requests and replies have a form for each family of
-// servers (docs/wire.md, commands 24 and 28).
+// servers (docs/reference/wire.md, commands 24 and 28).
 #include "core/groups/group_client.hpp"
 
 #include <algorithm>

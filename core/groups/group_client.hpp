@@ -31,8 +31,8 @@ bool ends_group(pmix_status_t status);
 void group_destruct(Runtime& runtime, const std::string& id, Info info, MeetingNote note, HostDone done);
 
 /// The same with the other processes of the job in memory, where this call may be one of that kind and all of
-/// them come there (docs/groups.md). Nothing where the server has to be asked; `note` says then what it has
-/// to know. They block, so not on the loop.
+/// them come there (docs/explanation/groups.md). Nothing where the server has to be asked; `note` says then
+/// what it has to know. They block, so not on the loop.
 std::optional<HostAnswer> construct_in_memory(Runtime& runtime, const std::string& id,
                                               const ProcListPtr& asked, InfoView directives,
                                               MeetingNote& note);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The events by which groups are made by invitation and left (docs/invitations.md): how they are written, and
-// what is read out of those of others, whose libraries say less.
+// The events by which groups are made by invitation and left (docs/explanation/invitations.md): how they are
+// written, and what is read out of those of others, whose libraries say less.
 #pragma once
 
 #include <cstdint>

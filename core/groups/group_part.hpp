@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the servers of a group tell each other when it is constructed: who called, in which order, who leads,
 // and the data of the members. Travels through the hosts as PMIX_GROUP_ENDPT_DATA, one byte object a server,
-// concatenated (docs/wire.md, group data between servers).
+// concatenated (docs/reference/wire.md, group data between servers).
 #pragma once
 
 #include <pmix_common.h>

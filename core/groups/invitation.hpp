@@ -2,7 +2,7 @@
 // Groups by invitation, as one process takes part in them (Standard: PMIx_Group_invite, PMIx_Group_join): as
 // the one that invites, as one that is invited, and as one that becomes the leader when that one fails.
 // Everything goes by events between the processes; their servers watch (invitation_watch.hpp).
-// docs/invitations.md has the states. Belongs to the loop.
+// docs/explanation/invitations.md has the states. Belongs to the loop.
 #pragma once
 
 #include <chrono>

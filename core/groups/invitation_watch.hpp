@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a server does for groups by invitation: it watches the events between the processes pass, so that it
 // can tell of deaths, decides who leads when a leader of its node has failed, and knows the groups that have
-// come about. And for all groups: who has left them, and who has ended (docs/invitations.md). Belongs to the
-// loop.
+// come about. And for all groups: who has left them, and who has ended (docs/explanation/invitations.md).
+// Belongs to the loop.
 #pragma once
 
 #include <list>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process's part in the meetings in memory where all processes of a job on one node construct or destruct a
-// group together (docs/groups.md): each says what it calls, one asks the server for all, and tells the others
-// what it heard. The gate and its rules are those of the barrier (docs/barrier.md). Any thread.
+// group together (docs/explanation/groups.md): each says what it calls, one asks the server for all, and
+// tells the others what it heard. The gate and its rules are those of the barrier
+// (docs/explanation/barrier.md). Any thread.
 #pragma once
 
 #include <pmix_common.h>
@@ -18,7 +19,8 @@
 
 namespace muster {
 
-/// How a process comes to its server with the call of a group: behind the request (docs/wire.md, 6.1).
+/// How a process comes to its server with the call of a group: behind the request
+/// (docs/reference/wire.md, 6.1).
 struct MeetingNote {
     bool maps = false;               ///< it could have come by the meeting
     bool together = false;           ///< it asks for all processes of its job, who are in this meeting

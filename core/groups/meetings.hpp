@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A server's part in the meetings in memory (docs/groups.md): it makes one for each job that is on this node
-// whole, opens and shuts it by the rules of docs/barrier.md, and keeps what the last one came to, for those
-// who had to leave it. Belongs to the loop.
+// A server's part in the meetings in memory (docs/explanation/groups.md): it makes one for each job that is
+// on this node whole, opens and shuts it by the rules of docs/explanation/barrier.md, and keeps what the last
+// one came to, for those who had to leave it. Belongs to the loop.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What clients and tools ask of a server about forwarded input and output (docs/wire.md, commands 22, 23,
-// 29).
+// What clients and tools ask of a server about forwarded input and output (docs/reference/wire.md, commands
+// 22, 23, 29).
 #include "core/server/handlers.hpp"
 #include "core/iof/forwarder.hpp"
 #include "core/server/server.hpp"

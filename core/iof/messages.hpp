@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of I/O forwarding as they stand on the wire (docs/wire.md, commands 22, 23 and 29, tag 2),
-// read from bytes that nobody vouches for.
+// The messages of I/O forwarding as they stand on the wire (docs/reference/wire.md, commands 22, 23 and 29,
+// tag 2), read from bytes that nobody vouches for.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process's part in the barrier in memory (docs/barrier.md): it arrives and waits there, or is told that
-// this fence goes by the server. Never two ways at once: while one of its fences over the whole job is with
-// the server, all of them are. Any thread.
+// A process's part in the barrier in memory (docs/explanation/barrier.md): it arrives and waits there, or is
+// told that this fence goes by the server. Never two ways at once: while one of its fences over the whole job
+// is with the server, all of them are. Any thread.
 #pragma once
 
 #include <atomic>

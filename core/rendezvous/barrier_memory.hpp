@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory in which the processes of a job on one node meet (docs/barrier.md): made by their server,
-// written by all of them, so that nobody believes a byte of it. It is one word of 64 bits: how many have
-// arrived, whether they have posted something, and the gate, which is the number of the barrier, whether it
-// is shut (then the server makes it), and whether the server lets them go on. Behind it stands whether the
+// The memory in which the processes of a job on one node meet (docs/explanation/barrier.md): made by their
+// server, written by all of them, so that nobody believes a byte of it. It is one word of 64 bits: how many
+// have arrived, whether they have posted something, and the gate, which is the number of the barrier, whether
+// it is shut (then the server makes it), and whether the server lets them go on. Behind it stands whether the
 // namespace was deregistered.
 #pragma once
 

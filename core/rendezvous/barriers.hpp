@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A server's part in the barriers in memory (docs/barrier.md): it makes one for each job that is on this node
-// whole, opens it when all its processes have said in one fence that they map it, and shuts it whenever a
-// fence of such a job comes to it. Belongs to the loop.
+// A server's part in the barriers in memory (docs/explanation/barrier.md): it makes one for each job that is
+// on this node whole, opens it when all its processes have said in one fence that they map it, and shuts it
+// whenever a fence of such a job comes to it. Belongs to the loop.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rendezvous files, by which tools find servers: written by a server, read by a tool. The format is
-// OpenPMIx's (docs/wire.md, rendezvous files), so that its tools find our servers and ours its servers.
+// OpenPMIx's (docs/reference/wire.md, rendezvous files), so that its tools find our servers and ours its
+// servers.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compression as it stands on the wire (docs/wire.md 5.5): the uncompressed length as four bytes, least
-// significant first, then a zlib stream.
+// Compression as it stands on the wire (docs/reference/wire.md 5.5): the uncompressed length as four bytes,
+// least significant first, then a zlib stream.
 #pragma once
 
 #include <pmix_common.h>

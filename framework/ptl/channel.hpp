@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A framed, non-blocking conversation with one peer over a connected socket (wire format: docs/wire.md).
-// Belongs to the loop: every member is called there, unless it says otherwise.
+// A framed, non-blocking conversation with one peer over a connected socket (wire format:
+// docs/reference/wire.md). Belongs to the loop: every member is called there, unless it says otherwise.
 #pragma once
 
 #include <chrono>

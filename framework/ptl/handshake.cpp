@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The handshake's bytes: see handshake.hpp and docs/wire.md. One quirk is kept on purpose: the length in the
-// connect header is in the sender's host order, unlike every later frame.
+// The handshake's bytes: see handshake.hpp and docs/reference/wire.md. One quirk is kept on purpose: the
+// length in the connect header is in the sender's host order, unlike every later frame.
 #include "framework/ptl/handshake.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes exchanged right after a connection is made (docs/wire.md, handshake): building and parsing only,
-// no I/O and no decision. Parsing is over hostile bytes.
+// The bytes exchanged right after a connection is made (docs/reference/wire.md, handshake): building and
+// parsing only, no I/O and no decision. Parsing is over hostile bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The barrier in memory (docs/barrier.md) between a server and its clients: that fences are fences in
-// whatever way each process calls them, and that whoever dies, leaves or lies harms nobody else. Its client
-// is barrier/barrier_client.cpp.
+// The barrier in memory (docs/explanation/barrier.md) between a server and its clients: that fences are
+// fences in whatever way each process calls them, and that whoever dies, leaves or lies harms nobody else.
+// Its client is barrier/barrier_client.cpp.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pmix.h>

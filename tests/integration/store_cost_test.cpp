@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the shared store (docs/store.md) spares a process: messages, calls of the kernel, allocations, files,
-// memory; and what one process was told is there for the others. Its client is store/cost_client.cpp.
+// What the shared store (docs/explanation/store.md) spares a process: messages, calls of the kernel,
+// allocations, files, memory; and what one process was told is there for the others. Its client is
+// store/cost_client.cpp.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <pmix.h>

@@ -28,7 +28,7 @@
 namespace muster {
 namespace {
 
-/// Keys of the library's own (docs/muster.md).
+/// Keys of the library's own (docs/reference/muster.md).
 constexpr const char* kWaitsKey = "muster.waits";
 constexpr const char* kWaitKey = "muster.wait";
 

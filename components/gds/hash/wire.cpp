@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Job data between server and client: the reply to a client's request (docs/wire.md 7.1), written for
-// OpenPMIx's clients and, shorter, for our own, and read from all servers.
+// Job data between server and client: the reply to a client's request (docs/reference/wire.md 7.1), written
+// for OpenPMIx's clients and, shorter, for our own, and read from all servers.
 #include <algorithm>
 
 #include "components/gds/hash/find.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands in a segment, and where (docs/store.md). Offsets in bytes from its beginning, 0 for none;
-// numbers as the machine has them. A change of anything here is another layout: count kLayout up.
+// What stands in a segment, and where (docs/explanation/store.md). Offsets in bytes from its beginning, 0 for
+// none; numbers as the machine has them. A change of anything here is another layout: count kLayout up.
 #pragma once
 
 #include <pmix_common.h>

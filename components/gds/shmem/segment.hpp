@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory of a segment: made and grown by the server, mapped read-only by clients. A client trusts no byte
-// of it, and none of its pages can be taken away (docs/store.md).
+// of it, and none of its pages can be taken away (docs/explanation/store.md).
 #pragma once
 
 #include <sys/types.h>

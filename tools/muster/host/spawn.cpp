@@ -15,7 +15,8 @@
 namespace muster {
 namespace {
 
-/// Of the library: who asks takes the output that it wants forwarded without a pull (docs/tools.md).
+/// Of the library: who asks takes the output that it wants forwarded without a pull
+/// (docs/reference/tools.md).
 constexpr const char* kUnaskedOutputKey = "muster.iof.unasked";
 
 EnvChange env_change(EnvChange::Kind kind, const pmix_envar_t& variable) {
