@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The commands that a server answers (docs/wire.md, commands). Each service registers its handlers when the
-// server is made; the server looks one up for each frame.
+// The commands that a server answers (docs/reference/wire.md, commands). Each service registers its handlers
+// when the server is made; the server looks one up for each frame.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The handlers of commands that need the server as a whole (docs/wire.md, commands).
+// The handlers of commands that need the server as a whole (docs/reference/wire.md, commands).
 // Server::register_commands() enters them, and those that the services register themselves, into the table.
 #pragma once
 
