@@ -9,6 +9,15 @@
 #include "core/setup/job_network.hpp"
 
 namespace muster {
+namespace {
+
+Info of_index(size_t index) {
+    Info directives;
+    directives.add(PMIX_FABRIC_INDEX, index);
+    return directives;
+}
+
+}  // namespace
 
 void Fabrics::ask_host(const Caller& caller, pmix_fabric_operation_t operation, Info directives,
                        HostDone done) {
@@ -26,12 +35,6 @@ void Fabrics::ask_host(const Caller& caller, pmix_fabric_operation_t operation, 
                      return upcall(&kept->proc, operation, kept->directives.data(), kept->directives.size(),
                                    Host::on_info, cbdata);
                  });
-}
-
-static Info of_index(size_t index) {
-    Info directives;
-    directives.add(PMIX_FABRIC_INDEX, index);
-    return directives;
 }
 
 /// A fabric that the host does not tell about may be one that a network component knows.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The barrier in memory (docs/explanation/barrier.md) between a server and its clients: that fences are
-// fences in whatever way each process calls them, and that whoever dies, leaves or lies harms nobody else.
-// Its client is barrier/barrier_client.cpp.
+// The shared-memory barrier (docs/explanation/barrier.md) between a server and its clients. A fence completes
+// when some processes call it in memory and others at the server. A process that dies, finalizes or writes
+// wrong values into the page harms no other process. The client is barrier/barrier_client.cpp.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pmix.h>
