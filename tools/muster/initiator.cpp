@@ -13,9 +13,9 @@
 
 #include "tools/muster/host/bridge.hpp"
 #include "tools/muster/host/directives.hpp"
-#include "tools/muster/job_data.hpp"
+#include "tools/muster/jobs/job_data.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kPatience = 30;  // seconds
@@ -140,4 +140,4 @@ std::string join_initiator(const Initiator& initiator, Guidance& guidance) {
                        PMIx_Error_string(read));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/muster/message.hpp"
+#include "tools/muster/exchange/message.hpp"
 #include "tools/muster/services/spawn_request.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// What the environment of muster says of it.
 struct Initiator {
@@ -43,4 +43,4 @@ bool read_guidance(Reader& in, Guidance& guidance);
 /// fails, else "".
 std::string join_initiator(const Initiator& initiator, Guidance& guidance);
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -17,14 +17,14 @@
 #include <cstring>
 #include <utility>
 
-#include "tools/muster/job_data.hpp"
-#include "tools/muster/node.hpp"
-#include "tools/muster/process.hpp"
+#include "tools/muster/jobs/job_data.hpp"
+#include "tools/muster/nodes/node.hpp"
+#include "tools/muster/nodes/process.hpp"
+#include "tools/muster/nodes/session_dir.hpp"
 #include "tools/muster/services/forwards.hpp"
 #include "tools/muster/services/services.hpp"
-#include "tools/muster/session_dir.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// No node: output whose sender hears from others that it was taken.
@@ -475,4 +475,4 @@ void Launcher::quit_nodes() {
     kill_nodes_later();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

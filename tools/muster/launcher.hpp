@@ -11,18 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "tools/muster/command_line/options.hpp"
+#include "tools/muster/exchange/link.hpp"
 #include "tools/muster/initiator.hpp"
-#include "tools/muster/input.hpp"
-#include "tools/muster/job_table.hpp"
-#include "tools/muster/link.hpp"
+#include "tools/muster/jobs/input.hpp"
+#include "tools/muster/jobs/job_table.hpp"
+#include "tools/muster/jobs/output.hpp"
 #include "tools/muster/loop.hpp"
-#include "tools/muster/options.hpp"
-#include "tools/muster/output.hpp"
 #include "tools/muster/report.hpp"
-#include "tools/muster/router.hpp"
+#include "tools/muster/services/router.hpp"
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 class Forwards;
 struct NodePlan;
@@ -155,10 +155,10 @@ class Launcher final : private Hub {
     int interrupts_ = 0;
 };
 
-/// The first of two words that a node's program is started with; the second is for muster::run_node.
+/// The first of two words that a node's program is started with; the second is for launcher::run_node.
 inline constexpr const char* kNodeOption = "--node-of-launcher";
 
 /// "0-3,7" of a sorted list.
 std::string rank_text(const std::vector<uint32_t>& ranks);
 
-}  // namespace muster
+}  // namespace muster::launcher

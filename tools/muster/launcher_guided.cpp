@@ -9,7 +9,7 @@
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/services/announcer.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 void Launcher::watch_initiator() {
     const int fd = initiator_.keepalive;
@@ -85,4 +85,4 @@ void Launcher::say_ready() {
     announce(*this, notice);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

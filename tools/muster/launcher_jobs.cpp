@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/muster/job_message.hpp"
+#include "tools/muster/jobs/job_message.hpp"
 #include "tools/muster/launcher.hpp"
-#include "tools/muster/process.hpp"
+#include "tools/muster/nodes/process.hpp"
 #include "tools/muster/services/forwards.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// Between SIGTERM and SIGKILL to ranks that are to end.
@@ -365,4 +365,4 @@ void Launcher::send_signal(int number, const std::vector<ProcId>& procs, bool la
         send(node, Kind::Signal, 0, body);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/muster/attach.hpp"
+#include "tools/muster/command_line/attach.hpp"
+#include "tools/muster/command_line/tool_commands.hpp"
 #include "tools/muster/launcher.hpp"
-#include "tools/muster/node.hpp"
-#include "tools/muster/process.hpp"
-#include "tools/muster/tool_commands.hpp"
+#include "tools/muster/nodes/node.hpp"
+#include "tools/muster/nodes/process.hpp"
 #include "tools/session/standard_descriptors.hpp"
 
 namespace {
@@ -36,21 +36,22 @@ void forget_outer_server() {
 
 int main(int argc, char** argv) {
     muster::open_standard_descriptors();
-    muster::remember_signals();
+    muster::launcher::remember_signals();
     try {
-        if (argc == 3 && strcmp(argv[1], muster::kNodeOption) == 0) return muster::run_node(atoi(argv[2]));
-        if (const auto status = muster::run_tool_command({argv + 1, argv + argc})) return *status;
-        muster::CommandLine line = muster::read_command_line({argv + 1, argv + argc});
+        if (argc == 3 && strcmp(argv[1], muster::launcher::kNodeOption) == 0)
+            return muster::launcher::run_node(atoi(argv[2]));
+        if (const auto status = muster::launcher::run_tool_command({argv + 1, argv + argc})) return *status;
+        muster::launcher::CommandLine line = muster::launcher::read_command_line({argv + 1, argv + argc});
         if (!line.options) {
             fputs(line.text.c_str(), line.status == 0 ? stdout : stderr);
             return line.status;
         }
-        muster::Initiator initiator = muster::Initiator::from_environment();
+        muster::launcher::Initiator initiator = muster::launcher::Initiator::from_environment();
         forget_outer_server();
         for (const auto& [name, value] : line.options->parameters)
             setenv(name.c_str(), value.c_str(), 1);
-        if (!line.options->attach.empty()) return muster::run_attached(*line.options);
-        return muster::Launcher(std::move(*line.options), std::move(initiator)).run();
+        if (!line.options->attach.empty()) return muster::launcher::run_attached(*line.options);
+        return muster::launcher::Launcher(std::move(*line.options), std::move(initiator)).run();
     } catch (const std::exception& error) {
         fprintf(stderr, "muster: %s\n", error.what());
         return 1;

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 double milliseconds(Report::Clock::duration time) {
@@ -39,4 +39,4 @@ std::string Report::text(size_t ranks, size_t nodes) const {
     return table;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::launcher {
 
 class Report {
   public:
@@ -36,4 +36,4 @@ class Report {
     size_t fence_bytes_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

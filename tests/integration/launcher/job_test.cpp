@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Laying a job out over nodes.
-#include "tools/muster/job.hpp"
+#include "tools/muster/jobs/job.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 Options options(unsigned ranks, unsigned nodes, MapPolicy map = {}) {
@@ -92,4 +92,4 @@ TEST(LauncherJob, ProgramsFollowEachOther) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between launcher and nodes: what is written is read, and what is damaged is noticed.
-#include "tools/muster/message.hpp"
+#include "tools/muster/exchange/message.hpp"
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 TEST(LauncherMessage, ReadsWhatWasWritten) {
@@ -44,4 +44,4 @@ TEST(LauncherMessage, CountsAreCheckedBeforeAnythingIsAllocated) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

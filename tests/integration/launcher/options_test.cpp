@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The command line of muster.
-#include "tools/muster/options.hpp"
+#include "tools/muster/command_line/options.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 Options read(std::vector<std::string> arguments) {
@@ -82,4 +82,4 @@ TEST(LauncherOptions, WhatIsWrongIsSaid) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "tools/muster/job_message.hpp"
+#include "tools/muster/jobs/job_message.hpp"
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/control.hpp"
 #include "tools/muster/services/directory.hpp"
@@ -15,7 +15,7 @@
 #include "tools/muster/services/job_status.hpp"
 #include "tools/muster/services/spawn_request.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 Job job_of(unsigned ranks, unsigned nodes, const std::string& nspace = "job") {
@@ -458,4 +458,4 @@ TEST(LauncherMessage, NoticesAndStatesTravelWhole) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table that muster top draws.
-#include "tools/muster/top.hpp"
+#include "tools/muster/command_line/top.hpp"
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::vector<TopRow> rows(unsigned count) {
@@ -49,4 +49,4 @@ TEST(Top, shows_no_control_characters_of_names) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::launcher

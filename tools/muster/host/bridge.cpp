@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 Bridge* the_bridge = nullptr;
@@ -182,4 +182,4 @@ UnpackedInfo::~UnpackedInfo() {
     free(data_);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/muster/job.hpp"
+#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/jobs/job.hpp"
 #include "tools/muster/loop.hpp"
-#include "tools/muster/message.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// A node, as its upcalls see it. All functions but loop() are for the node's loop.
 class Bridge {
@@ -117,4 +117,4 @@ inline void on_loop(Loop::Task work) {
     bridge().loop().post(std::move(work));
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

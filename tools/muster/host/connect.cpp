@@ -3,7 +3,7 @@
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/connections.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 pmix_status_t ask(Connections::Request request, const pmix_proc_t procs[], size_t count,
@@ -37,4 +37,4 @@ void add_connect_upcalls(pmix_server_module_t& module) {
     module.disconnect = disconnect;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

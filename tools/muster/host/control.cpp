@@ -5,7 +5,7 @@
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/control.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// Adds what a directive asks for; PMIX_ERR_NOT_SUPPORTED for what this host cannot do: checkpoints, restarts
@@ -90,4 +90,4 @@ void add_control_upcalls(pmix_server_module_t& module) {
     bridge().on_tell(Topic::Control, define_set);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

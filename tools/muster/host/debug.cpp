@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// The ranks that a stop attribute means; false where it is none of the forms that there are.
@@ -100,4 +100,4 @@ const std::vector<const char*>& debug_attributes() {
     return kKeys;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

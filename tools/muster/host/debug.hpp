@@ -4,10 +4,10 @@
 
 #include <vector>
 
+#include "tools/muster/command_line/options.hpp"
 #include "tools/muster/host/bridge.hpp"
-#include "tools/muster/options.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// Reads one; PMIX_ERR_NOT_FOUND for other attributes, PMIX_ERR_NOT_SUPPORTED where this system does not
 /// allow it.
@@ -19,4 +19,4 @@ const std::vector<const char*>& debug_attributes();
 /// Whether processes may be stopped at their first instruction here: ptrace may be forbidden.
 bool can_stop_on_exec();
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,10 +6,10 @@
 
 #include "tools/muster/services/spawn_request.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// Reads attributes of a spawn for programs that others name: the request has one program, which stands for
 /// them. Errors as of a spawn.
 pmix_status_t read_directives(const pmix_info_t info[], size_t count, SpawnRequest& request);
 
-}  // namespace muster
+}  // namespace muster::launcher

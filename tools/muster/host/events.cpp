@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/job_data.hpp"
+#include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/groups.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// All that muster may raise is raised anyhow; whose handlers they are for is the library's to know.
@@ -127,4 +127,4 @@ void add_event_upcalls(pmix_server_module_t& module) {
     bridge().on_tell(Topic::Event, on_notice);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,7 +6,7 @@
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/forwards.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 pmix_status_t iof_pull(const pmix_proc_t procs[], size_t count, const pmix_info_t directives[],
@@ -128,4 +128,4 @@ void add_forward_upcalls(pmix_server_module_t& module) {
     bridge().on_tell(Topic::Forward, deliver);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

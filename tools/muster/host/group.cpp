@@ -3,7 +3,7 @@
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/groups.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 std::vector<ProcName> names_in(const pmix_info_t* info) {
@@ -120,4 +120,4 @@ void add_group_upcalls(pmix_server_module_t& module) {
     module.group = group;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

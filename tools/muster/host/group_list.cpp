@@ -8,7 +8,7 @@
 
 #include "tools/muster/host/upcalls.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// What the library of this node knows; keys of its own (core/groups/group_query.hpp).
@@ -91,4 +91,4 @@ void add_group_list() {
     bridge().on_tell(Topic::KnownGroups, ask_library);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -9,9 +9,9 @@
 #include "tools/muster/host/bridge.hpp"
 #include "tools/muster/services/known_groups.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// Calls `done` once; with nothing where the launcher is gone. On the node's loop.
 void list_groups(std::function<void(std::vector<KnownGroup> groups)> done);
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -6,9 +6,9 @@
 #include <ctime>
 
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/job_data.hpp"
+#include "tools/muster/jobs/job_data.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// Marks each line as the directives ask for it.
@@ -125,4 +125,4 @@ void add_log_upcalls(pmix_server_module_t& module) {
     bridge().on_tell(Topic::Log, write_line);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

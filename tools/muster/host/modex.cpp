@@ -2,7 +2,7 @@
 // The upcalls fence_nb and direct_modex.
 #include "tools/muster/host/upcalls.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// The attributes of a fence or a modex: a time limit, and nothing else that is required.
@@ -70,4 +70,4 @@ void add_modex_upcalls(pmix_server_module_t& module) {
     module.direct_modex = direct_modex;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

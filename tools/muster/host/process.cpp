@@ -2,7 +2,7 @@
 // Upcalls about a process's life: it has called PMIx_Init, PMIx_Finalize, PMIx_Abort.
 #include "tools/muster/host/upcalls.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 pmix_status_t client_connected(const pmix_proc_t* proc, void*, pmix_info_t[], size_t, pmix_op_cbfunc_t,
@@ -43,4 +43,4 @@ void add_process_upcalls(pmix_server_module_t& module) {
     module.abort = abort_upcall;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

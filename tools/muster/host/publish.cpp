@@ -8,7 +8,7 @@
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/directory.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// What directs the operation rather than being data.
@@ -220,4 +220,4 @@ void add_publish_upcalls(pmix_server_module_t& module) {
     module.unpublish = unpublish;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

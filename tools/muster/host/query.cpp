@@ -15,10 +15,10 @@
 #include "tools/muster/host/group_list.hpp"
 #include "tools/muster/host/spawn_support.hpp"
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/job_data.hpp"
+#include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/services/job_status.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// One key that is asked for, with its qualifiers.
@@ -333,4 +333,4 @@ void add_query_upcalls(pmix_server_module_t& module) {
     module.query = query;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/job_data.hpp"
+#include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/services/spawner.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 constexpr int kPatience = 30;  // seconds, to connect
@@ -86,4 +86,4 @@ std::string join_scheduler(const std::string& uri) {
     return {};
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

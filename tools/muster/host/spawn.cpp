@@ -9,10 +9,10 @@
 #include "tools/muster/host/directives.hpp"
 #include "tools/muster/host/spawn_support.hpp"
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/job_data.hpp"
+#include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/services/spawn_request.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// Of the library: who asks takes the output that it wants forwarded without a pull
@@ -436,4 +436,4 @@ const std::vector<const char*>& spawn_attributes() {
     return kKeys;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-namespace muster {
+namespace muster::launcher {
 
 /// The attributes that a spawn through muster honours.
 const std::vector<const char*>& spawn_attributes();
 
-}  // namespace muster
+}  // namespace muster::launcher

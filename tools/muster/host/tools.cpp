@@ -6,7 +6,7 @@
 
 #include "tools/muster/host/upcalls.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 pmix_status_t tool_connected(pmix_info_t* info, size_t count, pmix_tool_connection_cbfunc_t callback,
@@ -57,4 +57,4 @@ void add_tool_upcalls(pmix_server_module_t& module) {
     module.tool_connected2 = tool_connected;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

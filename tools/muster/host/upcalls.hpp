@@ -5,7 +5,7 @@
 
 #include "tools/muster/host/bridge.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 void add_process_upcalls(pmix_server_module_t& module);
 void add_modex_upcalls(pmix_server_module_t& module);
@@ -34,4 +34,4 @@ void stop_forwarding(const ProcName& tool);
 /// A process has left the server: if it is a tool, the launcher forgets what was its own. On the loop.
 void tool_left(const ProcName& name);
 
-}  // namespace muster
+}  // namespace muster::launcher

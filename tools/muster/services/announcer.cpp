@@ -9,7 +9,7 @@
 #include <ctime>
 #include <set>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 template <typename Value, typename Write>
@@ -74,7 +74,7 @@ void Announcer::asked(Asker asker, Reader& in) {
     const Notice notice = read_notice(in);
     if (!in.ok()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     // The node of the source has told its own processes.
-    muster::announce(hub_, notice, asker.node);
+    launcher::announce(hub_, notice, asker.node);
     hub_.answer(asker, PMIX_SUCCESS);
 }
 
@@ -185,4 +185,4 @@ void Announcer::job_ended(JobRecord& job) {
            wishes.log_end || wishes.log_events);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

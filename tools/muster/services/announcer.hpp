@@ -9,7 +9,7 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// One event as nodes are told of it: first what is fixed, then attributes.
 struct Notice {
@@ -46,7 +46,7 @@ class Announcer final : public Service {
 
   private:
     void report(const JobRecord& job, const Notice& notice, bool notify, bool log);
-    void announce(const Notice& notice) { muster::announce(hub_, notice); }
+    void announce(const Notice& notice) { launcher::announce(hub_, notice); }
     Notice about(const JobRecord& job, int32_t code) const { return notice_about(hub_, job, code); }
 
     Hub& hub_;
@@ -57,4 +57,4 @@ int32_t end_code(const RankState& rank);
 /// Its exit code as a shell would give it.
 int32_t exit_code_of(const RankState& rank);
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::launcher {
 
 Connections::Connections(Hub& hub)
     : hub_(hub), gather_(hub.loop(), hub.jobs(), [this](int32_t status, const Gather::Operation& operation) {
@@ -50,4 +50,4 @@ void Connections::node_gone(uint32_t node) {
     gather_.node_gone(node);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

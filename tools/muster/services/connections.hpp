@@ -6,7 +6,7 @@
 #include "tools/muster/services/gather.hpp"
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 class Connections final : public Service {
   public:
@@ -24,4 +24,4 @@ class Connections final : public Service {
     Gather gather_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

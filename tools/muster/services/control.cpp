@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace muster {
+namespace muster::launcher {
 
 void Control::asked(Asker asker, Reader& in) {
     const std::vector<ProcName> targets = in.names();
@@ -97,4 +97,4 @@ int32_t Control::end(const std::vector<ProcName>& targets, bool at_once) {
     return PMIX_SUCCESS;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,7 +4,7 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 class Control final : public Service {
   public:
@@ -27,4 +27,4 @@ class Control final : public Service {
     Hub& hub_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

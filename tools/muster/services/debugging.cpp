@@ -6,7 +6,7 @@
 
 #include "tools/muster/services/announcer.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// Those that are to stop there. Programs choose names for places of their own.
@@ -72,4 +72,4 @@ void Debugging::job_ended(JobRecord& job) {
     waiting_.erase(job.job.number);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

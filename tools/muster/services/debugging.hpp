@@ -8,7 +8,7 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// Topic::Debug. A node tells: a process that waits for a debugger, and the name of the place.
 class Debugging final : public Service {
@@ -31,4 +31,4 @@ class Debugging final : public Service {
     std::map<uint32_t, Waiting> waiting_;  ///< by the job's number
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

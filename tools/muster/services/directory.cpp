@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 bool names(const std::vector<ProcName>& procs, const ProcName& proc) {
@@ -262,4 +262,4 @@ void Directory::node_gone(uint32_t node) {
     waiting_.remove_if([&](const Lookup& lookup) { return lookup.asker.node == node; });
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -11,7 +11,7 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// Which processes data is for, or is looked up from.
 struct PublishRange {
@@ -75,4 +75,4 @@ class Directory final : public Service {
 void write_range(Writer& out, const PublishRange& range);
 PublishRange read_range(Reader& in);
 
-}  // namespace muster
+}  // namespace muster::launcher

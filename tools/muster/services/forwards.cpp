@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// Input that may wait for slow ranks before those who push it do.
@@ -192,4 +192,4 @@ void Forwards::answer_pushes() {
     }
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

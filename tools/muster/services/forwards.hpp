@@ -9,7 +9,7 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// Topic::Forward. A node asks, by Request; a piece of output is told to a node with a number, which it tells
 /// back when the piece has been taken.
@@ -76,4 +76,4 @@ class Forwards final : public Service {
     std::deque<Asker> waiting_;  ///< who has pushed more than they take
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

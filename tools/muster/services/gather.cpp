@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster {
+namespace muster::launcher {
 
 Gather::Gather(Loop& loop, JobTable& jobs, OnDone on_done)
     : loop_(loop), jobs_(jobs), on_done_(std::move(on_done)) {}
@@ -96,4 +96,4 @@ void Gather::node_gone(uint32_t node) {
     proc_ended();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

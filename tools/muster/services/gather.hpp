@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/muster/job_table.hpp"
+#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/jobs/job_table.hpp"
 #include "tools/muster/loop.hpp"
-#include "tools/muster/message.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 class Gather {
   public:
@@ -58,4 +58,4 @@ class Gather {
     std::set<uint32_t> gone_;  ///< nodes
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

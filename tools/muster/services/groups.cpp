@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// The servers have the same time limit; what they do when it is over still counts.
@@ -316,4 +316,4 @@ void Groups::node_gone(uint32_t node) {
     check_all();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

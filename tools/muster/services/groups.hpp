@@ -13,7 +13,7 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// What a server asks for, as it travels to the launcher.
 struct GroupRequest {
@@ -116,4 +116,4 @@ class Groups final : public Service {
     uint64_t next_context_id_ = 1;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -4,7 +4,7 @@
 
 #include "tools/muster/services/announcer.hpp"
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 uint32_t state_of(const JobRecord& job, const RankState& rank) {
@@ -97,4 +97,4 @@ void JobStatusService::asked(Asker asker, Reader& in) {
     hub_.answer(asker, PMIX_SUCCESS, Writer().u32(count).raw(jobs).body());
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

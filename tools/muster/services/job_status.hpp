@@ -4,7 +4,7 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 struct ProcStatus {
     uint32_t node = 0;
@@ -35,4 +35,4 @@ class JobStatusService final : public Service {
     Hub& hub_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

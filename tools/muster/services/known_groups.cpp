@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace muster {
+namespace muster::launcher {
 
 void write_groups(Writer& out, const std::vector<KnownGroup>& groups) {
     out.u32(static_cast<uint32_t>(groups.size()));
@@ -71,4 +71,4 @@ void KnownGroups::node_gone(uint32_t node) {
         take(node, number, {});
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -11,7 +11,7 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// A group, as a node's server knows it.
 struct KnownGroup {
@@ -44,4 +44,4 @@ class KnownGroups final : public Service {
     std::set<uint32_t> gone_;  ///< nodes
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

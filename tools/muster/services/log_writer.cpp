@@ -2,7 +2,7 @@
 // Logging in the launcher.
 #include "tools/muster/services/log_writer.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 void LogWriter::asked(Asker asker, Reader& in) {
     const bool error = in.u32() != 0;
@@ -12,4 +12,4 @@ void LogWriter::asked(Asker asker, Reader& in) {
     hub_.answer(asker, PMIX_SUCCESS);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

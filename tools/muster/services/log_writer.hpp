@@ -4,7 +4,7 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// Topic::Log. The request: whether it is for standard error, and the text.
 class LogWriter final : public Service {
@@ -16,4 +16,4 @@ class LogWriter final : public Service {
     Hub& hub_;
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

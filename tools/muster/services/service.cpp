@@ -2,7 +2,7 @@
 // What a service does that has no use for a message.
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 void Service::told(uint32_t, Reader&) {}
 void Service::job_started(JobRecord&) {}
@@ -10,4 +10,4 @@ void Service::proc_ended(JobRecord&, uint32_t) {}
 void Service::job_ended(JobRecord&) {}
 void Service::node_gone(uint32_t) {}
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/muster/job_table.hpp"
+#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/jobs/job_table.hpp"
 #include "tools/muster/loop.hpp"
-#include "tools/muster/message.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// Who asked: the node, and its number for the question.
 struct Asker {
@@ -84,4 +84,4 @@ class Service {
     virtual void node_gone(uint32_t node);
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

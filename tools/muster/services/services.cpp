@@ -14,7 +14,7 @@
 #include "tools/muster/services/log_writer.hpp"
 #include "tools/muster/services/spawner.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub) {
     std::map<Topic, std::unique_ptr<Service>> services;
@@ -32,4 +32,4 @@ std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub) {
     return services;
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

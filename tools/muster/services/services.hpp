@@ -7,9 +7,9 @@
 
 #include "tools/muster/services/service.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 /// One object for each topic that there is a service for. `hub` outlives them.
 std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub);
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -2,9 +2,9 @@
 // Writing and reading a spawn's request.
 #include "tools/muster/services/spawn_request.hpp"
 
-#include "tools/muster/job_message.hpp"
+#include "tools/muster/jobs/job_message.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 void write_spawn(Writer& out, const SpawnRequest& request) {
     out.name(request.parent).u32(static_cast<uint32_t>(request.apps.size()));
@@ -84,4 +84,4 @@ bool read_spawn(Reader& in, SpawnRequest& request) {
     return in.ok();
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/muster/job_table.hpp"
-#include "tools/muster/message.hpp"
-#include "tools/muster/options.hpp"
+#include "tools/muster/command_line/options.hpp"
+#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/jobs/job_table.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 struct SpawnRequest {
     ProcName parent;
@@ -32,4 +32,4 @@ void write_spawn(Writer& out, const SpawnRequest& request);
 /// False when it is damaged.
 bool read_spawn(Reader& in, SpawnRequest& request);
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-namespace muster {
+namespace muster::launcher {
 namespace {
 
 /// The names in a file of nodes: one a line, whatever follows; '#' begins a comment.
@@ -252,4 +252,4 @@ void Spawner::job_ended(JobRecord& job) {
     release(allocation);
 }
 
-}  // namespace muster
+}  // namespace muster::launcher

@@ -8,7 +8,7 @@
 #include "tools/muster/services/service.hpp"
 #include "tools/muster/services/spawn_request.hpp"
 
-namespace muster {
+namespace muster::launcher {
 
 class Spawner final : public Service {
   public:
@@ -47,4 +47,4 @@ class Spawner final : public Service {
     std::map<uint32_t, Watch> spawn_limits_;  ///< of spawns
 };
 
-}  // namespace muster
+}  // namespace muster::launcher

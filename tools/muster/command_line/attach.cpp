@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The job at another muster: see attach.hpp. Public API only. The library's thread writes output and notes
+// what happens; the main thread waits for that and for signals.
+#include "tools/muster/command_line/attach.hpp"
+
+#include <fmt/format.h>
+#include <pmix_tool.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+
+#include "tools/muster/command_line/connection.hpp"
+#include "tools/muster/host/bridge.hpp"
+#include "tools/muster/jobs/job_data.hpp"
+#include "tools/muster/nodes/process.hpp"
+
+namespace muster::launcher {
+namespace {
+
+/// After the job's end, for output that is on its way.
+constexpr std::chrono::seconds kPatience{10};
+
+/// What the library's thread has seen. One job a process: the C interface has no place for an owner.
+struct Seen {
+    std::mutex lock;
+    int wake = -1;                           ///< an eventfd: something has changed
+    std::map<std::string, ProcName> failed;  ///< by the ended job's namespace; its name may not be known yet
+    std::map<std::string, std::pair<pmix_status_t, int>> ended;  ///< how, and with which exit code
+    bool files_only = false;  ///< the library writes them; set before there is output
+    bool lost = false;
+    bool unread = false;   ///< nobody takes the output
+    uint64_t outputs = 0;  ///< pieces of output
+    uint64_t closed = 0;   ///< channels
+};
+Seen seen;
+
+void wake() {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(seen.wake, &one, sizeof one);
+}
+
+void on_event(size_t, pmix_status_t code, const pmix_proc_t*, pmix_info_t info[], size_t count, pmix_info_t[],
+              size_t, pmix_event_notification_cbfunc_fn_t done, void* data) {
+    guarded([&]() -> pmix_status_t {
+        const std::lock_guard guard(seen.lock);
+        if (code == PMIX_ERR_LOST_CONNECTION) seen.lost = true;
+        const pmix_info_t* nspace = find_info(info, count, PMIX_NSPACE);
+        if (code == PMIX_EVENT_JOB_END && nspace != nullptr) {
+            const pmix_info_t* status = find_info(info, count, PMIX_JOB_TERM_STATUS);
+            const pmix_info_t* exit_code = find_info(info, count, PMIX_EXIT_CODE);
+            const pmix_info_t* failed = find_info(info, count, PMIX_PROCID);
+            const std::string name = text_of(nspace->value);
+            seen.ended[name] = {
+                status != nullptr && status->value.type == PMIX_STATUS ? status->value.data.status
+                                                                       : PMIX_SUCCESS,
+                exit_code != nullptr ? static_cast<int>(integer_of(exit_code->value).value_or(0)) : 0};
+            if (failed != nullptr && failed->value.type == PMIX_PROC && failed->value.data.proc != nullptr)
+                seen.failed[name] = name_of(*failed->value.data.proc);
+        }
+        wake();
+        return PMIX_SUCCESS;
+    });
+    if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
+}
+
+/// Blocks while nobody reads, and with it, in the end, the writers.
+void on_output(size_t, pmix_iof_channel_t channel, pmix_proc_t*, pmix_byte_object_t* bytes,
+               pmix_info_t info[], size_t count) {
+    const int fd = channel == PMIX_FWD_STDERR_CHANNEL ? STDERR_FILENO : STDOUT_FILENO;
+    const bool shown = !seen.files_only && bytes != nullptr && bytes->bytes != nullptr;
+    const size_t size = shown ? bytes->size : 0;
+    bool broken = false;
+    for (size_t at = 0; at < size && !broken;) {
+        const ssize_t written = write(fd, bytes->bytes + at, size - at);
+        if (written > 0) {
+            at += static_cast<size_t>(written);
+        } else if (errno == EAGAIN) {
+            pollfd room{fd, POLLOUT, 0};
+            poll(&room, 1, -1);
+        } else {
+            broken = errno != EINTR;
+        }
+    }
+    const pmix_info_t* complete = find_info(info, count, PMIX_IOF_COMPLETE);
+    const std::lock_guard guard(seen.lock);
+    ++seen.outputs;
+    seen.unread |= broken;
+    if (complete != nullptr && is_true(*complete)) ++seen.closed;
+    wake();
+}
+
+/// The programs as PMIx_Spawn takes them; frees what they hold.
+class Apps {
+  public:
+    explicit Apps(const Options& options) : list_(options.apps.size()) {
+        const std::filesystem::path here = std::filesystem::current_path();
+        for (size_t i = 0; i < list_.size(); ++i) {
+            const AppSpec& spec = options.apps[i];
+            pmix_app_t& app = list_[i];
+            PMIX_APP_CONSTRUCT(&app);
+            app.cmd = strdup(spec.argv[0].c_str());
+            for (const std::string& word : spec.argv)
+                PMIx_Argv_append_nosize(&app.argv, word.c_str());
+            for (const auto& [name, value] : options.parameters)
+                PMIx_Argv_append_nosize(&app.env, (name + "=" + value).c_str());
+            for (const auto& [name, value] : spec.env)
+                PMIx_Argv_append_nosize(&app.env, (name + "=" + value).c_str());
+            app.cwd = strdup((spec.wdir.empty() ? here : here / spec.wdir).c_str());
+            app.maxprocs = static_cast<int>(spec.ranks.value_or(0));
+            if (spec.pset.empty()) continue;
+            PMIX_INFO_CREATE(app.info, 1);
+            app.ninfo = 1;
+            PMIX_INFO_LOAD(&app.info[0], PMIX_PSET_NAME, spec.pset.c_str(), PMIX_STRING);
+        }
+    }
+    Apps(const Apps&) = delete;
+    Apps& operator=(const Apps&) = delete;
+    ~Apps() {
+        for (pmix_app_t& app : list_)
+            PMIX_APP_DESTRUCT(&app);
+    }
+    pmix_app_t* data() { return list_.data(); }
+    size_t size() const { return list_.size(); }
+
+  private:
+    std::vector<pmix_app_t> list_;
+};
+
+uint32_t input_rank(const InputPolicy& input) {
+    return input.target == InputPolicy::Target::All ? PMIX_RANK_WILDCARD : input.rank;
+}
+
+class AttachedJob {
+  public:
+    explicit AttachedJob(const Options& options) : options_(options) {}
+    ~AttachedJob() {
+        if (signals_ >= 0) close(signals_);
+        if (seen.wake >= 0) close(seen.wake);
+    }
+    AttachedJob(const AttachedJob&) = delete;
+    AttachedJob& operator=(const AttachedJob&) = delete;
+
+    int run() {
+        watch();
+        const Connection connection(options_.attach);
+        pmix_status_t codes[] = {PMIX_EVENT_JOB_END, PMIX_ERR_LOST_CONNECTION};
+        const pmix_status_t handler =
+            PMIx_Register_event_handler(codes, 2, nullptr, 0, on_event, nullptr, nullptr);
+        if (handler < 0) check(handler, "events cannot be heard");
+        if (const int status = spawn(); status != 0) return status;
+        show_output();
+        give_input();
+        return wait();
+    }
+
+  private:
+    void watch() {
+        sigset_t wanted;
+        sigemptyset(&wanted);
+        for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGUSR1, SIGUSR2})
+            sigaddset(&wanted, number);
+        sigprocmask(SIG_BLOCK, &wanted, nullptr);
+        ::signal(SIGPIPE, SIG_IGN);
+        signals_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+        seen.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (signals_ < 0 || seen.wake < 0) throw std::runtime_error("no descriptors are left");
+    }
+
+    int spawn() {
+        Apps apps(options_);
+        InfoList info;
+        info.flag(PMIX_NOTIFY_COMPLETION, true);
+        info.flag(PMIX_FWD_STDOUT, true).flag(PMIX_FWD_STDERR, true);
+        if (reads_input()) info.rank(PMIX_FWD_STDIN, input_rank(options_.input));
+        if (options_.map.text != MapPolicy().text) info.text(PMIX_MAPBY, options_.map.text);
+        if (options_.bind.text != BindPolicy().text) info.text(PMIX_BINDTO, options_.bind.text);
+        if (options_.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
+        if (options_.timeout > 0)
+            info.u32(PMIX_JOB_TIMEOUT, static_cast<uint32_t>(std::ceil(options_.timeout)));
+        pmix_nspace_t nspace;
+        const pmix_status_t status = PMIx_Spawn(info.data(), info.size(), apps.data(), apps.size(), nspace);
+        if (status == PMIX_ERR_TIMEOUT) {
+            say(fmt::format("the job was not started within {} seconds and was ended", options_.timeout));
+            return kTimeoutStatus;
+        }
+        if (status != PMIX_SUCCESS) {
+            say(fmt::format("the job cannot be started: {}", PMIx_Error_string(status)));
+            return status == PMIX_ERR_JOB_EXE_NOT_FOUND ? 127 : 1;
+        }
+        job_ = {nspace, PMIX_RANK_WILDCARD};
+        return 0;
+    }
+
+    bool reads_input() const { return options_.input.target != InputPolicy::Target::None; }
+
+    void show_output() {
+        const OutputPolicy& output = options_.output;
+        InfoList info;
+        if (output.tag) info.flag(PMIX_IOF_TAG_OUTPUT, true);
+        if (output.rank) info.flag(PMIX_IOF_RANK_OUTPUT, true);
+        if (output.timestamp) info.flag(PMIX_IOF_TIMESTAMP_OUTPUT, true);
+        if (output.merge) info.flag(PMIX_IOF_MERGE_STDERR_STDOUT, true);
+        if (!output.directory.empty()) info.text(PMIX_IOF_OUTPUT_TO_DIRECTORY, output.directory);
+        if (!output.file.empty()) info.text(PMIX_IOF_OUTPUT_TO_FILE, output.file);
+        // Not PMIX_IOF_FILE_ONLY: we would not hear of the output's end.
+        seen.files_only = !output.copy && !(output.directory.empty() && output.file.empty());
+        const pmix_proc_t job = to_pmix(job_);
+        pmix_value_t* value = nullptr;
+        if (PMIx_Get(&job, PMIX_JOB_SIZE, nullptr, 0, &value) == PMIX_SUCCESS) {
+            size_ = static_cast<uint64_t>(integer_of(*value).value_or(0));
+            PMIX_VALUE_RELEASE(value);
+        }
+        output_ =
+            PMIx_IOF_pull(&job, 1, info.data(), info.size(),
+                          PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL, on_output, nullptr, nullptr);
+        if (output_ < 0)
+            say(fmt::format("the job's output comes out of the other muster: {}",
+                            PMIx_Error_string(output_)));
+    }
+
+    void give_input() const {
+        if (!reads_input()) return;
+        const pmix_proc_t target = to_pmix({job_.nspace, input_rank(options_.input)});
+        InfoList info;
+        info.flag(PMIX_IOF_PUSH_STDIN, true);
+        const pmix_status_t status =
+            PMIx_IOF_push(&target, 1, nullptr, info.data(), info.size(), nullptr, nullptr);
+        if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
+            say(fmt::format("the job gets no input: {}", PMIx_Error_string(status)));
+    }
+
+    /// Until the job has ended and its output is here.
+    int wait() {
+        using Clock = std::chrono::steady_clock;
+        uint64_t outputs = 0;
+        auto patience = Clock::time_point::max();
+        while (true) {
+            {
+                const std::lock_guard guard(seen.lock);
+                if (seen.lost) {
+                    say(fmt::format("the connection with the muster of job {} is lost", job_.nspace));
+                    return 1;
+                }
+                if (seen.unread && status_ == 0) {
+                    status_ = 128 + SIGPIPE;
+                    say("nobody reads the output any more; the job is ended");
+                    end(PMIX_JOB_CTRL_TERMINATE);
+                }
+                if (const auto ended = seen.ended.find(job_.nspace); ended != seen.ended.end()) {
+                    if (output_ < 0 || seen.unread || seen.closed >= 2 * size_ || Clock::now() >= patience)
+                        break;
+                    if (patience == Clock::time_point::max() || outputs != seen.outputs)
+                        patience = Clock::now() + kPatience;
+                    outputs = seen.outputs;
+                }
+            }
+            pollfd fds[] = {{signals_, POLLIN, 0}, {seen.wake, POLLIN, 0}};
+            poll(fds, 2, patience == Clock::time_point::max() ? -1 : 1000);
+            uint64_t count = 0;
+            [[maybe_unused]] const ssize_t got = read(seen.wake, &count, sizeof count);
+            signalfd_siginfo info;
+            while (read(signals_, &info, sizeof info) == sizeof info)
+                on_signal(static_cast<int>(info.ssi_signo));
+        }
+        // Flushes the last unfinished lines of what was kept.
+        if (output_ >= 0) PMIx_IOF_deregister(static_cast<size_t>(output_), nullptr, 0, nullptr, nullptr);
+        return exit_status();
+    }
+
+    int exit_status() {
+        const std::lock_guard guard(seen.lock);
+        const auto [status, code] = seen.ended[job_.nspace];
+        if (status_ != 0) return status_;
+        if (status == PMIX_SUCCESS) return 0;
+        if (status == PMIX_ERR_TIMEOUT) {
+            say(fmt::format("the job did not end within {} seconds and was ended", options_.timeout));
+            return kTimeoutStatus;
+        }
+        const auto failed = seen.failed.find(job_.nspace);
+        say(fmt::format("job {} has failed: {}{}", job_.nspace, PMIx_Error_string(status),
+                        failed != seen.failed.end()
+                            ? fmt::format(", first rank {} with exit code {}", failed->second.rank, code)
+                            : std::string()));
+        return code != 0 ? code : 1;
+    }
+
+    void on_signal(int number) {
+        switch (number) {
+            case SIGUSR1:
+            case SIGUSR2:
+                return send(number);
+            case SIGTSTP:
+                end(PMIX_JOB_CTRL_PAUSE);
+                raise(SIGSTOP);
+                return end(PMIX_JOB_CTRL_RESUME);
+            default:
+                break;
+        }
+        if (status_ == 0) {
+            status_ = 128 + number;
+            say(fmt::format("the job is ended by {}", signal_text(number)));
+            return end(PMIX_JOB_CTRL_TERMINATE);
+        }
+        end(PMIX_JOB_CTRL_KILL);
+    }
+
+    void send(int number) const {
+        InfoList info;
+        info.add(PMIX_JOB_CTRL_SIGNAL, &number, PMIX_INT);
+        control(std::move(info));
+    }
+    void end(const char* how) const {
+        InfoList info;
+        info.flag(how, true);
+        control(std::move(info));
+    }
+    /// Without waiting for the answer, which may be behind output that nobody reads.
+    void control(InfoList info) const {
+        auto kept = std::make_unique<InfoList>(std::move(info));
+        const pmix_proc_t job = to_pmix(job_);
+        const pmix_status_t status = PMIx_Job_control_nb(
+            &job, 1, kept->data(), kept->size(),
+            [](pmix_status_t, pmix_info_t*, size_t, void* data, pmix_release_cbfunc_t release,
+               void* released) {
+                delete static_cast<InfoList*>(data);
+                if (release != nullptr) release(released);
+            },
+            kept.get());
+        if (status == PMIX_SUCCESS) (void)kept.release();  // the callback has it
+    }
+
+    static void say(const std::string& line) { fmt::print(stderr, "muster: {}\n", line); }
+
+    const Options& options_;
+    int signals_ = -1;
+    ProcName job_;
+    uint64_t size_ = UINT32_MAX;            ///< where it is not known the output's end is not, either
+    pmix_status_t output_ = PMIX_ERR_INIT;  ///< number of the pull
+    int status_ = 0;
+};
+
+}  // namespace
+
+int run_attached(const Options& options) {
+    return AttachedJob(options).run();
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line: split at ":", options of each part read by CLI11 up to the program's name.
+#include "tools/muster/command_line/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string_view>
+
+namespace muster::launcher {
+namespace {
+
+constexpr unsigned kMostRanks = 1u << 20;
+constexpr unsigned kMostNodes = 1024;
+
+/// What is wrong with the command line, as a sentence.
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts;
+    for (size_t at = 0; at <= text.size();) {
+        const size_t end = std::min(text.find(separator, at), text.size());
+        parts.emplace_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return parts;
+}
+
+unsigned number(std::string_view text, std::string_view what, unsigned least, unsigned most) {
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+        throw UsageError(fmt::format("{} takes a number from {} to {}, not '{}'", what, least, most, text));
+    }
+    return value;
+}
+
+std::optional<Level> level_of(const std::string& name) {
+    static constexpr std::array<std::pair<std::string_view, Level>, 12> kLevels = {{
+        {"none", Level::None},
+        {"slot", Level::Slot},
+        {"node", Level::Node},
+        {"hwthread", Level::Hwthread},
+        {"core", Level::Core},
+        {"l1cache", Level::L1},
+        {"l2cache", Level::L2},
+        {"l3cache", Level::L3},
+        {"numa", Level::Numa},
+        {"package", Level::Package},
+        {"socket", Level::Package},
+        {"board", Level::Node},
+    }};
+    for (const auto& [text, level] : kLevels) {
+        if (text == name) return level;
+    }
+    return std::nullopt;
+}
+
+constexpr std::string_view kObjects = "hwthread, core, l1cache, l2cache, l3cache, numa, package (or socket)";
+
+MapPolicy map_policy(const std::string& given) {
+    MapPolicy policy;
+    policy.text = given;
+    std::vector<std::string> parts = split(lower(given), ':');
+    size_t modifiers = 1;
+    if (parts[0] == "ppr") {
+        if (parts.size() < 3) throw UsageError("--map-by ppr is written ppr:N:node (or another level)");
+        policy.per_resource = number(parts[1], "--map-by ppr", 1, kMostRanks);
+        parts[0] = parts[2];
+        modifiers = 3;
+    }
+    if (!parts[0].empty()) {
+        const std::optional<Level> level = level_of(parts[0]);
+        if (!level || *level == Level::None) {
+            throw UsageError(
+                fmt::format("--map-by '{}': valid are slot, node, {}, and ppr:N:LEVEL", given, kObjects));
+        }
+        policy.level = *level;
+    }
+    for (size_t i = modifiers; i < parts.size(); ++i) {
+        if (parts[i].starts_with("pe=")) {
+            policy.cpus = number(std::string_view(parts[i]).substr(3), "--map-by :PE", 1, kMostRanks);
+        } else if (parts[i] != "oversubscribe") {  // which is always allowed
+            throw UsageError(
+                fmt::format("--map-by modifier '{}': valid are PE=N and OVERSUBSCRIBE", parts[i]));
+        }
+    }
+    return policy;
+}
+
+BindPolicy bind_policy(const std::string& given) {
+    BindPolicy policy;
+    policy.text = given;
+    const std::vector<std::string> parts = split(lower(given), ':');
+    const std::optional<Level> level = level_of(parts[0]);
+    if (!level || *level == Level::Slot || *level == Level::Node) {
+        throw UsageError(fmt::format("--bind-to '{}': valid are none, {}", given, kObjects));
+    }
+    policy.level = *level;
+    for (size_t i = 1; i < parts.size(); ++i) {
+        if (parts[i] != "overload-allowed") {
+            throw UsageError(fmt::format("--bind-to modifier '{}': valid is overload-allowed", parts[i]));
+        }
+        policy.overload = true;
+    }
+    return policy;
+}
+
+void output_policy(const std::string& given, OutputPolicy& policy) {
+    for (const std::string& part : split(given, ',')) {
+        const size_t equals = part.find('=');
+        const std::string name = lower(part.substr(0, equals));
+        const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
+        if (name == "tag") {
+            policy.tag = true;
+        } else if (name == "rank") {
+            policy.rank = true;
+        } else if (name == "timestamp") {
+            policy.timestamp = true;
+        } else if (name == "merge" || name == "merge-stderr-to-stdout") {
+            policy.merge = true;
+        } else if (name == "copy" || name == "nocopy") {
+            policy.copy = name == "copy";
+        } else if (name == "dir" || name == "directory") {
+            policy.directory = value;
+        } else if (name == "file" || name == "filename") {
+            policy.file = value;
+        } else {
+            throw UsageError(fmt::format(
+                "--output '{}': valid are tag, rank, timestamp, merge, dir=DIR, file=NAME, nocopy", part));
+        }
+        if (value.empty() && (name.starts_with("dir") || name.starts_with("file"))) {
+            throw UsageError(fmt::format("--output {} needs a name: {}=NAME", name, name));
+        }
+    }
+    if (!policy.directory.empty() && !policy.file.empty()) {
+        throw UsageError("--output takes dir= or file=, not both");
+    }
+}
+
+InputPolicy input_policy(const std::string& given) {
+    InputPolicy policy;
+    const std::string text = lower(given);
+    if (text == "all") {
+        policy.target = InputPolicy::Target::All;
+    } else if (text == "none") {
+        policy.target = InputPolicy::Target::None;
+    } else {
+        policy.rank = number(text, "--stdin (besides 'all' and 'none')", 0, kMostRanks);
+    }
+    return policy;
+}
+
+/// "-x NAME" passes on what the variable is here, "-x NAME=VALUE" sets it; several may be joined by commas
+/// when they are names only.
+void add_environment(const std::string& given, std::vector<std::pair<std::string, std::string>>& env) {
+    const size_t equals = given.find('=');
+    if (equals == 0 || given.empty())
+        throw UsageError(fmt::format("-x takes NAME or NAME=VALUE, not '{}'", given));
+    if (equals != std::string::npos) {
+        env.emplace_back(given.substr(0, equals), given.substr(equals + 1));
+        return;
+    }
+    for (const std::string& name : split(given, ',')) {
+        const char* value = getenv(name.c_str());
+        if (value == nullptr) throw UsageError(fmt::format("-x {}: this variable is not set here", name));
+        env.emplace_back(name, value);
+    }
+}
+
+/// The environment variable of a parameter given as --mca NAME VALUE: the library's own frameworks are told
+/// apart from Open MPI's by name.
+std::string mca_variable(const std::string& name) {
+    static constexpr std::array<std::string_view, 22> kOurs = {
+        "pmix",         "bfrops", "gds",   "pcompress", "pdl",  "pfexec", "pgpu", "pif",
+        "pinstalldirs", "plog",   "pmdl",  "pnet",      "preg", "prm",    "psec", "psensor",
+        "psquash",      "pstat",  "pstrg", "ptl",       "mca",  "pmixp"};
+    const std::string framework = name.substr(0, name.find('_'));
+    const bool ours = std::find(kOurs.begin(), kOurs.end(), framework) != kOurs.end();
+    return (ours ? "PMIX_MCA_" : "OMPI_MCA_") + name;
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// Help with a usage line of our own: CLI11 does not know of programs and ":".
+struct HelpFormat : CLI::Formatter {
+    HelpFormat() { column_width(34); }
+    std::string make_usage(const CLI::App*, std::string) const override {
+        return "Usage: muster [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM2 [ARGUMENTS]]...\n"
+               "       muster serve [OPTIONS]\n"
+               "       muster --attach SERVER [OPTIONS] PROGRAM [ARGUMENTS]...\n"
+               "       muster ps [SERVER]\n"
+               "       muster top [--once] [--json] [-d SECONDS] [SERVER]\n"
+               "       muster kill [-s SIGNAL] SERVER [JOB]...\n";
+    }
+};
+
+/// Everything that one part of the command line may carry, and the parser for it.
+struct Part {
+    CLI::App parser{"Starts a parallel program: its processes find each other through PMIx.", "muster"};
+    std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri, attach,
+        scheduler;
+    std::vector<std::string> env, outputs;
+    Pairs pmix_parameters, mca_parameters, ompi_parameters;
+    bool report = false, recovery = false, tag = false, timestamps = false, merge = false, accepted = false,
+         version = false;
+
+    Part() {
+        parser.formatter(std::make_shared<HelpFormat>());
+        parser.footer(
+            "Options of one program stand before its name; those marked (job) count for all and are best "
+            "given first.\n"
+            "The exit status is that of the first process that failed (128 + signal number when a signal "
+            "ended it), 127\n"
+            "when a program is not found, 126 when it cannot be executed, 124 after --timeout.");
+        parser
+            .add_option("-n,-c,--n,--np", ranks, "Number of processes of this program (default: one a core)")
+            ->type_name("N");
+        parser.add_option("-x", env, "Pass on an environment variable: NAME, or NAME=VALUE")
+            ->type_name("NAME[=VALUE]")
+            ->allow_extra_args(false);
+        parser.add_option("--wdir,--wd", wdir, "Working directory of this program")->type_name("DIR");
+        parser.add_option("--pset", pset, "Name of the process set that this program's processes form")
+            ->type_name("NAME");
+        parser
+            .add_option("--map-by", map,
+                        "(job) Where ranks go: slot, node, core, package, ..., ppr:N:LEVEL; :PE=N gives a "
+                        "rank N units")
+            ->type_name("WHERE");
+        parser
+            .add_option("--bind-to", bind,
+                        "(job) What a rank is bound to: none, hwthread, core, numa, package, ...")
+            ->type_name("WHAT");
+        parser
+            .add_option("--nodes", nodes,
+                        "(job) Spread the job over this many nodes, all pretended on this machine")
+            ->type_name("K");
+        parser
+            .add_option("--output", outputs, "(job) tag, rank, timestamp, merge, dir=DIR, file=NAME, nocopy")
+            ->type_name("WORDS")
+            ->allow_extra_args(false);
+        parser.add_flag("--tag-output", tag, "(job) Same as --output tag");
+        parser.add_flag("--timestamp-output", timestamps, "(job) Same as --output timestamp");
+        parser.add_flag("--merge-stderr-to-stdout", merge, "(job) Same as --output merge");
+        parser.add_option("--output-filename", output_file, "(job) Same as --output dir=DIR")
+            ->type_name("DIR");
+        parser
+            .add_option("--stdin", input, "(job) Who reads the standard input: a rank (default 0), all, none")
+            ->type_name("WHO");
+        parser.add_option("--timeout", timeout, "(job) End the job after this many seconds")
+            ->type_name("SECONDS");
+        parser
+            .add_option("--scheduler", scheduler,
+                        "(job) Ask the PMIx server at this URI for the resources that spawns want")
+            ->type_name("URI");
+        parser
+            .add_option("--attach", attach,
+                        "(job) Have a muster that runs already start the job: its process ID, or URI")
+            ->type_name("SERVER");
+        parser
+            .add_option(
+                "--report-uri", report_uri,
+                "(job) Write the URI at which tools reach the server into this file; - is standard output")
+            ->type_name("FILE");
+        parser.add_flag("--enable-recovery", recovery,
+                        "(job) Go on when a process fails: the others are told by an event");
+        parser.add_flag("--report", report, "(job) Print a table of times at the end");
+        parser
+            .add_option("--pmixmca,--gpmixmca", pmix_parameters,
+                        "(job) Parameter of the PMIx library: NAME VALUE")
+            ->type_name("NAME VALUE")
+            ->allow_extra_args(false);
+        parser.add_option("--omca", ompi_parameters, "(job) Parameter of Open MPI: NAME VALUE")
+            ->type_name("NAME VALUE")
+            ->allow_extra_args(false);
+        parser
+            .add_option("--mca,--gmca", mca_parameters,
+                        "(job) Parameter of either, told apart by name: NAME VALUE")
+            ->type_name("NAME VALUE")
+            ->allow_extra_args(false);
+        parser.add_flag("--oversubscribe,--allow-run-as-root", accepted,
+                        "Accepted for mpirun's sake; always so");
+        parser.add_flag("-V,--version", version, "Print the version");
+    }
+
+    /// Splits `arguments` into options (in CLI11's spelling: mpirun's "-np" becomes "--np") and the program.
+    void read(const std::vector<std::string>& arguments, std::vector<std::string>& program) {
+        std::vector<std::string> options;
+        size_t i = 0;
+        for (; i < arguments.size(); ++i) {
+            std::string word = arguments[i];
+            if (word.size() < 2 || word[0] != '-') break;
+            if (word == "--") {
+                ++i;
+                break;
+            }
+            const size_t equals = word.find('=');
+            const std::string name = word.substr(0, equals);
+            const CLI::Option* option = parser.get_option_no_throw(name);
+            if (option == nullptr && name[1] != '-' && name.size() > 2) {
+                option = parser.get_option_no_throw("-" + name);
+                if (option != nullptr) word.insert(0, 1, '-');
+            }
+            if (option == nullptr) {
+                throw UsageError(fmt::format("{} is not an option of muster (see muster --help)", name));
+            }
+            options.push_back(word);
+            const bool flag = option->get_items_expected_max() == 0;
+            for (int left = flag || equals != std::string::npos ? 0 : option->get_type_size(); left > 0;
+                 --left) {
+                if (++i >= arguments.size()) throw UsageError(fmt::format("{} needs a value", name));
+                options.push_back(arguments[i]);
+            }
+        }
+        std::reverse(options.begin(), options.end());
+        parser.parse(options);
+        program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(std::min(i, arguments.size())),
+                       arguments.end());
+    }
+
+    void into(Options& options) const {
+        if (!map.empty()) options.map = map_policy(map);
+        if (!bind.empty()) options.bind = bind_policy(bind);
+        if (!nodes.empty()) options.nodes = number(nodes, "--nodes", 1, kMostNodes);
+        for (const std::string& text : outputs)
+            output_policy(text, options.output);
+        if (!output_file.empty()) options.output.directory = output_file;
+        options.output.tag |= tag;
+        options.output.timestamp |= timestamps;
+        options.output.merge |= merge;
+        options.report |= report;
+        options.recoverable |= recovery;
+        if (!input.empty()) options.input = input_policy(input);
+        if (!report_uri.empty()) options.report_uri = report_uri;
+        if (!attach.empty()) options.attach = attach;
+        if (!scheduler.empty()) options.scheduler = scheduler;
+        if (!options.attach.empty() &&
+            (!nodes.empty() || !report_uri.empty() || !scheduler.empty() || report))
+            throw UsageError(
+                "--nodes, --scheduler, --report-uri and --report are for the muster that runs, not for "
+                "--attach");
+        if (!timeout.empty()) {
+            char* end = nullptr;
+            options.timeout = strtod(timeout.c_str(), &end);
+            if (*end != '\0' || !(options.timeout > 0) || options.timeout > 1e9) {
+                throw UsageError(fmt::format("--timeout takes a number of seconds, not '{}'", timeout));
+            }
+        }
+        for (const auto& [name, value] : pmix_parameters)
+            options.parameters.emplace_back("PMIX_MCA_" + name, value);
+        for (const auto& [name, value] : ompi_parameters)
+            options.parameters.emplace_back("OMPI_MCA_" + name, value);
+        for (const auto& [name, value] : mca_parameters)
+            options.parameters.emplace_back(mca_variable(name), value);
+    }
+};
+
+std::vector<std::vector<std::string>> parts_of(const std::vector<std::string>& arguments) {
+    std::vector<std::vector<std::string>> parts(1);
+    for (const std::string& argument : arguments) {
+        if (argument == ":") {
+            parts.emplace_back();
+        } else {
+            parts.back().push_back(argument);
+        }
+    }
+    return parts;
+}
+
+CommandLine read_parts(const std::vector<std::string>& arguments) {
+    Options options;
+    // What -x of the first part says counts for all, as with mpirun.
+    std::vector<std::pair<std::string, std::string>> common;
+    options.serve = !arguments.empty() && arguments[0] == "serve";
+    const std::vector<std::vector<std::string>> parts =
+        parts_of({arguments.begin() + (options.serve ? 1 : 0), arguments.end()});
+    for (size_t i = 0; i < parts.size(); ++i) {
+        Part part;
+        AppSpec app;
+        try {
+            part.read(parts[i], app.argv);
+        } catch (const CLI::CallForHelp&) {
+            return {std::nullopt, 0, part.parser.help()};
+        } catch (const CLI::ParseError& error) {
+            throw UsageError(error.what());
+        }
+        if (part.version) return {std::nullopt, 0, "muster (Muster) " MUSTER_VERSION "\n"};
+        if (options.serve) {
+            if (!app.argv.empty()) throw UsageError("serve starts no program; tools do that");
+            part.into(options);
+            if (!options.attach.empty())
+                throw UsageError("serve has servers of its own and takes no --attach");
+            return {std::move(options), 0, ""};
+        }
+        if (app.argv.empty()) {
+            throw UsageError(parts.size() == 1
+                                 ? "no program is given: muster -n 4 PROGRAM (see muster --help)"
+                                 : fmt::format("no program is given in part {}", i + 1));
+        }
+        if (!part.ranks.empty()) app.ranks = number(part.ranks, "-n", 1, kMostRanks);
+        app.wdir = part.wdir;
+        app.pset = part.pset;
+        app.env = common;
+        for (const std::string& text : part.env)
+            add_environment(text, app.env);
+        if (i == 0) common = app.env;
+        part.into(options);
+        options.apps.push_back(std::move(app));
+    }
+    return {std::move(options), 0, ""};
+}
+
+}  // namespace
+
+MapPolicy read_map_policy(const std::string& text) {
+    return map_policy(text);
+}
+
+BindPolicy read_bind_policy(const std::string& text) {
+    return bind_policy(text);
+}
+
+CommandLine read_command_line(const std::vector<std::string>& arguments) {
+    try {
+        return read_parts(arguments);
+    } catch (const std::exception& error) {
+        return {std::nullopt, 2, fmt::format("muster: {}\n", error.what())};
+    }
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames over a socket pair.
+#include "tools/muster/exchange/link.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace muster::launcher {
+namespace {
+
+struct Header {
+    uint32_t length;
+    uint32_t kind;
+    uint64_t id;
+};
+
+/// No frame is larger: the most that one fence of one job brings together.
+constexpr uint32_t kLargestBody = 1u << 30;
+constexpr size_t kReadSize = 256 * 1024;
+
+}  // namespace
+
+Link::Link(Loop& loop, int fd, OnMessage on_message, OnClosed on_closed)
+    : fd_(fd), on_message_(std::move(on_message)), on_closed_(std::move(on_closed)) {
+    fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
+    fcntl(fd_, F_SETFD, FD_CLOEXEC);
+    readable_ = loop.on_readable(fd_, [this] { read_some(); });
+    writable_ = loop.on_writable(fd_, [this] { write_some(); });
+    writable_.enable(false);
+}
+
+Link::~Link() {
+    readable_.cancel();
+    writable_.cancel();
+    if (fd_ >= 0) ::close(fd_);
+}
+
+void Link::close() {
+    if (fd_ < 0) return;
+    readable_.cancel();
+    writable_.cancel();
+    ::close(fd_);
+    fd_ = -1;
+    on_closed_();
+}
+
+bool Link::send(Kind kind, uint64_t id, const Writer& body) {
+    if (body.body().size() > kLargestBody) return false;
+    if (fd_ < 0) return true;
+    const Header header{static_cast<uint32_t>(body.body().size()), static_cast<uint32_t>(kind), id};
+    const bool idle = out_.empty();
+    out_.append(reinterpret_cast<const char*>(&header), sizeof header);
+    out_.append(body.body());
+    if (idle) write_some();
+    return true;
+}
+
+void Link::write_some() {
+    while (out_done_ < out_.size()) {
+        const ssize_t n = ::send(fd_, out_.data() + out_done_, out_.size() - out_done_, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN) {
+            if (out_done_ > kReadSize) {
+                out_.erase(0, out_done_);
+                out_done_ = 0;
+            }
+            writable_.enable(true);
+            return;
+        }
+        if (n < 0) break;  // the peer is gone; reading sees its end
+        out_done_ += static_cast<size_t>(n);
+    }
+    out_.clear();
+    out_done_ = 0;
+    writable_.enable(false);
+}
+
+void Link::flush() {
+    while (fd_ >= 0 && out_done_ < out_.size()) {
+        write_some();
+        if (out_.empty()) return;
+        pollfd ready{fd_, POLLOUT, 0};
+        poll(&ready, 1, -1);
+    }
+}
+
+void Link::read_some() {
+    // Of all links of a thread. To make room in `in_` first would fill it with zeros, each time.
+    thread_local const auto read = std::make_unique_for_overwrite<char[]>(kReadSize);
+    const ssize_t n = recv(fd_, read.get(), kReadSize, 0);
+    if (n > 0) in_.append(read.get(), static_cast<size_t>(n));
+    if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) return close();
+    while (fd_ >= 0 && in_.size() - in_done_ >= sizeof(Header)) {
+        Header header;
+        std::memcpy(&header, in_.data() + in_done_, sizeof header);
+        if (header.length > kLargestBody) return close();
+        if (in_.size() - in_done_ - sizeof header < header.length) break;
+        const std::string_view body(in_.data() + in_done_ + sizeof header, header.length);
+        in_done_ += sizeof header + header.length;
+        on_message_(static_cast<Kind>(header.kind), header.id, body);
+    }
+    if (in_done_ == in_.size()) {
+        in_.clear();
+        in_done_ = 0;
+    } else if (in_done_ > kReadSize) {
+        in_.erase(0, in_done_);
+        in_done_ = 0;
+    }
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of upcalls.
+#include "tools/muster/host/module.hpp"
+
+#include <pmix.h>
+
+#include <cstring>
+#include <vector>
+
+#include "tools/muster/host/spawn_support.hpp"
+#include "tools/muster/host/upcalls.hpp"
+
+namespace muster::launcher {
+
+pmix_server_module_t* host_module(Bridge& node) {
+    static pmix_server_module_t module;
+    set_bridge(node);
+    std::memset(&module, 0, sizeof module);
+    add_process_upcalls(module);
+    add_modex_upcalls(module);
+    add_publish_upcalls(module);
+    add_connect_upcalls(module);
+    add_spawn_upcalls(module);
+    add_group_upcalls(module);
+    add_group_list();
+    add_event_upcalls(module);
+    add_query_upcalls(module);
+    add_control_upcalls(module);
+    add_log_upcalls(module);
+    add_forward_upcalls(module);
+    add_tool_upcalls(module);
+    return &module;
+}
+
+void register_attributes() {
+    std::vector<char*> names;
+    for (const char* key : spawn_attributes())
+        names.push_back(const_cast<char*>(PMIx_Get_attribute_name(key)));  // only read
+    names.push_back(nullptr);
+    char function[] = "spawn";
+    PMIx_Register_attributes(function, names.data());
+}
+
+}  // namespace muster::launcher

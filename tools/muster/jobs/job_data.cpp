@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The registration of a job: what the Standard requires of a host, and what Open MPI asks for besides.
+#include "tools/muster/jobs/job_data.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace muster::launcher {
+namespace {
+
+std::string joined(const std::vector<uint32_t>& ranks) {
+    return fmt::format("{}", fmt::join(ranks, ","));
+}
+
+/// Names of the nodes that have ranks: a comma list.
+std::string used_names(const Job& job) {
+    std::string names;
+    for (uint32_t n : job.used_nodes())
+        names += (names.empty() ? "" : ",") + job.nodes[n];
+    return names;
+}
+
+/// Adds a list in the library's compact form.
+void add_map(InfoList& info, const char* key, const std::string& list,
+             pmix_status_t (*compact)(const char*, char**)) {
+    char* text = nullptr;
+    if (compact(list.c_str(), &text) == PMIX_SUCCESS && text != nullptr) {
+        info.add(key, text, PMIX_REGEX);
+        free(text);
+    }
+}
+
+/// The processors of a rank that is not bound: those that this process may use.
+std::vector<unsigned> own_cpus() {
+    std::vector<unsigned> cpus;
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    }
+    return cpus;
+}
+
+/// Bytes of memory of this machine; 0 where that is not known.
+uint64_t physical_memory() {
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
+}
+
+void add_procs(InfoList& info, const char* key, const std::string& nspace,
+               const std::vector<uint32_t>& ranks) {
+    std::vector<pmix_proc_t> procs(ranks.size());
+    for (size_t i = 0; i < ranks.size(); ++i)
+        PMIX_LOAD_PROCID(&procs[i], nspace.c_str(), ranks[i]);
+    pmix_data_array_t array;
+    array.type = PMIX_PROC;
+    array.size = procs.size();
+    array.array = procs.data();
+    info.add(key, &array, PMIX_DATA_ARRAY);
+}
+
+/// The processors of a bound rank in the library's own words: cpuset and locality string.
+void add_binding(InfoList& info, const std::vector<unsigned>& cpus) {
+    if (cpus.empty()) return;
+    pmix_cpuset_t set;
+    std::memset(&set, 0, sizeof set);
+    char source[] = "hwloc";
+    set.source = source;
+    hwloc_bitmap_t bitmap = hwloc_bitmap_alloc();
+    for (unsigned cpu : cpus)
+        hwloc_bitmap_set(bitmap, cpu);
+    set.bitmap = bitmap;
+    char* text = nullptr;
+    if (PMIx_server_generate_cpuset_string(&set, &text) == PMIX_SUCCESS && text != nullptr) {
+        info.text(PMIX_CPUSET, text);
+        free(text);
+    }
+    text = nullptr;
+    if (PMIx_server_generate_locality_string(&set, &text) == PMIX_SUCCESS && text != nullptr) {
+        info.text(PMIX_LOCALITY_STRING, text);
+        free(text);
+    }
+    hwloc_bitmap_free(bitmap);
+}
+
+InfoList node_data(const Job& job, uint32_t node) {
+    const std::vector<uint32_t> ranks = job.ranks_on(node);
+    InfoList info;
+    info.text(PMIX_HOSTNAME, job.nodes[node]);
+    info.u32(PMIX_NODEID, node);
+    info.u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(ranks.size()));
+    info.u32(PMIX_NODE_SIZE, static_cast<uint32_t>(ranks.size()));
+    info.text(PMIX_LOCAL_PEERS, joined(ranks));
+    if (!ranks.empty()) info.rank(PMIX_LOCALLDR, ranks.front());
+    return info;
+}
+
+InfoList app_data(const Job& job, uint32_t number) {
+    const App& app = job.apps[number];
+    InfoList info;
+    info.u32(PMIX_APPNUM, number);
+    info.u32(PMIX_APP_SIZE, app.ranks);
+    info.rank(PMIX_APPLDR, app.first_rank);
+    info.text(PMIX_WDIR, app.wdir);
+    std::string command;
+    for (const std::string& word : app.argv)
+        command += (command.empty() ? "" : " ") + word;
+    info.text(PMIX_APP_ARGV, command);
+    if (!app.pset.empty()) info.text(PMIX_PSET_NAME, app.pset);
+    return info;
+}
+
+InfoList proc_data(const Job& job, uint32_t rank, uint32_t own_node, const JobDirs& dirs) {
+    const Place& place = job.places[rank];
+    InfoList info;
+    info.rank(PMIX_RANK, rank);
+    info.u32(PMIX_APPNUM, place.app);
+    info.rank(PMIX_APP_RANK, rank - job.apps[place.app].first_rank);
+    info.rank(PMIX_GLOBAL_RANK, job.offset + rank);
+    // PMIX_NODE_RANK counts those of other jobs on the node too, which the server knows.
+    info.u16(PMIX_LOCAL_RANK, place.local_rank);
+    info.u16(PMIX_NODE_RANK, place.node_rank);
+    info.u32(PMIX_NODEID, place.node);
+    info.text(PMIX_HOSTNAME, job.nodes[place.node]);
+    info.u32(PMIX_REINCARNATION, 0);
+    add_binding(info, place.cpus);
+    if (place.node == own_node) info.text(PMIX_PROCDIR, dirs.of_rank(rank));
+    return info;
+}
+
+/// A choice of ranks in the form that most libraries understand: all of them, one, or else several.
+void add_choice(InfoList& info, const char* key, const RankChoice& choice) {
+    if (choice.all) {
+        info.flag(key, true);
+    } else if (choice.ranks.size() == 1) {
+        info.rank(key, choice.ranks[0]);
+    } else if (!choice.ranks.empty()) {
+        pmix_data_array_t array;
+        array.type = PMIX_PROC_RANK;
+        array.size = choice.ranks.size();
+        array.array = const_cast<uint32_t*>(choice.ranks.data());
+        info.add(key, &array, PMIX_DATA_ARRAY);
+    }
+}
+
+void add_debugging(InfoList& info, const Job& job) {
+    add_choice(info, PMIX_DEBUG_STOP_IN_INIT, job.stops.in_init);
+    add_choice(info, PMIX_DEBUG_STOP_IN_APP, job.stops.in_app);
+    if (!job.debugger) return;
+    info.flag(PMIX_DEBUGGER_DAEMONS, true);
+    const pmix_status_t release = PMIX_DEBUGGER_RELEASE;
+    info.add(kReleaseKey, &release, PMIX_STATUS);
+    if (!job.target) return;
+    pmix_proc_t target;
+    PMIX_LOAD_PROCID(&target, job.target->nspace.c_str(), job.target->rank);
+    info.add(PMIX_DEBUG_TARGET, &target, PMIX_PROC);
+}
+
+}  // namespace
+
+InfoList::~InfoList() {
+    for (pmix_info_t& info : list_)
+        PMIX_INFO_DESTRUCT(&info);
+}
+
+InfoList& InfoList::u16(const char* key, uint32_t value) {
+    const auto narrow = static_cast<uint16_t>(value);
+    return add(key, &narrow, PMIX_UINT16);
+}
+
+InfoList& InfoList::add(const char* key, const void* value, pmix_data_type_t type) {
+    list_.emplace_back();
+    PMIX_INFO_CONSTRUCT(&list_.back());
+    PMIX_INFO_LOAD(&list_.back(), key, const_cast<void*>(value), type);
+    return *this;
+}
+
+InfoList& InfoList::copy(const pmix_info_t& info) {
+    list_.emplace_back();
+    PMIX_INFO_CONSTRUCT(&list_.back());
+    PMIX_INFO_XFER(&list_.back(), &info);
+    return *this;
+}
+
+InfoList& InfoList::array(const char* key, const InfoList& elements) {
+    pmix_data_array_t array;
+    array.type = PMIX_INFO;
+    array.size = elements.list_.size();
+    array.array = const_cast<pmix_info_t*>(elements.list_.data());
+    return add(key, &array, PMIX_DATA_ARRAY);
+}
+
+void add_maps(InfoList& info, const Job& job) {
+    std::string ranks;
+    for (uint32_t n : job.used_nodes())
+        ranks += (ranks.empty() ? "" : ";") + joined(job.ranks_on(n));
+    add_map(info, PMIX_NODE_MAP, used_names(job), PMIx_generate_regex);
+    add_map(info, PMIX_PROC_MAP, ranks, PMIx_generate_ppn);
+}
+
+InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std::string& server_nspace) {
+    const std::vector<uint32_t> nodes = job.used_nodes();
+    const std::string names = used_names(job);
+    const std::vector<uint32_t> local = job.ranks_on(node);
+
+    InfoList info;
+    info.text(PMIX_SERVER_NSPACE, server_nspace);
+    info.rank(PMIX_SERVER_RANK, node);
+    info.text(PMIX_NSPACE, job.nspace);
+    info.text(PMIX_JOBID, job.nspace);
+    info.u32(PMIX_SESSION_ID, 1);
+    info.flag(PMIX_SPAWNED, job.parent.has_value());
+    if (job.parent) {
+        pmix_proc_t parent;
+        PMIX_LOAD_PROCID(&parent, job.parent->nspace.c_str(), job.parent->rank);
+        info.add(PMIX_PARENT_ID, &parent, PMIX_PROC);
+    }
+    info.u32(PMIX_JOB_SIZE, job.size());
+    info.u32(PMIX_UNIV_SIZE, job.size());
+    info.u32(PMIX_MAX_PROCS, job.size());
+    info.u32(PMIX_NUM_NODES, static_cast<uint32_t>(nodes.size()));
+    info.u32(PMIX_JOB_NUM_APPS, static_cast<uint32_t>(job.apps.size()));
+    info.rank(PMIX_NPROC_OFFSET, job.offset);
+    info.text(PMIX_NODE_LIST, names);
+    info.text(PMIX_ALLOCATED_NODELIST, names);
+    add_maps(info, job);
+    info.text(PMIX_MAPBY, job.map_by);
+    info.text(PMIX_RANKBY, "slot");
+    info.text(PMIX_BINDTO, job.bind_to);
+    // Of this node.
+    info.u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(local.size()));
+    info.u32(PMIX_NODE_SIZE, static_cast<uint32_t>(local.size()));
+    info.text(PMIX_LOCAL_PEERS, joined(local));
+    if (!local.empty()) info.rank(PMIX_LOCALLDR, local.front());
+    const std::string unbound = cpu_text(own_cpus());
+    std::string cpusets;
+    for (uint32_t rank : local) {
+        const std::vector<unsigned>& cpus = job.places[rank].cpus;
+        cpusets += (rank == local.front() ? "" : ":") + (cpus.empty() ? unbound : cpu_text(cpus));
+    }
+    info.text(PMIX_LOCAL_CPUSETS, cpusets);
+    add_procs(info, PMIX_LOCAL_PROCS, job.nspace, local);
+    if (const uint64_t memory = physical_memory(); memory != 0) info.u64(PMIX_AVAIL_PHYS_MEMORY, memory);
+    info.text(PMIX_TMPDIR, dirs.session);
+    info.text(PMIX_NSDIR, dirs.job);
+    info.flag(PMIX_TDIR_RMCLEAN, true);
+
+    add_debugging(info, job);
+    for (uint32_t n : nodes)
+        info.array(PMIX_NODE_INFO_ARRAY, node_data(job, n));
+    for (uint32_t a = 0; a < job.apps.size(); ++a)
+        info.array(PMIX_APP_INFO_ARRAY, app_data(job, a));
+    for (uint32_t r = 0; r < job.size(); ++r)
+        info.array(PMIX_PROC_INFO_ARRAY, proc_data(job, r, node, dirs));
+    return info;
+}
+
+std::string cpu_text(const std::vector<unsigned>& cpus) {
+    std::string text;
+    for (size_t i = 0; i < cpus.size();) {
+        size_t end = i;
+        while (end + 1 < cpus.size() && cpus[end + 1] == cpus[end] + 1)
+            ++end;
+        text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
+        if (end > i) text += fmt::format("-{}", cpus[end]);
+        i = end + 1;
+    }
+    return text;
+}
+
+}  // namespace muster::launcher

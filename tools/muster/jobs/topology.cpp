@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Binding by hwloc.
+#include "tools/muster/jobs/topology.hpp"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+
+#include "tools/muster/jobs/job.hpp"
+
+namespace muster::launcher {
+namespace {
+
+hwloc_obj_type_t type_of(Level level) {
+    switch (level) {
+        case Level::Hwthread:
+            return HWLOC_OBJ_PU;
+        case Level::Core:
+            return HWLOC_OBJ_CORE;
+        case Level::L1:
+            return HWLOC_OBJ_L1CACHE;
+        case Level::L2:
+            return HWLOC_OBJ_L2CACHE;
+        case Level::L3:
+            return HWLOC_OBJ_L3CACHE;
+        case Level::Numa:
+            return HWLOC_OBJ_NUMANODE;
+        case Level::Package:
+            return HWLOC_OBJ_PACKAGE;
+        default:
+            return HWLOC_OBJ_MACHINE;
+    }
+}
+
+}  // namespace
+
+struct Topology::Impl {
+    hwloc_topology_t topology = nullptr;
+
+    /// Processor sets of all objects of a level within `inside`; the whole machine where the level is not
+    /// known here.
+    std::vector<hwloc_const_cpuset_t> objects(Level level, hwloc_const_cpuset_t inside) const {
+        std::vector<hwloc_const_cpuset_t> found;
+        hwloc_obj_t object = nullptr;
+        while ((object = hwloc_get_next_obj_by_type(topology, type_of(level), object)) != nullptr) {
+            if (hwloc_bitmap_iszero(object->cpuset) == 0 &&
+                hwloc_bitmap_isincluded(object->cpuset, inside) != 0) {
+                found.push_back(object->cpuset);
+            }
+        }
+        if (found.empty()) {
+            // Units larger than the domain, or a level that this machine does not show: what covers the
+            // domain.
+            object = nullptr;
+            while ((object = hwloc_get_next_obj_by_type(topology, type_of(level), object)) != nullptr) {
+                if (hwloc_bitmap_isincluded(inside, object->cpuset) != 0) found.push_back(object->cpuset);
+            }
+        }
+        if (found.empty()) found.push_back(inside);
+        return found;
+    }
+};
+
+Topology::Topology() : impl_(std::make_unique<Impl>()) {
+    if (hwloc_topology_init(&impl_->topology) != 0) throw JobError("cannot read the machine's topology");
+    if (hwloc_topology_load(impl_->topology) != 0) throw JobError("cannot read the machine's topology");
+    // Ranks inherit what this process may use, so no more is offered to them.
+    hwloc_bitmap_t mine = hwloc_bitmap_alloc();
+    if (hwloc_get_cpubind(impl_->topology, mine, HWLOC_CPUBIND_PROCESS) == 0 &&
+        hwloc_bitmap_iszero(mine) == 0) {
+        hwloc_topology_restrict(impl_->topology, mine, 0);
+    }
+    hwloc_bitmap_free(mine);
+}
+
+Topology::~Topology() {
+    if (impl_->topology != nullptr) hwloc_topology_destroy(impl_->topology);
+}
+
+unsigned Topology::count(Level level) const {
+    return static_cast<unsigned>(
+        impl_->objects(level, hwloc_topology_get_topology_cpuset(impl_->topology)).size());
+}
+
+std::vector<unsigned> Topology::place(unsigned index, const MapPolicy& map, const BindPolicy& bind) const {
+    hwloc_const_cpuset_t machine = hwloc_topology_get_topology_cpuset(impl_->topology);
+    const auto domains = impl_->objects(map.level, machine);
+    const size_t count = domains.size();
+    const size_t domain = (map.per_resource > 0 ? index / map.per_resource : index) % count;
+    const size_t in_domain = map.per_resource > 0 ? index % map.per_resource : index / count;
+    const auto units = impl_->objects(bind.level, domains[domain]);
+    const size_t first = in_domain * map.cpus;
+    if (first + map.cpus > units.size() && !bind.overload) {
+        throw JobError(
+            fmt::format("--bind-to {}: there are too few here for all ranks ({} for the {} that are mapped "
+                        "to one place); "
+                        "start fewer, or say --bind-to {}:overload-allowed",
+                        bind.text, units.size(), first + map.cpus, bind.text));
+    }
+    std::vector<unsigned> cpus;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    for (size_t i = first; i < first + map.cpus; ++i)
+        hwloc_bitmap_or(set, set, units[i % units.size()]);
+    for (int cpu = hwloc_bitmap_first(set); cpu >= 0; cpu = hwloc_bitmap_next(set, cpu)) {
+        cpus.push_back(static_cast<unsigned>(cpu));
+    }
+    hwloc_bitmap_free(set);
+    return cpus;
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The processes of a node.
+#include "tools/muster/nodes/local_ranks.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "tools/muster/host/bridge.hpp"
+#include "tools/muster/nodes/environment.hpp"
+#include "tools/muster/nodes/fork_agents.hpp"
+#include "tools/muster/nodes/process.hpp"
+#include "tools/muster/nodes/session_dir.hpp"
+
+namespace muster::launcher {
+namespace {
+
+/// Output that the launcher has not yet confirmed; beyond it the ranks' pipes fill up and they wait.
+constexpr uint64_t kOutputWindow = 1 << 20;
+constexpr size_t kReadSize = 64 * 1024;
+
+bool done(pmix_status_t status) {
+    return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED;
+}
+
+/// The process sets that a job's programs form; several may form one.
+std::map<std::string, std::vector<pmix_proc_t>> sets_of(const Job& job) {
+    std::map<std::string, std::vector<pmix_proc_t>> sets;
+    for (const App& app : job.apps) {
+        if (app.pset.empty()) continue;
+        for (uint32_t i = 0; i < app.ranks; ++i)
+            sets[app.pset].push_back(to_pmix({job.nspace, app.first_rank + i}));
+    }
+    return sets;
+}
+
+}  // namespace
+
+LocalRanks::LocalRanks(Loop& loop, Link& link, uint32_t node, std::string dir, std::string server_nspace,
+                       std::function<void(const ProcName&)> on_ended)
+    : loop_(loop),
+      link_(link),
+      node_(node),
+      dir_(std::move(dir)),
+      server_nspace_(std::move(server_nspace)),
+      on_ended_(std::move(on_ended)) {}
+
+std::string LocalRanks::add(Job added) {
+    const uint32_t number = added.number;
+    LocalJob& local = jobs_[number];
+    local.job = std::move(added);
+    const Job& job = local.job;
+    local.dirs.session = dir_;
+    local.dirs.job = fmt::format("{}/{}", dir_, number);
+    if (!make_dir(local.dirs.job))
+        return fmt::format("cannot make the directory '{}': {}", local.dirs.job, strerror(errno));
+    const std::vector<uint32_t> here = job.ranks_on(node_);
+    InfoList info = job_data(job, node_, local.dirs, server_nspace_);
+    if (!job.attributes.empty()) {
+        UnpackedInfo given(job.attributes);
+        for (size_t i = 0; given.ok() && i < given.size(); ++i)
+            info.copy(given.data()[i]);
+    }
+    pmix_status_t status = PMIx_server_register_nspace(job.nspace.c_str(), static_cast<int>(here.size()),
+                                                       info.data(), info.size(), nullptr, nullptr);
+    if (!done(status))
+        return fmt::format("the PMIx server refused the job's data: {}", PMIx_Error_string(status));
+    local.registered = true;
+    UnpackedInfo setup(job.setup);
+    status =
+        PMIx_server_setup_local_support(job.nspace.c_str(), setup.data(), setup.size(), nullptr, nullptr);
+    if (!setup.ok() || !done(status))
+        return fmt::format("the PMIx server refused the job's set-up: {}", PMIx_Error_string(status));
+    for (const auto& [name, members] : sets_of(job)) {
+        status = PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
+        if (!done(status) && status != PMIX_ERR_NOT_SUPPORTED)
+            return fmt::format("the process set '{}' cannot be defined: {}", name, PMIx_Error_string(status));
+    }
+    for (uint32_t rank : here) {
+        local.ranks.push_back(std::make_unique<Rank>());
+        local.ranks.back()->id = {number, rank};
+        local.ranks.back()->app = &job.apps[job.places[rank].app];
+        const pmix_proc_t proc = to_pmix({job.nspace, rank});
+        status = PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, nullptr, nullptr);
+        if (!done(status))
+            return fmt::format("the PMIx server refused rank {}: {}", rank, PMIx_Error_string(status));
+    }
+    return add_agents(local);
+}
+
+/// Fork/exec agents are a job of their own, whose processes are told what to start.
+std::string LocalRanks::add_agents(LocalJob& local) {
+    std::map<uint32_t, ProcessSpec> programs;
+    for (const auto& rank : local.ranks) {
+        if (rank->app->agents.fork.empty()) continue;
+        StartFailure failure;
+        if (!describe(local, *rank, programs[rank->id.rank], failure)) return failure.text;
+    }
+    if (programs.empty()) return {};
+    local.has_agents = true;
+    return register_agents(local.job, node_, local.dirs, server_nspace_, programs);
+}
+
+void LocalRanks::release(const std::vector<ProcName>& procs) {
+    for (const ProcName& proc : procs) {
+        const Job* job = job_of(proc.nspace);
+        LocalJob* local = job != nullptr ? find_job(job->number) : nullptr;
+        if (local == nullptr) continue;
+        for (auto& rank : local->ranks) {
+            if (!rank->stopped || (proc.rank != PMIX_RANK_WILDCARD && proc.rank != rank->id.rank)) continue;
+            rank->stopped = false;
+            if (rank->pid > 0) kill(rank->pid, SIGCONT);
+        }
+    }
+}
+
+LocalRanks::LocalJob* LocalRanks::find_job(uint32_t number) {
+    const auto found = jobs_.find(number);
+    return found != jobs_.end() ? &found->second : nullptr;
+}
+
+const Job* LocalRanks::job_of(std::string_view nspace) const {
+    for (const auto& [number, local] : jobs_) {
+        if (local.registered && local.job.nspace == nspace) return &local.job;
+    }
+    return nullptr;
+}
+
+LocalRanks::Rank* LocalRanks::find(ProcId id) {
+    LocalJob* local = find_job(id.job);
+    if (local == nullptr) return nullptr;
+    const auto found = std::lower_bound(local->ranks.begin(), local->ranks.end(), id,
+                                        [](const auto& rank, ProcId wanted) { return rank->id < wanted; });
+    return found != local->ranks.end() && (*found)->id == id ? found->get() : nullptr;
+}
+
+LocalRanks::Rank* LocalRanks::find(const ProcName& name) {
+    const Job* job = job_of(name.nspace);
+    return job != nullptr ? find(ProcId{job->number, name.rank}) : nullptr;
+}
+
+void LocalRanks::forget(uint32_t number) {
+    LocalJob* local = find_job(number);
+    if (local == nullptr || !local->registered) return;
+    local->registered = false;
+    for (auto& [name, members] : sets_of(local->job))
+        PMIx_server_delete_process_set(std::string(name).data());
+    PMIx_server_deregister_nspace(
+        local->job.nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
+    if (local->has_agents)
+        PMIx_server_deregister_nspace(
+            agents_nspace(local->job).c_str(), [](pmix_status_t, void*) {}, nullptr);
+    remove_session_dir(local->dirs.job);
+    // Grandchildren may still write: their pipes are read as long as there are any.
+    const bool open = std::any_of(local->ranks.begin(), local->ranks.end(),
+                                  [](const auto& rank) { return rank->out.fd >= 0 || rank->err.fd >= 0; });
+    if (!open) jobs_.erase(number);
+}
+
+void LocalRanks::start(uint32_t number) {
+    start_next(number);
+}
+
+/// Starts one rank a turn of the loop, so that those already started are served meanwhile.
+void LocalRanks::start_next(uint32_t number) {
+    LocalJob* local = find_job(number);
+    if (local == nullptr || local->next_start == local->ranks.size()) return;
+    Rank& rank = *local->ranks[local->next_start++];
+    StartFailure failure;
+    if (local->no_more_starts) {
+        link_.send(Kind::NotStarted, Writer().proc(rank.id).i32(0).i32(PMIX_ERR_JOB_CANCELED).bytes(""));
+    } else if (start_rank(*local, rank, failure)) {
+        link_.send(Kind::Started, Writer().proc(rank.id).u32(static_cast<uint32_t>(rank.pid)));
+        feed(rank);
+        if (rank.stopped) {
+            const Writer ready = Writer().u32(static_cast<uint32_t>(Topic::Debug));
+            link_.send(Kind::Tell,
+                       Writer(ready).name({local->job.nspace, rank.id.rank}).bytes(kExecBreakpoint));
+        }
+    } else {
+        local->no_more_starts = true;
+        link_.send(Kind::NotStarted,
+                   Writer().proc(rank.id).i32(failure.status).i32(failure.code).bytes(failure.text));
+    }
+    loop_.post([this, number] { start_next(number); });
+}
+
+/// All that is needed to start a rank, or in `failure` why that cannot be had.
+bool LocalRanks::describe(const LocalJob& local, const Rank& rank, ProcessSpec& spec, StartFailure& failure) {
+    const Job& job = local.job;
+    spec.program = rank.app->program;
+    spec.argv = rank.app->argv;
+    if (rank.app->index_argv) {
+        if (spec.program.empty()) spec.program = spec.argv[0];
+        spec.argv[0] += fmt::format("-{}", rank.id.rank);
+    }
+    if (!rank.app->agents.exec.empty()) {
+        // It becomes the program itself.
+        const std::vector<std::string> agent = words_of(rank.app->agents.exec);
+        spec.program.clear();
+        spec.argv.insert(spec.argv.begin(), agent.begin(), agent.end());
+    }
+    spec.wdir = rank.app->session_wdir ? local.dirs.session : rank.app->wdir;
+    spec.cpus = job.places[rank.id.rank].cpus;
+    spec.merge_stderr = job.merge_output;
+    spec.with_stdin = job.input.target == InputPolicy::Target::All ||
+                      (job.input.target == InputPolicy::Target::One && job.input.rank == rank.id.rank);
+    spec.stop_on_exec = job.stops.on_exec.means(rank.id.rank);
+
+    const pmix_proc_t proc = to_pmix({job.nspace, rank.id.rank});
+    Environment defaults;
+    if (job.nodes.size() > 1) {
+        // Open MPI names its shared memory by host name and local rank, which is not one process where one
+        // machine pretends to be several nodes.
+        defaults["OMPI_MCA_btl_vader_backing_directory"] = dir_;
+    }
+    const pmix_status_t answer = server_environment(proc, *rank.app, spec.wdir, defaults, spec.env);
+    if (answer == PMIX_SUCCESS) return true;
+    failure.text = fmt::format("the PMIx server gave no environment: {}", PMIx_Error_string(answer));
+    return false;
+}
+
+bool LocalRanks::start_rank(LocalJob& local, Rank& rank, StartFailure& failure) {
+    const std::string dir = local.dirs.of_rank(rank.id.rank);
+    if (!make_dir(dir)) {
+        failure.text = fmt::format("cannot make the directory '{}': {}", dir, strerror(errno));
+        return false;
+    }
+    ProcessSpec spec;
+    if (!describe(local, rank, spec, failure)) return false;
+    if (!rank.app->agents.fork.empty() && !replace_by_agent(local.job, rank.id.rank, spec, failure))
+        return false;
+
+    Process process = start_process(spec);
+    if (process.pid < 0) {
+        failure = process.failure;
+        return false;
+    }
+    rank.pid = process.pid;
+    rank.started = true;
+    rank.stopped = spec.stop_on_exec;
+    rank.in.fd = process.stdin_fd;
+    rank.out.fd = process.stdout_fd;
+    rank.err.fd = process.stderr_fd;
+    watch_output(rank, rank.out, PMIX_FWD_STDOUT_CHANNEL);
+    watch_output(rank, rank.err, PMIX_FWD_STDERR_CHANNEL);
+    if (rank.in.fd >= 0) fcntl(rank.in.fd, F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+void LocalRanks::watch_output(Rank& rank, Pipe& pipe, uint32_t channel) {
+    if (pipe.fd < 0) return;
+    fcntl(pipe.fd, F_SETFL, O_NONBLOCK);
+    pipe.watch = loop_.on_readable(
+        pipe.fd, [this, &rank, &pipe, channel] { read_output(rank, pipe, channel, false); });
+    if (output_paused_) pipe.watch.enable(false);
+}
+
+void LocalRanks::reap() {
+    struct Ended {
+        ProcName name;
+        Rank* rank;
+        int status;
+    };
+    std::vector<Ended> ended;
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        for (auto& [number, local] : jobs_) {
+            for (auto& rank : local.ranks) {
+                if (rank->pid != pid) continue;
+                rank->pid = -1;
+                ended.push_back({{local.job.nspace, rank->id.rank}, rank.get(), status});
+            }
+        }
+    }
+    if (ended.empty()) return;
+    // What a rank did before its end (PMIx_Finalize, PMIx_Abort) is posted by now; it comes first.
+    loop_.run_posted();
+    // Those that a signal ended are named first: the others may have failed for their sake.
+    std::stable_sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) {
+        return WIFSIGNALED(a.status) && !WIFSIGNALED(b.status);
+    });
+    for (const Ended& end : ended) {
+        Rank& rank = *end.rank;
+        close_input(rank, true);
+        read_output(rank, rank.out, PMIX_FWD_STDOUT_CHANNEL, true);
+        read_output(rank, rank.err, PMIX_FWD_STDERR_CHANNEL, true);
+        link_.send(Kind::Exited, Writer().proc(rank.id).i32(end.status));
+        if (!rank.connected) deregister_rank(rank);
+        on_ended_(end.name);
+    }
+}
+
+void LocalRanks::finalized(Rank& rank) {
+    rank.connected = false;
+    if (rank.started && rank.pid < 0) deregister_rank(rank);
+}
+
+/// The process of a rank has ended without a connection to the server, which is not to expect it any longer
+/// in collectives. What the rank has posted stays to be read. The end of a connection tells the server as
+/// much.
+void LocalRanks::deregister_rank(const Rank& rank) {
+    const LocalJob* local = find_job(rank.id.job);
+    if (local == nullptr || !local->registered || local->no_more_starts) return;
+    const pmix_proc_t proc = to_pmix({local->job.nspace, rank.id.rank});
+    PMIx_server_deregister_client(
+        &proc, [](pmix_status_t, void*) {}, nullptr);
+}
+
+/// Sends on what a rank has written; at its end closes the pipe. `all`: the rank is gone, take what there is.
+void LocalRanks::read_output(Rank& rank, Pipe& pipe, uint32_t channel, bool all) {
+    char buffer[kReadSize];
+    while (pipe.fd >= 0) {
+        const ssize_t n = read(pipe.fd, buffer, sizeof buffer);
+        if (n > 0) {
+            send_output(rank, channel, {buffer, static_cast<size_t>(n)});
+            if (!all) return;
+        } else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return;
+        } else {
+            pipe.watch.cancel();
+            close(pipe.fd);
+            pipe.fd = -1;
+        }
+    }
+}
+
+void LocalRanks::send_output(const Rank& rank, uint32_t channel, std::string_view bytes) {
+    output_in_flight_ += bytes.size();
+    link_.send(Kind::Output, Writer().proc(rank.id).u32(channel).bytes(bytes));
+    if (output_in_flight_ >= kOutputWindow && !output_paused_) pause_output(true);
+}
+
+void LocalRanks::pause_output(bool pause) {
+    output_paused_ = pause;
+    for (auto& [number, local] : jobs_) {
+        for (auto& rank : local.ranks) {
+            rank->out.watch.enable(!pause);
+            rank->err.watch.enable(!pause);
+        }
+    }
+}
+
+void LocalRanks::output_taken(uint64_t bytes) {
+    output_in_flight_ -= std::min(bytes, output_in_flight_);
+    if (output_paused_ && output_in_flight_ <= kOutputWindow / 2) pause_output(false);
+}
+
+void LocalRanks::give_input(ProcId id, std::string_view bytes) {
+    Rank* rank = find(id);
+    if (rank == nullptr || (rank->started && rank->in.fd < 0)) {
+        link_.send(Kind::InputTaken, Writer().u64(bytes.size()));
+    } else {
+        rank->input.append(bytes);
+        feed(*rank);
+    }
+}
+
+void LocalRanks::end_input(ProcId id) {
+    if (Rank* rank = find(id)) {
+        rank->input_ended = true;
+        feed(*rank);
+    }
+}
+
+/// Writes to a rank's standard input what it takes; the rest when it can take more.
+void LocalRanks::feed(Rank& rank) {
+    size_t written = 0;
+    while (rank.in.fd >= 0 && written < rank.input.size()) {
+        const ssize_t n = write(rank.in.fd, rank.input.data() + written, rank.input.size() - written);
+        if (n > 0) {
+            written += static_cast<size_t>(n);
+        } else if (errno == EAGAIN) {
+            break;
+        } else if (errno != EINTR) {
+            return close_input(rank, true);
+        }
+    }
+    if (!rank.started) return;
+    rank.input.erase(0, written);
+    if (written > 0) link_.send(Kind::InputTaken, Writer().u64(written));
+    if (rank.in.fd < 0) return;
+    if (!rank.input.empty()) {
+        if (!rank.in.watch) rank.in.watch = loop_.on_writable(rank.in.fd, [this, &rank] { feed(rank); });
+        return;
+    }
+    rank.in.watch.cancel();
+    if (rank.input_ended) close_input(rank, false);
+}
+
+void LocalRanks::close_input(Rank& rank, bool refused) {
+    if (rank.in.fd < 0) return;
+    rank.in.watch.cancel();
+    close(rank.in.fd);
+    rank.in.fd = -1;
+    if (!rank.input.empty()) link_.send(Kind::InputTaken, Writer().u64(rank.input.size()));
+    rank.input.clear();
+    if (refused) link_.send(Kind::InputRefused, Writer().proc(rank.id));
+}
+
+void LocalRanks::signal(int number, const std::vector<ProcId>& procs, bool last) {
+    auto meant = [&](ProcId id) {
+        return procs.empty() || std::any_of(procs.begin(), procs.end(), [&](ProcId proc) {
+                   return proc == id || (proc.job == id.job && proc.rank == kAllRanks);
+               });
+    };
+    for (auto& [job, local] : jobs_) {
+        local.no_more_starts |= last && meant({job, kAllRanks});
+        for (auto& rank : local.ranks) {
+            if (rank->pid > 0 && meant(rank->id)) kill(-rank->pid, number);
+        }
+    }
+}
+
+void LocalRanks::drain() {
+    for (auto& [number, local] : jobs_) {
+        for (auto& rank : local.ranks) {
+            close_input(*rank, false);
+            read_output(*rank, rank->out, PMIX_FWD_STDOUT_CHANNEL, true);
+            read_output(*rank, rank->err, PMIX_FWD_STDERR_CHANNEL, true);
+        }
+    }
+}
+
+void LocalRanks::deregister() {
+    for (auto& [number, local] : jobs_) {
+        if (local.registered) PMIx_server_deregister_nspace(local.job.nspace.c_str(), nullptr, nullptr);
+        if (local.registered && local.has_agents)
+            PMIx_server_deregister_nspace(agents_nspace(local.job).c_str(), nullptr, nullptr);
+        local.registered = false;
+    }
+}
+
+}  // namespace muster::launcher

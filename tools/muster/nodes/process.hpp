@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starting one process, and ending what is left of many.
+#pragma once
+
+#include <pmix_common.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace muster::launcher {
+
+/// Our exit status where a job has reached its time limit, as timeout(1) has it.
+inline constexpr int kTimeoutStatus = 124;
+
+struct ProcessSpec {
+    std::string program;  ///< without a slash it is looked up in env's PATH, then in wdir; empty: argv[0]
+    std::vector<std::string> argv;
+    std::vector<std::string> env;  ///< "NAME=VALUE"
+    std::string wdir;
+    std::vector<unsigned> cpus;  ///< empty: not bound
+    bool with_stdin = false;     ///< a pipe; else /dev/null
+    bool merge_stderr = false;   ///< standard error goes into the pipe of standard output
+    bool stop_on_exec = false;   ///< it is stopped before its first instruction, until SIGCONT
+};
+
+/// Why a process could not be started.
+struct StartFailure {
+    int status = 1;                                ///< as a shell gives it: 127 not found, 126 not executable
+    int32_t code = PMIX_ERR_JOB_FAILED_TO_LAUNCH;  ///< as PMIx gives it
+    std::string text;                              ///< a sentence
+};
+
+/// A process that was started; the descriptors are the caller's, -1 where there is none.
+struct Process {
+    pid_t pid = -1;
+    int stdin_fd = -1;
+    int stdout_fd = -1;
+    int stderr_fd = -1;
+    StartFailure failure;  ///< when pid is -1
+};
+
+/// Starts a process in a process group of its own, which dies with the calling thread. Signals are as they
+/// were when remember_signals() was called. Waits until the program runs or could not be executed.
+Process start_process(const ProcessSpec& spec);
+
+/// Keeps the signal mask and the open-files limit that processes are to start with. Call first in main().
+void remember_signals();
+
+/// Makes them so again. In a child that is about to execute another program.
+void restore_signals();
+
+/// Makes orphans below this process its children, so that none escapes.
+void adopt_orphans();
+
+/// Ends all processes that are children of this one (ranks and adopted orphans), with their process groups
+/// where those are ranks' own, and theirs in turn: politely first, unless `at_once`. Returns when none is
+/// left; SIGCHLD is blocked in the caller. Gives up after some seconds on what cannot be killed.
+void end_children(bool at_once);
+
+/// "signal 11 (Segmentation fault)".
+std::string signal_text(int signal);
+
+}  // namespace muster::launcher
