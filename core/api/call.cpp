@@ -20,9 +20,9 @@ std::vector<std::string> keep_keys(char* const* keys) {
     return kept;
 }
 
-void run(Runtime& runtime, const Start& start, HostDone done) {
+void run(Process& process, const Start& start, HostDone done) {
     const pmix_status_t status = guard([&]() -> pmix_status_t {
-        start.run(runtime, done);
+        start.run(process, done);
         return PMIX_SUCCESS;
     });
     if (status != PMIX_SUCCESS) done(answer_of(status));

@@ -17,14 +17,14 @@ namespace muster::api {
 
 /// What is to be done on the loop.
 struct Start {
-    std::function<void(Runtime&, HostDone)> run;
+    std::function<void(Process&, HostDone)> run;
     bool alone = false;  ///< can do something without a server and a host
 };
 
 /// The service of this process's own server role, or null.
 template <class Service>
-Service* own(Runtime& runtime, Service& (Server::*service)()) {
-    Server* server = runtime.server();
+Service* own(Process& process, Service& (Server::*service)()) {
+    Server* server = process.server();
     return server == nullptr ? nullptr : &(server->*service)();
 }
 
@@ -35,7 +35,7 @@ std::shared_ptr<Info> keep_infos(const pmix_info_t info[], size_t ninfo);
 std::vector<std::string> keep_keys(char* const* keys);
 
 /// Runs `start` on the loop; what it throws becomes the answer.
-void run(Runtime& runtime, const Start& start, HostDone done);
+void run(Process& process, const Start& start, HostDone done);
 
 /// Waits for the answer. PMIX_ERR_WOULD_BLOCK on the loop itself.
 template <class Prepare>
@@ -45,11 +45,11 @@ pmix_status_t call(HostAnswer& answer, const Prepare& prepare) {
         if (!use) return PMIX_ERR_INIT;
         Start start;
         if (const pmix_status_t status = prepare(*use, start); status != PMIX_SUCCESS) return status;
-        if (!start.alone && !has_server(*use)) return PMIX_ERR_UNREACH;
-        Runtime& runtime = *use;
+        if (!start.alone && !use->exchange().can_ask()) return PMIX_ERR_UNREACH;
+        Process& process = *use;
         answer = call_and_wait<HostAnswer>(
             use->loop(), answer_of(PMIX_ERR_WOULD_BLOCK),
-            [&runtime, start](auto deliver) { run(runtime, start, std::move(deliver)); });
+            [&process, start](auto deliver) { run(process, start, std::move(deliver)); });
         return answer.status;
     });
 }
@@ -62,10 +62,10 @@ pmix_status_t launch(HostDone done, const Prepare& prepare) {
         if (!use) return PMIX_ERR_INIT;
         Start start;
         if (const pmix_status_t status = prepare(*use, start); status != PMIX_SUCCESS) return status;
-        if (!start.alone && !has_server(*use)) return PMIX_ERR_UNREACH;
-        Runtime& runtime = *use;
+        if (!start.alone && !use->exchange().can_ask()) return PMIX_ERR_UNREACH;
+        Process& process = *use;
         use->loop().post(
-            [&runtime, start = std::move(start), done = std::move(done)] { run(runtime, start, done); });
+            [&process, start = std::move(start), done = std::move(done)] { run(process, start, done); });
         return PMIX_SUCCESS;
     });
 }

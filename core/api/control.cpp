@@ -15,48 +15,49 @@ using namespace muster::api;
 namespace {
 
 auto logging(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto entries = keep_infos(data, ndata);
         const auto options = keep_infos(directives, ndirs);
         if (ndata == 0 || !entries || !options) return PMIX_ERR_BAD_PARAM;
         start.alone = true;
-        start.run = [entries, options](Runtime& runtime, HostDone done) {
-            log_data(runtime, std::move(*entries), std::move(*options), std::move(done));
+        start.run = [entries, options](Process& process, HostDone done) {
+            log_data(process.exchange(), std::move(*entries), std::move(*options), std::move(done));
         };
         return PMIX_SUCCESS;
     };
 }
 
 auto allocating(pmix_alloc_directive_t directive, pmix_info_t* info, size_t ninfo) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(info, ninfo);
         if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [directive, kept](Runtime& runtime, HostDone done) {
-            request_allocation(runtime, directive, std::move(*kept), std::move(done));
+        start.run = [directive, kept](Process& process, HostDone done) {
+            request_allocation(process.exchange(), directive, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
 }
 
 auto controlling(const pmix_proc_t targets[], size_t ntargets, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(directives, ndirs);
         if (ndirs == 0 || !kept || (ntargets > 0 && targets == nullptr)) return PMIX_ERR_BAD_PARAM;
         std::vector<pmix_proc_t> all;
         if (targets != nullptr) all.assign(targets, targets + ntargets);
-        start.run = [all = std::move(all), kept](Runtime& runtime, HostDone done) {
-            control_job(runtime, own(runtime, &Server::job_control), all, std::move(*kept), std::move(done));
+        start.run = [all = std::move(all), kept](Process& process, HostDone done) {
+            control_job(process.exchange(), own(process, &Server::job_control), all, std::move(*kept),
+                        std::move(done));
         };
         return PMIX_SUCCESS;
     };
 }
 
 auto controlling_session(uint32_t session, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(directives, ndirs);
         if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [session, kept](Runtime& runtime, HostDone done) {
-            control_session(runtime, session, std::move(*kept), std::move(done));
+        start.run = [session, kept](Process& process, HostDone done) {
+            control_session(process.exchange(), session, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
@@ -65,14 +66,15 @@ auto controlling_session(uint32_t session, const pmix_info_t directives[], size_
 auto blocking_resources(pmix_resource_block_directive_t directive, const char* block,
                         const pmix_resource_unit_t* units, size_t nunits, const pmix_info_t* info,
                         size_t ninfo) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(info, ninfo);
         if (block == nullptr || !kept || (nunits > 0 && units == nullptr)) return PMIX_ERR_BAD_PARAM;
         ResourceUnits all;
         if (units != nullptr) all.assign(units, units + nunits);
-        start.run = [directive, name = std::string(block), all = std::move(all), kept](Runtime& runtime,
+        start.run = [directive, name = std::string(block), all = std::move(all), kept](Process& process,
                                                                                        HostDone done) {
-            request_resource_block(runtime, directive, name, all, std::move(*kept), std::move(done));
+            request_resource_block(process.exchange(), directive, name, all, std::move(*kept),
+                                   std::move(done));
         };
         return PMIX_SUCCESS;
     };
@@ -80,12 +82,12 @@ auto blocking_resources(pmix_resource_block_directive_t directive, const char* b
 
 auto monitoring(const pmix_info_t* monitor, pmix_status_t error, const pmix_info_t directives[],
                 size_t ndirs) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto what = keep_infos(monitor, 1);
         const auto kept = keep_infos(directives, ndirs);
         if (!what || !kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [what, error, kept](Runtime& runtime, HostDone done) {
-            monitor_process(runtime, own(runtime, &Server::monitors), std::move(*what), error,
+        start.run = [what, error, kept](Process& process, HostDone done) {
+            monitor_process(process.exchange(), own(process, &Server::monitors), std::move(*what), error,
                             std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;

@@ -9,6 +9,7 @@
 #include "core/client/client.hpp"
 #include "core/modex/get.hpp"
 #include "core/runtime/completion.hpp"
+#include "core/server/server.hpp"
 #include "framework/base/complete.hpp"
 
 using namespace muster;
@@ -20,25 +21,31 @@ bool valid_key(const char* key) {
 }
 
 /// The participants of a fence; NULL means all processes of our namespace.
-std::vector<pmix_proc_t> participants(Runtime& runtime, const pmix_proc_t procs[], size_t nprocs) {
-    if (procs == nullptr || nprocs == 0) return {make_proc(runtime.self().nspace, PMIX_RANK_WILDCARD)};
+std::vector<pmix_proc_t> participants(Process& process, const pmix_proc_t procs[], size_t nprocs) {
+    if (procs == nullptr || nprocs == 0) return {make_proc(process.self().nspace, PMIX_RANK_WILDCARD)};
     return {procs, procs + nprocs};
 }
 
 /// Whether our job has no other process that we know of. Where the server has gone, what it told us of the
 /// job is still there.
-bool alone(Runtime& runtime) {
-    return runtime.store().job_size(runtime.self().nspace).value_or(1) == 1;
+bool alone(Process& process) {
+    return process.store().job_size(process.self().nspace).value_or(1) == 1;
 }
 
 /// A fence in which nobody takes part but ourselves, for a process without a server.
-bool only_ourselves(Runtime& runtime, const std::vector<pmix_proc_t>& procs) {
+bool only_ourselves(Process& process, const std::vector<pmix_proc_t>& procs) {
     for (const pmix_proc_t& proc : procs) {
-        if (!nspace_is(proc.nspace, runtime.self().nspace)) return false;
-        if (proc.rank != runtime.self().rank && (proc.rank != PMIX_RANK_WILDCARD || !alone(runtime)))
+        if (!nspace_is(proc.nspace, process.self().nspace)) return false;
+        if (proc.rank != process.self().rank && (proc.rank != PMIX_RANK_WILDCARD || !alone(process)))
             return false;
     }
     return true;
+}
+
+/// The store of what processes have posted, of a server; else null.
+Modex* own_modex(const Process& process) {
+    Server* const server = process.server();
+    return server == nullptr ? nullptr : &server->modex();
 }
 
 /// Whether the caller of a get lends the storage of the value.
@@ -104,7 +111,7 @@ PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], co
         const Hold use;  // get_blocking() sees to it where it waits
         if (!use) return PMIX_ERR_INIT;
         if (val == nullptr) return PMIX_ERR_BAD_PARAM;
-        return get_blocking(*use, proc, key, {info, ninfo}, val);
+        return get_blocking(use->exchange(), own_modex(*use), proc, key, {info, ninfo}, val);
     });
     // Callers free what they find there, but their own storage.
     if (status != PMIX_SUCCESS && val != nullptr && !gives_storage(info, ninfo)) *val = nullptr;
@@ -118,7 +125,7 @@ PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
         if (!use) return PMIX_ERR_INIT;
         if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
         auto call = std::make_shared<GetCall>();
-        pmix_status_t status = call->prepare(*use, proc, key, {info, ninfo});
+        pmix_status_t status = call->prepare(use->exchange(), own_modex(*use), proc, key, {info, ninfo});
         if (status != PMIX_SUCCESS) return status;
         if (status = call->detach(); status != PMIX_SUCCESS) return status;
         const bool keep = InfoView{info, ninfo}.is_true(PMIX_GET_POINTER_VALUES);

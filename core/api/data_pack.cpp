@@ -15,9 +15,9 @@ std::optional<WireFormat> runtime_wire_format(const pmix_proc_t* target) {
     if (!use) return std::nullopt;
     // Peers of one encoding read each other's buffers; a server may have peers that want described ones.
     if (target != nullptr && use->server() != nullptr) {
-        if (const auto format = use->server()->format_of(*target)) return format;
+        if (const auto format = use->server()->peers().format_of(*target)) return format;
     }
-    return use->own_format();
+    return use->runtime().own_format();
 }
 
 }  // namespace muster

@@ -14,21 +14,22 @@ using namespace muster::api;
 namespace {
 
 auto registering(const pmix_fabric_t* fabric, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(directives, ndirs);
         if (fabric == nullptr || !kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [kept](Runtime& runtime, HostDone done) {
-            register_fabric(runtime, own(runtime, &Server::fabrics), std::move(*kept), std::move(done));
+        start.run = [kept](Process& process, HostDone done) {
+            register_fabric(process.exchange(), own(process, &Server::fabrics), std::move(*kept),
+                            std::move(done));
         };
         return PMIX_SUCCESS;
     };
 }
 
 auto updating(const pmix_fabric_t* fabric) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         if (fabric == nullptr) return PMIX_ERR_BAD_PARAM;
-        start.run = [index = fabric->index](Runtime& runtime, HostDone done) {
-            update_fabric(runtime, own(runtime, &Server::fabrics), index, std::move(done));
+        start.run = [index = fabric->index](Process& process, HostDone done) {
+            update_fabric(process.exchange(), own(process, &Server::fabrics), index, std::move(done));
         };
         return PMIX_SUCCESS;
     };

@@ -16,16 +16,16 @@ namespace {
 
 auto inviting(const char* grp, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t directives[],
               size_t ndirs) {
-    return [=](Runtime& runtime, Start& start) -> pmix_status_t {
+    return [=](Process& process, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(directives, ndirs);
         if (!valid_group_id(grp) || procs == nullptr || nprocs == 0 || !kept) return PMIX_ERR_BAD_PARAM;
         // A group's name stands where a namespace's does.
-        if (nspace_is(grp, runtime.self().nspace)) return PMIX_ERR_BAD_PARAM;
+        if (nspace_is(grp, process.self().nspace)) return PMIX_ERR_BAD_PARAM;
         std::vector<pmix_proc_t> all(procs, procs + nprocs);
         for (const pmix_proc_t& proc : all) {
             if (nspace_view(proc.nspace).empty() || nspace_is(proc.nspace, grp)) return PMIX_ERR_BAD_PARAM;
         }
-        start.run = [id = std::string(grp), all = std::move(all), kept](Runtime& on_loop, HostDone done) {
+        start.run = [id = std::string(grp), all = std::move(all), kept](Process& on_loop, HostDone done) {
             on_loop.invitations().invite(id, all, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
@@ -42,7 +42,7 @@ int number_of(const pmix_group_opt_t& opt) {
 
 auto joining(const char* grp, const pmix_proc_t* leader, int opt, const pmix_info_t directives[],
              size_t ndirs) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(directives, ndirs);
         if (!valid_group_id(grp) || (opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE) || !kept)
             return PMIX_ERR_BAD_PARAM;
@@ -50,19 +50,19 @@ auto joining(const char* grp, const pmix_proc_t* leader, int opt, const pmix_inf
         if (leader != nullptr) who = *leader;
         if (who && (nspace_view(who->nspace).empty() || !PMIX_RANK_IS_VALID(who->rank)))
             return PMIX_ERR_BAD_PARAM;
-        start.run = [id = std::string(grp), who, accept = opt == PMIX_GROUP_ACCEPT, kept](Runtime& runtime,
+        start.run = [id = std::string(grp), who, accept = opt == PMIX_GROUP_ACCEPT, kept](Process& process,
                                                                                           HostDone done) {
-            runtime.invitations().join(id, who, accept, std::move(*kept), std::move(done));
+            process.invitations().join(id, who, accept, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
 }
 
 auto leaving(const char* grp, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         if (!valid_group_id(grp) || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
-        start.run = [id = std::string(grp)](Runtime& runtime, HostDone done) {
-            leave_group(runtime, id, std::move(done));
+        start.run = [id = std::string(grp)](Process& process, HostDone done) {
+            leave_group(process.exchange(), process.events(), process.invitations(), id, std::move(done));
         };
         return PMIX_SUCCESS;
     };

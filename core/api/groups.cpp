@@ -18,9 +18,9 @@ struct Construct {
     std::shared_ptr<Info> info;
     MeetingNote note;
 
-    pmix_status_t read(Runtime& runtime, const char* grp, const pmix_proc_t procs[], size_t nprocs,
+    pmix_status_t read(Process& process, const char* grp, const pmix_proc_t procs[], size_t nprocs,
                        const pmix_info_t directives[], size_t ndirs) {
-        if (upstream_of(runtime) == nullptr) return PMIX_ERR_UNREACH;
+        if (process.exchange().upstream() == nullptr) return PMIX_ERR_UNREACH;
         // No members at all: others add this process (PMIX_GROUP_ADD_MEMBERS).
         if (!valid_group_id(grp) || (procs == nullptr) != (nprocs == 0)) return PMIX_ERR_BAD_PARAM;
         info = keep_infos(directives, ndirs);
@@ -29,11 +29,11 @@ struct Construct {
         members = std::make_shared<const ProcList>(procs, nprocs);
         return PMIX_SUCCESS;
     }
-    std::optional<HostAnswer> in_memory(Runtime& runtime) {
-        return construct_in_memory(runtime, id, members, *info, note);
+    std::optional<HostAnswer> in_memory(Process& process) {
+        return process.group_client().construct_in_memory(id, members, *info, note);
     }
-    void operator()(Runtime& runtime, HostDone done) const {
-        group_construct(runtime, id, members, std::move(*info), note, std::move(done));
+    void operator()(Process& process, HostDone done) const {
+        process.group_client().construct(id, members, std::move(*info), note, std::move(done));
     }
 };
 
@@ -43,18 +43,18 @@ struct Destruct {
     std::shared_ptr<Info> info;
     MeetingNote note;
 
-    pmix_status_t read(Runtime& runtime, const char* grp, const pmix_info_t directives[], size_t ndirs) {
-        if (upstream_of(runtime) == nullptr) return PMIX_ERR_UNREACH;
+    pmix_status_t read(Process& process, const char* grp, const pmix_info_t directives[], size_t ndirs) {
+        if (process.exchange().upstream() == nullptr) return PMIX_ERR_UNREACH;
         info = keep_infos(directives, ndirs);
         if (!valid_group_id(grp) || !info) return PMIX_ERR_BAD_PARAM;
         id = grp;
         return PMIX_SUCCESS;
     }
-    std::optional<HostAnswer> in_memory(Runtime& runtime) {
-        return destruct_in_memory(runtime, id, *info, note);
+    std::optional<HostAnswer> in_memory(Process& process) {
+        return process.group_client().destruct_in_memory(id, *info, note);
     }
-    void operator()(Runtime& runtime, HostDone done) const {
-        group_destruct(runtime, id, std::move(*info), note, std::move(done));
+    void operator()(Process& process, HostDone done) const {
+        process.group_client().destruct(id, std::move(*info), note, std::move(done));
     }
 };
 
@@ -70,23 +70,24 @@ pmix_status_t call_group(HostAnswer& answer, Arguments... arguments) {
             answer = std::move(*met);
             return answer.status;
         }
-        Runtime& runtime = *use;
+        Process& process = *use;
         Start start;
         start.run = std::move(call);
         answer = call_and_wait<HostAnswer>(
             use->loop(), answer_of(PMIX_ERR_WOULD_BLOCK),
-            [&runtime, start](auto deliver) { run(runtime, start, std::move(deliver)); });
+            [&process, start](auto deliver) { run(process, start, std::move(deliver)); });
         // It was there when the call began.
-        if (answer.status == PMIX_ERR_UNREACH && !has_server(*use)) answer.status = PMIX_ERR_LOST_CONNECTION;
+        if (answer.status == PMIX_ERR_UNREACH && !use->exchange().can_ask())
+            answer.status = PMIX_ERR_LOST_CONNECTION;
         return answer.status;
     });
 }
 
 template <class Call, class... Arguments>
 pmix_status_t launch_group(HostDone done, Arguments... arguments) {
-    return launch(std::move(done), [&](Runtime& runtime, Start& start) -> pmix_status_t {
+    return launch(std::move(done), [&](Process& process, Start& start) -> pmix_status_t {
         Call call;
-        const pmix_status_t status = call.read(runtime, arguments...);
+        const pmix_status_t status = call.read(process, arguments...);
         if (status == PMIX_SUCCESS) start.run = std::move(call);
         return status;
     });

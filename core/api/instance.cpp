@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The runtime of the process: see instance.hpp.
+// The Process object of this process: see instance.hpp.
 #include "core/api/instance.hpp"
 
 #include <pmix/muster.h>
@@ -12,8 +12,6 @@
 #include <mutex>
 #include <thread>
 
-#include "core/client/client.hpp"
-#include "core/server/server.hpp"
 #include "framework/base/descriptor_claim.hpp"
 
 namespace muster {
@@ -22,8 +20,8 @@ namespace {
 struct Slot {
     std::mutex lock;  // guards references and owned; held during init and finalize as a whole
     int references = 0;
-    std::unique_ptr<Runtime> owned;
-    std::atomic<Runtime*> current{nullptr};
+    std::unique_ptr<Process> owned;
+    std::atomic<Process*> current{nullptr};
     std::atomic<long> users{0};
     Server* inherited = nullptr;  // in a child of fork(): the parent's server, to be read only
 };
@@ -103,8 +101,8 @@ void forget_in_child() {
     fork_watch = ForkWatch::On;  // whoever was about to say so is not here
     Slot& the_slot = slot();
     new (&the_slot.lock) std::mutex;  // another thread may have held it
-    Runtime* runtime = the_slot.owned.release();
-    if (runtime != nullptr) the_slot.inherited = runtime->server();
+    Process* process = the_slot.owned.release();
+    if (process != nullptr) the_slot.inherited = process->server();
     the_slot.references = 0;
     the_slot.current.store(nullptr);
     the_slot.users.store(0);
@@ -137,12 +135,12 @@ Hold::Hold() {
     Slot& the_slot = slot();
     // Counted first, looked second: finalize clears the pointer first and looks at the count second.
     the_slot.users.fetch_add(1);
-    runtime_ = the_slot.current.load();
-    if (runtime_ == nullptr) the_slot.users.fetch_sub(1);
+    process_ = the_slot.current.load();
+    if (process_ == nullptr) the_slot.users.fetch_sub(1);
 }
 
 Hold::~Hold() {
-    if (runtime_ != nullptr) slot().users.fetch_sub(1);
+    if (process_ != nullptr) slot().users.fetch_sub(1);
 }
 
 bool instance::add_reference() {
@@ -153,7 +151,7 @@ bool instance::add_reference() {
     return true;
 }
 
-pmix_status_t instance::initialize(Make make, void* context, InfoView info) {
+pmix_status_t instance::initialize(const Make& make, InfoView info) {
     char** const text = error_text(info);
     if (text != nullptr) *text = nullptr;
     const Uncancelled uncancelled;
@@ -164,7 +162,7 @@ pmix_status_t instance::initialize(Make make, void* context, InfoView info) {
         ++the_slot.references;
         return PMIX_SUCCESS;
     }
-    auto made = make(context);
+    auto made = make();
     if (!made) {
         if (text != nullptr) *text = ::strdup(made.error().text.c_str());
         return made.status();
@@ -175,7 +173,7 @@ pmix_status_t instance::initialize(Make make, void* context, InfoView info) {
     return PMIX_SUCCESS;
 }
 
-pmix_status_t instance::finalize(void (*goodbye)(Runtime&, void*), void* context) {
+pmix_status_t instance::finalize(bool fence, pmix_status_t* goodbye) {
     const Uncancelled uncancelled;
     Slot& the_slot = slot();
     std::lock_guard lock(the_slot.lock);
@@ -184,18 +182,19 @@ pmix_status_t instance::finalize(void (*goodbye)(Runtime&, void*), void* context
         --the_slot.references;
         return PMIX_SUCCESS;
     }
-    Runtime& runtime = *the_slot.owned;
-    if (runtime.loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;  // a handler cannot end the thread it runs on
-    runtime.start();  // where PMIx_Progress_thread_stop has ended it: the goodbye needs it
-    goodbye(runtime, context);
+    Process& process = *the_slot.owned;
+    if (process.loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;  // a handler cannot end the thread it runs on
+    process.runtime().start();  // where PMIx_Progress_thread_stop has ended it: the goodbye needs it
+    const pmix_status_t answered = process.say_goodbye(fence);
+    if (goodbye != nullptr) *goodbye = answered;
     the_slot.current.store(nullptr);
-    // Calls on other threads end now: what they wait for has been answered with an error by goodbye().
+    // Calls on other threads end now: what they wait for has been answered with an error by say_goodbye().
     // Fewer than none: calls in the middle of which a handler made this process.
     while (the_slot.users.load() > 0) {
-        if (runtime.loop().drive() == EventLoop::Drive::External) runtime.loop().progress();
+        if (process.loop().drive() == EventLoop::Drive::External) process.loop().progress();
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-    runtime.stop();
+    process.stop();
     the_slot.owned.reset();
     the_slot.references = 0;
     return PMIX_SUCCESS;

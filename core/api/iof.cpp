@@ -26,8 +26,8 @@ struct Push {
     std::shared_ptr<Info> directives;
     ByteView bytes;
 
-    void run(Runtime& runtime, HostDone done) const {
-        Pusher& pusher = runtime.forwarding().pusher();
+    void run(Process& process, HostDone done) const {
+        Pusher& pusher = process.forwarding().pusher();
         if (what == What::StopStdin && pusher.reading_stdin()) return pusher.stop_stdin(done);
         if (targets.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
         if (what == What::StartStdin) return pusher.start_stdin(targets, std::move(*directives), done);
@@ -70,7 +70,7 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs
         if (const auto channels = readable_channels(channel); !channels) return channels.status();
         const auto kept = api::keep_infos(directives, ndirs);
         if (!kept) return PMIX_ERR_BAD_PARAM;
-        if (!has_server(*use)) return PMIX_ERR_UNREACH;
+        if (!use->exchange().can_ask()) return PMIX_ERR_UNREACH;
         Puller& puller = use->forwarding().puller();
         const auto start = [&puller, from = std::vector<pmix_proc_t>(procs, procs + nprocs), kept, channel,
                             cbfunc](Puller::OnPulled done) {
@@ -98,13 +98,13 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs
 
 PMIX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[], size_t ndirs,
                                               pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    const auto prepare = [&](Runtime&, api::Start& start) -> pmix_status_t {
+    const auto prepare = [&](Process&, api::Start& start) -> pmix_status_t {
         const auto kept = api::keep_infos(directives, ndirs);
         if (!kept) return PMIX_ERR_BAD_PARAM;
         // Without a server there is still what was buffered.
         start.alone = true;
-        start.run = [iofhdlr, kept](Runtime& runtime, HostDone done) {
-            runtime.forwarding().puller().deregister(iofhdlr, std::move(*kept), std::move(done));
+        start.run = [iofhdlr, kept](Process& process, HostDone done) {
+            process.forwarding().puller().deregister(iofhdlr, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
@@ -116,10 +116,10 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t 
 PMIX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_byte_object_t* bo,
                                         const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                         void* cbdata) {
-    const auto prepare_push = [&](Runtime&, api::Start& start) -> pmix_status_t {
+    const auto prepare_push = [&](Process&, api::Start& start) -> pmix_status_t {
         Push push;
         const pmix_status_t status = prepare(targets, ntargets, bo, directives, ndirs, push);
-        start.run = [push](Runtime& runtime, HostDone done) { push.run(runtime, std::move(done)); };
+        start.run = [push](Process& process, HostDone done) { push.run(process, std::move(done)); };
         return status;
     };
     if (cbfunc != nullptr) return api::launch(api::to_callback(cbfunc, cbdata), prepare_push);
@@ -164,14 +164,14 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
 PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source, pmix_iof_channel_t channel,
                                                        bool xoff, const pmix_info_t directives[],
                                                        size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    const auto prepare_control = [&](Runtime& runtime, api::Start& start) -> pmix_status_t {
-        if (runtime.server() == nullptr) return PMIX_ERR_INIT;
+    const auto prepare_control = [&](Process& process, api::Start& start) -> pmix_status_t {
+        if (process.server() == nullptr) return PMIX_ERR_INIT;
         if (ndirs > 0 && directives == nullptr) return PMIX_ERR_BAD_PARAM;
         // Output is not ours to stop: it comes from the host.
         if ((channel & PMIX_FWD_STDIN_CHANNEL) == 0) return PMIX_ERR_NOT_SUPPORTED;
         start.run = [xoff, producers = source == nullptr ? make_proc("", PMIX_RANK_WILDCARD) : *source](
-                        Runtime& loop_runtime, const HostDone& done) {
-            loop_runtime.server()->forwarder().control_input(producers, xoff);
+                        Process& on_loop, const HostDone& done) {
+            on_loop.server()->forwarder().control_input(producers, xoff);
             done({});
         };
         return PMIX_SUCCESS;

@@ -13,34 +13,34 @@ using namespace muster::api;
 namespace {
 
 auto publishing(const pmix_info_t info[], size_t ninfo) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         if (info == nullptr || ninfo == 0) return PMIX_ERR_BAD_PARAM;
         const auto kept = keep_infos(info, ninfo);
         if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [kept](Runtime& runtime, HostDone done) {
-            publish(runtime, std::move(*kept), std::move(done));
+        start.run = [kept](Process& process, HostDone done) {
+            publish(process.exchange(), std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
 }
 
 auto looking_up(std::vector<std::string> keys, const pmix_info_t info[], size_t ninfo) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(info, ninfo);
         if (keys.empty() || !kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [keys, kept](Runtime& runtime, HostDone done) {
-            lookup(runtime, keys, std::move(*kept), std::move(done));
+        start.run = [keys, kept](Process& process, HostDone done) {
+            lookup(process.exchange(), keys, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
 }
 
 auto unpublishing(char** keys, const pmix_info_t info[], size_t ninfo) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(info, ninfo);
         if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [names = keep_keys(keys), kept](Runtime& runtime, HostDone done) {
-            unpublish(runtime, names, std::move(*kept), std::move(done));
+        start.run = [names = keep_keys(keys), kept](Process& process, HostDone done) {
+            unpublish(process.exchange(), names, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };

@@ -11,13 +11,13 @@ using namespace muster::api;
 namespace {
 
 auto querying(const pmix_query_t queries[], size_t nqueries) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = std::make_shared<Queries>();
         if (const pmix_status_t status = Queries::copy_of(queries, nqueries, *kept); status != PMIX_SUCCESS)
             return status;
         start.alone = true;
-        start.run = [kept](Runtime& runtime, HostDone done) {
-            query(runtime, std::move(*kept), std::move(done));
+        start.run = [kept](Process& process, HostDone done) {
+            query(process.exchange(), own(process, &Server::queries), std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };

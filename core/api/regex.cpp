@@ -20,8 +20,8 @@ pmix_status_t generate(const char* input, char** output, Generate shorten) {
         if (input == nullptr || output == nullptr) return PMIX_ERR_BAD_PARAM;
         *output = nullptr;
         const Use use;
-        const bool ours = use && !use->pregs().empty();
-        Result<Bytes> result = shorten(ours ? use->pregs() : preg_for_api(), input);
+        const bool ours = use && !use->runtime().pregs().empty();
+        Result<Bytes> result = shorten(ours ? use->runtime().pregs() : preg_for_api(), input);
         if (!result) return result.status();
         *output = reinterpret_cast<char*>((*result).release());
         return PMIX_SUCCESS;

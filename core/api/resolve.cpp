@@ -18,11 +18,11 @@ const char* or_null(const char* text) {
 }
 
 /// Asks our server; for namespaces that we know nothing of.
-pmix_status_t ask_peers(Runtime& runtime, const char* node, const char* nspace,
+pmix_status_t ask_peers(Process& process, const char* node, const char* nspace,
                         std::vector<pmix_proc_t>& out) {
-    Client* client = runtime.client();
+    Client* client = process.client();
     if (client == nullptr || !client->connected()) return PMIX_ERR_NOT_FOUND;
-    return call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+    return call_and_wait<pmix_status_t>(process.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
         Packer message = client->packer(Command::ResolvePeers);
         message.string(node).string(nspace);
         client->request(std::move(message), [deliver, &out](Unpacker* reply) {
@@ -35,10 +35,10 @@ pmix_status_t ask_peers(Runtime& runtime, const char* node, const char* nspace,
     });
 }
 
-pmix_status_t ask_nodes(Runtime& runtime, const char* nspace, std::string& out) {
-    Client* client = runtime.client();
+pmix_status_t ask_nodes(Process& process, const char* nspace, std::string& out) {
+    Client* client = process.client();
     if (client == nullptr || !client->connected()) return PMIX_ERR_NOT_FOUND;
-    return call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+    return call_and_wait<pmix_status_t>(process.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
         Packer message = client->packer(Command::ResolveNodes);
         message.string(nspace);
         client->request(std::move(message), [deliver, &out](Unpacker* reply) {

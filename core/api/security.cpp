@@ -11,27 +11,27 @@ using namespace muster::api;
 namespace {
 
 auto getting(const pmix_info_t info[], size_t ninfo) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(info, ninfo);
         if (!kept) return PMIX_ERR_BAD_PARAM;
         start.alone = true;
-        start.run = [kept](Runtime& runtime, HostDone done) {
-            get_credential(runtime, std::move(*kept), std::move(done));
+        start.run = [kept](Process& process, HostDone done) {
+            get_credential(process.exchange(), std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
 }
 
 auto validating(const pmix_byte_object_t* credential, const pmix_info_t info[], size_t ninfo) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(info, ninfo);
         if (credential == nullptr || !kept || (credential->size > 0 && credential->bytes == nullptr))
             return PMIX_ERR_BAD_PARAM;
         const auto bytes = std::make_shared<Bytes>();
         bytes->append(credential->bytes, credential->size);
         start.alone = true;
-        start.run = [bytes, kept](Runtime& runtime, HostDone done) {
-            validate_credential(runtime, std::move(*bytes), std::move(*kept), std::move(done));
+        start.run = [bytes, kept](Process& process, HostDone done) {
+            validate_credential(process.exchange(), std::move(*bytes), std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };

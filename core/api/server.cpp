@@ -11,10 +11,8 @@
 
 #include "core/api/instance.hpp"
 #include "core/api/topology.hpp"
-#include "core/client/client.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/server/server.hpp"
-#include "core/tool/tool.hpp"
 #include "framework/base/argv.hpp"
 #include "framework/base/descriptor_table.hpp"
 #include "framework/base/status.hpp"
@@ -27,41 +25,25 @@ namespace {
 /// the host says how large its module is (docs/decisions/0001-server-module-size.md).
 constexpr size_t kOldestModuleSize = offsetof(pmix_server_module_t, client_connected2) + sizeof(void*);
 
-struct InitContext {
-    const pmix_server_module_t* module;
-    size_t module_size;
-    InfoView info;
-};
-
-Result<std::unique_ptr<Runtime>> make_server(void* data) {
-    const auto& context = *static_cast<InitContext*>(data);
-    // Each process of a job has a connection, and of most hosts three pipes: some hundred processes.
-    make_room_for_descriptors(2048);
-    Runtime::Options options;
-    options.role = Runtime::Role::Server;
-    options.info = context.info;
-    auto runtime = Runtime::create(options);
-    if (!runtime) return runtime;
-    auto server = Server::create(**runtime, context.module, context.module_size, context.info);
-    if (!server) {
-        MUSTER_LOG((*runtime)->log(), Error, "%s", server.error().text.c_str());
-        return server.error();
-    }
-    (*runtime)->set_server(std::move(*server));
-    (*runtime)->note_own_facts();
-    // One of another hwloc cannot be read: this machine is looked at instead, when somebody asks.
-    if (auto used = api::use_topology_of_host(context.info); !used)
-        MUSTER_LOG((*runtime)->log(), Warning, "%s", used.error().text.c_str());
-    api::describe_node_to_clients(*(*runtime)->server(), context.info);
-    (*runtime)->start();
-    return runtime;
-}
-
 pmix_status_t init(const pmix_server_module_t* module, size_t module_size, pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
-        InitContext context{module, module_size, {info, ninfo}};
-        return instance::initialize(make_server, &context, context.info);
+        const InfoView directives{info, ninfo};
+        const auto make = [&]() -> Result<std::unique_ptr<Process>> {
+            // Each process of a job has a connection, and of most hosts three pipes: some hundred processes.
+            make_room_for_descriptors(2048);
+            auto process = Process::create_server(module, module_size, directives);
+            if (!process) return process;
+            // A topology of another hwloc cannot be read: this machine is looked at instead, when somebody
+            // asks.
+            if (auto used = api::use_topology_of_host(directives); !used)
+                MUSTER_LOG((*process)->log(), Warning, "%s", used.error().text.c_str());
+            api::describe_node_to_clients((*process)->server()->node_description(),
+                                          (*process)->runtime().parameters(), directives);
+            (*process)->runtime().start();
+            return process;
+        };
+        return instance::initialize(make, directives);
     });
 }
 
@@ -127,26 +109,6 @@ pmix_status_t do_soon(Work work) {
     });
 }
 
-/// Calls that wait on other threads end, and so do those that wait for the host.
-void end_waits(Runtime& runtime, void*) {
-    Server* server = runtime.server();
-    Client* client = runtime.client();
-    if (client != nullptr) {
-        // A server that has attached to others as a tool takes its leave there.
-        call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [client](auto deliver) {
-            client->finalize(std::chrono::seconds(2), false, deliver);
-        });
-    }
-    if (server == nullptr) return;
-    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK,
-                                 [&runtime, server, client](auto deliver) {
-                                     if (runtime.tool() != nullptr) runtime.tool()->close();
-                                     if (client != nullptr) client->close();
-                                     server->close();
-                                     deliver(PMIX_SUCCESS);
-                                 });
-}
-
 bool valid_nspace(const char* nspace) {
     return nspace != nullptr && *nspace != '\0' && strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
 }
@@ -166,7 +128,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, s
 
 PMIX_EXPORT pmix_status_t PMIx_server_finalize(void) {
     return guard([&]() -> pmix_status_t {
-        const pmix_status_t status = instance::finalize(end_waits, nullptr);
+        const pmix_status_t status = instance::finalize();
         // Where nothing was initialised, it may be a child of fork(), whose parent's threads held locks.
         if (status != PMIX_ERR_INIT && !instance::initialized()) api::forget_topology();
         return status;
@@ -190,8 +152,7 @@ PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     if (valid_nspace(nspace)) {
         status = start_on_server(cbfunc, cbdata, [name = std::string(nspace)](Server& server, auto done) {
-            server.deregister_nspace(name.c_str());
-            server.files().settled([done] { done(PMIX_SUCCESS); });
+            server.deregister_nspace(name.c_str(), [done] { done(PMIX_SUCCESS); });
         });
     }
     // There is no other way to tell.
@@ -215,8 +176,7 @@ PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     if (proc != nullptr && valid_nspace(proc->nspace)) {
         status = start_on_server(cbfunc, cbdata, [client = *proc](Server& server, auto done) {
-            server.deregister_client(client);
-            server.files().settled([done] { done(PMIX_SUCCESS); });
+            server.deregister_client(client, [done] { done(PMIX_SUCCESS); });
         });
     }
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
@@ -255,7 +215,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], siz
                                                          pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
-        const auto stored = server.runtime().store().register_resources({info, ninfo});
+        const auto stored = server.store().register_resources({info, ninfo});
         if (!stored)
             MUSTER_LOG(server.log(), Error, "resources were not registered: %s", stored.error().text.c_str());
         return stored.status();
@@ -266,7 +226,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], s
                                                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
-        server.runtime().store().deregister_resources({info, ninfo});
+        server.store().deregister_resources({info, ninfo});
         return PMIX_SUCCESS;
     });
 }

@@ -19,11 +19,11 @@ bool valid_nspace(const char* nspace) {
 /// Work of the server that is done at once, on the loop.
 template <class Work>
 auto on_server(Work work) {
-    return [work](Runtime& runtime, Start& start) -> pmix_status_t {
-        if (runtime.server() == nullptr) return PMIX_ERR_INIT;
-        start.run = [work, open = runtime.server()->request()](Runtime& loop_runtime, const HostDone& done) {
+    return [work](Process& process, Start& start) -> pmix_status_t {
+        if (process.server() == nullptr) return PMIX_ERR_INIT;
+        start.run = [work, open = process.server()->request()](Process& on_loop, const HostDone& done) {
             HostAnswer answer;
-            answer.status = guard([&] { return work(*loop_runtime.server(), answer); });
+            answer.status = guard([&] { return work(on_loop, answer); });
             done(std::move(answer));
         };
         return PMIX_SUCCESS;
@@ -57,9 +57,9 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspa
                 answer.status, kept->data(), kept->size(), cbdata,
                 [](pmix_status_t, void* infos) { delete static_cast<Info*>(infos); }, kept);
         },
-        on_server([name = std::string(nspace), info, ninfo](Server& server, HostAnswer& answer) {
-            return setup_application(server.runtime(), server.job_networks(), name.c_str(), {info, ninfo},
-                                     answer.info);
+        on_server([name = std::string(nspace), info, ninfo](Process& process, HostAnswer& answer) {
+            return setup_application(process.runtime(), process.server()->job_networks(), name.c_str(),
+                                     {info, ninfo}, answer.info);
         }));
 }
 
@@ -67,18 +67,18 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t ns
                                                           size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                                           void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
-    return complete(cbfunc, cbdata, [name = std::string(nspace), info, ninfo](Server& server, HostAnswer&) {
-        return setup_local_support(server.runtime(), server.job_environments(), server.job_networks(),
-                                   name.c_str(), {info, ninfo});
+    return complete(cbfunc, cbdata, [name = std::string(nspace), info, ninfo](Process& process, HostAnswer&) {
+        return setup_local_support(process.runtime(), process.server()->job_environments(),
+                                   process.server()->job_networks(), name.c_str(), {info, ninfo});
     });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) {
     if (function == nullptr || *function == '\0') return PMIX_ERR_BAD_PARAM;
     HostAnswer answer;
-    return call(answer, on_server([name = std::string(function), names = keep_keys(attrs)](Server& server,
+    return call(answer, on_server([name = std::string(function), names = keep_keys(attrs)](Process& process,
                                                                                            HostAnswer&) {
-                    return server.host_attributes().add(name, names);
+                    return process.server()->host_attributes().add(name, names);
                 }));
 }
 
@@ -89,8 +89,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[]
     std::string topology;
     if (auto xml = node_topology().xml()) topology = std::move(*xml);
     return launch(to_callback(cbfunc, cbdata),
-                  on_server([directives, ndirs, topology](Server& server, HostAnswer& answer) {
-                      return collect_inventory(server.runtime(), {directives, ndirs}, topology, answer.info);
+                  on_server([directives, ndirs, topology](Process& process, HostAnswer& answer) {
+                      return collect_inventory(process.runtime(), {directives, ndirs}, topology, answer.info);
                   }));
 }
 
@@ -98,8 +98,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size
                                                         pmix_info_t directives[], size_t ndirs,
                                                         pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if ((ninfo > 0 && info == nullptr) || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
-    return complete(cbfunc, cbdata, [info, ninfo](Server& server, HostAnswer&) {
-        return deliver_inventory(server.runtime(), {info, ninfo});
+    return complete(cbfunc, cbdata, [info, ninfo](Process& process, HostAnswer&) {
+        return deliver_inventory(process.runtime(), {info, ninfo});
     });
 }
 
@@ -108,8 +108,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_collect_job_info(pmix_proc_t* procs, size_
     if (procs == nullptr || nprocs == 0 || dbuf == nullptr) return PMIX_ERR_BAD_PARAM;
     HostAnswer answer;
     const std::vector<pmix_proc_t> all(procs, procs + nprocs);
-    const pmix_status_t status = call(answer, on_server([&all](Server& server, HostAnswer& packed) {
-                                          return collect_job_info(server.runtime(), all, packed.data);
+    const pmix_status_t status = call(answer, on_server([&all](Process& process, HostAnswer& packed) {
+                                          return collect_job_info(process.runtime(), all, packed.data);
                                       }));
     if (status != PMIX_SUCCESS) return status;
     pmix_byte_object_t bytes{reinterpret_cast<char*>(answer.data.data()), answer.data.size()};

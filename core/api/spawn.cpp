@@ -12,30 +12,31 @@ using namespace muster::api;
 namespace {
 
 auto spawning(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[], size_t napps) {
-    return [=](Runtime&, Start& start) -> pmix_status_t {
+    return [=](Process&, Start& start) -> pmix_status_t {
         const auto info = keep_infos(job_info, ninfo);
         if (!info) return PMIX_ERR_BAD_PARAM;
         const auto kept = std::make_shared<Apps>();
         if (const pmix_status_t status = Apps::copy_of(apps, napps, *kept); status != PMIX_SUCCESS)
             return status;
-        start.run = [info, kept](Runtime& runtime, HostDone done) {
-            spawn(runtime, std::move(*info), std::move(*kept), std::move(done));
+        start.run = [info, kept](Process& process, HostDone done) {
+            spawn(process.exchange(), process.forwarding(), own(process, &Server::local_jobs),
+                  std::move(*info), std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };
 }
 
-using Collective = void (*)(Runtime&, std::vector<pmix_proc_t>, Info, HostDone);
+using Collective = void (*)(Exchange&, std::vector<pmix_proc_t>, Info, HostDone);
 
 auto joining(Collective operation, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
              size_t ninfo) {
-    return [=](Runtime& runtime, Start& start) -> pmix_status_t {
+    return [=](Process& process, Start& start) -> pmix_status_t {
         const auto kept = keep_infos(info, ninfo);
         if (procs == nullptr || nprocs == 0 || !kept) return PMIX_ERR_BAD_PARAM;
-        if (upstream_of(runtime) == nullptr) return PMIX_ERR_UNREACH;
-        start.run = [operation, all = std::vector<pmix_proc_t>(procs, procs + nprocs), kept](
-                        Runtime& loop_runtime, HostDone done) {
-            operation(loop_runtime, all, std::move(*kept), std::move(done));
+        if (process.exchange().upstream() == nullptr) return PMIX_ERR_UNREACH;
+        start.run = [operation, all = std::vector<pmix_proc_t>(procs, procs + nprocs), kept](Process& on_loop,
+                                                                                             HostDone done) {
+            operation(on_loop.exchange(), all, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };

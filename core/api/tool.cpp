@@ -26,93 +26,6 @@ constexpr std::chrono::seconds kGoodbye{2};
 /// What a host compiled against the oldest headers surely has (docs/decisions/0001-server-module-size.md).
 constexpr size_t kOldestModuleSize = offsetof(pmix_server_module_t, client_connected2) + sizeof(void*);
 
-struct InitContext {
-    InfoView info;
-    bool made = false;  ///< this call has made the runtime, and has tried to connect
-};
-
-void say_goodbye(Runtime& runtime, void* data) {
-    auto& outcome = *static_cast<pmix_status_t*>(data);
-    if (runtime.client() != nullptr) {
-        outcome = call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-            // A process that the host has started is let go by the host.
-            const bool in_a_hurry = runtime.tool() != nullptr && !runtime.tool()->started_by_server();
-            runtime.client()->finalize(kGoodbye, in_a_hurry, deliver);
-        });
-    }
-    call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-        if (runtime.tool() != nullptr) runtime.tool()->close();
-        if (runtime.client() != nullptr) runtime.client()->close();
-        if (runtime.server() != nullptr) runtime.server()->close();
-        deliver(PMIX_SUCCESS);
-    });
-}
-
-Result<std::unique_ptr<Runtime>> make_tool(void* data) {
-    auto& context = *static_cast<InitContext*>(data);
-    auto identity = ToolIdentity::read(context.info);
-    if (!identity) return identity.error();
-    const bool launcher = identity->launcher || identity->scheduler;
-    Runtime::Options options;
-    options.role = Runtime::Role::Tool;
-    options.info = context.info;
-    options.shares_loop = !launcher;
-    auto made = Runtime::create(options);
-    if (!made) return made;
-    Runtime& runtime = **made;
-    auto wanted = ToolDirectives::read(runtime, context.info);
-    if (!wanted) return wanted.error();
-    runtime.set_client(std::make_unique<Client>(runtime));
-    runtime.set_tool(std::make_unique<Tool>(runtime, std::move(*identity)));
-    runtime.start();
-    // Whoever started us by name learns with the connection how our own server is reached.
-    const bool named = launcher && runtime.tool()->started_by_server();
-    const auto then = [&]() -> Result<void> {
-        if (named) {
-            if (auto served = runtime.tool()->become_server(context.info); !served) return served;
-        }
-        if (auto begun = runtime.tool()->begin(*wanted); !begun) return begun;
-        if (launcher && !named) {
-            if (auto served = runtime.tool()->become_server(context.info); !served) return served;
-        }
-        return runtime.tool()->obey_parent();
-    };
-    if (auto ready = then(); !ready) {
-        MUSTER_LOG(runtime.log(), Error, "%s", ready.error().text.c_str());
-        pmix_status_t ignored = PMIX_SUCCESS;
-        say_goodbye(runtime, &ignored);
-        runtime.stop();
-        return ready.error();
-    }
-    runtime.note_own_facts();
-    context.made = true;
-    return made;
-}
-
-/// Runs an attach of a tool that is there; logs why it failed.
-pmix_status_t attach(Runtime& runtime, InfoView info, bool primary, pmix_proc_t* server) {
-    // Whoever waits on the loop itself would wait for ever.
-    if (runtime.loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;
-    runtime.loop().catch_up();  // a server may have gone
-    auto tool = Tool::of(runtime);
-    if (!tool) return tool.status();
-    auto wanted = ToolDirectives::read(runtime, info);
-    if (!wanted) {
-        MUSTER_LOG(runtime.log(), Error, "%s", wanted.error().text.c_str());
-        return wanted.status();
-    }
-    wanted->primary |= primary;
-    auto attached = (*tool)->attach(*wanted);
-    if (!attached) {
-        MUSTER_LOG(runtime.log(), Error, "%s", attached.error().text.c_str());
-        if (!wanted->optional) return attached.status();
-        if (server != nullptr) *server = make_proc("", PMIX_RANK_UNDEF);  // none
-        return PMIX_SUCCESS;
-    }
-    if (server != nullptr) *server = *attached;
-    return PMIX_SUCCESS;
-}
-
 pmix_status_t set_module(const pmix_server_module_t* module, size_t size) {
     return guard([&]() -> pmix_status_t {
         const Use use;
@@ -138,25 +51,30 @@ extern "C" {
 PMIX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
-        InitContext context{{info, ninfo}};
-        pmix_status_t status = instance::initialize(make_tool, &context, context.info);
+        const InfoView directives{info, ninfo};
+        bool made = false;  // by this call, which has tried to connect
+        const auto make = [&] {
+            auto process = Process::create_tool(directives);
+            made = process.ok();
+            return process;
+        };
+        pmix_status_t status = instance::initialize(make, directives);
         if (status != PMIX_SUCCESS) return status;
         pmix_status_t held = PMIX_SUCCESS;
         {
             const Use use;
             if (!use) return PMIX_ERR_INIT;
             use->loop().catch_up();
-            if (!context.made && use->tool() != nullptr && !use->client()->connected() &&
-                !context.info.is_true(PMIX_TOOL_DO_NOT_CONNECT)) {
+            if (!made && use->tool() != nullptr && !use->client()->connected() &&
+                !directives.is_true(PMIX_TOOL_DO_NOT_CONNECT)) {
                 // Another init of a tool that has no server (any more): it looks for one.
-                status = attach(*use, context.info, true, nullptr);
+                status = use->attach(directives, true, nullptr);
             }
             if (proc != nullptr) *proc = use->self();
-            if (context.made) held = hold_in_init(*use);
+            if (made) held = hold_in_init(use->exchange(), use->events());
         }
         if (held != PMIX_SUCCESS) {
-            pmix_status_t ignored = PMIX_SUCCESS;
-            instance::finalize(say_goodbye, &ignored);
+            instance::finalize();
             return held;
         }
         return status;
@@ -166,7 +84,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], 
 PMIX_EXPORT pmix_status_t PMIx_tool_finalize(void) {
     return guard([&]() -> pmix_status_t {
         pmix_status_t goodbye = PMIX_SUCCESS;
-        const pmix_status_t status = instance::finalize(say_goodbye, &goodbye);
+        const pmix_status_t status = instance::finalize(false, &goodbye);
         // Where nothing was initialised, it may be a child of fork(), whose parent's threads held locks.
         if (status != PMIX_ERR_INIT && !instance::initialized()) api::forget_topology();
         return status == PMIX_SUCCESS ? goodbye : status;
@@ -186,7 +104,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t* myproc, pmix_p
         const Use use;
         if (!use) return PMIX_ERR_INIT;
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
-        const pmix_status_t status = attach(*use, {info, ninfo}, false, server);
+        const pmix_status_t status = use->attach({info, ninfo}, false, server);
         if (status == PMIX_SUCCESS && myproc != nullptr) *myproc = use->self();
         return status;
     });
@@ -197,7 +115,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t* proc, pmix_in
         const Use use;
         if (!use) return PMIX_ERR_INIT;
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
-        const pmix_status_t status = attach(*use, {info, ninfo}, true, nullptr);
+        const pmix_status_t status = use->attach({info, ninfo}, true, nullptr);
         if (status == PMIX_SUCCESS && proc != nullptr) *proc = use->self();
         return status;
     });

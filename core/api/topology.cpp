@@ -18,7 +18,7 @@
 
 #include "core/api/guard.hpp"
 #include "core/api/instance.hpp"
-#include "core/server/server.hpp"
+#include "core/setup/node_description.hpp"
 #include "core/topology/cpuset.hpp"
 #include "core/topology/distance.hpp"
 #include "core/topology/locality.hpp"
@@ -54,7 +54,7 @@ std::optional<std::string> xml_in_job_data() {
 std::optional<std::string> file_of_parameter() {
     const Use use;
     if (!use) return std::nullopt;
-    auto path = use->parameters().raw("pmix_hwloc_topo_file");
+    auto path = use->runtime().parameters().raw("pmix_hwloc_topo_file");
     return path && !path->empty() ? path : std::nullopt;
 }
 
@@ -85,10 +85,11 @@ Result<void> use_topology_of_host(InfoView directives) {
     return {};
 }
 
-void describe_node_to_clients(Server& server, InfoView directives) {
+void describe_node_to_clients(NodeDescription& description, const Parameters& parameters,
+                              InfoView directives) {
     const bool unwanted = directives.has(PMIX_SERVER_SHARE_TOPOLOGY) && !sharing;
-    if (unwanted || !server.runtime().parameters().boolean("server_base_describe_node")) return;
-    server.node_description().set_source([](bool version_1) { return node_topology().xml(version_1); });
+    if (unwanted || !parameters.boolean("server_base_describe_node")) return;
+    description.set_source([](bool version_1) { return node_topology().xml(version_1); });
 }
 
 void share_topology(InfoView job, Info& shared_job) {

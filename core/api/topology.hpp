@@ -6,8 +6,9 @@
 #include "framework/base/info.hpp"
 
 namespace muster {
-class Server;
-}
+class NodeDescription;
+class Parameters;
+}  // namespace muster
 
 namespace muster::api {
 
@@ -19,7 +20,8 @@ NodeTopology& node_topology();
 Result<void> use_topology_of_host(InfoView directives);
 /// PMIx_server_init: clients that ask for it get the topology, unless the host has said that it is not to be
 /// shared, or the parameter server_base_describe_node. Before the loop runs.
-void describe_node_to_clients(Server& server, InfoView directives);
+void describe_node_to_clients(NodeDescription& description, const Parameters& parameters,
+                              InfoView directives);
 /// PMIx_server_register_nspace: where clients are to get the topology and the host has not given it itself,
 /// `shared` becomes a copy of the job's data with it; else it stays empty.
 void share_topology(InfoView job, Info& shared);

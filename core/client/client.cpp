@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "core/runtime/completion.hpp"
-#include "framework/base/compress.hpp"
 
 namespace muster {
 
-Client::Client(Runtime& runtime) : runtime_(runtime) {}
+Client::Client(Exchange& exchange, GroupClient& groups)
+    : exchange_(exchange), runtime_(exchange.runtime()), groups_(groups) {}
 Client::~Client() = default;
 
 Packer Client::packer(Command command) const {
@@ -98,7 +98,7 @@ pmix_status_t Client::set_primary(const pmix_proc_t& server) {
 void Client::drop(const std::shared_ptr<Connection>& connection) {
     connections_.erase(std::remove(connections_.begin(), connections_.end(), connection), connections_.end());
     if (connection == primary_) choose(nullptr);
-    close_meetings();
+    close_memory();
     // Its callbacks may be on the stack: it goes when they are done.
     runtime_.loop().at_turn_end([connection] {});
 }
@@ -172,7 +172,7 @@ void Client::close() {
     const auto connections = std::move(connections_);
     connections_.clear();
     choose(nullptr);
-    close_meetings();
+    close_memory();
     for (const auto& connection : connections) {
         connection->close();
         runtime_.loop().at_turn_end([connection] {});
@@ -296,7 +296,7 @@ std::optional<pmix_status_t> Client::post_staged() {
         }
         staged_.clear();
     }
-    count_commit();
+    commits_.count(!primary_ || primary_->backed_up());
     return PMIX_SUCCESS;
 }
 
@@ -314,74 +314,20 @@ void Client::commit(OnStatus done) {
     if (!connected()) return done(PMIX_ERR_LOST_CONNECTION);
     if (status != PMIX_SUCCESS) return done(status);
     request_status(std::move(message), std::move(done));
-    count_commit();
-}
-
-/// From now on a fence of another thread may look at what was sent.
-void Client::count_commit() {
-    if (!primary_ || primary_->backed_up()) behind_ = commits_ + 1;
-    ++commits_;
-}
-
-pmix_status_t Client::take_in(Unpacker& reply) {
-    Gds& store = runtime_.store();
-    while (!reply.at_end()) {
-        ByteView bytes;
-        pmix_proc_t proc{};
-        if (!reply.bytes(bytes)) return reply.error();
-        Unpacker object(format_, bytes);
-        if (!object.proc(proc)) return object.error();
-        if (proc.rank == PMIX_RANK_WILDCARD) {
-            if (auto taken = store.unpack_job(proc.nspace, object); !taken) {
-                MUSTER_LOG(runtime_.log(), Error, "job data of %s: %s", proc.nspace,
-                           taken.error().text.c_str());
-                return taken.status();
-            }
-            continue;
-        }
-        const bool own = proc_is(proc, runtime_.self());
-        while (!object.at_end()) {
-            std::string key;
-            Value value;
-            if (!object.kval(key, value)) return object.error();
-            if (const pmix_status_t status = value_decompress(value.get()); status != PMIX_SUCCESS)
-                return status;
-            // What we posted ourselves is newer than the server's copy of it.
-            if (own && !key_is_reserved(key.c_str())) continue;
-            if (const pmix_status_t status = store.post(proc, PMIX_GLOBAL, key.c_str(), *value);
-                status != PMIX_SUCCESS) {
-                return status;
-            }
-        }
-    }
-    return PMIX_SUCCESS;
-}
-
-void Client::fetch(const pmix_proc_t& target, const char* key, InfoView info, OnStatus done) {
-    if (!connected()) return done(PMIX_ERR_NOT_FOUND);
-    Packer message = packer(Command::Get);
-    message.string(target.nspace).rank(target.rank).infos(info);
-    if (key != nullptr) message.string(key);
-    if (const pmix_status_t error = message.error(); error != PMIX_SUCCESS) return done(error);
-    request(std::move(message), [this, done = std::move(done)](Unpacker* reply) {
-        if (reply == nullptr) return done(PMIX_ERR_LOST_CONNECTION);
-        pmix_status_t status = PMIX_SUCCESS;
-        if (!reply->status(status)) return done(reply->error());
-        done(status == PMIX_SUCCESS ? take_in(*reply) : status);
-    });
+    commits_.count(!primary_ || primary_->backed_up());
 }
 
 void Client::fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done) {
     // Our own servers translate groups themselves, as all members on a node must mean the same by one.
-    if (server_version().muster == 0 && !runtime_.groups().expand(procs)) return done(PMIX_ERR_BAD_PARAM);
+    if (server_version().muster == 0 && !exchange_.groups().expand(procs)) return done(PMIX_ERR_BAD_PARAM);
     Packer message = packer(Command::Fence);
     message.procs(procs.data(), procs.size()).infos(info);
     if (!barrier_) return request_status(std::move(message), std::move(done));
     message.boolean(true);  // we could have come in memory
-    request_status(std::move(message), [this, commits = commits_.load(), away = fence_by_server(procs),
+    request_status(std::move(message), [this, commits = commits_.sent(), away = fence_by_server(procs),
                                         done = std::move(done)](pmix_status_t status) mutable {
         // The server takes one after the other.
-        settle_commits(commits);
+        commits_.settle(commits);
         away.reset();  // whoever hears that it is over may begin the next one
         done(status);
     });
@@ -398,8 +344,8 @@ std::optional<pmix_status_t> Client::fence_in_memory(const std::vector<pmix_proc
     }
     // What was committed before a fence is in the store when the others have passed it: the server lets them
     // go when it has read what was on its way to it.
-    const size_t commits = commits_, settled = settled_commits_;
-    if (behind_ > settled) return std::nullopt;
+    const size_t commits = commits_.sent(), settled = commits_.settled();
+    if (commits_.behind() > settled) return std::nullopt;
     const auto tell = [this] {
         return call_and_wait<bool>(runtime_.loop(), false, [this](auto deliver) {
             const bool there = primary_ != nullptr;
@@ -409,7 +355,7 @@ std::optional<pmix_status_t> Client::fence_in_memory(const std::vector<pmix_proc
     };
     switch (barrier_->pass(commits != settled, tell)) {
         case Barrier::Passage::Passed:
-            settle_commits(commits);
+            commits_.settle(commits);
             return PMIX_SUCCESS;
         case Barrier::Passage::Ended:
             return PMIX_ERR_INVALID_NAMESPACE;

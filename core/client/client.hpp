@@ -19,8 +19,7 @@
 #include "core/client/connection.hpp"
 #include "core/client/connector.hpp"
 #include "core/client/staged_keys.hpp"
-#include "core/exchange/upstream.hpp"
-#include "core/groups/meeting.hpp"
+#include "core/exchange/exchange.hpp"
 #include "core/rendezvous/barrier.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/runtime/runtime.hpp"
@@ -30,9 +29,11 @@
 
 namespace muster {
 
+class GroupClient;
+
 class Client : public Upstream {
   public:
-    explicit Client(Runtime& runtime);
+    Client(Exchange& exchange, GroupClient& groups);
     ~Client() override;
 
     /// Connects and fetches the job data; blocks, so not on the loop. The loop must be running (or external).
@@ -64,8 +65,8 @@ class Client : public Upstream {
     PeerVersion server_version() const override { return server_version_.load(std::memory_order_acquire); }
     WireFormat format() const override { return format_; }
     /// All servers that we are connected to: the primary first, then as they came. Loop.
-    std::vector<pmix_proc_t> servers() const;
-    bool connected_to(const pmix_proc_t& server) const { return find(server) != nullptr; }
+    std::vector<pmix_proc_t> servers() const override;
+    bool connected_to(const pmix_proc_t& server) const override { return find(server) != nullptr; }
     /// PMIX_ERR_NOT_FOUND where we are not connected to it. A rank of PMIX_RANK_WILDCARD is any. Loop.
     pmix_status_t set_primary(const pmix_proc_t& server);
     /// Says goodbye to one server and ends the connection. Loop.
@@ -91,9 +92,10 @@ class Client : public Upstream {
     /// Whether the primary server has still to answer, or to take, something. Loop.
     bool busy() const override { return primary_ && (primary_->awaits_replies() || primary_->backed_up()); }
     /// As request(), to one of the servers; `done` gets null where we are not connected to it. Loop.
-    void request_to(const pmix_proc_t& server, Packer&& message, OnReply done);
+    void request_to(const pmix_proc_t& server, Packer&& message, OnReply done) override;
     /// Reads nothing more from any server for a while, replies included: back-pressure. Loop.
-    void pause(bool on);
+    void pause(bool on) override;
+    Commits& commits() override { return commits_; }
     /// Who gets messages with this fixed tag (event, forwarded output). Before connect(), or on the loop.
     void on_message(uint32_t fixed_tag, OnMessage handler) override {
         messages_[fixed_tag] = std::move(handler);
@@ -111,9 +113,6 @@ class Client : public Upstream {
     void commit(OnStatus done);
     /// The same where the server does not answer that; nothing, and nothing is done, where it does. Loop.
     std::optional<pmix_status_t> post_staged();
-    /// Asks the server for what the store does not have; when `done` gets PMIX_SUCCESS the store has it.
-    /// Loop.
-    void fetch(const pmix_proc_t& target, const char* key, InfoView info, OnStatus done);
 
     /// Asks the server. Loop.
     void fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done);
@@ -122,14 +121,6 @@ class Client : public Upstream {
     std::optional<pmix_status_t> fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info);
     /// To be held from the call on where a fence is sent to the server later. Any thread.
     Barrier::Away fence_by_server(const std::vector<pmix_proc_t>& procs);
-    /// Where groups of the whole job can be made in memory, else null. Maps it when it is first asked for.
-    /// Any thread.
-    std::shared_ptr<Meeting> meeting();
-    /// Whether the server is known to have taken in our last commit. Any thread.
-    bool commits_settled() const { return commits_ == settled_commits_; }
-    size_t commits() const { return commits_; }
-    /// It has taken in so many.
-    void settle_commits(size_t commits) { settled_commits_ = std::max(settled_commits_.load(), commits); }
     void abort(pmix_status_t status, const char* message, std::vector<pmix_proc_t> procs, OnStatus done);
     /// Says goodbye. `done` runs when the server has answered, or the limit is reached. Loop.
     /// To all servers; those that need not answer are not waited for where `in_a_hurry`.
@@ -144,25 +135,16 @@ class Client : public Upstream {
     void say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
                      OnStatus done);
     pmix_status_t pack_staged(Packer& message, bool in_parts);
-    void count_commit();
-    pmix_status_t take_in(Unpacker& reply);
-    void watch_server_in_long_waits(BarrierMemory& memory);
     void attach_barrier(UniqueFd fd, std::optional<uid_t> owner);
-    void attach_meeting();
-    void close_meetings();
+    void close_memory();
     void on_message_of(Frame frame);
 
+    Exchange& exchange_;
     Runtime& runtime_;
+    GroupClient& groups_;
     WireFormat format_;
-    std::shared_ptr<Barrier> barrier_;    ///< in memory; null where there is none. Fixed in connect()
-    std::mutex meeting_lock_;             // guards what follows
-    DescriptorClaim meeting_claim_;       ///< to what follows, which the program may have closed
-    UniqueFd meeting_page_;               ///< as the server gave it; there until it is mapped or given up
-    std::optional<uid_t> meeting_owner_;  ///< the server's user
-    std::shared_ptr<Meeting> meeting_;
-    std::atomic<size_t> commits_{0};          ///< that were sent
-    std::atomic<size_t> behind_{0};           ///< the last of these that the socket did not take at once
-    std::atomic<size_t> settled_commits_{0};  ///< of these, those that the server is known to have taken in
+    std::shared_ptr<Barrier> barrier_;  ///< in memory; null where there is none. Fixed in connect()
+    Commits commits_;
     std::vector<std::shared_ptr<Connection>> connections_;  ///< as they came
     std::shared_ptr<Connection> primary_;                   ///< null while there is none
     pmix_proc_t server_{};
@@ -176,11 +158,5 @@ class Client : public Upstream {
     std::mutex staged_lock_;  // guards staged_, and the values until they are sent
     StagedKeys staged_;       ///< put since the last commit
 };
-
-/// The client role when it is connected, else null.
-inline Client* connected_client(Runtime& runtime) {
-    Client* client = runtime.client();
-    return client != nullptr && client->connected() ? client : nullptr;
-}
 
 }  // namespace muster

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/discovery/server_uri.hpp"
 #include "core/exchange/command.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/base/bytes.hpp"
@@ -39,9 +40,6 @@ struct ServerContact {
     /// broken.
     static Result<std::optional<ServerContact>> from_environment();
 };
-
-/// Splits "nspace.rank;transport". The namespace ends at the last dot before the semicolon.
-bool split_server_uri(const std::string& uri, pmix_proc_t& server, std::string& transport);
 
 /// The first request of a connection.
 constexpr uint32_t kJobDataTag = tag::kFirstDynamic + 1;

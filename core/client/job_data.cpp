@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "core/client/client.hpp"
+#include "core/groups/group_client.hpp"
 #include "core/runtime/completion.hpp"
 #include "framework/base/status.hpp"
 
@@ -28,22 +29,13 @@ Result<void> Client::connect(const ServerContact& contact) {
             MUSTER_LOG(runtime_.log(), Warning, "%s; asking for job data", attached.error().text.c_str());
     }
     if (has_job_data && barrier) attach_barrier(std::move(barrier), owner);
-    if (barrier_ && meeting) {
-        meeting_page_ = std::move(meeting);
-        meeting_claim_ = DescriptorClaim(meeting_page_.get());
-        meeting_owner_ = owner;
-    }
+    if (barrier_ && meeting) groups_.take_page(std::move(meeting), owner);
     if (auto added = add(std::move(*greeted), true); !added) return added;
     auto known = has_job_data ? Result<void>() : fetch_job_data();
     // The server works, too.
     const size_t beside = runtime_.store().local_ranks(runtime_.self().nspace).size();
     if (known && beside != 0) runtime_.set_company(beside + 1);
     return known;
-}
-
-/// Where the server ends without a word, only its connection says so, which somebody has to look at.
-void Client::watch_server_in_long_waits(BarrierMemory& memory) {
-    memory.on_long_wait([&loop = runtime_.loop()] { loop.need_thread(); });
 }
 
 void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
@@ -57,37 +49,14 @@ void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
         MUSTER_LOG(runtime_.log(), Warning, "%s; fences go by the server", memory.error().text.c_str());
         return;
     }
-    watch_server_in_long_waits(**memory);
+    // Only the connection says that the server has ended without a word: somebody has to look at it.
+    (*memory)->on_long_wait([&loop = runtime_.loop()] { loop.need_thread(); });
     barrier_ = std::make_shared<Barrier>(std::move(*memory), *size);
 }
 
-std::shared_ptr<Meeting> Client::meeting() {
-    const std::lock_guard lock(meeting_lock_);
-    if (meeting_page_) attach_meeting();
-    return meeting_;
-}
-
-void Client::close_meetings() {
+void Client::close_memory() {
     if (barrier_) barrier_->close();
-    const std::lock_guard lock(meeting_lock_);
-    meeting_claim_.close(meeting_page_);
-    if (meeting_) meeting_->close();
-}
-
-/// Most programs make no groups, and need not map what is for them.
-void Client::attach_meeting() {
-    if (!meeting_claim_.holds()) return meeting_claim_.close(meeting_page_);
-    meeting_claim_ = DescriptorClaim();
-    UniqueFd fd = std::move(meeting_page_);
-    const auto size = runtime_.store().job_size(runtime_.self().nspace);
-    if (!size || *size > Meeting::kMost || runtime_.self().rank >= *size) return;
-    auto memory = BarrierMemory::attach(std::move(fd), meeting_owner_);
-    if (!memory) {
-        MUSTER_LOG(runtime_.log(), Warning, "%s; groups go by the server", memory.error().text.c_str());
-        return;
-    }
-    watch_server_in_long_waits(**memory);
-    meeting_ = std::make_shared<Meeting>(std::move(*memory), *size, runtime_.self().rank);
+    groups_.close();
 }
 
 Result<void> Client::fetch_job_data() {

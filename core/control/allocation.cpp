@@ -63,40 +63,42 @@ void session_by_host(Host& host, const Caller& caller, uint32_t session, Info di
 
 }  // namespace
 
-void request_allocation(Runtime& runtime, pmix_alloc_directive_t directive, Info info, HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+void request_allocation(Exchange& exchange, pmix_alloc_directive_t directive, Info info, HostDone done) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::Allocate);
         message.items(&directive, 1, PMIX_ALLOC_DIRECTIVE).infos(info);
         ask(*upstream, std::move(message), read_infos, std::move(done));
-    } else if (Host* host = host_of(runtime)) {
-        allocate_by_host(*host, Caller::host(runtime), directive, std::move(info), std::move(done));
+    } else if (Host* host = exchange.host()) {
+        allocate_by_host(*host, Caller::host(exchange.runtime()), directive, std::move(info),
+                         std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
-void request_resource_block(Runtime& runtime, pmix_resource_block_directive_t directive, std::string block,
+void request_resource_block(Exchange& exchange, pmix_resource_block_directive_t directive, std::string block,
                             ResourceUnits units, Info info, HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::ResourceBlock);
         message.items(&directive, 1, PMIX_RESBLOCK_DIRECTIVE).string(block);
         message.counted(units.data(), units.size(), PMIX_RESOURCE_UNIT).infos(info);
         ask(*upstream, std::move(message), {}, std::move(done));
-    } else if (Host* host = host_of(runtime)) {
-        block_by_host(*host, Caller::host(runtime), directive, std::move(block), std::move(units),
+    } else if (Host* host = exchange.host()) {
+        block_by_host(*host, Caller::host(exchange.runtime()), directive, std::move(block), std::move(units),
                       std::move(info), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
-void control_session(Runtime& runtime, uint32_t session, Info directives, HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+void control_session(Exchange& exchange, uint32_t session, Info directives, HostDone done) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::SessionControl);
         message.uint32(session).infos(directives);
         ask(*upstream, std::move(message), read_infos, std::move(done));
-    } else if (Host* host = host_of(runtime)) {
-        session_by_host(*host, Caller::host(runtime), session, std::move(directives), std::move(done));
+    } else if (Host* host = exchange.host()) {
+        session_by_host(*host, Caller::host(exchange.runtime()), session, std::move(directives),
+                        std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }

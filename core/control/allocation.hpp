@@ -14,10 +14,10 @@ namespace muster {
 /// Owner of an array of resource units; plain data.
 using ResourceUnits = std::vector<pmix_resource_unit_t>;
 
-void request_allocation(Runtime& runtime, pmix_alloc_directive_t directive, Info info, HostDone done);
-void request_resource_block(Runtime& runtime, pmix_resource_block_directive_t directive, std::string block,
+void request_allocation(Exchange& exchange, pmix_alloc_directive_t directive, Info info, HostDone done);
+void request_resource_block(Exchange& exchange, pmix_resource_block_directive_t directive, std::string block,
                             ResourceUnits units, Info info, HostDone done);
-void control_session(Runtime& runtime, uint32_t session, Info directives, HostDone done);
+void control_session(Exchange& exchange, uint32_t session, Info directives, HostDone done);
 
 /// Registers the handlers of a server: Allocate, ResourceBlock, SessionControl.
 void serve_allocations(CommandTable& commands, Host& host);

@@ -2,7 +2,6 @@
 // Stopping in init: see init_hold.hpp.
 #include "core/control/init_hold.hpp"
 
-#include "core/client/client.hpp"
 #include "core/events/events.hpp"
 #include "core/runtime/completion.hpp"
 #include "framework/base/status.hpp"
@@ -23,20 +22,20 @@ void on_release(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], s
     if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
 }
 
-void say_ready(Runtime& runtime, const std::shared_ptr<Hold>& hold) {
+void say_ready(Exchange& exchange, Events& events, const std::shared_ptr<Hold>& hold) {
     auto event = std::make_shared<Event>();
     event->status = PMIX_READY_FOR_DEBUG;
-    event->source = runtime.self();
+    event->source = exchange.self();
     event->range = PMIX_RANGE_CUSTOM;
     event->info.add(PMIX_EVENT_NON_DEFAULT, true);
     event->info.add(PMIX_BREAKPOINT, "pmix-init");
-    event->info.add(PMIX_EVENT_CUSTOM_RANGE, runtime.client()->server());
+    event->info.add(PMIX_EVENT_CUSTOM_RANGE, exchange.attached()->server());
     if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS) return hold->deliver(read);
-    runtime.events().notify(std::move(event), [&runtime](pmix_status_t status) {
-        // Whoever holds us knows the job's data as well, and will let us go.
+    events.notify(std::move(event), [&exchange](pmix_status_t status) {
+        // The debugger knows the job's data as well, and will release this process.
         if (status != PMIX_SUCCESS)
-            MUSTER_LOG(runtime.log(), Warning, "%s could not say that it is ready for a debugger: %s",
-                       proc_text(runtime.self()).c_str(), status_text(status));
+            MUSTER_LOG(exchange.log(), Warning, "%s could not say that it is ready for a debugger: %s",
+                       proc_text(exchange.self()).c_str(), status_text(status));
     });
 }
 
@@ -71,27 +70,29 @@ Result<bool> stop_means(const pmix_value_t& value, const pmix_proc_t& proc) {
     return false;
 }
 
-pmix_status_t hold_in_init(Runtime& runtime) {
+pmix_status_t hold_in_init(Exchange& exchange, Events& events) {
     Lookup lookup;
-    lookup.nspace = runtime.self().nspace;
+    lookup.nspace = exchange.self().nspace;
     lookup.rank = PMIX_RANK_WILDCARD;
     lookup.key = PMIX_DEBUG_STOP_IN_INIT;
     lookup.realm = Lookup::Realm::Job;
     Result<bool> meant = false;
-    runtime.store().find(lookup,
-                         [&](const Found& found) { meant = stop_means(found.value, runtime.self()); });
+    exchange.store().find(lookup,
+                          [&](const Found& found) { meant = stop_means(found.value, exchange.self()); });
     if (!meant) {
-        MUSTER_LOG(runtime.log(), Error, "PMIX_DEBUG_STOP_IN_INIT: %s", meant.error().text.c_str());
+        MUSTER_LOG(exchange.log(), Error, "PMIX_DEBUG_STOP_IN_INIT: %s", meant.error().text.c_str());
         return meant.status();
     }
-    // Nobody could let us go.
-    if (!*meant || runtime.client() == nullptr || !runtime.client()->connected()) return PMIX_SUCCESS;
+    // Without a server nobody could release this process.
+    Upstream* const upstream = exchange.upstream();
+    if (!*meant || upstream == nullptr) return PMIX_SUCCESS;
     return call_and_wait<pmix_status_t>(
-        runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&runtime](std::function<void(pmix_status_t)> deliver) {
+        exchange.loop(), PMIX_ERR_WOULD_BLOCK,
+        [&exchange, &events, upstream](std::function<void(pmix_status_t)> deliver) {
             const auto hold = std::make_shared<Hold>(Hold{std::move(deliver)});
-            // Which keeps it for the handler, too: the client's listeners stay.
-            runtime.client()->on_lost([&runtime, hold](const pmix_proc_t&) {
-                if (runtime.client()->servers().empty()) hold->deliver(PMIX_ERR_UNREACH);
+            // The listener, which stays, keeps `hold` for the handler too.
+            upstream->on_lost([upstream, hold](const pmix_proc_t&) {
+                if (upstream->servers().empty()) hold->deliver(PMIX_ERR_UNREACH);
             });
             HandlerSpec spec;
             spec.codes = {PMIX_DEBUGGER_RELEASE};
@@ -99,11 +100,11 @@ pmix_status_t hold_in_init(Runtime& runtime) {
             spec.name = "WAIT-FOR-DEBUGGER";
             spec.return_object = hold.get();
             spec.one_shot = true;
-            runtime.events().register_handler(std::move(spec), {},
-                                              [&runtime, hold](pmix_status_t status, size_t) {
-                                                  if (status != PMIX_SUCCESS) return hold->deliver(status);
-                                                  say_ready(runtime, hold);
-                                              });
+            events.register_handler(std::move(spec), {},
+                                    [&exchange, &events, hold](pmix_status_t status, size_t) {
+                                        if (status != PMIX_SUCCESS) return hold->deliver(status);
+                                        say_ready(exchange, events, hold);
+                                    });
         });
 }
 

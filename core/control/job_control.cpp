@@ -58,14 +58,15 @@ void JobControl::request(const Caller& caller, std::vector<pmix_proc_t> targets,
                  });
 }
 
-void control_job(Runtime& runtime, JobControl* own, std::vector<pmix_proc_t> targets, Info directives,
+void control_job(Exchange& exchange, JobControl* own, std::vector<pmix_proc_t> targets, Info directives,
                  HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::JobControl);
         message.procs(targets.data(), targets.size()).infos(directives);
         ask(*upstream, std::move(message), read_infos, std::move(done));
     } else if (own != nullptr) {
-        own->request(Caller::host(runtime), std::move(targets), std::move(directives), std::move(done));
+        own->request(Caller::host(exchange.runtime()), std::move(targets), std::move(directives),
+                     std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }

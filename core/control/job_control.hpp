@@ -33,7 +33,7 @@ class JobControl {
 };
 
 /// The call of this process: to its server, or else to `own`, the service of its own server role (or null).
-void control_job(Runtime& runtime, JobControl* own, std::vector<pmix_proc_t> targets, Info directives,
+void control_job(Exchange& exchange, JobControl* own, std::vector<pmix_proc_t> targets, Info directives,
                  HostDone done);
 
 /// Registers the handler of a server: JobControl.

@@ -123,13 +123,13 @@ HostDone else_here(Runtime& runtime, const Bytes& credential, InfoView directive
 
 }  // namespace
 
-void get_credential(Runtime& runtime, Info directives, HostDone done) {
+void get_credential(Exchange& exchange, Info directives, HostDone done) {
     auto kept = std::make_shared<Info>(std::move(directives));
-    const HostDone else_own = [&runtime, kept, done = std::move(done)](HostAnswer answer) {
-        if (answer.status == PMIX_ERR_NOT_SUPPORTED) answer = own_credential(runtime, *kept);
+    const HostDone else_own = [&exchange, kept, done = std::move(done)](HostAnswer answer) {
+        if (answer.status == PMIX_ERR_NOT_SUPPORTED) answer = own_credential(exchange.runtime(), *kept);
         done(std::move(answer));
     };
-    if (Upstream* upstream = upstream_of(runtime)) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::GetCredential);
         message.infos(*kept);
         ask(
@@ -141,23 +141,23 @@ void get_credential(Runtime& runtime, Info directives, HostDone done) {
                 if (!in.at_end()) in.infos(answer.info);
             },
             else_own);
-    } else if (Host* host = host_of(runtime)) {
+    } else if (Host* host = exchange.host()) {
         auto copy = Info::copy_of(*kept);
-        get_by_host(*host, Caller::host(runtime), copy ? std::move(*copy) : Info{}, else_own);
+        get_by_host(*host, Caller::host(exchange.runtime()), copy ? std::move(*copy) : Info{}, else_own);
     } else {
         else_own(answer_of(PMIX_ERR_NOT_SUPPORTED));
     }
 }
 
-void validate_credential(Runtime& runtime, Bytes credential, Info directives, HostDone done) {
-    done = else_here(runtime, credential, directives, std::move(done));
-    if (Upstream* upstream = upstream_of(runtime)) {
+void validate_credential(Exchange& exchange, Bytes credential, Info directives, HostDone done) {
+    done = else_here(exchange.runtime(), credential, directives, std::move(done));
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::ValidateCredential);
         message.bytes(credential.view()).infos(directives);
         ask(*upstream, std::move(message), read_infos, std::move(done));
-    } else if (Host* host = host_of(runtime)) {
-        validate_by_host(*host, Caller::host(runtime), std::move(credential), std::move(directives),
-                         std::move(done));
+    } else if (Host* host = exchange.host()) {
+        validate_by_host(*host, Caller::host(exchange.runtime()), std::move(credential),
+                         std::move(directives), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     }

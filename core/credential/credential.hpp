@@ -10,9 +10,9 @@
 namespace muster {
 
 /// The answer's `data` is the credential, its `info` what the maker says of it.
-void get_credential(Runtime& runtime, Info directives, HostDone done);
+void get_credential(Exchange& exchange, Info directives, HostDone done);
 /// The answer's `info` says whose it is.
-void validate_credential(Runtime& runtime, Bytes credential, Info directives, HostDone done);
+void validate_credential(Exchange& exchange, Bytes credential, Info directives, HostDone done);
 
 /// Registers the handlers of a server: GetCredential, ValidateCredential.
 void serve_credentials(CommandTable& commands, Runtime& runtime, Host& host);

@@ -9,18 +9,6 @@
 #include "framework/base/status.hpp"
 
 namespace muster {
-bool append_procs(const pmix_value_t& value, std::vector<pmix_proc_t>& procs) {
-    if (value.type == PMIX_PROC && value.data.proc != nullptr) {
-        procs.push_back(*value.data.proc);
-        return true;
-    }
-    if (value.type != PMIX_DATA_ARRAY || value.data.darray == nullptr) return false;
-    const pmix_data_array_t& array = *value.data.darray;
-    if (array.type != PMIX_PROC || array.array == nullptr || array.size == 0) return false;
-    const auto* first = static_cast<const pmix_proc_t*>(array.array);
-    procs.insert(procs.end(), first, first + array.size);
-    return true;
-}
 
 bool among(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc) {
     return std::any_of(procs.begin(), procs.end(),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/events/proc_index.hpp"
+#include "core/exchange/proc_list.hpp"
 #include "framework/base/info.hpp"
 
 namespace muster {
@@ -48,9 +49,6 @@ struct Event {
 };
 
 using EventPtr = std::shared_ptr<const Event>;
-
-/// Adds the process or the processes of a value; false when it holds neither.
-bool append_procs(const pmix_value_t& value, std::vector<pmix_proc_t>& procs);
 
 /// Whether `proc` is one of `procs`, among which wildcards count.
 bool among(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc);

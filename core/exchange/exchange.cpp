@@ -4,16 +4,13 @@
 
 #include <unistd.h>
 
-#include "core/client/client.hpp"
-#include "core/server/server.hpp"
-
 namespace muster {
 
 Caller Caller::of(const Peer& peer) {
     return {peer.proc, peer.uid, peer.gid, is_tool(peer.kind)};
 }
 
-Caller Caller::host(Runtime& runtime) {
+Caller Caller::host(const Runtime& runtime) {
     return {runtime.self(), geteuid(), getegid(), false};
 }
 
@@ -32,20 +29,6 @@ HostAnswer answer_of(pmix_status_t status) {
     HostAnswer answer;
     answer.status = status;
     return answer;
-}
-
-Upstream* upstream_of(Runtime& runtime) {
-    Client* client = runtime.client();
-    return client != nullptr && client->connected() ? client : nullptr;
-}
-
-Host* host_of(Runtime& runtime) {
-    Server* server = runtime.server();
-    return server != nullptr ? &server->host() : nullptr;
-}
-
-bool has_server(Runtime& runtime) {
-    return host_of(runtime) != nullptr || upstream_of(runtime) != nullptr;
 }
 
 void read_infos(Unpacker& in, HostAnswer& answer) {

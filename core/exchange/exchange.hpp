@@ -1,22 +1,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all services between a process and its host have in common: who asks, the request and its reply on
-// both sides of the wire, and the time limit of a host's answer. All on the loop.
+// The base of all services: the server and the host that a process can ask, the groups that it knows, the
+// caller of a service, and the request and its reply on both sides of the wire.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 
 #include "core/exchange/command_table.hpp"
+#include "core/exchange/group_table.hpp"
 #include "core/exchange/host.hpp"
 #include "core/exchange/upstream.hpp"
+#include "core/runtime/runtime.hpp"
 #include "framework/base/info.hpp"
 #include "framework/packer.hpp"
 
 namespace muster {
 
-class Runtime;
+/// The runtime of a process, and the other sides that its services ask: a server, a host, both or none.
+class Exchange {
+  public:
+    explicit Exchange(Runtime& runtime) : runtime_(runtime) {}
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
 
-/// Who asks for a service: a connected process, or the host of this server itself.
+    Runtime& runtime() const { return runtime_; }
+    EventLoop& loop() const { return runtime_.loop(); }
+    Gds& store() const { return runtime_.store(); }
+    Log& log() const { return runtime_.log(); }
+    const pmix_proc_t& self() const { return runtime_.self(); }
+
+    /// The server that this process is connected to, or null. Any thread.
+    Upstream* upstream() const {
+        Upstream* upstream = attached();
+        return upstream != nullptr && upstream->connected() ? upstream : nullptr;
+    }
+    /// The client role of this process, connected or not; null where it has none. Any thread.
+    Upstream* attached() const { return upstream_.load(std::memory_order_acquire); }
+    /// The host of the server role of this process, or null. Any thread.
+    Host* host() const { return host_.load(std::memory_order_acquire); }
+    /// Whether there is a server or a host to ask. Any thread.
+    bool can_ask() const { return host() != nullptr || upstream() != nullptr; }
+
+    /// The groups that this process knows, in all its roles.
+    GroupTable& groups() { return groups_; }
+
+    /// Each once, on the loop or before the loop starts. What is given outlives the loop.
+    void attach(Upstream& upstream) { upstream_.store(&upstream, std::memory_order_release); }
+    void serve(Host& host) { host_.store(&host, std::memory_order_release); }
+
+  private:
+    Runtime& runtime_;
+    GroupTable groups_;
+    std::atomic<Upstream*> upstream_{nullptr};
+    std::atomic<Host*> host_{nullptr};
+};
+
+/// The caller of a service: a connected process, or the host of this server.
 struct Caller {
     pmix_proc_t proc{};
     uint32_t uid = 0;
@@ -24,7 +64,7 @@ struct Caller {
     bool tool = false;
 
     static Caller of(const Peer& peer);
-    static Caller host(Runtime& runtime);
+    static Caller host(const Runtime& runtime);
 
     /// Adds PMIX_USERID and PMIX_GRPID, in place of what the caller may have claimed itself.
     void add_identity(Info& info) const;
@@ -32,14 +72,6 @@ struct Caller {
 
 /// An answer that is a status alone.
 HostAnswer answer_of(pmix_status_t status);
-
-/// The server that this process is connected to, or null.
-Upstream* upstream_of(Runtime& runtime);
-/// The host of this process's own server role, or null.
-Host* host_of(Runtime& runtime);
-
-/// Whether there is anybody to ask: a server that we are connected to, or a host of our own.
-bool has_server(Runtime& runtime);
 
 /// Reads what follows the status of a reply; a failure is the unpacker's to remember.
 using ReadReply = std::function<void(Unpacker& in, HostAnswer& answer)>;

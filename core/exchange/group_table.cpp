@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/exchange/proc_list.hpp"
 #include "framework/base/keyed_hash.hpp"
 #include "framework/gds.hpp"
 

@@ -106,4 +106,17 @@ bool unpack_runs(Unpacker& in, uint32_t end, std::vector<RankRun>& runs) {
     return true;
 }
 
+bool append_procs(const pmix_value_t& value, std::vector<pmix_proc_t>& procs) {
+    if (value.type == PMIX_PROC && value.data.proc != nullptr) {
+        procs.push_back(*value.data.proc);
+        return true;
+    }
+    if (value.type != PMIX_DATA_ARRAY || value.data.darray == nullptr) return false;
+    const pmix_data_array_t& array = *value.data.darray;
+    if (array.type != PMIX_PROC || array.array == nullptr || array.size == 0) return false;
+    const auto* first = static_cast<const pmix_proc_t*>(array.array);
+    procs.insert(procs.end(), first, first + array.size);
+    return true;
+}
+
 }  // namespace muster

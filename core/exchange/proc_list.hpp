@@ -62,4 +62,7 @@ using ProcListPtr = std::shared_ptr<const ProcList>;
 /// Reads what pack_runs() wrote: ranks below `end`, and no more of them than that, whatever the bytes say.
 bool unpack_runs(Unpacker& in, uint32_t end, std::vector<RankRun>& runs);
 
+/// Adds the process or the processes of a value; false when it holds neither.
+bool append_procs(const pmix_value_t& value, std::vector<pmix_proc_t>& procs);
+
 }  // namespace muster

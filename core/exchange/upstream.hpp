@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "core/exchange/command.hpp"
+#include "core/exchange/commits.hpp"
 #include "framework/packer.hpp"
 #include "framework/ptl/channel.hpp"
 #include "framework/ptl/handshake.hpp"
@@ -30,10 +32,18 @@ class Upstream {
     virtual const pmix_proc_t& server() const = 0;
     /// The version of that server. Any thread.
     virtual PeerVersion server_version() const = 0;
+    /// All servers that this process is connected to: the one that is asked first, then in the order of their
+    /// connections. On the loop.
+    virtual std::vector<pmix_proc_t> servers() const = 0;
+    /// Whether this process is connected to that server. On the loop.
+    virtual bool connected_to(const pmix_proc_t& server) const = 0;
     /// A message that begins with the command, in the encoding of that server.
     virtual Packer packer(Command command) const = 0;
     /// Sends a request; `done` runs on the loop, once. On the loop.
     virtual void request(Packer&& message, OnReply done) = 0;
+    /// Sends a request to one of the servers; `done` gets null where there is no connection to it. On the
+    /// loop.
+    virtual void request_to(const pmix_proc_t& server, Packer&& message, OnReply done) = 0;
     /// Sends a request whose reply is a status alone. On the loop.
     virtual void request_status(Packer&& message, OnStatus done) = 0;
     /// Sends a message that has no reply. On the loop.
@@ -42,6 +52,8 @@ class Upstream {
     virtual void send_heartbeat() = 0;
     /// Whether the server does not take a message of that length. On the loop.
     virtual bool too_long(size_t length) const = 0;
+    /// Stops, or resumes, reading from all servers, replies included: back-pressure. On the loop.
+    virtual void pause(bool on) = 0;
     /// Whether the server has still to answer, or to take, something. On the loop.
     virtual bool busy() const = 0;
     /// The encoding in which this process speaks to its servers.
@@ -54,6 +66,9 @@ class Upstream {
     virtual void on_lost(std::function<void(const pmix_proc_t& server)> listener) = 0;
     /// Calls `listener` on the loop when another server becomes the one that is asked.
     virtual void on_primary(std::function<void()> listener) = 0;
+
+    /// The commits that this process has sent to its server. Any thread.
+    virtual Commits& commits() = 0;
 };
 
 }  // namespace muster

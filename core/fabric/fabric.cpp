@@ -68,25 +68,25 @@ void Fabrics::update(const Caller& caller, size_t index, HostDone done) {
     ask_host(caller, PMIX_FABRIC_UPDATE_INFO, of_index(index), std::move(done));
 }
 
-void register_fabric(Runtime& runtime, Fabrics* own, Info directives, HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+void register_fabric(Exchange& exchange, Fabrics* own, Info directives, HostDone done) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::FabricRegister);
         message.infos(directives);
         ask(*upstream, std::move(message), read_infos, std::move(done));
     } else if (own != nullptr) {
-        own->request(Caller::host(runtime), std::move(directives), std::move(done));
+        own->request(Caller::host(exchange.runtime()), std::move(directives), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
-void update_fabric(Runtime& runtime, Fabrics* own, size_t index, HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+void update_fabric(Exchange& exchange, Fabrics* own, size_t index, HostDone done) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::FabricUpdate);
         message.size(index);
         ask(*upstream, std::move(message), read_infos, std::move(done));
     } else if (own != nullptr) {
-        own->update(Caller::host(runtime), index, std::move(done));
+        own->update(Caller::host(exchange.runtime()), index, std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }

@@ -27,8 +27,8 @@ class Fabrics {
 };
 
 /// The calls of this process: to its server, or else to `own`, the service of its own server role (or null).
-void register_fabric(Runtime& runtime, Fabrics* own, Info directives, HostDone done);
-void update_fabric(Runtime& runtime, Fabrics* own, size_t index, HostDone done);
+void register_fabric(Exchange& exchange, Fabrics* own, Info directives, HostDone done);
+void update_fabric(Exchange& exchange, Fabrics* own, size_t index, HostDone done);
 
 /// Registers the handlers of a server: FabricRegister, FabricUpdate.
 void serve_fabrics(CommandTable& commands, Fabrics& fabrics);

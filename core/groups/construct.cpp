@@ -8,7 +8,9 @@
 #include <unordered_set>
 
 #include "core/events/events.hpp"
-#include "core/server/server.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/groups/group_server.hpp"
+#include "core/modex/modex.hpp"
 #include "framework/base/value_bytes.hpp"
 
 namespace muster {
@@ -64,7 +66,7 @@ void add_group_info(const Arrival& arrival, Info& out) {
 
 /// Whether what local members tell can be kept: it stays with who told it when the group has ended. With a
 /// context id it is stored with that and without.
-bool can_keep(Server& server, const Info& told) {
+bool can_keep(GroupServer& server, const Info& told) {
     for (const pmix_info_t& one : told) {
         const InfoView values = value_as_infos(&one.value);
         const pmix_proc_t* owner = values.proc(PMIX_PROCID);
@@ -110,7 +112,7 @@ std::vector<pmix_proc_t> procs_of(const pmix_value_t* value) {
 }
 
 /// What the members posted, from a host that carries PMIX_PROC_DATA of OpenPMIx's clients.
-void store_posted(Server& server, const pmix_info_t& info) {
+void store_posted(GroupServer& server, const pmix_info_t& info) {
     const InfoView posted = value_as_infos(&info.value);
     const pmix_proc_t* owner = posted.proc(PMIX_PROCID);
     if (owner == nullptr || server.namespaces().is_local(*owner)) return;
@@ -119,7 +121,7 @@ void store_posted(Server& server, const pmix_info_t& info) {
     }
 }
 
-void store_job(Server& server, const Bytes& bytes) {
+void store_job(GroupServer& server, const Bytes& bytes) {
     Unpacker job(server.runtime().own_format(), bytes.view());
     std::string nspace;
     if (!job.string(nspace)) return;
@@ -156,7 +158,7 @@ void store_group_info(Gds& store, const pmix_info_t& info, std::optional<size_t>
     }
 }
 
-void ask_host_for_group(Server& server, pmix_group_operation_t operation, const std::string& id,
+void ask_host_for_group(GroupServer& server, pmix_group_operation_t operation, const std::string& id,
                         std::vector<pmix_proc_t> procs, Info info, HostDone done) {
     const auto upcall = server.host().module().group;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
@@ -174,7 +176,7 @@ void ask_host_for_group(Server& server, pmix_group_operation_t operation, const 
 
 namespace {
 
-pmix_status_t add_part(Server& server, const GroupPart& part, Info& info) {
+pmix_status_t add_part(GroupServer& server, const GroupPart& part, Info& info) {
     Bytes packed;
     const pmix_status_t status = pack_group_part(server.runtime().own_format(), part, packed);
     if (status != PMIX_SUCCESS) return status;
@@ -185,7 +187,7 @@ pmix_status_t add_part(Server& server, const GroupPart& part, Info& info) {
 
 }  // namespace
 
-pmix_status_t add_failure(Server& server, pmix_status_t failed, Info& info) {
+pmix_status_t add_failure(GroupServer& server, pmix_status_t failed, Info& info) {
     info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(failed));
     GroupPart part;
     part.status = failed;
@@ -194,7 +196,7 @@ pmix_status_t add_failure(Server& server, pmix_status_t failed, Info& info) {
 
 namespace {
 
-void tell_host_of_failure(Server& server, pmix_group_operation_t operation, const Collective& collective,
+void tell_host_of_failure(GroupServer& server, pmix_group_operation_t operation, const Collective& collective,
                           pmix_status_t status) {
     if (collective.all_local() || server.host().module().group == nullptr) return;
     // What the host has ended itself.
@@ -217,7 +219,7 @@ bool wait_for_host(Collectives& collectives, const std::shared_ptr<Collective>& 
 
 // --- construct ---
 
-GroupConstruct::GroupConstruct(Server& server) : server_(server) {
+GroupConstruct::GroupConstruct(GroupServer& server) : server_(server) {
     watch_others();
 }
 
@@ -310,7 +312,7 @@ std::vector<pmix_proc_t> final_members(const Collective& collective, const std::
 
 /// The parts of all servers, as the host brought them; `own` alone where it did not, or brought something
 /// else.
-std::vector<GroupPart> parts_of(Server& server, const std::string& id, const HostAnswer& answer,
+std::vector<GroupPart> parts_of(GroupServer& server, const std::string& id, const HostAnswer& answer,
                                 GroupPart own) {
     std::vector<GroupPart> parts;
     for (const pmix_info_t& one : answer.info) {
@@ -329,7 +331,7 @@ std::vector<GroupPart> parts_of(Server& server, const std::string& id, const Hos
 }
 
 /// Takes in what all said, and enters the group into the table. What the members get.
-Outcome enter(Server& server, Group group, size_t wanted, const HostAnswer& answer,
+Outcome enter(GroupServer& server, Group group, size_t wanted, const HostAnswer& answer,
               std::vector<GroupPart> parts) {
     Gds& store = server.runtime().store();
     Outcome outcome;
@@ -367,7 +369,7 @@ Outcome enter(Server& server, Group group, size_t wanted, const HostAnswer& answ
     if (group.leader) outcome.info.add(PMIX_GROUP_LEADER, *group.leader);
     if (group.notify_termination) outcome.info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
     server.group_destruct().constructed(group);
-    server.runtime().groups().add(std::move(group));
+    server.groups().add(std::move(group));
     return outcome;
 }
 
@@ -470,7 +472,8 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
     collectives.finish(collective, outcome);
 }
 
-void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_proc_t> procs, Arrival arrival) {
+void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmix_proc_t> procs,
+                     Arrival arrival) {
     const bool others = std::any_of(procs.begin(), procs.end(),
                                     [&](const pmix_proc_t& proc) { return !proc_is(proc, arrival.proc); });
     if (others) return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
@@ -520,7 +523,7 @@ void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_pro
 // --- destruct ---
 
 bool GroupDestruct::tolerates_departure(const Collective& collective, const pmix_proc_t&) {
-    const Group* group = server_.runtime().groups().find(collective.id());
+    const Group* group = server_.groups().find(collective.id());
     return (group != nullptr && group->notify_termination) || collective.any_true(PMIX_GROUP_FT_COLLECTIVE);
 }
 
@@ -558,7 +561,7 @@ void GroupDestruct::ended(const Collective& collective, const Outcome& outcome) 
     asked_.erase(collective.id());
     // All who called have gone: the group is as before.
     if (collective.arrivals().empty())
-        server_.runtime().groups().change(collective.id(), [](Group& one) { one.state = GroupState::Ready; });
+        server_.groups().change(collective.id(), [](Group& one) { one.state = GroupState::Ready; });
     if (outcome.status == PMIX_SUCCESS || settled) return;
     tell_host_of_failure(server_, PMIX_GROUP_DESTRUCT, collective, outcome.status);
     if (!collective.all_local()) took_part({collective.id(), collective.participants()});

@@ -19,7 +19,7 @@
 
 namespace muster {
 
-class Server;
+class GroupServer;
 
 struct Event;
 
@@ -41,7 +41,7 @@ inline constexpr const char* kStandInKey = "muster.grp.standin";
 
 class GroupConstruct : public CollectiveOperation {
   public:
-    explicit GroupConstruct(Server& server);
+    explicit GroupConstruct(GroupServer& server);
     void joined(const Collective& collective) override;
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
@@ -140,7 +140,7 @@ class GroupConstruct : public CollectiveOperation {
     void complete(const std::shared_ptr<Collective>& collective, const HostAnswer& answer,
                   std::vector<GroupPart> parts);
 
-    Server& server_;
+    GroupServer& server_;
     std::map<std::string, State> states_;
     std::map<std::string, Elsewhere> elsewhere_;
     std::list<Ballot> ballots_;
@@ -150,7 +150,7 @@ class GroupConstruct : public CollectiveOperation {
 
 class GroupDestruct : public CollectiveOperation {
   public:
-    explicit GroupDestruct(Server& server);
+    explicit GroupDestruct(GroupServer& server);
     void joined(const Collective& collective) override;
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
@@ -196,7 +196,7 @@ class GroupDestruct : public CollectiveOperation {
     bool join(const Call& call);
     void took_part(Call call);
 
-    Server& server_;
+    GroupServer& server_;
     std::set<std::string> settled_;       ///< destructs that the host has answered
     std::map<std::string, Asked> asked_;  ///< what the host has
     std::list<Call> calls_;               ///< of other servers, for later; bounded
@@ -204,16 +204,17 @@ class GroupDestruct : public CollectiveOperation {
 };
 
 /// The upcall for groups. `keep` of the arguments is the call's own. NOT_SUPPORTED where the host has none.
-void ask_host_for_group(Server& server, pmix_group_operation_t operation, const std::string& id,
+void ask_host_for_group(GroupServer& server, pmix_group_operation_t operation, const std::string& id,
                         std::vector<pmix_proc_t> procs, Info info, HostDone done);
 
 /// What fails on one node fails on all: what the host is told then (PMIX_LOCAL_COLLECTIVE_STATUS), and the
 /// servers that share a host which passes over that.
-pmix_status_t add_failure(Server& server, pmix_status_t failed, Info& info);
+pmix_status_t add_failure(GroupServer& server, pmix_status_t failed, Info& info);
 
 /// A leader of a bootstrap (PMIX_GROUP_BOOTSTRAP) or one that it adds (no `procs`): only the host knows who
 /// belongs to it, so each call goes there by itself.
-void bootstrap_group(Server& server, const std::string& id, std::vector<pmix_proc_t> procs, Arrival arrival);
+void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmix_proc_t> procs,
+                     Arrival arrival);
 
 /// Whether a peer's messages about groups have the members: not before OpenPMIx 4.2.4
 /// (docs/reference/wire.md, 6.1).

@@ -3,10 +3,13 @@
 // the servers of several nodes agree on it (see construct.hpp; docs/explanation/groups.md has the states).
 #include <algorithm>
 
+#include "core/events/event_router.hpp"
 #include "core/events/events.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/exchange/peers.hpp"
 #include "core/groups/construct.hpp"
 #include "core/groups/group_event.hpp"
-#include "core/server/server.hpp"
+#include "core/groups/group_server.hpp"
 
 namespace muster {
 namespace {
@@ -17,8 +20,8 @@ constexpr std::chrono::seconds kVoteTime{10};
 /// What is kept of constructs that have not begun here.
 constexpr size_t kMaxElsewhere = 4096;
 
-void send(Server& server, const std::shared_ptr<Event>& event) {
-    server.events().from_client(event, [](pmix_status_t) {});
+void send(GroupServer& server, const std::shared_ptr<Event>& event) {
+    server.router().from_client(event, [](pmix_status_t) {});
 }
 
 Info about(const pmix_proc_t& affected) {
@@ -40,7 +43,7 @@ GroupConstruct::Elsewhere& GroupConstruct::elsewhere(const std::string& id) {
 }
 
 void GroupConstruct::watch_others() {
-    Events& events = server_.runtime().events();
+    Events& events = server_.events();
     events.observe(PMIX_GROUP_CONSTRUCT_ABORT, [this](const EventPtr& event) -> EventEngine::OnEnd {
         const char* id = event->info.view().string(PMIX_GROUP_ID);
         if (id == nullptr || proc_is(event->source, server_.runtime().self())) return nullptr;
@@ -128,9 +131,9 @@ std::vector<pmix_proc_t> GroupConstruct::deciding(const std::vector<pmix_proc_t>
                                                   pmix_status_t code) const {
     std::vector<pmix_proc_t> result;
     // Those of other libraries do not tell what they decided.
-    for (const PeerPtr& peer : server_.peers()) {
+    for (const PeerPtr& peer : server_.peers().all()) {
         if (peer->version.muster != 0 && !peer->finalized && among(hearers, peer->proc) &&
-            !among(result, peer->proc) && server_.events().wants(*peer, code)) {
+            !among(result, peer->proc) && server_.router().wants(*peer, code)) {
             result.push_back(peer->proc);
         }
     }

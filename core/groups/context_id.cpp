@@ -2,15 +2,13 @@
 // Context ids for groups by invitation: see context_id.hpp.
 #include "core/groups/context_id.hpp"
 
-#include "core/client/client.hpp"
 #include "core/exchange/group_table.hpp"
-#include "core/server/server.hpp"
 
 namespace muster {
 namespace {
 
-void ask_host(Server& server, const pmix_proc_t& leader, const std::string& id, Info terms, HostDone done) {
-    const pmix_server_module_t& module = server.host().module();
+void ask_host(Host& host, const pmix_proc_t& leader, const std::string& id, Info terms, HostDone done) {
+    const pmix_server_module_t& module = host.module();
     if (module.group == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     struct Arguments {
         std::string id;
@@ -21,7 +19,7 @@ void ask_host(Server& server, const pmix_proc_t& leader, const std::string& id, 
     if (!kept->info.view().has(PMIX_GROUP_ASSIGN_CONTEXT_ID))
         kept->info.add(PMIX_GROUP_ASSIGN_CONTEXT_ID, true);
     // To the host it is the group of one process: who else is in it, it never needs to know.
-    server.host().upcall("group", kept, std::move(done), [&](void* cbdata) {
+    host.upcall("group", kept, std::move(done), [&](void* cbdata) {
         return module.group(PMIX_GROUP_CONSTRUCT, kept->id.data(), &kept->leader, 1, kept->info.data(),
                             kept->info.size(), Host::on_info, cbdata);
     });
@@ -29,13 +27,13 @@ void ask_host(Server& server, const pmix_proc_t& leader, const std::string& id, 
 
 }  // namespace
 
-void assign_context_id(Runtime& runtime, const std::string& id, InfoView terms, HostDone done) {
-    if (Server* server = runtime.server()) {
+void assign_context_id(Exchange& exchange, const std::string& id, InfoView terms, HostDone done) {
+    if (Host* host = exchange.host()) {
         auto copy = Info::copy_of(terms);
         if (!copy) return done(answer_of(PMIX_ERR_BAD_PARAM));
-        return ask_host(*server, runtime.self(), id, std::move(*copy), std::move(done));
+        return ask_host(*host, exchange.self(), id, std::move(*copy), std::move(done));
     }
-    Upstream* client = upstream_of(runtime);
+    Upstream* client = exchange.upstream();
     // Other libraries' servers have no such request.
     if (client == nullptr || client->server_version().muster == 0)
         return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
@@ -44,12 +42,14 @@ void assign_context_id(Runtime& runtime, const std::string& id, InfoView terms, 
     ask(*client, std::move(message), read_infos, std::move(done));
 }
 
-void handle::group_invite(Server& server, const Request& request) {
-    std::string id;
-    Info terms;
-    if (!request.in.string(id) || !request.in.infos(terms)) return request.malformed();
-    if (!valid_group_id(id.c_str())) return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
-    ask_host(server, request.peer->proc, id, std::move(terms), reply_to(request, write_infos));
+void serve_context_ids(CommandTable& commands, Host& host) {
+    commands.add(Command::GroupInvite, [&host](const Request& request) {
+        std::string id;
+        Info terms;
+        if (!request.in.string(id) || !request.in.infos(terms)) return request.malformed();
+        if (!valid_group_id(id.c_str())) return request.peer->reply_status(request.tag, PMIX_ERR_BAD_PARAM);
+        ask_host(host, request.peer->proc, id, std::move(terms), reply_to(request, write_infos));
+    });
 }
 
 }  // namespace muster

@@ -11,6 +11,9 @@ namespace muster {
 
 /// Asks the host, through our server where we have one. The answer's infos hold PMIX_GROUP_CONTEXT_ID;
 /// PMIX_ERR_NOT_SUPPORTED where server or host cannot.
-void assign_context_id(Runtime& runtime, const std::string& id, InfoView terms, HostDone done);
+void assign_context_id(Exchange& exchange, const std::string& id, InfoView terms, HostDone done);
+
+/// Enters the request of clients for such a number.
+void serve_context_ids(CommandTable& commands, Host& host);
 
 }  // namespace muster

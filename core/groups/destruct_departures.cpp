@@ -4,10 +4,12 @@
 // docs/explanation/groups.md).
 #include <algorithm>
 
+#include "core/events/event_router.hpp"
 #include "core/events/events.hpp"
+#include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"
 #include "core/groups/group_event.hpp"
-#include "core/server/server.hpp"
+#include "core/groups/group_server.hpp"
 
 namespace muster {
 namespace {
@@ -20,15 +22,15 @@ constexpr std::chrono::milliseconds kReminder{500};
 constexpr std::chrono::milliseconds kReminderSpread{1000};
 
 /// Whether it ran on this node, now or before.
-bool was_here(Server& server, const pmix_proc_t& proc) {
+bool was_here(GroupServer& server, const pmix_proc_t& proc) {
     const Namespace* nspace = server.namespaces().find(proc.nspace);
     return nspace != nullptr && (nspace->is_local(proc.rank) || nspace->removed.contains(proc.rank));
 }
 
 }  // namespace
 
-GroupDestruct::GroupDestruct(Server& server) : server_(server) {
-    server.runtime().events().observe(kDestructCallsCode, [this](const EventPtr& event) {
+GroupDestruct::GroupDestruct(GroupServer& server) : server_(server) {
+    server.events().observe(kDestructCallsCode, [this](const EventPtr& event) {
         auto said = GroupEvent::read(*event);
         const bool by_server = !proc_is(event->source, server_.runtime().self()) &&
                                server_.namespaces().find(event->source.nspace) == nullptr;
@@ -41,7 +43,7 @@ GroupDestruct::GroupDestruct(Server& server) : server_(server) {
 }
 
 bool GroupDestruct::has_members_here(const std::string& id) const {
-    const Group* group = server_.runtime().groups().find(id);
+    const Group* group = server_.groups().find(id);
     if (group == nullptr) return false;
     return std::any_of(group->members.begin(), group->members.end(), [&](const GroupMember& one) {
         const LocalClient* client = server_.namespaces().client(group->proc(one));
@@ -111,7 +113,7 @@ void GroupDestruct::departed() {
 }
 
 void GroupDestruct::deregistered() {
-    GroupTable& groups = server_.runtime().groups();
+    GroupTable& groups = server_.groups();
     std::vector<std::string> over;
     for (const auto& entry : groups.all()) {
         const Group& group = entry.second;
@@ -135,7 +137,7 @@ void GroupDestruct::tell_call(const Call& call) {
         make_group_event(kDestructCallsCode, server_.runtime().self(), others, call.id, std::move(info));
     // Posted: it is an event that leads to this one.
     server_.runtime().loop().post(
-        [this, event] { server_.events().from_client(event, [](pmix_status_t) {}); });
+        [this, event] { server_.router().from_client(event, [](pmix_status_t) {}); });
 }
 
 void GroupDestruct::called_elsewhere(Call call) {
@@ -150,7 +152,7 @@ void GroupDestruct::called_elsewhere(Call call) {
     }
     if (has_members_here(call.id)) {
         // Members become fewer: where one is not named it is about an earlier group of this name.
-        const Group* group = server_.runtime().groups().find(call.id);
+        const Group* group = server_.groups().find(call.id);
         if (std::any_of(group->members.begin(), group->members.end(),
                         [&](const GroupMember& one) { return !among(call.procs, group->proc(one)); })) {
             return;
@@ -175,7 +177,7 @@ bool GroupDestruct::join(const Call& call) {
     Info info;
     info.add(kStandInKey, true);
     bool failed = false;
-    GroupTable& groups = server_.runtime().groups();
+    GroupTable& groups = server_.groups();
     const Group* group = groups.find(call.id);
     if (group != nullptr && !asked_.contains(call.id) && !has_members_here(call.id)) {
         // Who is still a member has ended, and not left.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "core/client/client.hpp"
 #include "core/events/events.hpp"
 #include "core/exchange/group_table.hpp"
 #include "core/groups/construct.hpp"
@@ -16,7 +15,7 @@ namespace {
 
 /// What a server of OpenPMIx 6.1 wants with the request: the sender named first in its group info, and what
 /// it posted for other nodes.
-Info prepare_for_6_1(Runtime& runtime, Info info) {
+Info prepare_for_6_1(Exchange& exchange, Info info) {
     Info prepared;
     for (size_t i = 0; i < info.size(); ++i) {
         const InfoView told = value_as_infos(&info[i].value);
@@ -25,15 +24,15 @@ Info prepare_for_6_1(Runtime& runtime, Info info) {
             continue;
         }
         Info named;
-        named.add(PMIX_PROCID, runtime.self());
+        named.add(PMIX_PROCID, exchange.self());
         named.add_copies(told);
         prepared.add(PMIX_GROUP_INFO, std::move(named).to_value());
     }
     Info posted;
     const pmix_scope_t scope = PMIX_REMOTE;
-    posted.add(PMIX_PROCID, runtime.self());
+    posted.add(PMIX_PROCID, exchange.self());
     posted.add(PMIX_DATA_SCOPE, &scope, PMIX_SCOPE);
-    runtime.store().find_posted(runtime.self(), View::Remote, [&](const Found& found) {
+    exchange.store().find_posted(exchange.self(), View::Remote, [&](const Found& found) {
         if (!key_is_reserved(found.key)) posted.add_copy(found.key, found.value);
     });
     if (posted.size() > 2) prepared.add(PMIX_PROC_DATA, std::move(posted).to_value());
@@ -57,7 +56,7 @@ bool read_infos_one_by_one(Unpacker& in, Info& out) {
 }
 
 /// What follows the status of a good reply. Servers of other libraries may end it anywhere between items.
-bool read_reply(Runtime& runtime, const PeerVersion& version, Unpacker& in, Reply& reply) {
+bool read_reply(Exchange& exchange, const PeerVersion& version, Unpacker& in, Reply& reply) {
     size_t number = 0;
     if (in.at_end()) return true;
     if (!knows_group_members(version)) {
@@ -85,8 +84,8 @@ bool read_reply(Runtime& runtime, const PeerVersion& version, Unpacker& in, Repl
         if (!in.bytes(bytes)) return false;
         Unpacker job(in.format(), bytes);
         if (!job.string(nspace)) return false;
-        if (const auto stored = runtime.store().unpack_job(nspace.c_str(), job); !stored) {
-            MUSTER_LOG(runtime.log(), Error, "job data of %s: %s", nspace.c_str(),
+        if (const auto stored = exchange.store().unpack_job(nspace.c_str(), job); !stored) {
+            MUSTER_LOG(exchange.log(), Error, "job data of %s: %s", nspace.c_str(),
                        stored.error().text.c_str());
             return false;
         }
@@ -94,23 +93,23 @@ bool read_reply(Runtime& runtime, const PeerVersion& version, Unpacker& in, Repl
     return true;
 }
 
-void store_told(Runtime& runtime, const Reply& reply) {
+void store_told(Exchange& exchange, const Reply& reply) {
     for (const pmix_info_t& one : reply.told) {
-        if (key_is(one.key, PMIX_GROUP_INFO)) store_group_info(runtime.store(), one, reply.context_id);
+        if (key_is(one.key, PMIX_GROUP_INFO)) store_group_info(exchange.store(), one, reply.context_id);
         if (!key_is(one.key, PMIX_GROUP_INFO_ARRAY)) continue;
         for (const pmix_info_t& nested : value_as_infos(&one.value))
-            store_group_info(runtime.store(), nested, reply.context_id);
+            store_group_info(exchange.store(), nested, reply.context_id);
     }
 }
 
 /// The members by rank, from servers of other libraries: these give them in an order of their own, or not at
 /// all.
-ProcListPtr by_rank(Runtime& runtime, std::vector<pmix_proc_t> members, std::vector<pmix_proc_t> asked) {
+ProcListPtr by_rank(Exchange& exchange, std::vector<pmix_proc_t> members, std::vector<pmix_proc_t> asked) {
     const auto share = [](std::vector<pmix_proc_t> procs) {
         return std::make_shared<const ProcList>(std::move(procs));
     };
-    if (!expand_wildcards(runtime.store(), asked)) asked.clear();
-    if (members.empty() || !expand_wildcards(runtime.store(), members)) return share(std::move(asked));
+    if (!expand_wildcards(exchange.store(), asked)) asked.clear();
+    if (members.empty() || !expand_wildcards(exchange.store(), members)) return share(std::move(asked));
     std::unordered_set<Proc> in;
     for (const pmix_proc_t& proc : members)
         in.emplace(proc);
@@ -122,17 +121,16 @@ ProcListPtr by_rank(Runtime& runtime, std::vector<pmix_proc_t> members, std::vec
 }
 
 /// Says in a request how we came to ask. The meeting is left alone until the answer is there.
-Meeting::Away begin_by_server(Client& client, MeetingNote& note, Packer& message) {
-    const auto meeting = client.meeting();
+Meeting::Away begin_by_server(const std::shared_ptr<Meeting>& meeting, MeetingNote& note, Packer& message) {
     note.maps = meeting != nullptr;
     note.pack(message);
     return meeting && !note.together ? meeting->by_server() : nullptr;
 }
 
 /// Whether they are ranks of our own job that is known, as a server of ours takes them in short.
-bool are_ours(Runtime& runtime, const ProcList& list) {
-    if (list.nspace() != nspace_view(runtime.self().nspace)) return false;
-    const auto size = runtime.store().job_size(runtime.self().nspace);
+bool are_ours(Exchange& exchange, const ProcList& list) {
+    if (list.nspace() != nspace_view(exchange.self().nspace)) return false;
+    const auto size = exchange.store().job_size(exchange.self().nspace);
     return size && list.size() <= *size &&
            std::all_of(list.runs().begin(), list.runs().end(),
                        [&](const RankRun& run) { return uint64_t{run.first} + run.count <= *size; });
@@ -140,20 +138,23 @@ bool are_ours(Runtime& runtime, const ProcList& list) {
 
 }  // namespace
 
-void group_construct(Runtime& runtime, const std::string& id, ProcListPtr asked, Info info, MeetingNote note,
-                     HostDone done, std::shared_ptr<bool> plain) {
-    Client* client = connected_client(runtime);
+GroupClient::GroupClient(Exchange& exchange, Events& events) : exchange_(exchange), events_(events) {}
+GroupClient::~GroupClient() = default;
+
+void GroupClient::construct(const std::string& id, ProcListPtr asked, Info info, MeetingNote note,
+                            HostDone done, std::shared_ptr<bool> plain) {
+    Upstream* client = exchange_.upstream();
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
     const PeerVersion version = client->server_version();
     const bool notify = info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     const bool leads = info.view().is_true(PMIX_GROUP_LEADER);
     if (version.muster == 0) {
         std::vector<pmix_proc_t> expanded = asked->procs();
-        if (!runtime.groups().expand(expanded)) return done(answer_of(PMIX_ERR_BAD_PARAM));
+        if (!exchange_.groups().expand(expanded)) return done(answer_of(PMIX_ERR_BAD_PARAM));
         asked = std::make_shared<const ProcList>(std::move(expanded));
-        if (version.at_least(6, 1)) info = prepare_for_6_1(runtime, std::move(info));
+        if (version.at_least(6, 1)) info = prepare_for_6_1(exchange_, std::move(info));
     }
-    const bool by_runs = version.muster != 0 && are_ours(runtime, *asked);
+    const bool by_runs = version.muster != 0 && are_ours(exchange_, *asked);
     Packer message = client->packer(by_runs ? Command::ConstructRuns : Command::GroupConstruct);
     message.string(id);
     if (by_runs)
@@ -161,29 +162,29 @@ void group_construct(Runtime& runtime, const std::string& id, ProcListPtr asked,
     else
         asked->pack(message);
     message.infos(info);
-    Meeting::Away away = by_runs ? begin_by_server(*client, note, message) : nullptr;
+    Meeting::Away away = by_runs ? begin_by_server(meeting(), note, message) : nullptr;
     auto reply = std::make_shared<Reply>();
     ask(
         *client, std::move(message),
-        [&runtime, version, reply](Unpacker& in, HostAnswer& answer) {
+        [this, version, reply](Unpacker& in, HostAnswer& answer) {
             if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS) return;
-            if (!read_reply(runtime, version, in, *reply) && !in.failed())
+            if (!read_reply(exchange_, version, in, *reply) && !in.failed())
                 answer.status = PMIX_ERR_UNPACK_FAILURE;
         },
-        [&runtime, client, version, reply, id, notify, leads, asked = std::move(asked), away,
-         commits = client->commits(), plain = std::move(plain),
+        [this, client, version, reply, id, notify, leads, asked = std::move(asked), away,
+         commits = client->commits().sent(), plain = std::move(plain),
          done = std::move(done)](HostAnswer answer) mutable {
             if (version.muster != 0 && answer.status != PMIX_ERR_LOST_CONNECTION)
-                client->settle_commits(commits);
+                client->commits().settle(commits);
             away.reset();  // whoever hears that it is over may begin the next one
             if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS)
                 return done(std::move(answer));
             if (plain) *plain = reply->members.empty() && reply->told.empty() && reply->more.empty();
-            store_told(runtime, *reply);
+            store_told(exchange_, *reply);
             Group group;
             group.id = id;
             if (version.muster == 0)
-                asked = by_rank(runtime, std::move(reply->members), asked->procs());
+                asked = by_rank(exchange_, std::move(reply->members), asked->procs());
             else if (!reply->members.empty())
                 asked = std::make_shared<const ProcList>(std::move(reply->members));
             group.set_members(*asked);
@@ -192,10 +193,10 @@ void group_construct(Runtime& runtime, const std::string& id, ProcListPtr asked,
             if (const pmix_proc_t* leader = reply->more.view().proc(PMIX_GROUP_LEADER)) {
                 group.leader = *leader;
             } else if (leads) {
-                group.leader = runtime.self();
+                group.leader = exchange_.self();
             }
             answer.info = group_results(id, *asked, group.context_id);
-            runtime.groups().add(std::move(group));
+            exchange_.groups().add(std::move(group));
             done(std::move(answer));
         });
 }
@@ -212,8 +213,8 @@ Info group_results(const std::string& id, const ProcList& members, std::optional
 namespace {
 
 /// What handlers decided: their statuses and results, in one list.
-void send_decision(Runtime& runtime, const std::string& id, const pmix_proc_t& gone, const Info& results) {
-    Client* client = connected_client(runtime);
+void send_decision(Exchange& exchange, const std::string& id, const pmix_proc_t& gone, const Info& results) {
+    Upstream* client = exchange.upstream();
     if (client == nullptr) return;
     bool abort = false;
     for (const pmix_info_t& one : results)
@@ -226,15 +227,15 @@ void send_decision(Runtime& runtime, const std::string& id, const pmix_proc_t& g
 
 }  // namespace
 
-void watch_constructions(Runtime& runtime) {
+void GroupClient::watch_constructions() {
     for (const pmix_status_t code : {PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED}) {
-        runtime.events().observe(code, [&runtime](const EventPtr& event) -> EventEngine::OnEnd {
+        events_.observe(code, [this](const EventPtr& event) -> EventEngine::OnEnd {
             const InfoView info = event->info;
             const char* id = info.string(PMIX_GROUP_ID);
             const pmix_proc_t* gone = info.proc(PMIX_EVENT_AFFECTED_PROC);
             if (!info.is_true(kConstructKey) || id == nullptr || gone == nullptr) return nullptr;
-            return [&runtime, group = std::string(id), proc = *gone](const Info& results, bool) {
-                send_decision(runtime, group, proc, results);
+            return [this, group = std::string(id), proc = *gone](const Info& results, bool) {
+                send_decision(exchange_, group, proc, results);
             };
         });
     }
@@ -244,11 +245,11 @@ bool ends_group(pmix_status_t status) {
     return status == PMIX_SUCCESS || status == PMIX_GROUP_MEMBER_FAILED || status == PMIX_ERR_NOT_FOUND;
 }
 
-void group_destruct(Runtime& runtime, const std::string& id, Info info, MeetingNote note, HostDone done) {
-    Client* client = connected_client(runtime);
+void GroupClient::destruct(const std::string& id, Info info, MeetingNote note, HostDone done) {
+    Upstream* client = exchange_.upstream();
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
     const PeerVersion& version = client->server_version();
-    const Group* group = runtime.groups().find(id);
+    const Group* group = exchange_.groups().find(id);
     // Our own servers know the members better than we do.
     if (group == nullptr && version.muster == 0) return done(answer_of(PMIX_ERR_NOT_FOUND));
     Packer message = client->packer(Command::GroupDestruct);
@@ -259,13 +260,12 @@ void group_destruct(Runtime& runtime, const std::string& id, Info info, MeetingN
         message.procs(members.data(), members.size());
     }
     message.infos(info);
-    Meeting::Away away = version.muster != 0 ? begin_by_server(*client, note, message) : nullptr;
-    ask(*client, std::move(message), {},
-        [&runtime, id, away, done = std::move(done)](HostAnswer answer) mutable {
-            away.reset();
-            if (ends_group(answer.status)) runtime.groups().remove(id);
-            done(std::move(answer));
-        });
+    Meeting::Away away = version.muster != 0 ? begin_by_server(meeting(), note, message) : nullptr;
+    ask(*client, std::move(message), {}, [this, id, away, done = std::move(done)](HostAnswer answer) mutable {
+        away.reset();
+        if (ends_group(answer.status)) exchange_.groups().remove(id);
+        done(std::move(answer));
+    });
 }
 
 }  // namespace muster

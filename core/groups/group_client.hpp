@@ -3,40 +3,72 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
 #include "core/exchange/exchange.hpp"
 #include "core/exchange/proc_list.hpp"
 #include "core/groups/meeting.hpp"
+#include "framework/base/descriptor_claim.hpp"
+#include "framework/base/unique_fd.hpp"
 
 namespace muster {
 
-/// PMIx_Group_construct. None `asked` for: the caller is added by the leaders of a bootstrap. The answer's
-/// infos are the results: PMIX_GROUP_ID, PMIX_GROUP_MEMBERSHIP and, where one was assigned,
-/// PMIX_GROUP_CONTEXT_ID; none after a failure. `plain`, if given, is set to whether the server said no more
-/// than a status and a context id.
-void group_construct(Runtime& runtime, const std::string& id, ProcListPtr asked, Info info, MeetingNote note,
-                     HostDone done, std::shared_ptr<bool> plain = nullptr);
-/// Those results.
+class Events;
+
+class GroupClient {
+  public:
+    GroupClient(Exchange& exchange, Events& events);
+    ~GroupClient();
+    GroupClient(const GroupClient&) = delete;
+    GroupClient& operator=(const GroupClient&) = delete;
+
+    /// Takes the page in memory where the processes of the job meet, as the server of this user gave it.
+    /// Before the loop runs.
+    void take_page(UniqueFd page, std::optional<uid_t> owner);
+    /// Tells the server what the handlers of this process decide about a construction in which a participant
+    /// has failed. Before the client connects.
+    void watch_constructions();
+    /// From now on all operations go by the server. Any thread.
+    void close();
+
+    /// PMIx_Group_construct. None `asked` for: the caller is added by the leaders of a bootstrap. The
+    /// answer's infos are the results: PMIX_GROUP_ID, PMIX_GROUP_MEMBERSHIP and, where one was assigned,
+    /// PMIX_GROUP_CONTEXT_ID; none after a failure. `plain`, if given, is set to whether the server said no
+    /// more than a status and a context id.
+    void construct(const std::string& id, ProcListPtr asked, Info info, MeetingNote note, HostDone done,
+                   std::shared_ptr<bool> plain = nullptr);
+    /// PMIx_Group_destruct.
+    void destruct(const std::string& id, Info info, MeetingNote note, HostDone done);
+
+    /// The same with the other processes of the job in memory, where this call may be one of that kind and
+    /// all of them come there (docs/explanation/groups.md). Nothing where the server has to be asked; `note`
+    /// says then what the server has to know. They block, so not on the loop.
+    std::optional<HostAnswer> construct_in_memory(const std::string& id, const ProcListPtr& asked,
+                                                  InfoView directives, MeetingNote& note);
+    std::optional<HostAnswer> destruct_in_memory(const std::string& id, InfoView directives,
+                                                 MeetingNote& note);
+
+  private:
+    std::shared_ptr<Meeting> meeting();
+    void attach();
+    std::shared_ptr<Meeting> open_meeting();
+    template <class Ask>
+    std::optional<HostAnswer> ask_for_all(Meeting& meeting, const std::shared_ptr<bool>& plain, Ask ask);
+
+    Exchange& exchange_;
+    Events& events_;
+    std::mutex lock_;             // guards what follows
+    DescriptorClaim claim_;       ///< to page_, which the program may have closed
+    UniqueFd page_;               ///< as the server gave it; there until it is mapped or given up
+    std::optional<uid_t> owner_;  ///< the user of the server
+    std::shared_ptr<Meeting> meeting_;
+};
+
+/// The results of a construction.
 Info group_results(const std::string& id, const ProcList& members, std::optional<size_t> context_id);
-
-/// From now on the server hears what the handlers of this process decide about a construction in which a
-/// participant has failed. Before the client connects.
-void watch_constructions(Runtime& runtime);
-
 /// Whether a destruct that was answered so leaves no group behind.
 bool ends_group(pmix_status_t status);
-/// PMIx_Group_destruct.
-void group_destruct(Runtime& runtime, const std::string& id, Info info, MeetingNote note, HostDone done);
-
-/// The same with the other processes of the job in memory, where this call may be one of that kind and all of
-/// them come there (docs/explanation/groups.md). Nothing where the server has to be asked; `note` says then
-/// what it has to know. They block, so not on the loop.
-std::optional<HostAnswer> construct_in_memory(Runtime& runtime, const std::string& id,
-                                              const ProcListPtr& asked, InfoView directives,
-                                              MeetingNote& note);
-std::optional<HostAnswer> destruct_in_memory(Runtime& runtime, const std::string& id, InfoView directives,
-                                             MeetingNote& note);
 
 }  // namespace muster

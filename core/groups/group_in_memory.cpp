@@ -4,7 +4,6 @@
 #include <new>
 #include <vector>
 
-#include "core/client/client.hpp"
 #include "core/exchange/group_table.hpp"
 #include "core/groups/construct.hpp"
 #include "core/groups/group_client.hpp"
@@ -12,14 +11,6 @@
 
 namespace muster {
 namespace {
-
-/// Where this thread may meet the others now, else null. What was committed before has to be with the server
-/// when they go on: then it goes there, too.
-std::shared_ptr<Meeting> meeting_of(Runtime& runtime) {
-    Client* client = connected_client(runtime);
-    if (client == nullptr || !client->commits_settled()) return nullptr;
-    return runtime.loop().on_loop() || runtime.loop().stopped() ? nullptr : client->meeting();
-}
 
 /// Whether each rank of a job of this size is in, once.
 bool are_all(const std::vector<RankRun>& runs, uint32_t size) {
@@ -80,14 +71,61 @@ bool is_for_all(pmix_status_t status) {
            status != PMIX_ERR_NOMEM;
 }
 
+}  // namespace
+
+void GroupClient::take_page(UniqueFd page, std::optional<uid_t> owner) {
+    page_ = std::move(page);
+    claim_ = DescriptorClaim(page_.get());
+    owner_ = owner;
+}
+
+/// Where groups of the whole job can be made in memory, else null. Any thread.
+std::shared_ptr<Meeting> GroupClient::meeting() {
+    const std::lock_guard lock(lock_);
+    if (page_) attach();
+    return meeting_;
+}
+
+/// Most programs make no groups: the page is mapped when it is first needed.
+void GroupClient::attach() {
+    if (!claim_.holds()) return claim_.close(page_);
+    claim_ = DescriptorClaim();
+    UniqueFd fd = std::move(page_);
+    const pmix_proc_t& self = exchange_.self();
+    const auto size = exchange_.store().job_size(self.nspace);
+    if (!size || *size > Meeting::kMost || self.rank >= *size) return;
+    auto memory = BarrierMemory::attach(std::move(fd), owner_);
+    if (!memory) {
+        MUSTER_LOG(exchange_.log(), Warning, "%s; groups go by the server", memory.error().text.c_str());
+        return;
+    }
+    // Only the connection says that the server has ended without a word: somebody has to look at it.
+    (*memory)->on_long_wait([&loop = exchange_.loop()] { loop.need_thread(); });
+    meeting_ = std::make_shared<Meeting>(std::move(*memory), *size, self.rank);
+}
+
+void GroupClient::close() {
+    const std::lock_guard lock(lock_);
+    claim_.close(page_);
+    if (meeting_) meeting_->close();
+}
+
+/// Where this thread may meet the others now, else null. A commit that is on the way has to reach the server
+/// before the others go on: then the operation goes there, too.
+std::shared_ptr<Meeting> GroupClient::open_meeting() {
+    Upstream* upstream = exchange_.upstream();
+    if (upstream == nullptr || !upstream->commits().all_settled()) return nullptr;
+    return exchange_.loop().on_loop() || exchange_.loop().stopped() ? nullptr : meeting();
+}
+
 /// Asks for all who are in the meeting, by `ask(deliver)`, and tells them the answer where `*plain` says that
 /// its status and context id are all of it. Nothing where each has to ask.
 template <class Ask>
-std::optional<HostAnswer> ask_for_all(Runtime& runtime, Meeting& meeting, const std::shared_ptr<bool>& plain,
-                                      Ask ask) {
+std::optional<HostAnswer> GroupClient::ask_for_all(Meeting& meeting, const std::shared_ptr<bool>& plain,
+                                                   Ask ask) {
     Duty duty(meeting);
     HostAnswer answer =
-        call_and_wait<HostAnswer>(runtime.loop(), answer_of(PMIX_ERR_WOULD_BLOCK), [&](auto deliver) {
+        call_and_wait<HostAnswer>(exchange_.loop(), answer_of(PMIX_ERR_WOULD_BLOCK), [&](auto deliver) {
             try {
                 ask(deliver);
             } catch (const std::bad_alloc&) {
@@ -101,14 +139,11 @@ std::optional<HostAnswer> ask_for_all(Runtime& runtime, Meeting& meeting, const 
     return answer;
 }
 
-}  // namespace
-
-std::optional<HostAnswer> construct_in_memory(Runtime& runtime, const std::string& id,
-                                              const ProcListPtr& asked, InfoView directives,
-                                              MeetingNote& note) {
-    const auto meeting = meeting_of(runtime);
+std::optional<HostAnswer> GroupClient::construct_in_memory(const std::string& id, const ProcListPtr& asked,
+                                                           InfoView directives, MeetingNote& note) {
+    const auto meeting = open_meeting();
     bool wants_id = false;
-    if (!meeting || asked->nspace() != nspace_view(runtime.self().nspace) ||
+    if (!meeting || asked->nspace() != nspace_view(exchange_.self().nspace) ||
         !are_all(asked->runs(), meeting->size()) || !only_wants_id(directives, wants_id)) {
         return std::nullopt;
     }
@@ -122,12 +157,12 @@ std::optional<HostAnswer> construct_in_memory(Runtime& runtime, const std::strin
     if (visit.turn == Meeting::Turn::AskServer) return std::nullopt;
     if (visit.turn == Meeting::Turn::AskForAll) {
         const auto plain = std::make_shared<bool>(false);
-        return ask_for_all(runtime, *meeting, plain, [&](auto deliver) {
+        return ask_for_all(*meeting, plain, [&](auto deliver) {
             MeetingNote how = note;
             how.together = true;
             auto copy = Info::copy_of(directives);
             if (!copy) return deliver(answer_of(PMIX_ERR_BAD_PARAM));
-            group_construct(runtime, id, asked, std::move(*copy), how, deliver, plain);
+            construct(id, asked, std::move(*copy), how, deliver, plain);
         });
     }
     HostAnswer answer = answer_of(visit.result.status);
@@ -137,15 +172,15 @@ std::optional<HostAnswer> construct_in_memory(Runtime& runtime, const std::strin
     group.set_members(*asked);
     group.context_id = visit.result.context_id;
     answer.info = group_results(id, *asked, group.context_id);
-    change_on_loop(runtime.loop(), [&] { runtime.groups().add(std::move(group)); });
+    change_on_loop(exchange_.loop(), [&] { exchange_.groups().add(std::move(group)); });
     return answer;
 }
 
-std::optional<HostAnswer> destruct_in_memory(Runtime& runtime, const std::string& id, InfoView directives,
-                                             MeetingNote& note) {
-    const auto meeting = meeting_of(runtime);
+std::optional<HostAnswer> GroupClient::destruct_in_memory(const std::string& id, InfoView directives,
+                                                          MeetingNote& note) {
+    const auto meeting = open_meeting();
     if (!meeting || !directives.empty() ||
-        !runtime.groups().is_job(id, nspace_view(runtime.self().nspace), meeting->size()))
+        !exchange_.groups().is_job(id, nspace_view(exchange_.self().nspace), meeting->size()))
         return std::nullopt;
     CallDigest call;
     call.add(3);
@@ -155,13 +190,14 @@ std::optional<HostAnswer> destruct_in_memory(Runtime& runtime, const std::string
     if (visit.turn == Meeting::Turn::AskServer) return std::nullopt;
     if (visit.turn == Meeting::Turn::AskForAll) {
         const auto plain = std::make_shared<bool>(true);
-        return ask_for_all(runtime, *meeting, plain, [&](auto deliver) {
+        return ask_for_all(*meeting, plain, [&](auto deliver) {
             MeetingNote how = note;
             how.together = true;
-            group_destruct(runtime, id, Info(), how, deliver);
+            destruct(id, Info(), how, deliver);
         });
     }
-    if (ends_group(visit.result.status)) change_on_loop(runtime.loop(), [&] { runtime.groups().remove(id); });
+    if (ends_group(visit.result.status))
+        change_on_loop(exchange_.loop(), [&] { exchange_.groups().remove(id); });
     return answer_of(visit.result.status);
 }
 

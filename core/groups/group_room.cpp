@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How many groups a server keeps for a job: what they take has an end, and others have theirs
 // (construct.hpp).
+#include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"
-#include "core/server/server.hpp"
+#include "core/groups/group_server.hpp"
 
 namespace muster {
 
@@ -16,7 +17,7 @@ std::string GroupConstruct::payer(const pmix_proc_t& maker) const {
 
 bool GroupConstruct::has_room(const pmix_proc_t& maker, const std::string& id, size_t members) {
     const size_t limit = server_.runtime().parameters().size("server_base_max_group_memory");
-    const GroupTable& groups = server_.runtime().groups();
+    const GroupTable& groups = server_.groups();
     const std::string who = payer(maker);
     const size_t taken = groups.memory(who), wanted = GroupTable::memory_of(id, members);
     if (taken <= limit && wanted <= limit - taken) {

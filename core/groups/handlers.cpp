@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests of clients that construct and destruct groups (docs/reference/wire.md, commands 24 and 28; the
 // replies have a form for each family of libraries).
-#include "core/server/handlers.hpp"
 #include "core/exchange/job_reply.hpp"
 
 #include <algorithm>
 #include <string_view>
 
 #include "core/events/event.hpp"
+#include "core/exchange/namespaces.hpp"
 #include "core/exchange/proc_list.hpp"
 #include "core/groups/construct.hpp"
+#include "core/groups/context_id.hpp"
+#include "core/groups/group_server.hpp"
+#include "core/groups/leave.hpp"
 #include "core/groups/meeting.hpp"
-#include "core/server/server.hpp"
 #include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 namespace {
 
 /// The job data of namespaces that are new to this peer (only our own clients look for it).
-void add_jobs(Server& server, const Peer& peer, const std::vector<pmix_proc_t>& members, Packer& reply) {
+void add_jobs(GroupServer& server, const Peer& peer, const std::vector<pmix_proc_t>& members, Packer& reply) {
     ViewSet told{nspace_view(peer.proc.nspace)};
     for (const pmix_proc_t& member : members) {
         const std::string_view view = nspace_view(member.nspace);
@@ -36,7 +38,8 @@ void add_jobs(Server& server, const Peer& peer, const std::vector<pmix_proc_t>& 
     }
 }
 
-void write_construct(Server& server, const Peer& peer, const Outcome& outcome, bool brief, Packer& reply) {
+void write_construct(GroupServer& server, const Peer& peer, const Outcome& outcome, bool brief,
+                     Packer& reply) {
     const InfoView info = outcome.info;
     std::vector<pmix_proc_t> members;
     if (const pmix_value_t* value = info.value(PMIX_GROUP_MEMBERSHIP)) append_procs(*value, members);
@@ -69,7 +72,7 @@ void write_construct(Server& server, const Peer& peer, const Outcome& outcome, b
     add_jobs(server, peer, members, reply);
 }
 
-std::function<void(const Outcome&)> construct_reply(Server& server, const Request& request,
+std::function<void(const Outcome&)> construct_reply(GroupServer& server, const Request& request,
                                                     const MemberListPtr& members) {
     return [&server, ref = request.asker(), tag = request.tag, members](const Outcome& outcome) {
         const PeerPtr peer = ref.lock();
@@ -91,19 +94,19 @@ std::function<void(const Outcome&)> construct_reply(Server& server, const Reques
 }
 
 /// Whether a group of this name can be made here.
-pmix_status_t check_new_id(Server& server, const std::string& id) {
+pmix_status_t check_new_id(GroupServer& server, const std::string& id) {
     if (!valid_group_id(id.c_str()) || server.namespaces().find(id.c_str()) != nullptr ||
         server.runtime().store().knows(id.c_str())) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const Group* group = server.runtime().groups().find(id);
+    const Group* group = server.groups().find(id);
     return group != nullptr && group->state != GroupState::Failed ? PMIX_ERR_EXISTS : PMIX_SUCCESS;
 }
 
 /// The destruct of a group has ended for one member. A group that cannot be ended in order, as a member has
 /// failed, is over all the same: it stays until all its members here have heard so.
-void end_for(Server& server, const std::string& id, const pmix_proc_t& proc, pmix_status_t status) {
-    GroupTable& groups = server.runtime().groups();
+void end_for(GroupServer& server, const std::string& id, const pmix_proc_t& proc, pmix_status_t status) {
+    GroupTable& groups = server.groups();
     bool over = status == PMIX_SUCCESS;
     groups.change(id, [&](Group& group) {
         if (status != PMIX_GROUP_MEMBER_FAILED) {
@@ -143,7 +146,8 @@ bool repeats(Unpacker& in, std::string_view nspace, const MemberList& list) {
 }
 
 /// The members, each by name, or as ranks of this namespace.
-bool read_members(Server& server, Unpacker& in, std::string_view nspace, std::vector<pmix_proc_t>& procs) {
+bool read_members(GroupServer& server, Unpacker& in, std::string_view nspace,
+                  std::vector<pmix_proc_t>& procs) {
     if (nspace.empty()) return in.procs(procs);
     const std::string name(nspace);
     const auto size = server.runtime().store().job_size(name.c_str());
@@ -158,7 +162,7 @@ using OnOutcome = std::function<void(const Outcome&)>;
 /// One asks for all processes of its job, who met in memory: `own` is its call, and the others' get the
 /// replies that `reply_of` makes.
 template <class ReplyOf>
-void arrive_together(Server& server, CollectiveKind kind, const std::string& id, uint32_t number,
+void arrive_together(GroupServer& server, CollectiveKind kind, const std::string& id, uint32_t number,
                      const std::vector<pmix_proc_t>& procs, Arrival own, ReplyOf reply_of) {
     Collectives& collectives = server.collectives();
     const pmix_proc_t self = own.proc;
@@ -184,8 +188,9 @@ void arrive_together(Server& server, CollectiveKind kind, const std::string& id,
 
 /// The reply to one that was in a meeting, had to leave it, and asks for itself: what the meeting came to, or
 /// comes to. False where it came to nothing.
-bool answered_by_meeting(Server& server, const Request& request, CollectiveKind kind, const std::string& id,
-                         uint32_t number, const std::function<OnOutcome(const MemberListPtr&)>& reply_to) {
+bool answered_by_meeting(GroupServer& server, const Request& request, CollectiveKind kind,
+                         const std::string& id, uint32_t number,
+                         const std::function<OnOutcome(const MemberListPtr&)>& reply_to) {
     const pmix_proc_t& proc = request.peer->proc;
     if (const auto active = server.collectives().find(kind, id)) {
         if (Collectives::answer_too(active, proc, reply_to(active->arrivals().front().members))) return true;
@@ -196,7 +201,7 @@ bool answered_by_meeting(Server& server, const Request& request, CollectiveKind 
     return true;
 }
 
-void construct(Server& server, const Request& request, bool by_runs) {
+void construct(GroupServer& server, const Request& request, bool by_runs) {
     const std::string_view nspace = by_runs ? nspace_view(request.peer->proc.nspace) : std::string_view();
     std::string id;
     if (!request.in.string(id)) return request.malformed();
@@ -234,7 +239,7 @@ void construct(Server& server, const Request& request, bool by_runs) {
             procs = first->as_given();
         } else {
             own->order = procs;
-            if (!server.runtime().groups().expand(procs)) return refuse(PMIX_ERR_BAD_PARAM);
+            if (!server.groups().expand(procs)) return refuse(PMIX_ERR_BAD_PARAM);
             own->packed = Bytes(packed);
             own->format = request.in.format();
             own->nspace = nspace;
@@ -265,17 +270,7 @@ void construct(Server& server, const Request& request, bool by_runs) {
     collectives.arrive(CollectiveKind::GroupConstruct, id, std::move(procs), std::move(arrival));
 }
 
-}  // namespace
-
-void handle::group_construct(Server& server, const Request& request) {
-    construct(server, request, false);
-}
-
-void handle::group_construct_runs(Server& server, const Request& request) {
-    construct(server, request, true);
-}
-
-void handle::group_decision(Server& server, const Request& request) {
+void take_decision(GroupServer& server, const Request& request) {
     std::string id;
     pmix_proc_t gone{};
     bool abort = false, lead = false;
@@ -287,7 +282,7 @@ void handle::group_decision(Server& server, const Request& request) {
     server.group_construct().decided(id, request.peer->proc, gone, abort, lead);
 }
 
-void handle::group_destruct(Server& server, const Request& request) {
+void destruct(GroupServer& server, const Request& request) {
     std::string id;
     std::vector<pmix_proc_t> procs;
     Arrival arrival;
@@ -316,7 +311,7 @@ void handle::group_destruct(Server& server, const Request& request) {
                             [&](const MemberListPtr&) { return reply; })) {
         return;
     }
-    const Group* group = server.runtime().groups().find(id);
+    const Group* group = server.groups().find(id);
     if (group == nullptr) return peer->reply_status(request.tag, PMIX_ERR_NOT_FOUND);
     if (!group->has(peer->proc)) {
         const bool over = group->state == GroupState::Failed;
@@ -327,7 +322,7 @@ void handle::group_destruct(Server& server, const Request& request) {
     if (note.together && (!all_ask || !server.meetings().are_all(peer->proc.nspace, group->procs())))
         return peer->reply_status(request.tag, kEachForItself);
     if (group->state == GroupState::Ready)
-        server.runtime().groups().change(id, [](Group& one) { one.state = GroupState::Destructing; });
+        server.groups().change(id, [](Group& one) { one.state = GroupState::Destructing; });
     arrival.proc = peer->proc;
     arrival.maps_meeting = note.maps;
     arrival.reply = reply;
@@ -341,6 +336,21 @@ void handle::group_destruct(Server& server, const Request& request) {
         return;
     request.keeps(group->members.size());
     collectives.arrive(CollectiveKind::GroupDestruct, id, group->procs(), std::move(arrival));
+}
+
+}  // namespace
+
+void serve_groups(CommandTable& commands, GroupServer& server) {
+    commands.add(Command::GroupConstruct,
+                 [&server](const Request& request) { construct(server, request, false); });
+    commands.add(Command::ConstructRuns,
+                 [&server](const Request& request) { construct(server, request, true); });
+    commands.add(Command::GroupDestruct, [&server](const Request& request) { destruct(server, request); });
+    commands.add(
+        Command::GroupJoin, [&server](const Request& request) { take_decision(server, request); },
+        AnswerTime::Never);
+    commands.add(Command::GroupLeave, [&server](const Request& request) { leave_group(server, request); });
+    serve_context_ids(commands, server.host());
 }
 
 }  // namespace muster

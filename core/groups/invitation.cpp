@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/client/client.hpp"
 #include "core/events/events.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/runtime/runtime.hpp"
@@ -21,7 +20,7 @@ constexpr size_t kMaxReceived = 256;
 
 }  // namespace
 
-Invitations::Invitations(Runtime& runtime) : runtime_(runtime) {
+Invitations::Invitations(Exchange& exchange, Events& events) : exchange_(exchange), events_(events) {
     // Not the same as another process's, nor as an earlier one's of this name.
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     next_round_ = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 40);
@@ -29,16 +28,16 @@ Invitations::Invitations(Runtime& runtime) : runtime_(runtime) {
          {PMIX_GROUP_INVITED, PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
           PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_CONSTRUCT_COMPLETE,
           PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_LEADER_FAILED, PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_LEFT})
-        runtime.events().observe(code, [this](const EventPtr& event) { return on_event(event); });
+        events.observe(code, [this](const EventPtr& event) { return on_event(event); });
     for (const pmix_status_t code : {PMIX_PROC_TERMINATED, PMIX_EVENT_PROC_TERMINATED, PMIX_ERR_PROC_ABORTED,
                                      PMIX_ERR_PROC_TERM_WO_SYNC}) {
-        runtime.events().observe(code, [this](const EventPtr& event) {
+        events.observe(code, [this](const EventPtr& event) {
             some_process_ended(*event);
             return EventEngine::OnEnd();
         });
     }
-    runtime.events().observe(PMIX_ERR_LOST_CONNECTION, [this](const EventPtr&) {
-        if (runtime_.server() == nullptr) lost();
+    events.observe(PMIX_ERR_LOST_CONNECTION, [this](const EventPtr&) {
+        if (exchange_.host() == nullptr) lost();
         return EventEngine::OnEnd();
     });
 }
@@ -49,9 +48,9 @@ EventEngine::OnEnd Invitations::on_event(const EventPtr& event) {
     const auto read = GroupEvent::read(*event);
     if (!read) return nullptr;
     const GroupEvent& said = *read;
-    const bool from_self = proc_is(event->source, runtime_.self());
+    const bool from_self = proc_is(event->source, exchange_.self());
     // A server sees those of its clients, too.
-    const bool for_us = event->range != PMIX_RANGE_CUSTOM || among(event->targets, runtime_.self());
+    const bool for_us = event->range != PMIX_RANGE_CUSTOM || among(event->targets, exchange_.self());
     switch (event->status) {
         case PMIX_GROUP_INVITED:
             if (for_us && !from_self) invited(*event, said);
@@ -75,7 +74,7 @@ EventEngine::OnEnd Invitations::on_event(const EventPtr& event) {
             return nullptr;
         case PMIX_GROUP_LEFT:
             // In a server the watch sees to it.
-            if (runtime_.server() == nullptr) runtime_.groups().remove_member(said.id, event->source);
+            if (exchange_.host() == nullptr) exchange_.groups().remove_member(said.id, event->source);
             return nullptr;
         default:
             return nullptr;
@@ -85,7 +84,7 @@ EventEngine::OnEnd Invitations::on_event(const EventPtr& event) {
 // --- what both parts share ---
 
 void Invitations::send(std::shared_ptr<Event> event, HostDone done) {
-    runtime_.events().notify(std::move(event), [done = std::move(done)](pmix_status_t status) {
+    events_.notify(std::move(event), [done = std::move(done)](pmix_status_t status) {
         if (done) done(answer_of(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status));
     });
 }
@@ -100,15 +99,15 @@ void Invitations::add_group(const std::string& id, const std::vector<pmix_proc_t
                             const pmix_proc_t& leader, std::optional<size_t> context_id,
                             bool notify_termination) {
     // In a server the watch has done it, for its clients as well.
-    if (runtime_.server() != nullptr) return;
+    if (exchange_.host() != nullptr) return;
     Group group;
     group.id = id;
     group.set_members(members);
     group.leader = leader;
     group.context_id = context_id;
     group.notify_termination = notify_termination;
-    runtime_.groups().add(std::move(group));
-    runtime_.events().listen({PMIX_GROUP_LEFT});
+    exchange_.groups().add(std::move(group));
+    events_.listen({PMIX_GROUP_LEFT});
 }
 
 bool Invitations::under_way(const std::string& id) const {
@@ -181,7 +180,7 @@ void Invitations::invited(const Event& event, const GroupEvent& said) {
 
 void Invitations::join(const std::string& id, const std::optional<pmix_proc_t>& leader, bool accept,
                        Info directives, HostDone done) {
-    if (leader && proc_is(*leader, runtime_.self()) && !received(id, leader))
+    if (leader && proc_is(*leader, exchange_.self()) && !received(id, leader))
         return done(answer_of(PMIX_ERR_BAD_PARAM));
     const auto limit = read_timeout(directives);
     Received* found = received(id, leader);
@@ -202,9 +201,9 @@ void Invitations::join(const std::string& id, const std::optional<pmix_proc_t>& 
             outcome = answer_of(outcome.status == PMIX_SUCCESS ? PMIX_ERR_INVALID_OPERATION : PMIX_SUCCESS);
         return done(std::move(outcome));
     }
-    runtime_.events().listen({PMIX_GROUP_INVITED, PMIX_GROUP_CONSTRUCT_COMPLETE, PMIX_GROUP_CONSTRUCT_ABORT,
-                              PMIX_GROUP_LEADER_FAILED, PMIX_GROUP_LEADER_SELECTED});
-    const bool we_lead = proc_is(found->leader, runtime_.self());
+    events_.listen({PMIX_GROUP_INVITED, PMIX_GROUP_CONSTRUCT_COMPLETE, PMIX_GROUP_CONSTRUCT_ABORT,
+                    PMIX_GROUP_LEADER_FAILED, PMIX_GROUP_LEADER_SELECTED});
+    const bool we_lead = proc_is(found->leader, exchange_.self());
     if (!accept) {
         if (const InvitationPtr invitation = we_lead ? leading(id) : nullptr) {
             give_up(invitation, PMIX_GROUP_CONSTRUCT_ABORT);
@@ -219,8 +218,8 @@ void Invitations::join(const std::string& id, const std::optional<pmix_proc_t>& 
     found->done = std::move(done);
     if (limit) {
         // The timer goes with the entry.
-        found->time_limit = runtime_.loop().after(*limit, [this, found] {
-            if (!proc_is(found->leader, runtime_.self()))
+        found->time_limit = exchange_.loop().after(*limit, [this, found] {
+            if (!proc_is(found->leader, exchange_.self()))
                 answer_leader(*found, PMIX_GROUP_INVITE_DECLINED, nullptr);
             conclude(*found, answer_of(PMIX_ERR_TIMEOUT));
         });
@@ -240,7 +239,7 @@ void Invitations::answer_leader(const Received& received, pmix_status_t code, Ho
     if (received.round) info = round_info(*received.round);
     // It is told whether it registers or not; nobody else ever wants this one.
     if (code == PMIX_GROUP_INVITE_ACCEPTED) info.add(PMIX_EVENT_DO_NOT_CACHE, true);
-    send(make_group_event(code, runtime_.self(), {received.leader}, received.id, std::move(info)),
+    send(make_group_event(code, exchange_.self(), {received.leader}, received.id, std::move(info)),
          std::move(done));
 }
 
@@ -257,7 +256,7 @@ void Invitations::conclude(Received& received, HostAnswer answer) {
 void Invitations::completed(const Event& event, const GroupEvent& said) {
     Received* const ours = received(said, event.source);
     if (ours == nullptr || !proc_is(ours->leader, event.source)) return;
-    if (!among(said.members, runtime_.self())) {
+    if (!among(said.members, exchange_.self())) {
         // They have gone on without us.
         return conclude(*ours, answer_of(PMIX_GROUP_CONSTRUCT_ABORT));
     }
@@ -271,7 +270,7 @@ void Invitations::completed(const Event& event, const GroupEvent& said) {
 }
 
 void Invitations::aborted(const Event& event, const GroupEvent& said) {
-    if (proc_is(event.source, runtime_.self())) {
+    if (proc_is(event.source, exchange_.self())) {
         // Our own say the round; the program's do not, and mean the group that we lead.
         const InvitationPtr invitation = said.round ? nullptr : leading(said.id);
         if (!invitation) return;
@@ -308,15 +307,15 @@ EventEngine::OnEnd Invitations::leader_failed(const Event&, const GroupEvent& sa
         if (decision.abort) vote = LeaderVote::Abort;
         if (vote == LeaderVote::Me) {
             now->claimed = true;
-            runtime_.events().listen({PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
-                                      PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED,
-                                      PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_LEADER_SELECTED});
+            events_.listen({PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED, PMIX_GROUP_INVITE_FAILED,
+                            PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_CONSTRUCT_ABORT,
+                            PMIX_GROUP_LEADER_SELECTED});
         }
         Info info;
         if (now->round) info = round_info(*now->round);
         info.add(kVoteKey, Value::from(static_cast<uint8_t>(vote)));
         info.add(PMIX_EVENT_DO_NOT_CACHE, true);
-        send(make_group_event(PMIX_GROUP_LEADER_SELECTED, runtime_.self(), {now->leader}, now->id,
+        send(make_group_event(PMIX_GROUP_LEADER_SELECTED, exchange_.self(), {now->leader}, now->id,
                               std::move(info)));
     };
 }
@@ -330,7 +329,7 @@ void Invitations::leader_selected(const Event&, const GroupEvent& said) {
     if (!said.affected) return conclude(ours, answer_of(PMIX_GROUP_LEADER_FAILED));
     ours.leader = *said.affected;
     if (!said.members.empty()) ours.members = said.members;
-    if (!proc_is(ours.leader, runtime_.self())) {
+    if (!proc_is(ours.leader, exchange_.self())) {
         if (ours.joining) answer_leader(ours, PMIX_GROUP_INVITE_ACCEPTED, nullptr);
         return;
     }
@@ -346,7 +345,7 @@ void Invitations::leader_selected(const Event&, const GroupEvent& said) {
         GroupEvent about;
         about.id = id;
         about.round = round;
-        if (Received* mine = received(about, runtime_.self())) {
+        if (Received* mine = received(about, exchange_.self())) {
             // Our own call gets what those of the others get.
             if (answer.status == PMIX_ERR_PARTIAL_SUCCESS) answer.status = PMIX_SUCCESS;
             conclude(*mine, std::move(answer));

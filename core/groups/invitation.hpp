@@ -20,11 +20,11 @@
 
 namespace muster {
 
-class Runtime;
+class Events;
 
 class Invitations {
   public:
-    explicit Invitations(Runtime& runtime);
+    Invitations(Exchange& exchange, Events& events);
     ~Invitations();
     Invitations(const Invitations&) = delete;
     Invitations& operator=(const Invitations&) = delete;
@@ -122,7 +122,8 @@ class Invitations {
     void add_group(const std::string& id, const std::vector<pmix_proc_t>& members, const pmix_proc_t& leader,
                    std::optional<size_t> context_id, bool notify_termination);
 
-    Runtime& runtime_;
+    Exchange& exchange_;
+    Events& events_;
     uint64_t next_round_;
     std::list<InvitationPtr> leading_;
     struct GivenUp {

@@ -2,7 +2,6 @@
 // Groups by invitation, the part of the leader: see invitation.hpp.
 #include <algorithm>
 
-#include "core/client/client.hpp"
 #include "core/events/events.hpp"
 #include "core/groups/context_id.hpp"
 #include "core/groups/invitation.hpp"
@@ -24,13 +23,13 @@ Invitations::Invitee* Invitations::invitee(Invitation& invitation, const pmix_pr
 
 void Invitations::invite(const std::string& id, std::vector<pmix_proc_t> procs, Info directives,
                          HostDone done) {
-    if (!runtime_.groups().expand(procs) || !expand_wildcards(runtime_.store(), procs))
+    if (!exchange_.groups().expand(procs) || !expand_wildcards(exchange_.store(), procs))
         return done(answer_of(PMIX_ERR_BAD_PARAM));
-    if (leading(id) != nullptr || runtime_.groups().find(id) != nullptr)
+    if (leading(id) != nullptr || exchange_.groups().find(id) != nullptr)
         return done(answer_of(PMIX_ERR_EXISTS));
     const auto self = std::find_if(procs.begin(), procs.end(),
-                                   [&](const pmix_proc_t& proc) { return proc_is(proc, runtime_.self()); });
-    if (self == procs.end()) procs.insert(procs.begin(), runtime_.self());
+                                   [&](const pmix_proc_t& proc) { return proc_is(proc, exchange_.self()); });
+    if (self == procs.end()) procs.insert(procs.begin(), exchange_.self());
     auto invitation = std::make_shared<Invitation>();
     invitation->id = id;
     invitation->round = next_round_++;
@@ -51,29 +50,29 @@ void Invitations::begin(const InvitationPtr& invitation) {
     const InfoView terms = invitation->terms;
     invitation->optional = terms.is_true(PMIX_GROUP_OPTIONAL) || terms.is_true(PMIX_GROUP_FT_COLLECTIVE);
     invitation->wants_context_id = terms.is_true(PMIX_GROUP_ASSIGN_CONTEXT_ID);
-    if (Invitee* self = invitee(*invitation, runtime_.self())) self->state = State::Accepted;
+    if (Invitee* self = invitee(*invitation, exchange_.self())) self->state = State::Accepted;
     leading_.push_back(invitation);
     if (const auto limit = read_timeout(terms)) {
-        invitation->time_limit = runtime_.loop().after(*limit, [this, ref = InvitationRef(invitation)] {
+        invitation->time_limit = exchange_.loop().after(*limit, [this, ref = InvitationRef(invitation)] {
             if (const InvitationPtr late = ref.lock()) time_is_over(late);
         });
     }
     std::vector<pmix_status_t> codes = {PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
                                         PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED};
-    const Client* client = runtime_.client();
+    const Upstream* client = exchange_.attached();
     if (client != nullptr && client->server_version().muster == 0) {
         // Such a server does not watch invitations; what its host says of ended processes has to do.
         codes.insert(codes.end(), {PMIX_PROC_TERMINATED, PMIX_EVENT_PROC_TERMINATED, PMIX_ERR_PROC_ABORTED,
                                    PMIX_ERR_PROC_TERM_WO_SYNC});
     }
-    runtime_.events().listen(codes);
+    events_.listen(codes);
     check(invitation);
 }
 
 void Invitations::send_invitations(const InvitationPtr& invitation, const std::vector<pmix_proc_t>& to) {
     std::vector<pmix_proc_t> targets;
     for (const pmix_proc_t& proc : to) {
-        if (!proc_is(proc, runtime_.self())) targets.push_back(proc);
+        if (!proc_is(proc, exchange_.self())) targets.push_back(proc);
     }
     if (targets.empty()) return;
     std::vector<pmix_proc_t> members;
@@ -83,7 +82,7 @@ void Invitations::send_invitations(const InvitationPtr& invitation, const std::v
     Info info = round_info(invitation->round);
     info.add(PMIX_GROUP_MEMBERSHIP, procs_value(members));
     info.add_copies(invitation->terms);
-    send(make_group_event(PMIX_GROUP_INVITED, runtime_.self(), targets, invitation->id, std::move(info)),
+    send(make_group_event(PMIX_GROUP_INVITED, exchange_.self(), targets, invitation->id, std::move(info)),
          [this, ref = InvitationRef(invitation)](const HostAnswer& answer) {
              const InvitationPtr sent = ref.lock();
              if (sent && answer.status != PMIX_SUCCESS) give_up(sent, answer.status);
@@ -113,7 +112,7 @@ EventEngine::OnEnd Invitations::answered(const Event& event, const GroupEvent& s
     }
     // Too late, or never asked: whoever waits there must not wait for ever.
     if (event.range == PMIX_RANGE_CUSTOM) {
-        send(make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, runtime_.self(), {event.source}, said.id,
+        send(make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, exchange_.self(), {event.source}, said.id,
                               said.round ? round_info(*said.round) : Info()));
     }
     return nullptr;
@@ -139,9 +138,9 @@ void Invitations::some_process_ended(const Event& event) {
             const bool answered = one->state == State::Accepted;
             const auto failed =
                 make_group_event(answered ? PMIX_GROUP_MEMBER_FAILED : PMIX_GROUP_INVITE_FAILED,
-                                 runtime_.self(), {runtime_.self()}, invitation->id, std::move(info));
+                                 exchange_.self(), {exchange_.self()}, invitation->id, std::move(info));
             // Posted: another event is being delivered.
-            runtime_.loop().post([this, failed] { runtime_.events().raise(failed); });
+            exchange_.loop().post([this, failed] { events_.raise(failed); });
         }
     }
 }
@@ -199,7 +198,7 @@ void Invitations::time_is_over(const InvitationPtr& invitation) {
 void Invitations::finish(const InvitationPtr& invitation) {
     invitation->finishing = true;
     if (!invitation->wants_context_id) return announce(invitation, std::nullopt);
-    assign_context_id(runtime_, invitation->id, invitation->terms,
+    assign_context_id(exchange_, invitation->id, invitation->terms,
                       [this, ref = InvitationRef(invitation)](const HostAnswer& answer) {
                           const InvitationPtr still = ref.lock();
                           if (!still) return;
@@ -219,14 +218,14 @@ void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t
     for (const Invitee& one : invitation->members) {
         if (one.state != State::Accepted) continue;
         members.push_back(one.proc);
-        if (!proc_is(one.proc, runtime_.self())) others.push_back(one.proc);
+        if (!proc_is(one.proc, exchange_.self())) others.push_back(one.proc);
     }
     // Servers learn of the group by this event, so there is one even for nobody else.
-    if (others.empty()) others.push_back(runtime_.self());
+    if (others.empty()) others.push_back(exchange_.self());
     if (context_id) {
         Info info = round_info(invitation->round);
         info.add(PMIX_GROUP_CONTEXT_ID, *context_id);
-        send(make_group_event(PMIX_GROUP_CONTEXT_ID_ASSIGNED, runtime_.self(), others, invitation->id,
+        send(make_group_event(PMIX_GROUP_CONTEXT_ID_ASSIGNED, exchange_.self(), others, invitation->id,
                               std::move(info)));
     }
     Info info = round_info(invitation->round);
@@ -234,15 +233,15 @@ void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t
     if (context_id) info.add(PMIX_GROUP_CONTEXT_ID, *context_id);
     const bool notify = invitation->terms.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     if (notify) info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
-    add_group(invitation->id, members, runtime_.self(), context_id, notify);
-    send(make_group_event(PMIX_GROUP_CONSTRUCT_COMPLETE, runtime_.self(), others, invitation->id,
+    add_group(invitation->id, members, exchange_.self(), context_id, notify);
+    send(make_group_event(PMIX_GROUP_CONSTRUCT_COMPLETE, exchange_.self(), others, invitation->id,
                           std::move(info)),
          [this, ref = InvitationRef(invitation), members, context_id](const HostAnswer& sent) {
              const InvitationPtr complete = ref.lock();
              if (!complete) return;
              if (sent.status != PMIX_SUCCESS) {
                  // Nobody has heard of it.
-                 if (runtime_.server() == nullptr) runtime_.groups().remove(complete->id);
+                 if (exchange_.host() == nullptr) exchange_.groups().remove(complete->id);
                  return end(complete, answer_of(sent.status));
              }
              HostAnswer answer = answer_of(complete->partial ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
@@ -260,7 +259,7 @@ void Invitations::give_up(const InvitationPtr& invitation, pmix_status_t status,
     given_up_.push_back({invitation->round, told});
     for (const Invitee& one : invitation->members) {
         const bool waits = one.state == State::Invited || one.state == State::Accepted;
-        if (!waits || proc_is(one.proc, runtime_.self()) || among(told, one.proc)) continue;
+        if (!waits || proc_is(one.proc, exchange_.self()) || among(told, one.proc)) continue;
         targets.push_back(one.proc);
         given_up_.back().told.push_back(one.proc);
     }
@@ -269,7 +268,7 @@ void Invitations::give_up(const InvitationPtr& invitation, pmix_status_t status,
     const uint64_t round = invitation->round;
     end(invitation, answer_of(status));
     if (!targets.empty()) {
-        send(make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, runtime_.self(), targets, id, round_info(round)));
+        send(make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, exchange_.self(), targets, id, round_info(round)));
     }
 }
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "core/events/event_router.hpp"
 #include "core/events/events.hpp"
 #include "core/exchange/group_table.hpp"
+#include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"
-#include "core/server/server.hpp"
+#include "core/groups/group_server.hpp"
 
 namespace muster {
 namespace {
@@ -36,12 +38,12 @@ std::vector<pmix_proc_t> InvitationWatch::Watched::alive() const {
     return procs;
 }
 
-InvitationWatch::InvitationWatch(Server& server) : server_(server) {
+InvitationWatch::InvitationWatch(GroupServer& server) : server_(server) {
     for (const pmix_status_t code :
          {PMIX_GROUP_INVITED, PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
           PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_CONSTRUCT_COMPLETE,
           PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_LEFT}) {
-        server.runtime().events().observe(code, [this](const EventPtr& event) {
+        server.events().observe(code, [this](const EventPtr& event) {
             on_event(*event);
             forget_the_empty();
             return EventEngine::OnEnd();
@@ -86,7 +88,7 @@ bool InvitationWatch::is_strangers(const Event& event, const GroupEvent& said) c
     const auto is_others = [&](std::string_view nspace) {
         return !server_.namespaces().may_use(*event.user, make_proc(nspace, PMIX_RANK_WILDCARD));
     };
-    const Group* group = server_.runtime().groups().find(said.id);
+    const Group* group = server_.groups().find(said.id);
     if (group != nullptr && std::any_of(group->nspaces.begin(), group->nspaces.end(), is_others)) return true;
     return std::any_of(said.members.begin(), said.members.end(),
                        [&](const pmix_proc_t& proc) { return is_others(nspace_view(proc.nspace)); });
@@ -115,7 +117,7 @@ void InvitationWatch::tell(pmix_status_t code, const std::vector<pmix_proc_t>& t
     if (targets.empty()) return;
     auto event = make_group_event(code, server_.runtime().self(), targets, id, std::move(info));
     // Posted: it may be an event that leads to this one.
-    server_.runtime().loop().post([this, event] { server_.events().from_host(event, [](pmix_status_t) {}); });
+    server_.runtime().loop().post([this, event] { server_.router().from_host(event, [](pmix_status_t) {}); });
 }
 
 void InvitationWatch::abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets) {
@@ -212,7 +214,7 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
         std::any_of(said.members.begin(), said.members.end(),
                     [&](const pmix_proc_t& proc) { return server_.namespaces().is_local(proc); });
     // Only members can say so, and not of a group that is there.
-    GroupTable& groups = server_.runtime().groups();
+    GroupTable& groups = server_.groups();
     if (!has_local || !among(said.members, event.source) || groups.find(said.id) != nullptr) return;
     // One that was invited to in order has been refused before.
     if (!server_.group_construct().has_room(event.source, said.id, said.members.size())) return;
@@ -263,7 +265,7 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
 }
 
 void InvitationWatch::left(const Event& event, const GroupEvent& said) {
-    const Group* group = server_.runtime().groups().find(said.id);
+    const Group* group = server_.groups().find(said.id);
     const bool member = group != nullptr && group->has(event.source);
     if (member) goes_on_without(said.id, event.source);
 }
@@ -276,7 +278,7 @@ void InvitationWatch::goes_on_without(const std::string& id, const pmix_proc_t& 
 }
 
 void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) {
-    const Group* group = server_.runtime().groups().find(said.id);
+    const Group* group = server_.groups().find(said.id);
     // Servers tell of deaths, processes do not.
     if (!said.affected || group == nullptr || !group->usable() || event.user || group->has(event.source) ||
         !group->has(*said.affected))
@@ -287,7 +289,7 @@ void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) 
 }
 
 void InvitationWatch::shrink(const std::string& id, const pmix_proc_t& proc) {
-    GroupTable& groups = server_.runtime().groups();
+    GroupTable& groups = server_.groups();
     if (!groups.remove_member(id, proc)) return;
     const Group* group = groups.find(id);
     if (group == nullptr) return;
@@ -323,14 +325,14 @@ void InvitationWatch::departed(const pmix_proc_t& proc, bool lost) {
     });
     // Who finalizes has not failed.
     if (!lost) return;
-    for (const auto& [id, group] : server_.runtime().groups().all()) {
+    for (const auto& [id, group] : server_.groups().all()) {
         if (group.state == GroupState::Ready) tell_of_loss(id, proc);
     }
 }
 
 void InvitationWatch::tell_of_loss(const std::string& id, const pmix_proc_t& proc) {
     std::vector<pmix_proc_t> others;
-    server_.runtime().groups().change(id, [&](Group& group) {
+    server_.groups().change(id, [&](Group& group) {
         const auto lost =
             std::find_if(group.members.begin(), group.members.end(),
                          [&](const GroupMember& one) { return proc_is(group.proc(one), proc); });

@@ -18,7 +18,7 @@
 
 namespace muster {
 
-class Server;
+class GroupServer;
 
 /// Key of a query of ours, with the qualifier PMIX_GROUP_ID: the processes whose answer to an invitation is
 /// awaited (array of pmix_proc_t).
@@ -35,7 +35,7 @@ struct OpenInvitation {
 
 class InvitationWatch {
   public:
-    explicit InvitationWatch(Server& server);
+    explicit InvitationWatch(GroupServer& server);
     ~InvitationWatch();
 
     /// A process of this node has finalized, or was lost.
@@ -112,7 +112,7 @@ class InvitationWatch {
     void forget_the_empty();
     void forget_the_oldest(std::optional<uint32_t> user);
 
-    Server& server_;
+    GroupServer& server_;
     std::list<Watched> watched_;   ///< the latest first; bounded for each user
     std::list<Late> late_;         ///< bounded
     std::list<GivenUp> given_up_;  ///< the latest last; bounded

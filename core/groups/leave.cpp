@@ -2,10 +2,11 @@
 // Leaving groups: see leave.hpp.
 #include "core/groups/leave.hpp"
 
+#include "core/events/event_router.hpp"
 #include "core/events/events.hpp"
 #include "core/groups/group_event.hpp"
+#include "core/groups/group_server.hpp"
 #include "core/groups/invitation.hpp"
-#include "core/server/server.hpp"
 
 namespace muster {
 namespace {
@@ -28,29 +29,29 @@ pmix_status_t can_leave(const Group* group, const pmix_proc_t& proc) {
 
 }  // namespace
 
-void leave_group(Runtime& runtime, const std::string& id, HostDone done) {
-    if (runtime.invitations().under_way(id)) return done(answer_of(PMIX_ERR_INVALID_OPERATION));
-    const Group* group = runtime.groups().find(id);
-    if (const pmix_status_t can = can_leave(group, runtime.self()); can != PMIX_SUCCESS)
+void leave_group(Exchange& exchange, Events& events, const Invitations& invitations, const std::string& id,
+                 HostDone done) {
+    if (invitations.under_way(id)) return done(answer_of(PMIX_ERR_INVALID_OPERATION));
+    const Group* group = exchange.groups().find(id);
+    if (const pmix_status_t can = can_leave(group, exchange.self()); can != PMIX_SUCCESS)
         return done(answer_of(can));
-    const auto event = departure(*group, runtime.self());
-    if (runtime.server() == nullptr) runtime.groups().remove(id);
-    runtime.events().notify(event,
-                            [done = std::move(done)](pmix_status_t status) { done(answer_of(status)); });
+    const auto event = departure(*group, exchange.self());
+    if (exchange.host() == nullptr) exchange.groups().remove(id);
+    events.notify(event, [done = std::move(done)](pmix_status_t status) { done(answer_of(status)); });
 }
 
-void handle::group_leave(Server& server, const Request& request) {
+void leave_group(GroupServer& server, const Request& request) {
     // What other libraries' clients ask; ours report the event themselves.
     std::string id;
     Info info;
     if (!request.in.string(id) || !request.in.infos(info)) return request.malformed();
-    const Group* group = server.runtime().groups().find(id);
+    const Group* group = server.groups().find(id);
     if (const pmix_status_t can = can_leave(group, request.peer->proc); can != PMIX_SUCCESS)
         return request.peer->reply_status(request.tag, can);
     const auto event = departure(*group, request.peer->proc);
     event->user = request.peer->uid;
-    server.events().from_client(
-        event, [&request](pmix_status_t status) { request.peer->reply_status(request.tag, status); });
+    server.router().from_client(
+        event, [done = reply_to(request)](pmix_status_t status) { done(answer_of(status)); });
 }
 
 }  // namespace muster

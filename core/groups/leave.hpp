@@ -5,12 +5,21 @@
 #include <string>
 
 #include "core/exchange/exchange.hpp"
+#include "core/exchange/request.hpp"
 
 namespace muster {
+
+class Events;
+class GroupServer;
+class Invitations;
 
 /// `done` gets PMIX_SUCCESS once the event is on its way (not when the others have it); PMIX_ERR_NOT_FOUND
 /// where this process knows no such group or is not in it; PMIX_ERR_INVALID_OPERATION while the group is
 /// being made.
-void leave_group(Runtime& runtime, const std::string& id, HostDone done);
+void leave_group(Exchange& exchange, Events& events, const Invitations& invitations, const std::string& id,
+                 HostDone done);
+
+/// The same as a connected process asks for it.
+void leave_group(GroupServer& server, const Request& request);
 
 }  // namespace muster

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "core/exchange/namespaces.hpp"
+#include "core/groups/group_server.hpp"
 #include "core/groups/meeting.hpp"
-#include "core/server/server.hpp"
+#include "core/rendezvous/barriers.hpp"
 
 namespace muster {
 namespace {

@@ -13,11 +13,12 @@
 
 namespace muster {
 
+class GroupServer;
 struct Namespace;
 
 class Meetings {
   public:
-    explicit Meetings(Server& server) : server_(server) {}
+    explicit Meetings(GroupServer& server) : server_(server) {}
 
     /// The descriptor for a process of this namespace that connects; -1 where there is none.
     int offer(const Namespace& nspace);
@@ -57,7 +58,7 @@ class Meetings {
     static void call_in(Shared& shared);
     uint32_t size_of(const Namespace& nspace) const;
 
-    Server& server_;
+    GroupServer& server_;
     TextMap<Shared> shared_;
 };
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "core/events/events.hpp"
-#include "core/server/server.hpp"
+#include "core/events/event_router.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/groups/group_server.hpp"
 
 namespace muster {
 namespace {
@@ -49,7 +50,7 @@ void ProcessSets::tell(pmix_status_t code, const ProcessSet& set) {
     // Only for those who ask for it: default handlers take events for failures.
     event->info.add(PMIX_EVENT_NON_DEFAULT, true);
     event->non_default = true;
-    server_.events().from_host(std::move(event), [](pmix_status_t) {});
+    server_.router().from_host(std::move(event), [](pmix_status_t) {});
 }
 
 const ProcessSet* ProcessSets::find(const std::string& name) const {

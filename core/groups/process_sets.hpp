@@ -12,7 +12,7 @@
 
 namespace muster {
 
-class Server;
+class GroupServer;
 
 struct ProcessSet {
     std::string name;
@@ -21,7 +21,7 @@ struct ProcessSet {
 
 class ProcessSets {
   public:
-    explicit ProcessSets(Server& server) : server_(server) {}
+    explicit ProcessSets(GroupServer& server) : server_(server) {}
 
     /// All local clients that want to hear it are told, those that register later too.
     /// @return PMIX_ERR_BAD_PARAM for no members or a name that cannot be one; PMIX_ERR_EXISTS.
@@ -46,7 +46,7 @@ class ProcessSets {
   private:
     void tell(pmix_status_t code, const ProcessSet& set);
 
-    Server& server_;
+    GroupServer& server_;
     std::vector<ProcessSet> sets_;
 };
 

@@ -6,8 +6,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/exchange/namespaces.hpp"
+#include "core/exchange/peers.hpp"
+#include "core/groups/process_sets.hpp"
 #include "core/iof/forwarding.hpp"
-#include "core/server/server.hpp"
 #include "framework/base/keyed_hash.hpp"
 
 namespace muster {
@@ -63,17 +65,17 @@ struct Forwarder::Registration {
     }
 };
 
-Forwarder::Forwarder(Server& server)
-    : server_(server),
-      early_limit_(server.runtime().parameters().size("pmix_iof_cache_size")),
-      most_registrations_(server.runtime().parameters().size("pmix_iof_max_registrations")) {}
+Forwarder::Forwarder(const Services& services)
+    : services_(services),
+      early_limit_(services.runtime.parameters().size("pmix_iof_cache_size")),
+      most_registrations_(services.runtime.parameters().size("pmix_iof_max_registrations")) {}
 
 Forwarder::~Forwarder() = default;
 
 // --- showing it here
 
 std::unique_ptr<OutputSink> Forwarder::make_sink(const OutputStyle& style) {
-    Forwarding& forwarding = server_.runtime().forwarding();
+    Forwarding& forwarding = services_.forwarding;
     return std::make_unique<OutputSink>(style, style.local.value_or(false) ? &forwarding.console() : nullptr,
                                         forwarding.find_facts(), forwarding.on_failure());
 }
@@ -87,7 +89,7 @@ pmix_status_t Forwarder::set_style(InfoView directives) {
 void Forwarder::registered(const std::string& nspace, InfoView info) {
     OutputStyle style;
     if (style.read(info) != PMIX_SUCCESS) {
-        MUSTER_LOG(server_.log(), Error,
+        MUSTER_LOG(services_.runtime.log(), Error,
                    "namespace %s: a directive about its output has a value of the wrong type; its output is "
                    "shown as usual",
                    nspace.c_str());
@@ -126,7 +128,7 @@ void Forwarder::show(Job* job, const PiecePtr& piece, bool on_console) {
     if (sink == nullptr || (job != nullptr && job->quiet)) return;
     sink->write(*piece, on_console);
     if (!on_console) return;
-    Console& console = server_.runtime().forwarding().console();
+    Console& console = services_.forwarding.console();
     if (!console.full()) return;
     // The host's callback waits until somebody has read.
     if (shown_late_.empty()) {
@@ -146,7 +148,7 @@ pmix_status_t Forwarder::check(const Registration& registration, const PullReque
         const pmix_rank_t first = ranks.all ? PMIX_RANK_WILDCARD : ranks.some.front();
         if (!may_see(registration, make_proc(nspace, first))) return PMIX_ERR_NO_PERMISSIONS;
     }
-    if (server_.host().module().iof_pull == nullptr) return PMIX_ERR_NOT_SUPPORTED;
+    if (services_.host.module().iof_pull == nullptr) return PMIX_ERR_NOT_SUPPORTED;
     if (registration.on_piece) return PMIX_SUCCESS;
     const auto found = shares_.find(registration.index);
     const Share share = found == shares_.end() ? Share{} : found->second;
@@ -159,8 +161,8 @@ void Forwarder::read_sources(Registration& registration, const std::vector<pmix_
     std::unordered_set<const ProcessSet*> whole;  // those that are in with all their members
     for (const pmix_proc_t& proc : procs) {
         const std::string name(nspace_view(proc.nspace));
-        const ProcessSet* set = server_.process_sets().find(name);
-        if (set != nullptr && server_.namespaces().find(name.c_str()) == nullptr) {
+        const ProcessSet* set = services_.process_sets.find(name);
+        if (set != nullptr && services_.namespaces.find(name.c_str()) == nullptr) {
             // Rank r of a set or group is its member r.
             const auto& members = set->members;
             const bool all = proc.rank == PMIX_RANK_WILDCARD;
@@ -199,7 +201,7 @@ void Forwarder::pull(const PeerPtr& peer, PullRequest request, OnPulled done) {
 
 void Forwarder::pull(PullRequest request, OnPiece on_piece, OnPulled done) {
     auto registration = std::make_shared<Registration>(OverflowPolicy{});
-    registration->caller = Caller::host(server_.runtime());
+    registration->caller = Caller::host(services_.runtime);
     registration->on_piece = std::move(on_piece);
     add(registration, std::move(request), std::move(done));
 }
@@ -306,14 +308,14 @@ void Forwarder::forget(const PeerPtr& peer) {
 }
 
 bool Forwarder::may_see(const Registration& registration, const pmix_proc_t& source) const {
-    return registration.on_piece != nullptr || server_.namespaces().may_use(registration.caller.uid, source);
+    return registration.on_piece != nullptr || services_.namespaces.may_use(registration.caller.uid, source);
 }
 
 // --- the host
 
 void Forwarder::upcall_pull(Info directives, const Caller& caller, const Registration& registration,
                             HostDone done) {
-    const auto upcall = server_.host().module().iof_pull;
+    const auto upcall = services_.host.module().iof_pull;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     struct Arguments {
         std::vector<pmix_proc_t> procs;
@@ -321,9 +323,9 @@ void Forwarder::upcall_pull(Info directives, const Caller& caller, const Registr
     };
     auto kept = std::make_shared<Arguments>(Arguments{registration.procs, std::move(directives)});
     caller.add_identity(kept->directives);
-    done = server_.host().bounded("a request for output", caller.proc, kept->directives, std::move(done));
+    done = services_.host.bounded("a request for output", caller.proc, kept->directives, std::move(done));
     const pmix_iof_channel_t channels = registration.channels;
-    server_.host().upcall("iof_pull", kept, std::move(done), [&](void* cbdata) {
+    services_.host.upcall("iof_pull", kept, std::move(done), [&](void* cbdata) {
         return upcall(kept->procs.data(), kept->procs.size(), kept->directives.data(),
                       kept->directives.size(), channels, Host::on_op, cbdata);
     });
@@ -334,14 +336,14 @@ void Forwarder::stop_host(const Registration& registration, Info directives) {
     directives.add(PMIX_IOF_STOP, true);
     upcall_pull(std::move(directives), registration.caller, registration, [this](const HostAnswer& answer) {
         if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_LOST_CONNECTION)
-            MUSTER_LOG(server_.log(), Info, "the host did not stop to forward output, status %d",
+            MUSTER_LOG(services_.runtime.log(), Info, "the host did not stop to forward output, status %d",
                        answer.status);
     });
 }
 
 void Forwarder::upcall_push(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives,
                             Bytes bytes, HostDone done) {
-    const auto upcall = server_.host().module().push_stdin;
+    const auto upcall = services_.host.module().push_stdin;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     struct Arguments {
         pmix_proc_t source;
@@ -354,8 +356,8 @@ void Forwarder::upcall_push(const Caller& caller, std::vector<pmix_proc_t> targe
         Arguments{caller.proc, std::move(targets), std::move(directives), std::move(bytes), {}});
     caller.add_identity(kept->directives);
     kept->object = {reinterpret_cast<char*>(kept->bytes.data()), kept->bytes.size()};
-    done = server_.host().bounded("input", caller.proc, kept->directives, std::move(done));
-    server_.host().upcall("push_stdin", kept, std::move(done), [&](void* cbdata) {
+    done = services_.host.bounded("input", caller.proc, kept->directives, std::move(done));
+    services_.host.upcall("push_stdin", kept, std::move(done), [&](void* cbdata) {
         return upcall(&kept->source, kept->targets.data(), kept->targets.size(), kept->directives.data(),
                       kept->directives.size(), &kept->object, Host::on_op, cbdata);
     });
@@ -399,7 +401,7 @@ void Forwarder::push(const PeerPtr& peer, PushRequest request, HostDone done) {
     if (request.targets.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
     for (const pmix_proc_t& target : request.targets) {
         if (nspace_view(target.nspace).empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
-        if (!server_.namespaces().may_use(peer->uid, target)) return done(answer_of(PMIX_ERR_NO_PERMISSIONS));
+        if (!services_.namespaces.may_use(peer->uid, target)) return done(answer_of(PMIX_ERR_NO_PERMISSIONS));
     }
     const size_t size = request.bytes.size();
     Share& share = shares_[peer->index];
@@ -424,7 +426,7 @@ void Forwarder::push(const PeerPtr& peer, PushRequest request, HostDone done) {
 
 void Forwarder::push_by_host(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes,
                              HostDone done) {
-    push_from(Caller::host(server_.runtime()), std::move(targets), std::move(directives), Bytes(bytes),
+    push_from(Caller::host(services_.runtime), std::move(targets), std::move(directives), Bytes(bytes),
               std::move(done));
 }
 
@@ -453,7 +455,7 @@ void Forwarder::deliver(const PiecePtr& piece) {
     } else {
         show(nullptr, piece, true);
     }
-    if (proc_is(piece->source, server_.runtime().self())) return give_to_tools(*piece);
+    if (proc_is(piece->source, services_.runtime.self())) return give_to_tools(*piece);
     if (!wanted) keep_early(piece);
 }
 
@@ -484,7 +486,7 @@ void Forwarder::keep_early(const PiecePtr& piece) {
 /// A tool of the server's own user hears what this server itself writes without asking, under its reference
 /// 0.
 void Forwarder::give_to_tools(const OutputPiece& piece) {
-    for (const PeerPtr& peer : server_.peers()) {
+    for (const PeerPtr& peer : services_.peers.all()) {
         if (!is_tool(peer->kind) || !is_master(peer->uid) || peer->finalized || !peer->channel) continue;
         if (peer->channel->queued() > kWindow) {
             dropped_before_ += piece.bytes.size();
@@ -529,7 +531,7 @@ void Forwarder::send(const RegistrationPtr& registration, Peer& peer, const Piec
     Packer message = peer.packer();
     write_output(message, *piece, registration->reference, note);
     if (message.error() != PMIX_SUCCESS) {
-        MUSTER_LOG(server_.log(), Error, "output of %s for %s cannot be packed: status %d",
+        MUSTER_LOG(services_.runtime.log(), Error, "output of %s for %s cannot be packed: status %d",
                    proc_text(piece->source).c_str(), peer.text().c_str(), message.error());
         return;
     }

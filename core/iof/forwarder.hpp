@@ -13,17 +13,20 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/exchange/command_table.hpp"
 #include "core/exchange/exchange.hpp"
 #include "core/iof/input_gate.hpp"
 #include "core/iof/messages.hpp"
 #include "core/iof/piece_queue.hpp"
 #include "core/iof/sink.hpp"
-#include "core/server/handlers.hpp"
 #include "framework/base/keyed_hash.hpp"
 
 namespace muster {
 
-class Server;
+class Forwarding;
+class Namespaces;
+class Peers;
+class ProcessSets;
 
 /// The channels that a request means; PMIX_ERR_NOT_SUPPORTED where it names stdin, PMIX_ERR_BAD_PARAM for
 /// none and for unknown ones.
@@ -35,7 +38,16 @@ class Forwarder {
     using OnPiece = std::function<void(const OutputPiece& piece)>;
     using OnPulled = std::function<void(pmix_status_t status, size_t id)>;
 
-    explicit Forwarder(Server& server);
+    /// The services that the forwarder needs. All of them outlive the loop.
+    struct Services {
+        Runtime& runtime;
+        Host& host;
+        Namespaces& namespaces;
+        Peers& peers;
+        ProcessSets& process_sets;
+        Forwarding& forwarding;
+    };
+    explicit Forwarder(const Services& services);
     ~Forwarder();
 
     /// The directives of PMIx_server_init: how this server shows what the host delivers, where it does.
@@ -109,7 +121,7 @@ class Forwarder {
     void wait_for_room(const RegistrationPtr& registration, Peer& peer);
     std::unique_ptr<OutputSink> make_sink(const OutputStyle& style);
 
-    Server& server_;
+    const Services services_;
     const size_t early_limit_;         ///< bytes for each channel of each job
     const size_t most_registrations_;  ///< of one process
     OutputStyle style_;
@@ -131,5 +143,8 @@ class Forwarder {
     uint64_t dropped_before_ = 0;  ///< by readers that have gone
     bool closed_ = false;
 };
+
+/// Enters what clients and tools ask about forwarded input and output.
+void serve_forwarding(CommandTable& commands, Forwarder& forwarder);
 
 }  // namespace muster

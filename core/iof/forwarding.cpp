@@ -8,18 +8,16 @@
 
 namespace muster {
 
-Forwarding::Forwarding(Runtime& runtime)
-    : runtime_(runtime),
-      console_(runtime.loop(),
-               [this](pmix_iof_channel_t channel) { raise(PMIX_ERR_IOF_FAILURE, runtime_.self(), channel); }),
-      puller_(runtime),
-      pusher_(runtime) {}
+Forwarding::Forwarding(Exchange& exchange, Events& events)
+    : exchange_(exchange),
+      events_(events),
+      console_(
+          exchange.loop(),
+          [this](pmix_iof_channel_t channel) { raise(PMIX_ERR_IOF_FAILURE, exchange_.self(), channel); }),
+      puller_(exchange, *this),
+      pusher_(exchange, *this) {}
 
 Forwarding::~Forwarding() = default;
-
-void Forwarding::attach(Client& client) {
-    puller_.attach(client);
-}
 
 FindFacts Forwarding::find_facts() {
     return [this](const pmix_proc_t& source) {
@@ -29,7 +27,7 @@ FindFacts Forwarding::find_facts() {
             lookup.nspace = source.nspace;
             lookup.rank = source.rank;
             lookup.key = key;
-            runtime_.store().find(lookup, [&](const Found& found) { take(found.value); });
+            exchange_.store().find(lookup, [&](const Found& found) { take(found.value); });
         };
         look_up(PMIX_HOSTNAME, [&](const pmix_value_t& value) {
             if (const char* host = value_as_string(&value)) facts.host = host;
@@ -50,13 +48,13 @@ OutputSink::OnFailure Forwarding::on_failure() {
 void Forwarding::raise(pmix_status_t code, const pmix_proc_t& affected, pmix_iof_channel_t channel) {
     auto event = std::make_shared<Event>();
     event->status = code;
-    event->source = runtime_.self();
+    event->source = exchange_.self();
     event->range = PMIX_RANGE_PROC_LOCAL;
     event->info.add(PMIX_EVENT_AFFECTED_PROC, affected);
     event->info.add(kIofChannelKey, static_cast<uint16_t>(channel));
     [[maybe_unused]] const pmix_status_t read = event->read_directives();
     // Handlers may do anything; whoever reports is in the middle of something.
-    runtime_.loop().post([this, event] { runtime_.events().raise(event); });
+    exchange_.loop().post([this, event] { events_.raise(event); });
 }
 
 void Forwarding::finish() {

@@ -12,16 +12,20 @@
 
 namespace muster {
 
-class Client;
-class Runtime;
+class Events;
+class Forwarder;
 
 class Forwarding {
   public:
-    explicit Forwarding(Runtime& runtime);
+    Forwarding(Exchange& exchange, Events& events);
     ~Forwarding();
 
-    /// From now on output that `client` receives has its readers here. Before it connects.
-    void attach(Client& client);
+    /// From now on output that `upstream` receives has its readers here. Before it connects.
+    void attach(Upstream& upstream) { puller_.attach(upstream); }
+    /// Gives the forwarder of the server role of this process. On the loop, or before the loop runs.
+    void serve(Forwarder& forwarder) { forwarder_ = &forwarder; }
+    /// The forwarder of the server role of this process, or null.
+    Forwarder* forwarder() const { return forwarder_; }
 
     Puller& puller() { return puller_; }
     Pusher& pusher() { return pusher_; }
@@ -38,7 +42,9 @@ class Forwarding {
     void finish();
 
   private:
-    Runtime& runtime_;
+    Exchange& exchange_;
+    Events& events_;
+    Forwarder* forwarder_ = nullptr;
     Console console_;
     Puller puller_;
     Pusher pusher_;

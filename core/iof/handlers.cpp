@@ -1,37 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What clients and tools ask of a server about forwarded input and output (docs/reference/wire.md, commands
 // 22, 23, 29).
-#include "core/server/handlers.hpp"
 #include "core/iof/forwarder.hpp"
-#include "core/server/server.hpp"
 
 namespace muster {
+namespace {
 
-void handle::iof_pull(Server& server, const Request& request) {
+void pull(Forwarder& forwarder, const Request& request) {
     PullRequest pull;
     if (!pull.read(request.in)) return request.malformed();
-    server.forwarder().pull(request.peer, std::move(pull),
-                            [ref = request.asker(), tag = request.tag](pmix_status_t status, size_t id) {
-                                const PeerPtr peer = ref.lock();
-                                if (!peer) return;
-                                Packer reply = peer->packer();
-                                reply.status(status);
-                                if (status == PMIX_SUCCESS) reply.size(id);
-                                peer->reply(tag, std::move(reply));
-                            });
+    forwarder.pull(request.peer, std::move(pull),
+                   [ref = request.asker(), tag = request.tag](pmix_status_t status, size_t id) {
+                       const PeerPtr peer = ref.lock();
+                       if (!peer) return;
+                       Packer reply = peer->packer();
+                       reply.status(status);
+                       if (status == PMIX_SUCCESS) reply.size(id);
+                       peer->reply(tag, std::move(reply));
+                   });
 }
 
-void handle::iof_push(Server& server, const Request& request) {
+void push(Forwarder& forwarder, const Request& request) {
     PushRequest push;
     if (!push.read(request.in)) return request.malformed();
-    server.forwarder().push(request.peer, std::move(push), reply_to(request));
+    forwarder.push(request.peer, std::move(push), reply_to(request));
 }
 
-void handle::iof_deregister(Server& server, const Request& request) {
+void deregister(Forwarder& forwarder, const Request& request) {
     DeregisterRequest deregister;
     if (!deregister.read(request.in)) return request.malformed();
-    server.forwarder().stop(request.peer, deregister.reference, std::move(deregister.directives),
-                            reply_to(request));
+    forwarder.stop(request.peer, deregister.reference, std::move(deregister.directives), reply_to(request));
+}
+
+}  // namespace
+
+void serve_forwarding(CommandTable& commands, Forwarder& forwarder) {
+    commands.add(Command::IofPull, [&forwarder](const Request& request) { pull(forwarder, request); });
+    commands.add(Command::IofPush, [&forwarder](const Request& request) { push(forwarder, request); });
+    commands.add(Command::IofDeregister,
+                 [&forwarder](const Request& request) { deregister(forwarder, request); });
 }
 
 }  // namespace muster

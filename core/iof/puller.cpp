@@ -7,9 +7,8 @@
 #include <cstring>
 #include <utility>
 
-#include "core/client/client.hpp"
+#include "core/iof/forwarder.hpp"
 #include "core/iof/forwarding.hpp"
-#include "core/server/server.hpp"
 
 namespace muster {
 namespace {
@@ -57,12 +56,12 @@ struct Puller::Handler {
     }
 };
 
-Puller::Puller(Runtime& runtime) : runtime_(runtime) {}
+Puller::Puller(Exchange& exchange, Forwarding& forwarding) : exchange_(exchange), forwarding_(forwarding) {}
 Puller::~Puller() = default;
 
-void Puller::attach(Client& client) {
-    client.on_message(tag::kIof, [this](const Frame& frame) { receive(frame); });
-    client.on_lost([this](const pmix_proc_t& server) { lost(server); });
+void Puller::attach(Upstream& upstream) {
+    upstream.on_message(tag::kIof, [this](const Frame& frame) { receive(frame); });
+    upstream.on_lost([this](const pmix_proc_t& server) { lost(server); });
 }
 
 void Puller::set_style(InfoView directives) {
@@ -70,14 +69,13 @@ void Puller::set_style(InfoView directives) {
     if (style.read(directives) != PMIX_SUCCESS) return;
     style_ = style;
     if (!style.local.value_or(false)) return;
-    runtime_.loop().need_thread();
+    exchange_.loop().need_thread();
     unasked_ = make_sink(std::move(style));
 }
 
 std::unique_ptr<OutputSink> Puller::make_sink(OutputStyle style) {
-    Forwarding& forwarding = runtime_.forwarding();
-    return std::make_unique<OutputSink>(std::move(style), &forwarding.console(), forwarding.find_facts(),
-                                        forwarding.on_failure());
+    return std::make_unique<OutputSink>(std::move(style), &forwarding_.console(), forwarding_.find_facts(),
+                                        forwarding_.on_failure());
 }
 
 JobOutput Puller::output_of(InfoView directives) const {
@@ -110,7 +108,7 @@ void Puller::take_unasked(const OutputPiece& piece) {
     if (job == spawned_.end() || !piece.completes() || piece.channel == PMIX_FWD_STDDIAG_CHANNEL) return;
     // Hosts end stdout and stderr of each process, and mostly no stddiag.
     ++job->second.ended;
-    const auto size = runtime_.store().job_size(piece.source.nspace);
+    const auto size = exchange_.store().job_size(piece.source.nspace);
     if (!size || job->second.ended < *size * job->second.channels) return;
     if (job->second.sink) job->second.sink->finish();
     spawned_.erase(job);
@@ -121,13 +119,12 @@ void Puller::pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_chan
     auto handler = std::make_shared<Handler>();
     if (const pmix_status_t status = handler->read(directives); status != PMIX_SUCCESS)
         return done(status, 0);
-    if (!runtime_.loop().need_thread()) return done(PMIX_ERR_NOMEM, 0);  // output comes unasked
+    if (!exchange_.loop().need_thread()) return done(PMIX_ERR_NOMEM, 0);  // output comes unasked
     handler->function = function;
     if (function == nullptr || handler->style.to_files()) {
-        Forwarding& forwarding = runtime_.forwarding();
         handler->sink = std::make_unique<OutputSink>(handler->style,
-                                                     function == nullptr ? &forwarding.console() : nullptr,
-                                                     forwarding.find_facts(), forwarding.on_failure());
+                                                     function == nullptr ? &forwarding_.console() : nullptr,
+                                                     forwarding_.find_facts(), forwarding_.on_failure());
     }
     handler->id = next_id_++;
     handlers_[handler->id] = handler;
@@ -140,7 +137,7 @@ void Puller::pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_chan
     request.directives = std::move(directives);
     request.channels = channels;
     request.reference = handler->id;
-    if (Upstream* client = upstream_of(runtime_)) {
+    if (Upstream* client = exchange_.upstream()) {
         handler->server = client->server();
         Packer message = client->packer(Command::IofPull);
         request.write(message);
@@ -153,9 +150,9 @@ void Puller::pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_chan
             if (status != PMIX_SUCCESS) return refuse(status);
             done(PMIX_SUCCESS, handler->id);
         });
-    } else if (Server* server = runtime_.server()) {
+    } else if (Forwarder* forwarder = forwarding_.forwarder()) {
         handler->own_host = true;
-        server->forwarder().pull(
+        forwarder->pull(
             std::move(request), [this, handler](const OutputPiece& piece) { take(handler, piece); },
             [handler, refuse, done](pmix_status_t status, size_t id) {
                 if (status != PMIX_SUCCESS) return refuse(status);
@@ -176,11 +173,11 @@ void Puller::deregister(size_t id, Info directives, HostDone done) {
     handler->gone = true;
     handler->timer.reset();
     if (handler->own_host) {
-        Server* server = runtime_.server();
-        if (server == nullptr) return done({});
-        return server->forwarder().stop(nullptr, handler->remote_id, std::move(directives), done);
+        Forwarder* forwarder = forwarding_.forwarder();
+        if (forwarder == nullptr) return done({});
+        return forwarder->stop(nullptr, handler->remote_id, std::move(directives), done);
     }
-    Client* client = runtime_.client();
+    Upstream* client = exchange_.attached();
     // With the server that was asked its registration has gone.
     if (client == nullptr || !client->connected_to(handler->server)) return done({});
     Packer message = client->packer(Command::IofDeregister);
@@ -194,12 +191,12 @@ void Puller::deregister(size_t id, Info directives, HostDone done) {
 }
 
 void Puller::receive(const Frame& frame) {
-    const Client& client = *runtime_.client();
+    const Upstream& client = *exchange_.attached();
     Unpacker in(client.format(), frame.payload.view());
     OutputPiece piece;
     size_t reference = 0;
     if (!read_output(in, piece, reference)) {
-        MUSTER_LOG(runtime_.log(), Error, "a server sent output that cannot be read (%zu bytes)",
+        MUSTER_LOG(exchange_.log(), Error, "a server sent output that cannot be read (%zu bytes)",
                    frame.payload.size());
         return;
     }
@@ -216,13 +213,13 @@ void Puller::receive(const Frame& frame) {
 
 /// While our own stdout is not read nothing more is read from the servers, which then wait, too.
 void Puller::slow_down() {
-    Console& console = runtime_.forwarding().console();
+    Console& console = forwarding_.console();
     if (slowed_ || !console.full()) return;
     slowed_ = true;
-    runtime_.client()->pause(true);
+    exchange_.attached()->pause(true);
     console.on_room([this] {
         slowed_ = false;
-        runtime_.client()->pause(false);
+        exchange_.attached()->pause(false);
     });
 }
 
@@ -257,8 +254,8 @@ void Puller::take(const HandlerPtr& handler, const OutputPiece& piece) {
             stream.source = piece.source;
             stream.channel = piece.channel;
             if (handler->style.marks()) {
-                stream.formatter = std::make_unique<LineFormatter>(
-                    handler->style, piece.source, piece.channel, runtime_.forwarding().find_facts());
+                stream.formatter = std::make_unique<LineFormatter>(handler->style, piece.source,
+                                                                   piece.channel, forwarding_.find_facts());
             }
         }
         if (!stream.formatter) {
@@ -291,7 +288,7 @@ void Puller::buffer(const HandlerPtr& handler, Stream& stream, std::string_view 
              std::exchange(stream.buffer, {}), {});
     } else if (handler->buffer_time.count() > 0 && !handler->timer) {
         handler->timer =
-            runtime_.loop().after(handler->buffer_time, [this, weak = std::weak_ptr<Handler>(handler)] {
+            exchange_.loop().after(handler->buffer_time, [this, weak = std::weak_ptr<Handler>(handler)] {
                 const HandlerPtr due = weak.lock();
                 if (!due) return;
                 due->timer.reset();

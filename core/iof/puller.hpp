@@ -20,8 +20,7 @@
 
 namespace muster {
 
-class Client;
-class Runtime;
+class Forwarding;
 
 /// How a tool shows the output of a job that it spawns.
 struct JobOutput {
@@ -36,11 +35,11 @@ class Puller {
   public:
     using OnPulled = std::function<void(pmix_status_t status, size_t id)>;
 
-    explicit Puller(Runtime& runtime);
+    Puller(Exchange& exchange, Forwarding& forwarding);
     ~Puller();
 
-    /// From now on what `client` receives is for us. Before it connects.
-    void attach(Client& client);
+    /// From now on the output that `upstream` receives is for us. Before it connects.
+    void attach(Upstream& upstream);
 
     /// PMIx_IOF_pull. `function`: null for stdout and stderr of this process.
     void pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_channel_t channels,
@@ -82,7 +81,8 @@ class Puller {
     void slow_down();
     std::unique_ptr<OutputSink> make_sink(OutputStyle style);
 
-    Runtime& runtime_;
+    Exchange& exchange_;
+    Forwarding& forwarding_;
     bool slowed_ = false;  ///< our servers are not read
     size_t next_id_ = 1;
     std::unordered_map<size_t, HandlerPtr> handlers_;

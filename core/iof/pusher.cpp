@@ -10,9 +10,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/client/client.hpp"
+#include "core/iof/forwarder.hpp"
 #include "core/iof/forwarding.hpp"
-#include "core/server/server.hpp"
 
 namespace muster {
 namespace {
@@ -56,7 +55,7 @@ struct Pusher::Stdin {
     std::unique_ptr<Watch> later;
 };
 
-Pusher::Pusher(Runtime& runtime) : runtime_(runtime) {}
+Pusher::Pusher(Exchange& exchange, Forwarding& forwarding) : exchange_(exchange), forwarding_(forwarding) {}
 Pusher::~Pusher() = default;
 
 void Pusher::push(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done) {
@@ -129,13 +128,13 @@ void Pusher::send(Item item) {
         done(std::move(answer));
         pump();
     };
-    if (Upstream* client = upstream_of(runtime_)) {
+    if (Upstream* client = exchange_.upstream()) {
         Packer message = client->packer(Command::IofPush);
         message.procs(item.targets.data(), item.targets.size()).infos(item.directives).bytes(item.bytes);
         ask(*client, std::move(message), {}, std::move(answered));
-    } else if (Server* server = runtime_.server()) {
-        server->forwarder().push_by_host(std::move(item.targets), std::move(item.directives), item.bytes,
-                                         std::move(answered));
+    } else if (Forwarder* forwarder = forwarding_.forwarder()) {
+        forwarder->push_by_host(std::move(item.targets), std::move(item.directives), item.bytes,
+                                std::move(answered));
     } else {
         answered(answer_of(PMIX_ERR_UNREACH));
     }
@@ -171,13 +170,13 @@ void Pusher::watch_stdin() {
     // A program in the background that reads from its terminal is stopped.
     if (isatty(STDIN_FILENO) != 0 && tcgetpgrp(STDIN_FILENO) != getpgrp()) {
         stdin_->readable.reset();
-        stdin_->later = runtime_.loop().after(kTerminalCheck, [this] { watch_stdin(); });
+        stdin_->later = exchange_.loop().after(kTerminalCheck, [this] { watch_stdin(); });
         return;
     }
     if (stdin_->always_ready) {
-        stdin_->later = runtime_.loop().after(std::chrono::milliseconds(0), [this] { read_stdin(); });
+        stdin_->later = exchange_.loop().after(std::chrono::milliseconds(0), [this] { read_stdin(); });
     } else if (!stdin_->readable) {
-        stdin_->readable = runtime_.loop().watch(STDIN_FILENO, [this](EventLoop::Ready) { read_stdin(); });
+        stdin_->readable = exchange_.loop().watch(STDIN_FILENO, [this](EventLoop::Ready) { read_stdin(); });
     } else {
         stdin_->readable->want_read(true);
     }
@@ -191,10 +190,10 @@ void Pusher::read_stdin() {
     collected.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && (error == EINTR || error == EAGAIN)) return watch_stdin();
     if (got <= 0) stdin_->ended = true;
-    if (got < 0) runtime_.forwarding().raise(PMIX_ERR_IOF_FAILURE, runtime_.self(), PMIX_FWD_STDIN_CHANNEL);
+    if (got < 0) forwarding_.raise(PMIX_ERR_IOF_FAILURE, exchange_.self(), PMIX_FWD_STDIN_CHANNEL);
     if (stdin_->ended || collected.size() >= stdin_->size) return pass_on_stdin();
     if (stdin_->longest.count() > 0 && !stdin_->timer)
-        stdin_->timer = runtime_.loop().after(stdin_->longest, [this] { pass_on_stdin(); });
+        stdin_->timer = exchange_.loop().after(stdin_->longest, [this] { pass_on_stdin(); });
     watch_stdin();
 }
 
@@ -230,14 +229,14 @@ void Pusher::push_stdin(const Stdin& from, const std::shared_ptr<Bytes>& bytes, 
 void Pusher::end_stdin(pmix_status_t status) {
     const auto ended = std::exchange(stdin_, nullptr);
     if (status != PMIX_SUCCESS) {
-        runtime_.forwarding().raise(PMIX_ERR_IOF_FAILURE, runtime_.self(), PMIX_FWD_STDIN_CHANNEL);
+        forwarding_.raise(PMIX_ERR_IOF_FAILURE, exchange_.self(), PMIX_FWD_STDIN_CHANNEL);
         return;
     }
     Info directives = std::move(ended->directives);
     if (!directives.view().has(PMIX_IOF_COMPLETE)) directives.add(PMIX_IOF_COMPLETE, true);
     push(std::move(ended->targets), std::move(directives), {}, [this](const HostAnswer& answer) {
         const pmix_status_t code = is_taken(answer.status) ? PMIX_ERR_IOF_COMPLETE : PMIX_ERR_IOF_FAILURE;
-        runtime_.forwarding().raise(code, runtime_.self(), PMIX_FWD_STDIN_CHANNEL);
+        forwarding_.raise(code, exchange_.self(), PMIX_FWD_STDIN_CHANNEL);
     });
 }
 

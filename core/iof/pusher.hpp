@@ -14,11 +14,11 @@
 
 namespace muster {
 
-class Runtime;
+class Forwarding;
 
 class Pusher {
   public:
-    explicit Pusher(Runtime& runtime);
+    Pusher(Exchange& exchange, Forwarding& forwarding);
     ~Pusher();
 
     /// Passes on bytes (none: the end of the input), which stay the caller's until `done`. In order; no more
@@ -54,7 +54,8 @@ class Pusher {
     void push_stdin(const Stdin& from, const std::shared_ptr<Bytes>& bytes, HostDone done);
     void end_stdin(pmix_status_t status);
 
-    Runtime& runtime_;
+    Exchange& exchange_;
+    Forwarding& forwarding_;
     std::deque<Item> queue_;
     size_t queued_ = 0;      ///< bytes of queue_
     size_t on_the_way_ = 0;  ///< bytes without answer yet

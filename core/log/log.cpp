@@ -62,9 +62,10 @@ void log_by_host(Runtime& runtime, Host& host, const Caller& caller, Info data, 
 
 }  // namespace
 
-void log_data(Runtime& runtime, Info data, Info directives, HostDone done) {
-    Upstream* upstream = upstream_of(runtime);
-    if (upstream == nullptr) return done(answer_of(write_here(runtime, runtime.self(), data, directives)));
+void log_data(Exchange& exchange, Info data, Info directives, HostDone done) {
+    Upstream* upstream = exchange.upstream();
+    if (upstream == nullptr)
+        return done(answer_of(write_here(exchange.runtime(), exchange.self(), data, directives)));
     const time_t timestamp =
         directives.view().is_true(PMIX_LOG_GENERATE_TIMESTAMP) ? std::time(nullptr) : time_t{0};
     Packer message = upstream->packer(Command::Log);

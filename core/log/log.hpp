@@ -10,7 +10,7 @@ namespace muster {
 class Namespaces;
 
 /// To our server; written by this process itself where there is none, and by a server for itself.
-void log_data(Runtime& runtime, Info data, Info directives, HostDone done);
+void log_data(Exchange& exchange, Info data, Info directives, HostDone done);
 
 /// Registers the handler of a server: Log.
 void serve_log(CommandTable& commands, Runtime& runtime, Host& host, Namespaces& namespaces);

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <functional>
 
-#include "core/client/client.hpp"
+#include "core/modex/fetch.hpp"
+#include "core/modex/modex.hpp"
 #include "core/runtime/completion.hpp"
-#include "core/server/server.hpp"
 #include "framework/base/uncancelled.hpp"
 
 namespace muster {
@@ -33,14 +33,16 @@ Lookup::Realm realm_of_array(std::string_view key) {
 
 }  // namespace
 
-pmix_status_t GetCall::prepare(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info) {
+pmix_status_t GetCall::prepare(Exchange& exchange, Modex* modex, const pmix_proc_t* proc, const char* key,
+                               InfoView info) {
     const size_t length = key == nullptr ? 0 : strnlen(key, PMIX_MAX_KEYLEN + 1);
     if (key != nullptr && (length == 0 || length > PMIX_MAX_KEYLEN)) return PMIX_ERR_BAD_PARAM;
     if (info.size > 0 && info.data == nullptr) return PMIX_ERR_BAD_PARAM;
-    runtime_ = &runtime;
-    target_ = proc == nullptr ? runtime.self() : *proc;
-    if (!runtime.groups().translate(target_)) return PMIX_ERR_NOT_FOUND;
-    if (target_.nspace[0] == '\0') nspace_load(target_.nspace, nspace_view(runtime.self().nspace));
+    exchange_ = &exchange;
+    modex_ = modex;
+    target_ = proc == nullptr ? exchange.self() : *proc;
+    if (!exchange.groups().translate(target_)) return PMIX_ERR_NOT_FOUND;
+    if (target_.nspace[0] == '\0') nspace_load(target_.nspace, nspace_view(exchange.self().nspace));
     array_of_ = realm_of_array({key, length});
     key_ = array_of_ == Lookup::Realm::Auto ? key : nullptr;
     memberships_ = names_memberships({key, length});
@@ -57,9 +59,9 @@ pmix_status_t GetCall::read_directives() {
     if (array_of_ != Lookup::Realm::Auto) lookup_.realm = array_of_;
     // Sets and groups come and go, and only the server is told of it.
     if (memberships_ && !directives_.optional) {
-        const Client* client = runtime_->client();
-        directives_.refresh |= runtime_->server() != nullptr || (client != nullptr && client->connected() &&
-                                                                 client->server_version().muster != 0);
+        const Upstream* upstream = exchange_->upstream();
+        directives_.refresh |=
+            modex_ != nullptr || (upstream != nullptr && upstream->server_version().muster != 0);
     }
     return status;
 }
@@ -88,22 +90,22 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
         }
     };
     // By reference: what it captures is too much to be kept in the visitor without an allocation.
-    pmix_status_t status = runtime_->store().find(lookup_, std::ref(visit));
-    if (status == PMIX_ERR_INVALID_NAMESPACE && proc_is(target_, runtime_->self())) {
+    pmix_status_t status = exchange_->store().find(lookup_, std::ref(visit));
+    if (status == PMIX_ERR_INVALID_NAMESPACE && proc_is(target_, exchange_->self())) {
         // A server need not register itself. It runs on this node.
         Lookup of_node = lookup_;
         of_node.rank = PMIX_RANK_WILDCARD;
-        status = runtime_->store().find(of_node, std::ref(visit));
+        status = exchange_->store().find(of_node, std::ref(visit));
     }
-    if (status != PMIX_SUCCESS && proc_is(target_, runtime_->self())) {
-        if (const pmix_info_t* fact = runtime_->own_facts().find(key_)) {
+    if (status != PMIX_SUCCESS && proc_is(target_, exchange_->self())) {
+        if (const pmix_info_t* fact = exchange_->runtime().own_facts().find(key_)) {
             visit(Found{key_, fact->value, true});
             status = PMIX_SUCCESS;
         }
     }
     if (status != PMIX_SUCCESS && memberships_ && key_is(key_, PMIX_GROUP_NAMES)) {
         // A server of another library does not say; what we are in ourselves we know.
-        const Value names = runtime_->groups().names_value(target_);
+        const Value names = exchange_->groups().names_value(target_);
         if (names.type() != PMIX_UNDEF) {
             visit(Found{key_, *names, false});
             status = PMIX_SUCCESS;
@@ -115,7 +117,7 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
 pmix_status_t GetCall::look_for_all(pmix_value_t** result) {
     pmix_status_t outcome = PMIX_SUCCESS;
     Info all;
-    const pmix_status_t status = runtime_->store().find(lookup_, [&](const Found& found) {
+    const pmix_status_t status = exchange_->store().find(lookup_, [&](const Found& found) {
         const pmix_status_t added = all.add_copy(found.key, found.value);
         if (added != PMIX_SUCCESS) outcome = added;
     });
@@ -136,13 +138,12 @@ pmix_status_t GetCall::look_for_all(pmix_value_t** result) {
 pmix_status_t GetCall::may_ask() const {
     if (directives_.optional) return PMIX_ERR_NOT_FOUND;
     if (lookup_.scope == PMIX_INTERNAL) return PMIX_ERR_NOT_FOUND;
-    const bool client = runtime_->client() != nullptr && runtime_->client()->connected();
-    if (client) {
+    if (exchange_->upstream() != nullptr) {
         // What we have not put ourselves, nobody else has of us.
-        const bool own = proc_is(target_, runtime_->self());
+        const bool own = proc_is(target_, exchange_->self());
         return own && key_ != nullptr && !key_is_reserved(key_) ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
     }
-    return runtime_->server() != nullptr ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+    return modex_ != nullptr ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
 /// Whether the server has the value already or will never have it: the key is reserved, and the process is on
@@ -150,9 +151,10 @@ pmix_status_t GetCall::may_ask() const {
 /// the request is PMIX_IMMEDIATE. The server has to ask other nodes about processes elsewhere.
 bool GetCall::waits_for_nothing() const {
     if (key_ == nullptr || !key_is_reserved(key_) || memberships_ || directives_.immediate) return false;
-    if (runtime_->client()->server_version().muster != 0 || target_.rank == PMIX_RANK_WILDCARD) return false;
-    const Gds& store = runtime_->store();
-    if (proc_is(target_, runtime_->self())) return true;
+    if (exchange_->attached()->server_version().muster != 0 || target_.rank == PMIX_RANK_WILDCARD)
+        return false;
+    const Gds& store = exchange_->store();
+    if (proc_is(target_, exchange_->self())) return true;
     const std::optional<uint32_t> size = store.job_size(target_.nspace);
     if (!size) return false;
     const std::vector<pmix_rank_t> local = store.local_ranks(target_.nspace);
@@ -197,19 +199,18 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
         if (status == PMIX_ERR_INVALID_NAMESPACE) status = PMIX_ERR_NOT_FOUND;
         done(status, value);
     };
-    Client* client = self.runtime_->client();
-    if (client != nullptr && client->connected()) {
-        if (!self.waits_for_nothing()) return client->fetch(self.target_, self.key_, self.info_, again);
+    Exchange& exchange = *self.exchange_;
+    if (exchange.upstream() != nullptr) {
+        if (!self.waits_for_nothing()) return fetch(exchange, self.target_, self.key_, self.info_, again);
         Info at_once;
         if (at_once.add_copies(self.info_) != PMIX_SUCCESS) return done(PMIX_ERR_BAD_PARAM, nullptr);
         at_once.add(PMIX_IMMEDIATE, true);
-        return client->fetch(self.target_, self.key_, at_once, again);
+        return fetch(exchange, self.target_, self.key_, at_once, again);
     }
-    Server* server = self.runtime_->server();
-    if (server == nullptr) return done(PMIX_ERR_NOT_FOUND, nullptr);
+    if (self.modex_ == nullptr) return done(PMIX_ERR_NOT_FOUND, nullptr);
     if (self.memberships_) {
-        Value names = key_is(self.key_, PMIX_PSET_NAMES) ? server->process_sets().names_value(self.target_)
-                                                         : self.runtime_->groups().names_value(self.target_);
+        Value names = key_is(self.key_, PMIX_PSET_NAMES) ? self.modex_->names_of_sets(self.target_)
+                                                         : exchange.groups().names_value(self.target_);
         if (names.type() == PMIX_UNDEF) return again(PMIX_SUCCESS);
         auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
         if (holder == nullptr) return done(PMIX_ERR_NOMEM, nullptr);
@@ -221,18 +222,18 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
     // only on its word.
     if (!self.directives_.timeout) return again(PMIX_SUCCESS);
     GetRequest request;
-    request.requester = self.runtime_->self();
+    request.requester = exchange.self();
     request.target = self.target_;
     if (self.key_ != nullptr) request.key = self.key_;
     if (auto copy = Info::copy_of(self.info_)) request.info = std::move(*copy);
-    request.format = self.runtime_->own_format();
-    server->modex().get(std::move(request), [again](pmix_status_t status, Bytes) { again(status); });
+    request.format = exchange.runtime().own_format();
+    self.modex_->get(std::move(request), [again](pmix_status_t status, Bytes) { again(status); });
 }
 
-pmix_status_t get_blocking(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info,
-                           pmix_value_t** result) {
+pmix_status_t get_blocking(Exchange& exchange, Modex* modex, const pmix_proc_t* proc, const char* key,
+                           InfoView info, pmix_value_t** result) {
     GetCall call;
-    pmix_status_t status = call.prepare(runtime, proc, key, info);
+    pmix_status_t status = call.prepare(exchange, modex, proc, key, info);
     if (status != PMIX_SUCCESS) return status;
     if (!call.must_refresh()) {
         status = call.look(result);
@@ -248,11 +249,11 @@ pmix_status_t get_blocking(Runtime& runtime, const pmix_proc_t* proc, const char
         pmix_value_t* value = nullptr;
     };
     auto shared = std::make_shared<GetCall>();
-    if (status = shared->prepare(runtime, proc, key, info); status != PMIX_SUCCESS) return status;
+    if (status = shared->prepare(exchange, modex, proc, key, info); status != PMIX_SUCCESS) return status;
     if (status = shared->detach(); status != PMIX_SUCCESS) return status;
     pmix_value_t* storage = *result;
     const Answer answer =
-        call_and_wait<Answer>(runtime.loop(), {PMIX_ERR_WOULD_BLOCK, nullptr}, [shared](auto deliver) {
+        call_and_wait<Answer>(exchange.loop(), {PMIX_ERR_WOULD_BLOCK, nullptr}, [shared](auto deliver) {
             GetCall::ask(shared, [deliver](pmix_status_t code, pmix_value_t* value) {
                 deliver({code, value});
             });

@@ -7,10 +7,12 @@
 #include <memory>
 #include <string>
 
+#include "core/exchange/exchange.hpp"
 #include "core/runtime/get_directives.hpp"
-#include "core/runtime/runtime.hpp"
 
 namespace muster {
+
+class Modex;
 
 /// One call of PMIx_Get or PMIx_Get_nb. Owns copies of what it must keep when it leaves the caller's thread.
 class GetCall {
@@ -18,7 +20,9 @@ class GetCall {
     /// `result` receives a value to be freed by PMIx_Value_free (n = 1), or, as the directives ask, the
     /// caller's own storage is filled, or a pointer into the store is given. `proc` and `key` may be null
     /// (ourselves; everything). Returns PMIX_ERR_BAD_PARAM for a call that makes no sense.
-    pmix_status_t prepare(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info);
+    /// `modex`: of the server role of this process, or null.
+    pmix_status_t prepare(Exchange& exchange, Modex* modex, const pmix_proc_t* proc, const char* key,
+                          InfoView info);
 
     /// From the store. PMIX_ERR_NOT_FOUND when it is not there (or must be fetched anew). Any thread.
     pmix_status_t look(pmix_value_t** result);
@@ -31,7 +35,7 @@ class GetCall {
     static void ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_t, pmix_value_t*)> done);
 
     /// What we posted ourselves is never stale.
-    bool must_refresh() const { return directives_.refresh && !proc_is(target_, runtime_->self()); }
+    bool must_refresh() const { return directives_.refresh && !proc_is(target_, exchange_->self()); }
 
   private:
     pmix_status_t read_directives();
@@ -43,7 +47,8 @@ class GetCall {
         Info info;
     };
 
-    Runtime* runtime_ = nullptr;
+    Exchange* exchange_ = nullptr;
+    Modex* modex_ = nullptr;
     pmix_proc_t target_;                            ///< since prepare(); its 260 bytes are not filled twice
     const char* key_ = nullptr;                     ///< null: everything
     bool memberships_ = false;                      ///< the key's values change by themselves
@@ -55,7 +60,7 @@ class GetCall {
 };
 
 /// The blocking form as a whole. The thread cannot be cancelled where it waits, and waits nowhere else.
-pmix_status_t get_blocking(Runtime& runtime, const pmix_proc_t* proc, const char* key, InfoView info,
-                           pmix_value_t** result);
+pmix_status_t get_blocking(Exchange& exchange, Modex* modex, const pmix_proc_t* proc, const char* key,
+                           InfoView info, pmix_value_t** result);
 
 }  // namespace muster

@@ -8,10 +8,9 @@
 #include <iterator>
 
 #include "core/exchange/exchange.hpp"
-#include "core/exchange/group_table.hpp"
-#include "core/groups/group_query.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/exchange/peers.hpp"
 #include "core/runtime/get_directives.hpp"
-#include "core/server/server.hpp"
 #include "framework/base/compress.hpp"
 
 namespace muster {
@@ -45,8 +44,19 @@ void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values) {
     out.bytes(object.view());
 }
 
+Modex::Modex(Exchange& exchange, Host& host, Namespaces& namespaces, const Peers& peers, Sources sources)
+    : exchange_(exchange),
+      host_(host),
+      namespaces_(namespaces),
+      peers_(peers),
+      sources_(std::move(sources)),
+      most_committed_(exchange.runtime().parameters().size("server_base_max_committed")),
+      most_at_once_(exchange.runtime().parameters().size("server_base_max_payload")) {}
+
+Modex::~Modex() = default;
+
 std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
-    const Gds& store = server_.runtime().store();
+    const Gds& store = exchange_.store();
     pmix_proc_t owner = request.target;
     Packer out(request.format);
     Packer values(request.format);
@@ -83,8 +93,8 @@ std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
 std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
     const bool sets = request.key && key_is(request.key->c_str(), PMIX_PSET_NAMES);
     if (sets || (request.key && key_is(request.key->c_str(), PMIX_GROUP_NAMES))) {
-        const Value names = sets ? server_.process_sets().names_value(request.target)
-                                 : server_.runtime().groups().names_value(request.target);
+        const Value names =
+            sets ? sources_.process_sets(request.target) : exchange_.groups().names_value(request.target);
         if (names.type() != PMIX_UNDEF) {
             Packer out(request.format);
             Packer values(request.format);
@@ -93,14 +103,14 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
             return out.take();
         }
     }
-    const Gds& store = server_.runtime().store();
+    const Gds& store = exchange_.store();
     const bool job_level = request.target.rank == PMIX_RANK_WILDCARD ||
                            request.target.rank == PMIX_RANK_UNDEF ||
                            (request.key && key_is_reserved(request.key->c_str()));
     if (job_level) return job_level_answer(request);
 
     if (!may_give(request.requester, user_of(request), request.target)) return std::nullopt;
-    const bool local = server_.namespaces().is_local(request.target);
+    const bool local = namespaces_.is_local(request.target);
     Packer values(request.format);
     bool has_key = !request.key.has_value();
     Lookup lookup;
@@ -156,13 +166,13 @@ void Modex::get(GetRequest request, OnGet done) {
 }
 
 void Modex::get_group_names(GetRequest request, const GetDirectives& directives, OnGet done) {
-    Caller caller = Caller::host(server_.runtime());
-    for (const PeerPtr& peer : server_.peers()) {
+    Caller caller = Caller::host(exchange_.runtime());
+    for (const PeerPtr& peer : peers_.all()) {
         if (proc_is(peer->proc, request.requester)) caller = Caller::of(*peer);
     }
     const auto kept = std::make_shared<GetRequest>(std::move(request));
-    group_names(
-        server_, caller, &kept->target, kept->info,
+    sources_.group_names(
+        caller, kept->target, kept->info,
         [this, kept, directives, done = std::move(done)](const std::vector<std::string>& names) mutable {
             if (names.empty()) return get_value(std::move(*kept), directives, std::move(done));
             Packer out(kept->format);
@@ -175,14 +185,13 @@ void Modex::get_group_names(GetRequest request, const GetDirectives& directives,
 }
 
 void Modex::get_value(GetRequest request, const GetDirectives& directives, OnGet done) {
-    Namespace* nspace = server_.namespaces().find(request.target.nspace);
+    Namespace* nspace = namespaces_.find(request.target.nspace);
     const bool local = nspace != nullptr && nspace->is_local(request.target.rank);
     // A copy of remote data may be stale; what a local process committed is always current.
     if (!directives.refresh || local) {
         if (auto blob = try_answer(request)) return done(PMIX_SUCCESS, std::move(*blob));
     }
-    if (server_.node_description().offers(request))
-        return server_.node_description().answer(request, std::move(done));
+    if (sources_.describe_node(request, done)) return;
     if (directives.immediate) return done(PMIX_ERR_NOT_FOUND, {});
 
     const bool reserved = request.key && key_is_reserved(request.key->c_str());
@@ -203,7 +212,7 @@ void Modex::get_value(GetRequest request, const GetDirectives& directives, OnGet
         const bool bounded = client != nullptr && client->commits > 0;
         return wait(std::move(request), std::move(done), bounded);
     }
-    if (server_.host().module().direct_modex == nullptr) {
+    if (host_.module().direct_modex == nullptr) {
         if (nspace != nullptr) return done(PMIX_ERR_NOT_FOUND, {});
         return wait(std::move(request), std::move(done), true);  // the job may be registered yet
     }
@@ -235,18 +244,18 @@ void Modex::wait(GetRequest request, OnGet done, bool bounded) {
 
 /// The process may or may not post more: waiting for it has an end.
 void Modex::bound(Waiting& waiting) {
-    const double seconds = server_.runtime().parameters().seconds("server_base_max_wait");
+    const double seconds = exchange_.runtime().parameters().seconds("server_base_max_wait");
     arm(waiting, std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000)), PMIX_ERR_NOT_FOUND);
 }
 
 void Modex::arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t verdict) {
-    waiting.time_limit = server_.runtime().loop().after(limit, [this, &waiting, verdict] {
+    waiting.time_limit = exchange_.loop().after(limit, [this, &waiting, verdict] {
         const auto found = waiting_.find(Proc(waiting.request.target));
         if (found == waiting_.end()) return;
         const auto expired = std::move(*waiting.place);
         found->second.erase(expired->place);
         if (found->second.empty()) waiting_.erase(found);
-        MUSTER_LOG(server_.log(), Info, "gave up waiting for %s of %s on behalf of %s",
+        MUSTER_LOG(exchange_.log(), Info, "gave up waiting for %s of %s on behalf of %s",
                    expired->request.key ? expired->request.key->c_str() : "the data",
                    proc_text(expired->request.target).c_str(), proc_text(expired->request.requester).c_str());
         expired->done(verdict, {});
@@ -255,12 +264,12 @@ void Modex::arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t
 
 uint32_t Modex::user_of(const GetRequest& request) const {
     const PeerPtr peer = request.asker.lock();
-    return peer ? peer->uid : Caller::host(server_.runtime()).uid;
+    return peer ? peer->uid : Caller::host(exchange_.runtime()).uid;
 }
 
 bool Modex::may_give(const pmix_proc_t& requester, uint32_t uid, const pmix_proc_t& target) const {
     if (is_master(uid) || nspace_is(requester.nspace, target.nspace)) return true;
-    if (const auto owner = server_.namespaces().owner_of(target)) return *owner == uid;
+    if (const auto owner = namespaces_.owner_of(target)) return *owner == uid;
     const auto given = given_to_.find(Proc(target));
     return given != given_to_.end() && given->second.count(uid) != 0;
 }
@@ -288,11 +297,11 @@ void Modex::ask_host(const pmix_proc_t& target) {
         if (waiting->request.key) info.add(PMIX_REQUIRED_KEY, waiting->request.key->c_str());
         // And who asks: may it have the data? Only the host knows whose process runs elsewhere.
         const PeerPtr peer = waiting->request.asker.lock();
-        const Caller caller = peer ? Caller::of(*peer) : Caller::host(server_.runtime());
+        const Caller caller = peer ? Caller::of(*peer) : Caller::host(exchange_.runtime());
         caller.add_identity(info);
         info.add(PMIX_REQUESTOR, waiting->request.requester);
     }
-    server_.host().direct_modex(target, std::move(info), [this, target](HostAnswer answer) {
+    host_.direct_modex(target, std::move(info), [this, target](HostAnswer answer) {
         host_answered(target, answer.status, answer.data.view());
     });
 }
@@ -302,14 +311,14 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
     // The namespace went away meanwhile: its data must not come back.
     const auto asked = in_flight_.extract(key);
     if (asked.empty()) return;
-    Gds& store = server_.runtime().store();
+    Gds& store = exchange_.store();
     if (status == PMIX_SUCCESS) {
-        Unpacker values(server_.runtime().own_format(), data);
+        Unpacker values(exchange_.runtime().own_format(), data);
         while (!values.at_end()) {
             std::string name;
             Value value;
             if (!values.kval(name, value) || value_decompress(value.get()) != PMIX_SUCCESS) {
-                MUSTER_LOG(server_.log(), Error, "direct modex for %s brought bytes that cannot be read",
+                MUSTER_LOG(exchange_.log(), Error, "direct modex for %s brought bytes that cannot be read",
                            key.text().c_str());
                 break;
             }
@@ -318,7 +327,7 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
         }
     }
     // Where the owner is known, nobody asks for whom it was (may_give()).
-    if (status == PMIX_SUCCESS && !is_master(asked.mapped()) && !server_.namespaces().owner_of(key.to_c()))
+    if (status == PMIX_SUCCESS && !is_master(asked.mapped()) && !namespaces_.owner_of(key.to_c()))
         given_to_[key].insert(asked.mapped());
     if (status == PMIX_SUCCESS) keep_foreign(key);
     // Those that asked before this answer are done with it, unless they have said how long they wait; those
@@ -354,27 +363,27 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
 void Modex::keep_foreign(const Proc& target) {
     const pmix_proc_t proc = target.to_c();
     const auto registered = [this](const pmix_proc_t& one) {
-        const Namespace* nspace = server_.namespaces().find(one.nspace);
-        const auto size = server_.runtime().store().job_size(one.nspace);
+        const Namespace* nspace = namespaces_.find(one.nspace);
+        const auto size = exchange_.store().job_size(one.nspace);
         return nspace != nullptr && nspace->registered && (!size || one.rank < *size);
     };
     if (registered(proc) || std::find(foreign_.begin(), foreign_.end(), target) != foreign_.end()) return;
     foreign_.push_back(target);
     // Who waits for the latest is to find it.
     const size_t most =
-        std::max<size_t>(server_.runtime().parameters().size("server_base_max_foreign_processes"), 1);
+        std::max<size_t>(exchange_.runtime().parameters().size("server_base_max_foreign_processes"), 1);
     while (foreign_.size() > most) {
         const Proc oldest = std::move(foreign_.front());
         foreign_.pop_front();
         if (registered(oldest.to_c())) continue;  // since then
         given_to_.erase(oldest);
-        server_.runtime().store().forget(oldest.to_c());
+        exchange_.store().forget(oldest.to_c());
     }
 }
 
 void Modex::ask_again_later(const pmix_proc_t& target) {
     Again& again = again_.try_emplace(Proc(target), Again{kFirstPause, nullptr}).first->second;
-    again.timer = server_.runtime().loop().after(again.pause, [this, target] {
+    again.timer = exchange_.loop().after(again.pause, [this, target] {
         const Proc key(target);
         if (waiting_.count(key) == 0) {
             again_.erase(key);  // with it this timer
@@ -397,7 +406,7 @@ void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
     WaitingList list = std::move(found->second);
     waiting_.erase(found);
     WaitingList later;
-    const LocalClient* client = server_.namespaces().client(target.to_c());
+    const LocalClient* client = namespaces_.client(target.to_c());
     const bool has_committed = client == nullptr || client->commits > 0;
     for (auto next = list.begin(); next != list.end();) {
         const auto at = next++;
@@ -418,9 +427,9 @@ void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
 
 void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
     if (closed_) return done(PMIX_ERR_LOST_CONNECTION, {});
-    const Gds& store = server_.runtime().store();
-    Namespace* nspace = server_.namespaces().find(proc.nspace);
-    Packer values(server_.runtime().own_format());
+    const Gds& store = exchange_.store();
+    Namespace* nspace = namespaces_.find(proc.nspace);
+    Packer values(exchange_.runtime().own_format());
     if (proc.rank == PMIX_RANK_WILDCARD || proc.rank == PMIX_RANK_UNDEF) {
         if (nspace == nullptr || !nspace->registered) {
             requested_[Proc(proc)].push_back(std::move(done));
@@ -450,8 +459,8 @@ void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
 }
 
 Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected) {
-    const Gds& store = server_.runtime().store();
-    const WireFormat format = server_.runtime().own_format();
+    const Gds& store = exchange_.store();
+    const WireFormat format = exchange_.runtime().own_format();
     Packer body(format);
     body.byte(collected ? 1 : 0);
     for (const pmix_proc_t& proc : local) {
@@ -470,8 +479,8 @@ Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected)
 }
 
 pmix_status_t Modex::accept_contributions(ByteView data) {
-    const WireFormat format = server_.runtime().own_format();
-    Gds& store = server_.runtime().store();
+    const WireFormat format = exchange_.runtime().own_format();
+    Gds& store = exchange_.store();
     Unpacker servers(format, data);
     while (!servers.at_end()) {
         ByteView envelope_bytes, body_bytes;
@@ -495,7 +504,7 @@ pmix_status_t Modex::accept_contributions(ByteView data) {
             Unpacker object(format, object_bytes);
             if (!object.proc(proc)) return object.error();
             // Ours have it in full already, with the scopes that this form does not tell.
-            const bool local = server_.namespaces().is_local(proc);
+            const bool local = namespaces_.is_local(proc);
             while (!object.at_end()) {
                 std::string key;
                 Value value;

@@ -24,8 +24,13 @@
 
 namespace muster {
 
+class CommandTable;
+class Exchange;
+class Host;
+class Namespaces;
 class Peer;
-class Server;
+class Peers;
+struct Caller;
 struct GetDirectives;
 struct LocalClient;
 
@@ -51,11 +56,20 @@ class Modex {
     /// `blob`: the target's values, as the host carries them to another server.
     using OnRequested = std::function<void(pmix_status_t status, Bytes blob)>;
 
-    /// `parameters` are read here, once: a commit is too short to look for them each time.
-    Modex(Server& server, const Parameters& parameters)
-        : server_(server),
-          most_committed_(parameters.size("server_base_max_committed")),
-          most_at_once_(parameters.size("server_base_max_payload")) {}
+    /// What other services know and a process may get.
+    struct Sources {
+        /// The names of the process sets that a process is in (PMIX_PSET_NAMES); an undefined value for none.
+        std::function<Value(const pmix_proc_t& proc)> process_sets;
+        /// The names of the groups that a process is in, as this server and its host know them.
+        std::function<void(const Caller& caller, const pmix_proc_t& proc, InfoView directives,
+                           std::function<void(const std::vector<std::string>& names)> done)>
+            group_names;
+        /// Answers a request for the description of this node. False, with nothing done, for other requests.
+        std::function<bool(const GetRequest& request, OnGet& done)> describe_node;
+    };
+
+    Modex(Exchange& exchange, Host& host, Namespaces& namespaces, const Peers& peers, Sources sources);
+    ~Modex();
 
     /// Takes in the body of a commit of a local process. PMIX_ERR_OUT_OF_RESOURCE where all that it posts
     /// takes more than it may (server_base_max_committed): what came before is kept, the rest is not.
@@ -79,6 +93,9 @@ class Modex {
     /// Whether what this server holds of what `target` posted may be given to a process of this user: not
     /// what only the host knows the owner of, and has given for other users alone.
     bool may_give(const pmix_proc_t& requester, uint32_t uid, const pmix_proc_t& target) const;
+
+    /// The names of the process sets that a process is in; an undefined value for none.
+    Value names_of_sets(const pmix_proc_t& proc) const { return sources_.process_sets(proc); }
 
     /// Requests of local processes that wait for data.
     void for_each_waiting(const std::function<void(const GetRequest&)>& visit) const;
@@ -134,7 +151,11 @@ class Modex {
     void bound(Waiting& waiting);
     void arm(Waiting& waiting, std::chrono::milliseconds limit, pmix_status_t verdict);
 
-    Server& server_;
+    Exchange& exchange_;
+    Host& host_;
+    Namespaces& namespaces_;
+    const Peers& peers_;
+    const Sources sources_;
     const size_t most_committed_;  ///< bytes of a process
     const size_t most_at_once_;    ///< bytes of a commit, once its values are as they were before compression
     bool closed_ = false;
@@ -147,5 +168,8 @@ class Modex {
     std::unordered_map<Proc, Again> again_;
     std::unordered_map<Proc, std::vector<OnRequested>> requested_;
 };
+
+/// Enters the requests of clients that post and get data: Commit, Post, Get, RefreshCache.
+void serve_modex(CommandTable& commands, Exchange& exchange, Namespaces& namespaces, Modex& modex);
 
 }  // namespace muster

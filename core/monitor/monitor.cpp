@@ -209,9 +209,9 @@ void Monitors::departed(const pmix_proc_t& proc) {
     active_.remove_if([&](const auto& monitor) { return proc_is(monitor->requestor, proc); });
 }
 
-void monitor_process(Runtime& runtime, Monitors* own, Info monitor, pmix_status_t error, Info directives,
+void monitor_process(Exchange& exchange, Monitors* own, Info monitor, pmix_status_t error, Info directives,
                      HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+    if (Upstream* upstream = exchange.upstream()) {
         if (key_is(monitor[0].key, PMIX_SEND_HEARTBEAT)) {
             upstream->send_heartbeat();
             return done({});
@@ -220,7 +220,7 @@ void monitor_process(Runtime& runtime, Monitors* own, Info monitor, pmix_status_
         message.info(monitor[0]).status(error).infos(directives);
         ask(*upstream, std::move(message), read_infos, std::move(done));
     } else if (own != nullptr) {
-        own->request(Caller::host(runtime), std::move(monitor), error, std::move(directives),
+        own->request(Caller::host(exchange.runtime()), std::move(monitor), error, std::move(directives),
                      std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));

@@ -68,7 +68,7 @@ class Monitors {
 };
 
 /// The call of this process: to its server, or else to `own`, the service of its own server role (or null).
-void monitor_process(Runtime& runtime, Monitors* own, Info monitor, pmix_status_t error, Info directives,
+void monitor_process(Exchange& exchange, Monitors* own, Info monitor, pmix_status_t error, Info directives,
                      HostDone done);
 
 /// Registers the handler of a server: Monitor.

@@ -142,20 +142,20 @@ pmix_status_t lookup_status(pmix_status_t host, size_t wanted, size_t found) {
     return found < wanted ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
 }
 
-void publish(Runtime& runtime, Info info, HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+void publish(Exchange& exchange, Info info, HostDone done) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::Publish);
         message.uint32(geteuid()).infos(info);
         ask(*upstream, std::move(message), {}, std::move(done));
-    } else if (Host* host = host_of(runtime)) {
-        publish_by_host(*host, Caller::host(runtime), std::move(info), std::move(done));
+    } else if (Host* host = exchange.host()) {
+        publish_by_host(*host, Caller::host(exchange.runtime()), std::move(info), std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
-void lookup(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+void lookup(Exchange& exchange, std::vector<std::string> keys, Info info, HostDone done) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::Lookup);
         write_keys(message, keys);
         message.infos(info);
@@ -164,21 +164,23 @@ void lookup(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone
                 answer.status = lookup_status(answer.status, wanted, answer.owners.size());
                 done(std::move(answer));
             });
-    } else if (Host* host = host_of(runtime)) {
-        lookup_by_host(*host, Caller::host(runtime), std::move(keys), std::move(info), std::move(done));
+    } else if (Host* host = exchange.host()) {
+        lookup_by_host(*host, Caller::host(exchange.runtime()), std::move(keys), std::move(info),
+                       std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
-void unpublish(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done) {
-    if (Upstream* upstream = upstream_of(runtime)) {
+void unpublish(Exchange& exchange, std::vector<std::string> keys, Info info, HostDone done) {
+    if (Upstream* upstream = exchange.upstream()) {
         Packer message = upstream->packer(Command::Unpublish);
         write_keys(message, keys);
         message.infos(info);
         ask(*upstream, std::move(message), {}, std::move(done));
-    } else if (Host* host = host_of(runtime)) {
-        unpublish_by_host(*host, Caller::host(runtime), std::move(keys), std::move(info), std::move(done));
+    } else if (Host* host = exchange.host()) {
+        unpublish_by_host(*host, Caller::host(exchange.runtime()), std::move(keys), std::move(info),
+                          std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }

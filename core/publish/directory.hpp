@@ -11,11 +11,11 @@
 namespace muster {
 
 /// To our server, or to our own host; PMIX_ERR_UNREACH where there is neither.
-void publish(Runtime& runtime, Info info, HostDone done);
+void publish(Exchange& exchange, Info info, HostDone done);
 /// The answer holds what was found: in `info` the values, in `owners` who published each.
-void lookup(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done);
+void lookup(Exchange& exchange, std::vector<std::string> keys, Info info, HostDone done);
 /// No keys: everything that the caller published.
-void unpublish(Runtime& runtime, std::vector<std::string> keys, Info info, HostDone done);
+void unpublish(Exchange& exchange, std::vector<std::string> keys, Info info, HostDone done);
 
 /// The status that the Standard gives a lookup of `wanted` keys: a host may call it a success although some
 /// were not found.

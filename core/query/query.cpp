@@ -6,16 +6,19 @@
 #include <cstring>
 #include <tuple>
 
-#include "core/client/client.hpp"
+#include "core/discovery/available_servers.hpp"
 #include "core/events/events.hpp"
-#include "core/groups/group_query.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/groups/group_server.hpp"
+#include "core/iof/forwarder.hpp"
 #include "core/iof/forwarding.hpp"
+#include "core/modex/modex.hpp"
 #include "core/query/attribute_support.hpp"
+#include "core/query/group_query.hpp"
+#include "core/query/query_server.hpp"
 #include "core/query/query_turns.hpp"
 #include "core/query/waits.hpp"
 #include "core/runtime/get_directives.hpp"
-#include "core/server/server.hpp"
-#include "core/tool/available_servers.hpp"
 #include "framework/base/argv.hpp"
 #include "framework/base/complete.hpp"
 
@@ -211,7 +214,7 @@ bool answer_attribute_support(const char* key, InfoView qualifiers, std::initial
 }
 
 /// What a server knows without its host.
-bool answer_by_server(Server& server, const Caller& caller, const char* key, InfoView qualifiers,
+bool answer_by_server(QueryServer& server, const Caller& caller, const char* key, InfoView qualifiers,
                       Info& found) {
     if (answer_without_init(key, found)) return true;
     if (answer_waits(server, caller, key, qualifiers, found)) return true;
@@ -221,25 +224,24 @@ bool answer_by_server(Server& server, const Caller& caller, const char* key, Inf
         (server.namespaces().may_use(caller.uid, proc) &&
          (key_is_reserved(key) || server.modex().may_give(caller.proc, caller.uid, proc)));
     if (allowed && answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
-    if (server.process_sets().answer(caller.uid, key, qualifiers, found)) return true;
+    if (server.group_server().process_sets().answer(caller.uid, key, qualifiers, found)) return true;
     const char* group = qualifiers.string(PMIX_GROUP_ID);
     if ((group == nullptr || sees_group(server, caller, group)) &&
-        server.runtime().groups().answer(key, qualifiers, found))
+        server.groups().answer(key, qualifiers, found))
         return true;
     if (answer_groups(server, caller, key, found)) return true;
-    if (server.invitation_watch().answer(caller.uid, key, qualifiers, found)) return true;
+    if (server.group_server().invitation_watch().answer(caller.uid, key, qualifiers, found)) return true;
     if (answer_attribute_support(
             key, qualifiers,
             {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
             &server.host_attributes(), found))
         return true;
     if (key_is(key, kDroppedEventsKey)) {
-        found.add(key, server.runtime().events().dropped());
+        found.add(key, server.events().dropped());
         return true;
     }
     if (key_is(key, kDroppedOutputKey)) {
-        found.add(
-            key, static_cast<size_t>(server.forwarder().dropped() + server.runtime().forwarding().dropped()));
+        found.add(key, static_cast<size_t>(server.forwarder().dropped() + server.forwarding().dropped()));
         return true;
     }
     if (server.host().module().query == nullptr && key_is(key, PMIX_QUERY_NAMESPACES)) {
@@ -281,7 +283,7 @@ HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
 
 /// A query that this server looks at, in turns where it is long.
 struct Answers : std::enable_shared_from_this<Answers> {
-    Answers(Server& the_server, const Caller& the_caller, std::shared_ptr<QueryTurns> the_turns,
+    Answers(QueryServer& the_server, const Caller& the_caller, std::shared_ptr<QueryTurns> the_turns,
             Queries the_queries, HostDone the_done)
         : server(the_server),
           caller(the_caller),
@@ -289,7 +291,7 @@ struct Answers : std::enable_shared_from_this<Answers> {
           queries(std::move(the_queries)),
           done(std::move(the_done)) {}
 
-    Server& server;
+    QueryServer& server;
     const Caller caller;
     const std::shared_ptr<QueryTurns> turns;
     Queries queries;
@@ -346,7 +348,7 @@ void Answers::ask_host() {
                          });
 }
 
-void query_by_host(Server& server, const Caller& caller, std::optional<Asker> asker, Queries queries,
+void query_by_host(QueryServer& server, const Caller& caller, std::optional<Asker> asker, Queries queries,
                    HostDone done) {
     const size_t wanted = queries.keys();
     const auto turns = std::make_shared<QueryTurns>(server, caller, std::move(asker));
@@ -383,16 +385,16 @@ bool answer_attributes_for(const PeerVersion& server, const char* key, InfoView 
     return true;
 }
 
-void ask_server(Runtime& runtime, Upstream& client, Queries queries, HostDone done) {
+void ask_server(Exchange& exchange, Upstream& client, Queries queries, HostDone done) {
     const size_t wanted = queries.keys();
     bool refused = false;
     Info found;
     queries.answer([&](const char* key, InfoView qualifiers) {
-        if (answer_without_init(key, found) || answer_from_store(runtime.store(), key, qualifiers, found))
+        if (answer_without_init(key, found) || answer_from_store(exchange.store(), key, qualifiers, found))
             return true;
         if (answer_attributes_for(client.server_version(), key, qualifiers, found, refused)) return true;
         // Servers of other libraries do not all know the groups that they made.
-        return client.server_version().muster == 0 && runtime.groups().answer(key, qualifiers, found);
+        return client.server_version().muster == 0 && exchange.groups().answer(key, qualifiers, found);
     });
     if (refused) {
         done = [done = std::move(done)](HostAnswer answer) {
@@ -411,10 +413,10 @@ void ask_server(Runtime& runtime, Upstream& client, Queries queries, HostDone do
                       subject({queries.begin()->qualifiers, queries.begin()->nqual}, proc) &&
                       proc.rank != PMIX_RANK_WILDCARD;
     ask(client, std::move(message), read_infos,
-        [&runtime, keep, proc, done = std::move(done)](HostAnswer answer) {
+        [&exchange, keep, proc, done = std::move(done)](HostAnswer answer) {
             for (const pmix_info_t& info : answer.info) {
                 if (keep && lasts(info.key) && !key_is(info.key, PMIX_QUERY_RESULTS))
-                    runtime.store().post(proc, PMIX_INTERNAL, info.key, info.value);
+                    exchange.store().post(proc, PMIX_INTERNAL, info.key, info.value);
             }
             done(std::move(answer));
         });
@@ -438,23 +440,25 @@ pmix_status_t translate(const GroupTable& groups, Queries& queries, size_t& room
 
 }  // namespace
 
-void query(Runtime& runtime, Queries queries, HostDone done) {
+void query(Exchange& exchange, QueryServer* own, Queries queries, HostDone done) {
     size_t room = SIZE_MAX;
-    if (const pmix_status_t status = translate(runtime.groups(), queries, room); status != PMIX_SUCCESS)
+    if (const pmix_status_t status = translate(exchange.groups(), queries, room); status != PMIX_SUCCESS)
         return done(answer_of(status));
     // Each process looks for itself: what it may read, and at no server's cost.
     Info servers;
     const size_t all = queries.keys();
-    queries.answer(
-        [&](const char* key, InfoView) { return answer_available_servers(runtime, key, servers); });
+    queries.answer([&](const char* key, InfoView) {
+        return answer_available_servers(exchange.runtime(), key, servers);
+    });
     if (!servers.empty()) {
         done = join(std::move(servers), all, std::move(done));
         if (queries.size() == 0) return done({});
     }
-    if (Upstream* client = upstream_of(runtime)) {
-        ask_server(runtime, *client, std::move(queries), std::move(done));
-    } else if (Server* server = runtime.server()) {
-        query_by_host(*server, Caller::host(runtime), std::nullopt, std::move(queries), std::move(done));
+    if (Upstream* client = exchange.upstream()) {
+        ask_server(exchange, *client, std::move(queries), std::move(done));
+    } else if (own != nullptr) {
+        query_by_host(*own, Caller::host(exchange.runtime()), std::nullopt, std::move(queries),
+                      std::move(done));
     } else {
         const size_t wanted = queries.keys();
         HostAnswer answer;
@@ -462,23 +466,25 @@ void query(Runtime& runtime, Queries queries, HostDone done) {
             return answer_without_init(key, answer.info) ||
                    answer_attribute_support(key, qualifiers, {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES},
                                             nullptr, answer.info) ||
-                   answer_from_store(runtime.store(), key, qualifiers, answer.info);
+                   answer_from_store(exchange.store(), key, qualifiers, answer.info);
         });
         answer.status = query_status(wanted, answer.info.size());
         done(std::move(answer));
     }
 }
 
-void handle::query(Server& server, const Request& request) {
-    Queries queries;
-    pmix_status_t status = Queries::read(request.in, queries);
-    if (status == PMIX_SUCCESS)
-        status = request.expand_infos(
-            server.log(), server.runtime().parameters().size("server_base_max_request_memory"),
-            [&](size_t& room) { return translate(server.runtime().groups(), queries, room); });
-    if (status != PMIX_SUCCESS) return request.peer->reply_status(request.tag, status);
-    query_by_host(server, Caller::of(*request.peer), request.asker(), std::move(queries),
-                  reply_to(request, write_infos));
+void serve_queries(CommandTable& commands, QueryServer& server) {
+    commands.add(Command::Query, [&server](const Request& request) {
+        Queries queries;
+        pmix_status_t status = Queries::read(request.in, queries);
+        if (status == PMIX_SUCCESS)
+            status = request.expand_infos(
+                server.log(), server.runtime().parameters().size("server_base_max_request_memory"),
+                [&](size_t& room) { return translate(server.groups(), queries, room); });
+        if (status != PMIX_SUCCESS) return request.peer->reply_status(request.tag, status);
+        query_by_host(server, Caller::of(*request.peer), request.asker(), std::move(queries),
+                      reply_to(request, write_infos));
+    });
 }
 
 }  // namespace muster

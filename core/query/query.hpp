@@ -58,6 +58,9 @@ pmix_status_t query_status(size_t wanted, size_t found);
 /// What needs no init: the versions of the ABI. Any thread.
 bool answer_without_init(const char* key, Info& found);
 
-void query(Runtime& runtime, Queries queries, HostDone done);
+class QueryServer;
+
+/// `own`: of the server role of this process, or null.
+void query(Exchange& exchange, QueryServer* own, Queries queries, HostDone done);
 
 }  // namespace muster

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/server/server.hpp"
+#include "core/query/query_server.hpp"
 
 namespace muster {
 namespace {
@@ -27,7 +27,7 @@ size_t memory_of(InfoView answers) {
 
 }  // namespace
 
-QueryTurns::QueryTurns(Server& server, const Caller& caller, std::optional<Asker> asker)
+QueryTurns::QueryTurns(QueryServer& server, const Caller& caller, std::optional<Asker> asker)
     : server_(server),
       caller_(caller),
       asker_(std::move(asker)),

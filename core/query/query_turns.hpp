@@ -12,10 +12,12 @@
 
 namespace muster {
 
+class QueryServer;
+
 class QueryTurns {
   public:
     /// `asker`: none for the host, which nobody else waits behind.
-    QueryTurns(Server& server, const Caller& caller, std::optional<Asker> asker);
+    QueryTurns(QueryServer& server, const Caller& caller, std::optional<Asker> asker);
 
     /// A turn begins.
     void begin();
@@ -37,7 +39,7 @@ class QueryTurns {
     void refuse(const HostDone& done) const;
 
   private:
-    Server& server_;
+    QueryServer& server_;
     const Caller caller_;
     std::optional<Asker> asker_;
     size_t left_;  ///< bytes that may still be found

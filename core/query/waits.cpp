@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/collective/collectives.hpp"
+#include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"
-#include "core/server/server.hpp"
+#include "core/groups/group_server.hpp"
+#include "core/modex/modex.hpp"
+#include "core/query/query_server.hpp"
+#include "core/rendezvous/barriers.hpp"
 
 namespace muster {
 namespace {
@@ -23,13 +28,13 @@ std::string names_of(const std::vector<pmix_proc_t>& procs, size_t unnamed = 0) 
     return text;
 }
 
-std::string wait_in(Server& server, const Collective& collective) {
+std::string wait_in(QueryServer& server, const Collective& collective) {
     const std::string name =
         collective_name(collective.kind()) + (collective.id().empty() ? "" : " " + collective.id());
     if (collective.handed_over()) {
         std::vector<pmix_proc_t> undecided;
         if (collective.kind() == CollectiveKind::GroupConstruct)
-            undecided = server.group_construct().undecided(collective.id());
+            undecided = server.group_server().group_construct().undecided(collective.id());
         if (!undecided.empty())
             return name + ": a member has failed, what to do is not decided by " + names_of(undecided);
         return name + ": all of this node are in, the host has not answered";
@@ -42,7 +47,7 @@ std::string wait_in(Server& server, const Collective& collective) {
 }
 
 /// What those wait for who have answered the invitation to a group, and its leader.
-std::string wait_in(Server& server, const OpenInvitation& open) {
+std::string wait_in(QueryServer& server, const OpenInvitation& open) {
     const std::string name = "group invitation " + open.id + ": ";
     if (open.leader_lost) return name + "its leader has failed, who leads is not decided";
     // Answers go to the leader's server.
@@ -56,7 +61,8 @@ std::string wait_in(Server& server, const OpenInvitation& open) {
 
 }  // namespace
 
-bool answer_waits(Server& server, const Caller& caller, const char* key, InfoView qualifiers, Info& found) {
+bool answer_waits(QueryServer& server, const Caller& caller, const char* key, InfoView qualifiers,
+                  Info& found) {
     if (!key_is(key, kWaitsKey)) return false;
     const pmix_value_t* only = qualifiers.value(PMIX_NSPACE);
     const char* nspace = only == nullptr ? nullptr : value_as_string(only);
@@ -77,13 +83,13 @@ bool answer_waits(Server& server, const Caller& caller, const char* key, InfoVie
     };
     // Those who wait in memory come here, and are seen by whoever asks again.
     server.barriers().call_in_all();
-    server.meetings().call_in_all();
+    server.group_server().meetings().call_in_all();
     for (const auto& collective : server.collectives().active()) {
         std::string what;
         for (const Arrival& arrival : collective->arrivals())
             add(arrival.proc, what, [&] { return wait_in(server, *collective); });
     }
-    for (const OpenInvitation& open : server.invitation_watch().open()) {
+    for (const OpenInvitation& open : server.group_server().invitation_watch().open()) {
         std::string what;
         const auto find_out = [&] { return wait_in(server, open); };
         if (!open.leader_lost) add(open.leader, what, find_out);

@@ -6,7 +6,7 @@
 
 namespace muster {
 
-class Server;
+class QueryServer;
 
 /// Key of a query of ours: an array with one PMIX_PROC_INFO_ARRAY for each process of this server that waits
 /// in a collective, for a group that it was invited to, or for data, with PMIX_PROCID and kWaitKey; empty
@@ -17,6 +17,7 @@ inline constexpr const char* kWaitsKey = "muster.waits";
 inline constexpr const char* kWaitKey = "muster.wait";
 
 /// False where `key` asks for something else. On the loop.
-bool answer_waits(Server& server, const Caller& caller, const char* key, InfoView qualifiers, Info& found);
+bool answer_waits(QueryServer& server, const Caller& caller, const char* key, InfoView qualifiers,
+                  Info& found);
 
 }  // namespace muster

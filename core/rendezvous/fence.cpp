@@ -2,7 +2,7 @@
 // Fence: see fence.hpp.
 #include "core/rendezvous/fence.hpp"
 
-#include "core/exchange/host.hpp"
+#include "core/exchange/exchange.hpp"
 #include "core/modex/modex.hpp"
 #include "core/rendezvous/barriers.hpp"
 
@@ -70,6 +70,26 @@ void FenceOperation::ended(const Collective& collective, const Outcome& outcome)
 
 bool FenceOperation::tolerates_departure(const Collective&, const pmix_proc_t&) {
     return false;
+}
+
+void serve_fences(CommandTable& commands, Exchange& exchange, Collectives& collectives, Barriers& barriers) {
+    commands.add(Command::Fence, [&exchange, &collectives](const Request& request) {
+        std::vector<pmix_proc_t> procs;
+        Arrival arrival;
+        if (!request.in.procs(procs) || !request.in.infos(arrival.info)) return request.malformed();
+        if (request.peer->version.muster != 0 && !request.in.at_end() &&
+            !request.in.boolean(arrival.maps_barrier))
+            return request.malformed();
+        if (procs.empty()) procs.push_back(make_proc(request.peer->proc.nspace, PMIX_RANK_WILDCARD));
+        if (!request.expand(exchange.groups(), exchange.log(), procs)) return;
+        arrival.proc = request.peer->proc;
+        arrival.reply = [answer = answer_later(request)](const Outcome& outcome) { answer(outcome.status); };
+        collectives.arrive(CollectiveKind::Fence, "", std::move(procs), std::move(arrival));
+    });
+    commands.add(
+        Command::AllArrived,
+        [&barriers](const Request& request) { barriers.all_arrived(request.peer->proc.nspace); },
+        AnswerTime::Never);
 }
 
 }  // namespace muster

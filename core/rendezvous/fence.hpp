@@ -8,6 +8,8 @@
 namespace muster {
 
 class Barriers;
+class CommandTable;
+class Exchange;
 class Host;
 class Modex;
 
@@ -26,5 +28,8 @@ class FenceOperation : public CollectiveOperation {
     Modex& modex_;
     Barriers& barriers_;
 };
+
+/// Enters the requests of clients about fences: Fence, AllArrived.
+void serve_fences(CommandTable& commands, Exchange& exchange, Collectives& collectives, Barriers& barriers);
 
 }  // namespace muster

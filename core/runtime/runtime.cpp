@@ -9,13 +9,6 @@
 #include <cstdlib>
 #include <optional>
 
-#include "core/client/client.hpp"
-#include "core/events/events.hpp"
-#include "core/groups/group_client.hpp"
-#include "core/groups/invitation.hpp"
-#include "core/iof/forwarding.hpp"
-#include "core/server/server.hpp"
-#include "core/tool/tool.hpp"
 #include "framework/base/cpu_list.hpp"
 #include "framework/base/data_type.hpp"
 #include "framework/library_parameters.hpp"
@@ -143,10 +136,6 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
         runtime->pregs_ = runtime->registry_->pregs();
     context.pregs = runtime->pregs_;
     runtime->store_->set_context(std::move(context));
-    runtime->events_ = std::make_unique<Events>(*runtime);
-    runtime->forwarding_ = std::make_unique<Forwarding>(*runtime);
-    if (options.role != Role::Server) runtime->forwarding_->puller().set_style(options.info);
-    runtime->invitations_ = std::make_unique<Invitations>(*runtime);
     // Clients have their server's environment; a job of many would say the same many times.
     if (options.role != Role::Client) runtime->registry_->warn_unknown_parameters();
     return runtime;
@@ -189,22 +178,18 @@ Result<void> Runtime::bind_thread(InfoView info) {
 
 Runtime::~Runtime() {
     stop();
-    delete tool_.exchange(nullptr);
-    delete client_.exchange(nullptr);
-    delete server_.exchange(nullptr);
 }
 
-void Runtime::note_own_facts() {
+void Runtime::note_own_facts(const pmix_proc_t* server) {
     constexpr size_t kFacts = 7;
     own_facts_.reserve(kFacts);
     own_facts_.add(PMIX_PROCID, self_);
     own_facts_.add(PMIX_NSPACE, static_cast<const char*>(self_.nspace));
     own_facts_.add(PMIX_RANK, Value::rank(self_.rank));
     own_facts_.add(PMIX_PROC_PID, Value::pid(getpid()));
-    // Whose process we are: of a client only, as a tool may change its server (PMIx_tool_get_servers tells).
-    if (role_ == Role::Client && client() != nullptr && client()->connected()) {
-        own_facts_.add(PMIX_SERVER_NSPACE, static_cast<const char*>(client()->server().nspace));
-        own_facts_.add(PMIX_SERVER_RANK, Value::rank(client()->server().rank));
+    if (server != nullptr) {
+        own_facts_.add(PMIX_SERVER_NSPACE, static_cast<const char*>(server->nspace));
+        own_facts_.add(PMIX_SERVER_RANK, Value::rank(server->rank));
     }
     if (loop_->poll_fd() >= 0) own_facts_.add(kProgressFdKey, loop_->poll_fd());
 }
@@ -226,12 +211,8 @@ void Runtime::set_company(size_t processes) {
     loop_->may_poll(role_ == Role::Server ? processors > 1 : processes <= static_cast<size_t>(processors));
 }
 
-void Runtime::stop() {
-    if (!loop_) return;
-    // What readers have not been given yet they get before nothing runs any more.
-    loop_->stop([this] {
-        if (forwarding_) forwarding_->finish();
-    });
+void Runtime::stop(EventLoop::Task last) {
+    if (loop_) loop_->stop(std::move(last));
 }
 
 const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
@@ -239,20 +220,6 @@ const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {
         if (encoding->speaks(wire_name)) return encoding;
     }
     return nullptr;
-}
-
-void Runtime::set_client(std::unique_ptr<Client> client) {
-    events_->attach(*client);
-    forwarding_->attach(*client);
-    watch_constructions(*this);
-    client_.store(client.release(), std::memory_order_release);
-}
-void Runtime::set_tool(std::unique_ptr<Tool> tool) {
-    tool_.store(tool.release(), std::memory_order_release);
-}
-void Runtime::set_server(std::unique_ptr<Server> server) {
-    events_->serve(server->events(), server->namespaces());
-    server_.store(server.release(), std::memory_order_release);
 }
 
 }  // namespace muster

@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one process has while the library is initialised: parameters, components, the loop, the store, its
-// identity, and the roles it plays (a server and a client role may be there at once: a launcher that is a
-// tool has both).
+// The ground of one process while the library is initialised: parameters, components, the loop, the store,
+// the log, and the identity of the process.
 #pragma once
 
 #include <pmix_server.h>
 
-#include <atomic>
-#include <initializer_list>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "core/exchange/group_table.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/base/value.hpp"
 #include "framework/registry.hpp"
 
 namespace muster {
-
-class Client;
-class Events;
-class Forwarding;
-class Invitations;
-class Server;
-class Tool;
 
 /// Key of our own, of every process's own rank: the descriptor (PMIX_INT) that polls readable when a process
 /// that was initialised with PMIX_EXTERNAL_PROGRESS should call PMIx_Progress. Only there in such a process.
@@ -73,30 +65,12 @@ class Runtime {
     /// The forms of maps, preferred first; none in a process that has no use for them. Fixed before start().
     const std::vector<Preg*>& pregs() const { return pregs_; }
 
-    /// The roles; null where this process does not play them (yet: a server may become a tool, and a tool a
-    /// server). They stay until the end. Any thread.
-    Client* client() { return client_.load(std::memory_order_acquire); }
-    Server* server() { return server_.load(std::memory_order_acquire); }
-    Tool* tool() { return tool_.load(std::memory_order_acquire); }
-    /// The events of this process, whatever its roles.
-    Events& events() { return *events_; }
-    /// Its forwarded input and output.
-    Forwarding& forwarding() { return *forwarding_; }
-    /// The groups that this process knows, whatever its roles.
-    GroupTable& groups() { return groups_; }
-    /// What it takes part in to make groups by invitation.
-    Invitations& invitations() { return *invitations_; }
-    /// Each once; on the loop, or before start().
-    void set_client(std::unique_ptr<Client> client);
-    void set_server(std::unique_ptr<Server> server);
-    void set_tool(std::unique_ptr<Tool> tool);
-
     /// What every process knows of itself, readable by PMIx_Get of its own rank where neither host nor
     /// process has said otherwise. Not among the values that a get without a key gives: hosts pack those, and
     /// know few types.
     InfoView own_facts() const { return own_facts_; }
-    /// Once the identity is known, before init returns.
-    void note_own_facts();
+    /// Once the identity is known, before init returns. `server`: the server whose process this is, or null.
+    void note_own_facts(const pmix_proc_t* server);
 
     /// Starts the progress thread, where it is ours: in a client or a tool that serves nobody once it is
     /// needed (docs/decisions/0022-the-thread-of-a-client.md).
@@ -105,8 +79,9 @@ class Runtime {
     /// there are processors for all, who waits here may poll; a server may unless it has one processor only.
     /// Any thread.
     void set_company(size_t processes);
-    /// Stops the loop: nothing runs any more. The roles are destroyed afterwards, on the caller's thread.
-    void stop();
+    /// Stops the loop after the tasks already posted, and `last` (may be null) behind them: nothing runs any
+    /// more.
+    void stop(EventLoop::Task last = nullptr);
 
   private:
     Runtime() = default;
@@ -130,14 +105,6 @@ class Runtime {
     Gds* store_ = nullptr;      // the registry's
     std::vector<Preg*> pregs_;  // the registry's
     Log* log_ = nullptr;        // the registry's
-    GroupTable groups_;
-    std::unique_ptr<Events> events_;
-    std::unique_ptr<Forwarding> forwarding_;
-    std::unique_ptr<Invitations> invitations_;
-    // Owned; atomic for those who look from other threads.
-    std::atomic<Server*> server_{nullptr};
-    std::atomic<Client*> client_{nullptr};
-    std::atomic<Tool*> tool_{nullptr};
 };
 
 }  // namespace muster

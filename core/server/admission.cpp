@@ -228,7 +228,7 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
             ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
         return refuse(admission->socket, "client " + peer->text(), "the host does not accept it");
     }
-    peer->index = next_index_++;
+    peer->index = peers_.next_index();
     ToolReply tool;
     tool.server = runtime_.self();
     if (needs_identity(peer->kind)) tool.assigned = peer->proc;
@@ -244,7 +244,7 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
         const bool first = client->peer == nullptr || client->gone();
         const int barrier = nshared == 1 && first ? barriers_.offer(*nspace) : -1;
         if (barrier >= 0) shared[nshared++] = barrier;
-        const int meeting = barrier >= 0 ? meetings_.offer(*nspace) : -1;
+        const int meeting = barrier >= 0 ? groups_.meetings().offer(*nspace) : -1;
         if (meeting >= 0) shared[nshared++] = meeting;
     }
     ssize_t sent = send_with_descriptors(admission->socket, reply.view(), {shared, nshared});
@@ -263,16 +263,8 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     peer->unanswered = unanswered_of(*peer);
     peer->max_decoded = runtime_.parameters().size("server_base_max_decoded");
     peer->channel = std::make_unique<Channel>(runtime_.loop(), std::move(admission->socket), limits);
-    peers_.push_back(peer);
+    peers_.add(peer, runtime_.own_format());
     runtime_.set_company(peers_.size() + 1);
-    if (peer->format.bfrops != runtime_.own_format().bfrops ||
-        peer->format.buffer_type != runtime_.own_format().buffer_type) {
-        std::lock_guard lock(formats_lock_);
-        formats_[Proc(peer->proc)] = peer->format;
-    } else {
-        std::lock_guard lock(formats_lock_);
-        formats_.erase(Proc(peer->proc));
-    }
     if (client->peer == nullptr || client->gone()) {
         client->peer = peer;
     } else {
@@ -289,8 +281,7 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
             if (const PeerPtr from = ref.lock()) lost(from, reason);
         },
         admission->early.view());
-    for (const auto& listener : arrival_listeners_)
-        listener(peer);
+    peers_.arrived(peer);
 }
 
 }  // namespace muster

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The way of a peer's frame to its handler, and what a peer may have this server keep for it. See server.hpp.
 #include "core/exchange/command.hpp"
-#include "core/server/handlers.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/status.hpp"
 

@@ -10,6 +10,8 @@
 
 #include "core/events/events.hpp"
 #include "core/groups/construct.hpp"
+#include "core/iof/forwarding.hpp"
+#include "core/query/group_query.hpp"
 #include "core/rendezvous/fence.hpp"
 #include "core/spawn/connect.hpp"
 #include "framework/base/info_key.hpp"
@@ -18,18 +20,50 @@
 
 namespace muster {
 
-Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size)
-    : runtime_(runtime),
-      host_(runtime.loop(), runtime.log(), module, size),
-      modex_(*this, runtime.parameters()),
-      files_(runtime.loop()),
-      monitors_(runtime, host_, files_,
-                [this](const auto& event, auto taken) { events_.from_client(event, std::move(taken)); }),
-      events_(runtime, host_, namespaces_,
-              [&runtime](EventPtr event) { runtime.events().raise(std::move(event)); },
-              {.held_bytes = runtime.parameters().size("pmix_event_cache_size"),
-               .queued_bytes = runtime.parameters().size("pmix_event_queue_size"),
-               .codes = runtime.parameters().size("pmix_event_max_codes")}) {
+Server::Server(const Parts& parts, const pmix_server_module_t* module, size_t size)
+    : exchange_(parts.exchange),
+      runtime_(parts.exchange.runtime()),
+      events_(parts.events),
+      forwarding_(parts.forwarding),
+      host_(runtime_.loop(), runtime_.log(), module, size),
+      files_(runtime_.loop()),
+      modex_(exchange_, host_, namespaces_, peers_, modex_sources()),
+      collectives_(
+          runtime_.loop(), namespaces_,
+          [this](const char* nspace) { return runtime_.store().job_size(nspace); }, runtime_.log()),
+      event_router_(runtime_, host_, namespaces_, [this](EventPtr event) { events_.raise(std::move(event)); },
+                    {.held_bytes = runtime_.parameters().size("pmix_event_cache_size"),
+                     .queued_bytes = runtime_.parameters().size("pmix_event_queue_size"),
+                     .codes = runtime_.parameters().size("pmix_event_max_codes")}),
+      groups_({.exchange = exchange_,
+               .host = host_,
+               .namespaces = namespaces_,
+               .peers = peers_,
+               .collectives = collectives_,
+               .modex = modex_,
+               .barriers = barriers_,
+               .router = event_router_,
+               .events = events_}),
+      monitors_(
+          runtime_, host_, files_,
+          [this](const auto& event, auto taken) { event_router_.from_client(event, std::move(taken)); }),
+      forwarder_({.runtime = runtime_,
+                  .host = host_,
+                  .namespaces = namespaces_,
+                  .peers = peers_,
+                  .process_sets = groups_.process_sets(),
+                  .forwarding = forwarding_}),
+      queries_({.exchange = exchange_,
+                .host = host_,
+                .namespaces = namespaces_,
+                .modex = modex_,
+                .collectives = collectives_,
+                .barriers = barriers_,
+                .groups = groups_,
+                .host_attributes = host_attributes_,
+                .events = events_,
+                .forwarder = forwarder_,
+                .forwarding = forwarding_}) {
     collectives_.set_operation(CollectiveKind::Fence,
                                std::make_unique<FenceOperation>(host_, collectives_, modex_, barriers_));
     auto connections = std::make_shared<Connections>(namespaces_);
@@ -37,32 +71,49 @@ Server::Server(Runtime& runtime, const pmix_server_module_t* module, size_t size
                                std::make_unique<ConnectOperation>(host_, collectives_, connections));
     collectives_.set_operation(CollectiveKind::Disconnect,
                                std::make_unique<DisconnectOperation>(host_, collectives_, connections));
-    auto group_construct = std::make_unique<GroupConstruct>(*this);
-    group_construct_ = group_construct.get();
-    collectives_.set_operation(CollectiveKind::GroupConstruct, std::move(group_construct));
-    auto group_destruct = std::make_unique<GroupDestruct>(*this);
-    group_destruct_ = group_destruct.get();
-    collectives_.set_operation(CollectiveKind::GroupDestruct, std::move(group_destruct));
     register_commands();
-    on_departure([this](const pmix_proc_t& proc, bool lost) {
-        // One that has said goodbye may use its files until the host says that it has ended.
-        if (lost) cleanups_.ended(proc);
-        monitors_.departed(proc);
-        modex_.departed(proc);
-        barriers_.call_in(proc.nspace);
-        meetings_.call_in(proc.nspace);
-        lost ? collectives_.departed(proc) : collectives_.finalized(proc);
-        invitation_watch_.departed(proc, lost);
-        group_construct_->departed(proc);
-        group_destruct_->departed();
-        events_.departed();
-    });
+}
+
+Modex::Sources Server::modex_sources() {
+    Modex::Sources sources;
+    sources.process_sets = [this](const pmix_proc_t& proc) { return process_sets().names_value(proc); };
+    sources.group_names = [this](const Caller& caller, const pmix_proc_t& proc, InfoView directives,
+                                 std::function<void(const std::vector<std::string>&)> done) {
+        group_names(queries_, caller, &proc, directives, std::move(done));
+    };
+    sources.describe_node = [this](const GetRequest& request, Modex::OnGet& done) {
+        if (!node_description_.offers(request)) return false;
+        node_description_.answer(request, std::move(done));
+        return true;
+    };
+    return sources;
+}
+
+LocalJobs::Registrar Server::registrar() {
+    LocalJobs::Registrar registrar;
+    registrar.register_nspace = [this](const char* nspace, int32_t nlocalprocs, InfoView info) {
+        return register_nspace(nspace, nlocalprocs, info);
+    };
+    registrar.deregister_nspace = [this](const char* nspace) { end_namespace(nspace); };
+    registrar.register_client = [this](const pmix_proc_t& proc, uint32_t uid, uint32_t gid) {
+        return register_client(proc, uid, gid, nullptr);
+    };
+    registrar.tool_uri = [this] { return tool_uri_; };
+    registrar.raise = [this](EventPtr event) { events_.raise(std::move(event)); };
+    return registrar;
 }
 
 Server::~Server() = default;
 
-Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_server_module_t* module,
+void Server::join() {
+    exchange_.serve(host_);
+    events_.serve(event_router_, namespaces_);
+    forwarding_.serve(forwarder_);
+}
+
+Result<std::unique_ptr<Server>> Server::create(const Parts& parts, const pmix_server_module_t* module,
                                                size_t size, InfoView info) {
+    Runtime& runtime = parts.exchange.runtime();
     // A tool that is a server too has its name already; to it that attribute means the server that it looks
     // for.
     if (runtime.role() == Runtime::Role::Server) {
@@ -79,7 +130,7 @@ Result<std::unique_ptr<Server>> Server::create(Runtime& runtime, const pmix_serv
     if (runtime.registry().psecs().empty())
         return Error{PMIX_ERR_NOT_AVAILABLE, runtime.registry().why_none("psec")};
 
-    std::unique_ptr<Server> server(new Server(runtime, module, size));
+    std::unique_ptr<Server> server(new Server(parts, module, size));
     if (server->forwarder_.set_style(info) != PMIX_SUCCESS) {
         return Error{PMIX_ERR_BAD_PARAM,
                      "a directive about output (PMIX_IOF_...) has a value of the wrong type"};
@@ -129,19 +180,23 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
         task();
     modex_.registered(name);
     barriers_.registered(name);
-    meetings_.registered(name);
+    groups_.registered(name);
     collectives_.registered(name);
     return PMIX_SUCCESS;
 }
 
-void Server::deregister_nspace(const char* name) {
+void Server::deregister_nspace(const char* name, std::function<void()> done) {
+    end_namespace(name);
+    files_.settled(std::move(done));
+}
+
+void Server::end_namespace(const char* name) {
     if (Namespace* nspace = namespaces_.find(name)) {
         barriers_.deregistered(name);
-        meetings_.deregistered(name);
+        groups_.deregistered(name);
         collectives_.deregistered(name);
         modex_.deregistered(name);
-        invitation_watch_.deregistered(name);
-        events_.deregistered(name);
+        event_router_.deregistered(name);
         auto waiting = std::move(nspace->waiting);
         // Those that have said goodbye may still wait for our answer to it, and close by themselves.
         for (auto& [rank, client] : nspace->clients) {
@@ -151,7 +206,7 @@ void Server::deregister_nspace(const char* name) {
             end_connections(client);
         }
         namespaces_.remove(name);
-        group_destruct().deregistered();
+        groups_.group_destruct().deregistered();
         // Their requests find no namespace now and are refused.
         for (const auto& task : waiting)
             task();
@@ -176,7 +231,12 @@ pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uin
     return PMIX_SUCCESS;
 }
 
-void Server::deregister_client(const pmix_proc_t& proc) {
+void Server::deregister_client(const pmix_proc_t& proc, std::function<void()> done) {
+    end_client(proc);
+    files_.settled(std::move(done));
+}
+
+void Server::end_client(const pmix_proc_t& proc) {
     Namespace* nspace = namespaces_.find(proc.nspace);
     if (nspace == nullptr) return;
     LocalClient* client = nspace->client(proc.rank);
@@ -213,7 +273,7 @@ void Server::close() {
     host_.close();
     // After the answers to all that is posted by now.
     runtime_.loop().post([this] {
-        const auto peers = peers_;
+        const auto peers = peers_.all();
         for (const PeerPtr& peer : peers)
             drop(peer);
     });
@@ -221,15 +281,6 @@ void Server::close() {
 
 std::vector<std::string> Server::uris() const {
     return acceptor_->uris();
-}
-
-std::string Server::uri_of(const pmix_proc_t& proc) const {
-    for (const PeerPtr& peer : peers_) {
-        if (peer->server_uri.empty() || peer->finalized || !nspace_is(peer->proc.nspace, proc.nspace))
-            continue;
-        if (proc.rank == PMIX_RANK_WILDCARD || proc.rank == peer->proc.rank) return peer->server_uri;
-    }
-    return {};
 }
 
 // --- peers
@@ -251,33 +302,30 @@ void Server::lost(const PeerPtr& peer, const std::string& reason) {
                keep->text().c_str(), reason.c_str());
     client->lost = true;
     departed(keep->proc, true);
-    events_.lost(keep->proc);
+    event_router_.lost(keep->proc);
     forget_tool(keep->proc);
 }
 
 void Server::departed(const pmix_proc_t& proc, bool lost) {
-    const pmix_proc_t gone = proc;  // listeners may free where it came from
-    for (const auto& listener : departure_listeners_)
-        listener(gone, lost);
-}
-
-std::optional<WireFormat> Server::format_of(const pmix_proc_t& proc) const {
-    std::lock_guard lock(formats_lock_);
-    const auto found = formats_.find(Proc(proc));
-    if (found == formats_.end()) return std::nullopt;
-    return found->second;
+    const pmix_proc_t gone = proc;  // the services may free where it came from
+    // A process that has finalized may use its files until the host says that it has ended.
+    if (lost) cleanups_.ended(gone);
+    monitors_.departed(gone);
+    modex_.departed(gone);
+    barriers_.call_in(gone.nspace);
+    groups_.departing(gone);
+    lost ? collectives_.departed(gone) : collectives_.finalized(gone);
+    groups_.departed(gone, lost);
+    event_router_.departed();
 }
 
 void Server::drop(const PeerPtr& peer) {
     const PeerPtr keep = peer;
     const LocalClient* client = namespaces_.client(keep->proc);
-    if (client == nullptr || client->peer == keep) {
-        std::lock_guard lock(formats_lock_);
-        formats_.erase(Proc(keep->proc));
-    }
+    if (client == nullptr || client->peer == keep) peers_.forget_format(keep->proc);
     forwarder_.forget(keep);
     modex_.forget(keep);
-    peers_.erase(std::remove(peers_.begin(), peers_.end(), keep), peers_.end());
+    peers_.remove(keep);
     runtime_.set_company(peers_.size() + 1);
     if (keep->channel) keep->channel->close();
     // Frames of this peer may be on the stack: the channel goes when they are done.

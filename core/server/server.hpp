@@ -9,8 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -20,75 +18,81 @@
 #include "core/control/cleanup.hpp"
 #include "core/control/file_worker.hpp"
 #include "core/control/job_control.hpp"
+#include "core/discovery/rendezvous_file.hpp"
 #include "core/events/event_router.hpp"
-#include "core/exchange/command_table.hpp"
-#include "core/exchange/host.hpp"
+#include "core/exchange/exchange.hpp"
 #include "core/exchange/namespaces.hpp"
-#include "core/exchange/peer.hpp"
+#include "core/exchange/peers.hpp"
 #include "core/fabric/fabric.hpp"
-#include "core/groups/invitation_watch.hpp"
-#include "core/groups/meetings.hpp"
-#include "core/groups/process_sets.hpp"
+#include "core/groups/group_server.hpp"
 #include "core/iof/forwarder.hpp"
 #include "core/modex/modex.hpp"
 #include "core/monitor/monitor.hpp"
 #include "core/query/attribute_support.hpp"
+#include "core/query/query_server.hpp"
 #include "core/rendezvous/barriers.hpp"
-#include "core/runtime/runtime.hpp"
 #include "core/server/acceptor.hpp"
 #include "core/setup/application.hpp"
 #include "core/setup/fork_environment.hpp"
 #include "core/setup/job_network.hpp"
 #include "core/setup/node_description.hpp"
 #include "core/spawn/local_jobs.hpp"
-#include "core/tool/rendezvous_file.hpp"
 
 namespace muster {
 
-class GroupConstruct;
-class GroupDestruct;
+class Events;
+class Forwarding;
 
 class Server {
   public:
     using OnStatus = std::function<void(pmix_status_t)>;
 
+    /// The parts of the process that the server joins. All of them outlive the server.
+    struct Parts {
+        Exchange& exchange;
+        Events& events;
+        Forwarding& forwarding;
+    };
+
     /// Opens the listeners. `module` may be null (a host without upcalls); `size` is what is known to be
     /// readable of it.
-    static Result<std::unique_ptr<Server>> create(Runtime& runtime, const pmix_server_module_t* module,
+    static Result<std::unique_ptr<Server>> create(const Parts& parts, const pmix_server_module_t* module,
                                                   size_t size, InfoView info);
     ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
 
-    Runtime& runtime() { return runtime_; }
+    /// Joins the parts of the process: from now on they pass their work through this server. On the loop, or
+    /// before the loop runs.
+    void join();
+
+    // --- services that the host calls ---
+
     Host& host() { return host_; }
-    Namespaces& namespaces() { return namespaces_; }
     Modex& modex() { return modex_; }
-    Collectives& collectives() { return collectives_; }
-    Barriers& barriers() { return barriers_; }
-    Meetings& meetings() { return meetings_; }
-    GroupConstruct& group_construct() { return *group_construct_; }
-    GroupDestruct& group_destruct() { return *group_destruct_; }
-    FileWorker& files() { return files_; }
-    NodeDescription& node_description() { return node_description_; }
-    Cleanups& cleanups() { return cleanups_; }
     JobControl& job_control() { return job_control_; }
-    Fabrics& fabrics() { return fabrics_; }
     Monitors& monitors() { return monitors_; }
+    Fabrics& fabrics() { return fabrics_; }
+    QueryServer& queries() { return queries_; }
+    Forwarder& forwarder() { return forwarder_; }
+    ProcessSets& process_sets() { return groups_.process_sets(); }
+    NodeDescription& node_description() { return node_description_; }
     JobEnvironments& job_environments() { return job_environments_; }
     ForkEnvironment& fork_environment() { return fork_environment_; }
     JobNetworks& job_networks() { return job_networks_; }
     HostAttributes& host_attributes() { return host_attributes_; }
-    EventRouter& events() { return events_; }
-    Forwarder& forwarder() { return forwarder_; }
-    ProcessSets& process_sets() { return process_sets_; }
-    InvitationWatch& invitation_watch() { return invitation_watch_; }
-    Log& log() { return runtime_.log(); }
+    LocalJobs& local_jobs() { return local_jobs_; }
+    Peers& peers() { return peers_; }
+    Gds& store() const { return runtime_.store(); }
+    Log& log() const { return runtime_.log(); }
 
     // --- calls of the host ---
 
     pmix_status_t register_nspace(const char* nspace, int32_t nlocalprocs, InfoView info);
-    void deregister_nspace(const char* nspace);
+    /// `done`: when the files of the job that are to be removed are gone.
+    void deregister_nspace(const char* nspace, std::function<void()> done);
     pmix_status_t register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid, void* server_object);
-    void deregister_client(const pmix_proc_t& proc);
+    void deregister_client(const pmix_proc_t& proc, std::function<void()> done);
     /// The server ends: every wait, of a client or of a call of the host, ends with
     /// PMIX_ERR_LOST_CONNECTION, and the clients lose their connections.
     void close();
@@ -103,45 +107,16 @@ class Server {
     /// How clients reach this server. Fixed before the loop starts.
     std::vector<std::string> uris() const;
 
-    // --- connections ---
-
-    /// A handshake was read: decides on it and answers it. `early` is what came behind the request.
-    void admit(Socket socket, ConnectRequest request, Bytes early);
-    /// The connection of `peer` has ended without a word.
-    void lost(const PeerPtr& peer, const std::string& reason);
-    /// A peer by the reference a service kept, or null.
-    static PeerPtr alive(const PeerRef& ref) { return ref.lock(); }
-
-    /// How a connected process wants to be spoken to. Any thread.
-    std::optional<WireFormat> format_of(const pmix_proc_t& proc) const;
-
     /// How tools reach this server: NSPACE.RANK;TRANSPORT.
     const std::string& tool_uri() const { return tool_uri_; }
-    /// How the server of a connected tool is reached; "" where there is none. A rank of PMIX_RANK_WILDCARD is
-    /// any.
-    std::string uri_of(const pmix_proc_t& proc) const;
-    /// Called when a process has connected.
-    void on_arrival(std::function<void(const PeerPtr&)> listener) {
-        arrival_listeners_.push_back(std::move(listener));
-    }
-    LocalJobs& local_jobs() { return local_jobs_; }
-
-    /// All connected peers, in no order.
-    const std::vector<PeerPtr>& peers() const { return peers_; }
-
-    /// Called when a process of this node goes away (finalized or lost), for services that wait for it.
-    void on_departure(std::function<void(const pmix_proc_t&, bool lost)> listener) {
-        departure_listeners_.push_back(std::move(listener));
-    }
-    void departed(const pmix_proc_t& proc, bool lost);
-
-    /// Ends the connection of a peer that has finalized.
-    void drop(const PeerPtr& peer);
 
   private:
-    Server(Runtime& runtime, const pmix_server_module_t* module, size_t size);
+    Server(const Parts& parts, const pmix_server_module_t* module, size_t size);
 
+    // admission.cpp
     struct Admission;
+    /// A handshake was read: decides on it and answers it. `early` is what came behind the request.
+    void admit(Socket socket, ConnectRequest request, Bytes early);
     void admit_client(const std::shared_ptr<Admission>& admission);
     Result<void> check_client(Admission& admission);
     /// Whether the credential proves that the peer is this user and group.
@@ -154,11 +129,29 @@ class Server {
     void watch_held(const std::shared_ptr<Admission>& admission);
     void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
     std::shared_ptr<Unanswered> unanswered_of(const Peer& peer);
+
+    // handlers.cpp
     void register_commands();
+    void job_info(const Request& request);
+    void abort(const Request& request);
+    void finalize(const Request& request);
+    void resolve_peers(const Request& request);
+    void resolve_nodes(const Request& request);
+
     // frames.cpp
     void on_frame(const PeerPtr& peer, Frame frame);
     void serve(const PeerPtr& peer, Frame frame);
 
+    Modex::Sources modex_sources();
+    LocalJobs::Registrar registrar();
+    void end_namespace(const char* nspace);
+    void end_client(const pmix_proc_t& proc);
+    /// The connection of `peer` has ended without a word.
+    void lost(const PeerPtr& peer, const std::string& reason);
+    /// A process of this node has gone (finalized or lost): the services that wait for it are told.
+    void departed(const pmix_proc_t& proc, bool lost);
+    /// Ends the connection of a peer that has finalized.
+    void drop(const PeerPtr& peer);
     void end_connections(LocalClient& client);
     void refuse(const Socket& socket, const std::string& who, const std::string& why);
 
@@ -175,21 +168,22 @@ class Server {
     void forget_tool(const pmix_proc_t& proc);
     void hear_goodbye(const pmix_proc_t& proc);
 
+    Exchange& exchange_;
     Runtime& runtime_;
+    Events& events_;
+    Forwarding& forwarding_;
     CommandTable commands_;
     Host host_;
     Namespaces namespaces_;
-    Modex modex_;
-    Collectives collectives_{runtime_.loop(), namespaces_,
-                             [this](const char* nspace) { return runtime_.store().job_size(nspace); },
-                             runtime_.log()};
-    Barriers barriers_{runtime_, namespaces_, collectives_};
-    Meetings meetings_{*this};
-    GroupConstruct* group_construct_ = nullptr;  // the collectives'
-    GroupDestruct* group_destruct_ = nullptr;    // likewise
-    NodeDescription node_description_{files_};   ///< outlives the worker, which reports to it
-    FileWorker files_;                           ///< before who uses it
+    Peers peers_;
+    NodeDescription node_description_{files_};  ///< outlives the worker, which reports to it
+    FileWorker files_;
     Cleanups cleanups_{files_};
+    Modex modex_;
+    Collectives collectives_;
+    Barriers barriers_{runtime_, namespaces_, collectives_};
+    EventRouter event_router_;
+    GroupServer groups_;
     JobControl job_control_{host_, namespaces_, cleanups_};
     Monitors monitors_;
     JobEnvironments job_environments_;
@@ -197,10 +191,8 @@ class Server {
     JobNetworks job_networks_{runtime_, namespaces_};
     Fabrics fabrics_{host_, job_networks_};
     HostAttributes host_attributes_;
-    EventRouter events_;
-    ProcessSets process_sets_{*this};
-    Forwarder forwarder_{*this};
-    InvitationWatch invitation_watch_{*this};
+    Forwarder forwarder_;
+    QueryServer queries_;
     std::unique_ptr<Acceptor> acceptor_;
     /// What the host has said of tools.
     struct ToolPolicy {
@@ -212,18 +204,12 @@ class Server {
     ToolPolicy tools_;
     std::unique_ptr<RendezvousFiles> rendezvous_files_;
     std::string tool_uri_;
-    LocalJobs local_jobs_{*this};
-    std::vector<std::function<void(const PeerPtr&)>> arrival_listeners_;
-    std::vector<PeerPtr> peers_;
-    mutable std::mutex formats_lock_;               // guards formats_
-    std::unordered_map<Proc, WireFormat> formats_;  ///< of peers that do not want the usual one
-    uint32_t next_index_ = 1;
+    LocalJobs local_jobs_{runtime_, fork_environment_, registrar()};
     std::shared_ptr<std::atomic<size_t>> requests_ = std::make_shared<std::atomic<size_t>>(0);  ///< open ones
     /// What waits for an answer, by process, or by user (with "" for the namespace) where tools name
     /// themselves.
     std::map<std::pair<std::string, uint32_t>, std::weak_ptr<Unanswered>> unanswered_;
     std::unordered_map<Proc, size_t> held_;  ///< connections that wait for the host's decision, by process
-    std::vector<std::function<void(const pmix_proc_t&, bool)>> departure_listeners_;
 };
 
 }  // namespace muster

@@ -11,10 +11,10 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/discovery/rendezvous_search.hpp"
 #include "core/exchange/exchange.hpp"
 #include "core/groups/construct.hpp"
 #include "core/server/admission.hpp"
-#include "core/tool/rendezvous_search.hpp"
 #include "framework/base/status.hpp"
 #include "framework/psec.hpp"
 
@@ -143,9 +143,9 @@ void Server::refuse_tool(const Admission& admission, pmix_status_t status, const
 }
 
 size_t Server::tools_of(uint32_t uid) const {
-    return static_cast<size_t>(std::count_if(peers_.begin(), peers_.end(), [&](const PeerPtr& peer) {
-        return is_tool(peer->kind) && peer->uid == uid;
-    }));
+    return static_cast<size_t>(
+        std::count_if(peers_.all().begin(), peers_.all().end(),
+                      [&](const PeerPtr& peer) { return is_tool(peer->kind) && peer->uid == uid; }));
 }
 
 Result<void> Server::check_tool(Admission& admission) {
@@ -291,9 +291,9 @@ void Server::forget_tool(const pmix_proc_t& proc) {
     if (!nspace->clients.empty()) return;
     collectives_.deregistered(gone.nspace);
     modex_.deregistered(gone.nspace);
-    events_.deregistered(gone.nspace);
+    event_router_.deregistered(gone.nspace);
     namespaces_.remove(gone.nspace);
-    group_destruct().deregistered();
+    groups_.group_destruct().deregistered();
     runtime_.store().deregister(gone.nspace);
 }
 

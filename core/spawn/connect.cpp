@@ -65,10 +65,10 @@ std::vector<std::string> other_nspaces(const std::vector<pmix_proc_t>& procs, co
 
 // --- what a client of an OpenPMIx 6.1 server adds to its request ---
 
-void add_own_data(Runtime& runtime, Packer& message) {
+void add_own_data(Exchange& exchange, Packer& message) {
     Info posted;
-    posted.add(PMIX_PROCID, runtime.self());
-    runtime.store().find_posted(runtime.self(), View::Remote, [&](const Found& found) {
+    posted.add(PMIX_PROCID, exchange.self());
+    exchange.store().find_posted(exchange.self(), View::Remote, [&](const Found& found) {
         if (!key_is_reserved(found.key)) posted.add_copy(found.key, found.value);
     });
     if (posted.size() == 1) return;
@@ -77,8 +77,8 @@ void add_own_data(Runtime& runtime, Packer& message) {
     message.info(trailer[0]);
 }
 
-void add_job_data(Runtime& runtime, const std::vector<pmix_proc_t>& procs, Packer& message) {
-    const pmix_proc_t& self = runtime.self();
+void add_job_data(Exchange& exchange, const std::vector<pmix_proc_t>& procs, Packer& message) {
+    const pmix_proc_t& self = exchange.self();
     if (other_nspaces(procs, self.nspace).empty()) return;
     pmix_rank_t lowest = PMIX_RANK_WILDCARD;
     for (const pmix_proc_t& proc : procs) {
@@ -92,7 +92,7 @@ void add_job_data(Runtime& runtime, const std::vector<pmix_proc_t>& procs, Packe
     Lookup everything;
     everything.nspace = nspace;
     everything.rank = PMIX_RANK_WILDCARD;
-    runtime.store().find(everything, [&](const Found& found) { job.add_copy(found.key, found.value); });
+    exchange.store().find(everything, [&](const Found& found) { job.add_copy(found.key, found.value); });
     Info trailer;
     trailer.add(PMIX_JOB_INFO_ARRAY, std::move(job).to_value());
     message.info(trailer[0]);
@@ -197,29 +197,29 @@ void serve_connections(CommandTable& commands, Runtime& runtime, Namespaces& nam
 
 // --- the client's side ---
 
-void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
-    Upstream* client = upstream_of(runtime);
+void connect(Exchange& exchange, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
+    Upstream* client = exchange.upstream();
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
-    if (client->server_version().muster == 0 && !runtime.groups().expand(procs))
+    if (client->server_version().muster == 0 && !exchange.groups().expand(procs))
         return done(answer_of(PMIX_ERR_BAD_PARAM));
     Packer message = client->packer(Command::Connect);
     message.procs(procs.data(), procs.size()).infos(info);
     const PeerVersion version = client->server_version();
     if (version.muster == 0 && version.at_least(6, 1)) {
-        add_own_data(runtime, message);
-        add_job_data(runtime, procs, message);
+        add_own_data(exchange, message);
+        add_job_data(exchange, procs, message);
     }
     ask(
         *client, std::move(message),
-        [&runtime](Unpacker& in, HostAnswer& answer) {
+        [&exchange](Unpacker& in, HostAnswer& answer) {
             while (!in.at_end()) {
                 ByteView bytes;
                 if (!in.bytes(bytes)) return;
                 Unpacker job(in.format(), bytes);
                 std::string nspace;
                 if (!job.string(nspace)) continue;
-                if (const auto stored = runtime.store().unpack_job(nspace.c_str(), job); !stored) {
-                    MUSTER_LOG(runtime.log(), Error, "job data of %s: %s", nspace.c_str(),
+                if (const auto stored = exchange.store().unpack_job(nspace.c_str(), job); !stored) {
+                    MUSTER_LOG(exchange.log(), Error, "job data of %s: %s", nspace.c_str(),
                                stored.error().text.c_str());
                     answer.status = stored.status();
                 }
@@ -228,10 +228,10 @@ void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDo
         std::move(done));
 }
 
-void disconnect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
-    Upstream* client = upstream_of(runtime);
+void disconnect(Exchange& exchange, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
+    Upstream* client = exchange.upstream();
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
-    if (client->server_version().muster == 0 && !runtime.groups().expand(procs))
+    if (client->server_version().muster == 0 && !exchange.groups().expand(procs))
         return done(answer_of(PMIX_ERR_BAD_PARAM));
     Packer message = client->packer(Command::Disconnect);
     message.procs(procs.data(), procs.size()).infos(info);

@@ -56,8 +56,8 @@ class DisconnectOperation : public CollectiveOperation {
 };
 
 /// The calls of a client.
-void connect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done);
-void disconnect(Runtime& runtime, std::vector<pmix_proc_t> procs, Info info, HostDone done);
+void connect(Exchange& exchange, std::vector<pmix_proc_t> procs, Info info, HostDone done);
+void disconnect(Exchange& exchange, std::vector<pmix_proc_t> procs, Info info, HostDone done);
 
 /// Registers the handlers of a server: Connect, Disconnect.
 void serve_connections(CommandTable& commands, Runtime& runtime, Namespaces& namespaces,

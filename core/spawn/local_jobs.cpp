@@ -15,7 +15,6 @@
 #include <ctime>
 
 #include "core/events/events.hpp"
-#include "core/server/server.hpp"
 #include "framework/base/status.hpp"
 
 namespace muster {
@@ -142,7 +141,7 @@ void LocalJobs::spawn(Info job_info, Apps apps, const HostDone& done) {
     for (size_t i = 0; i < apps.size() && status == PMIX_SUCCESS; ++i)
         status = check({apps.data()[i].info, apps.data()[i].ninfo});
     if (status != PMIX_SUCCESS) return done(answer_of(status));
-    const std::string nspace = std::string(server_.runtime().self().nspace) + ":" + std::to_string(next_++);
+    const std::string nspace = std::string(runtime_.self().nspace) + ":" + std::to_string(next_++);
     Job& job = jobs_[nspace];
     job.nspace = nspace;
     const InfoView view = job_info;
@@ -151,7 +150,7 @@ void LocalJobs::spawn(Info job_info, Apps apps, const HostDone& done) {
     job.notify = view.is_true(PMIX_NOTIFY_COMPLETION) || view.is_true(PMIX_NOTIFY_JOB_EVENTS);
     status = start(job, job_info, apps);
     if (status != PMIX_SUCCESS) {
-        MUSTER_LOG(server_.log(), Error, "job %s could not be started: %s", nspace.c_str(),
+        MUSTER_LOG(runtime_.log(), Error, "job %s could not be started: %s", nspace.c_str(),
                    status_text(status));
         end_all(job);
         forget(nspace);
@@ -168,7 +167,6 @@ pmix_status_t LocalJobs::start(Job& job, const Info& job_info, const Apps& apps)
     size_t size = 0;
     for (size_t i = 0; i < apps.size(); ++i)
         size += static_cast<size_t>(std::max(apps.data()[i].maxprocs, 1));
-    Runtime& runtime = server_.runtime();
     Info data;
     std::string peers;
     for (size_t rank = 0; rank < size; ++rank)
@@ -179,7 +177,7 @@ pmix_status_t LocalJobs::start(Job& job, const Info& job_info, const Apps& apps)
     data.add(PMIX_JOBID, job.nspace.c_str());
     data.add(PMIX_SPAWNED, true);
     const pmix_proc_t* parent = job_info.view().proc(PMIX_PARENT_ID);
-    data.add(PMIX_PARENT_ID, parent != nullptr ? *parent : runtime.self());
+    data.add(PMIX_PARENT_ID, parent != nullptr ? *parent : runtime_.self());
     for (const char* key : {PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP, PMIX_LAUNCH_DIRECTIVES,
                             PMIX_LAUNCHER_DAEMON, PMIX_SPAWN_TOOL}) {
         if (const pmix_info_t* info = job_info.find(key)) data.add_copy(*info);
@@ -188,17 +186,17 @@ pmix_status_t LocalJobs::start(Job& job, const Info& job_info, const Apps& apps)
         Info own;
         own.add(PMIX_RANK, Value::rank(static_cast<pmix_rank_t>(rank)));
         own.add(PMIX_LOCAL_RANK, static_cast<uint16_t>(rank));
-        own.add(PMIX_HOSTNAME, runtime.hostname().c_str());
+        own.add(PMIX_HOSTNAME, runtime_.hostname().c_str());
         data.add(PMIX_PROC_INFO_ARRAY, std::move(own).to_value());
     }
-    pmix_status_t status = server_.register_nspace(job.nspace.c_str(), static_cast<int32_t>(size), data);
+    pmix_status_t status = registrar_.register_nspace(job.nspace.c_str(), static_cast<int32_t>(size), data);
     pmix_rank_t rank = 0;
     for (size_t i = 0; i < apps.size() && status == PMIX_SUCCESS; ++i) {
         const pmix_app_t& app = apps.data()[i];
         for (int n = 0; n < std::max(app.maxprocs, 1) && status == PMIX_SUCCESS; ++n) {
             Child& child = job.children.emplace_back();
             child.proc = make_proc(job.nspace, rank++);
-            status = server_.register_client(child.proc, geteuid(), getegid(), nullptr);
+            status = registrar_.register_client(child.proc, geteuid(), getegid());
             if (status == PMIX_SUCCESS) status = start_child(job, child, job_info, app);
         }
     }
@@ -209,7 +207,7 @@ pmix_status_t LocalJobs::start_child(Job& job, Child& child, const Info& job_inf
     Environment environment;
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
         add_variable(environment, *variable);
-    if (job.tool) environment["PMIX_LAUNCHER_RNDZ_URI"] = server_.tool_uri();
+    if (job.tool) environment["PMIX_LAUNCHER_RNDZ_URI"] = registrar_.tool_uri();
     int pipe[2] = {-1, -1};
     if (!job.nohup) {
         if (::pipe2(pipe, O_CLOEXEC) != 0) return PMIX_ERR_OUT_OF_RESOURCE;
@@ -225,7 +223,7 @@ pmix_status_t LocalJobs::start_child(Job& job, Child& child, const Info& job_inf
     change(own, environment);
     for (char** variable = app.env; variable != nullptr && *variable != nullptr; ++variable)
         add_variable(environment, *variable);
-    for (auto& [name, value] : server_.fork_environment().of(child.proc, app.env))
+    for (auto& [name, value] : environment_.of(child.proc, app.env))
         environment[name] = value;
     std::vector<std::string> variables;
     for (const auto& [name, value] : environment)
@@ -264,10 +262,10 @@ void LocalJobs::watch(Job& job, Child& child) {
     child.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
     if (child.pidfd) {
         ::fcntl(child.pidfd.get(), F_SETFD, FD_CLOEXEC);
-        child.watch = server_.runtime().loop().watch(child.pidfd.get(),
-                                                     [this, &job, &child](auto) { look_at(job, child); });
+        child.watch =
+            runtime_.loop().watch(child.pidfd.get(), [this, &job, &child](auto) { look_at(job, child); });
     } else {
-        child.watch = server_.runtime().loop().after(kLook, [this, &job, &child] { look_at(job, child); });
+        child.watch = runtime_.loop().after(kLook, [this, &job, &child] { look_at(job, child); });
     }
 }
 
@@ -301,7 +299,7 @@ void LocalJobs::over(Job& job) {
     if (job.notify) {
         auto event = std::make_shared<Event>();
         event->status = PMIX_EVENT_JOB_END;
-        event->source = server_.runtime().self();
+        event->source = runtime_.self();
         event->range = PMIX_RANGE_PROC_LOCAL;
         event->info.add(PMIX_EVENT_NON_DEFAULT, true);
         event->info.add(PMIX_NSPACE, job.nspace.c_str());
@@ -311,14 +309,14 @@ void LocalJobs::over(Job& job) {
         if (job.status != PMIX_SUCCESS) event->info.add(PMIX_PROCID, job.failed);
         const time_t now = ::time(nullptr);
         event->info.add(PMIX_EVENT_TIMESTAMP, &now, PMIX_TIME);
-        if (event->read_directives() == PMIX_SUCCESS) server_.runtime().events().raise(std::move(event));
+        if (event->read_directives() == PMIX_SUCCESS) registrar_.raise(std::move(event));
     }
     // Whoever asks for the job's data in the handler still finds it.
-    server_.runtime().loop().post([this, nspace = job.nspace] { forget(nspace); });
+    runtime_.loop().post([this, nspace = job.nspace] { forget(nspace); });
 }
 
 void LocalJobs::forget(const std::string& nspace) {
-    if (jobs_.erase(nspace) != 0) server_.deregister_nspace(nspace.c_str());
+    if (jobs_.erase(nspace) != 0) registrar_.deregister_nspace(nspace.c_str());
 }
 
 void LocalJobs::end_all(Job& job) {

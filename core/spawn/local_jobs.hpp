@@ -6,12 +6,15 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/events/event.hpp"
+#include "core/setup/fork_environment.hpp"
 #include "core/spawn/spawn.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/base/unique_fd.hpp"
@@ -20,7 +23,19 @@ namespace muster {
 
 class LocalJobs {
   public:
-    explicit LocalJobs(Server& server) : server_(server) {}
+    /// The calls of a host that the jobs need: this process is the host of their server.
+    struct Registrar {
+        std::function<pmix_status_t(const char* nspace, int32_t nlocalprocs, InfoView info)> register_nspace;
+        std::function<void(const char* nspace)> deregister_nspace;
+        std::function<pmix_status_t(const pmix_proc_t& proc, uint32_t uid, uint32_t gid)> register_client;
+        /// How tools reach the server.
+        std::function<std::string()> tool_uri;
+        /// Raises an event of this process.
+        std::function<void(EventPtr event)> raise;
+    };
+
+    LocalJobs(Runtime& runtime, ForkEnvironment& environment, Registrar registrar)
+        : runtime_(runtime), environment_(environment), registrar_(std::move(registrar)) {}
     LocalJobs(const LocalJobs&) = delete;
     ~LocalJobs() { close(); }
 
@@ -61,7 +76,9 @@ class LocalJobs {
     void forget(const std::string& nspace);
     void end_all(Job& job);
 
-    Server& server_;
+    Runtime& runtime_;
+    ForkEnvironment& environment_;
+    const Registrar registrar_;
     unsigned next_ = 1;
     std::map<std::string, Job> jobs_;
 };

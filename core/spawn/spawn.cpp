@@ -2,9 +2,9 @@
 // Spawn, on both sides of the wire: see spawn.hpp.
 #include "core/spawn/spawn.hpp"
 
-#include "core/client/client.hpp"
+#include "core/iof/forwarder.hpp"
 #include "core/iof/forwarding.hpp"
-#include "core/server/server.hpp"
+#include "core/spawn/local_jobs.hpp"
 
 namespace muster {
 
@@ -26,8 +26,8 @@ void add_requestor(Info& info, const Caller& caller) {
     info.add(caller.tool ? PMIX_REQUESTOR_IS_TOOL : PMIX_REQUESTOR_IS_CLIENT, true);
 }
 
-void spawn_by_host(Server& server, const Caller& caller, Info job_info, Apps apps, HostDone done) {
-    const auto upcall = server.host().module().spawn;
+void spawn_by_host(Host& host, const Caller& caller, Info job_info, Apps apps, HostDone done) {
+    const auto upcall = host.module().spawn;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     if (apps.size() == 0) return done(answer_of(PMIX_ERR_BAD_PARAM));
     struct Arguments {
@@ -38,53 +38,56 @@ void spawn_by_host(Server& server, const Caller& caller, Info job_info, Apps app
     const auto kept =
         std::make_shared<Arguments>(Arguments{caller.proc, std::move(job_info), std::move(apps)});
     add_requestor(kept->info, caller);
-    server.host().upcall("spawn", kept,
-                         server.host().bounded("spawn", caller.proc, kept->info, std::move(done)),
-                         [&](void* cbdata) {
-                             return upcall(&kept->proc, kept->info.data(), kept->info.size(),
-                                           kept->apps.data(), kept->apps.size(), on_spawn, cbdata);
-                         });
+    host.upcall("spawn", kept, host.bounded("spawn", caller.proc, kept->info, std::move(done)),
+                [&](void* cbdata) {
+                    return upcall(&kept->proc, kept->info.data(), kept->info.size(), kept->apps.data(),
+                                  kept->apps.size(), on_spawn, cbdata);
+                });
 }
 
 }  // namespace
 
-void spawn(Runtime& runtime, Info job_info, Apps apps, HostDone done) {
-    if (Upstream* client = upstream_of(runtime)) {
+void spawn(Exchange& exchange, Forwarding& forwarding, LocalJobs* local, Info job_info, Apps apps,
+           HostDone done) {
+    if (Upstream* client = exchange.upstream()) {
         // Servers send a job's output unasked: others always, ours where they are told.
         const bool ours = client->server_version().muster != 0;
         std::shared_ptr<const JobOutput> output;  // only a tool shows any
-        if (runtime.role() == Runtime::Role::Tool)
-            output = std::make_shared<JobOutput>(runtime.forwarding().puller().output_of(job_info));
+        if (exchange.runtime().role() == Runtime::Role::Tool)
+            output = std::make_shared<JobOutput>(forwarding.puller().output_of(job_info));
         const bool shows = output && output->shown();
-        if (!ours || shows) runtime.loop().need_thread();
+        if (!ours || shows) exchange.loop().need_thread();
         if (ours && shows) job_info.add(kUnaskedOutputKey, true);
         Packer message = client->packer(Command::Spawn);
         message.infos(job_info).counted(apps.data(), apps.size(), PMIX_APP);
         ask(
             *client, std::move(message),
-            [&runtime, output, server = client->server()](Unpacker& in, HostAnswer& answer) {
+            [&exchange, &forwarding, output, server = client->server()](Unpacker& in, HostAnswer& answer) {
                 if (!in.string(answer.nspace) || answer.status != PMIX_SUCCESS) return;
                 // Its output follows behind this answer.
-                if (output) runtime.forwarding().puller().spawned(answer.nspace, *output, server);
+                if (output) forwarding.puller().spawned(answer.nspace, *output, server);
                 if (in.at_end()) return;
-                const auto stored = runtime.store().unpack_job(answer.nspace.c_str(), in);
+                const auto stored = exchange.store().unpack_job(answer.nspace.c_str(), in);
                 // The job runs all the same; what is missing is fetched when it is asked for.
                 if (!stored)
-                    MUSTER_LOG(runtime.log(), Error, "job data of %s: %s", answer.nspace.c_str(),
+                    MUSTER_LOG(exchange.log(), Error, "job data of %s: %s", answer.nspace.c_str(),
                                stored.error().text.c_str());
             },
             std::move(done));
-    } else if (Server* server = runtime.server()) {
+    } else if (Host* host = exchange.host()) {
         // A launcher without a host starts itself what it is asked to.
-        if (runtime.role() == Runtime::Role::Tool && server->host().module().spawn == nullptr)
-            return server->local_jobs().spawn(std::move(job_info), std::move(apps), done);
-        spawn_by_host(*server, Caller::host(runtime), std::move(job_info), std::move(apps), std::move(done));
+        if (local != nullptr && host->module().spawn == nullptr)
+            return local->spawn(std::move(job_info), std::move(apps), done);
+        spawn_by_host(*host, Caller::host(exchange.runtime()), std::move(job_info), std::move(apps),
+                      std::move(done));
     } else {
         done(answer_of(PMIX_ERR_UNREACH));
     }
 }
 
-void handle::spawn(Server& server, const Request& request) {
+namespace {
+
+void handle_spawn(Exchange& exchange, Host& host, Forwarder& forwarder, const Request& request) {
     Info job_info;
     Apps apps;
     if (!request.in.infos(job_info) || !Apps::read(request.in, apps)) return request.malformed();
@@ -94,25 +97,33 @@ void handle::spawn(Server& server, const Request& request) {
         if (!job_info.view().has(kUnaskedOutputKey)) job_info.add(kUnaskedOutputKey, true);
     }
     spawn_by_host(
-        server, Caller::of(*request.peer), std::move(job_info), std::move(apps),
-        [&server, ref = request.asker(), tag = request.tag, unasked](const HostAnswer& answer) {
+        host, Caller::of(*request.peer), std::move(job_info), std::move(apps),
+        [&exchange, &forwarder, ref = request.asker(), tag = request.tag, unasked](const HostAnswer& answer) {
             const PeerPtr peer = ref.lock();
             if (!peer) return;
             Packer reply = peer->packer();
             reply.status(answer.status);
             reply.string(answer.status == PMIX_SUCCESS ? answer.nspace.c_str() : nullptr);
-            if (answer.status == PMIX_SUCCESS && server.runtime().store().knows(answer.nspace.c_str())) {
+            if (answer.status == PMIX_SUCCESS && exchange.store().knows(answer.nspace.c_str())) {
                 Packer job = peer->packer();
                 const bool compact = peer->version.muster != 0;
-                if (server.runtime().store().pack_job(answer.nspace.c_str(), job, compact) == PMIX_SUCCESS &&
+                if (exchange.store().pack_job(answer.nspace.c_str(), job, compact) == PMIX_SUCCESS &&
                     job.error() == PMIX_SUCCESS) {
                     reply.raw(job.view());
                 }
             }
             peer->reply(tag, std::move(reply));
             // Behind the answer: whose output comes, and how it is to look, the tool knows from that.
-            if (answer.status == PMIX_SUCCESS) server.forwarder().spawned(peer, answer.nspace, unasked);
+            if (answer.status == PMIX_SUCCESS) forwarder.spawned(peer, answer.nspace, unasked);
         });
+}
+
+}  // namespace
+
+void serve_spawns(CommandTable& commands, Exchange& exchange, Host& host, Forwarder& forwarder) {
+    commands.add(Command::Spawn, [&exchange, &host, &forwarder](const Request& request) {
+        handle_spawn(exchange, host, forwarder, request);
+    });
 }
 
 }  // namespace muster

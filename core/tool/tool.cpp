@@ -14,10 +14,9 @@
 #include <set>
 #include <thread>
 
-#include "core/events/events.hpp"
+#include "core/discovery/rendezvous_search.hpp"
+#include "core/discovery/server_uri.hpp"
 #include "core/runtime/completion.hpp"
-#include "core/server/server.hpp"
-#include "core/tool/rendezvous_search.hpp"
 #include "framework/base/status.hpp"
 #include "framework/psec.hpp"
 
@@ -75,18 +74,29 @@ struct Tool::Candidate {
     std::string path;  ///< of its file, where it has one
 };
 
-Tool::Tool(Runtime& runtime, ToolIdentity identity)
-    : runtime_(runtime), identity_(std::move(identity)), command_line_(own_command_line()) {
-    runtime_.client()->on_added([this] { look_for_servers(); });
+Tool::Tool(Exchange& exchange, Events& events, Client& client, ToolIdentity identity)
+    : runtime_(exchange.runtime()),
+      events_(events),
+      client_(client),
+      identity_(std::move(identity)),
+      command_line_(own_command_line()) {
+    client_.on_added([this] { look_for_servers(); });
     // A call that waits for its server may poll; it drives the loop itself, where it may.
-    if (!identity_.launcher && !identity_.scheduler && runtime_.server() == nullptr) runtime_.set_company(2);
+    if (!identity_.launcher && !identity_.scheduler) runtime_.set_company(2);
+}
+
+void Tool::serve(Peers& peers, const std::string& uri) {
+    own_uri_ = &uri;
+    own_peers_.store(&peers, std::memory_order_release);
+    peers.on_arrival([this](const PeerPtr&) { look_for_servers(); });
 }
 
 /// Ends the waits for servers that are there.
 void Tool::look_for_servers() {
     for (auto it = waiting_.begin(); it != waiting_.end();) {
-        pmix_status_t status = runtime_.client()->set_primary(it->server);
-        const std::string uri = runtime_.server() == nullptr ? "" : runtime_.server()->uri_of(it->server);
+        pmix_status_t status = client_.set_primary(it->server);
+        const Peers* const peers = own_peers_;
+        const std::string uri = peers == nullptr ? "" : peers->uri_of(it->server);
         if (status != PMIX_SUCCESS && uri.empty()) {
             ++it;
             continue;
@@ -99,11 +109,9 @@ void Tool::look_for_servers() {
 
 void Tool::choose_server(const pmix_proc_t& server, bool wait, std::optional<milliseconds> limit,
                          OnChoice done) {
-    const pmix_status_t status = runtime_.client()->set_primary(server);
+    const pmix_status_t status = client_.set_primary(server);
     if (status == PMIX_SUCCESS) return done({status, {}});
-    if (Server* own = runtime_.server()) {
-        if (!watching_arrivals_) own->on_arrival([this](const PeerPtr&) { look_for_servers(); });
-        watching_arrivals_ = true;
+    if (const Peers* own = own_peers_) {
         // It has come to us: now it is we who go there.
         if (const std::string uri = own->uri_of(server); !uri.empty()) return done({PMIX_ERR_NOT_FOUND, uri});
     }
@@ -146,8 +154,8 @@ Bytes Tool::about_us() const {
     info.add(PMIX_REALGID, uint32_t{getgid()});
     info.add(PMIX_GRPID, uint32_t{getegid()});
     info.add(PMIX_CMD_LINE, command_line_.c_str());
-    if (Server* server = runtime_.server()) info.add(PMIX_SERVER_URI, server->tool_uri().c_str());
-    Packer packer(runtime_.client()->format());
+    if (own_peers_ != nullptr) info.add(PMIX_SERVER_URI, own_uri_->c_str());
+    Packer packer(client_.format());
     packer.infos(info);
     return packer.error() == PMIX_SUCCESS ? packer.take() : Bytes();
 }
@@ -225,7 +233,7 @@ Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
 
 Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit, bool& answered) {
     const auto known = has_had_servers_ && call_and_wait<bool>(runtime_.loop(), false, [&](auto deliver) {
-                           deliver(runtime_.client()->connected_to(candidate.server));
+                           deliver(client_.connected_to(candidate.server));
                        });
     if (known) return Outcome{std::nullopt, candidate.server, {}};
     ServerContact contact;
@@ -254,7 +262,7 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
     Result<Greeted> greeted = Error{PMIX_ERR_UNREACH, {}};
     while (!greeted) {
         ConnectAttempt attempt;
-        greeted = connect_to_server(runtime_, contact, runtime_.client()->format(), left(until), &attempt);
+        greeted = connect_to_server(runtime_, contact, client_.format(), left(until), &attempt);
         answered = attempt.answered;
         if (greeted) break;
         if (others && !answered) {
@@ -392,12 +400,12 @@ void Tool::go_alone() {
         identity_.rank = 0;
     }
     runtime_.set_self(make_proc(identity_.nspace, identity_.rank));
-    runtime_.client()->register_alone();
+    client_.register_alone();
 }
 
 Result<void> Tool::begin(const ToolDirectives& wanted) {
     std::lock_guard lock(attaching_);
-    Client& client = *runtime_.client();
+    Client& client = client_;
     client.set_format(runtime_.own_format());
     if (wanted.do_not_connect) {
         go_alone();
@@ -425,7 +433,7 @@ Result<void> Tool::begin(const ToolDirectives& wanted) {
 
 Result<pmix_proc_t> Tool::attach(const ToolDirectives& wanted) {
     std::lock_guard lock(attaching_);
-    Client& client = *runtime_.client();
+    Client& client = client_;
     auto reached = rendezvous(wanted);
     if (!reached) return reached.error();
     const pmix_proc_t server = reached->server;
@@ -448,7 +456,7 @@ void Tool::note_uri(const pmix_proc_t& server, const std::string& text) {
     const Value uri = Value::from(text.c_str());
     // Under the server's name, and under ours for the first one, as other libraries have it.
     runtime_.store().post(server, PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
-    if (!runtime_.client()->connected() && runtime_.server() == nullptr)
+    if (!client_.connected() && own_peers_ == nullptr)
         runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
 }
 
@@ -457,51 +465,6 @@ void Tool::close() {
     for (const Waiting& each : waiting)
         each.done({PMIX_ERR_LOST_CONNECTION, {}});
     parent_watch_.reset();
-}
-
-Result<Tool*> Tool::of(Runtime& runtime) {
-    if (runtime.tool() != nullptr) return runtime.tool();
-    if (runtime.server() == nullptr)
-        return Error{PMIX_ERR_NOT_SUPPORTED, "a client has one server, the one that started it"};
-    const pmix_status_t status =
-        call_and_wait<pmix_status_t>(runtime.loop(), PMIX_ERR_WOULD_BLOCK, [&runtime](auto deliver) {
-            if (runtime.client() == nullptr) {
-                auto client = std::make_unique<Client>(runtime);
-                client->set_format(runtime.own_format());
-                runtime.set_client(std::move(client));
-            }
-            if (runtime.tool() == nullptr) {
-                ToolIdentity identity;
-                identity.launcher = true;
-                identity.nspace = runtime.self().nspace;
-                identity.rank = runtime.self().rank;
-                // A launcher may be known under its name to those that started it.
-                const auto started = ServerContact::from_environment();
-                identity.from_environment = started && *started && (*started)->nspace == identity.nspace &&
-                                            (*started)->rank == identity.rank;
-                runtime.set_tool(std::make_unique<Tool>(runtime, std::move(identity)));
-            }
-            deliver(PMIX_SUCCESS);
-        });
-    if (status != PMIX_SUCCESS) return Error{status, "connecting is not possible on the progress thread"};
-    return runtime.tool();
-}
-
-Result<void> Tool::become_server(InfoView info) {
-    if (runtime_.self().nspace[0] == '\0') runtime_.set_self(make_proc(identity_.nspace, identity_.rank));
-    std::string complaint;
-    const pmix_status_t status = call_and_wait<pmix_status_t>(
-        runtime_.loop(), PMIX_ERR_WOULD_BLOCK, [this, info, &complaint](auto deliver) {
-            auto server = Server::create(runtime_, nullptr, 0, info);
-            if (!server) {
-                complaint = server.error().text;
-                return deliver(server.status());
-            }
-            runtime_.set_server(std::move(*server));
-            deliver(PMIX_SUCCESS);
-        });
-    if (status == PMIX_SUCCESS) return {};
-    return Error{status, complaint};
 }
 
 void Tool::watch_parent(int fd) {
@@ -519,7 +482,7 @@ void Tool::watch_parent(int fd) {
         event->status = PMIX_EVENT_JOB_END;
         event->source = parent_.nspace[0] == '\0' ? runtime_.self() : parent_;
         event->range = PMIX_RANGE_PROC_LOCAL;
-        runtime_.events().raise(std::move(event));
+        events_.raise(std::move(event));
     });
 }
 

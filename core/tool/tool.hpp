@@ -4,6 +4,7 @@
 // a client (core/client). Members block and run on the caller's thread, one at a time, except where noted.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <list>
 #include <memory>
@@ -13,23 +14,26 @@
 #include <vector>
 
 #include "core/client/client.hpp"
+#include "core/discovery/rendezvous_file.hpp"
+#include "core/events/events.hpp"
+#include "core/exchange/peers.hpp"
 #include "core/tool/directives.hpp"
-#include "core/tool/rendezvous_file.hpp"
 
 namespace muster {
 
 class Tool {
   public:
-    /// The runtime has its client role already. On the loop, or before it runs.
-    Tool(Runtime& runtime, ToolIdentity identity);
+    /// On the loop, or before it runs. What is given outlives the tool.
+    Tool(Exchange& exchange, Events& events, Client& client, ToolIdentity identity);
+
+    /// The process is a server as well: its peers, and how tools reach it. On the loop, or before it runs.
+    void serve(Peers& peers, const std::string& uri);
 
     /// The tool ends: whoever waits for a server waits no longer. On the loop.
     void close();
 
-    /// Makes a server that is running a tool as well, or a tool what it is already. Blocks.
-    static Result<Tool*> of(Runtime& runtime);
-    /// Makes the tool a server too, with upcalls yet to come (PMIX_LAUNCHER). Blocks.
-    Result<void> become_server(InfoView info);
+    /// The name of the tool as far as it has one yet.
+    pmix_proc_t name() const { return make_proc(identity_.nspace, identity_.rank); }
     /// Whether a server has started this process, as one of its clients: it has its name then.
     bool started_by_server() const { return identity_.from_environment; }
     /// What a tool that started us has left in the environment: where to call back, and what to watch. The
@@ -83,6 +87,10 @@ class Tool {
     Log& log() const { return runtime_.registry().log("tool"); }
 
     Runtime& runtime_;
+    Events& events_;
+    Client& client_;
+    const std::string* own_uri_ = nullptr;    ///< of the server role; set before own_peers_
+    std::atomic<Peers*> own_peers_{nullptr};  ///< of the server role; null while there is none
     ToolIdentity identity_;
     const std::string command_line_;
     std::mutex attaching_;  // one attempt at a time; guards has_had_servers_
@@ -95,7 +103,6 @@ class Tool {
         std::unique_ptr<Watch> limit;
     };
     std::list<Waiting> waiting_;
-    bool watching_arrivals_ = false;
     bool has_job_data_ = false;   ///< of our own namespace, from a server
     bool asks_job_data_ = false;  ///< who connects now asks for it, too; guarded by attaching_
     pmix_proc_t parent_{};

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/client/connector.hpp"
-#include "core/tool/rendezvous_file.hpp"
+#include "core/discovery/rendezvous_file.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which servers a tool could connect to: see available_servers.hpp.
-#include "core/tool/available_servers.hpp"
+#include "core/discovery/available_servers.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "core/client/connector.hpp"
-#include "core/tool/rendezvous_file.hpp"
-#include "core/tool/rendezvous_search.hpp"
+#include "core/discovery/rendezvous_file.hpp"
+#include "core/discovery/rendezvous_search.hpp"
+#include "core/discovery/server_uri.hpp"
 
 namespace muster {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rendezvous files: see rendezvous_file.hpp. All is done by descriptor, so that nobody can put another file
 // in the place of the one that was looked at.
-#include "core/tool/rendezvous_file.hpp"
+#include "core/discovery/rendezvous_file.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "core/client/connector.hpp"
+#include "core/discovery/server_uri.hpp"
 #include "framework/base/output_file.hpp"
 
 namespace muster {

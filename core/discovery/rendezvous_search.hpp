@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tool/rendezvous_file.hpp"
+#include "core/discovery/rendezvous_file.hpp"
 
 namespace muster {
 

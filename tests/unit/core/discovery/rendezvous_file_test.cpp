@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rendezvous files: what is believed, and what is refused for which reason.
-#include "core/tool/rendezvous_file.hpp"
+#include "core/discovery/rendezvous_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/tool/rendezvous_search.hpp"
+#include "core/discovery/rendezvous_search.hpp"
 
 namespace muster {
 namespace {

@@ -3,7 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "core/server/server.hpp"
+#include "core/exchange/exchange.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/modex/modex.hpp"
 #include "framework/base/compress.hpp"
 
 namespace muster {
@@ -33,14 +35,14 @@ bool Modex::has_room(LocalClient& client, size_t more) {
     // What is posted again takes the place of what it was before.
     if (committed.since > limit / kLookAgain) {
         committed = {.refusing = committed.refusing};
-        server_.runtime().store().find_posted(client.proc, View::All, [&](const Found& found) {
+        exchange_.store().find_posted(client.proc, View::All, [&](const Found& found) {
             committed.found += memory_of(found.key, found.value);
         });
         if (committed.found <= limit / 2) committed.refusing = false;
         if (fits()) return true;
     }
     if (!std::exchange(committed.refusing, true)) {
-        MUSTER_LOG(server_.log(), Error,
+        MUSTER_LOG(exchange_.log(), Error,
                    "what %s has committed takes %zu bytes: more is refused, and not kept "
                    "(server_base_max_committed)",
                    proc_text(client.proc).c_str(), committed.found + committed.since);
@@ -49,7 +51,7 @@ bool Modex::has_room(LocalClient& client, size_t more) {
 }
 
 bool Modex::charge(const pmix_proc_t& proc, InfoView values, size_t times) {
-    LocalClient* client = server_.namespaces().client(proc);
+    LocalClient* client = namespaces_.client(proc);
     if (client == nullptr) return true;  // counted where it is local
     size_t more = 0;
     for (const pmix_info_t& one : values)
@@ -68,7 +70,7 @@ void Modex::told(const pmix_proc_t& proc, InfoView values) {
 }
 
 pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh) {
-    Gds& store = server_.runtime().store();
+    Gds& store = exchange_.store();
     // A few bytes on the wire may stand for a thousand times as many.
     size_t room = most_at_once_;
     while (!body.at_end()) {
@@ -93,7 +95,7 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
                 // Whoever sees this status finds what has_room() says, or this.
                 if (status == PMIX_ERR_OUT_OF_RESOURCE) {
                     MUSTER_LOG(
-                        server_.log(), Error,
+                        exchange_.log(), Error,
                         "what %s has committed is not kept from here on: a value has more qualifiers, or "
                         "more values differ in qualifiers alone, than the store takes",
                         proc_text(proc).c_str());
@@ -109,7 +111,7 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
 }
 
 pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
-    LocalClient* client = server_.namespaces().client(proc);
+    LocalClient* client = namespaces_.client(proc);
     const Proc target(proc);
     Fresh fresh;
     const pmix_status_t status = take_in(client, proc, body, waiting_.count(target) != 0 ? &fresh : nullptr);

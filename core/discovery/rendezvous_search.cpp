@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The search for rendezvous files: see rendezvous_search.hpp.
-#include "core/tool/rendezvous_search.hpp"
+#include "core/discovery/rendezvous_search.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -14,6 +14,7 @@
 namespace muster {
 
 class Queries;
+class QueryServer;
 class QueryTurns;
 
 /// Key of a query of ours, for hosts that answer for several servers: an array with one kGroupKey for each
@@ -28,20 +29,20 @@ using NamesDone = std::function<void(std::vector<std::string> names)>;
 /// asked is a host without queries, one that asks itself, and where PMIX_QUERY_LOCAL_ONLY or the range
 /// local is among `directives` or all groups of the process are known here. PMIX_TIMEOUT among them bounds
 /// the waiting.
-void group_names(Server& server, const Caller& caller, const pmix_proc_t* of, InfoView directives,
+void group_names(QueryServer& server, const Caller& caller, const pmix_proc_t* of, InfoView directives,
                  NamesDone done);
 
 /// Takes those about numbers and names of groups out of `queries` and answers them, in these turns. `done`
 /// gets the answers, at once where nothing else was asked; nothing where they are too much; and is not called
 /// where the asker has gone.
-void answer_about_groups(Server& server, const Caller& caller, Queries& queries,
+void answer_about_groups(QueryServer& server, const Caller& caller, Queries& queries,
                          const std::shared_ptr<QueryTurns>& turns,
                          std::function<void(std::optional<Info> found)> done);
 
 /// Answers kGroupsKey; false for other keys.
-bool answer_groups(Server& server, const Caller& caller, const char* key, Info& found);
+bool answer_groups(QueryServer& server, const Caller& caller, const char* key, Info& found);
 
 /// Whether the caller is told of this group: one of its user's processes is in it, or no owner is known.
-bool sees_group(Server& server, const Caller& caller, const std::string& id);
+bool sees_group(QueryServer& server, const Caller& caller, const std::string& id);
 
 }  // namespace muster

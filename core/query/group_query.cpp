@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a server says of groups: see group_query.hpp.
-#include "core/groups/group_query.hpp"
+#include "core/query/group_query.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/events/event.hpp"
 #include "core/exchange/group_table.hpp"
+#include "core/exchange/namespaces.hpp"
 #include "core/query/query.hpp"
+#include "core/query/query_server.hpp"
 #include "core/query/query_turns.hpp"
-#include "core/server/server.hpp"
 #include "framework/base/argv.hpp"
 
 namespace muster {
@@ -70,10 +71,10 @@ const char* question_about_groups(const char* key) {
 
 /// Answers of several questions, one after the other.
 struct Answering : std::enable_shared_from_this<Answering> {
-    Answering(Server& the_server, const Caller& the_caller, std::shared_ptr<QueryTurns> the_turns)
+    Answering(QueryServer& the_server, const Caller& the_caller, std::shared_ptr<QueryTurns> the_turns)
         : server(the_server), caller(the_caller), turns(std::move(the_turns)) {}
 
-    Server& server;
+    QueryServer& server;
     const Caller caller;
     const std::shared_ptr<QueryTurns> turns;
     std::vector<Question> questions;
@@ -134,9 +135,9 @@ struct Answering : std::enable_shared_from_this<Answering> {
 
 }  // namespace
 
-void group_names(Server& server, const Caller& caller, const pmix_proc_t* of, InfoView directives,
+void group_names(QueryServer& server, const Caller& caller, const pmix_proc_t* of, InfoView directives,
                  NamesDone done) {
-    const GroupTable& groups = server.runtime().groups();
+    const GroupTable& groups = server.groups();
     std::vector<std::string> names = of != nullptr ? groups.names_of(*of) : groups.names();
     std::erase_if(names, [&](const std::string& id) { return !sees_group(server, caller, id); });
     const auto upcall = server.host().module().query;
@@ -172,7 +173,7 @@ void group_names(Server& server, const Caller& caller, const pmix_proc_t* of, In
         [&](void* cbdata) { return upcall(&kept->proc, &kept->query, 1, Host::on_info, cbdata); });
 }
 
-void answer_about_groups(Server& server, const Caller& caller, Queries& queries,
+void answer_about_groups(QueryServer& server, const Caller& caller, Queries& queries,
                          const std::shared_ptr<QueryTurns>& turns,
                          std::function<void(std::optional<Info> found)> done) {
     const auto answering = std::make_shared<Answering>(server, caller, turns);
@@ -200,16 +201,16 @@ void answer_about_groups(Server& server, const Caller& caller, Queries& queries,
     answering->go_on();
 }
 
-bool sees_group(Server& server, const Caller& caller, const std::string& id) {
-    const Group* group = server.runtime().groups().find(id);
+bool sees_group(QueryServer& server, const Caller& caller, const std::string& id) {
+    const Group* group = server.groups().find(id);
     return group == nullptr || is_master(caller.uid) ||
            server.namespaces().may_see(caller.uid, group->procs());
 }
 
-bool answer_groups(Server& server, const Caller& caller, const char* key, Info& found) {
+bool answer_groups(QueryServer& server, const Caller& caller, const char* key, Info& found) {
     if (!key_is(key, kGroupsKey)) return false;
     Info groups;
-    for (const auto& [id, group] : server.runtime().groups().all()) {
+    for (const auto& [id, group] : server.groups().all()) {
         if (!group.usable() || !sees_group(server, caller, id)) continue;
         Info entry;
         entry.add(PMIX_GROUP_ID, id.c_str());

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The server part of groups: its members, and the services of the server that they need. Belongs to the loop.
+#pragma once
+
+#include "core/collective/collectives.hpp"
+#include "core/exchange/command_table.hpp"
+#include "core/exchange/exchange.hpp"
+#include "core/groups/invitation_watch.hpp"
+#include "core/groups/meetings.hpp"
+#include "core/groups/process_sets.hpp"
+
+namespace muster {
+
+class Barriers;
+class EventRouter;
+class Events;
+class GroupConstruct;
+class GroupDestruct;
+class Modex;
+class Namespaces;
+class Peers;
+
+class GroupServer {
+  public:
+    /// The services that groups need. All of them outlive the loop.
+    struct Services {
+        Exchange& exchange;
+        Host& host;
+        Namespaces& namespaces;
+        Peers& peers;
+        Collectives& collectives;
+        Modex& modex;
+        Barriers& barriers;
+        EventRouter& router;
+        Events& events;
+    };
+
+    /// Enters the construction and destruction of groups into the collectives.
+    explicit GroupServer(const Services& services);
+    GroupServer(const GroupServer&) = delete;
+    GroupServer& operator=(const GroupServer&) = delete;
+
+    Runtime& runtime() { return services_.exchange.runtime(); }
+    Log& log() { return services_.exchange.log(); }
+    GroupTable& groups() { return services_.exchange.groups(); }
+    Host& host() { return services_.host; }
+    Namespaces& namespaces() { return services_.namespaces; }
+    Peers& peers() { return services_.peers; }
+    Collectives& collectives() { return services_.collectives; }
+    Modex& modex() { return services_.modex; }
+    Barriers& barriers() { return services_.barriers; }
+    EventRouter& router() { return services_.router; }
+    Events& events() { return services_.events; }
+
+    Meetings& meetings() { return meetings_; }
+    ProcessSets& process_sets() { return process_sets_; }
+    InvitationWatch& invitation_watch() { return invitation_watch_; }
+    GroupConstruct& group_construct() { return *construct_; }
+    GroupDestruct& group_destruct() { return *destruct_; }
+
+    /// A namespace was registered, or goes away.
+    void registered(const char* nspace) { meetings_.registered(nspace); }
+    void deregistered(const char* nspace);
+    /// A process of this node has gone: before, and after, the collectives know of it.
+    void departing(const pmix_proc_t& proc) { meetings_.call_in(proc.nspace); }
+    void departed(const pmix_proc_t& proc, bool lost);
+
+  private:
+    Services services_;
+    Meetings meetings_{*this};
+    ProcessSets process_sets_{*this};
+    InvitationWatch invitation_watch_{*this};
+    GroupConstruct* construct_ = nullptr;  // the collectives'
+    GroupDestruct* destruct_ = nullptr;    // likewise
+};
+
+/// Enters the requests of clients about groups.
+void serve_groups(CommandTable& commands, GroupServer& server);
+
+}  // namespace muster

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The data of a process that this one does not have: asked of the server, and kept in the store.
+#pragma once
+
+#include "core/exchange/exchange.hpp"
+
+namespace muster {
+
+/// Asks the server for `key` of `target` (null: all of it). When `done` gets PMIX_SUCCESS, the store has what
+/// the server knows; PMIX_ERR_NOT_FOUND without a server, PMIX_ERR_LOST_CONNECTION where it ends first.
+/// On the loop; `done` runs there, once.
+void fetch(Exchange& exchange, const pmix_proc_t& target, const char* key, InfoView info,
+           Upstream::OnStatus done);
+
+}  // namespace muster
