@@ -224,7 +224,7 @@ void Modex::get_value(GetRequest request, const GetDirectives& directives, OnGet
 void Modex::wait(GetRequest request, OnGet done, bool bounded) {
     if (closed_) return done(PMIX_ERR_LOST_CONNECTION, {});
     WaitingList& list = waiting_[Proc(request.target)];
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = exchange_.loop().now();
     if (!request.deadline) {
         if (const auto timeout = read_timeout(request.info)) request.deadline = now + *timeout;
     }

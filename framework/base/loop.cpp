@@ -456,6 +456,16 @@ std::unique_ptr<Watch> EventLoop::after(std::chrono::milliseconds delay, std::fu
     return std::unique_ptr<Watch>(new Watch(std::move(impl)));
 }
 
+void EventLoop::skip(std::chrono::milliseconds time) {
+    skipped_ = skipped_.load() + time;
+    for (Watch::Impl* watch = times_; watch != nullptr; watch = watch->next) {
+        if (!watch->on_time) continue;  // it was called
+        watch->deadline -= time;
+        watch->arm();
+    }
+    show_next_time();
+}
+
 bool EventLoop::take_drive(std::chrono::milliseconds limit) {
     std::unique_lock lock(drive_lock_);
     if (driven_ && limit.count() > 0) drive_free_.wait_for(lock, limit);

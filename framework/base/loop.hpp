@@ -63,6 +63,7 @@ class EventLoop {
         bool writable = false;
     };
     using Task = std::function<void()>;
+    using Clock = std::chrono::steady_clock;
 
     explicit EventLoop(Drive drive);
     EventLoop(const EventLoop&) = delete;
@@ -148,6 +149,12 @@ class EventLoop {
     /// Calls once after `delay`. On the loop, or before start().
     std::unique_ptr<Watch> after(std::chrono::milliseconds delay, std::function<void()> on_time);
 
+    /// The time by which the loop measures. Any thread.
+    Clock::time_point now() const { return Clock::now() + skipped_.load(); }
+    /// For tests: the clock of the loop jumps ahead. What is due by then is called in the next turn. On the
+    /// loop, or while nobody drives it.
+    void skip(std::chrono::milliseconds time);
+
     /// Drive::External: runs what is ready now, without waiting; false when another thread drives it already.
     bool progress();
     /// Drive::External: runs until `done()` holds. Used by blocking calls of a process without our thread;
@@ -159,7 +166,6 @@ class EventLoop {
     void wake();
 
   private:
-    using Clock = std::chrono::steady_clock;
     static constexpr Clock::time_point kNever = Clock::time_point::max();
 
     Waiter& waiter();
@@ -225,8 +231,9 @@ class EventLoop {
     Watch::Impl* watches_ = nullptr;         // all of descriptors that live, of whoever runs the loop
     Watch::Impl* times_ = nullptr;           // likewise, of times
     Clock::time_point shown_time_ = kNever;  // what timer_fd_ is set to
-    std::vector<Task> turn_end_;             // likewise
-    std::unique_ptr<uint8_t[]> scratch_;     // likewise
+    std::atomic<Clock::duration> skipped_{Clock::duration::zero()};  // by skip()
+    std::vector<Task> turn_end_;                                     // likewise
+    std::unique_ptr<uint8_t[]> scratch_;                             // likewise
     std::unique_ptr<Polling> polling_;
     bool ran_ = false;   // a callback, in this turn; whoever runs the loop sets it
     bool busy_ = false;  // something was served, or asked for, and more is likely to come soon

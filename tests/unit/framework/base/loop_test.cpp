@@ -862,4 +862,22 @@ TEST(LoopThread, GoesOnAfterATaskThatRanOutOfMemory) {
     loop.stop();
 }
 
+TEST(EventLoop, CallsWhatIsDueWhenItsClockJumpsAhead) {
+    EventLoop loop(EventLoop::Drive::External);
+    std::vector<int> called;
+    const auto hour = loop.after(std::chrono::hours(1), [&] { called.push_back(1); });
+    const auto day = loop.after(std::chrono::hours(24), [&] { called.push_back(2); });
+    const auto before = loop.now();
+    loop.progress();
+    EXPECT_TRUE(called.empty());
+    loop.skip(std::chrono::hours(1));
+    EXPECT_GE(loop.now() - before, std::chrono::hours(1));
+    loop.progress();
+    EXPECT_EQ(called, std::vector<int>{1});
+    const auto later = loop.after(std::chrono::hours(1), [&] { called.push_back(3); });
+    loop.skip(std::chrono::hours(23));
+    loop.progress();
+    EXPECT_EQ(called, (std::vector<int>{1, 3, 2}));
+}
+
 }  // namespace muster

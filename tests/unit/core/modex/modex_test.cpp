@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Modex in memory: requests for data that comes before them, after them, never, or from the host.
+#include "core/modex/modex.hpp"
+
+#include "core/modex/get.hpp"
+#include "tests/unit/core/in_memory/job.hpp"
+
+namespace muster::testing_in_memory {
+namespace {
+
+struct Got {
+    pmix_status_t status = PMIX_SUCCESS;
+    std::string text;
+};
+
+class ModexInMemory : public JobInMemory {
+  protected:
+    void post(uint32_t rank, const char* key, const char* text, pmix_scope_t scope = PMIX_GLOBAL) {
+        Client& client = *node.client(rank).client();
+        ASSERT_EQ(client.put(scope, key, *Value::from(text)), PMIX_SUCCESS);
+        bool sent = false;
+        on(node.client(rank), [&] { client.commit([&](pmix_status_t) { sent = true; }); });
+        ASSERT_TRUE(until([&] { return sent; }));
+    }
+    Later<Got> get(uint32_t rank, const pmix_proc_t& target, const char* key, Info directives = {}) {
+        Later<Got> later;
+        Process& process = node.client(rank);
+        auto call = std::make_shared<GetCall>();
+        const pmix_status_t prepared = call->prepare(process.exchange(), nullptr, &target, key, directives);
+        EXPECT_EQ(prepared, PMIX_SUCCESS);
+        EXPECT_EQ(call->detach(), PMIX_SUCCESS);
+        process.loop().post([call, deliver = later.deliver()] {
+            if (const pmix_status_t refused = call->may_ask(); refused != PMIX_SUCCESS)
+                return deliver({refused, {}});
+            GetCall::ask(call, [deliver](pmix_status_t status, pmix_value_t* value) {
+                const char* text = value == nullptr ? nullptr : value_as_string(value);
+                deliver({status, text == nullptr ? "" : text});
+                if (value == nullptr) return;
+                value_destruct(value);
+                std::free(value);
+            });
+        });
+        return later;
+    }
+};
+
+TEST_F(ModexInMemory, GetWaitsForALocalCommit) {
+    start(2);
+    auto first = get(0, make_proc("job", 1), "port");
+    settle();
+    EXPECT_FALSE(first.there());
+    post(1, "port", "4711");
+    ASSERT_TRUE(until([&] { return first.there(); }));
+    EXPECT_EQ(first->status, PMIX_SUCCESS);
+    EXPECT_EQ(first->text, "4711");
+}
+
+TEST_F(ModexInMemory, GetOfAKeyThatNeverComesEndsWithTheTimeLimit) {
+    start(2);
+    Info directives;
+    directives.add(PMIX_TIMEOUT, 60);
+    auto never = get(0, make_proc("job", 1), "port", std::move(directives));
+    settle();
+    pass(std::chrono::seconds(59));
+    EXPECT_FALSE(never.there());
+    pass(std::chrono::seconds(2));
+    ASSERT_TRUE(until([&] { return never.there(); }));
+    EXPECT_EQ(never->status, PMIX_ERR_TIMEOUT);
+}
+
+TEST_F(ModexInMemory, GetEndsWhenItsTargetDies) {
+    start(2);
+    auto first = get(0, make_proc("job", 1), "port");
+    settle();
+    node.kill("job", 1);
+    ASSERT_TRUE(until([&] { return first.there(); }));
+    EXPECT_NE(first->status, PMIX_SUCCESS);
+}
+
+}  // namespace
+}  // namespace muster::testing_in_memory
