@@ -266,7 +266,8 @@ pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
         lookup.key = one.key.c_str();
         lookup.scope = one.scope;
         runtime_.store().find(lookup, [&](const Found& found) {
-            if (one.scope == PMIX_GLOBAL && server_version().muster != 0) return add(global, found);
+            if (one.scope == PMIX_GLOBAL && server_version().can(Capability::SilentCommit))
+                return add(global, found);
             if (one.scope != PMIX_REMOTE) add(local, found);
             if (one.scope != PMIX_LOCAL) add(remote, found);
         });
@@ -283,7 +284,7 @@ pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
 
 std::optional<pmix_status_t> Client::post_staged() {
     if (!connected()) return std::nullopt;
-    if (server_version().muster == 0 || primary_->backed_up()) return std::nullopt;
+    if (!server_version().can(Capability::SilentCommit) || primary_->backed_up()) return std::nullopt;
     Packer message = packer(Command::Post);
     {
         // What stays in the store must not be put anew until it is sent.
@@ -319,7 +320,8 @@ void Client::commit(OnStatus done) {
 
 void Client::fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done) {
     // Our own servers translate groups themselves, as all members on a node must mean the same by one.
-    if (server_version().muster == 0 && !exchange_.groups().expand(procs)) return done(PMIX_ERR_BAD_PARAM);
+    if (!server_version().can(Capability::GroupNames) && !exchange_.groups().expand(procs))
+        return done(PMIX_ERR_BAD_PARAM);
     Packer message = packer(Command::Fence);
     message.procs(procs.data(), procs.size()).infos(info);
     if (!barrier_) return request_status(std::move(message), std::move(done));

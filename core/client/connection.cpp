@@ -88,7 +88,7 @@ void Connection::send_parts(const Packer& message) {
 bool Connection::leave(Packer&& goodbye) {
     // Of what goes through a local socket nothing is lost when the sender closes it with something unread;
     // over TCP it may be. The kernel tells who listens there only of a local one.
-    const bool reads_all = version_.muster != 0 && channel_->credentials().has_value();
+    const bool reads_all = version_.can(Capability::ReadsToTheEnd) && channel_->credentials().has_value();
     if (!open_ || !reads_all || awaits_replies() || heard_unasked_ || backed_up()) return false;
     send(std::move(goodbye));
     return !backed_up();

@@ -290,7 +290,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     request.info_blob.append(contact.about_us.view());
     Bytes hello = build_connect_request(request);
     // What comes behind the request our servers keep until they have decided on it.
-    const bool asks = contact.asks_job_data && parse_version(contact.version).muster != 0;
+    const bool asks = contact.asks_job_data && parse_version(contact.version).can(Capability::EarlyQuestion);
     if (asks) append_job_data_question(hello, format);
     if (auto sent = send_all(socket, hello.view(), until); !sent) return sent.error();
 

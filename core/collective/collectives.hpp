@@ -42,9 +42,10 @@ struct PackedReply {
 
     bool serves(const Peer& peer, bool wants_short = false) const {
         return short_form == wants_short && format.bfrops == peer.format.bfrops &&
-               format.buffer_type == peer.format.buffer_type && version.muster == peer.version.muster &&
-               version.major == peer.version.major && version.minor == peer.version.minor &&
-               version.release == peer.version.release && nspace == nspace_view(peer.proc.nspace);
+               format.buffer_type == peer.format.buffer_type &&
+               version.capabilities == peer.version.capabilities && version.major == peer.version.major &&
+               version.minor == peer.version.minor && version.release == peer.version.release &&
+               nspace == nspace_view(peer.proc.nspace);
     }
 };
 

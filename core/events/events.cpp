@@ -235,17 +235,17 @@ bool Events::concerns_us(const Event& event) const {
 }
 
 bool Events::report(const EventPtr& event) {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = runtime_.loop().now();
     const bool stream = now - std::exchange(reported_, now) < kStream;
     if (stream || event->range != PMIX_RANGE_LOCAL || router_ != nullptr || upstream() == nullptr ||
-        client_->server_version().muster == 0 || client_->busy() || is_observed(event->status) ||
-        engine_.wanted(*event, true))
+        !client_->server_version().can(Capability::SilentReport) || client_->busy() ||
+        is_observed(event->status) || engine_.wanted(*event, true))
         return false;
     Packer message = packed(*event, Command::Report);
     if (message.error() != PMIX_SUCCESS || client_->too_long(message.length())) return false;
     raise(event);  // to be held for handlers that come
     client_->send(std::move(message));
-    reported_ = std::chrono::steady_clock::now();
+    reported_ = runtime_.loop().now();
     return true;
 }
 

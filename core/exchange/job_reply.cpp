@@ -11,7 +11,7 @@ namespace muster {
 SharedBytes packed_job_info(Runtime& runtime, Namespaces& namespaces, const char* name, const Peer& peer) {
     Namespace* nspace = namespaces.find(name);
     if (nspace == nullptr || !nspace->registered) return nullptr;
-    const bool compact = peer.version.muster != 0;
+    const bool compact = peer.version.can(Capability::CompactJobData);
     for (const auto& packed : nspace->packed_job) {
         if (packed.compact == compact && packed.format.bfrops == peer.format.bfrops &&
             packed.format.buffer_type == peer.format.buffer_type) {

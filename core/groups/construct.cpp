@@ -134,7 +134,7 @@ void store_job(GroupServer& server, const Bytes& bytes) {
 }  // namespace
 
 bool knows_group_members(const PeerVersion& version) {
-    return version.muster != 0 || version.at_least(4, 3) ||
+    return version.can(Capability::GroupDetails) || version.at_least(4, 3) ||
            (version.major == 4 && version.minor == 2 && version.release >= 4);
 }
 

@@ -132,8 +132,8 @@ std::vector<pmix_proc_t> GroupConstruct::deciding(const std::vector<pmix_proc_t>
     std::vector<pmix_proc_t> result;
     // Those of other libraries do not tell what they decided.
     for (const PeerPtr& peer : server_.peers().all()) {
-        if (peer->version.muster != 0 && !peer->finalized && among(hearers, peer->proc) &&
-            !among(result, peer->proc) && server_.router().wants(*peer, code)) {
+        if (peer->version.can(Capability::GroupInvitations) && !peer->finalized &&
+            among(hearers, peer->proc) && !among(result, peer->proc) && server_.router().wants(*peer, code)) {
             result.push_back(peer->proc);
         }
     }

@@ -35,7 +35,7 @@ void assign_context_id(Exchange& exchange, const std::string& id, InfoView terms
     }
     Upstream* client = exchange.upstream();
     // Other libraries' servers have no such request.
-    if (client == nullptr || client->server_version().muster == 0)
+    if (client == nullptr || !client->server_version().can(Capability::GroupInvitations))
         return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     Packer message = client->packer(Command::GroupInvite);
     message.string(id).infos(terms);

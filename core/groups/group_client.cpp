@@ -66,7 +66,7 @@ bool read_reply(Exchange& exchange, const PeerVersion& version, Unpacker& in, Re
     }
     if (!in.procs(reply.members)) return false;
     if (in.at_end()) return true;
-    if (version.muster == 0 && !version.at_least(6, 0)) {
+    if (!version.can(Capability::GroupDetails) && !version.at_least(6, 0)) {
         if (!in.size(number)) return false;
         // These servers say so in two ways when there is none.
         if (number != 0 && number != SIZE_MAX) reply.context_id = number;
@@ -76,7 +76,7 @@ bool read_reply(Exchange& exchange, const PeerVersion& version, Unpacker& in, Re
     if (!in.boolean(assigned) || (assigned && !in.size(number))) return false;
     if (assigned) reply.context_id = number;
     if (!in.at_end() && !read_infos_one_by_one(in, reply.told)) return false;
-    if (version.muster == 0) return true;
+    if (!version.can(Capability::GroupDetails)) return true;
     if (!in.infos(reply.more)) return false;
     while (!in.at_end()) {
         ByteView bytes;
@@ -148,13 +148,13 @@ void GroupClient::construct(const std::string& id, ProcListPtr asked, Info info,
     const PeerVersion version = client->server_version();
     const bool notify = info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     const bool leads = info.view().is_true(PMIX_GROUP_LEADER);
-    if (version.muster == 0) {
+    if (!version.can(Capability::GroupNames)) {
         std::vector<pmix_proc_t> expanded = asked->procs();
         if (!exchange_.groups().expand(expanded)) return done(answer_of(PMIX_ERR_BAD_PARAM));
         asked = std::make_shared<const ProcList>(std::move(expanded));
         if (version.at_least(6, 1)) info = prepare_for_6_1(exchange_, std::move(info));
     }
-    const bool by_runs = version.muster != 0 && are_ours(exchange_, *asked);
+    const bool by_runs = version.can(Capability::GroupDetails) && are_ours(exchange_, *asked);
     Packer message = client->packer(by_runs ? Command::ConstructRuns : Command::GroupConstruct);
     message.string(id);
     if (by_runs)
@@ -174,7 +174,7 @@ void GroupClient::construct(const std::string& id, ProcListPtr asked, Info info,
         [this, client, version, reply, id, notify, leads, asked = std::move(asked), away,
          commits = client->commits().sent(), plain = std::move(plain),
          done = std::move(done)](HostAnswer answer) mutable {
-            if (version.muster != 0 && answer.status != PMIX_ERR_LOST_CONNECTION)
+            if (version.can(Capability::SilentCommit) && answer.status != PMIX_ERR_LOST_CONNECTION)
                 client->commits().settle(commits);
             away.reset();  // whoever hears that it is over may begin the next one
             if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS)
@@ -183,7 +183,7 @@ void GroupClient::construct(const std::string& id, ProcListPtr asked, Info info,
             store_told(exchange_, *reply);
             Group group;
             group.id = id;
-            if (version.muster == 0)
+            if (!version.can(Capability::GroupDetails))
                 asked = by_rank(exchange_, std::move(reply->members), asked->procs());
             else if (!reply->members.empty())
                 asked = std::make_shared<const ProcList>(std::move(reply->members));
@@ -251,16 +251,17 @@ void GroupClient::destruct(const std::string& id, Info info, MeetingNote note, H
     const PeerVersion& version = client->server_version();
     const Group* group = exchange_.groups().find(id);
     // Our own servers know the members better than we do.
-    if (group == nullptr && version.muster == 0) return done(answer_of(PMIX_ERR_NOT_FOUND));
+    if (group == nullptr && !version.can(Capability::GroupNames)) return done(answer_of(PMIX_ERR_NOT_FOUND));
     Packer message = client->packer(Command::GroupDestruct);
     message.string(id);
     if (knows_group_members(version)) {
-        const bool needed = group != nullptr && version.muster == 0;
+        const bool needed = group != nullptr && !version.can(Capability::GroupNames);
         const auto members = needed ? group->procs() : std::vector<pmix_proc_t>();
         message.procs(members.data(), members.size());
     }
     message.infos(info);
-    Meeting::Away away = version.muster != 0 ? begin_by_server(meeting(), note, message) : nullptr;
+    Meeting::Away away =
+        version.can(Capability::GroupDetails) ? begin_by_server(meeting(), note, message) : nullptr;
     ask(*client, std::move(message), {}, [this, id, away, done = std::move(done)](HostAnswer answer) mutable {
         away.reset();
         if (ends_group(answer.status)) exchange_.groups().remove(id);

@@ -50,7 +50,7 @@ void write_construct(GroupServer& server, const Peer& peer, const Outcome& outco
         return;
     }
     reply.procs(members.data(), brief ? 0 : members.size());
-    if (version.muster == 0 && !version.at_least(6, 0)) {
+    if (!version.can(Capability::GroupDetails) && !version.at_least(6, 0)) {
         if (context_id) reply.size(*context_id);
         return;
     }
@@ -63,7 +63,7 @@ void write_construct(GroupServer& server, const Peer& peer, const Outcome& outco
     reply.size(told.size());
     for (const pmix_info_t* one : told)
         reply.info(*one);
-    if (version.muster == 0) return;
+    if (!version.can(Capability::GroupDetails)) return;
     Info more;
     for (const char* key : {PMIX_GROUP_LEADER, PMIX_GROUP_NOTIFY_TERMINATION}) {
         if (const pmix_info_t* one = info.find(key)) more.add_copy(*one);
@@ -80,7 +80,8 @@ std::function<void(const Outcome&)> construct_reply(GroupServer& server, const R
         if (outcome.status != PMIX_SUCCESS && outcome.status != PMIX_ERR_PARTIAL_SUCCESS)
             return peer->reply_status(tag, outcome.status);
         // Who is in it as it said itself need not be told.
-        const bool brief = peer->version.muster != 0 && members != nullptr && members == outcome.members;
+        const bool brief =
+            peer->version.can(Capability::GroupDetails) && members != nullptr && members == outcome.members;
         if (!outcome.packed || !outcome.packed->serves(*peer, brief)) {
             Packer reply = peer->packer();
             reply.status(outcome.status);
@@ -291,7 +292,8 @@ void destruct(GroupServer& server, const Request& request) {
     MeetingNote note;
     if (!request.in.infos(arrival.info)) return request.malformed();
     const PeerPtr& peer = request.peer;
-    if (peer->version.muster != 0 && !MeetingNote::read(request.in, note)) return request.malformed();
+    if (peer->version.can(Capability::GroupDetails) && !MeetingNote::read(request.in, note))
+        return request.malformed();
     const auto end = [&server, id](const pmix_proc_t& proc) {
         return [&server, id, proc](const Outcome& outcome) { end_for(server, id, proc, outcome.status); };
     };

@@ -60,7 +60,7 @@ void Invitations::begin(const InvitationPtr& invitation) {
     std::vector<pmix_status_t> codes = {PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
                                         PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED};
     const Upstream* client = exchange_.attached();
-    if (client != nullptr && client->server_version().muster == 0) {
+    if (client != nullptr && !client->server_version().can(Capability::GroupInvitations)) {
         // Such a server does not watch invitations; what its host says of ended processes has to do.
         codes.insert(codes.end(), {PMIX_PROC_TERMINATED, PMIX_EVENT_PROC_TERMINATED, PMIX_ERR_PROC_ABORTED,
                                    PMIX_ERR_PROC_TERM_WO_SYNC});

@@ -564,7 +564,8 @@ uint64_t Forwarder::dropped() const {
 }
 
 bool Forwarder::takes_unasked(const Peer& peer, InfoView directives) {
-    return is_tool(peer.kind) && (peer.version.muster == 0 || directives.is_true(kUnaskedOutputKey));
+    return is_tool(peer.kind) &&
+           (!peer.version.can(Capability::AskedOutput) || directives.is_true(kUnaskedOutputKey));
 }
 
 void Forwarder::spawned(const PeerPtr& peer, const std::string& nspace, pmix_iof_channel_t channels) {

@@ -60,8 +60,8 @@ pmix_status_t GetCall::read_directives() {
     // Sets and groups come and go, and only the server is told of it.
     if (memberships_ && !directives_.optional) {
         const Upstream* upstream = exchange_->upstream();
-        directives_.refresh |=
-            modex_ != nullptr || (upstream != nullptr && upstream->server_version().muster != 0);
+        directives_.refresh |= modex_ != nullptr || (upstream != nullptr &&
+                                                     upstream->server_version().can(Capability::GroupNames));
     }
     return status;
 }
@@ -151,7 +151,8 @@ pmix_status_t GetCall::may_ask() const {
 /// the request is PMIX_IMMEDIATE. The server has to ask other nodes about processes elsewhere.
 bool GetCall::waits_for_nothing() const {
     if (key_ == nullptr || !key_is_reserved(key_) || memberships_ || directives_.immediate) return false;
-    if (exchange_->attached()->server_version().muster != 0 || target_.rank == PMIX_RANK_WILDCARD)
+    if (exchange_->attached()->server_version().can(Capability::AnswersAtOnce) ||
+        target_.rank == PMIX_RANK_WILDCARD)
         return false;
     const Gds& store = exchange_->store();
     if (proc_is(target_, exchange_->self())) return true;

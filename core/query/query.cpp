@@ -375,7 +375,7 @@ void query_by_host(QueryServer& server, const Caller& caller, std::optional<Aske
 /// about itself. `refused`: the server cannot be asked.
 bool answer_attributes_for(const PeerVersion& server, const char* key, InfoView qualifiers, Info& found,
                            bool& refused) {
-    if (server.muster != 0 || !key_is(key, PMIX_QUERY_ATTRIBUTE_SUPPORT)) return false;
+    if (server.can(Capability::OwnAttributes) || !key_is(key, PMIX_QUERY_ATTRIBUTE_SUPPORT)) return false;
     if (answer_attribute_support(key, qualifiers, {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES}, nullptr,
                                  found))
         return true;
@@ -394,7 +394,8 @@ void ask_server(Exchange& exchange, Upstream& client, Queries queries, HostDone 
             return true;
         if (answer_attributes_for(client.server_version(), key, qualifiers, found, refused)) return true;
         // Servers of other libraries do not all know the groups that they made.
-        return client.server_version().muster == 0 && exchange.groups().answer(key, qualifiers, found);
+        return !client.server_version().can(Capability::GroupNames) &&
+               exchange.groups().answer(key, qualifiers, found);
     });
     if (refused) {
         done = [done = std::move(done)](HostAnswer answer) {

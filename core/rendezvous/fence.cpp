@@ -77,7 +77,7 @@ void serve_fences(CommandTable& commands, Exchange& exchange, Collectives& colle
         std::vector<pmix_proc_t> procs;
         Arrival arrival;
         if (!request.in.procs(procs) || !request.in.infos(arrival.info)) return request.malformed();
-        if (request.peer->version.muster != 0 && !request.in.at_end() &&
+        if (request.peer->version.can(Capability::BarrierNote) && !request.in.at_end() &&
             !request.in.boolean(arrival.maps_barrier))
             return request.malformed();
         if (procs.empty()) procs.push_back(make_proc(request.peer->proc.nspace, PMIX_RANK_WILDCARD));

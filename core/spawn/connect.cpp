@@ -200,12 +200,12 @@ void serve_connections(CommandTable& commands, Runtime& runtime, Namespaces& nam
 void connect(Exchange& exchange, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
     Upstream* client = exchange.upstream();
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
-    if (client->server_version().muster == 0 && !exchange.groups().expand(procs))
+    if (!client->server_version().can(Capability::GroupNames) && !exchange.groups().expand(procs))
         return done(answer_of(PMIX_ERR_BAD_PARAM));
     Packer message = client->packer(Command::Connect);
     message.procs(procs.data(), procs.size()).infos(info);
     const PeerVersion version = client->server_version();
-    if (version.muster == 0 && version.at_least(6, 1)) {
+    if (!version.can(Capability::GroupDetails) && version.at_least(6, 1)) {
         add_own_data(exchange, message);
         add_job_data(exchange, procs, message);
     }
@@ -231,7 +231,7 @@ void connect(Exchange& exchange, std::vector<pmix_proc_t> procs, Info info, Host
 void disconnect(Exchange& exchange, std::vector<pmix_proc_t> procs, Info info, HostDone done) {
     Upstream* client = exchange.upstream();
     if (client == nullptr) return done(answer_of(PMIX_ERR_UNREACH));
-    if (client->server_version().muster == 0 && !exchange.groups().expand(procs))
+    if (!client->server_version().can(Capability::GroupNames) && !exchange.groups().expand(procs))
         return done(answer_of(PMIX_ERR_BAD_PARAM));
     Packer message = client->packer(Command::Disconnect);
     message.procs(procs.data(), procs.size()).infos(info);

@@ -51,13 +51,13 @@ void spawn(Exchange& exchange, Forwarding& forwarding, LocalJobs* local, Info jo
            HostDone done) {
     if (Upstream* client = exchange.upstream()) {
         // Servers send a job's output unasked: others always, ours where they are told.
-        const bool ours = client->server_version().muster != 0;
+        const bool only_asked = client->server_version().can(Capability::AskedOutput);
         std::shared_ptr<const JobOutput> output;  // only a tool shows any
         if (exchange.runtime().role() == Runtime::Role::Tool)
             output = std::make_shared<JobOutput>(forwarding.puller().output_of(job_info));
         const bool shows = output && output->shown();
-        if (!ours || shows) exchange.loop().need_thread();
-        if (ours && shows) job_info.add(kUnaskedOutputKey, true);
+        if (!only_asked || shows) exchange.loop().need_thread();
+        if (only_asked && shows) job_info.add(kUnaskedOutputKey, true);
         Packer message = client->packer(Command::Spawn);
         message.infos(job_info).counted(apps.data(), apps.size(), PMIX_APP);
         ask(
@@ -106,7 +106,7 @@ void handle_spawn(Exchange& exchange, Host& host, Forwarder& forwarder, const Re
             reply.string(answer.status == PMIX_SUCCESS ? answer.nspace.c_str() : nullptr);
             if (answer.status == PMIX_SUCCESS && exchange.store().knows(answer.nspace.c_str())) {
                 Packer job = peer->packer();
-                const bool compact = peer->version.muster != 0;
+                const bool compact = peer->version.can(Capability::CompactJobData);
                 if (exchange.store().pack_job(answer.nspace.c_str(), job, compact) == PMIX_SUCCESS &&
                     job.error() == PMIX_SUCCESS) {
                     reply.raw(job.view());

@@ -12,6 +12,9 @@
 namespace muster {
 namespace {
 
+/// All capabilities: level 1 has them all.
+constexpr uint16_t kLevel1 = (1 << 12) - 1;
+
 constexpr size_t kNspaceField = sizeof(pmix_nspace_t);
 
 void put_string(Bytes& out, const std::string& text) {
@@ -117,7 +120,7 @@ PeerVersion parse_version(std::string_view text) {
     constexpr std::string_view kMark = "muster";
     if (const size_t at = text.find(kMark); at != std::string_view::npos) {
         text.remove_prefix(at + kMark.size());
-        version.muster = take_number(text);
+        if (take_number(text) >= 1) version.capabilities = kLevel1;
     }
     return version;
 }

@@ -36,13 +36,30 @@ bool needs_identity(PeerKind kind);
 bool is_tool(PeerKind kind);
 bool is_launcher(PeerKind kind);
 
+/// What a peer that is built from this library does beyond the protocol of its version; no OpenPMIx does.
+enum class Capability : uint16_t {
+    GroupNames = 1 << 0,        ///< server: translates names of groups in lists, and answers about them
+    GroupDetails = 1 << 1,      ///< constructions and destructions of groups: ranks, notes, leader, job data
+    GroupInvitations = 1 << 2,  ///< watches invitations, assigns context ids, tells what its handlers decide
+    SilentCommit = 1 << 3,      ///< server: takes commits without an answer, and values of PMIX_GLOBAL once
+    SilentReport = 1 << 4,      ///< server: takes events without an answer
+    CompactJobData = 1 << 5,    ///< derives the facts that job data implies
+    EarlyQuestion = 1 << 6,     ///< server: keeps what follows the request to connect until it has decided
+    BarrierNote = 1 << 7,       ///< a fence says whether its process maps the barrier
+    AnswersAtOnce = 1 << 8,     ///< server: does not wait for reserved keys that never come
+    AskedOutput = 1 << 9,       ///< sends the output of a spawned job only to a tool that asks for it
+    OwnAttributes = 1 << 10,    ///< answers queries of attributes for this library
+    ReadsToTheEnd = 1 << 11,    ///< server: reads what is left in a local socket that its peer has closed
+};
+
 /// A peer's version, "6.1.0" and the like. A process that runs this library adds "muster<level>" behind the
-/// number: level says which of our own extensions it speaks; OpenPMIx ignores what follows the number.
+/// number. The level gives its capabilities; OpenPMIx ignores what follows the number.
 struct PeerVersion {
     uint16_t major = 0;
     uint16_t minor = 0;
     uint16_t release = 0;
-    uint16_t muster = 0;  ///< 0: not this library
+    uint16_t capabilities = 0;  ///< of Capability
+    bool can(Capability one) const { return (capabilities & static_cast<uint16_t>(one)) != 0; }
     bool at_least(uint16_t want_major, uint16_t want_minor) const {
         return major != want_major ? major > want_major : minor >= want_minor;
     }

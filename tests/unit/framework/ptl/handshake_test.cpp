@@ -277,28 +277,30 @@ TEST(Reply, ANamespaceWithoutAnEndIsRefused) {
 }
 
 TEST(Version, IsReadAsOthersWriteIt) {
-    const auto check = [](const char* text, int major, int minor, int release, int muster) {
+    const auto check = [](const char* text, int major, int minor, int release, bool ours) {
         const PeerVersion got = parse_version(text);
         EXPECT_EQ(got.major, major) << text;
         EXPECT_EQ(got.minor, minor) << text;
         EXPECT_EQ(got.release, release) << text;
-        EXPECT_EQ(got.muster, muster) << text;
+        EXPECT_EQ(got.can(Capability::SilentCommit), ours) << text;
+        EXPECT_EQ(got.can(Capability::ReadsToTheEnd), ours) << text;
     };
-    check("4.2.2rc2", 4, 2, 2, 0);
-    check("v5.0.11", 5, 0, 11, 0);
-    check("6.1.0", 6, 1, 0, 0);
-    check("6.1.0muster12", 6, 1, 0, 12);
-    check("7", 7, 0, 0, 0);
-    check("", 0, 0, 0, 0);
-    check("garbage", 0, 0, 0, 0);
-    check("99999999999999999999.1.2", 65535, 1, 2, 0);
+    check("4.2.2rc2", 4, 2, 2, false);
+    check("v5.0.11", 5, 0, 11, false);
+    check("6.1.0", 6, 1, 0, false);
+    check("6.1.0muster12", 6, 1, 0, true);
+    check("6.1.0muster0", 6, 1, 0, false);
+    check("7", 7, 0, 0, false);
+    check("", 0, 0, 0, false);
+    check("garbage", 0, 0, 0, false);
+    check("99999999999999999999.1.2", 65535, 1, 2, false);
     EXPECT_TRUE(parse_version("4.2.2").at_least(4, 2));
     EXPECT_FALSE(parse_version("4.1.9").at_least(4, 2));
     EXPECT_TRUE(parse_version("5.0.0").at_least(4, 2));
 }
 
 TEST(Version, OursIsANumberForThoseWhoDoNotKnowUs) {
-    EXPECT_GE(parse_version(own_wire_version()).muster, 1);
+    EXPECT_TRUE(parse_version(own_wire_version()).can(Capability::GroupDetails));
     EXPECT_TRUE(parse_version(own_wire_version()).at_least(6, 1));
     // As OpenPMIx reads it.
     char* end = nullptr;
