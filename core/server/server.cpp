@@ -63,7 +63,17 @@ Server::Server(const Parts& parts, const pmix_server_module_t* module, size_t si
                 .host_attributes = host_attributes_,
                 .events = events_,
                 .forwarder = forwarder_,
-                .forwarding = forwarding_}) {
+                .forwarding = forwarding_}),
+      admissions_({.exchange = exchange_,
+                   .host = host_,
+                   .namespaces = namespaces_,
+                   .peers = peers_,
+                   .barriers = barriers_,
+                   .meetings = groups_.meetings(),
+                   .on_frame = [this](const PeerPtr& peer, Frame frame) { on_frame(peer, std::move(frame)); },
+                   .lost = [this](const PeerPtr& peer, const std::string& reason) { lost(peer, reason); },
+                   .drop = [this](const PeerPtr& peer) { drop(peer); },
+                   .forget_tool = [this](const pmix_proc_t& proc) { forget_tool(proc); }}) {
     collectives_.set_operation(CollectiveKind::Fence,
                                std::make_unique<FenceOperation>(host_, collectives_, modex_, barriers_));
     auto connections = std::make_shared<Connections>(namespaces_);
@@ -137,7 +147,7 @@ Result<std::unique_ptr<Server>> Server::create(const Parts& parts, const pmix_se
     }
     server->acceptor_ = std::make_unique<Acceptor>(
         runtime, [self = server.get()](Socket socket, ConnectRequest request, Bytes early) {
-            self->admit(std::move(socket), std::move(request), std::move(early));
+            self->admissions_.admit(std::move(socket), std::move(request), std::move(early));
         });
     ListenOptions options;
     options.directory = runtime.session_directory();
@@ -304,6 +314,20 @@ void Server::lost(const PeerPtr& peer, const std::string& reason) {
     departed(keep->proc, true);
     event_router_.lost(keep->proc);
     forget_tool(keep->proc);
+}
+
+void Server::forget_tool(const pmix_proc_t& proc) {
+    Namespace* nspace = namespaces_.find(proc.nspace);
+    if (nspace == nullptr || !nspace->synthetic) return;
+    const pmix_proc_t gone = proc;  // may stand in what is erased
+    nspace->clients.erase(gone.rank);
+    if (!nspace->clients.empty()) return;
+    collectives_.deregistered(gone.nspace);
+    modex_.deregistered(gone.nspace);
+    event_router_.deregistered(gone.nspace);
+    namespaces_.remove(gone.nspace);
+    groups_.group_destruct().deregistered();
+    runtime_.store().deregister(gone.nspace);
 }
 
 void Server::departed(const pmix_proc_t& proc, bool lost) {

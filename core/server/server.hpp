@@ -7,11 +7,8 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "core/collective/collectives.hpp"
@@ -32,6 +29,7 @@
 #include "core/query/query_server.hpp"
 #include "core/rendezvous/barriers.hpp"
 #include "core/server/acceptor.hpp"
+#include "core/server/admissions.hpp"
 #include "core/setup/application.hpp"
 #include "core/setup/fork_environment.hpp"
 #include "core/setup/job_network.hpp"
@@ -113,23 +111,6 @@ class Server {
   private:
     Server(const Parts& parts, const pmix_server_module_t* module, size_t size);
 
-    // admission.cpp
-    struct Admission;
-    /// A handshake was read: decides on it and answers it. `early` is what came behind the request.
-    void admit(Socket socket, ConnectRequest request, Bytes early);
-    void admit_client(const std::shared_ptr<Admission>& admission);
-    Result<void> check_client(Admission& admission);
-    /// Whether the credential proves that the peer is this user and group.
-    Result<void> check_credential(const Admission& admission, uint32_t uid, uint32_t gid);
-    /// The host is about to be asked: bounds what waits for it. False when the peer was refused.
-    bool hold(const std::shared_ptr<Admission>& admission);
-    /// The host has decided (or will not be heard). False when the peer has left meanwhile.
-    bool release(Admission& admission);
-    /// To be called when the host has been asked: notices when the process leaves before it answers.
-    void watch_held(const std::shared_ptr<Admission>& admission);
-    void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
-    std::shared_ptr<Unanswered> unanswered_of(const Peer& peer);
-
     // handlers.cpp
     void register_commands();
     void job_info(const Request& request);
@@ -153,20 +134,11 @@ class Server {
     /// Ends the connection of a peer that has finalized.
     void drop(const PeerPtr& peer);
     void end_connections(LocalClient& client);
-    void refuse(const Socket& socket, const std::string& who, const std::string& why);
 
-    // tool_admission.cpp
+    // tool_rendezvous.cpp
     Result<void> open_to_tools(InfoView info);
-    Result<void> check_tool(Admission& admission);
-    size_t tools_of(uint32_t uid) const;
-    void admit_tool(const std::shared_ptr<Admission>& admission);
-    /// `asked`: the newest namespace when the host was asked.
-    void name_tool(const std::shared_ptr<Admission>& admission, pmix_status_t verdict,
-                   const pmix_proc_t& assigned, uint64_t asked);
-    void refuse_tool(const Admission& admission, pmix_status_t status, const std::string& why);
-    /// Nothing is kept of a tool that has gone, unless the host has registered it.
+    /// Forgets a tool that has gone, unless the host has registered it.
     void forget_tool(const pmix_proc_t& proc);
-    void hear_goodbye(const pmix_proc_t& proc);
 
     Exchange& exchange_;
     Runtime& runtime_;
@@ -193,23 +165,12 @@ class Server {
     HostAttributes host_attributes_;
     Forwarder forwarder_;
     QueryServer queries_;
+    Admissions admissions_;
     std::unique_ptr<Acceptor> acceptor_;
-    /// What the host has said of tools.
-    struct ToolPolicy {
-        bool allowed = false;
-        bool system = false;
-        bool remote = false;
-        bool foreign = false;
-    };
-    ToolPolicy tools_;
     std::unique_ptr<RendezvousFiles> rendezvous_files_;
     std::string tool_uri_;
     LocalJobs local_jobs_{runtime_, fork_environment_, registrar()};
     std::shared_ptr<std::atomic<size_t>> requests_ = std::make_shared<std::atomic<size_t>>(0);  ///< open ones
-    /// What waits for an answer, by process, or by user (with "" for the namespace) where tools name
-    /// themselves.
-    std::map<std::pair<std::string, uint32_t>, std::weak_ptr<Unanswered>> unanswered_;
-    std::unordered_map<Proc, size_t> held_;  ///< connections that wait for the host's decision, by process
 };
 
 }  // namespace muster

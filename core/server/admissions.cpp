@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who is let in, and what a process is given when it is: see admission.hpp. Tools have their own rules
 // (tool_admission.cpp).
-#include "core/server/admission.hpp"
+#include "core/server/admissions.hpp"
 
 #include <sys/socket.h>
 
@@ -40,12 +40,12 @@ ssize_t send_with_descriptors(const Socket& socket, ByteView bytes, std::span<co
 
 }  // namespace
 
-void Server::refuse(const Socket& socket, const std::string& who, const std::string& why) {
-    MUSTER_LOG(runtime_.registry().log("ptl"), Error, "refused %s, connected from %s: %s", who.c_str(),
+void Admissions::refuse(const Socket& socket, const std::string& who, const std::string& why) {
+    MUSTER_LOG(runtime().registry().log("ptl"), Error, "refused %s, connected from %s: %s", who.c_str(),
                socket.peer.c_str(), why.c_str());
 }
 
-void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
+void Admissions::admit(Socket socket, ConnectRequest request, Bytes early) {
     auto admission = std::make_shared<Admission>();
     admission->socket = std::move(socket);
     admission->request = std::move(request);
@@ -55,7 +55,7 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
     peer.kind = wanted.kind;
     peer.version = parse_version(wanted.version);
     peer.proc = make_proc(wanted.nspace, wanted.rank);
-    peer.format.bfrops = runtime_.find_bfrops(wanted.bfrops);
+    peer.format.bfrops = runtime().find_bfrops(wanted.bfrops);
     peer.format.buffer_type = static_cast<BufferType>(wanted.buffer_type);
     const std::string who = admission->text();
 
@@ -72,7 +72,7 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
         peer.format.buffer_type != BufferType::FullyDescribed) {
         return refuse(admission->socket, who, "it wants an unknown type of buffers");
     }
-    peer.shares = !wanted.gds.empty() && wanted.gds == runtime_.store().shared_form();
+    peer.shares = !wanted.gds.empty() && wanted.gds == runtime().store().shared_form();
     if (!peer.shares && wanted.gds != kWireStore) {
         return refuse(admission->socket, who,
                       "it wants store '" + wanted.gds +
@@ -89,15 +89,15 @@ void Server::admit(Socket socket, ConnectRequest request, Bytes early) {
     const bool tool = is_tool(wanted.kind);
     if (wanted.kind != PeerKind::Client && !tool)
         return refuse(admission->socket, who, "processes that no server has started are not served here");
-    const auto let_in = tool ? &Server::admit_tool : &Server::admit_client;
+    const auto let_in = tool ? &Admissions::admit_tool : &Admissions::admit_client;
     // The host may have named it a moment ago, and that have come in behind the connection.
-    if (carries_identity(wanted.kind) && namespaces_.client(peer.proc) == nullptr &&
-        runtime_.loop().has_posted())
-        return runtime_.loop().post([this, admission, let_in] { (this->*let_in)(admission); });
+    if (carries_identity(wanted.kind) && services_.namespaces.client(peer.proc) == nullptr &&
+        runtime().loop().has_posted())
+        return runtime().loop().post([this, admission, let_in] { (this->*let_in)(admission); });
     (this->*let_in)(admission);
 }
 
-void Server::admit_client(const std::shared_ptr<Admission>& admission) {
+void Admissions::admit_client(const std::shared_ptr<Admission>& admission) {
     const Peer& peer = *admission->peer;
     // A process that has finalized and initialises again is not a second process of the same name.
     hear_goodbye(peer.proc);
@@ -111,16 +111,16 @@ void Server::admit_client(const std::shared_ptr<Admission>& admission) {
         return refuse(admission->socket, admission->text(), checked.error().text);
     }
     if (!hold(admission)) return;
-    LocalClient* client = namespaces_.client(peer.proc);
-    host_.client_connected(peer.proc, client->server_object, std::move(admission->info),
-                           [this, admission](const HostAnswer& answer) {
-                               if (release(*admission)) complete_admission(admission, answer.status);
-                           });
+    LocalClient* client = services_.namespaces.client(peer.proc);
+    services_.host.client_connected(peer.proc, client->server_object, std::move(admission->info),
+                                    [this, admission](const HostAnswer& answer) {
+                                        if (release(*admission)) complete_admission(admission, answer.status);
+                                    });
     watch_held(admission);
 }
 
-Result<void> Server::check_client(Admission& admission) {
-    const LocalClient* client = namespaces_.client(admission.peer->proc);
+Result<void> Admissions::check_client(Admission& admission) {
+    const LocalClient* client = services_.namespaces.client(admission.peer->proc);
     if (client == nullptr) {
         return Error{PMIX_ERR_NOT_FOUND,
                      "no such process is registered here; is PMIX_NAMESPACE and PMIX_RANK of "
@@ -142,11 +142,11 @@ Result<void> Server::check_client(Admission& admission) {
     return {};
 }
 
-Result<void> Server::check_credential(const Admission& admission, uint32_t uid, uint32_t gid) {
+Result<void> Admissions::check_credential(const Admission& admission, uint32_t uid, uint32_t gid) {
     const ConnectRequest& wanted = admission.request;
     // Only among the modules that are active here: a peer's word never activates one.
     Psec* module = nullptr;
-    for (Psec* active : runtime_.registry().psecs()) {
+    for (Psec* active : runtime().registry().psecs()) {
         if (wanted.psec == active->name()) module = active;
     }
     if (module == nullptr) {
@@ -157,7 +157,7 @@ Result<void> Server::check_credential(const Admission& admission, uint32_t uid, 
     return module->validate_credential(wanted.credential.view(), claim);
 }
 
-bool Server::hold(const std::shared_ptr<Admission>& admission) {
+bool Admissions::hold(const std::shared_ptr<Admission>& admission) {
     const Proc name(admission->peer->proc);
     if (held_[name] >= kMaxHeld) {
         refuse(admission->socket, admission->text(),
@@ -170,12 +170,12 @@ bool Server::hold(const std::shared_ptr<Admission>& admission) {
     return true;
 }
 
-void Server::watch_held(const std::shared_ptr<Admission>& admission) {
+void Admissions::watch_held(const std::shared_ptr<Admission>& admission) {
     // Behind an answer that the host has given already.
-    runtime_.loop().post([this, weak = std::weak_ptr<Admission>(admission)] {
+    runtime().loop().post([this, weak = std::weak_ptr<Admission>(admission)] {
         const auto held = weak.lock();
         if (!held || !held->held) return;
-        held->leaves = runtime_.loop().watch(held->socket.fd.get(), [this, weak](EventLoop::Ready) {
+        held->leaves = runtime().loop().watch(held->socket.fd.get(), [this, weak](EventLoop::Ready) {
             const auto waiting = weak.lock();
             if (!waiting) return;
             char byte = 0;
@@ -189,7 +189,7 @@ void Server::watch_held(const std::shared_ptr<Admission>& admission) {
     });
 }
 
-bool Server::release(Admission& admission) {
+bool Admissions::release(Admission& admission) {
     if (!admission.held) return false;
     admission.held = false;
     admission.leaves.reset();
@@ -199,25 +199,25 @@ bool Server::release(Admission& admission) {
 }
 
 /// The connections of one process have it in common, those that ended, too; and so have all tools of a user.
-std::shared_ptr<Unanswered> Server::unanswered_of(const Peer& peer) {
-    const Namespace* nspace = namespaces_.find(peer.proc.nspace);
+std::shared_ptr<Unanswered> Admissions::unanswered_of(const Peer& peer) {
+    const Namespace* nspace = services_.namespaces.find(peer.proc.nspace);
     const bool named_by_host = nspace != nullptr && !nspace->synthetic;
     const auto key = named_by_host ? std::pair(std::string(nspace_view(peer.proc.nspace)), peer.proc.rank)
                                    : std::pair(std::string(), peer.uid);
-    if (unanswered_.size() > 2 * peers_.size() + 64)
+    if (unanswered_.size() > 2 * services_.peers.size() + 64)
         std::erase_if(unanswered_, [](const auto& entry) { return entry.second.expired(); });
     std::weak_ptr<Unanswered>& known = unanswered_[key];
     if (auto found = known.lock()) return found;
     auto made = std::make_shared<Unanswered>();
-    made->limits.requests = runtime_.parameters().size("server_base_max_requests");
-    made->limits.memory = runtime_.parameters().size("server_base_max_request_memory");
+    made->limits.requests = runtime().parameters().size("server_base_max_requests");
+    made->limits.memory = runtime().parameters().size("server_base_max_request_memory");
     known = made;
     return made;
 }
 
-void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict) {
+void Admissions::complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict) {
     const PeerPtr peer = admission->peer;
-    LocalClient* client = namespaces_.client(peer->proc);  // it may have been deregistered meanwhile
+    LocalClient* client = services_.namespaces.client(peer->proc);  // it may have been deregistered meanwhile
     if (client == nullptr) verdict = PMIX_ERR_NOT_FOUND;
     if (verdict != PMIX_SUCCESS) {
         if (is_tool(peer->kind)) return refuse_tool(*admission, verdict, "the host does not accept it");
@@ -228,23 +228,23 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
             ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
         return refuse(admission->socket, "client " + peer->text(), "the host does not accept it");
     }
-    peer->index = peers_.next_index();
+    peer->index = services_.peers.next_index();
     ToolReply tool;
-    tool.server = runtime_.self();
+    tool.server = runtime().self();
     if (needs_identity(peer->kind)) tool.assigned = peer->proc;
     const Bytes reply =
         is_tool(peer->kind) ? build_tool_reply(tool) : build_client_reply(PMIX_SUCCESS, peer->index);
     int shared[3];  // the store's segment, the job's barrier, and its meeting
     size_t nshared = 0;
-    if (const Namespace* nspace = namespaces_.find(peer->proc.nspace);
+    if (const Namespace* nspace = services_.namespaces.find(peer->proc.nspace);
         peer->shares && nspace != nullptr && nspace->registered) {
         // Where there is none, the client asks for its job data.
-        if (const auto segment = runtime_.store().share(peer->proc.nspace)) shared[nshared++] = *segment;
+        if (const auto segment = runtime().store().share(peer->proc.nspace)) shared[nshared++] = *segment;
         // A second process of the same name would be counted as if it were the first.
         const bool first = client->peer == nullptr || client->gone();
-        const int barrier = nshared == 1 && first ? barriers_.offer(*nspace) : -1;
+        const int barrier = nshared == 1 && first ? services_.barriers.offer(*nspace) : -1;
         if (barrier >= 0) shared[nshared++] = barrier;
-        const int meeting = barrier >= 0 ? groups_.meetings().offer(*nspace) : -1;
+        const int meeting = barrier >= 0 ? services_.meetings.offer(*nspace) : -1;
         if (meeting >= 0) shared[nshared++] = meeting;
     }
     ssize_t sent = send_with_descriptors(admission->socket, reply.view(), {shared, nshared});
@@ -256,15 +256,15 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     MUSTER_LOG(log(), Debug, "%s has connected, version %s", admission->text().c_str(),
                admission->request.version.c_str());
     Channel::Limits limits;
-    limits.max_payload = runtime_.parameters().size("server_base_max_payload");
-    limits.max_queued = runtime_.parameters().size("server_base_max_queued");
+    limits.max_payload = runtime().parameters().size("server_base_max_payload");
+    limits.max_queued = runtime().parameters().size("server_base_max_queued");
     limits.close_when_full = true;
     peer->log = &log();
     peer->unanswered = unanswered_of(*peer);
-    peer->max_decoded = runtime_.parameters().size("server_base_max_decoded");
-    peer->channel = std::make_unique<Channel>(runtime_.loop(), std::move(admission->socket), limits);
-    peers_.add(peer, runtime_.own_format());
-    runtime_.set_company(peers_.size() + 1);
+    peer->max_decoded = runtime().parameters().size("server_base_max_decoded");
+    peer->channel = std::make_unique<Channel>(runtime().loop(), std::move(admission->socket), limits);
+    services_.peers.add(peer, runtime().own_format());
+    runtime().set_company(services_.peers.size() + 1);
     if (client->peer == nullptr || client->gone()) {
         client->peer = peer;
     } else {
@@ -275,13 +275,13 @@ void Server::complete_admission(std::shared_ptr<Admission> admission, pmix_statu
     const PeerRef ref = peer;
     peer->channel->start(
         [this, ref](Frame frame) {
-            if (const PeerPtr from = ref.lock()) on_frame(from, std::move(frame));
+            if (const PeerPtr from = ref.lock()) services_.on_frame(from, std::move(frame));
         },
         [this, ref](const std::string& reason) {
-            if (const PeerPtr from = ref.lock()) lost(from, reason);
+            if (const PeerPtr from = ref.lock()) services_.lost(from, reason);
         },
         admission->early.view());
-    peers_.arrived(peer);
+    services_.peers.arrived(peer);
 }
 
 }  // namespace muster

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The processes that connect: which of them are admitted, and what a process gets when it is. Belongs to the
+// loop.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "core/exchange/exchange.hpp"
+#include "core/exchange/namespaces.hpp"
+#include "core/exchange/peers.hpp"
+#include "core/groups/meetings.hpp"
+#include "core/rendezvous/barriers.hpp"
+#include "framework/ptl.hpp"
+#include "framework/ptl/handshake.hpp"
+
+namespace muster {
+
+/// What the host has said of tools.
+struct ToolPolicy {
+    bool allowed = false;
+    bool system = false;   ///< this is the system server of its node
+    bool remote = false;   ///< from other nodes
+    bool foreign = false;  ///< of other users
+};
+
+class Admissions {
+  public:
+    /// What admissions need of the server. All of it outlives the loop.
+    struct Services {
+        Exchange& exchange;
+        Host& host;
+        Namespaces& namespaces;
+        Peers& peers;
+        Barriers& barriers;
+        Meetings& meetings;
+        /// A frame of an admitted peer has come.
+        std::function<void(const PeerPtr& peer, Frame frame)> on_frame;
+        /// The connection of an admitted peer has ended without a word.
+        std::function<void(const PeerPtr& peer, const std::string& reason)> lost;
+        /// Ends the connection of a peer that has finalized.
+        std::function<void(const PeerPtr& peer)> drop;
+        /// Forgets a tool that has gone.
+        std::function<void(const pmix_proc_t& proc)> forget_tool;
+    };
+    explicit Admissions(Services services) : services_(std::move(services)) {}
+    Admissions(const Admissions&) = delete;
+    Admissions& operator=(const Admissions&) = delete;
+
+    /// Before the loop runs; until then no tool is admitted.
+    void set_tool_policy(const ToolPolicy& policy) { tools_ = policy; }
+
+    /// A handshake was read: decides on it and answers it. `early` is what came behind the request.
+    void admit(Socket socket, ConnectRequest request, Bytes early);
+
+  private:
+    /// A process that has asked to be admitted and waits for the decision.
+    struct Admission {
+        Socket socket;
+        ConnectRequest request;
+        Bytes early;
+        PeerPtr peer = std::make_shared<Peer>();
+        Info info;                      ///< what the peer said of itself
+        bool registered = false;        ///< the host has registered it as a client
+        Proc held_as;                   ///< under which name it is counted in held_, while the host decides
+        bool held = false;              ///< the host decides
+        std::unique_ptr<Watch> leaves;  ///< where it takes its time: whether the peer goes away meanwhile
+
+        std::string text() const {
+            if (!is_tool(request.kind)) return "client " + peer->text();
+            return peer->proc.nspace[0] == '\0' ? "a tool" : "tool " + peer->text();
+        }
+    };
+
+    void admit_client(const std::shared_ptr<Admission>& admission);
+    Result<void> check_client(Admission& admission);
+    /// Whether the credential proves that the peer is this user and group.
+    Result<void> check_credential(const Admission& admission, uint32_t uid, uint32_t gid);
+    /// The host is about to be asked: bounds what waits for it. False when the peer was refused.
+    bool hold(const std::shared_ptr<Admission>& admission);
+    /// The host has decided (or will not be heard). False when the peer has left meanwhile.
+    bool release(Admission& admission);
+    /// To be called when the host has been asked: notices when the process leaves before it answers.
+    void watch_held(const std::shared_ptr<Admission>& admission);
+    void complete_admission(std::shared_ptr<Admission> admission, pmix_status_t verdict);
+    std::shared_ptr<Unanswered> unanswered_of(const Peer& peer);
+    void refuse(const Socket& socket, const std::string& who, const std::string& why);
+    Result<void> check_tool(Admission& admission);
+    size_t tools_of(uint32_t uid) const;
+    void admit_tool(const std::shared_ptr<Admission>& admission);
+    /// `asked`: the newest namespace when the host was asked.
+    void name_tool(const std::shared_ptr<Admission>& admission, pmix_status_t verdict,
+                   const pmix_proc_t& assigned, uint64_t asked);
+    void refuse_tool(const Admission& admission, pmix_status_t status, const std::string& why);
+    void hear_goodbye(const pmix_proc_t& proc);
+    Runtime& runtime() const { return services_.exchange.runtime(); }
+    Log& log() const { return services_.exchange.log(); }
+
+    const Services services_;
+    ToolPolicy tools_;
+    /// What waits for an answer, by process, or by user (with "" for the namespace) where tools name
+    /// themselves.
+    std::map<std::pair<std::string, uint32_t>, std::weak_ptr<Unanswered>> unanswered_;
+    std::unordered_map<Proc, size_t> held_;  ///< connections that wait for the host's decision, by process
+};
+
+}  // namespace muster
