@@ -44,7 +44,7 @@ void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
     if (!runtime_.parameters().boolean("pmix_shared_barrier")) return;
     const auto size = runtime_.store().job_size(runtime_.self().nspace);
     if (!size || *size < 2) return;
-    auto memory = BarrierMemory::attach(std::move(fd), owner);
+    auto memory = RendezvousPage::attach(std::move(fd), owner);
     if (!memory) {
         MUSTER_LOG(runtime_.log(), Warning, "%s; fences go by the server", memory.error().text.c_str());
         return;

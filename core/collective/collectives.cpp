@@ -152,8 +152,8 @@ void Collectives::compute_expected(Collective& collective) {
 
 void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants,
                          Arrival arrival) {
-    if (!operations_[static_cast<size_t>(kind)]) return arrival.reply({PMIX_ERR_NOT_SUPPORTED, {}, 0});
-    if (closed_) return arrival.reply({PMIX_ERR_LOST_CONNECTION, {}, 0});
+    if (!operations_[static_cast<size_t>(kind)]) return arrival.reply({PMIX_ERR_NOT_SUPPORTED, {}});
+    if (closed_) return arrival.reply({PMIX_ERR_LOST_CONNECTION, {}});
     std::vector<pmix_proc_t> given;
     if (!id.empty()) {
         // Most give the same list: what was found out about it counts for all.
@@ -174,7 +174,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
             std::all_of(participants.begin(), participants.end(), [&](const pmix_proc_t& other) {
                 return nspace_view(other.nspace) == nspace_view(arrival.proc.nspace);
             });
-        return arrival.reply({others_of_job ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM, {}, 0});
+        return arrival.reply({others_of_job ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM, {}});
     }
 
     if (!id.empty()) {
@@ -183,9 +183,9 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
                 named->handed_over_ ||
                 std::any_of(named->arrivals_.begin(), named->arrivals_.end(),
                             [&](const Arrival& other) { return proc_is(other.proc, arrival.proc); });
-            if (in_already) return arrival.reply({PMIX_ERR_EXISTS, {}, 0});
+            if (in_already) return arrival.reply({PMIX_ERR_EXISTS, {}});
             if (!same_procs(named->participants_, participants))
-                return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
+                return arrival.reply({PMIX_ERR_BAD_PARAM, {}});
         }
     }
 
@@ -277,17 +277,17 @@ bool Collectives::arrive_too(const std::shared_ptr<Collective>& collective, Arri
             return other.proc.rank == arrival.proc.rank && proc_is(other.proc, arrival.proc);
         });
     if (in_already) {
-        arrival.reply({PMIX_ERR_EXISTS, {}, 0});
+        arrival.reply({PMIX_ERR_EXISTS, {}});
     } else {
         join(collective, std::move(arrival));
     }
     return true;
 }
 
-bool Collectives::answer_too(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc,
-                             std::function<void(const Outcome&)> reply) {
+bool Collectives::answer_instead(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc,
+                                 std::function<void(const Outcome&)> reply) {
     for (Arrival& arrival : collective->arrivals_) {
-        if (!arrival.met || !proc_is(arrival.proc, proc)) continue;
+        if (!proc_is(arrival.proc, proc)) continue;
         arrival.reply = std::move(reply);
         return true;
     }
@@ -314,7 +314,7 @@ void Collectives::check(const std::shared_ptr<Collective>& collective) {
         if (operation.tolerates_departure(*collective, proc)) continue;
         MUSTER_LOG(log_, Info, "%s fails: %s has gone without taking part",
                    collective_name(collective->kind_), proc_text(proc).c_str());
-        finish(collective, {operation.departure_status(), {}, 0});
+        finish(collective, {operation.departure_status(), {}});
         return;
     }
     while (collective->noticed_ < collective->departed_.size())
@@ -375,7 +375,7 @@ void Collectives::expire(const std::shared_ptr<Collective>& collective) {
         MUSTER_LOG(log_, Error, "%s %s reached its time limit waiting for %s",
                    collective_name(collective->kind_), collective->id_.c_str(), names.c_str());
     }
-    finish(collective, {PMIX_ERR_TIMEOUT, {}, 0});
+    finish(collective, {PMIX_ERR_TIMEOUT, {}});
 }
 
 void Collectives::finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome) {
@@ -443,7 +443,7 @@ void Collectives::deregistered(const char* nspace) {
         const bool involved =
             std::any_of(collective->participants_.begin(), collective->participants_.end(),
                         [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
-        if (involved) finish(collective, {PMIX_ERR_INVALID_NAMESPACE, {}, 0});
+        if (involved) finish(collective, {PMIX_ERR_INVALID_NAMESPACE, {}});
     }
 }
 
@@ -451,7 +451,7 @@ void Collectives::close() {
     closed_ = true;
     const auto active = active_;
     for (const auto& collective : active)
-        finish(collective, {PMIX_ERR_LOST_CONNECTION, {}, 0});
+        finish(collective, {PMIX_ERR_LOST_CONNECTION, {}});
 }
 
 void Collectives::registered(const char* nspace) {

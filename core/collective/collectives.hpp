@@ -32,53 +32,28 @@ const char* collective_name(CollectiveKind kind);
 /// Whether two lists name the same processes in the same order.
 bool same_procs(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b);
 
-/// A reply that was packed for one participant, and for whom it serves.
-struct PackedReply {
-    WireFormat format;
-    PeerVersion version;
-    std::string nspace;
-    SharedBytes bytes;
-    bool short_form = false;  ///< groups: without the members
-
-    bool serves(const Peer& peer, bool wants_short = false) const {
-        return short_form == wants_short && format.bfrops == peer.format.bfrops &&
-               format.buffer_type == peer.format.buffer_type &&
-               version.capabilities == peer.version.capabilities && version.major == peer.version.major &&
-               version.minor == peer.version.minor && version.release == peer.version.release &&
-               nspace == nspace_view(peer.proc.nspace);
-    }
+/// What an operation knows of a participant's call beside its directives.
+struct ArrivalData {
+    virtual ~ArrivalData() = default;
 };
-
-/// The members of a group as a participant named them.
-struct MemberList {
-    std::vector<pmix_proc_t> order;  ///< in the order of their ranks, as it sees them
-    /// Whether it sent just this list: each process once, by its own name, and no other order.
-    bool as_sent = false;
-    Bytes packed;        ///< what it sent
-    WireFormat format;   ///< and in which form
-    std::string nspace;  ///< whose ranks it sent; empty: it named each process
+/// What an operation tells the participants beside status and infos.
+struct OutcomeData {
+    virtual ~OutcomeData() = default;
 };
-using MemberListPtr = std::shared_ptr<const MemberList>;
 
 /// How a collective ended.
 struct Outcome {
     pmix_status_t status = PMIX_SUCCESS;
-    Info info;              ///< results for the participants
-    size_t context_id = 0;  ///< groups
-    /// Groups: the members are these; whoever named just them need not be told.
-    MemberListPtr members = nullptr;
-    /// The last reply that was packed: most participants get the same.
-    mutable std::optional<PackedReply> packed = std::nullopt;
+    Info info;  ///< results for the participants
+    /// The operation's own; replies may add to it, as most participants get the same one.
+    mutable std::shared_ptr<OutcomeData> data = nullptr;
 };
 
 /// One local participant's call.
 struct Arrival {
     pmix_proc_t proc{};
-    Info info;                  ///< directives, as the participant gave them
-    MemberListPtr members;      ///< construct of groups: never null; most participants share one
-    bool maps_barrier = false;  ///< fences: it could have come by its job's barrier in memory
-    bool maps_meeting = false;  ///< groups: likewise, by its job's meeting
-    bool met = false;           ///< groups: it did, and one asks for all who are there
+    Info info;                                          ///< directives, as the participant gave them
+    std::shared_ptr<const ArrivalData> data = nullptr;  ///< the operation's own
     /// Answers the participant; called once. Other participants get the same outcome.
     std::function<void(const Outcome&)> reply;
 };
@@ -182,10 +157,9 @@ class Collectives {
     /// nothing is done, where that waits for nobody any more or it does not belong to it.
     bool arrive_too(const std::shared_ptr<Collective>& collective, Arrival& arrival);
 
-    /// One who came by a meeting asks for itself after all: `reply` answers it. False where it did not come
-    /// so.
-    static bool answer_too(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc,
-                           std::function<void(const Outcome&)> reply);
+    /// From now on `reply` answers a participant that has called. False where it has not.
+    static bool answer_instead(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc,
+                               std::function<void(const Outcome&)> reply);
 
     /// Ends a collective: every local participant that has called is answered.
     void finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome);

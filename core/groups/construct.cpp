@@ -2,6 +2,7 @@
 // Construction and destruction of groups by a server: see construct.hpp. The requests of clients are in
 // handlers.cpp.
 #include "core/groups/construct.hpp"
+#include "core/groups/group_call.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -235,7 +236,7 @@ GroupPart GroupConstruct::local_part(const Collective& collective) const {
     const auto first =
         std::min_element(collective.arrivals().begin(), collective.arrivals().end(),
                          [](const Arrival& a, const Arrival& b) { return proc_less(a.proc, b.proc); });
-    part.order = first->members->order;
+    part.order = group_call(*first).members->order;
     return part;
 }
 
@@ -288,7 +289,7 @@ std::vector<pmix_proc_t> final_members(const Collective& collective, const std::
     if (first != nullptr && !first->order.empty()) {
         order = first->order;
     } else {
-        order = collective.arrivals().front().members->order;
+        order = group_call(collective.arrivals().front()).members->order;
         std::sort(order.begin(), order.end(), proc_less);
     }
     if (!tolerant && same_procs(order, by_host)) return order;
@@ -403,13 +404,13 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
     const bool wants_id = collective->any_true(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     const bool local_only = collective->all_local();
     if (!local_only && collective->any_true(PMIX_GROUP_LOCAL_ONLY))
-        return server_.collectives().finish(collective, {PMIX_ERR_BAD_PARAM, {}, 0});
+        return server_.collectives().finish(collective, {PMIX_ERR_BAD_PARAM, {}});
     // All who called hear the same, here and on other nodes.
     if (!has_room(maker_of(*collective), collective->id(), collective->participants().size()))
-        return server_.collectives().finish(collective, {PMIX_ERR_OUT_OF_RESOURCE, {}, 0});
+        return server_.collectives().finish(collective, {PMIX_ERR_OUT_OF_RESOURCE, {}});
     GroupPart part = local_part(*collective);
     if (!can_keep(server_, part.infos))
-        return server_.collectives().finish(collective, {PMIX_ERR_OUT_OF_RESOURCE, {}, 0});
+        return server_.collectives().finish(collective, {PMIX_ERR_OUT_OF_RESOURCE, {}});
     if (state.new_leader) part.leaders.assign(1, *state.new_leader);
     if (local_only && !wants_id) {
         std::vector<GroupPart> parts;
@@ -438,7 +439,7 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
         // What all see alike needs no words.
         if (std::is_sorted(part.order.begin(), part.order.end(), proc_less)) part.order.clear();
         if (const pmix_status_t status = add_part(server_, part, info); status != PMIX_SUCCESS)
-            return server_.collectives().finish(collective, {status, {}, 0});
+            return server_.collectives().finish(collective, {status, {}});
     }
     auto own = std::make_shared<GroupPart>(std::move(part));
     ask_host_for_group(server_, PMIX_GROUP_CONSTRUCT, collective->id(), collective->participants(),
@@ -453,9 +454,9 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
     Collectives& collectives = server_.collectives();
     if (!collectives.is_active(collective)) return;  // its time limit was over
     states_[collective->id()].settled = true;
-    if (!is_good(answer)) return collectives.finish(collective, {answer.status, {}, 0});
+    if (!is_good(answer)) return collectives.finish(collective, {answer.status, {}});
     if (const pmix_status_t failed = failure_among(parts); failed != PMIX_SUCCESS)
-        return collectives.finish(collective, {failed, {}, 0});
+        return collectives.finish(collective, {failed, {}});
     std::vector<pmix_proc_t> by_host = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
     if (!expand_wildcards(server_.runtime().store(), by_host)) by_host.clear();
     const bool tolerant = tolerates_departure(*collective, {}) || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
@@ -465,10 +466,10 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
     group.id = collective->id();
     group.payer = payer(maker_of(*collective));
     group.set_members(members);
-    const MemberListPtr named = collective->arrivals().front().members;
+    const MemberListPtr named = group_call(collective->arrivals().front()).members;
     tell_of_missing(*collective, members, parts);
     Outcome outcome = enter(server_, std::move(group), named->order.size(), answer, std::move(parts));
-    if (named->as_sent && same_procs(named->order, members)) outcome.members = named;
+    if (named->as_sent && same_procs(named->order, members)) group_outcome(outcome).members = named;
     collectives.finish(collective, outcome);
 }
 
@@ -476,15 +477,15 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
                      Arrival arrival) {
     const bool others = std::any_of(procs.begin(), procs.end(),
                                     [&](const pmix_proc_t& proc) { return !proc_is(proc, arrival.proc); });
-    if (others) return arrival.reply({PMIX_ERR_BAD_PARAM, {}, 0});
+    if (others) return arrival.reply({PMIX_ERR_BAD_PARAM, {}});
     if (!server.group_construct().has_room(arrival.proc, id, procs.size()))
-        return arrival.reply({PMIX_ERR_OUT_OF_RESOURCE, {}, 0});
+        return arrival.reply({PMIX_ERR_OUT_OF_RESOURCE, {}});
     GroupPart part;
     part.present.push_back(arrival.proc);
     part.notify_termination = arrival.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     if (!procs.empty()) part.leaders.push_back(arrival.proc);
     add_group_info(arrival, part.infos);
-    if (!can_keep(server, part.infos)) return arrival.reply({PMIX_ERR_OUT_OF_RESOURCE, {}, 0});
+    if (!can_keep(server, part.infos)) return arrival.reply({PMIX_ERR_OUT_OF_RESOURCE, {}});
     part.posted = server.modex().contribution(part.present);
     Info info;
     info.add_copies(part.infos);
@@ -498,12 +499,12 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
     info.add(PMIX_PROCID, arrival.proc);
     info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(PMIX_SUCCESS));
     if (const pmix_status_t status = add_part(server, part, info); status != PMIX_SUCCESS)
-        return arrival.reply({status, {}, 0});
+        return arrival.reply({status, {}});
     auto own = std::make_shared<GroupPart>(std::move(part));
     HostDone done = server.host().bounded(
         "construction of a group", arrival.proc, arrival.info,
         [&server, id, own, self = arrival.proc, reply = arrival.reply](const HostAnswer& answer) {
-            if (!is_good(answer)) return reply({answer.status, {}, 0});
+            if (!is_good(answer)) return reply({answer.status, {}});
             std::vector<GroupPart> parts = parts_of(server, id, answer, std::move(*own));
             std::vector<pmix_proc_t> members = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
             if (!expand_wildcards(server.runtime().store(), members) || members.empty()) {
@@ -547,7 +548,7 @@ void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) 
                            pmix_status_t status = answer.status;
                            if (status == PMIX_SUCCESS)
                                status = failure_among(parts_of(server_, collective->id(), answer, {}));
-                           server_.collectives().finish(collective, {status, {}, 0});
+                           server_.collectives().finish(collective, {status, {}});
                        });
 }
 

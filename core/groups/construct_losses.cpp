@@ -8,6 +8,7 @@
 #include "core/exchange/namespaces.hpp"
 #include "core/exchange/peers.hpp"
 #include "core/groups/construct.hpp"
+#include "core/groups/group_call.hpp"
 #include "core/groups/group_event.hpp"
 #include "core/groups/group_server.hpp"
 
@@ -99,7 +100,7 @@ bool GroupConstruct::keep_for_others(const Collective& collective) {
     Loss& loss = state.losses.back();
     loss.proc = led->proc;
     loss.led = true;
-    tell(collective.id(), loss, led->members->order);
+    tell(collective.id(), loss, group_call(*led).members->order);
     return true;
 }
 
@@ -152,7 +153,7 @@ void GroupConstruct::tell(const Collective& collective, Loss& loss) {
             }
         }
     }
-    if (hearers.empty()) hearers = collective.arrivals().front().members->order;
+    if (hearers.empty()) hearers = group_call(collective.arrivals().front()).members->order;
     tell(collective.id(), loss, hearers);
 }
 
@@ -250,7 +251,7 @@ void GroupConstruct::given_up(const std::string& id, const std::vector<pmix_proc
     if (!late.empty() && late_.size() < kMaxElsewhere) late_[id] = std::move(late);
     states_.erase(id);
     elsewhere_.erase(id);
-    if (collective) server_.collectives().finish(collective, {PMIX_GROUP_CONSTRUCT_ABORT, {}, 0});
+    if (collective) server_.collectives().finish(collective, {PMIX_GROUP_CONSTRUCT_ABORT, {}});
 }
 
 bool GroupConstruct::came_too_late(const std::string& id, const pmix_proc_t& proc) {
@@ -266,7 +267,7 @@ void GroupConstruct::give_up(const std::string& id) {
     const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
     std::vector<pmix_proc_t> all;
     if (collective) {
-        all = collective->arrivals().front().members->order;
+        all = group_call(collective->arrivals().front()).members->order;
     } else if (const auto state = states_.find(id); state != states_.end()) {
         all = state->second.order;
     }
@@ -403,7 +404,7 @@ void GroupConstruct::tell_of_missing(const Collective& collective, const std::ve
     if (hearers.empty()) return;
     const auto known = elsewhere_.find(collective.id());
     const State& state = states_[collective.id()];
-    for (const pmix_proc_t& proc : collective.arrivals().front().members->order) {
+    for (const pmix_proc_t& proc : group_call(collective.arrivals().front()).members->order) {
         const bool in = among(members, proc);
         const bool told = (known != elsewhere_.end() && among(known->second.lost, proc)) ||
                           std::any_of(state.losses.begin(), state.losses.end(),

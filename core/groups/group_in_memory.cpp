@@ -94,7 +94,7 @@ void GroupClient::attach() {
     const pmix_proc_t& self = exchange_.self();
     const auto size = exchange_.store().job_size(self.nspace);
     if (!size || *size > Meeting::kMost || self.rank >= *size) return;
-    auto memory = BarrierMemory::attach(std::move(fd), owner_);
+    auto memory = RendezvousPage::attach(std::move(fd), owner_);
     if (!memory) {
         MUSTER_LOG(exchange_.log(), Warning, "%s; groups go by the server", memory.error().text.c_str());
         return;

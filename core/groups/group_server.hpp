@@ -11,7 +11,6 @@
 
 namespace muster {
 
-class Barriers;
 class EventRouter;
 class Events;
 class GroupConstruct;
@@ -30,7 +29,6 @@ class GroupServer {
         Peers& peers;
         Collectives& collectives;
         Modex& modex;
-        Barriers& barriers;
         EventRouter& router;
         Events& events;
     };
@@ -48,7 +46,6 @@ class GroupServer {
     Peers& peers() { return services_.peers; }
     Collectives& collectives() { return services_.collectives; }
     Modex& modex() { return services_.modex; }
-    Barriers& barriers() { return services_.barriers; }
     EventRouter& router() { return services_.router; }
     Events& events() { return services_.events; }
 

@@ -11,6 +11,7 @@
 #include "core/exchange/proc_list.hpp"
 #include "core/groups/construct.hpp"
 #include "core/groups/context_id.hpp"
+#include "core/groups/group_call.hpp"
 #include "core/groups/group_server.hpp"
 #include "core/groups/leave.hpp"
 #include "core/groups/meeting.hpp"
@@ -79,18 +80,19 @@ std::function<void(const Outcome&)> construct_reply(GroupServer& server, const R
         if (!peer) return;
         if (outcome.status != PMIX_SUCCESS && outcome.status != PMIX_ERR_PARTIAL_SUCCESS)
             return peer->reply_status(tag, outcome.status);
+        GroupOutcome& told = group_outcome(outcome);
         // Who is in it as it said itself need not be told.
         const bool brief =
-            peer->version.can(Capability::GroupDetails) && members != nullptr && members == outcome.members;
-        if (!outcome.packed || !outcome.packed->serves(*peer, brief)) {
+            peer->version.can(Capability::GroupDetails) && members != nullptr && members == told.members;
+        if (!told.packed || !told.packed->serves(*peer, brief)) {
             Packer reply = peer->packer();
             reply.status(outcome.status);
             write_construct(server, *peer, outcome, brief, reply);
             if (reply.error() != PMIX_SUCCESS) return peer->reply_status(tag, reply.error());
-            outcome.packed = {peer->format, peer->version, std::string(nspace_view(peer->proc.nspace)),
-                              std::make_shared<const Bytes>(reply.take()), brief};
+            told.packed = {peer->format, peer->version, std::string(nspace_view(peer->proc.nspace)),
+                           std::make_shared<const Bytes>(reply.take()), brief};
         }
-        peer->reply_shared(tag, outcome.packed->bytes);
+        peer->reply_shared(tag, told.packed->bytes);
     };
 }
 
@@ -167,8 +169,9 @@ void arrive_together(GroupServer& server, CollectiveKind kind, const std::string
                      const std::vector<pmix_proc_t>& procs, Arrival own, ReplyOf reply_of) {
     Collectives& collectives = server.collectives();
     const pmix_proc_t self = own.proc;
-    const MemberListPtr members = own.members;
-    own.met = true;
+    const auto call = std::make_shared<GroupCall>(group_call(own));
+    call->met = true;
+    own.data = call;
     own.reply = [&server, kind, id, number, self, reply = std::move(own.reply)](const Outcome& outcome) {
         server.meetings().keep(self.nspace, kind, id, number, outcome);
         reply(outcome);
@@ -180,8 +183,7 @@ void arrive_together(GroupServer& server, CollectiveKind kind, const std::string
         if (proc_is(proc, self)) continue;
         Arrival other;
         other.proc = proc;
-        other.members = members;
-        other.met = true;
+        other.data = call;
         other.reply = reply_of(proc);
         collectives.arrive_too(collective, other);
     }
@@ -194,11 +196,16 @@ bool answered_by_meeting(GroupServer& server, const Request& request, Collective
                          const std::function<OnOutcome(const MemberListPtr&)>& reply_to) {
     const pmix_proc_t& proc = request.peer->proc;
     if (const auto active = server.collectives().find(kind, id)) {
-        if (Collectives::answer_too(active, proc, reply_to(active->arrivals().front().members))) return true;
+        const std::vector<Arrival>& arrivals = active->arrivals();
+        const bool met = std::any_of(arrivals.begin(), arrivals.end(), [&](const Arrival& one) {
+            return group_call(one).met && proc_is(one.proc, proc);
+        });
+        if (met)
+            return Collectives::answer_instead(active, proc, reply_to(group_call(arrivals.front()).members));
     }
     const auto outcome = server.meetings().kept(proc.nspace, kind, id, number);
     if (!outcome) return false;
-    reply_to(outcome->members)(*outcome);
+    reply_to(group_outcome(*outcome).members)(*outcome);
     return true;
 }
 
@@ -209,18 +216,20 @@ void construct(GroupServer& server, const Request& request, bool by_runs) {
     Collectives& collectives = server.collectives();
     // Most send the same bytes: what was found out about them counts for all.
     const auto first = collectives.find(CollectiveKind::GroupConstruct, id);
-    MemberListPtr members = first ? first->arrivals().front().members : nullptr;
+    MemberListPtr members = first ? group_call(first->arrivals().front()).members : nullptr;
     if (members && !repeats(request.in, nspace, *members)) members.reset();
     std::vector<pmix_proc_t> procs;
     const ByteView begin = request.in.rest();
     if (!members && !read_members(server, request.in, nspace, procs)) return request.malformed();
     const ByteView packed = begin.subspan(0, begin.size() - request.in.rest().size());
     Arrival arrival;
+    const auto call = std::make_shared<GroupCall>();
+    arrival.data = call;
     MeetingNote note;
     if (!request.in.infos(arrival.info)) return request.malformed();
     if (by_runs && !MeetingNote::read(request.in, note)) return request.malformed();
     arrival.proc = request.peer->proc;
-    arrival.maps_meeting = note.maps;
+    call->maps_meeting = note.maps;
     const auto refuse = [&](pmix_status_t status) { request.peer->reply_status(request.tag, status); };
     const auto reply_to = [&](const MemberListPtr& list) { return construct_reply(server, request, list); };
     if (note.number && !note.together &&
@@ -258,7 +267,7 @@ void construct(GroupServer& server, const Request& request, bool by_runs) {
         members = std::move(own);
     }
     arrival.reply = construct_reply(server, request, members);
-    arrival.members = members;
+    call->members = members;
     if (note.together) {
         if (!server.meetings().are_all(arrival.proc.nspace, members->order)) return refuse(kEachForItself);
         return arrive_together(server, CollectiveKind::GroupConstruct, id, *note.number, members->order,
@@ -287,6 +296,8 @@ void destruct(GroupServer& server, const Request& request) {
     std::string id;
     std::vector<pmix_proc_t> procs;
     Arrival arrival;
+    const auto call = std::make_shared<GroupCall>();
+    arrival.data = call;
     if (!request.in.string(id)) return request.malformed();
     if (knows_group_members(request.peer->version) && !request.in.procs(procs)) return request.malformed();
     MeetingNote note;
@@ -326,9 +337,9 @@ void destruct(GroupServer& server, const Request& request) {
     if (group->state == GroupState::Ready)
         server.groups().change(id, [](Group& one) { one.state = GroupState::Destructing; });
     arrival.proc = peer->proc;
-    arrival.maps_meeting = note.maps;
+    call->maps_meeting = note.maps;
     arrival.reply = reply;
-    if (group->state == GroupState::Failed) return arrival.reply({PMIX_GROUP_MEMBER_FAILED, {}, 0});
+    if (group->state == GroupState::Failed) return arrival.reply({PMIX_GROUP_MEMBER_FAILED, {}});
     Collectives& collectives = server.collectives();
     if (note.together)
         return arrive_together(server, CollectiveKind::GroupDestruct, id, *note.number, group->procs(),

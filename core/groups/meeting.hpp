@@ -7,14 +7,12 @@
 
 #include <pmix_common.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 
-#include "core/rendezvous/barrier_memory.hpp"
+#include "core/rendezvous/rendezvous_member.hpp"
 #include "framework/packer.hpp"
 
 namespace muster {
@@ -31,7 +29,7 @@ struct MeetingNote {
     static bool read(Unpacker& in, MeetingNote& note);
 };
 
-class Meeting : public std::enable_shared_from_this<Meeting> {
+class Meeting : public RendezvousMember {
   public:
     /// More processes find no room there.
     static constexpr uint32_t kMost = 480;
@@ -52,8 +50,9 @@ class Meeting : public std::enable_shared_from_this<Meeting> {
     };
 
     /// `size`: how many processes the job has, at most kMost; `rank`: our own.
-    Meeting(std::unique_ptr<BarrierMemory> memory, uint32_t size, pmix_rank_t rank,
-            std::chrono::milliseconds patience = BarrierMemory::kPatience);
+    Meeting(std::unique_ptr<RendezvousPage> page, uint32_t size, pmix_rank_t rank,
+            std::chrono::milliseconds patience = RendezvousPage::kPatience)
+        : RendezvousMember(std::move(page), size, patience), rank_(rank) {}
 
     /// Comes with a call, of which all that must be the same is in `call`, and waits for the others.
     Visit meet(uint64_t call);
@@ -62,34 +61,11 @@ class Meeting : public std::enable_shared_from_this<Meeting> {
     /// Or that each has to ask.
     void call_off();
 
-    /// As long as one of these lives, a group's call is on its way by the server.
-    using Away = std::shared_ptr<void>;
-    /// Before such a call is sent. A thread that waits in a meeting will ask the server, too.
-    Away by_server();
-
-    uint32_t size() const { return size_; }
-
-    /// From now on everything goes by the server; who waits in memory is woken.
-    void close();
-
   private:
-    struct Page;
-    Page& page();
-    bool enter(uint64_t call, bool& last);
-    bool wait();
-    void shut();
-    void leave(Visit& visit, bool told);
+    struct Content;
+    Content& content() const;
 
-    const std::unique_ptr<BarrierMemory> memory_;
-    const uint32_t size_;
     const pmix_rank_t rank_;
-    const std::chrono::milliseconds patience_;
-    std::atomic<bool> closed_{false};
-    std::mutex lock_;      // guards what follows
-    size_t away_ = 0;      ///< calls that are with the server
-    bool inside_ = false;  ///< a thread is in a meeting
-    bool called_ = false;  ///< that thread has to ask the server, whatever it sees
-    uint32_t number_ = 0;  ///< of that meeting
 };
 
 /// What calls have to agree upon, as a number: two that differ in it are different.

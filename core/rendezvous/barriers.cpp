@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/exchange/namespaces.hpp"
+#include "core/rendezvous/fence.hpp"
 #include "core/runtime/runtime.hpp"
 
 namespace muster {
@@ -23,55 +24,17 @@ const char* whole_job(const Collective& fence) {
 
 }  // namespace
 
-uint32_t Barriers::size_of(const Namespace& nspace) const {
-    if (!nspace.registered || nspace.synthetic) return 0;
-    const auto size = runtime_.store().job_size(nspace.name.c_str());
-    return size && *size > 1 && *size == nspace.local_count() ? *size : 0;
-}
-
 int Barriers::offer(const Namespace& nspace) {
-    if (!runtime_.parameters().boolean("pmix_shared_barrier")) return -1;
-    const auto found = shared_.find(nspace.name);
-    if (found != shared_.end()) return found->second.memory ? found->second.memory->descriptor() : -1;
-    const uint32_t size = size_of(nspace);
-    if (size == 0) return -1;
-    Shared& shared = shared_[nspace.name];
-    auto memory = BarrierMemory::create("pmix:barrier:" + nspace.name);
-    if (!memory) {
-        MUSTER_LOG(runtime_.log(), Error,
-                   "namespace %s has no barrier in memory (%s); its fences go by this server",
-                   nspace.name.c_str(), memory.error().text.c_str());
-        return -1;
-    }
-    shared.memory = std::move(*memory);
-    shared.size = size;
-    // Nobody has it yet. Who will not map it comes to us, and with that shuts it. For one that has gone
-    // already nobody is to wait.
+    bool made = false;
+    Shared* const shared = RendezvousPages::offer(nspace, made);
+    if (shared == nullptr) return -1;
+    // Nobody has a new one yet. A process that will not map it comes to the server, and with that shuts it.
+    // For one that has gone already nobody is to wait.
     const bool all_to_come =
         nspace.removed.empty() && std::none_of(nspace.clients.begin(), nspace.clients.end(),
                                                [](const auto& one) { return one.second.lost; });
-    if (all_to_come && !called_at_server(nspace.name.c_str())) open(shared);
-    return shared.memory->descriptor();
-}
-
-void Barriers::open(Shared& shared) {
-    shared.memory->open();
-    shared.open = true;
-}
-
-void Barriers::call_in(Shared& shared) {
-    shared.arrived = false;
-    if (!std::exchange(shared.open, false)) return;
-    shared.memory->shut(static_cast<int>(shared.size));
-}
-
-void Barriers::call_in(const char* nspace) {
-    if (const auto found = shared_.find(nspace); found != shared_.end()) call_in(found->second);
-}
-
-void Barriers::call_in_all() {
-    for (auto& [name, shared] : shared_)
-        call_in(shared);
+    if (made && all_to_come && !called_at_server(nspace.name.c_str())) open(*shared);
+    return shared->page->descriptor();
 }
 
 void Barriers::joined(const Collective& fence) {
@@ -81,16 +44,18 @@ void Barriers::joined(const Collective& fence) {
 void Barriers::ended(const Collective& fence, const Outcome& outcome) {
     const char* nspace = whole_job(fence);
     if (nspace == nullptr || outcome.status != PMIX_SUCCESS) return;
-    const auto found = shared_.find(nspace);
-    if (found == shared_.end() || !found->second.memory) return;
+    Shared* const shared = find(nspace);
+    if (shared == nullptr) return;
     // All are here, and none is in memory: the only moment when the next one can be begun there.
-    Shared& shared = found->second;
     const std::vector<Arrival>& all = fence.arrivals();
-    if (shared.open || all.size() != shared.size) return;
-    if (!std::all_of(all.begin(), all.end(), [](const Arrival& one) { return one.maps_barrier; })) return;
+    if (shared->open || all.size() != shared->size) return;
+    if (!std::all_of(all.begin(), all.end(), [](const Arrival& one) {
+            return static_cast<const FenceCall&>(*one.data).maps_barrier;
+        }))
+        return;
     // Some may have called the next one here already.
     if (called_at_server(nspace)) return;
-    open(shared);
+    open(*shared);
 }
 
 /// Whether a fence over this job is with us.
@@ -104,47 +69,41 @@ bool Barriers::called_at_server(const char* nspace) const {
 }
 
 void Barriers::all_arrived(const char* nspace) {
-    const auto found = shared_.find(nspace);
-    if (found == shared_.end() || !found->second.open) return;  // then they are to ask, or do already
-    found->second.arrived = true;
-    if (std::exchange(releases_, true)) return;
+    Shared* const shared = find(nspace);
+    if (shared == nullptr || !shared->open) return;  // then they are to ask, or do already
     try {
-        // Not from here: the channel of whoever told us is at work.
-        runtime_.loop().at_turn_end([this] { release_arrived(); });
+        arrived_[nspace] = shared->openings;
+        if (releases_) return;
+        // Not from here: the channel that has brought the message is at work.
+        runtime().loop().at_turn_end([this] { release_arrived(); });
+        releases_ = true;
     } catch (const std::bad_alloc&) {
-        releases_ = false;
-        call_in(found->second);
+        call_in(*shared);
     }
 }
 
 void Barriers::release_arrived() {
     releases_ = false;
-    try {
-        std::vector<std::string> names;
-        for (const auto& [name, shared] : shared_) {
-            if (shared.arrived) names.push_back(name);
+    for (const auto& [name, opening] : std::exchange(arrived_, {})) {
+        bool taken = false;
+        try {
+            taken = take_what_was_sent(name);
+        } catch (const std::bad_alloc&) {  // they ask
         }
-        for (const std::string& name : names) {
-            const bool taken = take_what_was_sent(name);
-            const auto found = shared_.find(name);
-            if (found == shared_.end() || !std::exchange(found->second.arrived, false)) continue;
-            if (taken) {
-                found->second.memory->release(static_cast<int>(found->second.size));
-            } else {
-                call_in(found->second);
-            }
-        }
-    } catch (const std::bad_alloc&) {
-        for (auto& [name, shared] : shared_) {
-            if (shared.arrived) call_in(shared);
-        }
+        // Reading may have shut it, or ended the namespace.
+        Shared* const shared = find(name.c_str());
+        if (shared == nullptr || !shared->open || shared->openings != opening) continue;
+        if (taken)
+            shared->page->release(static_cast<int>(shared->size));
+        else
+            call_in(*shared);
     }
 }
 
 /// What the processes had sent before they arrived has come in on their sockets: all of it is read. False
 /// where that is not possible now.
 bool Barriers::take_what_was_sent(const std::string& name) {
-    const Namespace* nspace = namespaces_.find(name.c_str());
+    const Namespace* nspace = namespaces().find(name.c_str());
     if (nspace == nullptr) return false;
     std::vector<PeerPtr> peers;
     for (const auto& [rank, client] : nspace->clients) {
@@ -161,23 +120,6 @@ bool Barriers::take_what_was_sent(const std::string& name) {
         if (!channel->read_now()) return false;
     }
     return true;
-}
-
-void Barriers::registered(const char* name) {
-    const auto found = shared_.find(name);
-    if (found == shared_.end()) return;
-    const Namespace* nspace = namespaces_.find(name);
-    if (nspace != nullptr && size_of(*nspace) == found->second.size) return;
-    // Processes count on the size that it had.
-    call_in(found->second);
-    found->second.memory.reset();
-}
-
-void Barriers::deregistered(const char* nspace) {
-    const auto found = shared_.find(nspace);
-    if (found == shared_.end()) return;
-    if (found->second.open) found->second.memory->end(static_cast<int>(found->second.size));
-    shared_.erase(found);
 }
 
 }  // namespace muster

@@ -76,13 +76,15 @@ void serve_fences(CommandTable& commands, Exchange& exchange, Collectives& colle
     commands.add(Command::Fence, [&exchange, &collectives](const Request& request) {
         std::vector<pmix_proc_t> procs;
         Arrival arrival;
+        const auto call = std::make_shared<FenceCall>();
         if (!request.in.procs(procs) || !request.in.infos(arrival.info)) return request.malformed();
         if (request.peer->version.can(Capability::BarrierNote) && !request.in.at_end() &&
-            !request.in.boolean(arrival.maps_barrier))
+            !request.in.boolean(call->maps_barrier))
             return request.malformed();
         if (procs.empty()) procs.push_back(make_proc(request.peer->proc.nspace, PMIX_RANK_WILDCARD));
         if (!request.expand(exchange.groups(), exchange.log(), procs)) return;
         arrival.proc = request.peer->proc;
+        arrival.data = call;
         arrival.reply = [answer = answer_later(request)](const Outcome& outcome) { answer(outcome.status); };
         collectives.arrive(CollectiveKind::Fence, "", std::move(procs), std::move(arrival));
     });

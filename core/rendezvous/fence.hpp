@@ -13,6 +13,11 @@ class Exchange;
 class Host;
 class Modex;
 
+/// A participant's call.
+struct FenceCall : ArrivalData {
+    bool maps_barrier = false;  ///< it could have come by its job's barrier in memory
+};
+
 class FenceOperation : public CollectiveOperation {
   public:
     FenceOperation(Host& host, Collectives& collectives, Modex& modex, Barriers& barriers)

@@ -41,7 +41,6 @@ Server::Server(const Parts& parts, const pmix_server_module_t* module, size_t si
                .peers = peers_,
                .collectives = collectives_,
                .modex = modex_,
-               .barriers = barriers_,
                .router = event_router_,
                .events = events_}),
       monitors_(

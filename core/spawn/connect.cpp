@@ -127,10 +127,10 @@ bool Connections::has(const std::vector<pmix_proc_t>& participants) const {
 
 void ConnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
     const auto upcall = host_.module().connect;
-    if (upcall == nullptr) return collectives_.finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}, 0});
+    if (upcall == nullptr) return collectives_.finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}});
     ask_host(host_, "connect", upcall, *collective, [this, collective](const HostAnswer& answer) {
         if (answer.status == PMIX_SUCCESS) connections_->add(collective->participants());
-        collectives_.finish(collective, {answer.status, {}, 0});
+        collectives_.finish(collective, {answer.status, {}});
     });
 }
 
@@ -140,12 +140,12 @@ bool ConnectOperation::tolerates_departure(const Collective&, const pmix_proc_t&
 
 void DisconnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
     const auto upcall = host_.module().disconnect;
-    if (upcall == nullptr) return collectives_.finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}, 0});
+    if (upcall == nullptr) return collectives_.finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}});
     if (!connections_->has(collective->participants()))
-        return collectives_.finish(collective, {PMIX_ERR_INVALID_OPERATION, {}, 0});
+        return collectives_.finish(collective, {PMIX_ERR_INVALID_OPERATION, {}});
     ask_host(host_, "disconnect", upcall, *collective, [this, collective](const HostAnswer& answer) {
         if (answer.status == PMIX_SUCCESS) connections_->remove(collective->participants());
-        collectives_.finish(collective, {answer.status, {}, 0});
+        collectives_.finish(collective, {answer.status, {}});
     });
 }
 

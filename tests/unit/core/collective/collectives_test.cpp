@@ -174,7 +174,6 @@ TEST_F(CollectivesTest, RefusesANameThatIsInUseWithOtherParticipants) {
     const auto construct = [&](pmix_rank_t rank, const std::vector<pmix_proc_t>& procs) {
         Arrival arrival;
         arrival.proc = make_proc("job", rank);
-        arrival.members = std::make_shared<const MemberList>();
         arrival.reply = [this, rank](const Outcome& outcome) { answers_[rank].push_back(outcome.status); };
         collectives_.arrive(CollectiveKind::GroupConstruct, "g", procs, std::move(arrival));
     };

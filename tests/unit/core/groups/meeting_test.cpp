@@ -22,9 +22,9 @@ using Turn = Meeting::Turn;
 class MeetingTest : public ::testing::Test {
   protected:
     void SetUp() override {
-        memory_ = std::move(*BarrierMemory::create("test:meeting"));
+        memory_ = std::move(*RendezvousPage::create("test:meeting"));
         for (uint32_t rank = 0; rank < kRanks; ++rank) {
-            auto memory = BarrierMemory::attach(UniqueFd(dup(memory_->descriptor())), getuid());
+            auto memory = RendezvousPage::attach(UniqueFd(dup(memory_->descriptor())), getuid());
             ASSERT_TRUE(memory.ok());
             members_.push_back(std::make_shared<Meeting>(std::move(*memory), kRanks, rank));
         }
@@ -49,7 +49,7 @@ class MeetingTest : public ::testing::Test {
         return static_cast<size_t>(std::count_if(visits.begin(), visits.end(),
                                                  [turn](const auto& one) { return one.turn == turn; }));
     }
-    std::unique_ptr<BarrierMemory> memory_;
+    std::unique_ptr<RendezvousPage> memory_;
     std::vector<std::shared_ptr<Meeting>> members_;
 };
 
@@ -105,7 +105,7 @@ TEST_F(MeetingTest, nothing_is_told_once_the_server_has_shut_it) {
 TEST_F(MeetingTest, a_call_by_the_server_brings_the_thread_that_waits_there_too) {
     Meeting::Visit visit;
     std::thread waits([&] { visit = members_[0]->meet(1); });
-    while (barrier_arrived(memory_->word()) == 0)
+    while (page_arrived(memory_->word()) == 0)
         std::this_thread::yield();
     const auto away = members_[0]->by_server();
     waits.join();
@@ -118,7 +118,7 @@ TEST_F(MeetingTest, a_call_by_the_server_brings_the_thread_that_waits_there_too)
 TEST_F(MeetingTest, it_ends_with_the_connection) {
     Meeting::Visit visit;
     std::thread waits([&] { visit = members_[0]->meet(1); });
-    while (barrier_arrived(memory_->word()) == 0)
+    while (page_arrived(memory_->word()) == 0)
         std::this_thread::yield();
     members_[0]->close();
     waits.join();
@@ -134,7 +134,7 @@ TEST_F(MeetingTest, who_waits_too_long_asks_the_server_as_all_do) {
     std::atomic<uint32_t> back{0};
     const uint64_t empty = memory_->word();
     for (uint32_t rank = 0; rank < 2; ++rank) {
-        auto memory = BarrierMemory::attach(UniqueFd(dup(memory_->descriptor())), getuid());
+        auto memory = RendezvousPage::attach(UniqueFd(dup(memory_->descriptor())), getuid());
         ASSERT_TRUE(memory.ok());
         threads.emplace_back([&, rank,
                               one = std::make_shared<Meeting>(std::move(*memory), kRanks, rank,
@@ -145,17 +145,17 @@ TEST_F(MeetingTest, who_waits_too_long_asks_the_server_as_all_do) {
     }
     while (back < 2) {
         uint64_t now = memory_->word();
-        if (!barrier_shut(now)) memory_->word().compare_exchange_strong(now, empty);
+        if (!page_shut(now)) memory_->word().compare_exchange_strong(now, empty);
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     for (std::thread& thread : threads)
         thread.join();
     EXPECT_EQ(count(visits, Turn::AskServer), 2U);
-    EXPECT_TRUE(barrier_shut(memory_->word()));
+    EXPECT_TRUE(page_shut(memory_->word()));
 }
 
 TEST_F(MeetingTest, whatever_is_in_the_page_nobody_hangs_or_reads_beyond_it) {
-    for (const uint64_t word : {uint64_t{kRanks}, uint64_t{UINT32_MAX}, ~uint64_t{0} & ~kBarrierShut}) {
+    for (const uint64_t word : {uint64_t{kRanks}, uint64_t{UINT32_MAX}, ~uint64_t{0} & ~kPageShut}) {
         memory_->word() = word;
         EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer);
     }

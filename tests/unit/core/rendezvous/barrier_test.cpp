@@ -25,10 +25,10 @@ constexpr uint32_t kRanks = 6;
 /// What a server does with fences of a whole job, without the rest of it.
 class Referee {
   public:
-    Referee() : memory_(std::move(*BarrierMemory::create("test:barrier"))) {}
+    Referee() : memory_(std::move(*RendezvousPage::create("test:barrier"))) {}
 
     std::shared_ptr<Barrier> client(uint32_t size = kRanks) {
-        auto memory = BarrierMemory::attach(UniqueFd(dup(memory_->descriptor())), getuid());
+        auto memory = RendezvousPage::attach(UniqueFd(dup(memory_->descriptor())), getuid());
         EXPECT_TRUE(memory.ok());
         return std::make_shared<Barrier>(std::move(*memory), size);
     }
@@ -73,7 +73,7 @@ class Referee {
         return true;
     }
 
-    BarrierMemory& memory() { return *memory_; }
+    RendezvousPage& memory() { return *memory_; }
     size_t by_server() {
         const std::lock_guard lock(lock_);
         return by_server_;
@@ -85,7 +85,7 @@ class Referee {
         memory_->shut(kRanks);
     }
 
-    const std::unique_ptr<BarrierMemory> memory_;
+    const std::unique_ptr<RendezvousPage> memory_;
     std::mutex lock_;
     std::condition_variable changed_;
     bool open_ = false;
@@ -248,7 +248,7 @@ TEST(Barrier, OneThatIsClosedLetsItsThreadGo) {
     referee.memory().open();
     const auto barrier = referee.client();
     std::thread waits([&] { EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer); });
-    while (barrier_arrived(referee.memory().word()) == 0)
+    while (page_arrived(referee.memory().word()) == 0)
         std::this_thread::yield();
     barrier->close();
     waits.join();
@@ -273,7 +273,7 @@ TEST(Barrier, WhoIsWokenWakesOthers) {
     std::atomic<uint32_t> overslept{0};
     std::vector<std::shared_ptr<Barrier>> barriers;
     for (uint32_t rank = 0; rank < kProcesses; ++rank) {
-        auto memory = BarrierMemory::attach(UniqueFd(dup(referee.memory().descriptor())), getuid());
+        auto memory = RendezvousPage::attach(UniqueFd(dup(referee.memory().descriptor())), getuid());
         ASSERT_TRUE(memory.ok());
         (*memory)->on_long_wait([&] { overslept += all_are_here ? 1 : 0; });
         barriers.push_back(std::make_shared<Barrier>(std::move(*memory), kProcesses));
@@ -288,7 +288,7 @@ TEST(Barrier, WhoIsWokenWakesOthers) {
                 EXPECT_EQ(pass(*barriers[rank]), Barrier::Passage::Passed);
             });
         }
-        while (barrier_arrived(referee.memory().word()) + 1 < kProcesses ||
+        while (page_arrived(referee.memory().word()) + 1 < kProcesses ||
                !std::all_of(threads.begin(), threads.end(), [](const auto& one) { return asleep(one); }))
             std::this_thread::yield();
         all_are_here = true;
@@ -307,9 +307,9 @@ TEST(Barrier, OneThatDiedBeforeItWokeTheOthersIsNotMissed) {
     const auto barrier = referee.client(2);
     std::thread waits([&] { EXPECT_EQ(pass(*barrier), Barrier::Passage::Passed); });
     std::atomic<uint64_t>& word = referee.memory().word();
-    while (barrier_arrived(word) == 0)
+    while (page_arrived(word) == 0)
         std::this_thread::yield();
-    word = barrier_next(word);      // the last one arrives, and is killed there
+    word = page_next(word);      // the last one arrives, and is killed there
     referee.memory().shut(kRanks);  // its server sees that
     waits.join();
 }
@@ -322,7 +322,7 @@ TEST(Barrier, WhatNobodyHonestWritesIsLeftToTheServer) {
         word = arrived;
         EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer) << arrived;
     }
-    word = kBarrierReleased;  // nobody has arrived
+    word = kPageReleased;  // nobody has arrived
     EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer);
     word = ~uint64_t{0};
     EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer);
@@ -334,7 +334,7 @@ TEST(Barrier, WhatNobodyHonestWritesIsLeftToTheServer) {
 
 TEST(Barrier, WhoWaitsInMemoryThatWasSpoiltAsksTheServerInTheEnd) {
     // One of the job says that nobody is there, or that something has changed, without end.
-    for (const uint64_t spoilt : {uint64_t{0}, kBarrierReleased}) {
+    for (const uint64_t spoilt : {uint64_t{0}, kPageReleased}) {
         Referee referee;
         referee.memory().open();
         std::atomic<uint64_t>& word = referee.memory().word();
@@ -342,7 +342,7 @@ TEST(Barrier, WhoWaitsInMemoryThatWasSpoiltAsksTheServerInTheEnd) {
         std::atomic<uint32_t> asking{0};
         std::vector<std::thread> waiting;
         for (int i = 0; i < 2; ++i) {
-            auto memory = BarrierMemory::attach(UniqueFd(dup(referee.memory().descriptor())), getuid());
+            auto memory = RendezvousPage::attach(UniqueFd(dup(referee.memory().descriptor())), getuid());
             ASSERT_TRUE(memory.ok());
             waiting.emplace_back([&, barrier = std::make_shared<Barrier>(std::move(*memory), 4,
                                                                          std::chrono::milliseconds(50))] {
@@ -351,7 +351,7 @@ TEST(Barrier, WhoWaitsInMemoryThatWasSpoiltAsksTheServerInTheEnd) {
             });
         }
         while (asking < 2) {
-            if (!barrier_shut(word)) word = number | (spoilt != 0 && barrier_released(word) ? 0 : spoilt);
+            if (!page_shut(word)) word = number | (spoilt != 0 && page_released(word) ? 0 : spoilt);
             std::this_thread::sleep_for(std::chrono::microseconds(100));
         }
         for (std::thread& one : waiting)
@@ -368,14 +368,14 @@ TEST(Barrier, MemoryThatWasTakenAwayHarmsNoServer) {
     ASSERT_EQ(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, sysconf(_SC_PAGESIZE)), 0);
     referee.memory().shut(kRanks);
     referee.memory().open();
-    EXPECT_EQ(barrier_arrived(referee.memory().word()), 0U);
-    EXPECT_FALSE(barrier_shut(referee.memory().word() & 0));
+    EXPECT_EQ(page_arrived(referee.memory().word()), 0U);
+    EXPECT_FALSE(page_shut(referee.memory().word() & 0));
 }
 
 TEST(Barrier, MemoryThatCouldVanishIsRefused) {
     const auto page = static_cast<off_t>(sysconf(_SC_PAGESIZE));
     const auto attach = [](int fd, std::optional<uid_t> owner) {
-        return BarrierMemory::attach(UniqueFd(fd), owner).status();
+        return RendezvousPage::attach(UniqueFd(fd), owner).status();
     };
     const int open = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     ASSERT_EQ(ftruncate(open, page), 0);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory in which the processes of a job on one node meet (docs/explanation/barrier.md): made by their
-// server, written by all of them, so that nobody believes a byte of it. It is one word of 64 bits: how many
-// have arrived, whether they have posted something, and the gate, which is the number of the barrier, whether
-// it is shut (then the server makes it), and whether the server lets them go on. Behind it stands whether the
-// namespace was deregistered.
+// The page of memory in which the processes of a job on one node meet (docs/explanation/barrier.md). The
+// server makes it and all processes write it, so that nobody believes a byte of it. It begins with one word
+// of 64 bits: the number of processes that have arrived, whether they have posted something, and the gate.
+// The gate is the number of the rendezvous, whether it is shut (then the server does it), and whether the
+// server lets the processes go on. Behind the word stands whether the namespace was deregistered, and then
+// what the processes of a meeting tell each other.
 #pragma once
 
 #include <sys/types.h>
@@ -22,45 +23,45 @@
 namespace muster {
 
 /// Some of those who have arrived have posted something: the server lets them go, when it has all of it.
-constexpr uint64_t kBarrierPosted = uint64_t{1} << 31;
-constexpr uint64_t kBarrierShut = uint64_t{1} << 32;
+constexpr uint64_t kPagePosted = uint64_t{1} << 31;
+constexpr uint64_t kPageShut = uint64_t{1} << 32;
 /// The server has it.
-constexpr uint64_t kBarrierReleased = uint64_t{1} << 33;
+constexpr uint64_t kPageReleased = uint64_t{1} << 33;
 
 /// The parts of the word.
-constexpr uint32_t barrier_arrived(uint64_t word) {
-    return static_cast<uint32_t>(word & (kBarrierPosted - 1));
+constexpr uint32_t page_arrived(uint64_t word) {
+    return static_cast<uint32_t>(word & (kPagePosted - 1));
 }
-constexpr bool barrier_posted(uint64_t word) {
-    return (word & kBarrierPosted) != 0;
+constexpr bool page_posted(uint64_t word) {
+    return (word & kPagePosted) != 0;
 }
-constexpr uint32_t barrier_gate(uint64_t word) {
+constexpr uint32_t page_gate(uint64_t word) {
     return static_cast<uint32_t>(word >> 32);
 }
-constexpr bool barrier_shut(uint64_t word) {
-    return (word & kBarrierShut) != 0;
+constexpr bool page_shut(uint64_t word) {
+    return (word & kPageShut) != 0;
 }
-constexpr bool barrier_released(uint64_t word) {
-    return (word & kBarrierReleased) != 0;
+constexpr bool page_released(uint64_t word) {
+    return (word & kPageReleased) != 0;
 }
-constexpr uint32_t barrier_number(uint64_t word) {
-    return barrier_gate(word) >> 2;
+constexpr uint32_t page_number(uint64_t word) {
+    return page_gate(word) >> 2;
 }
 /// The word of the next barrier, open, with nobody there; numbers begin anew after 2^30.
-constexpr uint64_t barrier_next(uint64_t word) {
-    return static_cast<uint64_t>((barrier_number(word) + 1) << 2) << 32;
+constexpr uint64_t page_next(uint64_t word) {
+    return static_cast<uint64_t>((page_number(word) + 1) << 2) << 32;
 }
 
-class BarrierMemory {
+class RendezvousPage {
   public:
     /// The server's: number 0, shut. `name` is what the system shows of it.
-    static Result<std::unique_ptr<BarrierMemory>> create(const std::string& name);
+    static Result<std::unique_ptr<RendezvousPage>> create(const std::string& name);
     /// A client's, from a descriptor that a server gave, which is closed. Refused where it could shrink, or
     /// belongs to another user than `owner`.
-    static Result<std::unique_ptr<BarrierMemory>> attach(UniqueFd fd, std::optional<uid_t> owner);
-    ~BarrierMemory();
-    BarrierMemory(const BarrierMemory&) = delete;
-    BarrierMemory& operator=(const BarrierMemory&) = delete;
+    static Result<std::unique_ptr<RendezvousPage>> attach(UniqueFd fd, std::optional<uid_t> owner);
+    ~RendezvousPage();
+    RendezvousPage(const RendezvousPage&) = delete;
+    RendezvousPage& operator=(const RendezvousPage&) = delete;
 
     // --- the server: the kernel does it, so nothing that clients do to the memory can stop or kill it ---
 
@@ -99,7 +100,7 @@ class BarrierMemory {
     void wake_on();
 
   private:
-    BarrierMemory() = default;
+    RendezvousPage() = default;
     uint32_t* gate() const;
     uint32_t* arrived() const;
     uint32_t* ended_word() const { return static_cast<uint32_t*>(base_) + 2; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Making and mapping the memory of a barrier, and the kernel's part in it: see barrier_memory.hpp.
-#include "core/rendezvous/barrier_memory.hpp"
+// Making and mapping the page of a rendezvous, and the kernel's part in it: see rendezvous_page.hpp.
+#include "core/rendezvous/rendezvous_page.hpp"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -45,82 +45,82 @@ void* map(int fd) {
 
 }  // namespace
 
-Result<std::unique_ptr<BarrierMemory>> BarrierMemory::create(const std::string& name) {
-    std::unique_ptr<BarrierMemory> memory(new BarrierMemory());
-    memory->fd_.reset(memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!memory->fd_) return system_error("memfd_create");
-    const int fd = memory->fd_.get();
+Result<std::unique_ptr<RendezvousPage>> RendezvousPage::create(const std::string& name) {
+    std::unique_ptr<RendezvousPage> page(new RendezvousPage());
+    page->fd_.reset(memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!page->fd_) return system_error("memfd_create");
+    const int fd = page->fd_.get();
     const auto size = static_cast<off_t>(page_size());
     fchmod(fd, 0600);
     if (ftruncate(fd, size) != 0) return system_error("ftruncate");
     if (fallocate(fd, 0, 0, size) != 0) return system_error("fallocate");
-    memory->base_ = map(fd);
-    if (memory->base_ == nullptr) return system_error("mmap");
-    memory->word().store(kBarrierShut);
+    page->base_ = map(fd);
+    if (page->base_ == nullptr) return system_error("mmap");
+    page->word().store(kPageShut);
     if (fcntl(fd, F_ADD_SEALS, kSeals) != 0) return system_error("F_ADD_SEALS");
-    return memory;
+    return page;
 }
 
-Result<std::unique_ptr<BarrierMemory>> BarrierMemory::attach(UniqueFd fd, std::optional<uid_t> owner) {
+Result<std::unique_ptr<RendezvousPage>> RendezvousPage::attach(UniqueFd fd, std::optional<uid_t> owner) {
     const auto refused = [](const char* why) {
-        return Error{PMIX_ERR_BAD_PARAM, std::string("the server's barrier is refused: ") + why};
+        return Error{PMIX_ERR_BAD_PARAM, std::string("the server's page is refused: ") + why};
     };
     struct stat facts {};
-    if (fstat(fd.get(), &facts) != 0) return system_error("fstat of the server's barrier");
+    if (fstat(fd.get(), &facts) != 0) return system_error("fstat of the server's page");
     if (!S_ISREG(facts.st_mode)) return refused("it is no file in memory");
     if (owner && facts.st_uid != *owner) return refused("it belongs to another user than the server");
     const int seals = fcntl(fd.get(), F_GET_SEALS);
     if (seals < 0 || (seals & kSeals) != kSeals) return refused("it is not sealed, so it could shrink");
-    if (facts.st_size != static_cast<off_t>(page_size())) return refused("its size is none of a barrier");
-    std::unique_ptr<BarrierMemory> memory(new BarrierMemory());
-    memory->base_ = map(fd.get());
-    if (memory->base_ == nullptr) return system_error("mmap of the server's barrier");
-    return memory;
+    if (facts.st_size != static_cast<off_t>(page_size())) return refused("it is not one page long");
+    std::unique_ptr<RendezvousPage> page(new RendezvousPage());
+    page->base_ = map(fd.get());
+    if (page->base_ == nullptr) return system_error("mmap of the server's page");
+    return page;
 }
 
-BarrierMemory::~BarrierMemory() {
+RendezvousPage::~RendezvousPage() {
     if (base_ != nullptr) munmap(base_, page_size());
 }
 
 /// What is waited for: the upper half of the word.
-uint32_t* BarrierMemory::gate() const {
+uint32_t* RendezvousPage::gate() const {
     return static_cast<uint32_t*>(base_) + (std::endian::native == std::endian::little ? 1 : 0);
 }
-uint32_t* BarrierMemory::arrived() const {
+uint32_t* RendezvousPage::arrived() const {
     return static_cast<uint32_t*>(base_) + (std::endian::native == std::endian::little ? 0 : 1);
 }
 
 // A client may have punched a hole where the page was: an access of ours could then end this process, and a
 // write() could be kept waiting. These calls fail instead; whom that hurts is the client's own job.
 
-void BarrierMemory::shut(int most) {
+void RendezvousPage::shut(int most) {
     syscall(SYS_futex, gate(), FUTEX_WAKE_OP, most, nullptr, gate(),
-            FUTEX_OP(FUTEX_OP_OR, barrier_gate(kBarrierShut), FUTEX_OP_CMP_EQ, 0));
+            FUTEX_OP(FUTEX_OP_OR, page_gate(kPageShut), FUTEX_OP_CMP_EQ, 0));
 }
 
-void BarrierMemory::open() {
+void RendezvousPage::open() {
     syscall(SYS_futex, gate(), FUTEX_WAKE_OP, 0, nullptr, arrived(),
             FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_EQ, 0));
     syscall(SYS_futex, gate(), FUTEX_WAKE_OP, 0, nullptr, gate(),
-            FUTEX_OP(FUTEX_OP_ANDN, barrier_gate(kBarrierReleased), FUTEX_OP_CMP_EQ, 0));
+            FUTEX_OP(FUTEX_OP_ANDN, page_gate(kPageReleased), FUTEX_OP_CMP_EQ, 0));
     // The next number, and the bit that was set is not.
-    constexpr uint32_t kStep = barrier_gate(barrier_next(0)) - barrier_gate(kBarrierShut);
+    constexpr uint32_t kStep = page_gate(page_next(0)) - page_gate(kPageShut);
     syscall(SYS_futex, gate(), FUTEX_WAKE_OP, 0, nullptr, gate(),
             FUTEX_OP(FUTEX_OP_ADD, kStep, FUTEX_OP_CMP_EQ, 0));
 }
 
-void BarrierMemory::end(int most) {
+void RendezvousPage::end(int most) {
     syscall(SYS_futex, ended_word(), FUTEX_WAKE_OP, 0, nullptr, ended_word(),
             FUTEX_OP(FUTEX_OP_SET, 1, FUTEX_OP_CMP_EQ, 0));
     shut(most);
 }
 
-void BarrierMemory::release(int most) {
+void RendezvousPage::release(int most) {
     syscall(SYS_futex, gate(), FUTEX_WAKE_OP, most, nullptr, gate(),
-            FUTEX_OP(FUTEX_OP_OR, barrier_gate(kBarrierReleased), FUTEX_OP_CMP_EQ, 0));
+            FUTEX_OP(FUTEX_OP_OR, page_gate(kPageReleased), FUTEX_OP_CMP_EQ, 0));
 }
 
-void BarrierMemory::wait(uint32_t gate_was, std::chrono::milliseconds limit) {
+void RendezvousPage::wait(uint32_t gate_was, std::chrono::milliseconds limit) {
     timespec time{};
     time.tv_sec = static_cast<time_t>(limit.count() / 1000);
     time.tv_nsec = static_cast<long>(limit.count() % 1000 * 1000000);
@@ -128,19 +128,19 @@ void BarrierMemory::wait(uint32_t gate_was, std::chrono::milliseconds limit) {
     if (woken != 0 && errno == ETIMEDOUT && long_wait_) long_wait_();
 }
 
-void BarrierMemory::wake_on() {
+void RendezvousPage::wake_on() {
     constexpr int kEach = 2;
     syscall(SYS_futex, gate(), FUTEX_WAKE, kEach, nullptr, nullptr, 0);
 }
 
-void BarrierMemory::wake_all() {
+void RendezvousPage::wake_all() {
     syscall(SYS_futex, gate(), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-bool BarrierMemory::call_in(uint32_t number) {
-    const uint64_t was = word().fetch_or(kBarrierShut, std::memory_order_acq_rel);
+bool RendezvousPage::call_in(uint32_t number) {
+    const uint64_t was = word().fetch_or(kPageShut, std::memory_order_acq_rel);
     wake_all();
-    return barrier_number(was) == number;
+    return page_number(was) == number;
 }
 
 }  // namespace muster

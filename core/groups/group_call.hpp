@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the server keeps of the calls that construct and destruct a group, and of their outcome.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/collective/collectives.hpp"
+
+namespace muster {
+
+/// A reply that was packed for one participant, and for whom it serves.
+struct PackedReply {
+    WireFormat format;
+    PeerVersion version;
+    std::string nspace;
+    SharedBytes bytes;
+    bool short_form = false;  ///< groups: without the members
+
+    bool serves(const Peer& peer, bool wants_short = false) const {
+        return short_form == wants_short && format.bfrops == peer.format.bfrops &&
+               format.buffer_type == peer.format.buffer_type &&
+               version.capabilities == peer.version.capabilities && version.major == peer.version.major &&
+               version.minor == peer.version.minor && version.release == peer.version.release &&
+               nspace == nspace_view(peer.proc.nspace);
+    }
+};
+
+/// The members of a group as a participant named them.
+struct MemberList {
+    std::vector<pmix_proc_t> order;  ///< in the order of their ranks, as it sees them
+    /// Whether it sent just this list: each process once, by its own name, and no other order.
+    bool as_sent = false;
+    Bytes packed;        ///< what it sent
+    WireFormat format;   ///< and in which form
+    std::string nspace;  ///< whose ranks it sent; empty: it named each process
+};
+using MemberListPtr = std::shared_ptr<const MemberList>;
+
+/// A participant's call. Of construct, `members` is never null, and most participants share one.
+struct GroupCall : ArrivalData {
+    MemberListPtr members;
+    bool maps_meeting = false;  ///< it could have come by its job's meeting in memory
+    bool met = false;           ///< it did, and one process asks for all that are there
+};
+/// The call that an arrival at one of the two collectives is.
+inline const GroupCall& group_call(const Arrival& arrival) {
+    return static_cast<const GroupCall&>(*arrival.data);
+}
+
+struct GroupOutcome : OutcomeData {
+    MemberListPtr members;              ///< a participant that named just these need not be told
+    std::optional<PackedReply> packed;  ///< the last reply that was packed
+};
+/// The operation's part of an outcome, made where there is none yet.
+inline GroupOutcome& group_outcome(const Outcome& outcome) {
+    if (!outcome.data) outcome.data = std::make_shared<GroupOutcome>();
+    return static_cast<GroupOutcome&>(*outcome.data);
+}
+
+}  // namespace muster

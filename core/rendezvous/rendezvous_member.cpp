@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting, leaving, and going by the server: see rendezvous_member.hpp.
+#include "core/rendezvous/rendezvous_member.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace muster {
+namespace {
+
+/// How often the processor is left to others before a thread sleeps: where they share it, that is what they
+/// need to arrive, and nobody has to be woken.
+constexpr int kYields = 4;
+/// A sleeper looks again after that time, in case the process that should have woken it was killed, or would
+/// not.
+constexpr std::chrono::milliseconds kLongestSleep{1000};
+
+}  // namespace
+
+bool RendezvousMember::wait() {
+    std::atomic<uint64_t>& word = page_->word();
+    std::optional<std::chrono::steady_clock::time_point> until;  // since the first sleep
+    for (int i = 0;; ++i) {
+        uint64_t now = word.load(std::memory_order_acquire);
+        if (page_number(now) != number_) {
+            if (i > kYields) page_->wake_on();  // this thread slept, as others may
+            return true;
+        }
+        if (page_shut(now) || closed_) return false;
+        if (page_released(now)) {
+            // The server reads nothing here, so it is a process that begins the next rendezvous: the word
+            // shows whether the gate was shut meanwhile.
+            if (page_arrived(now) != size_) return false;
+            if (word.compare_exchange_weak(now, page_next(now), std::memory_order_acq_rel)) return true;
+        } else if (i < kYields) {
+            sched_yield();
+        } else {
+            const auto when = std::chrono::steady_clock::now();
+            if (!until) until = when + patience_;
+            if (when >= *until) return !page_->call_in(number_);
+            page_->wait(page_gate(now), std::min(kLongestSleep, patience_));
+        }
+    }
+}
+
+void RendezvousMember::shut() {
+    page_->word().fetch_or(kPageShut, std::memory_order_acq_rel);
+    page_->wake_all();
+}
+
+bool RendezvousMember::leave(bool through) {
+    const std::lock_guard lock(lock_);
+    inside_ = false;
+    return !std::exchange(called_, false) && through;
+}
+
+RendezvousMember::Away RendezvousMember::by_server() {
+    // Holds this object, and counts for as long as it is held itself.
+    Away away(static_cast<void*>(this), [self = shared_from_this()](void*) {
+        const std::lock_guard lock(self->lock_);
+        --self->away_;
+    });
+    const std::lock_guard lock(lock_);
+    ++away_;
+    if (inside_ && !called_) called_ = page_->call_in(number_);
+    return away;
+}
+
+void RendezvousMember::close() {
+    closed_ = true;
+    shut();
+}
+
+}  // namespace muster

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process's part in a rendezvous in memory (docs/explanation/barrier.md): it enters the page and waits
+// there, or the server has to be asked. Never two ways at once: while one of its operations is with the
+// server, all of them are. What the processes tell each other on the page is the barrier's or the meeting's.
+// Any thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "core/rendezvous/rendezvous_page.hpp"
+
+namespace muster {
+
+class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
+  public:
+    RendezvousMember(const RendezvousMember&) = delete;
+    RendezvousMember& operator=(const RendezvousMember&) = delete;
+
+    /// As long as one of these lives, an operation of the whole job is on its way by the server.
+    using Away = std::shared_ptr<void>;
+    /// Before such an operation is sent. A thread that waits in memory will ask the server, too.
+    Away by_server();
+
+    /// How many processes the job has.
+    uint32_t size() const { return size_; }
+
+    /// From now on everything goes by the server; a thread that waits in memory is woken.
+    void close();
+
+  protected:
+    enum class Entry {
+        Refused,  ///< the gate is shut: ask the server
+        Inside,   ///< wait(), then leave()
+        Through   ///< the number of the rendezvous has changed: the others go on
+    };
+
+    RendezvousMember(std::unique_ptr<RendezvousPage> page, uint32_t size, std::chrono::milliseconds patience)
+        : page_(std::move(page)), size_(size), patience_(patience) {}
+    ~RendezvousMember() = default;
+
+    /// Counts this process in: `step` gives the word that follows the one that is there, as often as others
+    /// change it meanwhile.
+    template <class Step>
+    Entry enter(const Step& step) {
+        const std::lock_guard lock(lock_);
+        if (closed_ || inside_ || away_ > 0) return Entry::Refused;
+        std::atomic<uint64_t>& word = page_->word();
+        uint64_t now = word.load(std::memory_order_acquire);
+        for (int i = 0; i < kTries; ++i) {
+            if (page_shut(now) || page_released(now) || page_arrived(now) >= size_) return Entry::Refused;
+            const uint64_t next = step(now);
+            if (word.compare_exchange_weak(now, next, std::memory_order_acq_rel)) {
+                number_ = page_number(now);
+                inside_ = page_number(next) == number_;
+                return inside_ ? Entry::Inside : Entry::Through;
+            }
+        }
+        return Entry::Refused;
+    }
+    /// Waits until the number changes. False where the gate was shut before.
+    bool wait();
+    /// Shuts the gate and wakes all: each asks the server.
+    void shut();
+    /// Whether this process, which was inside, need not ask the server: it is `through`, and nobody has
+    /// called it.
+    bool leave(bool through);
+
+    RendezvousPage& page() const { return *page_; }
+    /// Of the rendezvous where this process is inside; nobody else changes it meanwhile.
+    uint32_t number() const { return number_; }
+
+  private:
+    /// How often a change that others make at the same time is tolerated: an honest job needs few.
+    static constexpr int kTries = 10000;
+
+    const std::unique_ptr<RendezvousPage> page_;
+    const uint32_t size_;
+    const std::chrono::milliseconds patience_;
+    std::atomic<bool> closed_{false};
+    std::mutex lock_;      // guards what follows
+    size_t away_ = 0;      ///< operations of the whole job that are with the server
+    bool inside_ = false;  ///< a thread waits in memory
+    bool called_ = false;  ///< that thread has to ask the server, whatever it sees
+    uint32_t number_ = 0;
+};
+
+}  // namespace muster
