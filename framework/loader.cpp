@@ -20,11 +20,11 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "framework/base/install.hpp"
+#include "framework/base/mutex.hpp"
 #include "framework/base/trusted_path.hpp"
 
 namespace muster {
@@ -182,8 +182,8 @@ using EntryFunction = const muster_component_t* (*)();
 
 /// The state of libltdl is global to the process, and its functions are not thread-safe.
 struct Ltdl {
-    std::mutex lock;
-    bool ready = false;
+    Mutex lock;
+    bool ready MUSTER_GUARDED_BY(lock) = false;
 };
 Ltdl& ltdl() {
     static auto* const the_ltdl = new Ltdl;  // never destroyed: threads may call while the process exits
@@ -191,7 +191,7 @@ Ltdl& ltdl() {
 }
 
 Result<void*> find_by_ltdl(const std::string& path, const std::string& symbol) {
-    std::lock_guard guard(ltdl().lock);
+    const MutexLock guard(ltdl().lock);
     // Counted by libltdl and never undone: what was opened stays open.
     if (!ltdl().ready && lt_dlinit() != 0) return Error{PMIX_ERR_INIT, "libltdl cannot be initialised"};
     ltdl().ready = true;

@@ -18,10 +18,10 @@
 #include <functional>
 #include <list>
 #include <map>
-#include <mutex>
 
 #include "framework/base/decimal.hpp"
 #include "framework/base/install.hpp"
+#include "framework/base/mutex.hpp"
 #include "framework/parameter_file.hpp"
 
 namespace muster {
@@ -317,15 +317,16 @@ const char* parameter_source_name(ParameterSource source) {
 }
 
 struct Parameters::Impl {
-    mutable std::mutex lock;  // guards everything here
-    std::map<std::string, Given, std::less<>> given;
-    std::list<std::vector<Defined>>
-        defined;                    // in the order of definition, in vectors that stay where they are
-    std::vector<Defined*> by_hash;  // the same, one by one
-    std::vector<Defined*> renamed;  // those that have former names
-    std::vector<std::string> complaints;
+    mutable Mutex lock;
+    std::map<std::string, Given, std::less<>> given MUSTER_GUARDED_BY(lock);
+    std::list<std::vector<Defined>> defined
+        MUSTER_GUARDED_BY(lock);  // in the order of definition, in vectors that stay where they are
+    std::vector<Defined*> by_hash MUSTER_GUARDED_BY(lock);  // the same, one by one
+    std::vector<Defined*> renamed MUSTER_GUARDED_BY(lock);  // those that have former names
+    std::vector<std::string> complaints MUSTER_GUARDED_BY(lock);
 
-    void take_file(const std::string& path, ParameterSource source, ParameterFileOwner owner) {
+    void take_file(const std::string& path, ParameterSource source, ParameterFileOwner owner)
+        MUSTER_REQUIRES(lock) {
         Result<ParameterFile> file = read_parameter_file(path, owner);
         if (!file.ok()) {
             if (file.status() != PMIX_ERR_NOT_FOUND) complaints.push_back(file.error().text);
@@ -337,7 +338,7 @@ struct Parameters::Impl {
         complaints.insert(complaints.end(), file->complaints.begin(), file->complaints.end());
     }
 
-    void take_environment() {
+    void take_environment() MUSTER_REQUIRES(lock) {
         for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
             const std::string_view text(*entry);
             if (!text.starts_with(kPrefix)) continue;
@@ -356,10 +357,10 @@ struct Parameters::Impl {
     }
 
     /// What was given under the name or a former one; the strongest source wins, then the present name.
-    const Given* find_given(const ParameterDefinition& definition) const {
+    const Given* find_given(const ParameterDefinition& definition) const MUSTER_REQUIRES(lock) {
         if (given.empty()) return nullptr;
         const Given* best = nullptr;
-        const auto consider = [&](std::string_view name) {
+        const auto consider = [&](std::string_view name) MUSTER_REQUIRES(lock) {
             const auto at = given.find(name);
             if (at != given.end() && (best == nullptr || at->second.source > best->source))
                 best = &at->second;
@@ -371,12 +372,12 @@ struct Parameters::Impl {
     }
 
     /// The first of these hashes and beyond.
-    std::vector<Defined*>::const_iterator first_of(uint32_t hash) const {
+    std::vector<Defined*>::const_iterator first_of(uint32_t hash) const MUSTER_REQUIRES(lock) {
         return std::lower_bound(by_hash.begin(), by_hash.end(), hash,
                                 [](const Defined* entry, uint32_t wanted) { return entry->hash < wanted; });
     }
 
-    const Defined* find_present(std::string_view full_name) const {
+    const Defined* find_present(std::string_view full_name) const MUSTER_REQUIRES(lock) {
         const uint32_t hash = hash_of(full_name);
         for (auto at = first_of(hash); at != by_hash.end() && (*at)->hash == hash; ++at) {
             if (has_name((*at)->definition, full_name)) return *at;
@@ -384,7 +385,7 @@ struct Parameters::Impl {
         return nullptr;
     }
 
-    const Defined* find(std::string_view full_name) const {
+    const Defined* find(std::string_view full_name) const MUSTER_REQUIRES(lock) {
         if (const Defined* entry = find_present(full_name)) return entry;
         for (const Defined* entry : renamed) {
             const auto& names = entry->definition.former_names;
@@ -393,7 +394,7 @@ struct Parameters::Impl {
         return nullptr;
     }
 
-    Defined& add(uint32_t hash, ParameterDefinition&& definition) {
+    Defined& add(uint32_t hash, ParameterDefinition&& definition) MUSTER_REQUIRES(lock) {
         constexpr size_t kBlock = 16;
         if (defined.empty() || defined.back().size() == kBlock) defined.emplace_back().reserve(kBlock);
         Defined& entry = defined.back().emplace_back(hash, std::move(definition));
@@ -405,7 +406,7 @@ struct Parameters::Impl {
     /// no text, where there is no such parameter.
     template <class Read>
     auto read(std::string_view full_name, ParameterType type, Read&& read) const {
-        const std::lock_guard guard(lock);
+        const MutexLock guard(lock);
         const Defined* entry = find(full_name);
         if (entry == nullptr) return read(std::string_view());
         if (entry->given) return read(std::string_view(entry->given->value));
@@ -415,7 +416,7 @@ struct Parameters::Impl {
     }
 
     /// In the order of their names.
-    std::vector<std::pair<std::string, const Defined*>> sorted() const {
+    std::vector<std::pair<std::string, const Defined*>> sorted() const MUSTER_REQUIRES(lock) {
         std::vector<std::pair<std::string, const Defined*>> out;
         for (const Defined* entry : by_hash)
             out.emplace_back(entry->definition.full_name(), entry);
@@ -423,7 +424,7 @@ struct Parameters::Impl {
         return out;
     }
 
-    std::string nearest(std::string_view name) const {
+    std::string nearest(std::string_view name) const MUSTER_REQUIRES(lock) {
         std::string best;
         // A third of the letters may be wrong; more is another word.
         size_t limit = std::max<size_t>(2, name.size() / 3);
@@ -499,7 +500,7 @@ Parameters::~Parameters() = default;
 Result<void> Parameters::define(ParameterDefinition definition) {
     NameHash hash;
     each_part(definition, hash);
-    std::lock_guard guard(impl_->lock);
+    const MutexLock guard(impl_->lock);
     auto at = impl_->first_of(hash.value);
     for (; at != impl_->by_hash.end() && (*at)->hash == hash.value; ++at) {
         if (has_name((*at)->definition, definition.full_name())) return {};
@@ -526,7 +527,7 @@ Result<void> Parameters::define(ParameterDefinition definition) {
 }
 
 std::optional<std::string> Parameters::raw(std::string_view full_name) const {
-    std::lock_guard guard(impl_->lock);
+    const MutexLock guard(impl_->lock);
     if (const Defined* entry = impl_->find(full_name)) return entry->value();
     const auto at = impl_->given.find(full_name);
     if (at == impl_->given.end()) return std::nullopt;
@@ -534,7 +535,7 @@ std::optional<std::string> Parameters::raw(std::string_view full_name) const {
 }
 
 std::vector<std::string> Parameters::given() const {
-    std::lock_guard guard(impl_->lock);
+    const MutexLock guard(impl_->lock);
     std::vector<std::string> names;
     for (const auto& [name, value] : impl_->given)
         names.push_back(name);
@@ -542,14 +543,14 @@ std::vector<std::string> Parameters::given() const {
 }
 
 std::optional<ParameterView> Parameters::view(std::string_view full_name) const {
-    std::lock_guard guard(impl_->lock);
+    const MutexLock guard(impl_->lock);
     const Defined* entry = impl_->find(full_name);
     if (entry == nullptr) return std::nullopt;
     return entry->view();
 }
 
 std::string Parameters::text(std::string_view full_name) const {
-    std::lock_guard guard(impl_->lock);
+    const MutexLock guard(impl_->lock);
     const Defined* entry = impl_->find(full_name);
     return entry == nullptr ? std::string() : entry->value();
 }
@@ -571,7 +572,7 @@ double Parameters::seconds(std::string_view full_name) const {
 }
 
 std::vector<ParameterView> Parameters::all() const {
-    std::lock_guard guard(impl_->lock);
+    const MutexLock guard(impl_->lock);
     std::vector<ParameterView> out;
     out.reserve(impl_->by_hash.size());
     for (const auto& [name, entry] : impl_->sorted())
@@ -580,7 +581,7 @@ std::vector<ParameterView> Parameters::all() const {
 }
 
 std::vector<Parameters::Unknown> Parameters::unknown() const {
-    std::lock_guard guard(impl_->lock);
+    const MutexLock guard(impl_->lock);
     std::vector<Unknown> out;
     for (const auto& [name, given] : impl_->given) {
         if (impl_->find(name) == nullptr) out.push_back({name, given.origin, impl_->nearest(name)});
@@ -589,7 +590,7 @@ std::vector<Parameters::Unknown> Parameters::unknown() const {
 }
 
 std::vector<std::string> Parameters::complaints() const {
-    std::lock_guard guard(impl_->lock);
+    const MutexLock guard(impl_->lock);
     return impl_->complaints;
 }
 

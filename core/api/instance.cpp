@@ -9,18 +9,18 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <thread>
 
 #include "framework/base/descriptor_claim.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster {
 namespace {
 
 struct Slot {
-    std::mutex lock;  // guards references and owned; held during init and finalize as a whole
-    int references = 0;
-    std::unique_ptr<Process> owned;
+    Mutex lock;  // held during init and finalize as a whole
+    int references MUSTER_GUARDED_BY(lock) = 0;
+    std::unique_ptr<Process> owned MUSTER_GUARDED_BY(lock);
     std::atomic<Process*> current{nullptr};
     std::atomic<long> users{0};
     Server* inherited = nullptr;  // in a child of fork(): the parent's server, to be read only
@@ -33,10 +33,10 @@ constexpr std::chrono::seconds kLongestFork{2};
 /// The progress thread of a server stands still while another thread forks: what the child then reads of the
 /// server (PMIx_server_setup_fork) is whole.
 struct Standstill {
-    std::mutex lock;
+    Mutex lock;
     std::condition_variable changed;
-    bool reached = false;
-    bool over = false;
+    bool reached MUSTER_GUARDED_BY(lock) = false;
+    bool over MUSTER_GUARDED_BY(lock) = false;
 };
 thread_local std::shared_ptr<Standstill> standstill;
 
@@ -65,13 +65,17 @@ void let_server_stand() {
         if (use->loop().drive() == EventLoop::Drive::External) return;
         auto ours = std::make_shared<Standstill>();
         use->loop().post([ours] {
-            std::unique_lock lock(ours->lock);
+            MutexLock lock(ours->lock);
             ours->reached = true;
             ours->changed.notify_all();
-            ours->changed.wait_for(lock, kLongestFork, [&] { return ours->over; });
+            const auto limit = std::chrono::steady_clock::now() + kLongestFork;
+            while (!ours->over && lock.wait_until(ours->changed, limit)) {
+            }
         });
-        std::unique_lock lock(ours->lock);
-        ours->changed.wait_for(lock, kForkPatience, [&] { return ours->reached; });
+        MutexLock lock(ours->lock);
+        const auto limit = std::chrono::steady_clock::now() + kForkPatience;
+        while (!ours->reached && lock.wait_until(ours->changed, limit)) {
+        }
         standstill = ours;
     } catch (...) {  // without memory the child may find the server in the middle of a change
         standstill.reset();
@@ -88,7 +92,7 @@ void after_fork() {
     const auto ours = std::move(standstill);
     standstill.reset();
     if (!ours) return;
-    const std::lock_guard lock(ours->lock);
+    const MutexLock lock(ours->lock);
     ours->over = true;
     ours->changed.notify_all();
 }
@@ -97,10 +101,10 @@ void after_fork() {
 /// initialised, and may be on its own. The parent's objects stay where they are, untouched: other threads may
 /// have been in the middle of changing them, or of making the first of them. Only its connections are closed
 /// here, so that the servers see the parent's end when it comes.
-void forget_in_child() {
+void forget_in_child() MUSTER_NO_THREAD_SAFETY_ANALYSIS {
     fork_watch = ForkWatch::On;  // whoever was about to say so is not here
     Slot& the_slot = slot();
-    new (&the_slot.lock) std::mutex;  // another thread may have held it
+    new (&the_slot.lock) Mutex;  // another thread may have held it
     Process* process = the_slot.owned.release();
     if (process != nullptr) the_slot.inherited = process->server();
     the_slot.references = 0;
@@ -145,7 +149,7 @@ Hold::~Hold() {
 
 bool instance::add_reference() {
     Slot& the_slot = slot();
-    std::lock_guard lock(the_slot.lock);
+    const MutexLock lock(the_slot.lock);
     if (the_slot.references == 0) return false;
     ++the_slot.references;
     return true;
@@ -157,7 +161,7 @@ pmix_status_t instance::initialize(const Make& make, InfoView info) {
     const Uncancelled uncancelled;
     if (fork_watch != ForkWatch::On && !watch_forks()) return PMIX_ERR_NOMEM;
     Slot& the_slot = slot();
-    std::lock_guard lock(the_slot.lock);
+    const MutexLock lock(the_slot.lock);
     if (the_slot.references > 0) {
         ++the_slot.references;
         return PMIX_SUCCESS;
@@ -176,7 +180,7 @@ pmix_status_t instance::initialize(const Make& make, InfoView info) {
 pmix_status_t instance::finalize(bool fence, pmix_status_t* goodbye) {
     const Uncancelled uncancelled;
     Slot& the_slot = slot();
-    std::lock_guard lock(the_slot.lock);
+    const MutexLock lock(the_slot.lock);
     if (the_slot.references == 0) return PMIX_ERR_INIT;
     if (the_slot.references > 1) {
         --the_slot.references;

@@ -230,7 +230,7 @@ void Client::on_message_of(Frame frame) {
 
 pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_t& value) {
     // What a process has put is its own to read at once; others see it after commit.
-    std::lock_guard lock(staged_lock_);
+    const MutexLock lock(staged_lock_);
     const pmix_status_t status = runtime_.store().post(runtime_.self(), scope, key, value);
     if (status != PMIX_SUCCESS || scope == PMIX_INTERNAL) return status;
     staged_.add(scope, key);
@@ -288,7 +288,7 @@ std::optional<pmix_status_t> Client::post_staged() {
     Packer message = packer(Command::Post);
     {
         // What stays in the store must not be put anew until it is sent.
-        const std::lock_guard lock(staged_lock_);
+        const MutexLock lock(staged_lock_);
         if (const pmix_status_t status = pack_staged(message, true); status != PMIX_SUCCESS) return status;
         try {
             primary_->send_parts(message);
@@ -308,7 +308,7 @@ void Client::commit(OnStatus done) {
     Packer message = packer(Command::Commit);
     pmix_status_t status = PMIX_SUCCESS;
     {
-        const std::lock_guard lock(staged_lock_);
+        const MutexLock lock(staged_lock_);
         status = pack_staged(message, false);
         if (status == PMIX_SUCCESS) staged_.clear();
     }

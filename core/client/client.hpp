@@ -9,7 +9,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -23,6 +22,7 @@
 #include "core/rendezvous/barrier.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/runtime/runtime.hpp"
+#include "framework/base/mutex.hpp"
 #include "framework/packer.hpp"
 #include "framework/ptl/channel.hpp"
 #include "framework/ptl/handshake.hpp"
@@ -134,7 +134,7 @@ class Client : public Upstream {
     void drop(const std::shared_ptr<Connection>& connection);
     void say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
                      OnStatus done);
-    pmix_status_t pack_staged(Packer& message, bool in_parts);
+    pmix_status_t pack_staged(Packer& message, bool in_parts) MUSTER_REQUIRES(staged_lock_);
     void attach_barrier(UniqueFd fd, std::optional<uid_t> owner);
     void close_memory();
     void on_message_of(Frame frame);
@@ -155,8 +155,8 @@ class Client : public Upstream {
     std::vector<std::function<void()>> added_listeners_;
     std::vector<std::function<void()>> primary_listeners_;
 
-    std::mutex staged_lock_;  // guards staged_, and the values until they are sent
-    StagedKeys staged_;       ///< put since the last commit
+    Mutex staged_lock_;                                  // also held while the values that they name are read
+    StagedKeys staged_ MUSTER_GUARDED_BY(staged_lock_);  ///< put since the last commit
 };
 
 }  // namespace muster

@@ -13,7 +13,7 @@ namespace muster {
 
 void FileWorker::run(Task task, Task done) {
     {
-        std::lock_guard guard(lock_);
+        const MutexLock guard(lock_);
         jobs_.push_back({std::move(task), std::move(done)});
         if (std::exchange(working_, true)) return;
     }
@@ -35,7 +35,7 @@ void FileWorker::work() {
     for (;;) {
         Job job;
         {
-            std::lock_guard guard(lock_);
+            const MutexLock guard(lock_);
             if (jobs_.empty()) {
                 working_ = false;
                 return;
@@ -51,7 +51,7 @@ void FileWorker::work() {
         job.task = nullptr;
         if (!job.done) continue;
         {
-            std::lock_guard guard(lock_);
+            const MutexLock guard(lock_);
             done_.push_back(std::move(job.done));
         }
         loop_.post([weak = std::weak_ptr<FileWorker*>(self_)] {
@@ -64,7 +64,7 @@ void FileWorker::deliver() {
     for (;;) {
         Task done;
         {
-            std::lock_guard guard(lock_);
+            const MutexLock guard(lock_);
             if (done_.empty()) return;
             done = std::move(done_.front());
             done_.pop_front();
@@ -76,7 +76,7 @@ void FileWorker::deliver() {
 void FileWorker::settled(Task done) {
     bool idle = false;
     {
-        std::lock_guard guard(lock_);
+        const MutexLock guard(lock_);
         idle = !working_ && done_.empty();
     }
     if (idle) return done();

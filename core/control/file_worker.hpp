@@ -7,10 +7,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 #include "framework/base/loop.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster {
 
@@ -41,10 +41,10 @@ class FileWorker {
 
     EventLoop& loop_;
     std::thread thread_;
-    std::mutex lock_;  // guards the next three
-    std::deque<Job> jobs_;
-    std::deque<Task> done_;
-    bool working_ = false;  // the thread will look at jobs_ once more
+    Mutex lock_;
+    std::deque<Job> jobs_ MUSTER_GUARDED_BY(lock_);
+    std::deque<Task> done_ MUSTER_GUARDED_BY(lock_);
+    bool working_ MUSTER_GUARDED_BY(lock_) = false;  // the thread will look at jobs_ once more
     std::shared_ptr<FileWorker*> self_ = std::make_shared<FileWorker*>(this);  // for what the loop is asked
 };
 

@@ -5,11 +5,11 @@
 #include "core/events/event_engine.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <unordered_map>
 
 #include "core/events/handler_order.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster {
 
@@ -116,10 +116,10 @@ struct EventEngine::OpenCalls {
         EventLoop* loop;
         std::shared_ptr<Chain> chain;
     };
-    std::mutex lock;  // guards all below
-    std::unordered_map<uintptr_t, Call> by_number;
-    uintptr_t next_number = 1;
-    uint64_t next_owner = 1;
+    Mutex lock;
+    std::unordered_map<uintptr_t, Call> by_number MUSTER_GUARDED_BY(lock);
+    uintptr_t next_number MUSTER_GUARDED_BY(lock) = 1;
+    uint64_t next_owner MUSTER_GUARDED_BY(lock) = 1;
 };
 
 EventEngine::OpenCalls& EventEngine::open_calls() {
@@ -135,14 +135,14 @@ EventEngine::EventEngine(EventLoop& loop, size_t hold_bytes, size_t open_bytes, 
       held_(hold_bytes),
       max_open_bytes_(open_bytes) {
     OpenCalls& open = open_calls();
-    std::lock_guard lock(open.lock);
+    const MutexLock lock(open.lock);
     owner_ = open.next_owner++;
 }
 
 EventEngine::~EventEngine() {
     OpenCalls& open = open_calls();
     std::vector<std::shared_ptr<Chain>> dropped;  // destroyed outside the lock
-    std::lock_guard lock(open.lock);
+    const MutexLock lock(open.lock);
     std::erase_if(open.by_number, [&](auto& entry) {
         if (entry.second.owner != owner_) return false;
         dropped.push_back(std::move(entry.second.chain));
@@ -330,7 +330,7 @@ void EventEngine::call(const std::shared_ptr<Chain>& chain, const HandlerPtr& ha
     uintptr_t number = 0;
     {
         OpenCalls& open = open_calls();
-        std::lock_guard lock(open.lock);
+        const MutexLock lock(open.lock);
         number = open.next_number++;
         open.by_number.emplace(number, OpenCalls::Call{owner_, &loop_, chain});
     }
@@ -349,7 +349,7 @@ void EventEngine::completed(pmix_status_t status, pmix_info_t* results, size_t n
         // The caller may free its results as soon as this returns.
         if (results != nullptr && nresults > 0) given = Info::copy_of(results, nresults);
         OpenCalls& open = open_calls();
-        std::lock_guard lock(open.lock);
+        const MutexLock lock(open.lock);
         auto node = open.by_number.extract(reinterpret_cast<uintptr_t>(notification_cbdata));
         if (node.empty()) return;
         const std::shared_ptr<Chain> chain = std::move(node.mapped().chain);

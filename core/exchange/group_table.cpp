@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <shared_mutex>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "core/exchange/proc_list.hpp"
 #include "framework/base/keyed_hash.hpp"
+#include "framework/base/mutex.hpp"
 #include "framework/gds.hpp"
 
 namespace muster {
@@ -90,7 +90,7 @@ const Group* GroupTable::find(const std::string& id) const {
 }
 
 const Group& GroupTable::add(Group group) {
-    const std::unique_lock guard(lock_);
+    const WriteLock guard(lock_);
     if (const auto old = groups_.find(group.id); old != groups_.end()) uncount(old->second);
     if (!group.payer.empty()) {
         group.counted = memory_of(group.id, group.members.size());
@@ -104,7 +104,7 @@ const Group& GroupTable::add(Group group) {
 }
 
 bool GroupTable::remove(const std::string& id) {
-    const std::unique_lock guard(lock_);
+    const WriteLock guard(lock_);
     const auto found = groups_.find(id);
     if (found == groups_.end()) return false;
     uncount(found->second);
@@ -132,7 +132,7 @@ size_t GroupTable::memory_of(const std::string& id, size_t members) {
 }
 
 bool GroupTable::remove_member(const std::string& id, const pmix_proc_t& proc) {
-    const std::unique_lock guard(lock_);
+    const WriteLock guard(lock_);
     const auto found = groups_.find(id);
     if (found == groups_.end()) return false;
     if (!found->second.remove(proc)) return false;
@@ -145,7 +145,7 @@ bool GroupTable::remove_member(const std::string& id, const pmix_proc_t& proc) {
 }
 
 std::vector<std::string> GroupTable::names() const {
-    const std::shared_lock guard(lock_);
+    const ReadLock guard(lock_);
     std::vector<std::string> names;
     for (const auto& [id, group] : groups_) {
         if (group.usable()) names.push_back(id);
@@ -154,7 +154,7 @@ std::vector<std::string> GroupTable::names() const {
 }
 
 std::vector<std::string> GroupTable::names_of(const pmix_proc_t& proc) const {
-    const std::shared_lock guard(lock_);
+    const ReadLock guard(lock_);
     std::vector<std::string> names;
     for (const auto& [id, group] : groups_) {
         if (group.usable() && group.has(proc)) names.push_back(id);
@@ -189,12 +189,12 @@ const Group* GroupTable::ready(const char* nspace) const {
 }
 
 bool GroupTable::is_group(const char* nspace) const {
-    const std::shared_lock guard(lock_);
+    const ReadLock guard(lock_);
     return ready(nspace) != nullptr;
 }
 
 bool GroupTable::is_job(const std::string& id, std::string_view nspace, uint32_t size) const {
-    const std::shared_lock guard(lock_);
+    const ReadLock guard(lock_);
     const auto found = groups_.find(id);
     if (found == groups_.end() || !found->second.usable()) return false;
     const Group& group = found->second;
@@ -203,7 +203,7 @@ bool GroupTable::is_job(const std::string& id, std::string_view nspace, uint32_t
 }
 
 bool GroupTable::translate_by_groups(pmix_proc_t& proc) const {
-    const std::shared_lock guard(lock_);
+    const ReadLock guard(lock_);
     const Group* group = ready(proc.nspace);
     if (group == nullptr || proc.rank == PMIX_RANK_WILDCARD) return true;
     const GroupMember* member = group->member(proc.rank);
@@ -212,7 +212,7 @@ bool GroupTable::translate_by_groups(pmix_proc_t& proc) const {
 }
 
 bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
-    const std::shared_lock guard(lock_);
+    const ReadLock guard(lock_);
     if (groups_.empty()) return true;
     std::vector<pmix_proc_t> result;
     result.reserve(procs.size());
@@ -242,7 +242,7 @@ bool GroupTable::expand(std::vector<pmix_proc_t>& procs) const {
 }
 
 size_t GroupTable::expanded_size(const std::vector<pmix_proc_t>& procs) const {
-    const std::shared_lock guard(lock_);
+    const ReadLock guard(lock_);
     size_t size = procs.size();
     std::unordered_set<const Group*> whole;
     for (const pmix_proc_t& proc : procs) {

@@ -8,13 +8,13 @@
 
 #include <atomic>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/exchange/proc_list.hpp"
 #include "framework/base/info.hpp"
+#include "framework/base/mutex.hpp"
 #include "framework/base/proc.hpp"
 #include "framework/base/shared_lock.hpp"
 
@@ -88,7 +88,7 @@ class GroupTable {
     /// Changes a group in place: `change(Group&)`. False where there is none.
     template <class Change>
     bool change(const std::string& id, Change change) {
-        const std::unique_lock guard(lock_);
+        const WriteLock guard(lock_);
         const auto found = groups_.find(id);
         if (found == groups_.end()) return false;
         change(found->second);

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
 #include "core/runtime/get_directives.hpp"
+#include "framework/base/mutex.hpp"
 #include "framework/base/proc.hpp"
 
 namespace muster {
@@ -25,10 +25,10 @@ struct OpenUpcall {
 
 /// The C interface leaves room for nothing but a pointer, hence one table a process.
 struct OpenUpcalls {
-    std::mutex lock;  // guards all below
-    std::unordered_map<uintptr_t, OpenUpcall> by_number;
-    uintptr_t next_number = 1;
-    uint64_t next_owner = 1;
+    Mutex lock;
+    std::unordered_map<uintptr_t, OpenUpcall> by_number MUSTER_GUARDED_BY(lock);
+    uintptr_t next_number MUSTER_GUARDED_BY(lock) = 1;
+    uint64_t next_owner MUSTER_GUARDED_BY(lock) = 1;
 };
 
 OpenUpcalls& open_upcalls() {
@@ -49,7 +49,7 @@ Host::Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t
     : loop_(loop), log_(log) {
     set_module(module, size);
     OpenUpcalls& open = open_upcalls();
-    std::lock_guard lock(open.lock);
+    const MutexLock lock(open.lock);
     owner_ = open.next_owner++;
 }
 
@@ -61,7 +61,7 @@ void Host::set_module(const pmix_server_module_t* module, size_t size) {
 Host::~Host() {
     OpenUpcalls& open = open_upcalls();
     std::unordered_map<uintptr_t, OpenUpcall> dropped;  // destroyed outside the lock
-    std::lock_guard lock(open.lock);
+    const MutexLock lock(open.lock);
     for (auto it = open.by_number.begin(); it != open.by_number.end();) {
         if (it->second.owner == owner_) {
             dropped.insert(open.by_number.extract(it++));
@@ -76,7 +76,7 @@ void Host::close() {
     std::vector<uintptr_t> numbers;
     {
         OpenUpcalls& open = open_upcalls();
-        std::lock_guard lock(open.lock);
+        const MutexLock lock(open.lock);
         for (const auto& [number, upcall] : open.by_number) {
             if (upcall.owner == owner_) numbers.push_back(number);
         }
@@ -90,7 +90,7 @@ void Host::upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
     OpenUpcalls& open = open_upcalls();
     uintptr_t number = 0;
     {
-        std::lock_guard lock(open.lock);
+        const MutexLock lock(open.lock);
         number = open.next_number++;
         open.by_number.emplace(number, OpenUpcall{owner_, &loop_, std::move(keep), std::move(done)});
     }
@@ -106,7 +106,7 @@ void Host::answer(void* cbdata, HostAnswer answer, Held held) {
     OpenUpcalls& open = open_upcalls();
     OpenUpcall found;
     {
-        std::lock_guard lock(open.lock);
+        const MutexLock lock(open.lock);
         auto node = open.by_number.extract(reinterpret_cast<uintptr_t>(cbdata));
         if (node.empty()) return;
         found = std::move(node.mapped());

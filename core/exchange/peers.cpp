@@ -10,7 +10,7 @@ void Peers::add(const PeerPtr& peer, const WireFormat& usual) {
     all_.push_back(peer);
     const bool is_usual =
         peer->format.bfrops == usual.bfrops && peer->format.buffer_type == usual.buffer_type;
-    const std::lock_guard lock(formats_lock_);
+    const MutexLock lock(formats_lock_);
     if (is_usual) {
         formats_.erase(Proc(peer->proc));
     } else {
@@ -23,12 +23,12 @@ void Peers::remove(const PeerPtr& peer) {
 }
 
 void Peers::forget_format(const pmix_proc_t& proc) {
-    const std::lock_guard lock(formats_lock_);
+    const MutexLock lock(formats_lock_);
     formats_.erase(Proc(proc));
 }
 
 std::optional<WireFormat> Peers::format_of(const pmix_proc_t& proc) const {
-    const std::lock_guard lock(formats_lock_);
+    const MutexLock lock(formats_lock_);
     const auto found = formats_.find(Proc(proc));
     if (found == formats_.end()) return std::nullopt;
     return found->second;

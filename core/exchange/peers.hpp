@@ -3,13 +3,13 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/exchange/peer.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster {
 
@@ -46,8 +46,9 @@ class Peers {
     std::vector<PeerPtr> all_;
     uint32_t next_index_ = 1;
     std::vector<std::function<void(const PeerPtr&)>> arrival_listeners_;
-    mutable std::mutex formats_lock_;               // guards formats_
-    std::unordered_map<Proc, WireFormat> formats_;  ///< of peers that do not use the usual one
+    mutable Mutex formats_lock_;
+    std::unordered_map<Proc, WireFormat> formats_
+        MUSTER_GUARDED_BY(formats_lock_);  ///< of peers with another than the usual
 };
 
 }  // namespace muster

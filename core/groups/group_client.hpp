@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -11,6 +10,7 @@
 #include "core/exchange/proc_list.hpp"
 #include "core/groups/meeting.hpp"
 #include "framework/base/descriptor_claim.hpp"
+#include "framework/base/mutex.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster {
@@ -52,18 +52,18 @@ class GroupClient {
 
   private:
     std::shared_ptr<Meeting> meeting();
-    void attach();
+    void attach() MUSTER_REQUIRES(lock_);
     std::shared_ptr<Meeting> open_meeting();
     template <class Ask>
     std::optional<HostAnswer> ask_for_all(Meeting& meeting, const std::shared_ptr<bool>& plain, Ask ask);
 
     Exchange& exchange_;
     Events& events_;
-    std::mutex lock_;             // guards what follows
-    DescriptorClaim claim_;       ///< to page_, which the program may have closed
-    UniqueFd page_;               ///< as the server gave it; there until it is mapped or given up
-    std::optional<uid_t> owner_;  ///< the user of the server
-    std::shared_ptr<Meeting> meeting_;
+    Mutex lock_;
+    DescriptorClaim claim_ MUSTER_GUARDED_BY(lock_);  ///< to page_, which the program may have closed
+    UniqueFd page_ MUSTER_GUARDED_BY(lock_);  ///< as the server gave it; there until it is mapped or given up
+    std::optional<uid_t> owner_ MUSTER_GUARDED_BY(lock_);  ///< the user of the server
+    std::shared_ptr<Meeting> meeting_ MUSTER_GUARDED_BY(lock_);
 };
 
 /// The results of a construction.

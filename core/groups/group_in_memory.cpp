@@ -74,6 +74,7 @@ bool is_for_all(pmix_status_t status) {
 }  // namespace
 
 void GroupClient::take_page(UniqueFd page, std::optional<uid_t> owner) {
+    const MutexLock lock(lock_);
     page_ = std::move(page);
     claim_ = DescriptorClaim(page_.get());
     owner_ = owner;
@@ -81,7 +82,7 @@ void GroupClient::take_page(UniqueFd page, std::optional<uid_t> owner) {
 
 /// Where groups of the whole job can be made in memory, else null. Any thread.
 std::shared_ptr<Meeting> GroupClient::meeting() {
-    const std::lock_guard lock(lock_);
+    const MutexLock lock(lock_);
     if (page_) attach();
     return meeting_;
 }
@@ -105,7 +106,7 @@ void GroupClient::attach() {
 }
 
 void GroupClient::close() {
-    const std::lock_guard lock(lock_);
+    const MutexLock lock(lock_);
     claim_.close(page_);
     if (meeting_) meeting_->close();
 }

@@ -52,7 +52,7 @@ void RendezvousMember::shut() {
 }
 
 bool RendezvousMember::leave(bool through) {
-    const std::lock_guard lock(lock_);
+    const MutexLock lock(lock_);
     inside_ = false;
     return !std::exchange(called_, false) && through;
 }
@@ -60,10 +60,10 @@ bool RendezvousMember::leave(bool through) {
 RendezvousMember::Away RendezvousMember::by_server() {
     // Holds this object, and counts for as long as it is held itself.
     Away away(static_cast<void*>(this), [self = shared_from_this()](void*) {
-        const std::lock_guard lock(self->lock_);
+        const MutexLock lock(self->lock_);
         --self->away_;
     });
-    const std::lock_guard lock(lock_);
+    const MutexLock lock(lock_);
     ++away_;
     if (inside_ && !called_) called_ = page_->call_in(number_);
     return away;

@@ -9,9 +9,9 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include "core/rendezvous/rendezvous_page.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster {
 
@@ -46,7 +46,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     /// change it meanwhile.
     template <class Step>
     Entry enter(const Step& step) {
-        const std::lock_guard lock(lock_);
+        const MutexLock lock(lock_);
         if (closed_ || inside_ || away_ > 0) return Entry::Refused;
         std::atomic<uint64_t>& word = page_->word();
         uint64_t now = word.load(std::memory_order_acquire);
@@ -81,10 +81,10 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     const uint32_t size_;
     const std::chrono::milliseconds patience_;
     std::atomic<bool> closed_{false};
-    std::mutex lock_;      // guards what follows
-    size_t away_ = 0;      ///< operations of the whole job that are with the server
-    bool inside_ = false;  ///< a thread waits in memory
-    bool called_ = false;  ///< that thread has to ask the server, whatever it sees
+    Mutex lock_;
+    size_t away_ MUSTER_GUARDED_BY(lock_) = 0;      ///< operations of the whole job that are with the server
+    bool inside_ MUSTER_GUARDED_BY(lock_) = false;  ///< a thread waits in memory
+    bool called_ MUSTER_GUARDED_BY(lock_) = false;  ///< that thread has to ask the server, whatever it sees
     uint32_t number_ = 0;
 };
 

@@ -6,11 +6,11 @@
 
 #include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "framework/base/loop.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster {
 
@@ -24,7 +24,7 @@ class Completion {
     /// Any thread; the first delivery counts.
     void deliver(T value) {
         {
-            std::lock_guard lock(lock_);
+            const MutexLock lock(lock_);
             if (value_) return;
             value_ = std::move(value);
         }
@@ -38,7 +38,7 @@ class Completion {
     }
 
     bool ready() {
-        std::lock_guard lock(lock_);
+        const MutexLock lock(lock_);
         return value_.has_value();
     }
 
@@ -47,16 +47,17 @@ class Completion {
         if (loop_.drive() == EventLoop::Drive::External) {
             loop_.run_until([this] { return ready(); });
         }
-        std::unique_lock lock(lock_);
-        arrived_.wait(lock, [this] { return value_.has_value(); });
+        MutexLock lock(lock_);
+        while (!value_)
+            lock.wait(arrived_);
         return std::move(*value_);
     }
 
   private:
     EventLoop& loop_;
-    std::mutex lock_;  // guards value_
+    Mutex lock_;
     std::condition_variable arrived_;
-    std::optional<T> value_;
+    std::optional<T> value_ MUSTER_GUARDED_BY(lock_);
 };
 
 /// Runs `start(deliver)` on the loop and waits for what it delivers. On the loop itself a wait would never

@@ -404,7 +404,7 @@ void Tool::go_alone() {
 }
 
 Result<void> Tool::begin(const ToolDirectives& wanted) {
-    std::lock_guard lock(attaching_);
+    const MutexLock lock(attaching_);
     Client& client = client_;
     client.set_format(runtime_.own_format());
     if (wanted.do_not_connect) {
@@ -432,7 +432,7 @@ Result<void> Tool::begin(const ToolDirectives& wanted) {
 }
 
 Result<pmix_proc_t> Tool::attach(const ToolDirectives& wanted) {
-    std::lock_guard lock(attaching_);
+    const MutexLock lock(attaching_);
     Client& client = client_;
     auto reached = rendezvous(wanted);
     if (!reached) return reached.error();

@@ -8,7 +8,6 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "core/events/events.hpp"
 #include "core/exchange/peers.hpp"
 #include "core/tool/directives.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster {
 
@@ -70,11 +70,13 @@ class Tool {
         pmix_proc_t server{};
         std::string uri;  ///< the one that tools of any library understand
     };
-    Result<Outcome> rendezvous(const ToolDirectives& wanted);
+    Result<Outcome> rendezvous(const ToolDirectives& wanted) MUSTER_REQUIRES(attaching_);
     Result<Outcome> retrying(const ToolDirectives& wanted,
-                             const std::function<Result<std::vector<Candidate>>()>& find);
-    Result<Outcome> search(const ToolDirectives& wanted);
-    Result<Outcome> reach(const Candidate& candidate, std::chrono::milliseconds limit, bool& answered);
+                             const std::function<Result<std::vector<Candidate>>()>& find)
+        MUSTER_REQUIRES(attaching_);
+    Result<Outcome> search(const ToolDirectives& wanted) MUSTER_REQUIRES(attaching_);
+    Result<Outcome> reach(const Candidate& candidate, std::chrono::milliseconds limit, bool& answered)
+        MUSTER_REQUIRES(attaching_);
     Result<Candidate> read(const std::string& path) const;
     Result<std::vector<Candidate>> named(const ToolDirectives& wanted, const std::string& what) const;
     Result<std::vector<Candidate>> of_system(const ToolDirectives& wanted) const;
@@ -93,8 +95,8 @@ class Tool {
     std::atomic<Peers*> own_peers_{nullptr};  ///< of the server role; null while there is none
     ToolIdentity identity_;
     const std::string command_line_;
-    std::mutex attaching_;  // one attempt at a time; guards has_had_servers_
-    bool has_had_servers_ = false;
+    Mutex attaching_;  // one attempt at a time
+    bool has_had_servers_ MUSTER_GUARDED_BY(attaching_) = false;
 
     /// A set_server() that waits for its server. Loop.
     struct Waiting {

@@ -101,32 +101,32 @@ Result<std::string> Topology::xml(bool version_1) const {
 }
 
 void NodeTopology::set_origins(Origins origins) {
-    std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     origins_ = std::move(origins);
 }
 
 Result<void> NodeTopology::provide(hwloc_topology* topology) {
     auto copy = Topology::copy_of(topology);
     if (!copy) return copy.error();
-    std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     topology_.emplace(std::move(*copy));
     return {};
 }
 
 Result<hwloc_topology*> NodeTopology::get() {
-    std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     return find();
 }
 
 Result<std::string> NodeTopology::xml(bool version_1) {
-    std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     auto found = find();
     if (!found) return found.error();
     return topology_->xml(version_1);
 }
 
 void NodeTopology::reset() {
-    std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     topology_.reset();
 }
 

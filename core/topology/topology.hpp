@@ -4,10 +4,10 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "framework/base/mutex.hpp"
 #include "framework/base/result.hpp"
 
 struct hwloc_topology;
@@ -69,11 +69,11 @@ class NodeTopology {
     void reset();
 
   private:
-    Result<hwloc_topology*> find();
+    Result<hwloc_topology*> find() MUSTER_REQUIRES(lock_);
 
-    std::mutex lock_;  // guards all below
-    Origins origins_;
-    std::optional<Topology> topology_;
+    Mutex lock_;
+    Origins origins_ MUSTER_GUARDED_BY(lock_);
+    std::optional<Topology> topology_ MUSTER_GUARDED_BY(lock_);
 };
 
 }  // namespace muster

@@ -7,11 +7,13 @@
 
 #include <cstdlib>
 
+#include "framework/base/thread_safety.hpp"
+
 namespace muster {
 
-/// For std::unique_lock and std::shared_lock. Not recursive, not for reading either: one who reads and asks
+/// For WriteLock and ReadLock (mutex.hpp). Not recursive, not for reading either: one who reads and asks
 /// again while a writer waits would wait for itself.
-class SharedLock {
+class MUSTER_CAPABILITY("shared lock") SharedLock {
   public:
     SharedLock() {
         pthread_rwlockattr_t attributes;
@@ -24,10 +26,10 @@ class SharedLock {
     SharedLock(const SharedLock&) = delete;
     SharedLock& operator=(const SharedLock&) = delete;
 
-    void lock() { checked(pthread_rwlock_wrlock(&lock_)); }
-    void unlock() { pthread_rwlock_unlock(&lock_); }
-    void lock_shared() { checked(pthread_rwlock_rdlock(&lock_)); }
-    void unlock_shared() { pthread_rwlock_unlock(&lock_); }
+    void lock() MUSTER_ACQUIRE() { checked(pthread_rwlock_wrlock(&lock_)); }
+    void unlock() MUSTER_RELEASE() { pthread_rwlock_unlock(&lock_); }
+    void lock_shared() MUSTER_ACQUIRE_SHARED() { checked(pthread_rwlock_rdlock(&lock_)); }
+    void unlock_shared() MUSTER_RELEASE_SHARED() { pthread_rwlock_unlock(&lock_); }
 
   private:
     /// Only a mistake of ours (a lock taken twice) can fail.
