@@ -203,12 +203,10 @@ void Runtime::start() {
 }
 
 void Runtime::set_company(size_t processes) {
-    // Those that this process may run on: where it is bound to one, whoever it waits for may need that one.
+    // Those that this process may run on: where it is bound to one, the peer may need that one.
     cpu_set_t mine;
     const int processors = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
-    // A server is mostly one for all processes of its node: it polls alone, as long as nobody else wants to
-    // run where it does.
-    loop_->may_poll(role_ == Role::Server ? processors > 1 : processes <= static_cast<size_t>(processors));
+    loop_->may_poll(processes <= static_cast<size_t>(processors));
 }
 
 void Runtime::stop(EventLoop::Task last) {

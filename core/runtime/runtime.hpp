@@ -75,9 +75,8 @@ class Runtime {
     /// Starts the progress thread, where it is ours: in a client or a tool that serves nobody once it is
     /// needed (docs/decisions/0022-the-thread-of-a-client.md).
     void start();
-    /// Says how many processes of this node are at work together with this one, itself among them: where
-    /// there are processors for all, who waits here may poll; a server may unless it has one processor only.
-    /// Any thread.
+    /// Says how many processes of this node are at work together, this one among them: where there are
+    /// processors for all, a thread that waits here may poll. Any thread.
     void set_company(size_t processes);
     /// Stops the loop after the tasks already posted, and `last` (may be null) behind them: nothing runs any
     /// more.

@@ -369,43 +369,40 @@ void EventLoop::wait_turn() {
     // Tasks that tasks have posted: what has come meanwhile has its turn before them.
     if (any_posted_) return turn(false);
     const bool likely = std::exchange(busy_, false);
-    if (!likely || !polling_ || !polling_->begin()) return turn(true);
-    polling_->end(poll());
+    if (!likely || !polling_ || !polling_->allowed()) return turn(true);
+    poll();
 }
 
-bool EventLoop::poll() {
+void EventLoop::poll() {
     ran_ = false;
-    // Who posts need not wake a thread that looks anyway. Where the flag is set already, somebody writes or
-    // has written.
+    // A thread that posts need not wake one that looks anyway. Where the flag is set already, somebody writes
+    // or has written.
     const bool quiet = !wake_pending_.exchange(true);
-    turn(false);
-    while (!ran_ && !stopping_ && !should_yield() && polling_->go_on()) {
-        // What was posted is mostly what we wait for; the descriptors have their look in the next turn.
+    polling_->poll([this] {
+        // What was posted is mostly what is waited for; the descriptors have their look in the next turn.
         if (any_posted_)
             end_turn();
         else
             turn(false);
-    }
+        return ran_ || stopping_ || should_yield();
+    });
     // By exchange: what came with a wake that was left out is seen here, and runs in the next turn.
-    if (quiet && wake_pending_.exchange(false) && any_posted_) ran_ = busy_ = true;
-    return ran_;
+    if (quiet && wake_pending_.exchange(false) && any_posted_) busy_ = true;
 }
 
 bool EventLoop::poll_for(const std::function<bool()>& found) {
     if (!shared_ || stopping_ || !polling_ || !take_drive(std::chrono::milliseconds(0))) return false;
     bool has = false;
-    if (polling_->begin()) {
-        do {
-            has = found();
-        } while (!has && !stopping_ && polling_->go_on());
-        polling_->end(has);
-    }
+    polling_->poll([&] {
+        has = found();
+        return has || stopping_;
+    });
     give_drive();
     return has;
 }
 
-void EventLoop::poll_first(std::chrono::microseconds limit, const Polling::Machine& machine) {
-    if (drive_ == Drive::Thread && limit.count() > 0) polling_ = std::make_unique<Polling>(limit, machine);
+void EventLoop::poll_first(std::chrono::microseconds limit) {
+    if (drive_ == Drive::Thread && limit.count() > 0) polling_ = std::make_unique<Polling>(limit);
 }
 
 void EventLoop::may_poll(bool on) {
@@ -552,16 +549,19 @@ void EventLoop::renew_wake() {
 }
 
 void EventLoop::run_posted() {
+    // A task may call this again.
+    std::vector<Task> running = std::exchange(running_, {});
     {
         std::lock_guard lock(posted_lock_);
-        running_.swap(posted_);
+        running.swap(posted_);
         any_posted_ = false;
     }
-    for (Task& task : running_) {
+    for (Task& task : running) {
         Task current = std::move(task);
         contained(current);
     }
-    running_.clear();
+    running.clear();
+    running_ = std::move(running);
     run_turn_end();  // what was asked for does not wait for what else has come
 }
 

@@ -78,7 +78,7 @@ class EventLoop {
     /// Drive::Thread: a thread that waits for what is likely to come soon (a call for its reply, the progress
     /// thread of a loop that is not shared for what follows what it has just served) looks for it so long
     /// before it sleeps, while may_poll() allows it. Before start().
-    void poll_first(std::chrono::microseconds limit, const Polling::Machine& machine = Polling::kMachine);
+    void poll_first(std::chrono::microseconds limit);
     /// Whether there is a processor to spare for that; at first there is none. Any thread.
     void may_poll(bool on);
 
@@ -133,6 +133,8 @@ class EventLoop {
     void post(Task task);
     /// Whether something was posted that has not begun. Any thread.
     bool has_posted() const { return any_posted_; }
+    /// Runs what was posted up to now. On the loop.
+    void run_posted();
     /// Runs `task` at once when on the loop, else posts it.
     void dispatch(Task task);
 
@@ -173,9 +175,8 @@ class EventLoop {
     void turn(bool wait);
     void end_turn();
     void wait_turn();
-    bool poll();
+    void poll();
     void run_turn_end();
-    void run_posted();
     void drain_wake();
     bool wakes(int fd) const;
     void renew_wake();
@@ -207,8 +208,8 @@ class EventLoop {
     std::unique_ptr<Watch::Impl> wake_watch_;
     std::mutex posted_lock_;  // guards posted_
     std::vector<Task> posted_;
-    std::atomic<bool> any_posted_{false};  // whether posted_ has some; changed under its lock
-    std::vector<Task> running_;
+    std::atomic<bool> any_posted_{false};    // whether posted_ has some; changed under its lock
+    std::vector<Task> running_;              // memory of run_posted(); the driver's
     std::atomic<bool> wake_pending_{false};  // the loop is awake, or will be: nobody need write to wake_fd_
     std::atomic<bool> stopping_{false};
     std::mutex drive_lock_;  // guards driven_
