@@ -14,6 +14,7 @@
 #include <fstream>
 #include <random>
 
+#include "tests/covers.hpp"
 #include "tests/integration/bad_input.hpp"
 
 namespace {
@@ -24,7 +25,8 @@ using namespace integration;
 
 class OtherUser : public BadInput, public testing::WithParamInterface<RawPeer::Way> {};
 
-TEST_P(OtherUser, SRV_30_is_refused_whatever_it_says) {
+TEST_P(OtherUser, IsRefusedWhateverItSays) {
+    covers("SRV-30");
     if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     if (GetParam() == RawPeer::Way::Tcp) {
         const int diagnosis = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -58,7 +60,8 @@ INSTANTIATE_TEST_SUITE_P(By, OtherUser, testing::Values(RawPeer::Way::Local, Raw
                              return std::string(test.param == RawPeer::Way::Local ? "socket" : "tcp");
                          });
 
-TEST_F(BadInput, SRV_30_a_wrong_credential_is_refused_with_one_line) {
+TEST_F(BadInput, AWrongCredentialIsRefusedWithOneLine) {
+    covers("SRV-30");
     std::vector<std::string> credentials{"", "1234567", "123456789", std::string(8, '\x7f'),
                                          std::string(100000, 'c')};
     for (const std::string& credential : credentials) {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "tests/covers.hpp"
 #include "tests/integration/host.hpp"
 #include "tests/integration/hostile_infos.hpp"
 
@@ -166,7 +167,8 @@ class BadUpcalls : public ::testing::Test {
     Pending pending_;
 };
 
-TEST_F(BadUpcalls, SRV_33_deregistering_the_namespace_ends_what_waits_for_the_host) {
+TEST_F(BadUpcalls, DeregisteringTheNamespaceEndsWhatWaitsForTheHost) {
+    covers("SRV-33");
     Host host(keep_all);
     pending_.hold = true;
     for (const char* service : kServices) {
@@ -191,7 +193,7 @@ TEST_F(BadUpcalls, SRV_33_deregistering_the_namespace_ends_what_waits_for_the_ho
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, a_client_that_is_killed_in_a_service_harms_nobody) {
+TEST_F(BadUpcalls, AClientThatIsKilledInAServiceHarmsNobody) {
     Host host(keep_all);
     pending_.hold = true;
     for (const char* service : kServices) {
@@ -207,7 +209,7 @@ TEST_F(BadUpcalls, a_client_that_is_killed_in_a_service_harms_nobody) {
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, who_waits_with_a_client_that_is_killed_gets_an_error) {
+TEST_F(BadUpcalls, WhoWaitsWithAClientThatIsKilledGetsAnError) {
     Host host(keep_all);
     pending_.hold = true;
     host.hold("modex");
@@ -258,7 +260,7 @@ TEST_F(BadUpcalls, who_waits_with_a_client_that_is_killed_gets_an_error) {
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, clients_with_bad_arguments_harm_nobody) {
+TEST_F(BadUpcalls, ClientsWithBadArgumentsHarmNobody) {
     Host host(keep_all);
     const auto job = host.start_job(1);
     auto client = host.start_program(job, 0, SERVICES_CLIENT, {"hostile"});
@@ -277,7 +279,7 @@ TEST_F(BadUpcalls, clients_with_bad_arguments_harm_nobody) {
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, a_hosts_own_calls_with_bad_arguments_harm_nobody) {
+TEST_F(BadUpcalls, AHostsOwnCallsWithBadArgumentsHarmNobody) {
     Host host(keep_all);
     for (const auto& one : integration::service_calls(process_of("somebody", 0))) {
         each_hostile([&](const std::string& what, pmix_info_t* infos, size_t count) {
@@ -288,7 +290,7 @@ TEST_F(BadUpcalls, a_hosts_own_calls_with_bad_arguments_harm_nobody) {
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, registrations_with_bad_arguments_harm_nobody) {
+TEST_F(BadUpcalls, RegistrationsWithBadArgumentsHarmNobody) {
     Host host;
     const auto job = host.start_job(1);
     const pmix_proc_t proc = process_of(job.nspace, 0);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "tests/covers.hpp"
 #include "tests/integration/host.hpp"
 
 namespace {
@@ -116,7 +117,8 @@ TEST(ExternalProgress, DrivesAServerByPollingAlone) {
         EXPECT_EQ(process.wait(), 0);
 }
 
-TEST(Get, SRV_39__SRV_19_in_every_way_that_the_standard_has) {
+TEST(Get, InEveryWayThatTheStandardHas) {
+    covers("SRV-39", "SRV-19");
     Host host;
     run_job(host, host.start_job(2), {"gets", "2", "2"});
 }
@@ -151,7 +153,8 @@ TEST(Get, QualifiedValuesAreToldApart) {
     run_job(host, host.start_job(2), {"qualified"});
 }
 
-TEST(Fence, SRV_65_subsets_and_several_at_once) {
+TEST(Fence, SubsetsAndSeveralAtOnce) {
+    covers("SRV-65");
     Host host;
     run_job(host, host.start_job(4), {"fences", "4"});
 }

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/covers.hpp"
 #include "tests/integration/host.hpp"
 #include "tests/integration/waits.hpp"
 
@@ -75,7 +76,8 @@ std::string fork_environment(const pmix_proc_t& proc) {
 }
 
 // Slurm does so, whose children call exec afterwards; others of its threads go on with the library meanwhile.
-TEST(Manners, SRV_34_asks_for_the_environment_in_the_child) {
+TEST(Manners, AsksForTheEnvironmentInTheChild) {
+    covers("SRV-34");
     Host host;
     const auto job = host.start_job(1, 1);
     const pmix_proc_t proc = process_of(job, 0);
@@ -119,7 +121,8 @@ TEST(Manners, SRV_34_asks_for_the_environment_in_the_child) {
 
 // --- how upcalls are answered ---
 
-TEST(Manners, SRV_57__SRV_61__SRV_65_done_at_once_without_a_callback) {
+TEST(Manners, DoneAtOnceWithoutACallback) {
+    covers("SRV-57", "SRV-61", "SRV-65");
     Host host([](pmix_server_module_t& module) {
         module.client_connected2 = [](const pmix_proc_t*, void*, pmix_info_t*, size_t, pmix_op_cbfunc_t,
                                       void*) -> pmix_status_t { return PMIX_OPERATION_SUCCEEDED; };
@@ -147,7 +150,8 @@ TEST(Manners, SRV_57__SRV_61__SRV_65_done_at_once_without_a_callback) {
     expect_end(asks, ended("GET", PMIX_ERR_NOT_FOUND));
 }
 
-TEST(Manners, SRV_69__SRV_74_refused_at_once_is_the_callers_error) {
+TEST(Manners, RefusedAtOnceIsTheCallersError) {
+    covers("SRV-69", "SRV-74");
     Host host([](pmix_server_module_t& module) {
         module.fence_nb = [](const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data, size_t,
                              pmix_modex_cbfunc_t, void*) -> pmix_status_t {
@@ -164,7 +168,8 @@ TEST(Manners, SRV_69__SRV_74_refused_at_once_is_the_callers_error) {
     expect_end(asks, ended("GET", PMIX_ERR_NOT_SUPPORTED));
 }
 
-TEST(Manners, SRV_57_a_host_may_turn_a_client_away) {
+TEST(Manners, AHostMayTurnAClientAway) {
+    covers("SRV-57");
     Host host([](pmix_server_module_t& module) {
         module.client_connected2 = [](const pmix_proc_t*, void*, pmix_info_t*, size_t, pmix_op_cbfunc_t done,
                                       void* context) -> pmix_status_t {
@@ -280,7 +285,8 @@ TEST(Manners, AHostMayGetInsideItsDirectModexUpcall) {
 // other nodes are waited for only in a fence that has data and names PMIX_COLLECT_DATA; the data of a fence
 // is given back under the lock under which it was answered; whatever event its default handler sees kills the
 // job, and the handler never says that it is done.
-TEST(Manners, SRV_57__SRV_65_a_host_in_slurms_manner_serves_its_job) {
+TEST(Manners, AHostInSlurmsMannerServesItsJob) {
+    covers("SRV-57", "SRV-65");
     step.fences = step.alone = step.released = step.stuck = step.events = 0;
     auto host = std::make_unique<Host>([](pmix_server_module_t& module) {
         module = {};
@@ -372,7 +378,8 @@ TEST(Manners, AnAnswerAfterTheServersEndFindsNobody) {
     expect_service(next);
 }
 
-TEST(Manners, SRV_68__SRV_74_a_host_that_never_answers_is_waited_for_until_the_time_limit) {
+TEST(Manners, AHostThatNeverAnswersIsWaitedForUntilTheTimeLimit) {
+    covers("SRV-68", "SRV-74");
     Host host;
     host.hold("fence");
     host.hold("modex");
@@ -409,7 +416,8 @@ TEST(Manners, ATimeLimitHoldsHoweverOftenTheHostRegistersTheJob) {
     EXPECT_EQ(asks.wait(), 0);
 }
 
-TEST(Manners, SRV_57_a_client_that_gives_up_before_the_host_answers_harms_nobody) {
+TEST(Manners, AClientThatGivesUpBeforeTheHostAnswersHarmsNobody) {
+    covers("SRV-57");
     Host host;
     host.hold("connected");
     const auto job = host.start_job(2);
@@ -424,7 +432,8 @@ TEST(Manners, SRV_57_a_client_that_gives_up_before_the_host_answers_harms_nobody
     EXPECT_EQ(again.wait(), 0);
 }
 
-TEST(Manners, SRV_57_a_client_that_left_holds_no_descriptor_though_the_host_never_answers) {
+TEST(Manners, AClientThatLeftHoldsNoDescriptorThoughTheHostNeverAnswers) {
+    covers("SRV-57");
     const auto descriptors = [] {
         const auto all = std::filesystem::directory_iterator("/proc/self/fd");
         return std::distance(begin(all), end(all));
@@ -445,7 +454,8 @@ TEST(Manners, SRV_57_a_client_that_left_holds_no_descriptor_though_the_host_neve
     host.release("connected");
 }
 
-TEST(Manners, SRV_55_the_module_and_infos_may_go_at_once) {
+TEST(Manners, TheModuleAndInfosMayGoAtOnce) {
+    covers("SRV-55");
     static pmix_server_module_t* given = nullptr;
     std::vector<pmix_info_t> directives(1);
     memset(directives.data(), 0, sizeof(pmix_info_t));
@@ -459,7 +469,8 @@ TEST(Manners, SRV_55_the_module_and_infos_may_go_at_once) {
 
 // --- ends while others wait ---
 
-TEST(Ends, SRV_27__SRV_33_deregistering_a_namespace_ends_its_fences_gets_and_connections) {
+TEST(Ends, DeregisteringANamespaceEndsItsFencesGetsAndConnections) {
+    covers("SRV-27", "SRV-33");
     Host host;
     const auto job = host.start_job(3);
     auto fences = core_client(host, job, 0, {"fence", "0"});
@@ -479,7 +490,8 @@ TEST(Ends, SRV_27__SRV_33_deregistering_a_namespace_ends_its_fences_gets_and_con
     expect_service(host);
 }
 
-TEST(Ends, SRV_33_deregistering_a_client_ends_what_waits_for_it) {
+TEST(Ends, DeregisteringAClientEndsWhatWaitsForIt) {
+    covers("SRV-33");
     Host host;
     const auto job = host.start_job(4);
     auto gone = core_client(host, job, 3, {"fence", "0"});
@@ -563,7 +575,8 @@ TEST(Ends, AServerMayStartAndEndManyTimes) {
 
 // --- the host as a process of its own ---
 
-TEST(HostItself, SRV_01_puts_gets_and_fences_alone) {
+TEST(HostItself, PutsGetsAndFencesAlone) {
+    covers("SRV-01");
     Host host;
     pmix_value_t value;
     memset(&value, 0, sizeof value);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "tests/covers.hpp"
 #include "tests/integration/host.hpp"
 
 namespace {
@@ -119,7 +120,8 @@ class ServerEventsOfNodes : public ServerEvents, public testing::WithParamInterf
 INSTANTIATE_TEST_SUITE_P(On, ServerEventsOfNodes, testing::Values(1, 3),
                          [](const auto& test) { return std::to_string(test.param) + "_nodes"; });
 
-TEST_P(ServerEventsOfNodes, EVT_51_a_lost_client_is_reported_to_the_host) {
+TEST_P(ServerEventsOfNodes, ALostClientIsReportedToTheHost) {
+    covers("EVT-51");
     Host host;
     ASSERT_GE(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_default, nullptr, nullptr), 0);
     const auto job = start_job(host, 1);
@@ -130,7 +132,7 @@ TEST_P(ServerEventsOfNodes, EVT_51_a_lost_client_is_reported_to_the_host) {
     EXPECT_EQ(came.back().source.rank, 0u);
 }
 
-TEST_F(ServerEvents, what_an_application_tells_all_processes_reaches_the_default_handler_of_the_host) {
+TEST_F(ServerEvents, WhatAnApplicationTellsAllProcessesReachesTheDefaultHandlerOfTheHost) {
     Host host;
     ASSERT_GE(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_default, nullptr, nullptr), 0);
     const auto job = host.start_job(3);
@@ -147,7 +149,7 @@ TEST_F(ServerEvents, what_an_application_tells_all_processes_reaches_the_default
     EXPECT_EQ(count('D', PMIX_PROCESS_SET_DEFINE), 0u);
 }
 
-TEST_F(ServerEvents, a_client_that_says_goodbye_is_not_reported) {
+TEST_F(ServerEvents, AClientThatSaysGoodbyeIsNotReported) {
     Host host;
     ASSERT_GE(listen(PMIX_ERR_LOST_CONNECTION), 0);
     const auto job = host.start_job(1);
@@ -158,7 +160,8 @@ TEST_F(ServerEvents, a_client_that_says_goodbye_is_not_reported) {
     EXPECT_EQ(count('S', PMIX_ERR_LOST_CONNECTION), 0u);
 }
 
-TEST_P(ServerEventsOfNodes, EVT_52_events_of_the_host_reach_its_own_handlers_and_information_no_default_one) {
+TEST_P(ServerEventsOfNodes, EventsOfTheHostReachItsOwnHandlersAndInformationNoDefaultOne) {
+    covers("EVT-52");
     Host host;
     const auto job = start_job(host, 1);
     const pmix_proc_t source = last_of(job);
@@ -176,7 +179,8 @@ TEST_P(ServerEventsOfNodes, EVT_52_events_of_the_host_reach_its_own_handlers_and
     EXPECT_EQ(count('D', PMIX_PROCESS_SET_DEFINE), 0u);
 }
 
-TEST_P(ServerEventsOfNodes, EVT_01_environment_events_are_asked_of_the_host_once_and_while_wanted) {
+TEST_P(ServerEventsOfNodes, EnvironmentEventsAreAskedOfTheHostOnceAndWhileWanted) {
+    covers("EVT-01");
     Host host([](pmix_server_module_t& module) {
         module.register_events = on_register;
         module.deregister_events = on_deregister;
@@ -202,7 +206,8 @@ TEST_P(ServerEventsOfNodes, EVT_01_environment_events_are_asked_of_the_host_once
     EXPECT_EQ(asked[1].first, 'd');
 }
 
-TEST_P(ServerEventsOfNodes, EVT_04_an_environment_event_of_before_the_registration_is_kept) {
+TEST_P(ServerEventsOfNodes, AnEnvironmentEventOfBeforeTheRegistrationIsKept) {
+    covers("EVT-04");
     Host host([](pmix_server_module_t& module) { module.register_events = on_register; });
     const auto job = start_job(host, 1);
     const pmix_proc_t affected = last_of(job);
@@ -221,8 +226,8 @@ pmix_status_t on_register_with_info(pmix_status_t[], size_t, const pmix_info_t i
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-TEST_P(ServerEventsOfNodes,
-       EVT_02__EVT_33__EVT_34_what_is_asked_of_the_host_for_environment_events_reaches_it) {
+TEST_P(ServerEventsOfNodes, WhatIsAskedOfTheHostForEnvironmentEventsReachesIt) {
+    covers("EVT-02", "EVT-33", "EVT-34");
     Host host([](pmix_server_module_t& module) { module.register_events = on_register_with_info; });
     const pmix_proc_t source = last_of(start_job(host, 1));
     const std::vector<std::string> wanted = {PMIX_EVENT_TERMINATE_SESSION, PMIX_EVENT_TERMINATE_JOB,
@@ -251,13 +256,14 @@ TEST_P(ServerEventsOfNodes,
     EXPECT_EQ(asked_keys, wanted);
 }
 
-TEST_F(ServerEvents, environment_events_of_a_host_that_has_none_cannot_be_registered) {
+TEST_F(ServerEvents, EnvironmentEventsOfAHostThatHasNoneCannotBeRegistered) {
     Host host;
     EXPECT_EQ(listen(kEnvironment), PMIX_ERR_NOT_SUPPORTED);
     EXPECT_GE(listen(kCode), 0);
 }
 
-TEST_F(ServerEvents, EVT_47_a_servers_own_event_beyond_the_node_needs_the_host) {
+TEST_F(ServerEvents, AServersOwnEventBeyondTheNodeNeedsTheHost) {
+    covers("EVT-47");
     Host host;
     EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_GLOBAL), PMIX_ERR_NOT_SUPPORTED);
     EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
@@ -265,7 +271,8 @@ TEST_F(ServerEvents, EVT_47_a_servers_own_event_beyond_the_node_needs_the_host) 
     EXPECT_EQ(report(kCode, &elsewhere, PMIX_RANGE_GLOBAL), PMIX_SUCCESS) << "the host passed it down itself";
 }
 
-TEST_P(ServerEventsOfNodes, EVT_50__EVT_51_a_servers_own_event_goes_up_without_waiting_for_the_answer) {
+TEST_P(ServerEventsOfNodes, AServersOwnEventGoesUpWithoutWaitingForTheAnswer) {
+    covers("EVT-50", "EVT-51");
     Host host([](pmix_server_module_t& module) { module.notify_event = on_notify; });
     start_job(host, 1);
     EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_SESSION), PMIX_SUCCESS);
@@ -275,7 +282,7 @@ TEST_P(ServerEventsOfNodes, EVT_50__EVT_51_a_servers_own_event_goes_up_without_w
     EXPECT_EQ(notified[0].second, PMIX_RANGE_SESSION);
 }
 
-TEST_F(ServerEvents, what_is_held_is_bounded_and_what_was_given_up_is_counted) {
+TEST_F(ServerEvents, WhatIsHeldIsBoundedAndWhatWasGivenUpIsCounted) {
     Host host;
     const pmix_proc_t source = proc_of(host.start_job(1), 0);
     char key[] = "muster.events.dropped";
@@ -302,7 +309,7 @@ TEST_F(ServerEvents, what_is_held_is_bounded_and_what_was_given_up_is_counted) {
     EXPECT_LT(count('S', kCode), 10000u);
 }
 
-TEST_F(ServerEvents, a_client_is_told_that_its_server_has_gone) {
+TEST_F(ServerEvents, AClientIsToldThatItsServerHasGone) {
     auto host = std::make_unique<Host>();
     const auto job = host->start_job(1);
     const std::string programs = std::string(INTEGRATION_CLIENT);
@@ -313,7 +320,8 @@ TEST_F(ServerEvents, a_client_is_told_that_its_server_has_gone) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_P(ServerEventsOfNodes, GRP_01__GRP_02__GRP_11_sets_come_and_go_at_any_time) {
+TEST_P(ServerEventsOfNodes, SetsComeAndGoAtAnyTime) {
+    covers("GRP-01", "GRP-02", "GRP-11");
     Host host;
     const auto job = start_job(host, 2);
     const pmix_proc_t members[] = {proc_of(job, 0), last_of(job)};

@@ -13,6 +13,7 @@
 #include <future>
 #include <map>
 
+#include "tests/covers.hpp"
 #include "tests/descriptor_room.hpp"
 #include "tests/integration/host.hpp"
 
@@ -62,7 +63,8 @@ TEST(Connected, ManyAtOnceFindRoomForTheirDescriptors) {
 
 // --- connecting and finalizing ---
 
-TEST(Connected, SRV_57__SRV_31_holds_the_client_until_the_host_answers_and_gives_its_object) {
+TEST(Connected, HoldsTheClientUntilTheHostAnswersAndGivesItsObject) {
+    covers("SRV-57", "SRV-31");
     Host host;
     host.hold("connected");
     const auto job = host.start_job(1);
@@ -78,7 +80,8 @@ TEST(Connected, SRV_57__SRV_31_holds_the_client_until_the_host_answers_and_gives
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Connected, SRV_58__SRV_45_a_module_without_it_lets_clients_in) {
+TEST(Connected, AModuleWithoutItLetsClientsIn) {
+    covers("SRV-58", "SRV-45");
     Host host([](pmix_server_module_t& module) { module.client_connected2 = nullptr; });
     const auto job = host.start_job(1);
     auto client = host.start(job, 0, {"init"});
@@ -89,7 +92,8 @@ TEST(Connected, SRV_58__SRV_45_a_module_without_it_lets_clients_in) {
     EXPECT_EQ(host.upcalls("finalized").size(), 1U);
 }
 
-TEST(Connected, SRV_60_comes_before_any_other_upcall_of_that_process) {
+TEST(Connected, ComesBeforeAnyOtherUpcallOfThatProcess) {
+    covers("SRV-60");
     Host host;
     const auto job = host.start_job(1, 1);
     host.answer_modex(PMIX_ERR_NOT_FOUND, "");
@@ -101,7 +105,8 @@ TEST(Connected, SRV_60_comes_before_any_other_upcall_of_that_process) {
     EXPECT_EQ(all.back().name, "finalized");
 }
 
-TEST(Finalized, SRV_61_holds_the_client_until_the_host_answers) {
+TEST(Finalized, HoldsTheClientUntilTheHostAnswers) {
+    covers("SRV-61");
     Host host;
     host.hold("finalized");
     const auto job = host.start_job(1);
@@ -116,7 +121,8 @@ TEST(Finalized, SRV_61_holds_the_client_until_the_host_answers) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Finalized, SRV_62_is_not_called_for_a_client_that_just_exits) {
+TEST(Finalized, IsNotCalledForAClientThatJustExits) {
+    covers("SRV-62");
     Host host;
     const auto job = host.start_job(2);
     auto gone = host.start(job, 0, {"vanish"});
@@ -133,7 +139,8 @@ TEST(Finalized, SRV_62_is_not_called_for_a_client_that_just_exits) {
 
 // --- who may connect ---
 
-TEST(Clients, SRV_30_of_another_user_or_group_are_refused) {
+TEST(Clients, OfAnotherUserOrGroupAreRefused) {
+    covers("SRV-30");
     Host host;
     Host::Job job{"job-of-someone-else", {{0, 1, 2}}};
     ASSERT_EQ(host.register_job(job), PMIX_SUCCESS);
@@ -152,7 +159,8 @@ TEST(Clients, SRV_30_of_another_user_or_group_are_refused) {
     EXPECT_EQ(host.upcalls("connected").size(), 1U);
 }
 
-TEST(Clients, SRV_32__SRV_33_are_refused_once_deregistered) {
+TEST(Clients, AreRefusedOnceDeregistered) {
+    covers("SRV-32", "SRV-33");
     Host host;
     const auto job = host.start_job(2);
     host.deregister_client(job, 0);
@@ -164,7 +172,8 @@ TEST(Clients, SRV_32__SRV_33_are_refused_once_deregistered) {
     EXPECT_EQ(other.wait(), 0);
 }
 
-TEST(Nspace, SRV_26__SRV_27__SRV_33_takes_its_clients_and_data_with_it) {
+TEST(Nspace, TakesItsClientsAndDataWithIt) {
+    covers("SRV-26", "SRV-27", "SRV-33");
     Host host;
     const auto job = host.start_job(1);
     EXPECT_TRUE(knows(job));
@@ -177,7 +186,8 @@ TEST(Nspace, SRV_26__SRV_27__SRV_33_takes_its_clients_and_data_with_it) {
     EXPECT_TRUE(host.upcalls("connected").empty());
 }
 
-TEST(SetupFork, SRV_34__SRV_36_gives_what_a_client_needs_to_connect) {
+TEST(SetupFork, GivesWhatAClientNeedsToConnect) {
+    covers("SRV-34", "SRV-36");
     Host host;
     const auto job = host.start_job(1);
     std::map<std::string, std::string> found;
@@ -218,7 +228,8 @@ TEST(Fence, WhoTakesNoPartWaitsForNobody) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(JobData, SRV_19_is_derived_from_the_maps) {
+TEST(JobData, IsDerivedFromTheMaps) {
+    covers("SRV-19");
     Host host;
     const auto job = host.start_job(2, 2);
     auto client = host.start(job, 1, {"facts", "4"});
@@ -251,7 +262,8 @@ TEST(JobData, SRV_19_is_derived_from_the_maps) {
     EXPECT_EQ(all("hostname"), here + " " + here + " elsewhere1 elsewhere1");
 }
 
-TEST(JobData, SRV_08_is_not_kept_where_the_host_says_so) {
+TEST(JobData, IsNotKeptWhereTheHostSaysSo) {
+    covers("SRV-08");
     Host host;
     const auto job = host.start_job(1, 0, [](void* list) {
         bool yes = true;
@@ -261,7 +273,8 @@ TEST(JobData, SRV_08_is_not_kept_where_the_host_says_so) {
     EXPECT_TRUE(knows(host.start_job(1)));
 }
 
-TEST(JobData, SRV_01_is_there_for_the_host_by_the_client_functions_too) {
+TEST(JobData, IsThereForTheHostByTheClientFunctionsToo) {
+    covers("SRV-01");
     Host host;
     const auto job = host.start_job(3);
     EXPECT_EQ(PMIx_Initialized(), 1);
@@ -291,7 +304,8 @@ TEST(JobData, TopologyIsSharedWhereTheHostAsksForIt) {
 
 // --- abort ---
 
-TEST(Abort, SRV_63__SRV_64_reaches_the_host_and_blocks_until_it_answers) {
+TEST(Abort, ReachesTheHostAndBlocksUntilItAnswers) {
+    covers("SRV-63", "SRV-64");
     Host host;
     host.hold("abort");
     const auto job = host.start_job(2);
@@ -314,7 +328,8 @@ TEST(Abort, SRV_63__SRV_64_reaches_the_host_and_blocks_until_it_answers) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Abort, SRV_63_names_the_processes_that_the_caller_named) {
+TEST(Abort, NamesTheProcessesThatTheCallerNamed) {
+    covers("SRV-63");
     Host host;
     const auto job = host.start_job(3);
     auto client = host.start(job, 0, {"abort", "3", "some", "1", "2"});
@@ -326,7 +341,8 @@ TEST(Abort, SRV_63_names_the_processes_that_the_caller_named) {
     EXPECT_TRUE(is(upcalls[0].procs[1], job, 2));
 }
 
-TEST(Abort, SRV_46_is_not_supported_where_the_host_has_none) {
+TEST(Abort, IsNotSupportedWhereTheHostHasNone) {
+    covers("SRV-46");
     Host host([](pmix_server_module_t& module) { module.abort = nullptr; });
     const auto job = host.start_job(1);
     auto client = host.start(job, 0, {"abort", "1", "in vain"});
@@ -337,7 +353,8 @@ TEST(Abort, SRV_46_is_not_supported_where_the_host_has_none) {
 
 // --- fence ---
 
-TEST(Fence, SRV_65__SRV_23__SRV_66_one_upcall_when_all_local_ones_are_in_with_the_directives) {
+TEST(Fence, OneUpcallWhenAllLocalOnesAreInWithTheDirectives) {
+    covers("SRV-65", "SRV-23", "SRV-66");
     Host host;
     host.hold("fence");
     const auto job = host.start_job(2, 1);
@@ -363,7 +380,8 @@ TEST(Fence, SRV_65__SRV_23__SRV_66_one_upcall_when_all_local_ones_are_in_with_th
     EXPECT_EQ(second.wait(), 0);
 }
 
-TEST(Fence, SRV_56__SRV_72_data_that_the_host_spoils_after_its_callback_has_arrived) {
+TEST(Fence, DataThatTheHostSpoilsAfterItsCallbackHasArrived) {
+    covers("SRV-56", "SRV-72");
     // The host of these tests overwrites what it gave as soon as the callback has returned.
     Host host;
     const auto job = host.start_job(2, 1);
@@ -374,7 +392,8 @@ TEST(Fence, SRV_56__SRV_72_data_that_the_host_spoils_after_its_callback_has_arri
     EXPECT_EQ(host.upcalls("fence").size(), 1U);
 }
 
-TEST(Fence, SRV_72_no_data_from_the_host_is_no_error) {
+TEST(Fence, NoDataFromTheHostIsNoError) {
+    covers("SRV-72");
     Host host;
     host.answer_fence(PMIX_SUCCESS, "");
     const auto job = host.start_job(1, 1);
@@ -382,7 +401,8 @@ TEST(Fence, SRV_72_no_data_from_the_host_is_no_error) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Fence, SRV_69_an_error_of_the_host_is_the_callers_error) {
+TEST(Fence, AnErrorOfTheHostIsTheCallersError) {
+    covers("SRV-69");
     Host host;
     host.answer_fence(PMIX_ERR_NOT_SUPPORTED, "");
     const auto job = host.start_job(1, 1);
@@ -405,7 +425,8 @@ TEST(Fence, GarbageFromTheHostHarmsNobody) {
     EXPECT_EQ(next.wait(), 0);
 }
 
-TEST(Fence, SRV_59_of_a_part_does_not_wait_for_processes_that_never_connect) {
+TEST(Fence, OfAPartDoesNotWaitForProcessesThatNeverConnect) {
+    covers("SRV-59");
     Host host;
     const auto job = host.start_job(2);
     auto client = host.start(job, 0, {"init"});
@@ -414,7 +435,8 @@ TEST(Fence, SRV_59_of_a_part_does_not_wait_for_processes_that_never_connect) {
     EXPECT_EQ(client.wait(), 0) << "rank 1 was registered and never came";
 }
 
-TEST(Fence, SRV_65_of_a_part_waits_for_clients_that_are_yet_to_be_registered) {
+TEST(Fence, OfAPartWaitsForClientsThatAreYetToBeRegistered) {
+    covers("SRV-65");
     Host host;
     // Neither of the nodes' processes is told of: a host may, and may start each process before it registers
     // the next.
@@ -455,7 +477,8 @@ std::string posted_by(Process& poster, const Host::Job& job) {
     return blob.data();
 }
 
-TEST(Modex, SRV_37__SRV_38_is_answered_when_the_process_has_posted_its_data) {
+TEST(Modex, IsAnsweredWhenTheProcessHasPostedItsData) {
+    covers("SRV-37", "SRV-38");
     Host host;
     const auto job = host.start_job(1, 1);
     ModexRequest early(job, 0);  // before there is a process
@@ -476,7 +499,8 @@ TEST(Modex, SRV_37__SRV_38_is_answered_when_the_process_has_posted_its_data) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Modex, SRV_73__SRV_39_asks_the_host_once_and_passes_the_directives_on) {
+TEST(Modex, AsksTheHostOnceAndPassesTheDirectivesOn) {
+    covers("SRV-73", "SRV-39");
     Host host;
     const auto job = host.start_job(1, 1);
     // What this process posts serves as the data of the one elsewhere.
@@ -502,7 +526,8 @@ TEST(Modex, SRV_73__SRV_39_asks_the_host_once_and_passes_the_directives_on) {
     EXPECT_EQ(poster.wait(), 0);
 }
 
-TEST(Modex, SRV_39_a_get_with_a_time_limit_asks_again_for_what_is_posted_later) {
+TEST(Modex, AGetWithATimeLimitAsksAgainForWhatIsPostedLater) {
+    covers("SRV-39");
     Host host;
     const auto job = host.start_job(1, 1);
     auto poster = host.start(job, 0, {"post"});
@@ -519,7 +544,8 @@ TEST(Modex, SRV_39_a_get_with_a_time_limit_asks_again_for_what_is_posted_later) 
     EXPECT_EQ(poster.wait(), 0);
 }
 
-TEST(Modex, SRV_74_an_error_of_the_host_is_the_callers_error) {
+TEST(Modex, AnErrorOfTheHostIsTheCallersError) {
+    covers("SRV-74");
     Host host;
     const auto job = host.start_job(1, 1);
     host.answer_modex(PMIX_ERR_NOT_FOUND, "");

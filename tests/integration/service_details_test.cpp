@@ -14,6 +14,7 @@
 #include <mutex>
 #include <set>
 
+#include "tests/covers.hpp"
 #include "tests/integration/host.hpp"
 
 namespace {
@@ -64,7 +65,7 @@ pmix_status_t on_event(pmix_status_t code, const pmix_proc_t*, pmix_data_range_t
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-TEST_F(Details, alerts_of_monitors_go_to_the_process_and_to_other_nodes) {
+TEST_F(Details, AlertsOfMonitorsGoToTheProcessAndToOtherNodes) {
     const char* base = std::getenv("TMPDIR");
     std::string path = std::string(base == nullptr ? "/tmp" : base) + "/muster-watched-XXXXXX";
     const int file = mkstemp(path.data());
@@ -96,7 +97,7 @@ TEST_F(Details, alerts_of_monitors_go_to_the_process_and_to_other_nodes) {
     unlink(path.c_str());
 }
 
-TEST_F(Details, a_query_remembers_facts_until_it_is_to_refresh_them) {
+TEST_F(Details, AQueryRemembersFactsUntilItIsToRefreshThem) {
     Host host([](pmix_server_module_t& module) {
         module.query = [](pmix_proc_t*, pmix_query_t* queries, size_t, pmix_info_cbfunc_t done, void* data) {
             pmix_info_t info;
@@ -119,7 +120,7 @@ TEST_F(Details, a_query_remembers_facts_until_it_is_to_refresh_them) {
     EXPECT_EQ(told_.fact, 2U);
 }
 
-TEST_F(Details, a_query_says_which_attributes_each_level_supports) {
+TEST_F(Details, AQuerySaysWhichAttributesEachLevelSupports) {
     Host host;
     // PRRTE names functions rather than upcalls, "NONE" and "N/A" where there is no attribute, and attributes
     // that only some version of the library knows; it does not start where one of them is refused.
@@ -146,7 +147,7 @@ TEST_F(Details, a_query_says_which_attributes_each_level_supports) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Details, a_fabric_of_the_host_is_registered_updated_and_given_up) {
+TEST_F(Details, AFabricOfTheHostIsRegisteredUpdatedAndGivenUp) {
     Host host([](pmix_server_module_t& module) {
         module.fabric = [](const pmix_proc_t*, pmix_fabric_operation_t operation,
                            const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t done,
@@ -227,7 +228,8 @@ void note_keys(const std::string& name, const pmix_info_t info[], size_t ninfo) 
     told->note(line);
 }
 
-TEST_F(Details, SRV_49_allocations_sessions_and_blocks_reach_the_host_with_who_asks) {
+TEST_F(Details, AllocationsSessionsAndBlocksReachTheHostWithWhoAsks) {
+    covers("SRV-49");
     Host host([](pmix_server_module_t& module) {
         module.allocate = [](const pmix_proc_t*, pmix_alloc_directive_t directive, const pmix_info_t info[],
                              size_t ninfo, pmix_info_cbfunc_t done, void* data) -> pmix_status_t {

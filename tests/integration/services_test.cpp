@@ -16,6 +16,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/covers.hpp"
 #include "tests/integration/host.hpp"
 
 namespace {
@@ -120,7 +121,8 @@ void with_directory(pmix_server_module_t& module) {
     module.unpublish = on_unpublish;
 }
 
-TEST_F(Services, SRV_75__SRV_80__SRV_49_publish_and_lookup_carry_the_callers_user_and_group) {
+TEST_F(Services, PublishAndLookupCarryTheCallersUserAndGroup) {
+    covers("SRV-75", "SRV-80", "SRV-49");
     Host host(with_directory);
     const auto job = host.start_job(2);
     EXPECT_EQ(ask(host, job, 0, {"publish", "test.key", "text"}), "PUBLISH SUCCESS");
@@ -136,7 +138,7 @@ TEST_F(Services, SRV_75__SRV_80__SRV_49_publish_and_lookup_carry_the_callers_use
     EXPECT_EQ(seen_.count("unpublish all"), 1);
 }
 
-TEST_F(Services, a_lookup_says_how_much_was_found) {
+TEST_F(Services, ALookupSaysHowMuchWasFound) {
     Host host(with_directory);
     const auto job = host.start_job(1);
     seen_.published["test.one"] = {"1", 0};
@@ -144,7 +146,7 @@ TEST_F(Services, a_lookup_says_how_much_was_found) {
     EXPECT_EQ(ask(host, job, 0, {"lookup", "test.two"}), "LOOKUP NOT_FOUND -");
 }
 
-TEST_F(Services, a_host_that_never_answers_is_given_up_when_the_time_is_over) {
+TEST_F(Services, AHostThatNeverAnswersIsGivenUpWhenTheTimeIsOver) {
     Host host([](pmix_server_module_t& module) {
         module.lookup = [](const pmix_proc_t*, char**, const pmix_info_t info[], size_t ninfo,
                            pmix_lookup_cbfunc_t, void*) {
@@ -157,7 +159,8 @@ TEST_F(Services, a_host_that_never_answers_is_given_up_when_the_time_is_over) {
     EXPECT_TRUE(seen_.has("lookup", PMIX_TIMEOUT));
 }
 
-TEST_F(Services, SRV_46_a_missing_upcall_makes_the_call_return_not_supported) {
+TEST_F(Services, AMissingUpcallMakesTheCallReturnNotSupported) {
+    covers("SRV-46");
     Host host;
     const auto job = host.start_job(1);
     auto client = host.start_program(job, 0, SERVICES_CLIENT, {"each"});
@@ -168,7 +171,8 @@ TEST_F(Services, SRV_46_a_missing_upcall_makes_the_call_return_not_supported) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Services, SRV_50_spawn_tells_the_host_who_asks_and_brings_the_new_jobs_data) {
+TEST_F(Services, SpawnTellsTheHostWhoAsksAndBringsTheNewJobsData) {
+    covers("SRV-50");
     static Host* the_host = nullptr;
     static pmix_proc_t parent;
     static std::string command;
@@ -215,7 +219,7 @@ void with_connect(pmix_server_module_t& module) {
     };
 }
 
-TEST_F(Services, connect_is_one_upcall_and_brings_the_other_jobs_data) {
+TEST_F(Services, ConnectIsOneUpcallAndBringsTheOtherJobsData) {
     Host host(with_connect);
     const auto one = host.start_job(2);
     const auto two = host.start_job(1);
@@ -233,7 +237,7 @@ TEST_F(Services, connect_is_one_upcall_and_brings_the_other_jobs_data) {
     EXPECT_EQ(seen_.count("disconnect"), 1);
 }
 
-TEST_F(Services, what_was_not_connected_cannot_be_disconnected) {
+TEST_F(Services, WhatWasNotConnectedCannotBeDisconnected) {
     Host host(with_connect);
     const auto one = host.start_job(1);
     const auto two = host.start_job(1);
@@ -246,7 +250,7 @@ TEST_F(Services, what_was_not_connected_cannot_be_disconnected) {
     EXPECT_EQ(seen_.count("disconnect"), 0);
 }
 
-TEST_F(Services, a_death_before_connect_ends_it_for_the_others) {
+TEST_F(Services, ADeathBeforeConnectEndsItForTheOthers) {
     Host host(with_connect);
     const auto one = host.start_job(1);
     const auto two = host.start_job(1);
@@ -258,7 +262,7 @@ TEST_F(Services, a_death_before_connect_ends_it_for_the_others) {
     EXPECT_EQ(seen_.count("connect"), 0);
 }
 
-TEST_F(Services, a_query_is_answered_by_library_and_host_together) {
+TEST_F(Services, AQueryIsAnsweredByLibraryAndHostTogether) {
     Host host([](pmix_server_module_t& module) {
         module.query = [](pmix_proc_t*, pmix_query_t* queries, size_t, pmix_info_cbfunc_t done,
                           void* context) {
@@ -286,7 +290,8 @@ TEST_F(Services, a_query_is_answered_by_library_and_host_together) {
               std::string("QUERY PARTIAL_SUCCESS ") + PMIX_QUERY_STABLE_ABI_VERSION + "=0.0");
 }
 
-TEST_F(Services, SRV_52_log_entries_reach_the_host_with_their_source) {
+TEST_F(Services, LogEntriesReachTheHostWithTheirSource) {
+    covers("SRV-52");
     Host host([](pmix_server_module_t& module) {
         module.log = [](const pmix_proc_t*, const pmix_info_t data[], size_t ndata,
                         const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t done, void* context) {
@@ -323,7 +328,7 @@ bool exists(const std::string& path) {
     return lstat(path.c_str(), &status) == 0;
 }
 
-TEST_F(Services, files_are_removed_when_the_process_has_ended) {
+TEST_F(Services, FilesAreRemovedWhenTheProcessHasEnded) {
     Scratch scratch;
     Host host;
     const auto job = host.start_job(1);
@@ -339,7 +344,7 @@ TEST_F(Services, files_are_removed_when_the_process_has_ended) {
     EXPECT_FALSE(exists(directory));
 }
 
-TEST_F(Services, a_relative_path_is_not_cleaned_up) {
+TEST_F(Services, ARelativePathIsNotCleanedUp) {
     Host host;
     const auto job = host.start_job(1);
     EXPECT_EQ(ask(host, job, 0, {"cleanup", "relative"}), "CLEANUP BAD_PARAM");
@@ -352,7 +357,7 @@ void on_alert(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t info
     done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
 }
 
-TEST_F(Services, missing_heartbeats_raise_an_event) {
+TEST_F(Services, MissingHeartbeatsRaiseAnEvent) {
     Host host;
     pmix_status_t code = PMIX_MONITOR_HEARTBEAT_ALERT;
     ASSERT_GE(PMIx_Register_event_handler(&code, 1, nullptr, 0, on_alert, nullptr, nullptr), 0);
@@ -368,7 +373,8 @@ TEST_F(Services, missing_heartbeats_raise_an_event) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Services, SRV_40__SRV_42__SRV_43_what_setup_application_gathers_reaches_the_processes) {
+TEST_F(Services, WhatSetupApplicationGathersReachesTheProcesses) {
+    covers("SRV-40", "SRV-42", "SRV-43");
     setenv("PMIX_MCA_server_base_forward_environment", "TEST_FORWARD_*", 1);
     setenv("TEST_FORWARD_ONE", "first", 1);
     struct Gathered {
@@ -415,7 +421,8 @@ TEST_F(Services, SRV_40__SRV_42__SRV_43_what_setup_application_gathers_reaches_t
     unsetenv("TEST_FORWARD_ONE");
 }
 
-TEST_F(Services, SRV_01_a_host_calls_client_functions_which_lead_to_its_own_upcalls) {
+TEST_F(Services, AHostCallsClientFunctionsWhichLeadToItsOwnUpcalls) {
+    covers("SRV-01");
     Host host(with_directory);
     pmix_info_t info{};
     PMIx_Info_load(&info, "test.host", "by the host", PMIX_STRING);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/covers.hpp"
 #include "tests/integration/host.hpp"
 
 namespace integration {
@@ -94,7 +95,8 @@ class JobSetup : public testing::Test {
     }
 };
 
-TEST_F(JobSetup, SRV_36__SRV_40__SRV_43_ports_key_and_variables_reach_the_ranks) {
+TEST_F(JobSetup, PortsKeyAndVariablesReachTheRanks) {
+    covers("SRV-36", "SRV-40", "SRV-43");
     Host host;
     const auto job = host.start_job(2);
     Gathered gathered;
@@ -109,7 +111,7 @@ TEST_F(JobSetup, SRV_36__SRV_40__SRV_43_ports_key_and_variables_reach_the_ranks)
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(JobSetup, a_job_that_has_no_name_yet_gets_variables_and_no_network) {
+TEST_F(JobSetup, AJobThatHasNoNameYetGetsVariablesAndNoNetwork) {
     Host host;
     Gathered gathered, refused;
     std::vector<pmix_info_t> variables(1);
@@ -127,7 +129,7 @@ TEST_F(JobSetup, a_job_that_has_no_name_yet_gets_variables_and_no_network) {
     EXPECT_EQ(setup_application("", directives("tcp", false), refused), PMIX_ERR_BAD_PARAM);
 }
 
-TEST_F(JobSetup, ports_are_free_again_when_the_job_is_deregistered) {
+TEST_F(JobSetup, PortsAreFreeAgainWhenTheJobIsDeregistered) {
     Host host;
     const auto first = host.start_job(2);
     const auto second = host.start_job(2);
@@ -140,7 +142,7 @@ TEST_F(JobSetup, ports_are_free_again_when_the_job_is_deregistered) {
     EXPECT_EQ(setup_application(third.nspace, directives("tcp", false), later), PMIX_SUCCESS);
 }
 
-TEST_F(JobSetup, a_required_request_that_nobody_answers_is_refused) {
+TEST_F(JobSetup, ARequiredRequestThatNobodyAnswersIsRefused) {
     Host host;
     const auto job = host.start_job(2);
     Gathered passed_over, refused, unknown;
@@ -152,7 +154,7 @@ TEST_F(JobSetup, a_required_request_that_nobody_answers_is_refused) {
     EXPECT_EQ(setup_application(job.nspace, std::move(strange), unknown), PMIX_ERR_NOT_SUPPORTED);
 }
 
-TEST_F(JobSetup, data_that_comes_before_the_job_is_registered_is_kept_for_it) {
+TEST_F(JobSetup, DataThatComesBeforeTheJobIsRegisteredIsKeptForIt) {
     Host host;
     const auto first = host.start_job(2);
     Gathered gathered;
@@ -169,7 +171,7 @@ TEST_F(JobSetup, data_that_comes_before_the_job_is_registered_is_kept_for_it) {
     client.wait();
 }
 
-TEST_F(JobSetup, an_inventory_is_taken_in_by_another_server) {
+TEST_F(JobSetup, AnInventoryIsTakenInByAnotherServer) {
     Host host;
     Gathered inventory;
     ASSERT_EQ(inventory.wait(PMIx_server_collect_inventory(
@@ -210,7 +212,7 @@ TEST_F(JobSetup, an_inventory_is_taken_in_by_another_server) {
     PMIx_Info_destruct(&info);
 }
 
-TEST_F(JobSetup, a_fabric_that_the_host_does_not_know_is_described_by_the_network) {
+TEST_F(JobSetup, AFabricThatTheHostDoesNotKnowIsDescribedByTheNetwork) {
     Host host;
     const auto job = host.start_job(1);
     Process client = host.start_program(job, 0, SERVICES_CLIENT, {"fabric", "lo"});

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "framework/base/endian.hpp"
+#include "tests/covers.hpp"
 #include "tests/integration/host.hpp"
 #include "tests/integration/raw_peer.hpp"
 
@@ -40,7 +41,8 @@ struct Interpreter {
     std::atomic<int> stuck{0};
 } interpreter;
 
-TEST(Starting, SRV_28__SRV_34_a_host_may_hold_what_an_upcall_waits_for) {
+TEST(Starting, AHostMayHoldWhatAnUpcallWaitsFor) {
+    covers("SRV-28", "SRV-34");
     interpreter.waits = false;
     interpreter.stuck = 0;
     Host host([](pmix_server_module_t& module) {
@@ -86,7 +88,8 @@ TEST(Starting, SRV_28__SRV_34_a_host_may_hold_what_an_upcall_waits_for) {
 /// How a process that the host has started says what it is.
 class ConnectsAtOnce : public testing::TestWithParam<PeerKind> {};
 
-TEST_P(ConnectsAtOnce, SRV_28_a_process_may_connect_as_soon_as_it_is_registered) {
+TEST_P(ConnectsAtOnce, AProcessMayConnectAsSoonAsItIsRegistered) {
+    covers("SRV-28");
     Host host;
     const auto job = host.start_job(1);
     const auto environment = host.environment(job, 0);
@@ -120,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(Starting, ConnectsAtOnce,
                              }
                          });
 
-TEST(Starting, SRV_34_sees_what_the_host_has_asked_for_before) {
+TEST(Starting, SeesWhatTheHostHasAskedForBefore) {
+    covers("SRV-34");
     Host host;
     const auto job = host.start_job(2);
     host.environment(job, 0);
@@ -146,7 +150,8 @@ TEST(Starting, SRV_34_sees_what_the_host_has_asked_for_before) {
         PMIx_Info_destruct(&info);
 }
 
-TEST(Starting, SRV_34_any_thread_may_ask_while_jobs_come_and_go) {
+TEST(Starting, AnyThreadMayAskWhileJobsComeAndGo) {
+    covers("SRV-34");
     Host host;
     const auto job = host.start_job(8);
     const auto expected = host.environment(job, 3);

@@ -14,7 +14,7 @@ using namespace strangers;
 
 constexpr uint8_t kSaid[] = {'s', 'a', 'i', 'd'};
 
-TEST_F(Strangers, have_a_bounded_number_of_monitors) {
+TEST_F(Strangers, HaveABoundedNumberOfMonitors) {
     Host host;
     const auto job = job_of(host, kStranger);
     const auto environment = host.environment(job, 0);
@@ -39,7 +39,7 @@ TEST_F(Strangers, have_a_bounded_number_of_monitors) {
               0);
 }
 
-TEST_F(Strangers, have_a_bounded_number_of_files_removed) {
+TEST_F(Strangers, HaveABoundedNumberOfFilesRemoved) {
     Host host;
     const auto job = job_of(host, kStranger);
     const auto environment = host.environment(job, 0);
@@ -83,7 +83,7 @@ std::pair<std::unique_ptr<RawPeer>, pmix_status_t> tool(const std::vector<std::s
     return {std::move(raw), status};
 }
 
-TEST_F(Strangers, have_a_bounded_number_of_tools) {
+TEST_F(Strangers, HaveABoundedNumberOfTools) {
     std::vector<pmix_info_t> directives;
     for (const char* key : {PMIX_SERVER_TOOL_SUPPORT, PMIX_SERVER_ALLOW_FOREIGN_TOOLS}) {
         const bool yes = true;
@@ -123,7 +123,7 @@ TEST_F(Strangers, have_a_bounded_number_of_tools) {
     EXPECT_EQ(as(kOther, [&] { return tool(environment, 0).second == PMIX_SUCCESS ? 0 : 1; }), 0);
 }
 
-TEST_F(Strangers, of_three_users_who_wait_each_is_asked_for) {
+TEST_F(Strangers, OfThreeUsersWhoWaitEachIsAskedFor) {
     Host host;
     constexpr uid_t kThird = 12347;
     const uid_t users[] = {kStranger, kOther, kThird};
@@ -154,7 +154,7 @@ TEST_F(Strangers, of_three_users_who_wait_each_is_asked_for) {
     EXPECT_EQ(asked_for, std::set<int>(std::begin(users), std::end(users)));
 }
 
-TEST_F(Strangers, are_told_of_no_jobs_of_others) {
+TEST_F(Strangers, AreToldOfNoJobsOfOthers) {
     // What the server says itself, where the host answers no queries.
     Host host([](pmix_server_module_t& module) { module.query = nullptr; });
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
@@ -173,7 +173,7 @@ TEST_F(Strangers, are_told_of_no_jobs_of_others) {
         EXPECT_NE(root.job_names().find(job->nspace), std::string::npos) << "root is not told of all";
 }
 
-TEST_F(Strangers, learn_nothing_of_others_by_a_query) {
+TEST_F(Strangers, LearnNothingOfOthersByAQuery) {
     Host host([](pmix_server_module_t& module) { module.query = nullptr; });
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto environment = host.environment(theirs, 0);
@@ -196,7 +196,7 @@ TEST_F(Strangers, learn_nothing_of_others_by_a_query) {
               0);
 }
 
-TEST_F(Strangers, neither_hear_others_nor_speak_to_them) {
+TEST_F(Strangers, NeitherHearOthersNorSpeakToThem) {
     Host host([](pmix_server_module_t& module) {
         module.iof_pull = [](const pmix_proc_t*, size_t, const pmix_info_t*, size_t, pmix_iof_channel_t,
                              pmix_op_cbfunc_t, void*) -> pmix_status_t { return PMIX_OPERATION_SUCCEEDED; };
@@ -230,7 +230,7 @@ TEST_F(Strangers, neither_hear_others_nor_speak_to_them) {
               0);
 }
 
-TEST_F(Strangers, put_nobody_else_into_a_group) {
+TEST_F(Strangers, PutNobodyElseIntoAGroup) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);

@@ -17,6 +17,7 @@
 #include <fstream>
 #include <functional>
 
+#include "tests/covers.hpp"
 #include "tests/integration/strangers.hpp"
 
 namespace {
@@ -31,7 +32,8 @@ pmix_info_t external_progress() {
     return info;
 }
 
-TEST_F(Strangers, SRV_30_one_that_hangs_up_before_the_kernel_is_asked_is_not_believed) {
+TEST_F(Strangers, OneThatHangsUpBeforeTheKernelIsAskedIsNotBelieved) {
+    covers("SRV-30");
     // Driven by hand: the server looks only when the other has gone again.
     Host host({}, {external_progress()});
     const auto job = host.start_job(1);
@@ -71,7 +73,7 @@ bool well_without_sock_diag(const std::function<void()>& body) {
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-TEST(TcpWithoutSockDiag, both_ends_say_what_would_prove_something) {
+TEST(TcpWithoutSockDiag, BothEndsSayWhatWouldProveSomething) {
     EXPECT_TRUE(well_without_sock_diag([] {
         setenv("PMIX_MCA_ptl_base_verbose", "1", 1);
         setenv("PMIX_MCA_client_base_verbose", "1", 1);
@@ -105,7 +107,7 @@ TEST(TcpWithoutSockDiag, both_ends_say_what_would_prove_something) {
     }));
 }
 
-TEST_F(Strangers, do_not_read_what_is_another_users) {
+TEST_F(Strangers, DoNotReadWhatIsAnotherUsers) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto environment = host.environment(theirs, 0);
@@ -133,7 +135,7 @@ TEST_F(Strangers, do_not_read_what_is_another_users) {
               0);
 }
 
-TEST_F(Strangers, are_not_given_what_the_host_gave_to_others) {
+TEST_F(Strangers, AreNotGivenWhatTheHostGaveToOthers) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther), roots = host.start_job(1);
     const auto environment_of = [&](const Host::Job& job) { return host.environment(job, 0); };
@@ -178,7 +180,7 @@ TEST_F(Strangers, are_not_given_what_the_host_gave_to_others) {
     EXPECT_EQ(host.upcalls("modex").size(), 3U);
 }
 
-TEST_F(Strangers, of_two_users_who_ask_at_once_each_gets_an_answer_of_its_own) {
+TEST_F(Strangers, OfTwoUsersWhoAskAtOnceEachGetsAnAnswerOfItsOwn) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
@@ -210,7 +212,7 @@ TEST_F(Strangers, of_two_users_who_ask_at_once_each_gets_an_answer_of_its_own) {
     EXPECT_EQ(asked[1].status, static_cast<int>(kOther));
 }
 
-TEST_F(Strangers, raise_no_events_in_processes_of_others) {
+TEST_F(Strangers, RaiseNoEventsInProcessesOfOthers) {
     constexpr pmix_status_t kCode = PMIX_ERR_PROC_ABORTED;
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther), roots = host.start_job(1);
@@ -249,7 +251,7 @@ TEST_F(Strangers, raise_no_events_in_processes_of_others) {
     EXPECT_EQ(listener.status(), 0);
 }
 
-TEST_F(Strangers, are_not_told_of_sets_and_groups_of_others) {
+TEST_F(Strangers, AreNotToldOfSetsAndGroupsOfOthers) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
@@ -312,7 +314,7 @@ TEST_F(Strangers, are_not_told_of_sets_and_groups_of_others) {
         close(fd);
 }
 
-TEST_F(Strangers, change_no_groups_of_others) {
+TEST_F(Strangers, ChangeNoGroupsOfOthers) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
@@ -359,7 +361,7 @@ TEST_F(Strangers, change_no_groups_of_others) {
         close(fd);
 }
 
-TEST_F(Strangers, have_only_removed_what_they_could_remove_themselves) {
+TEST_F(Strangers, HaveOnlyRemovedWhatTheyCouldRemoveThemselves) {
     char scratch[] = "/tmp/strangers-XXXXXX";  // below TMPDIR others may reach nothing
     ASSERT_NE(mkdtemp(scratch), nullptr);
     const std::string top(scratch), theirs = top + "/theirs", roots = top + "/roots";
@@ -396,7 +398,7 @@ TEST_F(Strangers, have_only_removed_what_they_could_remove_themselves) {
     std::filesystem::remove_all(top);
 }
 
-TEST_F(Strangers, do_not_log_in_the_name_of_others) {
+TEST_F(Strangers, DoNotLogInTheNameOfOthers) {
     Host host;
     const auto job = job_of(host, kStranger), others = job_of(host, kOther);
     const auto environment = host.environment(job, 0);

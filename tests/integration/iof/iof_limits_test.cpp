@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "tests/covers.hpp"
 #include "tests/integration/iof/iof_host.hpp"
 
 namespace {
@@ -35,7 +36,7 @@ class IofLimits : public ::testing::Test {
     Host::Job job_, other_;
 };
 
-TEST_F(IofLimits, nothing_is_lost_and_nothing_comes_twice) {
+TEST_F(IofLimits, NothingIsLostAndNothingComesTwice) {
     // Long form: MUSTER_IOF_BYTES=1073741824 (tests/README.md).
     const char* asked = std::getenv("MUSTER_IOF_BYTES");
     const size_t total = asked != nullptr ? std::strtoull(asked, nullptr, 10) : size_t{16} << 20;
@@ -68,7 +69,7 @@ TEST_F(IofLimits, nothing_is_lost_and_nothing_comes_twice) {
     EXPECT_EQ(client.line(), "DROPPED 0");
 }
 
-TEST_F(IofLimits, a_slow_reader_slows_the_writer) {
+TEST_F(IofLimits, ASlowReaderSlowsTheWriter) {
     auto client = pull({"sum", "stall"});
     Deliveries deliveries;
     const std::string block(size_t{64} << 10, 'x');
@@ -84,7 +85,8 @@ TEST_F(IofLimits, a_slow_reader_slows_the_writer) {
     EXPECT_EQ(client.line().rfind("SUM 0 2 " + std::to_string(200 * block.size()) + " ", 0), 0u);
 }
 
-TEST_F(IofLimits, IOF_20__IOF_21__IOF_22__TLO_26_a_reader_with_a_cache_loses_what_it_said) {
+TEST_F(IofLimits, AReaderWithACacheLosesWhatItSaid) {
+    covers("IOF-20", "IOF-21", "IOF-22", "TLO-26");
     for (const std::string way : {"oldest", "newest"}) {
         auto client = pull({"sum", "stall", "cache=100000", way});
         const std::string block(size_t{64} << 10, 'x');
@@ -119,7 +121,8 @@ size_t dropped() {
     return found;
 }
 
-TEST_F(IofLimits, TLO_37_input_that_the_host_does_not_take_is_dropped_as_asked) {
+TEST_F(IofLimits, InputThatTheHostDoesNotTakeIsDroppedAsAsked) {
+    covers("TLO-37");
     constexpr size_t kBlock = size_t{100} << 10;
     constexpr size_t kBlocks = 20;
     const uint32_t cache = 100000;
@@ -159,7 +162,7 @@ TEST_F(IofLimits, TLO_37_input_that_the_host_does_not_take_is_dropped_as_asked) 
     }
 }
 
-TEST_F(IofLimits, a_reader_that_dies_frees_the_writer) {
+TEST_F(IofLimits, AReaderThatDiesFreesTheWriter) {
     auto client = pull({"sum", "stall"});
     Deliveries deliveries;
     for (int i = 0; i < 200; ++i)
@@ -199,7 +202,7 @@ long growth_of_spawner(IofUpcalls& upcalls, Host& host, const Host::Job& job, in
     return std::strtol(line.c_str() + 5, nullptr, 10);
 }
 
-TEST(IofSpawner, jobs_that_are_over_count_no_more) {
+TEST(IofSpawner, JobsThatAreOverCountNoMore) {
     IofUpcalls upcalls;
     setenv("PMIX_MCA_pmix_iof_max_registrations", "2", 1);
     Host host(IofUpcalls::into);
@@ -211,7 +214,7 @@ TEST(IofSpawner, jobs_that_are_over_count_no_more) {
     EXPECT_LT(marked, plain + 100 * kJobs);
 }
 
-TEST_F(IofLimits, requests_are_bounded) {
+TEST_F(IofLimits, RequestsAreBounded) {
     auto client = host_.start_program(job_, 0, IOF_CLIENT, {"often", other_.nspace, "0", "o"});
     EXPECT_EQ(client.line(60), "PULLS 1024");
     EXPECT_EQ(client.wait(60), 0);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/covers.hpp"
 #include "tests/integration/iof/iof_host.hpp"
 
 namespace {
@@ -50,7 +51,8 @@ class Iof : public ::testing::Test {
     Host::Job job_, other_;
 };
 
-TEST_F(Iof, IOF_01__IOF_02__TLO_19__TLO_24_a_client_gets_what_it_asked_for_and_no_more) {
+TEST_F(Iof, AClientGetsWhatItAskedForAndNoMore) {
+    covers("IOF-01", "IOF-02", "TLO-19", "TLO-24");
     auto client = pull("1", "o");
     EXPECT_EQ(deliver(other_, 0, kOut, "not this rank\n"), PMIX_OPERATION_SUCCEEDED);
     EXPECT_EQ(deliver(other_, 1, kErr, "not this channel\n"), PMIX_OPERATION_SUCCEEDED);
@@ -74,7 +76,8 @@ TEST_F(Iof, IOF_01__IOF_02__TLO_19__TLO_24_a_client_gets_what_it_asked_for_and_n
     EXPECT_EQ(upcalls_->pulls()[1].rank, 1u);
 }
 
-TEST_F(Iof, TLO_28_wildcard_rank_and_all_channels) {
+TEST_F(Iof, WildcardRankAndAllChannels) {
+    covers("TLO-28");
     auto client = pull("*", "all");
     deliver(other_, 0, kOut, "a");
     deliver(other_, 2, kErr, "b");
@@ -86,7 +89,8 @@ TEST_F(Iof, TLO_28_wildcard_rank_and_all_channels) {
     end(client);
 }
 
-TEST_F(Iof, IOF_03_a_host_that_cannot_forward_this_job_refuses) {
+TEST_F(Iof, AHostThatCannotForwardThisJobRefuses) {
+    covers("IOF-03");
     upcalls_->answer = PMIX_ERR_NOT_FOUND;
     auto client = pull("*", "oe", {}, "pull", "PULLED NOT_FOUND");
     client.go_on();
@@ -96,7 +100,7 @@ TEST_F(Iof, IOF_03_a_host_that_cannot_forward_this_job_refuses) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, a_host_that_answers_later) {
+TEST_F(Iof, AHostThatAnswersLater) {
     upcalls_->answer = PMIX_SUCCESS;
     auto client = pull("*", "o");
     deliver(other_, 0, kOut, "a");
@@ -104,7 +108,8 @@ TEST_F(Iof, a_host_that_answers_later) {
     end(client);
 }
 
-TEST_F(Iof, TLO_25_what_makes_no_sense_is_refused_without_asking_the_host) {
+TEST_F(Iof, WhatMakesNoSenseIsRefusedWithoutAskingTheHost) {
+    covers("TLO-25");
     pull("*", "i", {}, "pull", "PULLED NOT_SUPPORTED").signal(SIGKILL);
     pull("*", "oi", {}, "pull", "PULLED NOT_SUPPORTED").signal(SIGKILL);
     pull("*", "x", {}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
@@ -114,7 +119,8 @@ TEST_F(Iof, TLO_25_what_makes_no_sense_is_refused_without_asking_the_host) {
     EXPECT_TRUE(upcalls_->pulls().empty());
 }
 
-TEST_F(Iof, IOF_26_the_end_of_a_channel_is_told_once) {
+TEST_F(Iof, TheEndOfAChannelIsToldOnce) {
+    covers("IOF-26");
     auto client = pull("*", "oe");
     deliver(other_, 0, kOut, "a");
     deliver(other_, 0, kOut, "");
@@ -128,7 +134,8 @@ TEST_F(Iof, IOF_26_the_end_of_a_channel_is_told_once) {
     end(client);
 }
 
-TEST_F(Iof, IOF_02__TLO_20_what_came_before_anybody_asked_is_kept) {
+TEST_F(Iof, WhatCameBeforeAnybodyAskedIsKept) {
+    covers("IOF-02", "TLO-20");
     deliver(other_, 0, kOut, "early 1\n");
     deliver(other_, 1, kErr, "other\n");
     deliver(other_, 0, kOut, "early 2\n");
@@ -146,7 +153,8 @@ TEST_F(Iof, IOF_02__TLO_20_what_came_before_anybody_asked_is_kept) {
     end(second);
 }
 
-TEST_F(Iof, IOF_23__TLO_27_bytes_are_collected_up_to_a_size_and_flushed_at_the_end) {
+TEST_F(Iof, BytesAreCollectedUpToASizeAndFlushedAtTheEnd) {
+    covers("IOF-23", "TLO-27");
     auto client = pull("*", "o", {"bsize=10"});
     for (const char* text : {"aaaa", "bbbb", "cccc", "dddd"})
         deliver(other_, 0, kOut, text);
@@ -160,7 +168,8 @@ TEST_F(Iof, IOF_23__TLO_27_bytes_are_collected_up_to_a_size_and_flushed_at_the_e
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, IOF_24_bytes_are_not_held_longer_than_asked) {
+TEST_F(Iof, BytesAreNotHeldLongerThanAsked) {
+    covers("IOF-24");
     auto client = pull("*", "o", {"bsize=1000", "btime=1"});
     deliver(other_, 0, kOut, "aa");
     deliver(other_, 0, kOut, "bb");
@@ -168,7 +177,8 @@ TEST_F(Iof, IOF_24_bytes_are_not_held_longer_than_asked) {
     end(client);
 }
 
-TEST_F(Iof, TLO_30__TLO_31_nothing_comes_after_deregistration) {
+TEST_F(Iof, NothingComesAfterDeregistration) {
+    covers("TLO-30", "TLO-31");
     auto client = pull("*", "o", {"bsize=1000"});
     deliver(other_, 0, kOut, "held");
     client.go_on();
@@ -181,7 +191,8 @@ TEST_F(Iof, TLO_30__TLO_31_nothing_comes_after_deregistration) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, IOF_06__IOF_27__IOF_29__TLO_22__TLO_23_the_client_marks_lines) {
+TEST_F(Iof, TheClientMarksLines) {
+    covers("IOF-06", "IOF-27", "IOF-29", "TLO-22", "TLO-23");
     auto client = pull("*", "oe", {"tag"});
     deliver(other_, 0, kOut, "begin");
     deliver(other_, 1, kErr, "whole\nnext");
@@ -198,7 +209,8 @@ TEST_F(Iof, IOF_06__IOF_27__IOF_29__TLO_22__TLO_23_the_client_marks_lines) {
     end(ranks);
 }
 
-TEST_F(Iof, TLO_28_without_a_function_output_goes_to_stdout) {
+TEST_F(Iof, WithoutAFunctionOutputGoesToStdout) {
+    covers("TLO-28");
     auto client = pull("*", "oe", {"merge"}, "show");
     deliver(other_, 0, kOut, "one ");
     deliver(other_, 1, kErr, "error\n");
@@ -214,7 +226,8 @@ TEST_F(Iof, TLO_28_without_a_function_output_goes_to_stdout) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, IOF_25_raw_output_is_not_assembled) {
+TEST_F(Iof, RawOutputIsNotAssembled) {
+    covers("IOF-25");
     auto client = pull("*", "o", {"raw"}, "show");
     deliver(other_, 0, kOut, "a");
     deliver(other_, 1, kOut, "b");
@@ -223,7 +236,8 @@ TEST_F(Iof, IOF_25_raw_output_is_not_assembled) {
     end(client);
 }
 
-TEST_F(Iof, IOF_31__IOF_34__TOOL_57_files_and_nothing_else) {
+TEST_F(Iof, FilesAndNothingElse) {
+    covers("IOF-31", "IOF-34", "TOOL-57");
     char folder[] = "/tmp/muster-iof-XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
     const std::string base = folder;
@@ -236,7 +250,8 @@ TEST_F(Iof, IOF_31__IOF_34__TOOL_57_files_and_nothing_else) {
     std::filesystem::remove_all(base);
 }
 
-TEST_F(Iof, IOF_15_a_file_that_cannot_be_written_is_an_event) {
+TEST_F(Iof, AFileThatCannotBeWrittenIsAnEvent) {
+    covers("IOF-15");
     auto client = pull("*", "o", {"file=/proc/nowhere/out"});
     deliver(other_, 0, kOut, "x\n");
     const std::string first = client.line(), second = client.line();
@@ -245,14 +260,15 @@ TEST_F(Iof, IOF_15_a_file_that_cannot_be_written_is_an_event) {
     end(client);
 }
 
-TEST_F(Iof, the_payload_is_the_callbacks_to_take) {
+TEST_F(Iof, ThePayloadIsTheCallbacksToTake) {
     auto client = pull("*", "o", {"take"});
     deliver(other_, 0, kOut, "mine");
     EXPECT_EQ(client.line(), "GOT 1 2 0 [mine]");
     end(client);
 }
 
-TEST_F(Iof, IOF_04__IOF_05__TLO_21_redirected_output_is_shown_again_when_the_reader_has_gone) {
+TEST_F(Iof, RedirectedOutputIsShownAgainWhenTheReaderHasGone) {
+    covers("IOF-04", "IOF-05", "TLO-21");
     // The default destination of this host is a file that its server writes.
     char folder[] = "/tmp/muster-iof-XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
@@ -287,7 +303,8 @@ TEST_F(Iof, IOF_04__IOF_05__TLO_21_redirected_output_is_shown_again_when_the_rea
     std::filesystem::remove_all(base);
 }
 
-TEST_F(Iof, IOF_18_local_output_comes_out_of_the_server) {
+TEST_F(Iof, LocalOutputComesOutOfTheServer) {
+    covers("IOF-18");
     char path[] = "/tmp/muster-iof-XXXXXX";
     const int file = mkstemp(path);
     ASSERT_GE(file, 0);
@@ -308,7 +325,8 @@ TEST_F(Iof, IOF_18_local_output_comes_out_of_the_server) {
     EXPECT_EQ(text, "shown here\n");
 }
 
-TEST_F(Iof, IOF_27__IOF_32_a_tool_that_shows_its_job_does_not_keep_it_from_the_jobs_files) {
+TEST_F(Iof, AToolThatShowsItsJobDoesNotKeepItFromTheJobsFiles) {
+    covers("IOF-27", "IOF-32");
     char folder[] = "/tmp/muster-iof-XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
     const std::string base = folder;
@@ -329,7 +347,8 @@ TEST_F(Iof, IOF_27__IOF_32_a_tool_that_shows_its_job_does_not_keep_it_from_the_j
 
 // --- input
 
-TEST_F(Iof, IOF_09__IOF_10__TLO_35__TLO_39_input_is_handed_to_the_host) {
+TEST_F(Iof, InputIsHandedToTheHost) {
+    covers("IOF-09", "IOF-10", "TLO-35", "TLO-39");
     for (const char* rank : {"2", "*"}) {
         auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push", other_.nspace, rank, "hello"});
         EXPECT_EQ(client.line(), "PUSHED SUCCESS");
@@ -395,7 +414,7 @@ TEST_F(Iof, OutputIsNotTheHostsToSuspend) {
         PMIX_ERR_BAD_PARAM);
 }
 
-TEST_F(Iof, an_empty_push_ends_the_input) {
+TEST_F(Iof, AnEmptyPushEndsTheInput) {
     auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push", other_.nspace, "0", "", "complete"});
     EXPECT_EQ(client.line(), "PUSHED SUCCESS");
     EXPECT_EQ(client.wait(), 0);
@@ -404,7 +423,8 @@ TEST_F(Iof, an_empty_push_ends_the_input) {
     EXPECT_TRUE(upcalls_->pushes()[0].has(PMIX_IOF_COMPLETE));
 }
 
-TEST_F(Iof, IOF_07__IOF_08__IOF_16__TLO_32_the_library_passes_on_stdin_to_its_end) {
+TEST_F(Iof, TheLibraryPassesOnStdinToItsEnd) {
+    covers("IOF-07", "IOF-08", "IOF-16", "TLO-32");
     auto client = host_->start_program(
         job_, 0, "/bin/sh",
         {"-c", "(printf 'line 1\\n'; printf 'line 2\\n') | exec " IOF_CLIENT " push_stdin " + other_.nspace +
@@ -424,7 +444,8 @@ TEST_F(Iof, IOF_07__IOF_08__IOF_16__TLO_32_the_library_passes_on_stdin_to_its_en
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, IOF_08_a_host_may_say_that_the_input_is_complete) {
+TEST_F(Iof, AHostMaySayThatTheInputIsComplete) {
+    covers("IOF-08");
     // As PRRTE does of its end; others may want no more of it. Neither is a failure, for which prun ends its
     // job.
     const std::string words = IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin";
@@ -451,7 +472,8 @@ TEST_F(Iof, IOF_08_a_host_may_say_that_the_input_is_complete) {
     EXPECT_EQ(failing.wait(), 0);
 }
 
-TEST_F(Iof, IOF_07_a_file_as_stdin) {
+TEST_F(Iof, AFileAsStdin) {
+    covers("IOF-07");
     auto client = host_->start_program(
         job_, 0, "/bin/sh",
         {"-c", "exec " IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin </proc/self/status"});
@@ -461,7 +483,8 @@ TEST_F(Iof, IOF_07_a_file_as_stdin) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, TLO_38_stdin_is_collected_by_size_and_by_time) {
+TEST_F(Iof, StdinIsCollectedBySizeAndByTime) {
+    covers("TLO-38");
     const std::string words = IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin bsize=";
     auto sized = host_->start_program(job_, 0, "/bin/sh",
                                       {"-c", "(printf aaaa; sleep 0.1; printf bbbb) | exec " + words + "8"});
@@ -483,7 +506,8 @@ TEST_F(Iof, TLO_38_stdin_is_collected_by_size_and_by_time) {
     EXPECT_EQ(timed.wait(), 0);
 }
 
-TEST_F(Iof, TLO_36_a_push_returns_before_it_calls_back_or_fails_at_once) {
+TEST_F(Iof, APushReturnsBeforeItCallsBackOrFailsAtOnce) {
+    covers("TLO-36");
     auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push_forms", other_.nspace, "0", "text"});
     EXPECT_EQ(client.line(), "PUSHED SUCCESS");       // the callback, after the call had returned
     EXPECT_EQ(client.line(), "BLOCKING SUCCESS");     // without callback
@@ -492,7 +516,8 @@ TEST_F(Iof, TLO_36_a_push_returns_before_it_calls_back_or_fails_at_once) {
     ASSERT_EQ(upcalls_->pushes().size(), 2u);
 }
 
-TEST_F(Iof, IOF_08_passing_on_stdin_is_stopped_by_a_push) {
+TEST_F(Iof, PassingOnStdinIsStoppedByAPush) {
+    covers("IOF-08");
     auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push_stop", other_.nspace, "0", "-", "stdin"});
     EXPECT_EQ(client.line(), "PUSHED SUCCESS");
     EXPECT_EQ(client.line(), "PUSHED SUCCESS");
@@ -501,7 +526,8 @@ TEST_F(Iof, IOF_08_passing_on_stdin_is_stopped_by_a_push) {
     EXPECT_TRUE(upcalls_->pushes()[0].null);
 }
 
-TEST_F(Iof, IOF_08_who_stops_it_does_not_wait_for_the_host) {
+TEST_F(Iof, WhoStopsItDoesNotWaitForTheHost) {
+    covers("IOF-08");
     // PRRTE's prterun stops it on the thread that would have to take what was read. The input stays open.
     upcalls_->hold();
     auto client = host_->start_program(
@@ -517,7 +543,8 @@ TEST_F(Iof, IOF_08_who_stops_it_does_not_wait_for_the_host) {
     EXPECT_TRUE(upcalls_->pushes().back().null);
 }
 
-TEST_F(Iof, IOF_07_stdin_is_pushed_in_pieces_that_hosts_take) {
+TEST_F(Iof, StdinIsPushedInPiecesThatHostsTake) {
+    covers("IOF-07");
     // PRRTE copies what is pushed into a buffer of its own without a look at its length.
     auto client = host_->start_program(
         job_, 0, "/bin/sh",
@@ -534,7 +561,8 @@ TEST_F(Iof, IOF_07_stdin_is_pushed_in_pieces_that_hosts_take) {
     EXPECT_LE(longest, 4096u);
 }
 
-TEST(IofHost, IOF_11__TLO_33_a_host_without_forwarding) {
+TEST(IofHost, AHostWithoutForwarding) {
+    covers("IOF-11", "TLO-33");
     Host host;
     const auto job = host.start_job(1);
     auto pulling = host.start_program(job, 0, IOF_CLIENT, {"pull", job.nspace, "0", "o"});

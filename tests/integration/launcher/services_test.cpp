@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "tests/covers.hpp"
 #include "tools/muster/jobs/job_message.hpp"
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/control.hpp"
@@ -111,7 +112,8 @@ class DirectoryTest : public ::testing::Test {
     uint64_t next = 1, last = 0;
 };
 
-TEST_F(DirectoryTest, SRV_78_a_key_is_published_once_in_each_range) {
+TEST_F(DirectoryTest, AKeyIsPublishedOnceInEachRange) {
+    covers("SRV-78");
     EXPECT_EQ(publish({"job", 0}, "a"), PMIX_SUCCESS);
     EXPECT_EQ(publish({"job", 1}, "a"), PMIX_ERR_DUPLICATE_KEY);
     EXPECT_EQ(publish({"other", 0}, "a"), PMIX_ERR_DUPLICATE_KEY);
@@ -188,7 +190,8 @@ class GatherTest : public ::testing::Test {
     const std::vector<ProcName> all = {{"job", PMIX_RANK_WILDCARD}};
 };
 
-TEST_F(GatherTest, SRV_71_ends_when_each_node_with_a_member_has_given_its_part) {
+TEST_F(GatherTest, EndsWhenEachNodeWithAMemberHasGivenItsPart) {
+    covers("SRV-71");
     EXPECT_EQ(add(0, all), PMIX_SUCCESS);
     EXPECT_EQ(add(0, all), PMIX_SUCCESS);  // the next one
     EXPECT_TRUE(done.empty());

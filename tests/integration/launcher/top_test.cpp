@@ -15,7 +15,7 @@ std::vector<TopRow> rows(unsigned count) {
     return rows;
 }
 
-TEST(Top, shows_each_process_in_a_line) {
+TEST(Top, ShowsEachProcessInALine) {
     auto two = rows(2);
     two[1].wait = "fence: 1 of 2 are in, not job@1:0";
     two[1].memory = 20L * 1024 * 1024;
@@ -27,7 +27,7 @@ TEST(Top, shows_each_process_in_a_line) {
         "job@1     1 node0      101 RUNNING     20G ring           fence: 1 of 2 are in, not job@1:0\n");
 }
 
-TEST(Top, keeps_to_the_size_of_the_terminal) {
+TEST(Top, KeepsToTheSizeOfTheTerminal) {
     const std::string table = top_table(rows(100), 6, 30);
     size_t lines = 0;
     for (size_t at = 0; at < table.size(); ++lines) {
@@ -41,7 +41,7 @@ TEST(Top, keeps_to_the_size_of_the_terminal) {
     EXPECT_EQ(top_table({}, 6, 80).find("JOB"), 0U);
 }
 
-TEST(Top, shows_no_control_characters_of_names) {
+TEST(Top, ShowsNoControlCharactersOfNames) {
     auto one = rows(1);
     one[0].program = "/tmp/\033[2Jx\ny";
     EXPECT_NE(top_table(one, 0, 0).find("?[2Jx?y"), std::string::npos);

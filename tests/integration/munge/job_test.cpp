@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "tests/covers.hpp"
 #include "tests/integration/host.hpp"
 #include "tests/integration/munge/munged.hpp"
 
@@ -34,7 +35,8 @@ class MungeJob : public testing::Test {
     std::optional<Munged> munged_;
 };
 
-TEST_F(MungeJob, SRV_30_a_client_with_a_credential_of_munge_is_let_in) {
+TEST_F(MungeJob, AClientWithACredentialOfMungeIsLetIn) {
+    covers("SRV-30");
     use("munge");
     Host host;
     const auto job = host.start_job(2);
@@ -42,7 +44,8 @@ TEST_F(MungeJob, SRV_30_a_client_with_a_credential_of_munge_is_let_in) {
     EXPECT_EQ(run(host, job, 1, {"plain"}), "INIT PMIX_SUCCESS");
 }
 
-TEST_F(MungeJob, SRV_30_one_that_is_registered_for_another_user_is_not) {
+TEST_F(MungeJob, OneThatIsRegisteredForAnotherUserIsNot) {
+    covers("SRV-30");
     use("munge");
     Host host;
     const auto job = host.start_job(1);

@@ -2,6 +2,7 @@
 // Tools and the servers that they find (Standard: Tools and Debuggers, Connection Mechanisms): tool.cpp plays
 // both.
 #include "tests/integration/tools/tools.hpp"
+#include "tests/covers.hpp"
 
 #include <pmix_common.h>
 
@@ -15,7 +16,8 @@ using namespace muster::tests;
 
 // --- the files of a server ---
 
-TEST_F(Tools, TOOL_08__TOOL_13__TOOL_14__TOOL_16__TOOL_19_a_server_writes_its_files_and_takes_them_back) {
+TEST_F(Tools, AServerWritesItsFilesAndTakesThemBack) {
+    covers("TOOL-08", "TOOL-13", "TOOL-14", "TOOL-16", "TOOL-19");
     auto one = server("one", {"tools", "session"});
     const std::string by_pid = session_file(std::to_string(one->pid()));
     const std::string text = text_of(by_pid);
@@ -37,7 +39,8 @@ TEST_F(Tools, TOOL_08__TOOL_13__TOOL_14__TOOL_16__TOOL_19_a_server_writes_its_fi
         ADD_FAILURE() << entry.path() << " was left behind";
 }
 
-TEST_F(Tools, TOOL_15_a_file_of_a_living_server_stays_its_own) {
+TEST_F(Tools, AFileOfALivingServerStaysItsOwn) {
+    covers("TOOL-15");
     auto one = server("one", {"tools", "session"});
     auto two = server("two", {"tools", "session"});
     EXPECT_TRUE(begins(text_of(session_file()), "one.0;"));
@@ -46,7 +49,8 @@ TEST_F(Tools, TOOL_15_a_file_of_a_living_server_stays_its_own) {
     EXPECT_TRUE(begins(text_of(session_file()), "one.0;"));
 }
 
-TEST_F(Tools, TOOL_09__TOOL_10__TOOL_11__TOOL_33_one_system_server_and_the_tools_that_ask_for_it) {
+TEST_F(Tools, OneSystemServerAndTheToolsThatAskForIt) {
+    covers("TOOL-09", "TOOL-10", "TOOL-11", "TOOL-33");
     EXPECT_EQ(outcome("init:system"), "init PMIX_ERR_UNREACH");
     auto one = server("one", {"syssupport"});
     EXPECT_TRUE(begins(text_of(system_file()), "one.0;"));
@@ -60,7 +64,8 @@ TEST_F(Tools, TOOL_09__TOOL_10__TOOL_11__TOOL_33_one_system_server_and_the_tools
     EXPECT_TRUE(begins(outcome("init:system"), "init PMIX_SUCCESS tool-"));
 }
 
-TEST_F(Tools, TOOL_17__TOOL_18__TOOL_29__TOOL_40_files_at_a_given_path) {
+TEST_F(Tools, FilesAtAGivenPath) {
+    covers("TOOL-17", "TOOL-18", "TOOL-29", "TOOL-40");
     const std::string given = dir_ + "/a/b/given", by_variable = dir_ + "/by-variable";
     EXPECT_EQ(outcome("init:file=" + given + ",retries=1"), "init PMIX_ERR_UNREACH");
     Process one({"serve", "one", "rendezvous=" + given},
@@ -74,9 +79,9 @@ TEST_F(Tools, TOOL_17__TOOL_18__TOOL_29__TOOL_40_files_at_a_given_path) {
 
 // --- the chain ---
 
-TEST_F(
-    Tools,
-    TOOL_01__TOOL_07__TOOL_30__TOOL_31__TOOL_32__TOOL_35__TOOL_39__TLO_01__TLO_02__TLO_05__TLO_06_ways_to_a_server) {
+TEST_F(Tools, WaysToAServer) {
+    covers("TOOL-01", "TOOL-07", "TOOL-30", "TOOL-31", "TOOL-32", "TOOL-35", "TOOL-39", "TLO-01", "TLO-02",
+           "TLO-05", "TLO-06");
     auto one = server("one");
     auto two = server("two");
     const std::string uri = text_of(session_file("two")).substr(0, text_of(session_file("two")).find('\n'));
@@ -95,14 +100,16 @@ TEST_F(
     EXPECT_EQ(outcome("init:tcp=two.0;usock:///nowhere"), "init PMIX_ERR_NOT_SUPPORTED");
 }
 
-TEST_F(Tools, TOOL_36__TOOL_31__TOOL_32__TLO_03_a_way_that_was_chosen_is_the_only_one) {
+TEST_F(Tools, AWayThatWasChosenIsTheOnlyOne) {
+    covers("TOOL-36", "TOOL-31", "TOOL-32", "TLO-03");
     auto one = server("one");
     for (const char* way :
          {"nspace=none", "pid=1", "system", "file=/nonexistent", "uri=x.0;tcp4://127.0.0.1:1"})
         EXPECT_EQ(outcome(std::string("init:retries=1,") + way), "init PMIX_ERR_UNREACH") << way;
 }
 
-TEST_F(Tools, TOOL_34__TLO_04_the_system_server_first_if_there_is_one) {
+TEST_F(Tools, TheSystemServerFirstIfThereIsOne) {
+    covers("TOOL-34", "TLO-04");
     auto one = server("one");
     auto process = tool({"init:first", "servers"});
     process->line();
@@ -113,7 +120,8 @@ TEST_F(Tools, TOOL_34__TLO_04_the_system_server_first_if_there_is_one) {
     EXPECT_EQ(process->line(), "servers PMIX_SUCCESS system:0");
 }
 
-TEST_F(Tools, TOOL_34_a_system_server_that_refuses_is_passed_over) {
+TEST_F(Tools, ASystemServerThatRefusesIsPassedOver) {
+    covers("TOOL-34");
     auto one = server("one");
     auto system = server("system", {"syssupport", "policy=refuse"});
     auto process = tool({"init:first", "servers"});
@@ -121,7 +129,8 @@ TEST_F(Tools, TOOL_34_a_system_server_that_refuses_is_passed_over) {
     EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0");
 }
 
-TEST_F(Tools, TOOL_37__TOOL_49_waits_for_a_server_that_comes_late) {
+TEST_F(Tools, WaitsForAServerThatComesLate) {
+    covers("TOOL-37", "TOOL-49");
     auto process = tool({"wait", "init:nspace=late,retries=60,delay=1"});
     EXPECT_EQ(process->line(), "wait");
     process->go_on();
@@ -130,13 +139,15 @@ TEST_F(Tools, TOOL_37__TOOL_49_waits_for_a_server_that_comes_late) {
     EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
 }
 
-TEST_F(Tools, TOOL_49_gives_up_in_time) {
+TEST_F(Tools, GivesUpInTime) {
+    covers("TOOL-49");
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(outcome("init:nspace=none,retries=1000,delay=1,timeout=1"), "init PMIX_ERR_UNREACH");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
-TEST_F(Tools, TOOL_24__TOOL_27__TOOL_50__TOOL_51__TOOL_20_life_without_a_server) {
+TEST_F(Tools, LifeWithoutAServer) {
+    covers("TOOL-24", "TOOL-27", "TOOL-50", "TOOL-51", "TOOL-20");
     const std::string own = "init PMIX_SUCCESS " + host_name() + ":";
     auto process = tool({"init:none", "connected", "servers", "query:of.us", "size:elsewhere", "finalize"});
     EXPECT_TRUE(begins(process->line(), own));
@@ -180,7 +191,8 @@ TEST_F(Tools, KnowAJobOfTheirOwnWhereNobodyTellsThemOfIt) {
 
 // --- who a tool is, and who decides ---
 
-TEST_F(Tools, TOOL_22__TOOL_23__TOOL_42_names_of_tools) {
+TEST_F(Tools, NamesOfTools) {
+    covers("TOOL-22", "TOOL-23", "TOOL-42");
     auto one = server("one");
     EXPECT_EQ(outcome("init:name=mine"), "init PMIX_SUCCESS mine:0");
     EXPECT_EQ(outcome("init:name=mine,rank=4"), "init PMIX_SUCCESS mine:4");
@@ -188,7 +200,8 @@ TEST_F(Tools, TOOL_22__TOOL_23__TOOL_42_names_of_tools) {
     EXPECT_EQ(outcome("init:rank=4"), "init PMIX_ERR_BAD_PARAM");
 }
 
-TEST_F(Tools, TOOL_22_ranks_that_no_process_has_are_no_ranks_of_tools) {
+TEST_F(Tools, RanksThatNoProcessHasAreNoRanksOfTools) {
+    covers("TOOL-22");
     auto one = server("one", {"tools", "policy=quiet"});
     for (const pmix_rank_t rank : {PMIX_RANK_UNDEF, PMIX_RANK_WILDCARD, PMIX_RANK_VALID}) {
         for (const std::string where : {"none", "nspace=one", "optional"})
@@ -199,7 +212,8 @@ TEST_F(Tools, TOOL_22_ranks_that_no_process_has_are_no_ranks_of_tools) {
               "init PMIX_SUCCESS mine:" + std::to_string(PMIX_RANK_VALID - 1));
 }
 
-TEST_F(Tools, TOOL_51_an_attach_that_need_not_be_says_that_there_is_no_server) {
+TEST_F(Tools, AnAttachThatNeedNotBeSaysThatThereIsNoServer) {
+    covers("TOOL-51");
     auto process = tool({"init:none,name=mine", "attach:optional,nspace=none,retries=1", "servers"});
     EXPECT_EQ(process->line(), "init PMIX_SUCCESS mine:0");
     EXPECT_EQ(process->line(), "attach PMIX_SUCCESS mine:0 :" + std::to_string(PMIX_RANK_UNDEF));
@@ -207,7 +221,8 @@ TEST_F(Tools, TOOL_51_an_attach_that_need_not_be_says_that_there_is_no_server) {
     EXPECT_EQ(process->wait(), 0);
 }
 
-TEST_F(Tools, TOOL_26_names_are_given_once) {
+TEST_F(Tools, NamesAreGivenOnce) {
+    covers("TOOL-26");
     auto one = server("one", {"tools", "policy=twins"});
     auto first = tool({"init", "wait"});
     EXPECT_EQ(first->line(), "init PMIX_SUCCESS twin:0");
@@ -226,7 +241,8 @@ TEST_F(Tools, TOOL_26_names_are_given_once) {
     }
 }
 
-TEST_F(Tools, TOOL_03__TOOL_05__TOOL_06_the_host_decides) {
+TEST_F(Tools, TheHostDecides) {
+    covers("TOOL-03", "TOOL-05", "TOOL-06");
     auto hookless = server("hookless", {"tools", "hookless"});
     auto refusing = server("refusing", {"tools", "policy=refuse"});
     auto nameless = server("nameless", {"tools", "policy=nameless"});
@@ -257,7 +273,8 @@ TEST_F(Tools, LearnOfTheirJobWhatTheHostRegistersWhileItIsAsked) {
 
 // --- several servers ---
 
-TEST_F(Tools, TOOL_20__TOOL_21__TOOL_25__TOOL_28__TOOL_53__TOOL_47__TLO_14_several_servers) {
+TEST_F(Tools, SeveralServers) {
+    covers("TOOL-20", "TOOL-21", "TOOL-25", "TOOL-28", "TOOL-53", "TOOL-47", "TLO-14");
     auto one = server("one");
     auto two = server("two");
     auto process =
@@ -293,14 +310,15 @@ TEST_F(Tools, TOOL_20__TOOL_21__TOOL_25__TOOL_28__TOOL_53__TOOL_47__TLO_14_sever
     EXPECT_EQ(process->wait(), 0);
 }
 
-TEST_F(Tools, TOOL_54_waiting_for_a_server_that_does_not_come_ends_in_time) {
+TEST_F(Tools, WaitingForAServerThatDoesNotComeEndsInTime) {
+    covers("TOOL-54");
     auto one = server("one");
     auto process = tool({"init", "set:two,wait,timeout=1"});
     process->line();
     EXPECT_EQ(process->line(), "set PMIX_ERR_TIMEOUT");
 }
 
-TEST_F(Tools, a_lost_server_is_an_event_and_the_tool_goes_on) {
+TEST_F(Tools, ALostServerIsAnEventAndTheToolGoesOn) {
     auto one = server("one");
     auto two = server("two");
     auto process =
@@ -326,7 +344,7 @@ TEST_F(Tools, a_lost_server_is_an_event_and_the_tool_goes_on) {
 
 // --- goodbyes ---
 
-TEST_F(Tools, a_tool_that_ends_waits_for_no_server_of_ours) {
+TEST_F(Tools, AToolThatEndsWaitsForNoServerOfOurs) {
     auto one = server("one", {"tools", "policy=quiet"});
     auto process = tool({"init:nspace=one", "wait", "finalize"});
     EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
@@ -340,7 +358,7 @@ TEST_F(Tools, a_tool_that_ends_waits_for_no_server_of_ours) {
     EXPECT_TRUE(begins(outcome("init:nspace=one"), "init PMIX_SUCCESS"));
 }
 
-TEST_F(Tools, a_host_may_give_a_name_again_once_its_tool_has_ended) {
+TEST_F(Tools, AHostMayGiveANameAgainOnceItsToolHasEnded) {
     auto one = server("one", {"tools", "policy=twins"});
     for (int i = 0; i < 50; ++i) {
         auto process = tool({"init:nspace=one", "finalize"});
@@ -354,7 +372,7 @@ TEST_F(Tools, a_host_may_give_a_name_again_once_its_tool_has_ended) {
 
 // --- files that are not to be trusted ---
 
-TEST_F(Tools, a_tool_that_only_asks_has_no_thread_and_sees_all_the_same_who_has_gone) {
+TEST_F(Tools, AToolThatOnlyAsksHasNoThreadAndSeesAllTheSameWhoHasGone) {
     auto one = server("one", {"tools", "policy=quiet"});
     auto two = server("two", {"tools", "policy=quiet"});
     auto process = tool({"init:nspace=one", "attach:nspace=two", "size:job-of-one", "alone", "connected",
@@ -378,7 +396,7 @@ TEST_F(Tools, a_tool_that_only_asks_has_no_thread_and_sees_all_the_same_who_has_
     EXPECT_EQ(process->wait(), 0);
 }
 
-TEST_F(Tools, files_that_are_not_to_be_trusted_are_refused_with_the_reason) {
+TEST_F(Tools, FilesThatAreNotToBeTrustedAreRefusedWithTheReason) {
     auto one = server("one");
     const std::string good = text_of(session_file("one"));
     struct Case {
@@ -419,7 +437,7 @@ TEST_F(Tools, files_that_are_not_to_be_trusted_are_refused_with_the_reason) {
     EXPECT_TRUE(begins(outcome("init"), "init PMIX_SUCCESS"));
 }
 
-TEST_F(Tools, why_there_is_no_server_is_said_to_who_asks) {
+TEST_F(Tools, WhyThereIsNoServerIsSaidToWhoAsks) {
     const std::string nowhere = dir_ + "/nowhere";
     for (const std::string verbose : {"0", "1"}) {
         testing::internal::CaptureStderr();
@@ -442,7 +460,8 @@ TEST_F(Tools, why_there_is_no_server_is_said_to_who_asks) {
 
 // --- launchers ---
 
-TEST_F(Tools, TOOL_02__TLO_12__TLO_13_a_launcher_is_a_server_too) {
+TEST_F(Tools, ALauncherIsAServerToo) {
+    covers("TOOL-02", "TLO-12", "TLO-13");
     auto one = server("one");
     auto launcher = tool({"init:launcher,name=starter,nspace=one", "module", "wait", "servers", "finalize"});
     EXPECT_EQ(launcher->line(), "init PMIX_SUCCESS starter:0");
@@ -461,7 +480,8 @@ TEST_F(Tools, TOOL_02__TLO_12__TLO_13_a_launcher_is_a_server_too) {
     EXPECT_FALSE(fs::exists(session_file("starter")));
 }
 
-TEST_F(Tools, TOOL_43__TOOL_45__TOOL_46__TOOL_68__TOOL_69__TOOL_70_a_tool_calls_the_one_that_started_it) {
+TEST_F(Tools, AToolCallsTheOneThatStartedIt) {
+    covers("TOOL-43", "TOOL-45", "TOOL-46", "TOOL-68", "TOOL-69", "TOOL-70");
     auto one = server("one");
     auto starter = tool({"init:launcher,name=starter,none", "module", "wait"});
     starter->line();
@@ -490,7 +510,8 @@ TEST_F(Tools, TOOL_43__TOOL_45__TOOL_46__TOOL_68__TOOL_69__TOOL_70_a_tool_calls_
     EXPECT_EQ(started->line(), "finalize PMIX_SUCCESS");
 }
 
-TEST_F(Tools, TOOL_44_the_file_that_a_parent_names) {
+TEST_F(Tools, TheFileThatAParentNames) {
+    covers("TOOL-44");
     auto one = server("one", {"rendezvous=" + dir_ + "/there"});
     auto joined = tool({"init", "servers"}, {"PMIX_LAUNCHER_RNDZ_FILE=" + dir_ + "/there"});
     joined->line();
@@ -564,7 +585,7 @@ class Size {
     size_t files_ = files_below(folder_);
 };
 
-TEST_F(Tools, attaching_and_detaching_again_and_again_grows_nothing) {
+TEST_F(Tools, AttachingAndDetachingAgainAndAgainGrowsNothing) {
     const long rounds = rounds_or(150);
     auto one = server("one", {"tools", "policy=quiet"});
     const std::string many = std::to_string(rounds) + ",nspace=one";
@@ -589,7 +610,7 @@ TEST_F(Tools, attaching_and_detaching_again_and_again_grows_nothing) {
     EXPECT_EQ(process->wait(), 0);
 }
 
-TEST_F(Tools, many_tools_one_after_the_other_grow_no_server) {
+TEST_F(Tools, ManyToolsOneAfterTheOtherGrowNoServer) {
     const long rounds = rounds_or(30);
     auto one = server("one", {"tools", "policy=quiet"});
     const auto lives = [&](long count) {
@@ -610,7 +631,7 @@ TEST_F(Tools, many_tools_one_after_the_other_grow_no_server) {
     of_server.expect_same_after(rounds, "the server");
 }
 
-TEST_F(Tools, tools_that_die_while_the_host_thinks_leave_nothing) {
+TEST_F(Tools, ToolsThatDieWhileTheHostThinksLeaveNothing) {
     auto one = server("one", {"tools", "policy=silent"});
     const size_t before = descriptors_of(one->pid());
     for (int i = 0; i < 5; ++i) {

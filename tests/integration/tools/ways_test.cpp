@@ -12,6 +12,7 @@
 #include <pmix_common.h>
 
 #include "framework/base/unique_fd.hpp"
+#include "tests/covers.hpp"
 #include "tests/integration/tools/tools.hpp"
 
 namespace {
@@ -21,7 +22,8 @@ using namespace muster::tests;
 
 // --- where the files are ---
 
-TEST_F(Tools, TOOL_12_session_files_are_where_attribute_or_environment_say) {
+TEST_F(Tools, SessionFilesAreWhereAttributeOrEnvironmentSay) {
+    covers("TOOL-12");
     const std::string given = dir_ + "/given", variable = dir_ + "/variable", common = dir_ + "/common";
     for (const std::string& folder : {given, variable, common})
         fs::create_directory(folder);
@@ -67,7 +69,8 @@ bool listens(const std::string& address, const std::string& port) {
     return ::connect(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof where) == 0;
 }
 
-TEST_F(Tools, TOOL_04_tools_of_other_nodes_need_an_attribute_of_their_own) {
+TEST_F(Tools, ToolsOfOtherNodesNeedAnAttributeOfTheirOwn) {
+    covers("TOOL-04");
     const auto address_in = [](const std::string& text) {
         const size_t at = text.find("tcp4://") + 7;
         return text.substr(at, text.find(':', at) - at);
@@ -114,7 +117,8 @@ class OtherNode {
     bool there_ = false;
 };
 
-TEST_F(Tools, TOOL_04_a_tool_of_another_node_is_refused_without_that_attribute) {
+TEST_F(Tools, AToolOfAnotherNodeIsRefusedWithoutThatAttribute) {
+    covers("TOOL-04");
     if (geteuid() != 0) GTEST_SKIP() << "only root can make a network";
     const OtherNode node;
     if (!node.there()) GTEST_SKIP() << "no network can be made here";
@@ -141,7 +145,8 @@ TEST_F(Tools, TOOL_04_a_tool_of_another_node_is_refused_without_that_attribute) 
 
 // --- what may be said of the server ---
 
-TEST_F(Tools, TOOL_48_the_host_of_a_server_and_its_uri_at_init_and_at_attach) {
+TEST_F(Tools, TheHostOfAServerAndItsUriAtInitAndAtAttach) {
+    covers("TOOL-48");
     auto one = server("one");
     auto two = server("two");
     const std::string by_pid = "pid=" + std::to_string(two->pid());
@@ -161,7 +166,8 @@ TEST_F(Tools, TOOL_48_the_host_of_a_server_and_its_uri_at_init_and_at_attach) {
     EXPECT_TRUE(begins(outcome("init:" + elsewhere), "init PMIX_SUCCESS"));
 }
 
-TEST_F(Tools, TOOL_52_files_that_are_named_by_attribute) {
+TEST_F(Tools, FilesThatAreNamedByAttribute) {
+    covers("TOOL-52");
     const std::string there = dir_ + "/there", also = dir_ + "/also";
     auto one = server("one", {"rendezvous=" + there});
     auto launcher = tool({"init:none,launcher,name=starter,rendezvous=" + also, "module", "wait"});
@@ -176,7 +182,8 @@ TEST_F(Tools, TOOL_52_files_that_are_named_by_attribute) {
 
 // --- other users ---
 
-TEST_F(Tools, TOOL_19_a_tool_of_another_user_needs_the_leave_of_the_host) {
+TEST_F(Tools, AToolOfAnotherUserNeedsTheLeaveOfTheHost) {
+    covers("TOOL-19");
     if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
     auto closed = server("closed");
     auto open = server("open", {"tools", "foreign"});
@@ -200,7 +207,7 @@ TEST_F(Tools, TOOL_19_a_tool_of_another_user_needs_the_leave_of_the_host) {
 
 // --- tools that are no good ---
 
-TEST_F(Tools, a_proof_that_a_server_does_not_take_gives_way_to_the_next) {
+TEST_F(Tools, AProofThatAServerDoesNotTakeGivesWayToTheNext) {
     auto one = server("one", {"tools"});
     const std::string uri = text_of(session_file("one"));
     const auto with = [&](const std::string& step, const char* modules) {
@@ -234,7 +241,7 @@ TEST_F(Tools, a_proof_that_a_server_does_not_take_gives_way_to_the_next) {
     EXPECT_EQ(strict->line(), "(end)");
 }
 
-TEST_F(Tools, those_that_say_nothing_or_end_at_any_point_leave_nothing) {
+TEST_F(Tools, ThoseThatSayNothingOrEndAtAnyPointLeaveNothing) {
     auto one = server("one", {"tools", "policy=quiet"});
     const std::string text = text_of(session_file("one"));
     const size_t at = text.find(':', text.find("tcp4://") + 7) + 1;
@@ -275,7 +282,8 @@ TEST_F(Tools, those_that_say_nothing_or_end_at_any_point_leave_nothing) {
 
 // --- what is to be known before one connects ---
 
-TEST_F(Tools, TOOL_38_the_servers_of_this_node) {
+TEST_F(Tools, TheServersOfThisNode) {
+    covers("TOOL-38");
     EXPECT_EQ(tool({"init:none", "servers-here"})->wait(), 0);
     auto one = server("one", {"tools", "session"});
     auto two = server("two", {"syssupport"});
@@ -294,7 +302,8 @@ TEST_F(Tools, TOOL_38_the_servers_of_this_node) {
     }
 }
 
-TEST_F(Tools, TOOL_94_a_server_tells_its_namespaces_where_its_host_does_not) {
+TEST_F(Tools, AServerTellsItsNamespacesWhereItsHostDoesNot) {
+    covers("TOOL-94");
     auto one = server("one", {"tools", "queryless"});
     auto process = tool({"init", "query:pmix.qry.ns", "table:job-of-one", "support:host,PMIx_Spawn"});
     process->line();

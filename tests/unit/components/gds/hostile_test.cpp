@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Registrations that contradict themselves, are of wrong types, too large, too deep: refused with the
 // attribute's name, and nothing has changed.
+#include "tests/covers.hpp"
 #include "tests/unit/components/gds/store_fixture.hpp"
 
 namespace muster {
@@ -144,7 +145,8 @@ TEST_F(Hostile, ArraysThatDoNotSayWhatTheyAreAbout) {
     refused(one(PMIX_JOB_SIZE, Value::from(uint32_t{UINT32_MAX})), PMIX_ERR_OUT_OF_RESOURCE, PMIX_JOB_SIZE);
 }
 
-TEST_F(Hostile, SRV_07_NamesAndCounts) {
+TEST_F(Hostile, NamesAndCounts) {
+    covers("SRV-07");
     EXPECT_EQ(store_->register_job(nullptr, 0, {}).status(), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(store_->register_job("", 0, {}).status(), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(store_->register_job("job", -1, {}).status(), PMIX_ERR_BAD_PARAM);
@@ -181,7 +183,8 @@ TEST_F(Hostile, NestedAHundredDeep) {
     }
 }
 
-TEST_F(Hostile, SRV_08_NoDataRegistersTheNamespaceOnly) {
+TEST_F(Hostile, NoDataRegistersTheNamespaceOnly) {
+    covers("SRV-08");
     Info info = maps("alpha", "0-1");
     info.add(PMIX_REGISTER_NODATA, true);
     ASSERT_TRUE(add(info));

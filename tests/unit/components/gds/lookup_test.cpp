@@ -2,6 +2,7 @@
 // Posting and looking up: realms, scopes, qualifiers, pointers, resources, peers and nodes.
 #include <set>
 
+#include "tests/covers.hpp"
 #include "tests/unit/components/gds/store_fixture.hpp"
 
 namespace muster {
@@ -362,7 +363,8 @@ TEST_F(Lookups, PeersAndNodesOfOneJobAndOfAll) {
     EXPECT_EQ(get(PMIX_NODE_SIZE, {.nspace = "a", .hostname = "beta"}), "u2");
 }
 
-TEST_F(Lookups, SRV_27_DeregisteringAndForgetting) {
+TEST_F(Lookups, DeregisteringAndForgetting) {
+    covers("SRV-27");
     ASSERT_TRUE(add(maps("alpha", "0-1")));
     ASSERT_EQ(post(0, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);
     ASSERT_EQ(post(1, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "framework/preg/regex2.hpp"
+#include "tests/covers.hpp"
 #include "tests/unit/components/gds/store_fixture.hpp"
 
 namespace muster {
@@ -12,7 +13,8 @@ using Register = StoreTest;
 
 constexpr char kNoSuchKey[] = "error -46";
 
-TEST_F(Register, SRV_19_JobLevelFactsFollowFromTheMaps) {
+TEST_F(Register, JobLevelFactsFollowFromTheMaps) {
+    covers("SRV-19");
     ASSERT_TRUE(add(maps("alpha,beta,gamma", "0-1;2,4;3")));
     EXPECT_EQ(get(PMIX_JOB_SIZE), "u5");
     EXPECT_EQ(get(PMIX_MAX_PROCS), "u5");
@@ -33,7 +35,8 @@ TEST_F(Register, SRV_19_JobLevelFactsFollowFromTheMaps) {
     EXPECT_EQ(get(PMIX_NSPACE), "sjob");
 }
 
-TEST_F(Register, SRV_19_ProcessFactsFollowFromTheMaps) {
+TEST_F(Register, ProcessFactsFollowFromTheMaps) {
+    covers("SRV-19");
     ASSERT_TRUE(add(maps("alpha,beta,gamma", "0-1;2,4;3")));
     EXPECT_EQ(of_rank(4, PMIX_HOSTNAME), "sbeta");
     EXPECT_EQ(of_rank(4, PMIX_NODEID), "u1");
@@ -49,7 +52,8 @@ TEST_F(Register, SRV_19_ProcessFactsFollowFromTheMaps) {
     EXPECT_EQ(of_rank(4, PMIX_GLOBAL_RANK), kNoSuchKey) << "nothing says where the job starts in the session";
 }
 
-TEST_F(Register, SRV_19_NodeRanksSpanTheJobsOfANode) {
+TEST_F(Register, NodeRanksSpanTheJobsOfANode) {
+    covers("SRV-19");
     ASSERT_TRUE(add(maps("alpha,beta", "0-2;3"), 0, "first"));
     Info second = maps("beta,alpha,gamma", "0,2;1,4;3");
     add_array(second, PMIX_PROC_INFO_ARRAY, PMIX_RANK, uint32_t{4}, PMIX_NODE_RANK, uint16_t{9});
@@ -158,7 +162,8 @@ TEST_F(Register, AnAttributeWithoutItsObjectIsRefused) {
     EXPECT_FALSE(add(info, 0, "hollow"));
 }
 
-TEST_F(Register, SRV_12_ArraysAloneAreEnough) {
+TEST_F(Register, ArraysAloneAreEnough) {
+    covers("SRV-12");
     Info info;
     info.add(PMIX_JOB_SIZE, uint32_t{3});
     add_array(info, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "beta", PMIX_NODEID, uint32_t{7}, PMIX_LOCAL_PEERS,
@@ -184,7 +189,8 @@ TEST_F(Register, SRV_12_ArraysAloneAreEnough) {
     EXPECT_EQ(get(PMIX_LOCAL_PEERS), "s0");
 }
 
-TEST_F(Register, SRV_13_SeveralApplications) {
+TEST_F(Register, SeveralApplications) {
+    covers("SRV-13");
     Info info = maps("alpha,beta", "0-2;3-5", 6);
     info.add(PMIX_JOB_NUM_APPS, uint32_t{2});
     add_array(info, PMIX_APP_INFO_ARRAY, PMIX_APPNUM, uint32_t{0}, PMIX_APP_SIZE, uint32_t{2}, PMIX_APPLDR,
@@ -206,7 +212,8 @@ TEST_F(Register, SRV_13_SeveralApplications) {
     EXPECT_EQ(get(PMIX_APP_SIZE, {.appnum = 2}), kNoSuchKey);
 }
 
-TEST_F(Register, SRV_13_WhatApplicationsHaveOfNodes) {
+TEST_F(Register, WhatApplicationsHaveOfNodes) {
+    covers("SRV-13");
     const auto of_app = [](uint32_t app, const char* size, const char* node, const char* peers,
                            uint32_t count) {
         Info info = entries(PMIX_APPNUM, app, PMIX_WDIR, size);

@@ -3,6 +3,7 @@
 // input.
 #include <gtest/gtest.h>
 
+#include "tests/covers.hpp"
 #include "tests/unit/components/preg/instances.hpp"
 
 namespace muster {
@@ -51,7 +52,8 @@ class PregTest : public testing::Test {
 
 const std::string kBad = "error " + std::to_string(PMIX_ERR_BAD_PARAM);
 
-TEST_F(PregTest, SRV_04_SRV_06_TheFormsOfTheStandard) {
+TEST_F(PregTest, TheFormsOfTheStandard) {
+    covers("SRV-04", "SRV-06");
     const Bytes nodes = std::move(*generate_node_regex(
         pregs_.all(), "odin009.org,odin010.org,odin011.org,odin012.org,odin[102-107].org"));
     EXPECT_EQ(text(nodes), "pmix:odin[009-012,102-107].org\0"sv);

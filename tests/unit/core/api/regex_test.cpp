@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "tests/covers.hpp"
+
 namespace {
 
 std::string generate(pmix_status_t (*function)(const char*, char**), const char* input) {
@@ -19,17 +21,20 @@ std::string generate(pmix_status_t (*function)(const char*, char**), const char*
     return text;
 }
 
-TEST(GenerateRegex, SRV_03_SRV_04_TheExampleOfTheStandard) {
+TEST(GenerateRegex, TheExampleOfTheStandard) {
+    covers("SRV-03", "SRV-04");
     EXPECT_EQ(
         generate(PMIx_generate_regex, "odin009.org,odin010.org,odin011.org,odin012.org,odin[102-107].org"),
         "pmix:odin[009-012,102-107].org");
 }
 
-TEST(GeneratePpn, SRV_06_TheExampleOfTheStandard) {
+TEST(GeneratePpn, TheExampleOfTheStandard) {
+    covers("SRV-06");
     EXPECT_EQ(generate(PMIx_generate_ppn, "1-4;2-5;8,10,11,12;6,7,9"), "pmix:2x(3);8,10-12;6-7,9");
 }
 
-TEST(GenerateRegex, SRV_02_WhatDoesNotFitTheDocumentedFormStaysAsItIs) {
+TEST(GenerateRegex, WhatDoesNotFitTheDocumentedFormStaysAsItIs) {
+    covers("SRV-02");
     EXPECT_EQ(generate(PMIx_generate_regex, "vm"), "pmix:vm");
     EXPECT_EQ(generate(PMIx_generate_regex, "a[x"), "raw:a[x");
     EXPECT_EQ(generate(PMIx_generate_ppn, "0"), "pmix:0");

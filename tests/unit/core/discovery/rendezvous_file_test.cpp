@@ -37,7 +37,7 @@ std::string reason(const std::string& text, pmix_status_t status = PMIX_ERR_NO_P
     return found.error().text;
 }
 
-TEST(RendezvousText, says_all_that_stands_in_it) {
+TEST(RendezvousText, SaysAllThatStandsInIt) {
     const auto found = parse_rendezvous(
         text_with(kUri, "v6.1.0",
                   "4711\n1000:100\nSat Nov 21 10:00:00 2026\n\nmuster-uri: one.0;usock:///tmp/x\nother: y\n"),
@@ -51,7 +51,7 @@ TEST(RendezvousText, says_all_that_stands_in_it) {
     EXPECT_EQ(found->started, "Sat Nov 21 10:00:00 2026");
 }
 
-TEST(RendezvousText, does_with_less_where_others_write_less) {
+TEST(RendezvousText, DoesWithLessWhereOthersWriteLess) {
     const auto found = parse_rendezvous(text_with(kUri, "4.2.2"), "FILE");
     ASSERT_TRUE(found);
     EXPECT_EQ(found->pid, 0);
@@ -60,7 +60,7 @@ TEST(RendezvousText, does_with_less_where_others_write_less) {
     EXPECT_FALSE(parse_rendezvous(text_with(kUri, "5", "x\n1000\n"), "FILE")->user);
 }
 
-TEST(RendezvousText, names_of_security_components_are_names) {
+TEST(RendezvousText, NamesOfSecurityComponentsAreNames) {
     const auto security = [](const std::string& line) {
         return parse_rendezvous(text_with(kUri, "6.1.0", "1\n" + line + "\n"), "FILE")->security;
     };
@@ -69,7 +69,7 @@ TEST(RendezvousText, names_of_security_components_are_names) {
     EXPECT_EQ(security("muster-psec: " + std::string(65, 'a')), "");
 }
 
-TEST(RendezvousText, is_refused_with_the_reason) {
+TEST(RendezvousText, IsRefusedWithTheReason) {
     EXPECT_NE(reason("", PMIX_ERR_FILE_READ_FAILURE).find("cut short"), std::string::npos);
     EXPECT_NE(reason(kUri, PMIX_ERR_FILE_READ_FAILURE).find("cut short"), std::string::npos);
     EXPECT_NE(reason(std::string(kUri) + "\n6.1.0", PMIX_ERR_FILE_READ_FAILURE).find("cut short"),
@@ -84,7 +84,7 @@ TEST(RendezvousText, is_refused_with_the_reason) {
     EXPECT_FALSE(reason(text_with(std::string(PMIX_MAX_NSLEN + 1, 'n') + ".0;tcp4://h:1", "6.1.0")).empty());
 }
 
-TEST(RendezvousText, gives_few_uris_however_many_there_are) {
+TEST(RendezvousText, GivesFewUrisHoweverManyThereAre) {
     std::string more;
     for (int i = 0; i < 1000; ++i)
         more += "muster-uri: one.0;usock:///" + std::to_string(i) + "\n";
@@ -126,7 +126,7 @@ class RendezvousFile : public testing::Test {
     const std::string good_ = text_with(kUri, "6.1.0", std::to_string(getpid()) + "\n");
 };
 
-TEST_F(RendezvousFile, is_believed_where_it_is_ours) {
+TEST_F(RendezvousFile, IsBelievedWhereItIsOurs) {
     const auto found = read_rendezvous_file(write("good", good_), false);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->uris.front(), kUri);
@@ -134,7 +134,7 @@ TEST_F(RendezvousFile, is_believed_where_it_is_ours) {
     EXPECT_EQ(refusal(write("group", good_, 0660)), "");
 }
 
-TEST_F(RendezvousFile, is_refused_with_the_reason) {
+TEST_F(RendezvousFile, IsRefusedWithTheReason) {
     EXPECT_TRUE(has(refusal(dir_ + "/none", PMIX_ERR_NOT_FOUND), "is not there"));
     EXPECT_TRUE(has(refusal(write("file", "") + "/below", PMIX_ERR_NOT_FOUND), "is not there"));
     EXPECT_TRUE(has(refusal(write("writable", good_, 0666)), "can be written by all users"));
@@ -149,7 +149,7 @@ TEST_F(RendezvousFile, is_refused_with_the_reason) {
     EXPECT_TRUE(has(refusal("/dev/zero"), "no regular file"));
 }
 
-TEST_F(RendezvousFile, of_a_server_that_has_ended_is_refused) {
+TEST_F(RendezvousFile, OfAServerThatHasEndedIsRefused) {
     const pid_t child = fork();
     if (child == 0) _exit(0);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
@@ -163,7 +163,7 @@ TEST_F(RendezvousFile, of_a_server_that_has_ended_is_refused) {
     EXPECT_TRUE(has(refusal(path, PMIX_ERR_UNREACH), "has ended"));
 }
 
-TEST_F(RendezvousFile, of_another_user_is_refused_unless_told_otherwise) {
+TEST_F(RendezvousFile, OfAnotherUserIsRefusedUnlessToldOtherwise) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
     const std::string path = write("foreign", good_);
     ASSERT_EQ(chown(path.c_str(), 12345, 12345), 0);
@@ -171,7 +171,7 @@ TEST_F(RendezvousFile, of_another_user_is_refused_unless_told_otherwise) {
     EXPECT_EQ(refusal(path, PMIX_ERR_NO_PERMISSIONS, true), "");
 }
 
-TEST_F(RendezvousFile, appears_whole_and_goes_with_its_owner) {
+TEST_F(RendezvousFile, AppearsWholeAndGoesWithItsOwner) {
     const std::string path = dir_ + "/new/folder/file";
     const std::string text = rendezvous_text({kUri, "one.0;usock:///x"}, "6.1.0", "munge,native");
     {
@@ -191,7 +191,7 @@ TEST_F(RendezvousFile, appears_whole_and_goes_with_its_owner) {
     EXPECT_FALSE(fs::exists(path));
 }
 
-TEST_F(RendezvousFile, gives_way_when_it_is_stale_and_only_then) {
+TEST_F(RendezvousFile, GivesWayWhenItIsStaleAndOnlyThen) {
     const std::string text = rendezvous_text({kUri}, "6.1.0", "");
     RendezvousFiles files(text, RendezvousFiles::Reach::Everyone);
     const std::string living = write("living", text_with(kUri, "6.1.0", "1\n"));  // init's: alive
@@ -212,7 +212,7 @@ TEST_F(RendezvousFile, gives_way_when_it_is_stale_and_only_then) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "mine");
 }
 
-TEST_F(RendezvousFile, of_roots_is_not_made_where_others_can_exchange_it) {
+TEST_F(RendezvousFile, OfRootsIsNotMadeWhereOthersCanExchangeIt) {
     if (geteuid() != 0) GTEST_SKIP() << "only root has to be told from others";
     const auto why_not = [](const std::string& path) {
         RendezvousFiles files(rendezvous_text({kUri}, "6.1.0", ""), RendezvousFiles::Reach::Everyone);
@@ -246,7 +246,7 @@ TEST_F(RendezvousFile, of_roots_is_not_made_where_others_can_exchange_it) {
     EXPECT_EQ(why_not(open + "/file"), "");
 }
 
-TEST_F(RendezvousFile, is_found_below_a_folder_but_not_through_links) {
+TEST_F(RendezvousFile, IsFoundBelowAFolderButNotThroughLinks) {
     fs::create_directories(dir_ + "/a/b");
     fs::create_directories(dir_ + "/far");
     fs::create_directory_symlink(dir_ + "/far", dir_ + "/a/link");

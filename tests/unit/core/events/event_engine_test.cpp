@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "framework/base/proc.hpp"
+#include "tests/covers.hpp"
 
 namespace {
 
@@ -122,7 +123,8 @@ class Engine : public testing::Test {
 
 using Ids = std::vector<size_t>;
 
-TEST_F(Engine, EVT_10__EVT_11__EVT_26_first_single_multi_default_last) {
+TEST_F(Engine, FirstSingleMultiDefaultLast) {
+    covers("EVT-10", "EVT-11", "EVT-26");
     const size_t all = add({});
     const size_t last = add({kCode}, with(PMIX_EVENT_HDLR_LAST, true));
     const size_t multi = add({kCode, kOther});
@@ -135,7 +137,8 @@ TEST_F(Engine, EVT_10__EVT_11__EVT_26_first_single_multi_default_last) {
     EXPECT_EQ(order(), (Ids{first, multi, all})) << "last is not registered for that code";
 }
 
-TEST_F(Engine, EVT_14__EVT_15_one_first_and_one_last_until_deregistered) {
+TEST_F(Engine, OneFirstAndOneLastUntilDeregistered) {
+    covers("EVT-14", "EVT-15");
     for (const char* key : {PMIX_EVENT_HDLR_FIRST, PMIX_EVENT_HDLR_LAST}) {
         const size_t id = add({kCode}, with(key, true));
         size_t second = 0;
@@ -145,7 +148,8 @@ TEST_F(Engine, EVT_14__EVT_15_one_first_and_one_last_until_deregistered) {
     }
 }
 
-TEST_F(Engine, EVT_27__EVT_29_places_in_a_category) {
+TEST_F(Engine, PlacesInACategory) {
+    covers("EVT-27", "EVT-29");
     const size_t a = add({kCode}, with(PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, true));
     const size_t z = add({kCode}, with(PMIX_EVENT_HDLR_LAST_IN_CATEGORY, true));
     const size_t m = add({kCode});
@@ -160,7 +164,8 @@ TEST_F(Engine, EVT_27__EVT_29_places_in_a_category) {
               PMIX_ERR_EVENT_REGISTRATION);
 }
 
-TEST_F(Engine, EVT_12__EVT_28_before_and_after_by_name_and_by_number) {
+TEST_F(Engine, BeforeAndAfterByNameAndByNumber) {
+    covers("EVT-12", "EVT-28");
     const size_t target = add({kCode}, with(PMIX_EVENT_HDLR_NAME, "target"));
     const size_t plain = add({kCode});
     const size_t after = add({kCode}, with(PMIX_EVENT_HDLR_AFTER, "target"));
@@ -176,7 +181,8 @@ TEST_F(Engine, EVT_12__EVT_28_before_and_after_by_name_and_by_number) {
     EXPECT_LT(at(plain), 5);
 }
 
-TEST_F(Engine, EVT_18__EVT_19_results_are_carried_along_until_the_action_is_complete) {
+TEST_F(Engine, ResultsAreCarriedAlongUntilTheActionIsComplete) {
+    covers("EVT-18", "EVT-19");
     const size_t late = add({kCode, kOther}, with(PMIX_EVENT_HDLR_NAME, "late"));
     add({});
     const size_t early = add({kCode}, with(PMIX_EVENT_HDLR_NAME, "early"));
@@ -195,7 +201,8 @@ TEST_F(Engine, EVT_18__EVT_19_results_are_carried_along_until_the_action_is_comp
     EXPECT_EQ(seen[1].statuses, (std::vector<pmix_status_t>{PMIX_EVENT_PARTIAL_ACTION_TAKEN}));
 }
 
-TEST_F(Engine, EVT_25__EVT_31_a_handler_is_given_its_name_and_object_and_no_other_s) {
+TEST_F(Engine, AHandlerIsGivenItsNameAndObjectAndNoOtherS) {
+    covers("EVT-25", "EVT-31");
     int object = 0;
     Info info = with(PMIX_EVENT_HDLR_NAME, "mine");
     info.add(PMIX_EVENT_RETURN_OBJECT, Value::pointer(&object));
@@ -209,14 +216,16 @@ TEST_F(Engine, EVT_25__EVT_31_a_handler_is_given_its_name_and_object_and_no_othe
     EXPECT_EQ(seen[1].object, nullptr);
 }
 
-TEST_F(Engine, EVT_07__EVT_48_non_default_events_pass_default_handlers_by) {
+TEST_F(Engine, NonDefaultEventsPassDefaultHandlersBy) {
+    covers("EVT-07", "EVT-48");
     add({});
     const size_t single = add({kCode});
     deliver(event(kCode, with(PMIX_EVENT_NON_DEFAULT, true)));
     EXPECT_EQ(order(), (Ids{single}));
 }
 
-TEST_F(Engine, EVT_09__EVT_30_source_range_and_affected_processes) {
+TEST_F(Engine, SourceRangeAndAffectedProcesses) {
+    covers("EVT-09", "EVT-30");
     const auto list = [](pmix_rank_t rank) {
         const pmix_proc_t proc = make_proc("job", rank);
         return Value::array(&proc, 1, PMIX_PROC);
@@ -234,7 +243,8 @@ TEST_F(Engine, EVT_09__EVT_30_source_range_and_affected_processes) {
     EXPECT_EQ(order(), (Ids{near, affected}));
 }
 
-TEST_F(Engine, EVT_03_events_that_nobody_wanted_come_in_order_and_once_to_whoever_comes_later) {
+TEST_F(Engine, EventsThatNobodyWantedComeInOrderAndOnceToWhoeverComesLater) {
+    covers("EVT-03");
     deliver(event(kCode, with("n", 1)));
     deliver(event(kCode, with("n", 2)));
     deliver(event(kCode, with(PMIX_EVENT_DO_NOT_CACHE, true)));
@@ -251,7 +261,8 @@ TEST_F(Engine, EVT_03_events_that_nobody_wanted_come_in_order_and_once_to_whoeve
     EXPECT_LT(engine_->dropped(), 100u);
 }
 
-TEST_F(Engine, EVT_17_a_handler_may_complete_later_from_another_thread_and_twice) {
+TEST_F(Engine, AHandlerMayCompleteLaterFromAnotherThreadAndTwice) {
+    covers("EVT-17");
     const size_t slow = add({kCode});
     const size_t next = add({kCode, kOther});
     behaviour[slow] = [](const Seen&) {};
@@ -273,7 +284,8 @@ TEST_F(Engine, EVT_17_a_handler_may_complete_later_from_another_thread_and_twice
     EXPECT_EQ(seen[2].results, (std::vector<std::string>{"UNKNOWN", "given"}));
 }
 
-TEST_F(Engine, EVT_42_none_after_deregistration_even_in_a_chain_under_way) {
+TEST_F(Engine, NoneAfterDeregistrationEvenInAChainUnderWay) {
+    covers("EVT-42");
     const size_t second = add({kCode});
     const size_t first = add({kCode});
     behaviour[first] = [&](const Seen& call) {
@@ -295,7 +307,7 @@ TEST_F(Engine, EVT_42_none_after_deregistration_even_in_a_chain_under_way) {
     EXPECT_NE(seen[1].id, first);
 }
 
-TEST_F(Engine, a_one_shot_handler_runs_once) {
+TEST_F(Engine, AOneShotHandlerRunsOnce) {
     add({kCode}, with(PMIX_EVENT_ONESHOT, true));
     deliver(event());
     deliver(event());
@@ -303,7 +315,7 @@ TEST_F(Engine, a_one_shot_handler_runs_once) {
     EXPECT_EQ(gone_, (std::vector<pmix_status_t>{kCode}));
 }
 
-TEST_F(Engine, completing_after_the_engine_has_gone_does_nothing) {
+TEST_F(Engine, CompletingAfterTheEngineHasGoneDoesNothing) {
     const size_t slow = add({kCode});
     behaviour[slow] = [](const Seen&) {};
     deliver(event());
@@ -313,7 +325,8 @@ TEST_F(Engine, completing_after_the_engine_has_gone_does_nothing) {
     EXPECT_EQ(seen.size(), 1u);
 }
 
-TEST_F(Engine, EVT_16_first_and_last_need_a_matching_code_and_the_last_a_chain_that_goes_on) {
+TEST_F(Engine, FirstAndLastNeedAMatchingCodeAndTheLastAChainThatGoesOn) {
+    covers("EVT-16");
     const size_t last = add({kCode}, with(PMIX_EVENT_HDLR_LAST, true));
     const size_t first = add({kCode}, with(PMIX_EVENT_HDLR_FIRST, true));
     const size_t other = add({kOther});
@@ -331,7 +344,7 @@ TEST_F(Engine, EVT_16_first_and_last_need_a_matching_code_and_the_last_a_chain_t
     EXPECT_EQ(order(), (Ids{first, one}));
 }
 
-TEST_F(Engine, the_end_of_a_chain_brings_what_its_handlers_gave) {
+TEST_F(Engine, TheEndOfAChainBringsWhatItsHandlersGave) {
     const size_t early = add({kCode}, with(PMIX_EVENT_HDLR_NAME, "early"));
     const size_t slow = add({kCode, kOther}, with(PMIX_EVENT_HDLR_NAME, "slow"));
     behaviour[early] = [](const Seen& call) {
@@ -363,7 +376,7 @@ TEST_F(Engine, the_end_of_a_chain_brings_what_its_handlers_gave) {
     EXPECT_FALSE(answered) << "nobody handles this one";
 }
 
-TEST_F(Engine, handlers_that_do_not_complete_hold_up_a_bounded_number_of_events) {
+TEST_F(Engine, HandlersThatDoNotCompleteHoldUpABoundedNumberOfEvents) {
     const size_t slow = add({kCode});
     behaviour[slow] = [](const Seen&) {};
     for (int i = 0; i < 1000; ++i)
@@ -379,7 +392,8 @@ TEST_F(Engine, handlers_that_do_not_complete_hold_up_a_bounded_number_of_events)
     EXPECT_EQ(seen.size(), taken + 1) << "there is room again";
 }
 
-TEST_F(Engine, EVT_46_directives_that_cannot_be_meant) {
+TEST_F(Engine, DirectivesThatCannotBeMeant) {
+    covers("EVT-46");
     size_t id = 0;
     EXPECT_EQ(try_add({kCode}, with(PMIX_EVENT_HDLR_NAME, 3), id), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(try_add({kCode}, with(PMIX_EVENT_AFFECTED_PROC, "job:1"), id), PMIX_ERR_BAD_PARAM);

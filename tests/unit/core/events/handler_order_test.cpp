@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // "Before" and "after" among handlers of one category.
 #include "core/events/handler_order.hpp"
+#include "tests/covers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,13 +18,15 @@ bool met(const std::vector<size_t>& order, size_t self, const OrderWish& wish) {
     return wish.other >= order.size() || (at(self) < at(wish.other)) == wish.before;
 }
 
-TEST(HandlerOrder, EVT_13_stays_where_nothing_is_against_it) {
+TEST(HandlerOrder, StaysWhereNothingIsAgainstIt) {
+    covers("EVT-13");
     const OrderWish none{SIZE_MAX, false};
     EXPECT_EQ(order_by_wishes({none, none, none}), (std::vector<size_t>{0, 1, 2}));
     EXPECT_EQ(order_by_wishes({none, {0, false}, none}), (std::vector<size_t>{0, 1, 2}));
 }
 
-TEST(HandlerOrder, EVT_12_meets_any_tree_of_wishes) {
+TEST(HandlerOrder, MeetsAnyTreeOfWishes) {
+    covers("EVT-12");
     std::mt19937 random(7);
     for (int round = 0; round < 500; ++round) {
         const size_t n = 1 + random() % 12;
@@ -42,7 +45,7 @@ TEST(HandlerOrder, EVT_12_meets_any_tree_of_wishes) {
     }
 }
 
-TEST(HandlerOrder, circles_end) {
+TEST(HandlerOrder, CirclesEnd) {
     EXPECT_EQ(order_by_wishes({{1, true}, {0, true}}).size(), 2u);
     EXPECT_EQ(order_by_wishes({{0, true}}).size(), 1u);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of groups: members and ranks, translation of ids, names and queries.
 #include "core/exchange/group_table.hpp"
+#include "tests/covers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -64,7 +65,8 @@ TEST_F(Groups, WhatTheyTakeIsCountedUntilTheyGo) {
     EXPECT_EQ(table.memory("other"), 0U);
 }
 
-TEST_F(Groups, GRP_21_ids_are_names_of_processes) {
+TEST_F(Groups, IdsAreNamesOfProcesses) {
+    covers("GRP-21");
     table.add(group("g", {7, 3, 5}));
     pmix_proc_t proc = make_proc("g", 1);
     EXPECT_TRUE(table.translate(proc));
@@ -80,7 +82,8 @@ TEST_F(Groups, GRP_21_ids_are_names_of_processes) {
     EXPECT_EQ(expanded({make_proc("g", 3)}), "none");
 }
 
-TEST_F(Groups, GRP_22_directives_name_the_hosts_processes) {
+TEST_F(Groups, DirectivesNameTheHostsProcesses) {
+    covers("GRP-22");
     table.add(group("g", {7, 3}));
     const pmix_proc_t all = make_proc("g", PMIX_RANK_WILDCARD);
     Info info;
@@ -99,7 +102,8 @@ TEST_F(Groups, GRP_22_directives_name_the_hosts_processes) {
     EXPECT_EQ(table.expand(wrong), PMIX_ERR_BAD_PARAM);
 }
 
-TEST_F(Groups, GRP_24_the_others_keep_their_ranks) {
+TEST_F(Groups, TheOthersKeepTheirRanks) {
+    covers("GRP-24");
     table.add(group("g", {7, 3, 5}));
     EXPECT_FALSE(table.remove_member("g", make_proc("job", 4)));
     EXPECT_TRUE(table.remove_member("g", make_proc("job", 3)));
@@ -113,7 +117,8 @@ TEST_F(Groups, GRP_24_the_others_keep_their_ranks) {
     EXPECT_EQ(table.find("g"), nullptr);
 }
 
-TEST_F(Groups, GRP_48__GRP_49__GRP_50_queries) {
+TEST_F(Groups, Queries) {
+    covers("GRP-48", "GRP-49", "GRP-50");
     table.add(group("g", {7, 3}));
     table.add(group("h", {3}));
     Group growing = group("later", {3});
@@ -141,7 +146,7 @@ TEST_F(Groups, GRP_48__GRP_49__GRP_50_queries) {
     EXPECT_EQ(table.names_value(make_proc("job", 9)).type(), PMIX_UNDEF);
 }
 
-TEST_F(Groups, a_group_that_failed_is_of_no_use) {
+TEST_F(Groups, AGroupThatFailedIsOfNoUse) {
     table.add(group("g", {7, 3}));
     table.change("g", [](Group& one) { one.state = GroupState::Failed; });
     EXPECT_FALSE(table.is_group("g"));
@@ -149,7 +154,8 @@ TEST_F(Groups, a_group_that_failed_is_of_no_use) {
     EXPECT_EQ(expanded({make_proc("g", 0)}), "g:0 ");
 }
 
-TEST_F(Groups, GRP_27_ids_have_a_length) {
+TEST_F(Groups, IdsHaveALength) {
+    covers("GRP-27");
     const std::string longest(PMIX_MAX_NSLEN, 'x');
     EXPECT_TRUE(valid_group_id(longest.c_str()));
     EXPECT_FALSE(valid_group_id((longest + "x").c_str()));

@@ -2,6 +2,7 @@
 // Upcalls: each is answered on the loop, once, whatever the host does; and what the host's module does not
 // have is not read.
 #include "core/exchange/host.hpp"
+#include "tests/covers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -102,7 +103,8 @@ TEST_F(HostUpcalls, AnswersAfterTheEndFindNobody) {
     on_loop([] {});
 }
 
-TEST_F(HostUpcalls, SRV_46_MembersBeyondTheSizeGivenAreNotThere) {
+TEST_F(HostUpcalls, MembersBeyondTheSizeGivenAreNotThere) {
+    covers("SRV-46");
     Host host(loop_, log_, &module_, offsetof(pmix_server_module_t, client_finalized));
     EXPECT_EQ(host.module().client_finalized, nullptr);
     EXPECT_EQ(finalized(host).get(), PMIX_SUCCESS) << "no notice is wanted";

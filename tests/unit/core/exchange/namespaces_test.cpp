@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "framework/base/proc.hpp"
+#include "tests/covers.hpp"
 
 namespace muster {
 namespace {
@@ -14,7 +15,8 @@ void add_client(Namespace& nspace, pmix_rank_t rank) {
     nspace.clients[rank].proc = make_proc(nspace.name, rank);
 }
 
-TEST(Namespace, SRV_22_CountsWhatTheHostSaidBeforeAnyClientIsThere) {
+TEST(Namespace, CountsWhatTheHostSaidBeforeAnyClientIsThere) {
+    covers("SRV-22");
     Namespaces all;
     Namespace& nspace = all.get_or_add("job");
     EXPECT_EQ(nspace.local_count(), 0U);

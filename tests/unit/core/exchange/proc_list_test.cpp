@@ -25,7 +25,7 @@ ProcList list_of(const std::vector<pmix_proc_t>& procs) {
     return {procs.data(), procs.size()};
 }
 
-TEST(ProcList, ranks_in_order_are_runs) {
+TEST(ProcList, RanksInOrderAreRuns) {
     const ProcList list = list_of(of({4, 5, 6, 7, 0, 1, 2, 3}));
     EXPECT_EQ(list.nspace(), "job");
     EXPECT_EQ(list.runs(), (std::vector<RankRun>{{4, 4}, {0, 4}}));
@@ -33,7 +33,7 @@ TEST(ProcList, ranks_in_order_are_runs) {
     EXPECT_TRUE(same_procs(list.procs(), of({4, 5, 6, 7, 0, 1, 2, 3})));
 }
 
-TEST(ProcList, other_lists_stay_as_they_are) {
+TEST(ProcList, OtherListsStayAsTheyAre) {
     std::vector<pmix_proc_t> two = of({0, 1, 2, 3});
     two.push_back(make_proc("other", 4));
     const std::vector<std::vector<pmix_proc_t>> lists{two,
@@ -52,11 +52,11 @@ TEST(ProcList, other_lists_stay_as_they_are) {
     EXPECT_TRUE(same_procs(list_of(of({1, 2}, longest.c_str())).procs(), of({1, 2}, longest.c_str())));
 }
 
-TEST(ProcList, a_repeated_rank_begins_a_run) {
+TEST(ProcList, ARepeatedRankBeginsARun) {
     EXPECT_EQ(list_of(of({0, 1, 2, 3, 3, 4, 5, 6})).runs(), (std::vector<RankRun>{{0, 4}, {3, 4}}));
 }
 
-TEST(ProcList, its_value_is_an_array_of_processes) {
+TEST(ProcList, ItsValueIsAnArrayOfProcesses) {
     const Value value = list_of(of({2, 3, 4})).to_value();
     ASSERT_EQ(value.type(), PMIX_DATA_ARRAY);
     ASSERT_EQ(value->data.darray->type, PMIX_PROC);
@@ -75,7 +75,7 @@ class RunsOnTheWire : public ::testing::Test {
     std::vector<RankRun> runs;
 };
 
-TEST_F(RunsOnTheWire, come_as_they_went) {
+TEST_F(RunsOnTheWire, ComeAsTheyWent) {
     const ProcList list = list_of(of({4, 5, 6, 7, 0, 1, 2, 3}));
     Packer out(plain_format());
     list.pack_runs(out);
@@ -85,7 +85,7 @@ TEST_F(RunsOnTheWire, come_as_they_went) {
     EXPECT_TRUE(in.at_end());
 }
 
-TEST_F(RunsOnTheWire, are_refused_where_they_would_be_more_than_the_job) {
+TEST_F(RunsOnTheWire, AreRefusedWhereTheyWouldBeMoreThanTheJob) {
     EXPECT_TRUE(read({0, 8}, 8));
     EXPECT_FALSE(read({}, 8));
     EXPECT_FALSE(read({0}, 8));

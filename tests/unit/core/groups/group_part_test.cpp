@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tests/covers.hpp"
 #include "tests/unit/components/bfrops/codec.hpp"
 
 namespace muster {
@@ -29,7 +30,8 @@ GroupPart part_of(pmix_rank_t rank) {
     return part;
 }
 
-TEST(GroupPart, GRP_61_parts_of_several_servers_stand_behind_each_other) {
+TEST(GroupPart, PartsOfSeveralServersStandBehindEachOther) {
+    covers("GRP-61");
     Bytes all;
     for (const pmix_rank_t rank : {4, 9}) {
         Bytes one;
@@ -49,7 +51,7 @@ TEST(GroupPart, GRP_61_parts_of_several_servers_stand_behind_each_other) {
     EXPECT_EQ(parts[1].jobs[0].size(), 6U);
 }
 
-TEST(GroupPart, bytes_that_are_something_else) {
+TEST(GroupPart, BytesThatAreSomethingElse) {
     Bytes good;
     ASSERT_EQ(pack_group_part(format(), part_of(1), good), PMIX_SUCCESS);
     for (size_t length = 1; length < good.size(); ++length) {

@@ -53,7 +53,7 @@ class MeetingTest : public ::testing::Test {
     std::vector<std::shared_ptr<Meeting>> members_;
 };
 
-TEST_F(MeetingTest, one_asks_and_all_others_are_told) {
+TEST_F(MeetingTest, OneAsksAndAllOthersAreTold) {
     for (uint64_t round = 1; round <= 200; ++round) {
         const auto visits = come(std::vector<uint64_t>(kRanks, round), [round](Meeting& one) {
             one.tell({PMIX_SUCCESS, round});
@@ -75,7 +75,7 @@ TEST_F(MeetingTest, one_asks_and_all_others_are_told) {
     }
 }
 
-TEST_F(MeetingTest, different_calls_all_go_to_the_server) {
+TEST_F(MeetingTest, DifferentCallsAllGoToTheServer) {
     const auto visits = come({1, 1, 2, 1, 1}, [](Meeting&) { FAIL(); });
     EXPECT_EQ(count(visits, Turn::AskServer), kRanks);
     for (const auto& visit : visits)
@@ -89,12 +89,12 @@ TEST_F(MeetingTest, different_calls_all_go_to_the_server) {
     EXPECT_NE(again[0].number, visits[0].number);
 }
 
-TEST_F(MeetingTest, who_asks_for_all_may_call_it_off) {
+TEST_F(MeetingTest, WhoAsksForAllMayCallItOff) {
     const auto visits = come(std::vector<uint64_t>(kRanks, 1), [](Meeting& one) { one.call_off(); });
     EXPECT_EQ(count(visits, Turn::AskServer), kRanks - 1);
 }
 
-TEST_F(MeetingTest, nothing_is_told_once_the_server_has_shut_it) {
+TEST_F(MeetingTest, NothingIsToldOnceTheServerHasShutIt) {
     const auto visits = come(std::vector<uint64_t>(kRanks, 1), [this](Meeting& one) {
         memory_->shut(kRanks);
         one.tell({PMIX_SUCCESS, 7});
@@ -102,7 +102,7 @@ TEST_F(MeetingTest, nothing_is_told_once_the_server_has_shut_it) {
     EXPECT_EQ(count(visits, Turn::AskServer), kRanks - 1);
 }
 
-TEST_F(MeetingTest, a_call_by_the_server_brings_the_thread_that_waits_there_too) {
+TEST_F(MeetingTest, ACallByTheServerBringsTheThreadThatWaitsThereToo) {
     Meeting::Visit visit;
     std::thread waits([&] { visit = members_[0]->meet(1); });
     while (page_arrived(memory_->word()) == 0)
@@ -115,7 +115,7 @@ TEST_F(MeetingTest, a_call_by_the_server_brings_the_thread_that_waits_there_too)
     EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer) << "one way at a time";
 }
 
-TEST_F(MeetingTest, it_ends_with_the_connection) {
+TEST_F(MeetingTest, ItEndsWithTheConnection) {
     Meeting::Visit visit;
     std::thread waits([&] { visit = members_[0]->meet(1); });
     while (page_arrived(memory_->word()) == 0)
@@ -127,7 +127,7 @@ TEST_F(MeetingTest, it_ends_with_the_connection) {
     EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer);
 }
 
-TEST_F(MeetingTest, who_waits_too_long_asks_the_server_as_all_do) {
+TEST_F(MeetingTest, WhoWaitsTooLongAsksTheServerAsAllDo) {
     // One says again and again that nobody is there.
     std::vector<std::thread> threads;
     std::vector<Meeting::Visit> visits(2);
@@ -154,14 +154,14 @@ TEST_F(MeetingTest, who_waits_too_long_asks_the_server_as_all_do) {
     EXPECT_TRUE(page_shut(memory_->word()));
 }
 
-TEST_F(MeetingTest, whatever_is_in_the_page_nobody_hangs_or_reads_beyond_it) {
+TEST_F(MeetingTest, WhateverIsInThePageNobodyHangsOrReadsBeyondIt) {
     for (const uint64_t word : {uint64_t{kRanks}, uint64_t{UINT32_MAX}, ~uint64_t{0} & ~kPageShut}) {
         memory_->word() = word;
         EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer);
     }
 }
 
-TEST(MeetingNote, is_read_as_it_was_written) {
+TEST(MeetingNote, IsReadAsItWasWritten) {
     const WireFormat format{&test::codec(), BufferType::NonDescribed};
     for (const bool together : {false, true}) {
         MeetingNote note{true, together, 17};
@@ -187,7 +187,7 @@ TEST(MeetingNote, is_read_as_it_was_written) {
     EXPECT_FALSE(MeetingNote::read(in, none));
 }
 
-TEST(CallDigest, tells_calls_apart) {
+TEST(CallDigest, TellsCallsApart) {
     const auto of = [](std::initializer_list<std::string_view> texts) {
         CallDigest digest;
         for (const std::string_view text : texts)

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "framework/base/proc.hpp"
+#include "tests/covers.hpp"
 
 namespace muster {
 namespace {
@@ -32,12 +33,13 @@ std::string shown(const OutputStyle& style, std::initializer_list<const char*> p
     return out;
 }
 
-TEST(OutputStyle, IOF_17_nothing_asked_is_nothing_added) {
+TEST(OutputStyle, NothingAskedIsNothingAdded) {
+    covers("IOF-17");
     EXPECT_FALSE(OutputStyle{}.marks());
     EXPECT_EQ(shown({}, {"a", "b\nc"}), "ab\nc");
 }
 
-TEST(OutputStyle, values_of_the_wrong_type_are_refused) {
+TEST(OutputStyle, ValuesOfTheWrongTypeAreRefused) {
     for (const char* key : {PMIX_IOF_TAG_OUTPUT, PMIX_IOF_LOCAL_OUTPUT}) {
         Info info;
         info.add(key, "maybe not");
@@ -50,7 +52,8 @@ TEST(OutputStyle, values_of_the_wrong_type_are_refused) {
     EXPECT_EQ(style.read(info), PMIX_ERR_BAD_PARAM);
 }
 
-TEST(LineFormatter, IOF_27__IOF_29_marks_stand_at_the_begin_of_lines) {
+TEST(LineFormatter, MarksStandAtTheBeginOfLines) {
+    covers("IOF-27", "IOF-29");
     EXPECT_EQ(shown(style_of({PMIX_IOF_TAG_OUTPUT}), {"one\ntw", "o\n"}),
               "[job<1>,3]<stdout>: one\n[job<1>,3]<stdout>: two\n");
     EXPECT_EQ(shown(style_of({PMIX_IOF_RANK_OUTPUT}), {"x"}, PMIX_FWD_STDERR_CHANNEL), "[3]<stderr>: x\n");
@@ -58,7 +61,8 @@ TEST(LineFormatter, IOF_27__IOF_29_marks_stand_at_the_begin_of_lines) {
     EXPECT_EQ(shown(style_of({PMIX_IOF_TAG_FULLNAME_OUTPUT}), {"x\n"}), "[job<1>,3]<stdout>: x\n");
 }
 
-TEST(LineFormatter, IOF_28_the_time_stands_in_front) {
+TEST(LineFormatter, TheTimeStandsInFront) {
+    covers("IOF-28");
     const std::string line = shown(style_of({PMIX_IOF_TIMESTAMP_OUTPUT}), {"x\n"});
     ASSERT_GT(line.size(), 25u);
     EXPECT_EQ(line[0], '[');
@@ -68,7 +72,8 @@ TEST(LineFormatter, IOF_28_the_time_stands_in_front) {
     EXPECT_EQ(tagged.substr(tagged.find(']')), "][job<1>,3]<stdout>: x\n");
 }
 
-TEST(LineFormatter, IOF_30_xml_is_well_formed_whatever_comes) {
+TEST(LineFormatter, XmlIsWellFormedWhateverComes) {
+    covers("IOF-30");
     EXPECT_EQ(shown(style_of({PMIX_IOF_XML_OUTPUT, PMIX_IOF_TAG_OUTPUT}), {"a<&>\n"}),
               "<stdout nspace=\"job&lt;1&gt;\" rank=\"3\">a&lt;&amp;&gt;&#010;</stdout>\n");
     // Characters stay, what is none becomes U+FFFD.
@@ -78,7 +83,8 @@ TEST(LineFormatter, IOF_30_xml_is_well_formed_whatever_comes) {
     EXPECT_EQ(timed.rfind("<stdout rank=\"3\" timestamp=\"2", 0), 0u) << timed;
 }
 
-TEST(LineFormatter, IOF_25_raw_shows_at_once) {
+TEST(LineFormatter, RawShowsAtOnce) {
+    covers("IOF-25");
     const OutputStyle style = style_of({PMIX_IOF_OUTPUT_RAW, PMIX_IOF_RANK_OUTPUT});
     LineFormatter formatter(style, kSource, PMIX_FWD_STDOUT_CHANNEL, nullptr);
     std::string out;
@@ -88,7 +94,7 @@ TEST(LineFormatter, IOF_25_raw_shows_at_once) {
     EXPECT_EQ(out, "[3]<stdout>: ab\n[3]<stdout>: c");
 }
 
-TEST(LineFormatter, a_line_without_end_does_not_grow_for_ever) {
+TEST(LineFormatter, ALineWithoutEndDoesNotGrowForEver) {
     const OutputStyle style = style_of({PMIX_IOF_TAG_OUTPUT});
     LineFormatter formatter(style, kSource, PMIX_FWD_STDOUT_CHANNEL, nullptr);
     std::string out;
@@ -99,7 +105,8 @@ TEST(LineFormatter, a_line_without_end_does_not_grow_for_ever) {
     EXPECT_EQ(out.size(), std::string("[job<1>,3]<stdout>: ").size() + 1000001);
 }
 
-TEST(OutputStyle, IOF_19__IOF_31__IOF_32__IOF_33_paths) {
+TEST(OutputStyle, Paths) {
+    covers("IOF-19", "IOF-31", "IOF-32", "IOF-33");
     OutputStyle style;
     style.file = "out/%r.%n.%%";
     EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDOUT_CHANNEL), "out/%r.%n.%%.job<1>.3.stdout");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The queue of pieces of forwarded output: order, bounds.
 #include "core/iof/piece_queue.hpp"
+#include "tests/covers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ std::string all(PieceQueue& queue) {
     return text;
 }
 
-TEST(PieceQueue, keeps_the_order_of_all_channels) {
+TEST(PieceQueue, KeepsTheOrderOfAllChannels) {
     PieceQueue queue({});
     queue.push(piece("a"));
     queue.push(piece("b", PMIX_FWD_STDERR_CHANNEL));
@@ -39,7 +40,8 @@ TEST(PieceQueue, keeps_the_order_of_all_channels) {
     EXPECT_TRUE(queue.empty());
 }
 
-TEST(PieceQueue, IOF_21_the_oldest_bytes_give_way) {
+TEST(PieceQueue, TheOldestBytesGiveWay) {
+    covers("IOF-21");
     PieceQueue queue({OverflowPolicy::When::DropOldest, 5});
     queue.push(piece("abcd"));
     queue.push(piece("efg"));
@@ -50,7 +52,8 @@ TEST(PieceQueue, IOF_21_the_oldest_bytes_give_way) {
     EXPECT_EQ(all(queue), "56789");
 }
 
-TEST(PieceQueue, IOF_22_new_bytes_are_given_up) {
+TEST(PieceQueue, NewBytesAreGivenUp) {
+    covers("IOF-22");
     PieceQueue queue({OverflowPolicy::When::DropNewest, 5});
     queue.push(piece("abcd"));
     queue.push(piece("efg"));
@@ -61,7 +64,8 @@ TEST(PieceQueue, IOF_22_new_bytes_are_given_up) {
     EXPECT_EQ(all(queue), "again");
 }
 
-TEST(PieceQueue, IOF_20_each_channel_has_its_room) {
+TEST(PieceQueue, EachChannelHasItsRoom) {
+    covers("IOF-20");
     PieceQueue queue({OverflowPolicy::When::DropOldest, 3});
     queue.push(piece("abc"));
     queue.push(piece("def", PMIX_FWD_STDERR_CHANNEL));
@@ -69,7 +73,7 @@ TEST(PieceQueue, IOF_20_each_channel_has_its_room) {
     EXPECT_EQ(all(queue), "abcdef");
 }
 
-TEST(PieceQueue, the_end_of_a_channel_survives) {
+TEST(PieceQueue, TheEndOfAChannelSurvives) {
     for (const auto when : {OverflowPolicy::When::DropOldest, OverflowPolicy::When::DropNewest}) {
         PieceQueue queue({when, 2});
         queue.push(piece(""));
@@ -79,7 +83,7 @@ TEST(PieceQueue, the_end_of_a_channel_survives) {
     }
 }
 
-TEST(PieceQueue, tiny_pieces_are_bounded) {
+TEST(PieceQueue, TinyPiecesAreBounded) {
     PieceQueue queue({OverflowPolicy::When::DropOldest, size_t{1} << 30});
     for (int i = 0; i < 100000; ++i)
         queue.push(piece("x"));
@@ -87,7 +91,7 @@ TEST(PieceQueue, tiny_pieces_are_bounded) {
     EXPECT_EQ(queue.bytes() + queue.dropped(), 100000u);
 }
 
-TEST(OverflowPolicy, reads_what_was_asked) {
+TEST(OverflowPolicy, ReadsWhatWasAsked) {
     const auto read = [](std::initializer_list<const char*> flags, uint32_t size, OverflowPolicy& policy) {
         Info info;
         for (const char* flag : flags)

@@ -9,6 +9,7 @@
 
 #include "framework/gds/realm.hpp"
 #include "framework/preg/rank_list.hpp"
+#include "tests/covers.hpp"
 
 namespace muster {
 namespace {
@@ -55,7 +56,8 @@ std::string describe(const JobMap& map) {
     return out;
 }
 
-TEST(JobMap, SRV_19_NumbersFollowFromTheMaps) {
+TEST(JobMap, NumbersFollowFromTheMaps) {
+    covers("SRV-19");
     const JobMap map = from_maps("a,b", "0,2;1");
     EXPECT_EQ(
         describe(map),

@@ -7,6 +7,7 @@
 
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/rank_list.hpp"
+#include "tests/covers.hpp"
 
 namespace muster::preg {
 namespace {
@@ -115,7 +116,8 @@ struct NameCase {
 
 class ShortenNames : public testing::TestWithParam<NameCase> {};
 
-TEST_P(ShortenNames, SRV_03_KeepsOrderZerosPrefixesAndSuffixes) {
+TEST_P(ShortenNames, KeepsOrderZerosPrefixesAndSuffixes) {
+    covers("SRV-03");
     std::string out;
     ASSERT_TRUE(shorten_names(GetParam().list, out));
     EXPECT_EQ(out, GetParam().shortened);
@@ -298,7 +300,8 @@ struct RankCase {
 };
 class ShortenRanks : public testing::TestWithParam<RankCase> {};
 
-TEST_P(ShortenRanks, SRV_06_KeepsWhatEachNodeHolds) {
+TEST_P(ShortenRanks, KeepsWhatEachNodeHolds) {
+    covers("SRV-06");
     std::string out;
     ASSERT_TRUE(shorten_ranks(GetParam().list, out));
     EXPECT_EQ(out, GetParam().shortened);
