@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tools/muster/host/bridge.hpp"
+#include "tools/muster/host/attributes.hpp"
 #include "tools/muster/host/directives.hpp"
 #include "tools/muster/jobs/job_data.hpp"
 
@@ -85,20 +85,6 @@ Initiator Initiator::from_environment() {
             initiator.environment.emplace_back(*variable);
     }
     return initiator;
-}
-
-void write_guidance(Writer& out, const Guidance& guidance) {
-    out.u32(guidance.parent ? 1 : 0);
-    if (guidance.parent) out.name(*guidance.parent);
-    out.u32(guidance.hold ? 1 : 0).bytes(guidance.daemon);
-    write_spawn(out, guidance.request);
-}
-
-bool read_guidance(Reader& in, Guidance& guidance) {
-    if (in.u32() != 0) guidance.parent = in.name();
-    guidance.hold = in.u32() != 0;
-    guidance.daemon = in.bytes();
-    return read_spawn(in, guidance.request);
 }
 
 std::string join_initiator(const Initiator& initiator, Guidance& guidance) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/exchange/buffer.hpp"
 #include "tools/muster/services/spawn_request.hpp"
 
 namespace muster::launcher {
@@ -34,10 +34,8 @@ struct Guidance {
     bool hold = false;               ///< launch nothing until PMIX_DEBUGGER_RELEASE
     std::string daemon;              ///< what is started as the nodes (PMIX_LAUNCHER_DAEMON); empty: muster
     SpawnRequest request;            ///< what is to hold for the job: its one program stands for all
+    static auto fields(auto& self) { return std::tie(self.parent, self.hold, self.daemon, self.request); }
 };
-
-void write_guidance(Writer& out, const Guidance& guidance);
-bool read_guidance(Reader& in, Guidance& guidance);
 
 /// Connects the server of this process with the initiator and reads what that wants. A sentence where that
 /// fails, else "".

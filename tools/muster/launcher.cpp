@@ -4,7 +4,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <pmix_common.h>
+#include <pmix/muster.h>
+#include <pmix_tool.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
@@ -22,7 +23,6 @@
 #include "tools/muster/nodes/process.hpp"
 #include "tools/muster/nodes/session_dir.hpp"
 #include "tools/muster/services/forwards.hpp"
-#include "tools/muster/services/services.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -65,7 +65,9 @@ int Launcher::run() {
     if (!initiator_.nspace.empty()) server_nspace_ = initiator_.nspace;
     node_names_ = node_names(options_.nodes, hostname_);
     try {
-        if (!options_.serve) first_ = make_job(options_, next_nspace(), node_names_);
+        if (!options_.serve)
+            first_ =
+                make_job(options_, fmt::format("{}@{}", server_nspace_, jobs_.next_number()), node_names_);
         session_dir_ = make_session_dir();
     } catch (const JobError& error) {
         say(error.what());
@@ -76,7 +78,7 @@ int Launcher::run() {
     rendezvous_by_name_ = fmt::format("{}/pmix.{}.tool.{}", parent, hostname_, server_nspace_);
     adopt_orphans();
     watch_signals();
-    if (!start_nodes()) {
+    if (!start_nodes() || !start_library()) {
         end_children(true);
         remove_session_dir(session_dir_);
         return 1;
@@ -98,24 +100,66 @@ int Launcher::run() {
         const std::string table = report_.text(size, node_names_.size());
         [[maybe_unused]] ssize_t written = write(STDERR_FILENO, table.data(), table.size());
     }
+    PMIx_tool_finalize();
     return failure_.value_or(0);
+}
+
+/// Messages are packed by the library, so this process initialises it: as a tool without a server, which has
+/// no thread. Behind the fork of the nodes, which initialise it as servers.
+bool Launcher::start_library() {
+    pmix_proc_t self;
+    char* why = nullptr;
+    InfoList info;
+    info.flag(PMIX_TOOL_DO_NOT_CONNECT, true);
+    info.text(PMIX_TOOL_NSPACE, server_nspace_).rank(PMIX_TOOL_RANK, static_cast<uint32_t>(nodes_.size()));
+    info.add(MUSTER_ERROR_TEXT, &why, PMIX_POINTER);
+    const pmix_status_t status = PMIx_tool_init(&self, info.data(), info.size());
+    const std::unique_ptr<char, decltype(&free)> text(why, free);
+    if (status == PMIX_SUCCESS) return true;
+    say(fmt::format("the PMIx server did not start: {} ({})", text ? text.get() : "no reason is known",
+                    PMIx_Error_string(status)));
+    return false;
 }
 
 /// All that needs the loop.
 void Launcher::make_parts() {
     loop_ = std::make_unique<Loop>();
     signals_ = loop_->on_readable(signal_fd_, [this] { on_signals(); });
-    router_ = std::make_unique<Router>(*loop_, jobs_, report_,
-                                       [this](uint32_t node, Kind kind, uint64_t id, const Writer& body) {
-                                           return send(node, kind, id, body);
-                                       });
+    hub_ = std::make_unique<Hub>(Hub{
+        .loop = *loop_,
+        .jobs = jobs_,
+        .launcher = {server_nspace_, PMIX_RANK_WILDCARD},
+        .nodes = node_names_,
+        .has_scheduler = !options_.scheduler.empty(),
+        .ask =
+            [this](uint32_t node, Topic topic, const Buffer& body, Link::Done done) {
+                Buffer none;
+                if (!nodes_[node].link) return done(PMIX_ERR_LOST_CONNECTION, none);
+                nodes_[node].link->ask(topic, body, std::move(done));
+            },
+        .tell =
+            [this](uint32_t node, Topic topic, const Buffer& body) {
+                if (nodes_[node].link) nodes_[node].link->tell(topic, body);
+            },
+        .give_answer = [this](
+                           Asker asker, int32_t status,
+                           const Buffer& body) { nodes_[asker.node].link->answer(asker.id, status, body); },
+        .launch = [this](Job job, const OutputPolicy& output, Hub::Launched launched) -> JobRecord& {
+            return launch(std::move(job), output, std::move(launched));
+        },
+        .end_job = [this](JobRecord& job, int32_t status, bool at_once) { end_job(job, status, at_once); },
+        .show_output =
+            [this](std::optional<uint32_t> node, ProcId proc, uint32_t channel, std::string_view bytes) {
+                output_->write(node.value_or(kNobody), proc, channel == PMIX_FWD_STDERR_CHANNEL, bytes);
+            },
+        .show = [this](bool error, std::string_view text) { output_->show_text(error, text); }});
     output_ = std::make_unique<Output>(
         *loop_,
         [this](uint32_t node, uint64_t bytes) {
-            if (node != kNobody) output_taken(node, bytes);
+            if (node != kNobody) hub_->output_taken(node, bytes);
         },
         [this](const std::string& what) { fail(128 + SIGPIPE, what + "; the job is ended"); });
-    services_ = make_services(*this);
+    services_ = make_services(*hub_, report_);
     for (uint32_t n = 0; n < nodes_.size(); ++n) {
         if (nodes_[n].fd >= 0) connect_node(n);
     }
@@ -217,11 +261,11 @@ void Launcher::run_node(NodePlan plan) {
         }
         _exit(status);
     }
-    Writer body;
-    write_plan(body, plan);
+    // A file, since the library of the new program does not run yet.
+    const std::string text = plan_text(plan);
     const int file = memfd_create("muster-node", 0);
-    const bool written = file >= 0 && write(file, body.body().data(), body.body().size()) ==
-                                          static_cast<ssize_t>(body.body().size());
+    const bool written =
+        file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     fcntl(plan.launcher_fd, F_SETFD, 0);
     restore_signals();
     std::vector<std::string> words = words_of(guidance_.daemon.empty() ? "/proc/self/exe" : guidance_.daemon);
@@ -240,119 +284,61 @@ void Launcher::run_node(NodePlan plan) {
 void Launcher::connect_node(uint32_t n) {
     nodes_[n].link = std::make_unique<Link>(
         *loop_, std::exchange(nodes_[n].fd, -1),
-        [this, n](Kind kind, uint64_t id, std::string_view body) { on_message(n, kind, id, body); },
+        [this, n](Topic topic, uint64_t question, Buffer& in) { on_message(n, topic, question, in); },
         [this, n] { on_node_gone(n); });
 }
 
-bool Launcher::send(uint32_t node, Kind kind, uint64_t id, const Writer& body) {
-    return nodes_[node].link == nullptr || nodes_[node].link->send(kind, id, body);
-}
-
-void Launcher::answer(Asker asker, int32_t status, std::string_view bytes) {
-    if (!send(asker.node, Kind::Answer, asker.id, Writer().i32(status).bytes(bytes)))
-        send(asker.node, Kind::Answer, asker.id, Writer().i32(PMIX_ERR_OUT_OF_RESOURCE).bytes({}));
-}
-
-void Launcher::tell(uint32_t node, Topic topic, const Writer& body) {
-    send(node, Kind::Tell, 0, Writer().u32(static_cast<uint32_t>(topic)).raw(body));
-}
-
-void Launcher::on_message(uint32_t node, Kind kind, uint64_t id, std::string_view body) {
-    Reader in(body);
-    switch (kind) {
-        case Kind::Ready:
-            node_ready(node, std::string(in.bytes()));
-            break;
-        case Kind::SetUp: {
-            const uint32_t job = in.u32();
-            job_set_up(job, in.bytes());
+void Launcher::on_message(uint32_t node, Topic topic, uint64_t question, Buffer& in) {
+    if (const auto found = services_.find(topic); found != services_.end()) {
+        if (question != 0) return found->second->asked({node, question}, in);
+        return found->second->told(node, in);
+    }
+    if (question != 0) return hub_->answer({node, question}, PMIX_ERR_NOT_SUPPORTED);
+    switch (topic) {
+        case Topic::Ready: {
+            std::string uri;
+            if (in.unpack(uri)) node_ready(node, uri);
             break;
         }
-        case Kind::Guided: {
+        case Topic::Failure:
+            fail(1, fmt::format("node {}: {}", node_names_[node], in.rest()));
+            break;
+        case Topic::Guidance: {
             Guidance guidance;
-            if (read_guidance(in, guidance)) guided(std::move(guidance));
+            if (in.unpack(guidance)) guided(std::move(guidance));
             break;
         }
-        case Kind::Released:
-            released(in.name());
-            break;
-        case Kind::Failed:
-            fail(1, fmt::format("node {}: {}", node_names_[node], in.bytes()));
-            break;
-        case Kind::Registered: {
-            const uint32_t job = in.u32();
-            job_registered(node, job, std::string(in.bytes()));
+        case Topic::Release: {
+            ProcName who;
+            if (in.unpack(who)) released(who);
             break;
         }
-        case Kind::Started: {
-            const ProcId proc = in.proc();
-            rank_started(proc, static_cast<pid_t>(in.u32()));
+        case Topic::Rank: {
+            RankEvent event;
+            if (in.unpack(event)) on_rank(event);
             break;
         }
-        case Kind::NotStarted: {
-            const ProcId proc = in.proc();
-            const int status = in.i32();
-            const int32_t code = in.i32();
-            rank_not_started(proc, status, code, std::string(in.bytes()));
+        case Topic::Output: {
+            ProcId proc;
+            uint32_t channel = 0;
+            std::string bytes;
+            if (in.unpack(proc, channel, bytes) && jobs_.find(proc) != nullptr)
+                forwards().output(node, proc, channel, bytes);
             break;
         }
-        case Kind::Connected:
-            rank_connected(in.proc());
-            break;
-        case Kind::Finalized:
-            if (RankState* rank = jobs_.find(in.proc())) {
-                rank->finalized = true;
-                report_.rank_finalized();
-            }
-            break;
-        case Kind::Aborted: {
-            const ProcId proc = in.proc();
-            const int status = in.i32();
-            const std::string text(in.bytes());
-            rank_aborted(proc, status, text, in.names());
-            break;
-        }
-        case Kind::Exited: {
-            const ProcId proc = in.proc();
-            rank_exited(proc, in.i32());
-            break;
-        }
-        case Kind::Output: {
-            const ProcId proc = in.proc();
-            const uint32_t channel = in.u32();
-            const std::string_view bytes = in.bytes();
-            if (jobs_.find(proc) == nullptr || !in.ok()) break;
-            forwards().output(node, proc, channel, bytes);
-            break;
-        }
-        case Kind::InputTaken:
-            if (const uint64_t taken = forwards().input_taken(in.u64()); taken > 0 && input_)
-                input_->taken(taken);
-            break;
-        case Kind::InputRefused:
-            if (const ProcId proc = in.proc(); proc.job == 1 && input_) input_->refused(proc.rank);
-            break;
-        case Kind::Ask:
-        case Kind::Tell: {
-            const auto found = services_.find(static_cast<Topic>(in.u32()));
-            if (found == services_.end()) {
-                if (kind == Kind::Ask) answer({node, id}, PMIX_ERR_NOT_SUPPORTED, {});
-            } else if (kind == Kind::Ask) {
-                found->second->asked({node, id}, in);
-            } else {
-                found->second->told(node, in);
-            }
+        case Topic::Input: {
+            ProcId proc;
+            uint64_t bytes = 0;
+            bool refused = false;
+            if (!in.unpack(proc, bytes, refused)) break;
+            const uint64_t taken = forwards().input_taken(bytes);
+            if (taken > 0 && input_) input_->taken(taken);
+            if (refused && proc.job == 1 && input_) input_->refused(proc.rank);
             break;
         }
         default:
-            router_->on_message(node, kind, id, body);
             break;
     }
-}
-
-void Launcher::show_output(std::optional<uint32_t> node, ProcId proc, uint32_t channel,
-                           std::string_view bytes) {
-    output_->write(node.value_or(kNobody), proc, channel == PMIX_FWD_STDERR_CHANNEL, bytes);
 }
 
 void Launcher::node_ready(uint32_t node, const std::string& uri) {
@@ -384,7 +370,6 @@ void Launcher::on_node_gone(uint32_t node) {
     NodeState& state = nodes_[node];
     if (state.gone) return;
     state.gone = true;
-    router_->node_gone(node);
     for (auto& [topic, service] : services_)
         service->node_gone(node);
     if (state_ != State::Quitting) {
@@ -410,7 +395,7 @@ void Launcher::on_signal(int number) {
         case SIGHUP:
         case SIGQUIT:
             if (++interrupts_ > 1) {
-                send_signal(SIGKILL, {}, true);
+                hub_->signal(SIGKILL, {}, true);
             } else if (options_.serve) {
                 end_all();  // as it is meant to end
             } else {
@@ -418,19 +403,19 @@ void Launcher::on_signal(int number) {
             }
             break;
         case SIGTSTP:
-            send_signal(SIGTSTP, {}, false);
+            hub_->signal(SIGTSTP, {});
             for (NodeState& node : nodes_) {
                 if (node.link) node.link->flush();
             }
             raise(SIGSTOP);
             break;
         case SIGCONT:
-            send_signal(SIGCONT, {}, false);
+            hub_->signal(SIGCONT, {});
             if (input_) input_->resume();
             break;
         case SIGUSR1:
         case SIGUSR2:
-            send_signal(number, {}, false);
+            hub_->signal(number, {});
             break;
         default:  // SIGCHLD: the end of a node is seen on its link
             break;
@@ -469,9 +454,7 @@ void Launcher::quit_nodes() {
     forwards().release();
     progress_.clear();
     timeout_.cancel();
-    for (const NodeState& node : nodes_) {
-        if (node.link) node.link->send(Kind::Quit);
-    }
+    hub_->tell_all(Topic::Quit, {});
     kill_nodes_later();
 }
 

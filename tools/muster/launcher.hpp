@@ -19,7 +19,6 @@
 #include "tools/muster/jobs/output.hpp"
 #include "tools/muster/loop.hpp"
 #include "tools/muster/report.hpp"
-#include "tools/muster/services/router.hpp"
 #include "tools/muster/services/service.hpp"
 
 namespace muster::launcher {
@@ -27,11 +26,13 @@ namespace muster::launcher {
 class Forwards;
 struct NodePlan;
 
-class Launcher final : private Hub {
+class Launcher {
   public:
     /// `initiator`: the tool that guides us, if there is one.
     explicit Launcher(Options options, Initiator initiator = {});
-    ~Launcher() override;
+    ~Launcher();
+    Launcher(const Launcher&) = delete;
+    Launcher& operator=(const Launcher&) = delete;
 
     /// Runs the job, and those that it spawns, to their end. The exit status.
     int run();
@@ -52,7 +53,7 @@ class Launcher final : private Hub {
     };
     /// What is kept of a job while it is launched or ended.
     struct Progress {
-        Launched launched;
+        Hub::Launched launched;
         Watch force;
     };
 
@@ -62,7 +63,8 @@ class Launcher final : private Hub {
     void connect_node(uint32_t number);
     void make_parts();
     void watch_signals();
-    void on_message(uint32_t node, Kind kind, uint64_t id, std::string_view body);
+    bool start_library();
+    void on_message(uint32_t node, Topic topic, uint64_t question, Buffer& in);
     void on_node_gone(uint32_t node);
     void on_signals();
     void on_signal(int number);
@@ -70,7 +72,6 @@ class Launcher final : private Hub {
     void node_ready(uint32_t node, const std::string& uri);
     void say_uri();
     void end_all();
-    bool send(uint32_t node, Kind kind, uint64_t id, const Writer& body);
     /// What ends everything: says why (the first time), remembers the status, ends all jobs.
     void fail(int status, const std::string& why);
     void quit_nodes();
@@ -86,13 +87,13 @@ class Launcher final : private Hub {
     void launch_first();
 
     // The jobs.
-    void job_set_up(uint32_t number, std::string_view setup);
+    void job_set_up(uint32_t number, const std::string& setup);
     void job_registered(uint32_t node, uint32_t number, const std::string& error);
-    void rank_started(ProcId proc, pid_t pid);
-    void rank_not_started(ProcId proc, int status, int32_t code, const std::string& why);
-    void rank_connected(ProcId proc);
-    void rank_exited(ProcId proc, int status);
-    void rank_aborted(ProcId proc, int status, const std::string& text, const std::vector<ProcName>& targets);
+    void on_rank(const RankEvent& event);
+    void rank_started(JobRecord& record, RankState& rank, pid_t pid);
+    void rank_not_started(JobRecord& record, const RankEvent& event);
+    void rank_exited(JobRecord& record, RankState& rank, const RankEvent& event);
+    void rank_aborted(JobRecord& record, RankState& rank, const RankEvent& event);
     void rank_ended(JobRecord& record, uint32_t rank);
     void start_settled(JobRecord& record);
     void launched(JobRecord& record, int32_t status, const std::string& why);
@@ -104,26 +105,10 @@ class Launcher final : private Hub {
     void end_ranks_of(JobRecord& record);
     void job_over(JobRecord& record);
     std::string describe(ProcId proc);
-    void send_signal(int number, const std::vector<ProcId>& procs, bool last);
 
-    Loop& loop() override { return *loop_; }
-    JobTable& jobs() override { return jobs_; }
-    const std::vector<std::string>& nodes() const override { return node_names_; }
-    bool has_scheduler() const override { return !options_.scheduler.empty(); }
-    void answer(Asker asker, int32_t status, std::string_view bytes) override;
-    void tell(uint32_t node, Topic topic, const Writer& body) override;
-    JobRecord& launch(Job job, const OutputPolicy& output, Launched launched) override;
-    std::string next_nspace() const override;
-    void signal(int number, const std::vector<ProcId>& procs) override;
-    void end_job(JobRecord& job, int32_t term_status, bool at_once) override;
-    void end_ranks(const std::vector<ProcId>& procs, bool at_once) override;
-    void output_taken(uint32_t node, uint64_t bytes) override;
-    void show_output(std::optional<uint32_t> node, ProcId proc, uint32_t channel,
-                     std::string_view bytes) override;
-    void give_input(ProcId proc, std::string_view bytes) override;
-    void show(bool error, std::string_view text) override;
+    JobRecord& launch(Job job, const OutputPolicy& output, Hub::Launched launched);
+    void end_job(JobRecord& job, int32_t term_status, bool at_once);
     Forwards& forwards();
-    ProcName launcher() const override;
 
     const Options options_;
     const Initiator initiator_;
@@ -145,7 +130,7 @@ class Launcher final : private Hub {
     std::unique_ptr<Loop> loop_;
     std::unique_ptr<Output> output_;
     std::unique_ptr<Input> input_;
-    std::unique_ptr<Router> router_;
+    std::unique_ptr<Hub> hub_;
     std::map<Topic, std::unique_ptr<Service>> services_;
     int signal_fd_ = -1;
     Watch signals_, timeout_, stuck_;

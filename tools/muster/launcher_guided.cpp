@@ -77,12 +77,12 @@ void Launcher::say_ready() {
     if (!guidance_.parent) return;
     Notice notice;
     notice.code = PMIX_LAUNCHER_READY;
-    notice.source = launcher();
+    notice.source = hub_->launcher;
     notice.targets = {*guidance_.parent};
     notice.non_default = true;
     notice.nspace = server_nspace_;
     notice.time = static_cast<uint64_t>(time(nullptr));
-    announce(*this, notice);
+    announce(*hub_, notice);
 }
 
 }  // namespace muster::launcher

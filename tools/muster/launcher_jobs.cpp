@@ -8,16 +8,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/muster/jobs/job_message.hpp"
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/nodes/process.hpp"
 #include "tools/muster/services/forwards.hpp"
 
 namespace muster::launcher {
 namespace {
-
-/// Between SIGTERM and SIGKILL to ranks that are to end.
-constexpr std::chrono::milliseconds kPatience{2000};
 
 std::set<uint32_t> readers_of(const Job& job) {
     if (job.input.target == InputPolicy::Target::None) return {};
@@ -30,11 +26,7 @@ std::set<uint32_t> readers_of(const Job& job) {
 
 }  // namespace
 
-std::string Launcher::next_nspace() const {
-    return fmt::format("{}@{}", server_nspace_, jobs_.next_number());
-}
-
-JobRecord& Launcher::launch(Job job, const OutputPolicy& output, Launched launched) {
+JobRecord& Launcher::launch(Job job, const OutputPolicy& output, Hub::Launched launched) {
     JobRecord& record = jobs_.add(std::move(job));
     const uint32_t number = record.job.number;
     progress_[number].launched = std::move(launched);
@@ -42,25 +34,33 @@ JobRecord& Launcher::launch(Job job, const OutputPolicy& output, Launched launch
     if (number == 1 && !options_.serve) {
         // muster's own standard input is for the first job.
         input_ = std::make_unique<Input>(*loop_, readers_of(record.job),
-                                         [this, &record](uint32_t rank, std::string_view bytes) {
-                                             give_input({record.job.number, rank}, bytes);
+                                         [this](uint32_t rank, std::string_view bytes) {
+                                             hub_->give_input({1, rank}, bytes);
                                          });
     }
-    Writer body;
-    write_job(body, record.job);
-    send(0, Kind::Setup, 0, body);
+    hub_->ask(0, Topic::JobSetup, pack(record.job), [this, number](pmix_status_t status, Buffer& in) {
+        std::string setup;
+        if (status != PMIX_ERR_LOST_CONNECTION && (status != PMIX_SUCCESS || in.unpack(setup)))
+            job_set_up(number, setup);
+    });
     return record;
 }
 
-void Launcher::job_set_up(uint32_t number, std::string_view setup) {
+/// The first node has gathered what all nodes of the job are to be given; nothing, if it could not.
+void Launcher::job_set_up(uint32_t number, const std::string& setup) {
     JobRecord* record = jobs_.find(number);
     if (record == nullptr || record->state != JobRecord::State::Registering) return;
     record->job.setup = setup;
-    Writer body;
-    write_job(body, record->job);
-    for (uint32_t node = 0; node < nodes_.size(); ++node) {
+    const Buffer body = pack(record->job);
+    for (uint32_t node = 0; node < nodes_.size(); ++node)
         record->nodes_left.insert(node);
-        send(node, Kind::Register, 0, body);
+    for (uint32_t node = 0; node < nodes_.size(); ++node) {
+        hub_->ask(node, Topic::JobRegister, body, [this, node, number](pmix_status_t status, Buffer& in) {
+            std::string error;
+            if (status == PMIX_ERR_LOST_CONNECTION) return;  // which fails the job
+            if (status != PMIX_SUCCESS) error = PMIx_Error_string(status);
+            if (status != PMIX_SUCCESS || in.unpack(error)) job_registered(node, number, error);
+        });
     }
 }
 
@@ -76,31 +76,52 @@ void Launcher::job_registered(uint32_t node, uint32_t number, const std::string&
     if (!record->nodes_left.empty()) return;
     record->state = JobRecord::State::Starting;
     if (state_ == State::Starting) state_ = State::Running;
-    for (uint32_t other = 0; other < nodes_.size(); ++other)
-        send(other, Kind::Start, 0, Writer().u32(number));
+    hub_->tell_all(Topic::JobStart, pack(number));
     if (number == 1 && input_) input_->start();
 }
 
-void Launcher::rank_started(ProcId proc, pid_t pid) {
-    RankState* rank = jobs_.find(proc);
-    if (rank == nullptr || rank->started) return;
-    rank->pid = pid;
-    rank->started = true;
-    report_.rank_started();
-    start_settled(*jobs_.find(proc.job));
+void Launcher::on_rank(const RankEvent& event) {
+    RankState* rank = jobs_.find(event.proc);
+    if (rank == nullptr) return;
+    JobRecord& record = *jobs_.find(event.proc.job);
+    switch (event.kind) {
+        case RankEvent::Kind::Started:
+            return rank_started(record, *rank, event.status);
+        case RankEvent::Kind::NotStarted:
+            return rank_not_started(record, event);
+        case RankEvent::Kind::Connected:
+            if (rank->connected && !rank->finalized) return;
+            rank->connected = true;
+            rank->finalized = false;  // it may initialise again
+            return report_.rank_connected();
+        case RankEvent::Kind::Finalized:
+            rank->finalized = true;
+            return report_.rank_finalized();
+        case RankEvent::Kind::Aborted:
+            return rank_aborted(record, *rank, event);
+        case RankEvent::Kind::Exited:
+            return rank_exited(record, *rank, event);
+    }
 }
 
-void Launcher::rank_not_started(ProcId proc, int status, int32_t code, const std::string& why) {
-    if (jobs_.find(proc) == nullptr) return;
-    JobRecord& record = *jobs_.find(proc.job);
-    if (!why.empty()) {
-        launched(record, code, why);
+void Launcher::rank_started(JobRecord& record, RankState& rank, pid_t pid) {
+    if (rank.started) return;
+    rank.pid = pid;
+    rank.started = true;
+    report_.rank_started();
+    start_settled(record);
+}
+
+void Launcher::rank_not_started(JobRecord& record, const RankEvent& event) {
+    const uint32_t rank = event.proc.rank;
+    if (!event.text.empty()) {
+        launched(record, event.code, event.text);
         fail_job(
-            record, status, code,
-            fmt::format("rank {} on {}: {}", proc.rank, node_names_[record.job.places[proc.rank].node], why));
+            record, event.status, event.code,
+            fmt::format("rank {} on {}: {}", rank, node_names_[record.job.places[rank].node], event.text));
     }
     start_settled(record);
-    rank_ended(record, proc.rank);
+    rank_ended(record, rank);
 }
 
 /// Of a job that was ended while it was being started: its time was over, or somebody wished so.
@@ -124,16 +145,8 @@ void Launcher::start_settled(JobRecord& record) {
 void Launcher::launched(JobRecord& record, int32_t status, const std::string& why) {
     const auto found = progress_.find(record.job.number);
     if (found == progress_.end() || !found->second.launched) return;
-    const Launched tell = std::exchange(found->second.launched, nullptr);
+    const Hub::Launched tell = std::exchange(found->second.launched, nullptr);
     tell(record, status, why);
-}
-
-void Launcher::rank_connected(ProcId proc) {
-    RankState* rank = jobs_.find(proc);
-    if (rank == nullptr || (rank->connected && !rank->finalized)) return;
-    rank->connected = true;
-    rank->finalized = false;  // it may initialise again
-    report_.rank_connected();
 }
 
 std::string Launcher::describe(ProcId proc) {
@@ -143,18 +156,18 @@ std::string Launcher::describe(ProcId proc) {
                        node_names_[record.job.places[proc.rank].node], record.ranks[proc.rank].pid);
 }
 
-void Launcher::rank_exited(ProcId proc, int status) {
-    RankState* rank = jobs_.find(proc);
-    if (rank == nullptr || rank->ended) return;
-    JobRecord& record = *jobs_.find(proc.job);
-    rank->status = status;
+void Launcher::rank_exited(JobRecord& record, RankState& rank, const RankEvent& event) {
+    if (rank.ended) return;
+    const ProcId proc = event.proc;
+    const int status = event.status;
+    rank.status = status;
     report_.rank_ended();
     const JobWishes& wishes = record.wishes;
-    if (!rank->dismissed && !record.failed_rank &&
-        (WIFSIGNALED(status) || WEXITSTATUS(status) != 0 || (rank->connected && !rank->finalized))) {
+    if (!rank.dismissed && !record.failed_rank &&
+        (WIFSIGNALED(status) || WEXITSTATUS(status) != 0 || (rank.connected && !rank.finalized))) {
         record.failed_rank = proc.rank;
     }
-    if (!rank->dismissed) {
+    if (!rank.dismissed) {
         const std::string who = describe(proc);
         if (WIFSIGNALED(status)) {
             rank_failed(record, 128 + WTERMSIG(status), PMIX_ERR_JOB_ABORTED_BY_SIG,
@@ -162,8 +175,8 @@ void Launcher::rank_exited(ProcId proc, int status) {
         } else if (WEXITSTATUS(status) != 0 && !wishes.nonzero_is_fine) {
             rank_failed(record, WEXITSTATUS(status), PMIX_ERR_JOB_NON_ZERO_TERM,
                         fmt::format("{} exited with status {}{}", who, WEXITSTATUS(status),
-                                    rank->connected ? "" : " before it called PMIx_Init"));
-        } else if (rank->connected && !rank->finalized) {
+                                    rank.connected ? "" : " before it called PMIx_Init"));
+        } else if (rank.connected && !rank.finalized) {
             rank_failed(record, 1, PMIX_ERR_JOB_TERM_WO_SYNC,
                         fmt::format("{} exited with status 0 without calling PMIx_Finalize", who));
         }
@@ -182,16 +195,14 @@ void Launcher::rank_failed(JobRecord& record, int status, int32_t term_status, c
     say(why + "; the job goes on");
 }
 
-void Launcher::rank_aborted(ProcId proc, int status, const std::string& text,
-                            const std::vector<ProcName>& targets) {
-    RankState* rank = jobs_.find(proc);
-    if (rank == nullptr) return;
-    JobRecord& own = *jobs_.find(proc.job);
+void Launcher::rank_aborted(JobRecord& own, RankState& rank, const RankEvent& event) {
+    const ProcId proc = event.proc;
+    const int status = event.status;
     // The jobs that are meant as a whole, and single ranks of others.
     std::set<uint32_t> whole;
     std::map<uint32_t, std::set<uint32_t>> some;
-    if (targets.empty()) whole.insert(proc.job);
-    for (const ProcName& target : targets) {
+    if (event.targets.empty()) whole.insert(proc.job);
+    for (const ProcName& target : event.targets) {
         JobRecord* record = target.nspace.empty() ? &own : jobs_.find(target.nspace);
         if (record == nullptr) continue;
         if (target.rank == PMIX_RANK_WILDCARD) whole.insert(record->job.number);
@@ -200,8 +211,8 @@ void Launcher::rank_aborted(ProcId proc, int status, const std::string& text,
     for (const auto& [number, ranks] : some) {
         if (ranks.size() == jobs_.find(number)->job.size()) whole.insert(number);
     }
-    const std::string tail = text.empty() ? "" : ": " + text;
-    if (whole.contains(proc.job)) rank->aborted = true;
+    const std::string tail = event.text.empty() ? "" : ": " + event.text;
+    if (whole.contains(proc.job)) rank.aborted = true;
     for (uint32_t number : whole) {
         const int code = (status & 0xff) != 0 ? status & 0xff : 1;
         fail_job(*jobs_.find(number), code, PMIX_ERR_JOB_ABORTED,
@@ -218,8 +229,8 @@ void Launcher::rank_aborted(ProcId proc, int status, const std::string& text,
             procs.push_back({number, target});
             jobs_.find(procs.back())->dismissed = true;
         }
-        send_signal(SIGCONT, procs, false);
-        send_signal(SIGKILL, procs, false);
+        hub_->signal(SIGCONT, procs);
+        hub_->signal(SIGKILL, procs);
     }
 }
 
@@ -227,7 +238,6 @@ void Launcher::rank_ended(JobRecord& record, uint32_t rank) {
     RankState& state = record.ranks[rank];
     if (state.ended) return;
     state.ended = true;
-    router_->proc_ended();
     for (auto& [topic, service] : services_)
         service->proc_ended(record, rank);
     if (--record.ranks_left == 0) job_over(record);
@@ -242,8 +252,7 @@ void Launcher::job_over(JobRecord& record) {
     if (jobs_.all_ended() && (!options_.serve || ending())) return quit_nodes();
     // The first job's data stays for those that were spawned by it.
     if (record.job.number == 1 && !options_.serve) return;
-    for (uint32_t node = 0; node < nodes_.size(); ++node)
-        send(node, Kind::Forget, 0, Writer().u32(record.job.number));
+    hub_->tell_all(Topic::JobForget, pack(record.job.number));
 }
 
 /// The jobs that it has spawned and that do not live on without it.
@@ -286,10 +295,10 @@ void Launcher::end_ranks_of(JobRecord& record) {
         return;
     }
     const std::vector<ProcId> all = {{record.job.number, kAllRanks}};
-    send_signal(SIGTERM, all, true);
-    send_signal(SIGCONT, all, true);  // those that are stopped see it, too
-    progress_[record.job.number].force = loop_->after(kPatience, [this, all] {
-        send_signal(SIGKILL, all, true);
+    hub_->signal(SIGTERM, all, true);
+    hub_->signal(SIGCONT, all, true);  // those that are stopped see it, too
+    progress_[record.job.number].force = loop_->after(kEndPatience, [this, all] {
+        hub_->signal(SIGKILL, all, true);
         if (ending()) kill_nodes_later();
     });
 }
@@ -304,65 +313,13 @@ void Launcher::end_job(JobRecord& record, int32_t term_status, bool at_once) {
         say(fmt::format("the job was ended on request: {}", PMIx_Error_string(term_status)));
     }
     end_ranks_of(record);
-    if (at_once) send_signal(SIGKILL, {{record.job.number, kAllRanks}}, true);
+    if (at_once) hub_->signal(SIGKILL, {{record.job.number, kAllRanks}}, true);
     for (JobRecord* child : children_of(record))
         end_job(*child, term_status, at_once);
 }
 
-void Launcher::end_ranks(const std::vector<ProcId>& procs, bool at_once) {
-    for (const ProcId& proc : procs) {
-        if (RankState* rank = jobs_.find(proc)) rank->dismissed = true;
-    }
-    if (at_once) return send_signal(SIGKILL, procs, false);
-    send_signal(SIGTERM, procs, false);
-    send_signal(SIGCONT, procs, false);
-    auto force = std::make_shared<Watch>();
-    *force = loop_->after(kPatience, [this, procs, force] {
-        send_signal(SIGKILL, procs, false);
-        force->cancel();
-    });
-}
-
-void Launcher::output_taken(uint32_t node, uint64_t bytes) {
-    send(node, Kind::OutputTaken, 0, Writer().u64(bytes));
-}
-
-void Launcher::give_input(ProcId proc, std::string_view bytes) {
-    const JobRecord* record = jobs_.find(proc.job);
-    if (record == nullptr || proc.rank >= record->job.places.size()) return;
-    const Writer target = Writer().proc(proc);
-    const uint32_t node = record->job.places[proc.rank].node;
-    if (bytes.empty()) {
-        send(node, Kind::InputEnd, 0, target);
-    } else {
-        send(node, Kind::Input, 0, Writer(target).bytes(bytes));
-    }
-}
-
 Forwards& Launcher::forwards() {
     return static_cast<Forwards&>(*services_.at(Topic::Forward));
-}
-
-void Launcher::show(bool error, std::string_view text) {
-    output_->show_text(error, text);
-}
-
-ProcName Launcher::launcher() const {
-    return {server_nspace_, PMIX_RANK_WILDCARD};
-}
-
-void Launcher::signal(int number, const std::vector<ProcId>& procs) {
-    send_signal(number, procs, false);
-}
-
-void Launcher::send_signal(int number, const std::vector<ProcId>& procs, bool last) {
-    Writer body;
-    body.i32(number).u32(static_cast<uint32_t>(procs.size()));
-    for (const ProcId& proc : procs)
-        body.proc(proc);
-    body.u32(last ? 1 : 0);
-    for (uint32_t node = 0; node < nodes_.size(); ++node)
-        send(node, Kind::Signal, 0, body);
 }
 
 }  // namespace muster::launcher

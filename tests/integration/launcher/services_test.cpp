@@ -6,12 +6,11 @@
 
 #include <map>
 
-#include "tests/covers.hpp"
-#include "tools/muster/jobs/job_message.hpp"
+#include "tests/integration/launcher/library.hpp"
 #include "tools/muster/services/announcer.hpp"
+#include "tools/muster/services/collectives.hpp"
 #include "tools/muster/services/control.hpp"
 #include "tools/muster/services/directory.hpp"
-#include "tools/muster/services/gather.hpp"
 #include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/job_status.hpp"
 #include "tools/muster/services/spawn_request.hpp"
@@ -29,91 +28,73 @@ Job job_of(unsigned ranks, unsigned nodes, const std::string& nspace = "job") {
 }
 
 /// A launcher that only remembers.
-class FakeHub final : public Hub {
+class FakeLauncher {
   public:
     struct Answer {
         int32_t status;
-        std::string bytes;
+        Buffer body;
     };
+    Loop loop;
+    JobTable jobs;
     std::map<uint64_t, Answer> answers;
     std::vector<uint32_t> told;
     std::vector<std::pair<int, std::vector<ProcId>>> signals;
-
-    FakeHub() { names_ = node_names(2, "here"); }
-    Loop& loop() override { return loop_; }
-    JobTable& jobs() override { return jobs_; }
-    ProcName launcher() const override { return {"server", 0}; }
-    const std::vector<std::string>& nodes() const override { return names_; }
-    bool has_scheduler() const override { return false; }
-    void answer(Asker asker, int32_t status, std::string_view bytes) override {
-        EXPECT_FALSE(answers.contains(asker.id)) << "answered twice";
-        answers[asker.id] = {status, std::string(bytes)};
-    }
-    void tell(uint32_t node, Topic, const Writer&) override { told.push_back(node); }
-    JobRecord& launch(Job job, const OutputPolicy&, Launched) override { return jobs_.add(std::move(job)); }
-    std::string next_nspace() const override { return "next"; }
-    void signal(int number, const std::vector<ProcId>& procs) override {
-        signals.emplace_back(number, procs);
-    }
-    void end_job(JobRecord& job, int32_t, bool) override { job.state = JobRecord::State::Ended; }
-    void end_ranks(const std::vector<ProcId>&, bool) override {}
-    void output_taken(uint32_t node, uint64_t bytes) override { taken[node] += bytes; }
-    void show_output(std::optional<uint32_t> node, ProcId proc, uint32_t, std::string_view bytes) override {
-        shown[proc] += bytes;
-        if (node) taken[*node] += bytes.size();
-    }
-    void give_input(ProcId proc, std::string_view bytes) override {
-        input[proc] += bytes.empty() ? std::string("<end>") : std::string(bytes);
-    }
-    void show(bool, std::string_view) override {}
-    std::map<uint32_t, uint64_t> taken;
-    std::map<ProcId, std::string> input, shown;
-
-  private:
-    Loop loop_;
-    JobTable jobs_;
-    std::vector<std::string> names_;
+    Hub hub{.loop = loop,
+            .jobs = jobs,
+            .launcher = {"server", 0},
+            .nodes = node_names(2, "here"),
+            .ask = [](uint32_t, Topic, const Buffer&, Link::Done) {},
+            .tell =
+                [this](uint32_t node, Topic topic, const Buffer& body) {
+                    told.push_back(node);
+                    if (topic != Topic::Signal || node != 0) return;
+                    auto& [number, procs] = signals.emplace_back();
+                    EXPECT_TRUE(Buffer(body).unpack(number, procs));
+                },
+            .give_answer =
+                [this](Asker asker, int32_t status, const Buffer& body) {
+                    EXPECT_FALSE(answers.contains(asker.id)) << "answered twice";
+                    answers[asker.id] = {status, body};
+                },
+            .launch = [this](Job job, const OutputPolicy&, const Hub::Launched&) -> JobRecord& {
+                return jobs.add(std::move(job));
+            },
+            .end_job = [](JobRecord& job, int32_t, bool) { job.state = JobRecord::State::Ended; },
+            .show_output = [](std::optional<uint32_t>, ProcId, uint32_t, std::string_view) {},
+            .show = [](bool, std::string_view) {}};
 };
 
 /// A store, and questions to it as nodes put them.
-class DirectoryTest : public ::testing::Test {
+class DirectoryTest : public WithLibrary {
   protected:
     void SetUp() override {
-        hub.jobs().add(job_of(4, 2));
-        hub.jobs().add(job_of(2, 2, "other"));
+        host.jobs.add(job_of(4, 2));
+        host.jobs.add(job_of(2, 2, "other"));
     }
 
-    static Writer begin(Directory::Request request, const ProcName& who) {
-        return Writer().u32(static_cast<uint32_t>(request)).name(who).u32(7).u32(8).u32(0);
-    }
-    int32_t ask(const ProcName& who, const Writer& body) {
-        const JobRecord& record = *hub.jobs().find(who.nspace);
-        Reader in(body.body());
+    static Party party(const ProcName& who) { return {who, 0, 7, 8, false}; }
+    int32_t ask(const ProcName& who, Buffer body) {
+        const JobRecord& record = *host.jobs.find(who.nspace);
         const uint64_t id = next++;
-        store.asked({record.job.places[who.rank].node, id}, in);
+        store.asked({record.job.places[who.rank].node, id}, body);
         last = id;
-        return hub.answers.contains(id) ? hub.answers[id].status : 1;
+        return host.answers.contains(id) ? host.answers[id].status : 1;
     }
     int32_t publish(const ProcName& who, const std::string& key, uint32_t range = PMIX_RANGE_SESSION,
                     uint32_t persistence = PMIX_PERSIST_SESSION) {
-        Writer body = begin(Directory::Request::Publish, who);
-        write_range(body, {range, {}});
-        body.u32(persistence).u32(0).u32(0).u32(1).bytes(key).bytes("value");
-        return ask(who, body);
+        const Directory::Publication publication{{range, {}}, persistence, {}, {}, {{key, "value"}}};
+        return ask(who, pack(Directory::Request::Publish, party(who), publication));
     }
     int32_t look_up(const ProcName& who, const std::vector<std::string>& keys, bool wait = false) {
-        Writer body = begin(Directory::Request::Lookup, who);
-        body.u32(0).u32(wait ? 1 : 0).u32(0).u32(0).texts(keys);
-        return ask(who, body);
+        return ask(who, pack(Directory::Request::Lookup, party(who), Directory::Wish{{}, keys, wait, 0, 0}));
     }
 
-    FakeHub hub;
-    Directory store{hub};
+    FakeLauncher host;
+    Directory store{host.hub};
     uint64_t next = 1, last = 0;
 };
 
-TEST_F(DirectoryTest, AKeyIsPublishedOnceInEachRange) {
-    covers("SRV-78");
+TEST_F(DirectoryTest, SRV_78_a_key_is_published_once_in_each_range) {
     EXPECT_EQ(publish({"job", 0}, "a"), PMIX_SUCCESS);
     EXPECT_EQ(publish({"job", 1}, "a"), PMIX_ERR_DUPLICATE_KEY);
     EXPECT_EQ(publish({"other", 0}, "a"), PMIX_ERR_DUPLICATE_KEY);
@@ -126,19 +107,19 @@ TEST_F(DirectoryTest, AWaitingLookupIsAnsweredWhenAllIsThere) {
     EXPECT_EQ(look_up({"other", 1}, {"a", "b"}, true), 1);
     const uint64_t waiting = last;
     publish({"job", 0}, "a");
-    EXPECT_FALSE(hub.answers.contains(waiting));
+    EXPECT_FALSE(host.answers.contains(waiting));
     publish({"job", 1}, "b");
-    ASSERT_TRUE(hub.answers.contains(waiting));
-    EXPECT_EQ(hub.answers[waiting].status, PMIX_SUCCESS);
+    ASSERT_TRUE(host.answers.contains(waiting));
+    EXPECT_EQ(host.answers[waiting].status, PMIX_SUCCESS);
 }
 
 TEST_F(DirectoryTest, WhoWaitsAndEndsIsAnsweredAndForgotten) {
     EXPECT_EQ(look_up({"job", 2}, {"never"}, true), 1);
     const uint64_t waiting = last;
-    JobRecord& record = *hub.jobs().find("job");
+    JobRecord& record = *host.jobs.find("job");
     record.ranks[2].ended = true;
     store.proc_ended(record, 2);
-    EXPECT_TRUE(hub.answers.contains(waiting));
+    EXPECT_TRUE(host.answers.contains(waiting));
     EXPECT_EQ(publish({"job", 0}, "never"), PMIX_SUCCESS);  // nobody is answered a second time
 }
 
@@ -146,7 +127,7 @@ TEST_F(DirectoryTest, DataGoesWithItsProcessOrApplication) {
     publish({"job", 1}, "of.proc", PMIX_RANGE_SESSION, PMIX_PERSIST_PROC);
     publish({"job", 1}, "of.app", PMIX_RANGE_SESSION, PMIX_PERSIST_APP);
     publish({"job", 1}, "of.session");
-    JobRecord& record = *hub.jobs().find("job");
+    JobRecord& record = *host.jobs.find("job");
     record.ranks[1].ended = true;
     store.proc_ended(record, 1);
     EXPECT_EQ(look_up({"other", 0}, {"of.proc"}), PMIX_ERR_NOT_FOUND);
@@ -159,75 +140,89 @@ TEST_F(DirectoryTest, DataGoesWithItsProcessOrApplication) {
 }
 
 TEST_F(DirectoryTest, DamagedQuestionsAreAnsweredWithAnError) {
-    Writer whole = begin(Directory::Request::Publish, {"job", 0});
-    write_range(whole, {PMIX_RANGE_CUSTOM, {{"job", 1}}});
-    whole.u32(PMIX_PERSIST_SESSION).u32(1).u32(2).u32(5).u32(6).u32(0).u32(1).bytes("key").bytes("value");
-    for (size_t size = 0; size < whole.body().size(); ++size) {
-        Reader in(std::string_view(whole.body()).substr(0, size));
+    const Directory::Publication publication{
+        {PMIX_RANGE_CUSTOM, {{"job", 1}}}, PMIX_PERSIST_SESSION, {{5, 6}}, {}, {{"key", "value"}}};
+    const Buffer whole = pack(Directory::Request::Publish, party({"job", 0}), publication);
+    for (size_t size = 0; size < whole.rest().size(); ++size) {
+        Buffer in(whole.rest().substr(0, size));
         const uint64_t id = next++;
         store.asked({0, id}, in);
-        ASSERT_TRUE(hub.answers.contains(id)) << size;
-        EXPECT_NE(hub.answers[id].status, PMIX_SUCCESS) << size;
+        ASSERT_TRUE(host.answers.contains(id)) << size;
+        EXPECT_NE(host.answers[id].status, PMIX_SUCCESS) << size;
     }
     EXPECT_EQ(look_up({"job", 1}, {"key"}), PMIX_ERR_NOT_FOUND);
 }
 
-class GatherTest : public ::testing::Test {
+/// Ranks 0 and 1 of the job are on node 0, 2 and 3 on node 1.
+class CollectivesTest : public WithLibrary {
   protected:
-    GatherTest()
-        : gather(loop, jobs, [this](int32_t status, const Gather::Operation& operation) {
-              done.emplace_back(status, operation.parts.size());
-          }) {
-        jobs.add(job_of(4, 2));  // ranks 0 and 1 on node 0
+    void SetUp() override { host.jobs.add(job_of(4, 2)); }
+    /// A node gives its part; the number of the question.
+    uint64_t add(uint32_t node, const std::vector<ProcName>& procs) {
+        Buffer body = pack(Collectives::Request{{}, procs, 0, "x"});
+        fences.asked({node, next}, body);
+        return next++;
     }
-    int32_t add(uint32_t node, const std::vector<ProcName>& procs) {
-        return gather.add("op", procs, 0, node, {1, "x"});
+    /// The answer; 1 while there is none.
+    int32_t answer(uint64_t id) { return host.answers.contains(id) ? host.answers[id].status : 1; }
+    void end(uint32_t rank) {
+        host.jobs.find(ProcId{1, rank})->ended = true;
+        fences.proc_ended(*host.jobs.find("job"), rank);
     }
-    Loop loop;
-    JobTable jobs;
-    std::vector<std::pair<int32_t, size_t>> done;
-    Gather gather;
+    FakeLauncher host;
+    size_t done = 0;
+    Collectives fences{host.hub,
+                       [this](const Collectives::Request&, Collectives::Clock::time_point, size_t size) {
+                           EXPECT_EQ(size, 2u);
+                           ++done;
+                       }};
+    uint64_t next = 1;
     const std::vector<ProcName> all = {{"job", PMIX_RANK_WILDCARD}};
 };
 
-TEST_F(GatherTest, EndsWhenEachNodeWithAMemberHasGivenItsPart) {
-    covers("SRV-71");
-    EXPECT_EQ(add(0, all), PMIX_SUCCESS);
-    EXPECT_EQ(add(0, all), PMIX_SUCCESS);  // the next one
-    EXPECT_TRUE(done.empty());
-    EXPECT_EQ(add(1, all), PMIX_SUCCESS);
-    EXPECT_EQ(done.size(), 1u);
-    EXPECT_EQ(add(1, all), PMIX_SUCCESS);
-    ASSERT_EQ(done.size(), 2u);
-    EXPECT_EQ(done[1], (std::pair<int32_t, size_t>(PMIX_SUCCESS, 2)));
+TEST_F(CollectivesTest, SRV_71_ends_when_each_node_with_a_member_has_given_its_part) {
+    const uint64_t first = add(0, all);
+    const uint64_t second = add(0, all);
+    EXPECT_EQ(done, 0u);
+    EXPECT_EQ(answer(add(1, all)), PMIX_SUCCESS);
+    EXPECT_EQ(answer(first), PMIX_SUCCESS);
+    EXPECT_EQ(answer(second), 1);
+    std::string together;
+    EXPECT_TRUE(host.answers[first].body.unpack(together));
+    EXPECT_EQ(together, "xx");
+    EXPECT_EQ(answer(add(1, all)), PMIX_SUCCESS);
+    EXPECT_EQ(answer(second), PMIX_SUCCESS);
+    EXPECT_EQ(done, 2u);
 }
 
-TEST_F(GatherTest, AMemberThatEndsBeforeItsPartFailsIt) {
-    add(0, {{"job", 0}, {"job", 3}});
-    jobs.find(ProcId{1, 2})->ended = true;  // not a member
-    gather.proc_ended();
-    EXPECT_TRUE(done.empty());
-    jobs.find(ProcId{1, 3})->ended = true;
-    gather.proc_ended();
-    ASSERT_EQ(done.size(), 1u);
-    EXPECT_EQ(done[0].first, PMIX_ERR_LOST_CONNECTION);
+TEST_F(CollectivesTest, AMemberThatEndsBeforeItsPartFailsIt) {
+    const uint64_t first = add(0, {{"job", 0}, {"job", 3}});
+    end(2);  // not a member
+    EXPECT_EQ(answer(first), 1);
+    end(3);
+    EXPECT_EQ(answer(first), PMIX_ERR_LOST_CONNECTION);
     // And so at once for those that come too late.
-    add(0, {{"job", 0}, {"job", 3}});
-    EXPECT_EQ(done.size(), 2u);
+    EXPECT_EQ(answer(add(0, {{"job", 0}, {"job", 3}})), PMIX_ERR_LOST_CONNECTION);
 }
 
-TEST_F(GatherTest, WhatMakesNoSenseIsRefused) {
-    EXPECT_EQ(add(0, {{"nobody", 0}}), PMIX_ERR_INVALID_NAMESPACE);
-    EXPECT_EQ(add(0, {{"job", 4}}), PMIX_ERR_BAD_PARAM);
-    EXPECT_EQ(add(1, {{"job", 0}}), PMIX_ERR_BAD_PARAM);  // has no member there
-    EXPECT_EQ(add(0, {}), PMIX_ERR_BAD_PARAM);
+TEST_F(CollectivesTest, ANodeThatIsGoneFailsThem) {
+    const uint64_t first = add(0, all);
+    fences.node_gone(1);
+    EXPECT_EQ(answer(first), PMIX_ERR_LOST_CONNECTION);
+}
+
+TEST_F(CollectivesTest, WhatMakesNoSenseIsRefused) {
+    EXPECT_EQ(answer(add(0, {{"nobody", 0}})), PMIX_ERR_INVALID_NAMESPACE);
+    EXPECT_EQ(answer(add(0, {{"job", 4}})), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(answer(add(1, {{"job", 0}})), PMIX_ERR_BAD_PARAM);  // has no member there
+    EXPECT_EQ(answer(add(0, {})), PMIX_ERR_BAD_PARAM);
 }
 
 /// Groups over two nodes: ranks 0 and 1 of the job are on node 0, 2 and 3 on node 1.
-class GroupsTest : public ::testing::Test {
+class GroupsTest : public WithLibrary {
   protected:
     using Operation = GroupRequest::Operation;
-    void SetUp() override { hub.jobs().add(job_of(4, 2)); }
+    void SetUp() override { host.jobs.add(job_of(4, 2)); }
     /// What a node asks; its number.
     uint64_t ask(uint32_t node, const std::vector<uint32_t>& ranks, int32_t local_status = PMIX_SUCCESS,
                  Operation operation = Operation::Construct) {
@@ -237,21 +232,19 @@ class GroupsTest : public ::testing::Test {
         for (const uint32_t rank : ranks)
             request.procs.push_back({"job", rank});
         request.local_status = local_status;
-        Writer body;
-        request.write(body);
-        Reader in(body.body());
-        groups.asked({node, next}, in);
+        Buffer body = pack(request);
+        groups.asked({node, next}, body);
         return next++;
     }
     void end(uint32_t rank) {
-        hub.jobs().find(ProcId{1, rank})->ended = true;
-        groups.proc_ended(*hub.jobs().find("job"), rank);
+        host.jobs.find(ProcId{1, rank})->ended = true;
+        groups.proc_ended(*host.jobs.find("job"), rank);
     }
     /// Its answer; 1 while there is none.
-    int32_t answer(uint64_t id) { return hub.answers.contains(id) ? hub.answers[id].status : 1; }
+    int32_t answer(uint64_t id) { return host.answers.contains(id) ? host.answers[id].status : 1; }
 
-    FakeHub hub;
-    Groups groups{hub};
+    FakeLauncher host;
+    Groups groups{host.hub};
     uint64_t next = 1;
 };
 
@@ -289,63 +282,67 @@ TEST_F(GroupsTest, AFailureAtOneNodeFailsThoseThatAreIn) {
     EXPECT_EQ(answer(first), PMIX_ERR_LOST_CONNECTION);
 }
 
-TEST(LauncherControl, ChecksTargetsBeforeItActs) {
-    FakeHub hub;
-    hub.jobs().add(job_of(4, 2));
-    Control control(hub);
+class LauncherControl : public WithLibrary {};
+
+TEST_F(LauncherControl, ChecksTargetsBeforeItActs) {
+    FakeLauncher host;
+    host.jobs.add(job_of(4, 2));
+    Control control(host.hub);
     auto ask = [&](const ProcName& target, int32_t number) {
-        const Writer body = Writer().names({{"job", 0}, target}).u32(1).u32(0).i32(number).bytes("");
-        Reader in(body.body());
-        const uint64_t id = hub.answers.size() + 1;
+        const std::vector<ProcName> targets = {{"job", 0}, target};
+        const std::vector<Control::Step> steps = {{Control::Action::Signal, number, ""}};
+        Buffer in = pack(targets, steps);
+        const uint64_t id = host.answers.size() + 1;
         control.asked({0, id}, in);
-        return hub.answers[id].status;
+        return host.answers[id].status;
     };
     EXPECT_EQ(ask({"nobody", 0}, 10), PMIX_ERR_NOT_FOUND);
     EXPECT_EQ(ask({"job", 4}, 10), PMIX_ERR_NOT_FOUND);
     EXPECT_EQ(ask({"job", 1}, 0), PMIX_ERR_BAD_PARAM);
-    EXPECT_TRUE(hub.signals.empty());
+    EXPECT_TRUE(host.signals.empty());
     EXPECT_EQ(ask({"job", PMIX_RANK_WILDCARD}, 10), PMIX_SUCCESS);
-    ASSERT_EQ(hub.signals.size(), 1u);
-    EXPECT_EQ(hub.signals[0].second, (std::vector<ProcId>{{1, 0}, {1, kAllRanks}}));
+    ASSERT_EQ(host.signals.size(), 1u);
+    EXPECT_EQ(host.signals[0].second, (std::vector<ProcId>{{1, 0}, {1, kAllRanks}}));
 }
 
-TEST(LauncherControl, SetsKeepTheirNames) {
-    FakeHub hub;
+TEST_F(LauncherControl, SetsKeepTheirNames) {
+    FakeLauncher host;
     Job job = job_of(4, 2);
     job.apps.resize(1);
     job.apps[0].pset = "ocean";
-    JobRecord& record = hub.jobs().add(std::move(job));
-    Control control(hub);
+    JobRecord& record = host.jobs.add(std::move(job));
+    Control control(host.hub);
     auto define = [&](const std::string& name) {
-        const Writer body = Writer().names({{"job", 0}}).u32(1).u32(5).i32(0).bytes(name);
-        Reader in(body.body());
-        const uint64_t id = hub.answers.size() + 1;
+        const std::vector<ProcName> targets = {{"job", 0}};
+        const std::vector<Control::Step> steps = {{Control::Action::DefineSet, 0, name}};
+        Buffer in = pack(targets, steps);
+        const uint64_t id = host.answers.size() + 1;
         control.asked({0, id}, in);
-        return hub.answers[id].status;
+        return host.answers[id].status;
     };
     EXPECT_EQ(define("ocean"), PMIX_ERR_EXISTS);
-    EXPECT_EQ(define("next"), PMIX_ERR_BAD_PARAM);  // what the next job is called
+    EXPECT_EQ(define("server@2"), PMIX_ERR_BAD_PARAM);  // what the next job is called
     EXPECT_EQ(define("ice"), PMIX_SUCCESS);
     EXPECT_EQ(define("ice"), PMIX_ERR_EXISTS);
     record.state = JobRecord::State::Ended;
     EXPECT_EQ(define("ocean"), PMIX_SUCCESS);
 }
 
-TEST(LauncherAnnouncer, TellsTheNodesInRangeAlone) {
-    FakeHub hub;
-    hub.jobs().add(job_of(4, 2));
-    Announcer announcer(hub);
+class LauncherAnnouncer : public WithLibrary {};
+
+TEST_F(LauncherAnnouncer, TellsTheNodesInRangeAlone) {
+    FakeLauncher host;
+    host.jobs.add(job_of(4, 2));
+    Announcer announcer(host.hub);
     auto notify = [&](uint32_t from, uint32_t range, const std::vector<ProcName>& targets) {
         Notice notice;
         notice.source = {"job", 0};
         notice.range = range;
         notice.targets = targets;
-        Writer body;
-        write_notice(body, notice);
-        Reader in(body.body());
-        hub.told.clear();
-        announcer.asked({from, hub.answers.size() + 1}, in);
-        return hub.told;
+        Buffer in = pack(notice);
+        host.told.clear();
+        announcer.asked({from, host.answers.size() + 1}, in);
+        return host.told;
     };
     using Nodes = std::vector<uint32_t>;
     EXPECT_EQ(notify(0, PMIX_RANGE_LOCAL, {}), Nodes{});
@@ -357,17 +354,28 @@ TEST(LauncherAnnouncer, TellsTheNodesInRangeAlone) {
     EXPECT_EQ(notify(0, PMIX_RANGE_CUSTOM, {{"a.tool", 0}}), Nodes{1});
 }
 
-/// Every beginning of a message is noticed as damaged.
-template <typename Read>
-void expect_noticed(const Writer& body, Read read) {
-    for (size_t size = 0; size < body.body().size(); ++size) {
-        Reader in(std::string_view(body.body()).substr(0, size));
-        read(in);
-        EXPECT_FALSE(in.ok()) << size;
+class LauncherBodies : public WithLibrary {
+  protected:
+    /// What is unpacked packs to the same bytes, and every beginning of a message is noticed as damaged.
+    template <typename T>
+    static T expect_whole(const T& value) {
+        const Buffer body = pack(value);
+        EXPECT_TRUE(body.ok());
+        T read;
+        Buffer in = body;
+        EXPECT_TRUE(in.unpack(read));
+        EXPECT_TRUE(in.rest().empty());
+        EXPECT_EQ(pack(read).rest(), body.rest());
+        for (size_t size = 0; size < body.rest().size(); ++size) {
+            Buffer damaged(body.rest().substr(0, size));
+            T ignored;
+            EXPECT_FALSE(damaged.unpack(ignored)) << size;
+        }
+        return read;
     }
-}
+};
 
-TEST(LauncherMessage, AJobTravelsWhole) {
+TEST_F(LauncherBodies, AJobTravelsWhole) {
     Job job = job_of(5, 2);
     job.number = 3;
     job.apps[0].env = {{"A", "b"}};
@@ -377,30 +385,16 @@ TEST(LauncherMessage, AJobTravelsWhole) {
     job.places[4].cpus = {1, 3};
     job.parent = ProcName{"parent", 2};
     job.setup = std::string("\0\1", 2);
-    Writer body;
-    write_job(body, job);
-    Reader in(body.body());
-    Job read;
-    ASSERT_TRUE(read_job(in, read));
-    Writer again;
-    write_job(again, read);
-    EXPECT_EQ(body.body(), again.body());
+    const Job read = expect_whole(job);
+    EXPECT_TRUE(read.consistent());
     EXPECT_EQ(read.parent, job.parent);
     EXPECT_EQ(read.places[4].cpus, job.places[4].cpus);
-    expect_noticed(body, [](Reader& damaged) {
-        Job ignored;
-        EXPECT_FALSE(read_job(damaged, ignored));
-    });
     // A place that does not exist.
     job.places[0].node = 2;
-    Writer wrong;
-    write_job(wrong, job);
-    Reader contradiction(wrong.body());
-    Job ignored;
-    EXPECT_FALSE(read_job(contradiction, ignored));
+    EXPECT_FALSE(expect_whole(job).consistent());
 }
 
-TEST(LauncherMessage, ASpawnTravelsWhole) {
+TEST_F(LauncherBodies, ASpawnTravelsWhole) {
     SpawnRequest request;
     request.parent = {"job", 1};
     request.apps.resize(2);
@@ -414,50 +408,29 @@ TEST(LauncherMessage, ASpawnTravelsWhole) {
     request.job_seconds = 9;
     request.wishes.notify_end = request.wishes.recoverable = true;
     request.wishes.requestor = {"tool", 0};
-    Writer body;
-    write_spawn(body, request);
-    Reader in(body.body());
-    SpawnRequest read;
-    ASSERT_TRUE(read_spawn(in, read));
-    Writer again;
-    write_spawn(again, read);
-    EXPECT_EQ(body.body(), again.body());
+    const SpawnRequest read = expect_whole(request);
     EXPECT_TRUE(read.wishes.recoverable && read.output.tag && !read.wishes.silent);
-    expect_noticed(body, [](Reader& damaged) {
-        SpawnRequest ignored;
-        EXPECT_FALSE(read_spawn(damaged, ignored));
-    });
 }
 
-TEST(LauncherMessage, NoticesAndStatesTravelWhole) {
+TEST_F(LauncherBodies, NoticesAndStatesTravelWhole) {
     Notice notice;
     notice.code = -5;
     notice.targets = {{"job", 1}};
     notice.affected = ProcName{"job", 2};
     notice.exit_code = 3;
     notice.time = 77;
-    Writer body;
-    write_notice(body, notice);
-    Reader in(body.body());
-    const Notice read = read_notice(in);
-    EXPECT_TRUE(in.ok());
+    const Notice read = expect_whole(notice);
     EXPECT_EQ(read.affected, notice.affected);
     EXPECT_EQ(read.exit_code, notice.exit_code);
     EXPECT_EQ(read.job_status, std::nullopt);
-    expect_noticed(body, [](Reader& damaged) { read_notice(damaged); });
 
     JobStatus job;
     job.nspace = "job";
     job.programs = {"a", "b"};
     job.procs = {{0, 10, 0, 5}, {1, 11, 2, 20}};
-    Writer status;
-    write_job_status(status, job);
-    Reader status_in(status.body());
-    const JobStatus status_read = read_job_status(status_in);
-    EXPECT_TRUE(status_in.ok());
-    EXPECT_EQ(status_read.procs.size(), 2u);
-    EXPECT_EQ(status_read.procs[1].pid, 11);
-    expect_noticed(status, [](Reader& damaged) { read_job_status(damaged); });
+    const JobStatus status = expect_whole(job);
+    EXPECT_EQ(status.procs.size(), 2u);
+    EXPECT_EQ(status.procs[1].pid, 11);
 }
 
 }  // namespace

@@ -17,11 +17,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 
 #include "tools/muster/command_line/connection.hpp"
-#include "tools/muster/host/bridge.hpp"
+#include "tools/muster/host/attributes.hpp"
 #include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/nodes/process.hpp"
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "tools/muster/host/bridge.hpp"
+#include "tools/muster/host/attributes.hpp"
 #include "tools/muster/jobs/job_data.hpp"
 
 namespace muster::launcher {

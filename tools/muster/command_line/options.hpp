@@ -36,6 +36,10 @@ struct OutputPolicy {
     bool copy = true;       ///< with files: also to muster's own output
     std::string directory;  ///< <directory>/<job>/rank.<N>/stdout and stderr
     std::string file;       ///< <file>.<rank>.out and .err
+    static auto fields(auto& self) {
+        return std::tie(self.tag, self.rank, self.timestamp, self.merge, self.copy, self.directory,
+                        self.file);
+    }
 };
 
 /// Which ranks read muster's standard input.
@@ -43,6 +47,7 @@ struct InputPolicy {
     enum class Target { None, One, All };
     Target target = Target::One;
     unsigned rank = 0;
+    static auto fields(auto& self) { return std::tie(self.target, self.rank); }
 };
 
 /// A change of one environment variable that a spawn may ask for.
@@ -52,6 +57,7 @@ struct EnvChange {
     Kind kind = Kind::Set;
     std::string name, value;
     char separator = ':';
+    static auto fields(auto& self) { return std::tie(self.kind, self.name, self.value, self.separator); }
 };
 
 /// One program with its arguments, between two ":".
@@ -72,6 +78,11 @@ struct AppSpec {
     StopPoints stops;
     DaemonPolicy daemons;
     Agents agents;
+    static auto fields(auto& self) {
+        return std::tie(self.ranks, self.program, self.argv, self.env_changes, self.wdir, self.pset,
+                        self.session_wdir, self.index_argv, self.hosts, self.hostfile, self.stops,
+                        self.daemons, self.agents);
+    }
 };
 
 struct Options {

@@ -15,12 +15,6 @@
 namespace muster::launcher {
 namespace {
 
-struct Header {
-    uint32_t length;
-    uint32_t kind;
-    uint64_t id;
-};
-
 /// No frame is larger: the most that one fence of one job brings together.
 constexpr uint32_t kLargestBody = 1u << 30;
 constexpr size_t kReadSize = 256 * 1024;
@@ -48,18 +42,60 @@ void Link::close() {
     writable_.cancel();
     ::close(fd_);
     fd_ = -1;
+    give_up();
     on_closed_();
 }
 
-bool Link::send(Kind kind, uint64_t id, const Writer& body) {
-    if (body.body().size() > kLargestBody) return false;
+void Link::give_up() {
+    Buffer none;
+    for (const auto& [id, done] : std::exchange(open_, {}))
+        done(PMIX_ERR_LOST_CONNECTION, none);
+}
+
+void Link::ask(Topic topic, const Buffer& body, Done done) {
+    Buffer none;
+    if (fd_ < 0) return done(PMIX_ERR_LOST_CONNECTION, none);
+    const uint64_t id = next_id_++;
+    if (!send(Kind::Ask, topic, id, PMIX_SUCCESS, body)) return done(PMIX_ERR_OUT_OF_RESOURCE, none);
+    open_.emplace(id, std::move(done));
+}
+
+void Link::answer(uint64_t question, pmix_status_t status, const Buffer& body) {
+    if (!send(Kind::Answer, {}, question, status, body))
+        send(Kind::Answer, {}, question, PMIX_ERR_OUT_OF_RESOURCE, {});
+}
+
+/// False when the body is damaged or too large; nothing is sent then.
+bool Link::send(Kind kind, Topic topic, uint64_t id, pmix_status_t status, const Buffer& body) {
+    const std::string_view bytes = body.rest();
+    if (!body.ok() || bytes.size() > kLargestBody) return false;
     if (fd_ < 0) return true;
-    const Header header{static_cast<uint32_t>(body.body().size()), static_cast<uint32_t>(kind), id};
+    const Header header{static_cast<uint32_t>(bytes.size()), kind, topic, id, status, 0};
     const bool idle = out_.empty();
     out_.append(reinterpret_cast<const char*>(&header), sizeof header);
-    out_.append(body.body());
+    out_.append(bytes);
     if (idle) write_some();
     return true;
+}
+
+/// False for a damaged frame.
+bool Link::receive(const Header& header, Buffer& body) {
+    switch (header.kind) {
+        case Kind::Ask:
+            if (header.id == 0) return false;
+            on_message_(header.topic, header.id, body);
+            return body.ok();
+        case Kind::Tell:
+            on_message_(header.topic, 0, body);
+            return body.ok();
+        case Kind::Answer: {
+            auto found = open_.extract(header.id);
+            if (found.empty()) return false;
+            found.mapped()(header.status, body);
+            return body.ok();
+        }
+    }
+    return false;
 }
 
 void Link::write_some() {
@@ -102,9 +138,9 @@ void Link::read_some() {
         std::memcpy(&header, in_.data() + in_done_, sizeof header);
         if (header.length > kLargestBody) return close();
         if (in_.size() - in_done_ - sizeof header < header.length) break;
-        const std::string_view body(in_.data() + in_done_ + sizeof header, header.length);
+        Buffer body(std::string_view(in_.data() + in_done_ + sizeof header, header.length));
         in_done_ += sizeof header + header.length;
-        on_message_(static_cast<Kind>(header.kind), header.id, body);
+        if (!receive(header, body)) return close();
     }
     if (in_done_ == in_.size()) {
         in_.clear();

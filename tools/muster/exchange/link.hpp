@@ -1,38 +1,87 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One end of the socket pair between the launcher and a node daemon: sends and receives whole frames on the
-// loop.
+// One end of the socket pair between the launcher and a node daemon. Either end asks, answers and tells, each
+// about a topic. Frames are sent and received on the loop; a damaged frame ends the link.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
-#include <string_view>
 
-#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/exchange/buffer.hpp"
 #include "tools/muster/loop.hpp"
 
 namespace muster::launcher {
 
+/// The subject of a question or of a notice. Each body is described where it is unpacked.
+enum class Topic : uint16_t {
+    // The life of a node.
+    Ready = 1,  ///< node tells: the URI of its server
+    Failure,   ///< node tells: why it cannot go on; a text that is not packed, for the library may be missing
+    Guidance,  ///< node tells: what the tool that guides muster wants (initiator.hpp)
+    Release,   ///< node tells: the process that lets muster go on (PMIX_DEBUGGER_RELEASE)
+    Quit,      ///< launcher tells: end what is left, and yourself
+    // The life of a job.
+    JobSetup,     ///< launcher asks: what the nodes of a job are to be given
+    JobRegister,  ///< launcher asks: make a job known to the server; the answer is empty or says why not
+    JobStart,     ///< launcher tells: start your processes of a job
+    JobForget,    ///< launcher tells: a job has ended, the server need not know it any more
+    Rank,         ///< node tells: what has happened to a process (RankEvent)
+    Signal,       ///< launcher tells: send a signal to processes
+    Output,       ///< node tells: output of a process; launcher tells: how many bytes of it were written
+    Input,        ///< launcher tells: input of a process; node tells: what became of it
+    // The services of the host.
+    Fence,
+    Modex,  ///< node asks the launcher, which asks the node of the process
+    Publish,
+    Spawn,
+    Connect,
+    Query,
+    Control,
+    Event,
+    Group,
+    KnownGroups,
+    Forward,
+    Log,
+    Debug,
+};
+
 class Link {
   public:
-    using OnMessage = std::function<void(Kind kind, uint64_t id, std::string_view body)>;
+    /// A question (its number is not 0), which is to be answered once, or a notice (0).
+    using OnMessage = std::function<void(Topic topic, uint64_t question, Buffer& in)>;
     using OnClosed = std::function<void()>;
+    using Done = std::function<void(pmix_status_t status, Buffer& in)>;
 
-    /// Owns `fd` from now on. `on_closed` is called once, at the end of the peer or when it sent what is no
-    /// frame.
+    /// Owns `fd` from now on. `on_closed` is called once, at the end of the peer or after a damaged frame.
     Link(Loop& loop, int fd, OnMessage on_message, OnClosed on_closed);
     ~Link();
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
 
-    /// Sends or queues one frame; what is queued when the peer dies is lost. False when the body is larger
-    /// than a frame can be (1 GiB); nothing is sent then. On the loop.
-    bool send(Kind kind, uint64_t id, const Writer& body);
-    bool send(Kind kind, const Writer& body = {}) { return send(kind, 0, body); }
+    /// `done` is called once: with PMIX_ERR_LOST_CONNECTION when no answer comes any more, with
+    /// PMIX_ERR_OUT_OF_RESOURCE when the body is larger than a frame can be (1 GiB).
+    void ask(Topic topic, const Buffer& body, Done done);
+    void answer(uint64_t question, pmix_status_t status, const Buffer& body = {});
+    void tell(Topic topic, const Buffer& body = {}) { send(Kind::Tell, topic, 0, PMIX_SUCCESS, body); }
     /// Waits until all that was queued is written (or the peer is gone). For the last words of a process.
     void flush();
+    /// Completes all questions that are open.
+    void give_up();
 
   private:
+    enum class Kind : uint16_t { Ask = 1, Answer, Tell };
+    struct Header {
+        uint32_t length;
+        Kind kind;
+        Topic topic;  ///< of a question or notice
+        uint64_t id;
+        int32_t status;  ///< of an answer
+        uint32_t unused;
+    };
+
+    bool send(Kind kind, Topic topic, uint64_t id, pmix_status_t status, const Buffer& body);
+    bool receive(const Header& header, Buffer& body);
     void read_some();
     void write_some();
     void close();
@@ -46,6 +95,8 @@ class Link {
     size_t out_done_ = 0;
     Watch readable_;
     Watch writable_;
+    std::map<uint64_t, Done> open_;  ///< questions
+    uint64_t next_id_ = 1;
 };
 
 }  // namespace muster::launcher

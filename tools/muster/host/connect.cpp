@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The upcalls connect and disconnect.
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/services/connections.hpp"
+#include "tools/muster/services/collectives.hpp"
 
 namespace muster::launcher {
 namespace {
 
-pmix_status_t ask(Connections::Request request, const pmix_proc_t procs[], size_t count,
-                  const pmix_info_t info[], size_t info_count, pmix_op_cbfunc_t callback, void* data) {
+using Kind = Collectives::Request::Kind;
+
+pmix_status_t ask(Kind kind, const pmix_proc_t procs[], size_t count, const pmix_info_t info[],
+                  size_t info_count, pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
         const std::optional<uint32_t> seconds = timeout_of(info, info_count);
         if (procs == nullptr || count == 0 || !seconds) return PMIX_ERR_BAD_PARAM;
-        Writer body;
-        body.u32(static_cast<uint32_t>(request)).names(names_of(procs, count)).u32(*seconds);
-        on_loop([body = std::move(body), done = done_op(callback, data)] {
-            bridge().ask(Topic::Connect, body, done);
-        });
+        ask_launcher(Topic::Connect, pack(Collectives::Request{kind, names_of(procs, count), *seconds, {}}),
+                     done_op(callback, data));
         return PMIX_SUCCESS;
     });
 }
 
 pmix_status_t connect(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
                       pmix_op_cbfunc_t callback, void* data) {
-    return ask(Connections::Request::Connect, procs, count, info, info_count, callback, data);
+    return ask(Kind::Connect, procs, count, info, info_count, callback, data);
 }
 
 pmix_status_t disconnect(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
                          pmix_op_cbfunc_t callback, void* data) {
-    return ask(Connections::Request::Disconnect, procs, count, info, info_count, callback, data);
+    return ask(Kind::Disconnect, procs, count, info, info_count, callback, data);
 }
 
 }  // namespace

@@ -10,11 +10,10 @@ namespace {
 
 /// Adds what a directive asks for; PMIX_ERR_NOT_SUPPORTED for what this host cannot do: checkpoints, restarts
 /// and the preparation of nodes.
-pmix_status_t read_directive(const pmix_info_t& info, Writer& steps, uint32_t& count) {
+pmix_status_t read_directive(const pmix_info_t& info, std::vector<Control::Step>& steps) {
     auto is = [&](const char* key) { return PMIX_CHECK_KEY(&info, key); };
     auto add = [&](Control::Action action, int32_t number, const std::string& text) {
-        steps.u32(static_cast<uint32_t>(action)).i32(number).bytes(text);
-        ++count;
+        steps.push_back({action, number, text});
         return PMIX_SUCCESS;
     };
     if (is(PMIX_JOB_CTRL_SIGNAL)) {
@@ -57,37 +56,35 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t target
         std::vector<ProcName> procs = names_of(targets, target_count);
         // None named: all of the requestor's job.
         if (procs.empty()) procs.push_back({name_of(*requestor).nspace, PMIX_RANK_WILDCARD});
-        Writer steps;
-        uint32_t step_count = 0;
+        std::vector<Control::Step> steps;
         for (size_t i = 0; i < count; ++i) {
-            const pmix_status_t status = read_directive(info[i], steps, step_count);
+            const pmix_status_t status = read_directive(info[i], steps);
             if (status != PMIX_SUCCESS) return status;
         }
-        if (step_count == 0) return PMIX_OPERATION_SUCCEEDED;
-        on_loop([body = Writer().names(procs).u32(step_count).raw(steps), callback, data] {
-            bridge().ask(Topic::Control, body, [callback, data](pmix_status_t status, std::string_view) {
-                callback(status, nullptr, 0, data, nullptr, nullptr);
-            });
+        if (steps.empty()) return PMIX_OPERATION_SUCCEEDED;
+        ask_launcher(Topic::Control, pack(procs, steps), [callback, data](pmix_status_t status, Buffer&) {
+            callback(status, nullptr, 0, data, nullptr, nullptr);
         });
         return PMIX_SUCCESS;
     });
 }
 
 /// The launcher has a process set defined on every node.
-void define_set(Reader& in) {
-    const std::string name(in.bytes());
+void define_set(uint64_t, Buffer& in) {
+    std::string name;
+    std::vector<ProcName> names;
+    if (!in.unpack(name, names)) return;
     std::vector<pmix_proc_t> members;
-    for (const ProcName& member : in.names())
+    for (const ProcName& member : names)
         members.push_back(to_pmix(member));
-    if (in.ok() && !members.empty())
-        PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
+    if (!members.empty()) PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
 }
 
 }  // namespace
 
 void add_control_upcalls(pmix_server_module_t& module) {
     module.job_control = job_control;
-    bridge().on_tell(Topic::Control, define_set);
+    this_node().on(Topic::Control, define_set);
 }
 
 }  // namespace muster::launcher

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/muster/command_line/options.hpp"
-#include "tools/muster/host/bridge.hpp"
+#include "tools/muster/host/attributes.hpp"
 
 namespace muster::launcher {
 

@@ -27,9 +27,9 @@ pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_d
         if (code == PMIX_READY_FOR_DEBUG) {
             const pmix_info_t* place = find_info(info, count, PMIX_BREAKPOINT);
             const std::string text = place != nullptr ? text_of(place->value) : std::string();
-            on_loop([body = Writer().name(name_of(*source)).bytes(text), done = done_op(callback, data)] {
-                bridge().tell(Topic::Debug, body);
-                done(PMIX_SUCCESS, {});
+            on_loop([body = pack(name_of(*source), text), callback, data] {
+                this_node().link().tell(Topic::Debug, body);
+                if (callback != nullptr) callback(PMIX_SUCCESS, data);
             });
             return PMIX_SUCCESS;
         }
@@ -39,11 +39,7 @@ pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_d
         notice.range = range;
         notice.targets = targets_of(info, count);
         notice.info = packed(info, count, PMIX_INFO);
-        Writer body;
-        write_notice(body, notice);
-        on_loop([body = std::move(body), done = done_op(callback, data)] {
-            bridge().ask(Topic::Event, body, done);
-        });
+        ask_launcher(Topic::Event, pack(notice), done_op(callback, data));
         return PMIX_SUCCESS;
     });
 }
@@ -81,15 +77,13 @@ void add_facts(InfoList& info, const Notice& notice) {
 /// The library knows that a process has left a group, and asks for no more with it among the members: what
 /// the launcher has heard from this node before goes on without it.
 void tell_departure(const GroupDeparture& departure) {
-    Writer body;
-    departure.write(body);
-    on_loop([body = std::move(body)] { bridge().tell(Topic::Group, body); });
+    on_loop([body = pack(departure)] { this_node().link().tell(Topic::Group, body); });
 }
 
 /// An event of another node, or of the launcher.
-void on_notice(Reader& in) {
-    const Notice notice = read_notice(in);
-    if (!in.ok()) return;
+void on_notice(uint64_t, Buffer& in) {
+    Notice notice;
+    if (!in.unpack(notice)) return;
     auto kept = std::make_unique<Announced>();
     kept->source = to_pmix(notice.source);
     pmix_info_t* info = nullptr;
@@ -124,7 +118,7 @@ void add_event_upcalls(pmix_server_module_t& module) {
     module.register_events = register_events;
     module.deregister_events = deregister_events;
     module.notify_event = notify_event;
-    bridge().on_tell(Topic::Event, on_notice);
+    this_node().on(Topic::Event, on_notice);
 }
 
 }  // namespace muster::launcher

@@ -19,13 +19,9 @@ pmix_status_t iof_pull(const pmix_proc_t procs[], size_t count, const pmix_info_
         };
         const Forwards::Request request =
             has(PMIX_IOF_STOP) ? Forwards::Request::Stop : Forwards::Request::Pull;
-        on_loop([request, names = names_of(procs, count), channels, copy = has(PMIX_IOF_COPY),
-                 done = done_op(callback, data)] {
-            bridge().ask(
-                Topic::Forward,
-                Writer().u32(static_cast<uint32_t>(request)).names(names).u32(channels).u32(copy ? 1 : 0),
-                done);
-        });
+        ask_launcher(Topic::Forward,
+                     pack(request, names_of(procs, count), uint32_t{channels}, has(PMIX_IOF_COPY)),
+                     done_op(callback, data));
         return PMIX_SUCCESS;
     });
 }
@@ -38,16 +34,8 @@ pmix_status_t push_stdin(const pmix_proc_t*, const pmix_proc_t targets[], size_t
         if (object != nullptr && object->bytes != nullptr) bytes.assign(object->bytes, object->size);
         const pmix_info_t* complete = find_info(directives, directive_count, PMIX_IOF_COMPLETE);
         const bool last = bytes.empty() || (complete != nullptr && is_true(*complete));
-        on_loop([names = names_of(targets, count), bytes = std::move(bytes), last,
-                 done = done_op(callback, data)] {
-            bridge().ask(Topic::Forward,
-                         Writer()
-                             .u32(static_cast<uint32_t>(Forwards::Request::Push))
-                             .names(names)
-                             .u32(last ? 1 : 0)
-                             .bytes(bytes),
-                         done);
-        });
+        ask_launcher(Topic::Forward, pack(Forwards::Request::Push, names_of(targets, count), last, bytes),
+                     done_op(callback, data));
         return PMIX_SUCCESS;
     });
 }
@@ -61,27 +49,26 @@ struct Piece {
 };
 
 /// The launcher sends output that somebody here has asked for.
-void deliver(Reader& in) {
+void deliver(uint64_t, Buffer& in) {
     auto piece = std::make_unique<Piece>();
-    piece->number = in.u64();
-    piece->source = to_pmix(in.name());
-    const auto channel = static_cast<pmix_iof_channel_t>(in.u32());
-    piece->bytes = in.bytes();
-    if (!in.ok()) return;
+    ProcName source;
+    uint32_t channel = 0;
+    if (!in.unpack(piece->number, source, channel, piece->bytes)) return;
+    piece->source = to_pmix(source);
     piece->object = {piece->bytes.data(), piece->bytes.size()};
     const uint64_t number = piece->number;
     const pmix_status_t status = PMIx_server_IOF_deliver(
-        &piece->source, channel, &piece->object, nullptr, 0,
+        &piece->source, static_cast<pmix_iof_channel_t>(channel), &piece->object, nullptr, 0,
         [](pmix_status_t, void* data) {
             const std::unique_ptr<Piece> taken(static_cast<Piece*>(data));
             // Only now may more come: a tool that does not read slows the ranks.
-            on_loop([id = taken->number] { bridge().tell(Topic::Forward, Writer().u64(id)); });
+            on_loop([id = taken->number] { this_node().link().tell(Topic::Forward, pack(id)); });
         },
         piece.get());
     if (status == PMIX_SUCCESS) {
         (void)piece.release();  // the callback has it
     } else {
-        bridge().tell(Topic::Forward, Writer().u64(number));
+        this_node().link().tell(Topic::Forward, pack(number));
     }
 }
 
@@ -92,13 +79,9 @@ struct Unasked {
     uint32_t channels;
 
     void ask(Forwards::Request request) const {
-        bridge().ask(Topic::Forward,
-                     Writer()
-                         .u32(static_cast<uint32_t>(request))
-                         .names({{nspace, PMIX_RANK_WILDCARD}})
-                         .u32(channels)
-                         .u32(0),
-                     [](pmix_status_t, std::string_view) {});
+        const std::vector<ProcName> procs = {{nspace, PMIX_RANK_WILDCARD}};
+        this_node().link().ask(Topic::Forward, pack(request, procs, channels, false),
+                               [](pmix_status_t, Buffer&) {});
     }
 };
 
@@ -125,7 +108,7 @@ void stop_forwarding(const ProcName& tool) {
 void add_forward_upcalls(pmix_server_module_t& module) {
     module.iof_pull = iof_pull;
     module.push_stdin = push_stdin;
-    bridge().on_tell(Topic::Forward, deliver);
+    this_node().on(Topic::Forward, deliver);
 }
 
 }  // namespace muster::launcher

@@ -54,12 +54,11 @@ class Results {
     size_t count_ = 0;
 };
 
-Bridge::Done answer_with(pmix_info_cbfunc_t callback, void* data) {
-    return [callback, data](pmix_status_t status, std::string_view bytes) {
+Link::Done answer_with(pmix_info_cbfunc_t callback, void* data) {
+    return [callback, data](pmix_status_t status, Buffer& in) {
         if (callback == nullptr) return;
-        Reader in(bytes);
         GroupAnswer answer;
-        if (status != PMIX_SUCCESS || bytes.empty() || !answer.read(in))
+        if (status != PMIX_SUCCESS || in.rest().empty() || !in.unpack(answer))
             return callback(status, nullptr, 0, data, nullptr, nullptr);
         auto* results = new Results(answer);
         callback(
@@ -105,11 +104,7 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
             endpoints != nullptr && endpoints->value.type == PMIX_BYTE_OBJECT) {
             request.data.assign(endpoints->value.data.bo.bytes, endpoints->value.data.bo.size);
         }
-        Writer body;
-        request.write(body);
-        on_loop([body = std::move(body), done = answer_with(callback, data)] {
-            bridge().ask(Topic::Group, body, done);
-        });
+        ask_launcher(Topic::Group, pack(request), answer_with(callback, data));
         return PMIX_SUCCESS;
     });
 }

@@ -42,53 +42,48 @@ std::vector<KnownGroup> groups_in(const pmix_info_t* infos, size_t count) {
 
 /// The question to the library, alive until it has answered.
 struct Asked {
-    uint64_t number = 0;
+    uint64_t question = 0;  ///< the launcher's
     char key[PMIX_MAX_KEYLEN + 1] = {};
     char* keys[2] = {key, nullptr};
     pmix_query_t query{};
 };
 
-void tell_groups(uint64_t number, const std::vector<KnownGroup>& groups) {
-    Writer body;
-    body.u64(number);
-    write_groups(body, groups);
-    on_loop([body = std::move(body)] { bridge().tell(Topic::KnownGroups, body); });
+void answer_with(uint64_t question, const std::vector<KnownGroup>& groups) {
+    on_loop([question, body = pack(groups)] { this_node().link().answer(question, PMIX_SUCCESS, body); });
 }
 
 void answered(pmix_status_t, pmix_info_t* infos, size_t count, void* data, pmix_release_cbfunc_t release,
               void* owned) {
     const std::unique_ptr<Asked> asked(static_cast<Asked*>(data));
-    tell_groups(asked->number, groups_in(infos, count));
+    answer_with(asked->question, groups_in(infos, count));
     if (release != nullptr) release(owned);
 }
 
-void ask_library(Reader& in) {
+void ask_library(uint64_t question, Buffer&) {
     auto asked = std::make_unique<Asked>();
-    asked->number = in.u64();
-    if (!in.ok()) return;
+    asked->question = question;
     PMIX_LOAD_KEY(asked->key, kGroupsKey);
     asked->query.keys = asked->keys;
     if (PMIx_Query_info_nb(&asked->query, 1, answered, asked.get()) == PMIX_SUCCESS) {
         (void)asked.release();  // the callback has it
     } else {
-        tell_groups(asked->number, {});
+        answer_with(question, {});
     }
 }
 
 }  // namespace
 
 void list_groups(std::function<void(std::vector<KnownGroup> groups)> done) {
-    bridge().ask(Topic::KnownGroups, Writer(),
-                 [done = std::move(done)](pmix_status_t status, std::string_view bytes) {
-                     Reader in(bytes);
-                     std::vector<KnownGroup> groups;
-                     if (status == PMIX_SUCCESS) groups = read_groups(in);
-                     done(in.ok() ? std::move(groups) : std::vector<KnownGroup>());
-                 });
+    this_node().link().ask(Topic::KnownGroups, {},
+                           [done = std::move(done)](pmix_status_t status, Buffer& in) {
+                               std::vector<KnownGroup> groups;
+                               if (status != PMIX_SUCCESS || !in.unpack(groups)) groups.clear();
+                               done(std::move(groups));
+                           });
 }
 
 void add_group_list() {
-    bridge().on_tell(Topic::KnownGroups, ask_library);
+    this_node().on(Topic::KnownGroups, ask_library);
 }
 
 }  // namespace muster::launcher

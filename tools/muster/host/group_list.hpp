@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/muster/host/bridge.hpp"
+#include "tools/muster/host/attributes.hpp"
 #include "tools/muster/services/known_groups.hpp"
 
 namespace muster::launcher {

@@ -65,10 +65,9 @@ pmix_status_t log2(const pmix_proc_t* client, const pmix_info_t entries[], size_
         on_loop([out = texts[0], err = texts[1], done = done_op(callback, data)] {
             const bool both = !out.empty() && !err.empty();
             // Asked in order, answered in order: the last answer is for both.
-            if (both)
-                bridge().ask(Topic::Log, Writer().u32(0).bytes(out), [](pmix_status_t, std::string_view) {});
+            if (both) this_node().link().ask(Topic::Log, pack(false, out), [](pmix_status_t, Buffer&) {});
             const bool to_error = !err.empty();
-            bridge().ask(Topic::Log, Writer().u32(to_error ? 1 : 0).bytes(to_error ? err : out), done);
+            this_node().link().ask(Topic::Log, pack(to_error, to_error ? err : out), done);
         });
         return PMIX_SUCCESS;
     });
@@ -88,11 +87,11 @@ bool is_channel(const pmix_info_t& info) {
 }
 
 /// A line about a job: to the channels that its spawn has named, as it wants them.
-void write_line(Reader& in) {
-    const std::string line(in.bytes());
-    const auto when = static_cast<time_t>(in.u64());
-    const std::string_view how = in.bytes();
-    if (!in.ok()) return;
+void write_line(uint64_t, Buffer& in) {
+    std::string line, how;
+    uint64_t seconds = 0;
+    if (!in.unpack(line, seconds, how)) return;
+    const auto when = static_cast<time_t>(seconds);
     InfoList ours;
     auto kept = std::make_unique<Written>();
     UnpackedInfo given(how);
@@ -106,7 +105,7 @@ void write_line(Reader& in) {
     }
     if (ours.size() == 0 && kept->entries.size() == 0) ours.text(PMIX_LOG_STDERR, line);
     kept->directives.add(PMIX_LOG_TIMESTAMP, &when, PMIX_TIME);
-    const pmix_proc_t self = to_pmix(bridge().server());
+    const pmix_proc_t self = to_pmix(this_node().server());
     kept->directives.add(PMIX_LOG_SOURCE, &self, PMIX_PROC);
     if (ours.size() > 0)
         log2(&self, ours.data(), ours.size(), kept->directives.data(), kept->directives.size(), nullptr,
@@ -122,7 +121,7 @@ void write_line(Reader& in) {
 
 void add_log_upcalls(pmix_server_module_t& module) {
     module.log2 = log2;
-    bridge().on_tell(Topic::Log, write_line);
+    this_node().on(Topic::Log, write_line);
 }
 
 }  // namespace muster::launcher

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The upcalls fence_nb and direct_modex.
 #include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/services/collectives.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -20,14 +21,14 @@ pmix_status_t read_directives(const pmix_info_t info[], size_t count, uint32_t& 
 }
 
 /// The callback of either, called with a copy of the bytes.
-Bridge::Done answer_with(pmix_modex_cbfunc_t callback, void* data) {
-    return [callback, data](pmix_status_t status, std::string_view bytes) {
+Link::Done answer_with(pmix_modex_cbfunc_t callback, void* data) {
+    return [callback, data](pmix_status_t status, Buffer& in) {
         if (callback == nullptr) return;
-        if (bytes.empty()) {
-            callback(status, nullptr, 0, data, nullptr, nullptr);
-            return;
-        }
-        auto* copy = new std::string(bytes);
+        auto bytes = std::make_unique<std::string>();
+        if (status == PMIX_SUCCESS && !in.unpack(*bytes)) status = PMIX_ERR_UNPACK_FAILURE;
+        if (status != PMIX_SUCCESS || bytes->empty())
+            return callback(status, nullptr, 0, data, nullptr, nullptr);
+        std::string* copy = bytes.release();
         callback(
             status, copy->data(), copy->size(), data,
             [](void* owned) { delete static_cast<std::string*>(owned); }, copy);
@@ -41,11 +42,9 @@ pmix_status_t fence_nb(const pmix_proc_t procs[], size_t count, const pmix_info_
         uint32_t seconds = 0;
         const pmix_status_t status = read_directives(info, info_count, seconds);
         if (status != PMIX_SUCCESS) return status;
-        on_loop([names = names_of(procs, count), seconds,
-                 body = bytes != nullptr ? std::string(bytes, size) : std::string(),
-                 done = answer_with(callback, data)]() mutable {
-            bridge().fence(std::move(names), seconds, std::move(body), std::move(done));
-        });
+        Collectives::Request request{Collectives::Request::Kind::Fence, names_of(procs, count), seconds, {}};
+        if (bytes != nullptr) request.bytes.assign(bytes, size);
+        ask_launcher(Topic::Fence, pack(request), answer_with(callback, data));
         return PMIX_SUCCESS;
     });
 }
@@ -56,9 +55,7 @@ pmix_status_t direct_modex(const pmix_proc_t* proc, const pmix_info_t info[], si
         uint32_t seconds = 0;
         const pmix_status_t status = read_directives(info, count, seconds);
         if (status != PMIX_SUCCESS) return status;
-        on_loop([name = name_of(*proc), seconds, done = answer_with(callback, data)] {
-            bridge().direct_modex(name, seconds, done);
-        });
+        ask_launcher(Topic::Modex, pack(name_of(*proc), seconds), answer_with(callback, data));
         return PMIX_SUCCESS;
     });
 }

@@ -12,9 +12,8 @@
 
 namespace muster::launcher {
 
-pmix_server_module_t* host_module(Bridge& node) {
+pmix_server_module_t* host_module() {
     static pmix_server_module_t module;
-    set_bridge(node);
     std::memset(&module, 0, sizeof module);
     add_process_upcalls(module);
     add_modex_upcalls(module);
@@ -30,6 +29,12 @@ pmix_server_module_t* host_module(Bridge& node) {
     add_forward_upcalls(module);
     add_tool_upcalls(module);
     return &module;
+}
+
+Link::Done done_op(pmix_op_cbfunc_t callback, void* data) {
+    return [callback, data](pmix_status_t status, Buffer&) {
+        if (callback != nullptr) callback(status, data);
+    };
 }
 
 void register_attributes() {

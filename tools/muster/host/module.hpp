@@ -4,13 +4,11 @@
 
 #include <pmix_server.h>
 
-#include "tools/muster/host/bridge.hpp"
-
 namespace muster::launcher {
 
-/// The table for PMIx_server_init. What is not in it is refused by the library. `node` outlives the server;
-/// one server a process.
-pmix_server_module_t* host_module(Bridge& node);
+/// The table for PMIx_server_init. What is not in it is refused by the library. Its upcalls are for
+/// this_node().
+pmix_server_module_t* host_module();
 
 /// Tells the library which attributes the upcalls honour, for those who query it. Behind PMIx_server_init.
 void register_attributes();

@@ -5,10 +5,19 @@
 namespace muster::launcher {
 namespace {
 
+void tell(const RankEvent& event) {
+    this_node().link().tell(Topic::Rank, pack(event));
+}
+
 pmix_status_t client_connected(const pmix_proc_t* proc, void*, pmix_info_t[], size_t, pmix_op_cbfunc_t,
                                void*) {
     return guarded([&] {
-        on_loop([name = name_of(*proc)] { bridge().client_connected(name); });
+        on_loop([name = name_of(*proc)] {
+            LocalRanks::Rank* rank = this_node().ranks().find(name);
+            if (rank == nullptr) return;
+            rank->connected = true;
+            tell({RankEvent::Kind::Connected, rank->id});
+        });
         return PMIX_OPERATION_SUCCEEDED;
     });
 }
@@ -16,7 +25,10 @@ pmix_status_t client_connected(const pmix_proc_t* proc, void*, pmix_info_t[], si
 pmix_status_t client_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t, void*) {
     return guarded([&] {
         on_loop([name = name_of(*proc)] {
-            bridge().client_finalized(name);
+            if (LocalRanks::Rank* rank = this_node().ranks().find(name)) {
+                tell({RankEvent::Kind::Finalized, rank->id});
+                this_node().ranks().finalized(*rank);
+            }
             tool_left(name);
         });
         return PMIX_OPERATION_SUCCEEDED;
@@ -28,7 +40,8 @@ pmix_status_t abort_upcall(const pmix_proc_t* proc, void*, int status, const cha
     return guarded([&] {
         on_loop([name = name_of(*proc), status, text = std::string(text != nullptr ? text : ""),
                  targets = names_of(procs, count), callback, data] {
-            bridge().abort(name, status, text, targets);
+            if (const LocalRanks::Rank* rank = this_node().ranks().find(name))
+                tell({RankEvent::Kind::Aborted, rank->id, status, 0, text, targets});
             if (callback != nullptr) callback(PMIX_SUCCESS, data);
         });
         return PMIX_SUCCESS;

@@ -42,27 +42,24 @@ bool range_of(const pmix_info_t info[], size_t count, std::optional<PublishRange
     return !range->procs.empty();
 }
 
-void write_party(Writer& out, Directory::Request request, const pmix_proc_t& proc, const pmix_info_t info[],
-                 size_t count) {
+Party party_of(const pmix_proc_t& proc, const pmix_info_t info[], size_t count) {
     auto id = [&](const char* key) {
         const pmix_info_t* found = find_info(info, count, key);
         return static_cast<uint32_t>(found != nullptr ? integer_of(found->value).value_or(-1) : -1);
     };
     const ProcName name = name_of(proc);
-    out.u32(static_cast<uint32_t>(request)).name(name).u32(id(PMIX_USERID)).u32(id(PMIX_GRPID));
-    out.u32(bridge().is_server(name) ? 1 : 0);
+    return {name, 0, id(PMIX_USERID), id(PMIX_GRPID), this_node().is_server(name)};
 }
 
 /// The user or group numbers of a permission; false when it is malformed.
-bool write_ids(Writer& out, const pmix_info_t permissions[], size_t count, const char* key) {
+bool read_ids(Directory::Ids& ids, const pmix_info_t permissions[], size_t count, const char* key) {
     const pmix_info_t* found = find_info(permissions, count, key);
-    out.u32(found != nullptr ? 1 : 0);
     if (found == nullptr) return true;
-    const pmix_data_array_t* ids = found->value.type == PMIX_DATA_ARRAY ? found->value.data.darray : nullptr;
-    if (ids == nullptr || (ids->type != PMIX_UINT32 && ids->size > 0)) return false;
-    out.u32(static_cast<uint32_t>(ids->size));
-    for (size_t i = 0; i < ids->size; ++i)
-        out.u32(static_cast<const uint32_t*>(ids->array)[i]);
+    const pmix_data_array_t* array =
+        found->value.type == PMIX_DATA_ARRAY ? found->value.data.darray : nullptr;
+    if (array == nullptr || (array->type != PMIX_UINT32 && array->size > 0)) return false;
+    const auto* numbers = static_cast<const uint32_t*>(array->array);
+    ids.emplace(numbers, numbers + array->size);
     return true;
 }
 
@@ -71,17 +68,14 @@ pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t info[], size_t 
     return guarded([&]() -> pmix_status_t {
         std::optional<PublishRange> range;
         if (!range_of(info, count, range) || !timeout_of(info, count)) return PMIX_ERR_BAD_PARAM;
-        uint32_t persistence = PMIX_PERSIST_SESSION;  // what the host is expected to take
+        Directory::Publication publication;
+        if (range) publication.range = *range;
         if (const pmix_info_t* given = find_info(info, count, PMIX_PERSISTENCE)) {
             const std::optional<int64_t> value = integer_of(given->value);
             if (!value || *value < PMIX_PERSIST_INDEF || *value > PMIX_PERSIST_SESSION)
                 return PMIX_ERR_BAD_PARAM;
-            persistence = static_cast<uint32_t>(*value);
+            publication.persistence = static_cast<uint32_t>(*value);
         }
-        Writer body;
-        write_party(body, Directory::Request::Publish, *proc, info, count);
-        write_range(body, range.value_or(PublishRange{PMIX_RANGE_SESSION, {}}));
-        body.u32(persistence);
         const pmix_info_t* access = find_info(info, count, PMIX_ACCESS_PERMISSIONS);
         const pmix_info_t* permissions = nullptr;
         size_t permission_count = 0;
@@ -92,22 +86,18 @@ pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t info[], size_t 
             permissions = static_cast<const pmix_info_t*>(array->array);
             permission_count = array->size;
         }
-        if (!write_ids(body, permissions, permission_count, PMIX_ACCESS_USERIDS) ||
-            !write_ids(body, permissions, permission_count, PMIX_ACCESS_GRPIDS))
+        if (!read_ids(publication.uids, permissions, permission_count, PMIX_ACCESS_USERIDS) ||
+            !read_ids(publication.gids, permissions, permission_count, PMIX_ACCESS_GRPIDS))
             return PMIX_ERR_BAD_PARAM;
-        uint32_t items = 0;
-        Writer values;
         for (size_t i = 0; i < count; ++i) {
             if (is_directive(info[i])) continue;
-            values.bytes({info[i].key, strnlen(info[i].key, PMIX_MAX_KEYLEN)});
-            values.bytes(packed(&info[i], 1, PMIX_INFO));
-            ++items;
+            publication.values.emplace_back(std::string(info[i].key, strnlen(info[i].key, PMIX_MAX_KEYLEN)),
+                                            packed(&info[i], 1, PMIX_INFO));
         }
-        if (items == 0) return PMIX_ERR_BAD_PARAM;
-        body.u32(items).raw(values);
-        on_loop([body = std::move(body), done = done_op(callback, data)] {
-            bridge().ask(Topic::Publish, body, done);
-        });
+        if (publication.values.empty()) return PMIX_ERR_BAD_PARAM;
+        ask_launcher(Topic::Publish,
+                     pack(Directory::Request::Publish, party_of(*proc, info, count), publication),
+                     done_op(callback, data));
         return PMIX_SUCCESS;
     });
 }
@@ -140,23 +130,21 @@ struct Wanted {
 };
 
 /// Gives the values that were found to who looked them up.
-void give(pmix_lookup_cbfunc_t callback, void* data, Wanted wanted, pmix_status_t status,
-          std::string_view bytes) {
-    Reader in(bytes);
+void give(pmix_lookup_cbfunc_t callback, void* data, Wanted wanted, pmix_status_t status, Buffer& in) {
+    std::vector<Directory::Found> answer;
     std::vector<pmix_pdata_t> found;
     const bool some = status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS;
-    for (uint32_t left = some ? in.count(1) : 0; left > 0; --left) {
-        const ProcName owner = in.name();
-        const std::string key(in.bytes());
-        UnpackedInfo value(in.bytes());
-        const uint32_t uid = in.u32(), gid = in.u32();
+    if (some && !in.unpack(answer)) status = PMIX_ERR_UNPACK_FAILURE;
+    for (const Directory::Found& one : answer) {
+        UnpackedInfo value(one.value);
         if (!in.ok() || value.size() != 1) break;
-        if (std::exchange(wanted.user, false)) add_id(found, PMIX_USERID, to_pmix(owner), uid);
-        if (std::exchange(wanted.group, false)) add_id(found, PMIX_GRPID, to_pmix(owner), gid);
+        const pmix_proc_t owner = to_pmix(one.owner);
+        if (std::exchange(wanted.user, false)) add_id(found, PMIX_USERID, owner, one.uid);
+        if (std::exchange(wanted.group, false)) add_id(found, PMIX_GRPID, owner, one.gid);
         pmix_pdata_t& entry = found.emplace_back();
         PMIX_PDATA_CONSTRUCT(&entry);
-        entry.proc = to_pmix(owner);
-        PMIX_LOAD_KEY(entry.key, key.c_str());
+        entry.proc = owner;
+        PMIX_LOAD_KEY(entry.key, one.key.c_str());
         entry.value = value.data()[0].value;  // moved
         PMIX_VALUE_CONSTRUCT(&value.data()[0].value);
     }
@@ -177,20 +165,12 @@ pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t inf
             wait != nullptr && wait->value.type != PMIX_BOOL ? integer_of(wait->value).value_or(0) : 0;
         if (wanted < 0 || wanted > UINT32_MAX) return PMIX_ERR_BAD_PARAM;
         const bool waits = wait != nullptr && (wait->value.type != PMIX_BOOL || wait->value.data.flag);
-        Writer body;
-        write_party(body, Directory::Request::Lookup, *proc, info, count);
-        body.u32(range ? 1 : 0);
-        if (range) write_range(body, *range);
-        body.u32(waits ? 1 : 0).u32(static_cast<uint32_t>(wanted)).u32(*seconds);
-        std::vector<std::string> names = keys_of(keys);
-        const Wanted ids{take(names, PMIX_USERID), take(names, PMIX_GRPID)};
-        body.texts(names);
-        on_loop([body = std::move(body), ids, callback, data] {
-            bridge().ask(Topic::Publish, body,
-                         [ids, callback, data](pmix_status_t status, std::string_view found) {
-                             give(callback, data, ids, status, found);
-                         });
-        });
+        Directory::Wish wish{range, keys_of(keys), waits, static_cast<uint32_t>(wanted), *seconds};
+        const Wanted ids{take(wish.keys, PMIX_USERID), take(wish.keys, PMIX_GRPID)};
+        ask_launcher(Topic::Publish, pack(Directory::Request::Lookup, party_of(*proc, info, count), wish),
+                     [ids, callback, data](pmix_status_t status, Buffer& found) {
+                         give(callback, data, ids, status, found);
+                     });
         return PMIX_SUCCESS;
     });
 }
@@ -200,14 +180,9 @@ pmix_status_t unpublish(const pmix_proc_t* proc, char** keys, const pmix_info_t 
     return guarded([&]() -> pmix_status_t {
         std::optional<PublishRange> range;
         if (!range_of(info, count, range)) return PMIX_ERR_BAD_PARAM;
-        Writer body;
-        write_party(body, Directory::Request::Unpublish, *proc, info, count);
-        body.u32(range ? 1 : 0);
-        if (range) write_range(body, *range);
-        body.texts(keys_of(keys));
-        on_loop([body = std::move(body), done = done_op(callback, data)] {
-            bridge().ask(Topic::Publish, body, done);
-        });
+        ask_launcher(Topic::Publish,
+                     pack(Directory::Request::Unpublish, party_of(*proc, info, count), range, keys_of(keys)),
+                     done_op(callback, data));
         return PMIX_SUCCESS;
     });
 }

@@ -86,7 +86,7 @@ std::string joined(const std::array<const char*, N>& keys) {
 
 bool on_node(const Question& question, uint32_t node) {
     if (question.node && *question.node != node) return false;
-    return question.hostname.empty() || bridge().node_names()[node] == question.hostname;
+    return question.hostname.empty() || this_node().plan().names[node] == question.hostname;
 }
 
 /// The resident memory of a process, in MB.
@@ -200,11 +200,11 @@ bool Answers::groups(const Question& question) {
 bool Answers::proc_table(const Question& question, bool local) {
     const JobStatus* one = job(question);
     if (one == nullptr) return false;
-    const std::vector<std::string>& names = bridge().node_names();
+    const std::vector<std::string>& names = this_node().plan().names;
     std::vector<pmix_proc_info_t> table;
     for (uint32_t rank = 0; rank < one->procs.size(); ++rank) {
         const ProcStatus& proc = one->procs[rank];
-        if (local && proc.node != bridge().number()) continue;
+        if (local && proc.node != this_node().plan().number) continue;
         if (question.rank && *question.rank != PMIX_RANK_WILDCARD && *question.rank != rank) continue;
         if (!on_node(question, proc.node)) continue;
         pmix_proc_info_t& entry = table.emplace_back();
@@ -237,7 +237,7 @@ bool Answers::namespace_info(const Question& question) {
 
 /// Of each node: its server, and the mean of the processes that are meant.
 bool Answers::memory(const Question& question) {
-    const std::vector<std::string>& names = bridge().node_names();
+    const std::vector<std::string>& names = this_node().plan().names;
     std::map<uint32_t, std::vector<float>> samples;
     for (const JobStatus& one : jobs_) {
         if (!question.nspace.empty() && one.nspace != question.nspace) continue;
@@ -254,7 +254,7 @@ bool Answers::memory(const Question& question) {
     for (const auto& [node, values] : samples) {
         InfoList facts;
         facts.text(PMIX_HOSTNAME, names[node]).u32(PMIX_NODEID, node);
-        if (node == bridge().number()) {
+        if (node == this_node().plan().number) {
             const float own = memory_of(getpid());
             facts.add(PMIX_DAEMON_MEMORY, &own, PMIX_FLOAT);
         }
@@ -273,12 +273,8 @@ bool Answers::memory(const Question& question) {
     return true;
 }
 
-void answer(const std::vector<Question>& questions, std::vector<KnownGroup> groups, std::string_view bytes,
-            pmix_info_cbfunc_t callback, void* data) {
-    Reader in(bytes);
-    std::vector<JobStatus> jobs;
-    for (uint32_t left = in.count(1); left > 0 && in.ok(); --left)
-        jobs.push_back(read_job_status(in));
+void answer(const std::vector<Question>& questions, std::vector<KnownGroup> groups,
+            std::vector<JobStatus> jobs, pmix_info_cbfunc_t callback, void* data) {
     Answers answers(std::move(jobs), std::move(groups));
     size_t found = 0;
     for (const Question& question : questions)
@@ -315,12 +311,15 @@ pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info
         });
         auto ask = [questions = std::move(questions), nspace, callback,
                     data](const std::vector<KnownGroup>& known) {
-            bridge().ask(Topic::Query, Writer().bytes(nspace),
-                         [questions, known, callback, data](pmix_status_t status, std::string_view bytes) {
-                             if (status == PMIX_SUCCESS)
-                                 return answer(questions, known, bytes, callback, data);
-                             callback(status, nullptr, 0, data, nullptr, nullptr);
-                         });
+            this_node().link().ask(Topic::Query, pack(nspace),
+                                   [questions, known, callback, data](pmix_status_t status, Buffer& in) {
+                                       std::vector<JobStatus> jobs;
+                                       if (status == PMIX_SUCCESS && !in.unpack(jobs))
+                                           status = PMIX_ERR_UNPACK_FAILURE;
+                                       if (status != PMIX_SUCCESS)
+                                           return callback(status, nullptr, 0, data, nullptr, nullptr);
+                                       answer(questions, known, std::move(jobs), callback, data);
+                                   });
         };
         on_loop([groups, ask = std::move(ask)] { groups ? list_groups(ask) : ask({}); });
         return PMIX_SUCCESS;

@@ -18,14 +18,13 @@ constexpr int kPatience = 30;  // seconds, to connect
 
 /// A request, alive until it is answered.
 struct Request {
-    uint64_t number = 0;  ///< 0: nobody waits for the answer
+    uint64_t question = 0;  ///< the launcher's
     InfoList info;
 };
 
-void tell_answer(uint64_t number, pmix_status_t status, const std::string& id, const std::string& nodes) {
-    if (number == 0) return;
+void answer_with(uint64_t question, pmix_status_t status, const std::string& id, const std::string& nodes) {
     if (status == PMIX_OPERATION_SUCCEEDED) status = PMIX_SUCCESS;
-    bridge().tell(Topic::Spawn, Writer().u64(number).i32(status).bytes(id).bytes(nodes));
+    this_node().link().answer(question, status, pack(id, nodes));
 }
 
 void answered(pmix_status_t status, pmix_info_t* info, size_t count, void* data,
@@ -38,36 +37,35 @@ void answered(pmix_status_t status, pmix_info_t* info, size_t count, void* data,
         };
         std::string nodes = text(PMIX_ALLOC_NODE_LIST);
         if (nodes.empty()) nodes = text(PMIX_NODE_LIST);
-        on_loop([number = request->number, status, id = text(PMIX_ALLOC_ID), nodes] {
-            tell_answer(number, status, id, nodes);
+        on_loop([question = request->question, status, id = text(PMIX_ALLOC_ID), nodes] {
+            answer_with(question, status, id, nodes);
         });
         return PMIX_SUCCESS;
     });
     if (release != nullptr) release(release_data);
 }
 
-void ask_scheduler(Reader& in) {
-    const auto what = static_cast<Spawner::Request>(in.u32());
+void ask_scheduler(uint64_t question, Buffer& in) {
+    Spawner::Request what{};
+    std::string bytes;
+    if (!in.unpack(what, bytes)) return answer_with(question, PMIX_ERR_BAD_PARAM, {}, {});
     auto request = std::make_unique<Request>();
-    request->number = in.u64();
-    const std::string_view bytes = in.bytes();
-    if (!in.ok()) return;
+    request->question = question;
     const bool release = what == Spawner::Request::Release;
     if (release) {
-        request->info.text(PMIX_ALLOC_ID, std::string(bytes));
+        request->info.text(PMIX_ALLOC_ID, bytes);
     } else {
         UnpackedInfo given(bytes);
         for (size_t i = 0; i < given.size(); ++i)
             request->info.copy(given.data()[i]);
     }
-    const uint64_t number = request->number;
     const pmix_status_t status =
         PMIx_Allocation_request_nb(release ? PMIX_ALLOC_RELEASE : PMIX_ALLOC_NEW, request->info.data(),
                                    request->info.size(), answered, request.get());
     if (status == PMIX_SUCCESS) {
         (void)request.release();  // the callback has it
     } else {
-        tell_answer(number, status, {}, {});
+        answer_with(question, status, {}, {});
     }
 }
 
@@ -82,7 +80,7 @@ std::string join_scheduler(const std::string& uri) {
     const pmix_status_t status = PMIx_tool_attach_to_server(nullptr, &server, info.data(), info.size());
     if (status != PMIX_SUCCESS)
         return fmt::format("the scheduler at '{}' cannot be reached: {}", uri, PMIx_Error_string(status));
-    bridge().on_tell(Topic::Spawn, ask_scheduler);
+    this_node().on(Topic::Spawn, ask_scheduler);
     return {};
 }
 

@@ -346,21 +346,18 @@ pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t info[], size_t co
         SpawnRequest request;
         const pmix_status_t status = read_request(*proc, info, count, apps, app_count, request);
         if (status != PMIX_SUCCESS) return status;
-        Writer body;
-        write_spawn(body, request);
         const pmix_info_t* unasked = find_info(info, count, kUnaskedOutputKey);
         const uint32_t channels = unasked != nullptr && is_true(*unasked) ? request.wishes.forward : 0;
-        on_loop([body = std::move(body), channels, tool = name_of(*proc), callback, data] {
-            bridge().ask(Topic::Spawn, body,
-                         [channels, tool, callback, data](pmix_status_t done, std::string_view nspace) {
-                             pmix_nspace_t name;
-                             PMIX_LOAD_NSPACE(name, std::string(nspace).c_str());
-                             if (callback != nullptr) callback(done, name, data);
-                             // The library knows its reader now, and what was held may follow.
-                             if (done == PMIX_SUCCESS && channels != 0)
-                                 forward_unasked(tool, std::string(nspace), channels);
-                         });
-        });
+        ask_launcher(Topic::Spawn, pack(request),
+                     [channels, tool = name_of(*proc), callback, data](pmix_status_t done, Buffer& in) {
+                         std::string nspace;
+                         if (done == PMIX_SUCCESS && !in.unpack(nspace)) done = PMIX_ERR_UNPACK_FAILURE;
+                         pmix_nspace_t name;
+                         PMIX_LOAD_NSPACE(name, nspace.c_str());
+                         if (callback != nullptr) callback(done, name, data);
+                         // The library knows its reader now, and what was held may follow.
+                         if (done == PMIX_SUCCESS && channels != 0) forward_unasked(tool, nspace, channels);
+                     });
         return status;
     });
 }

@@ -21,7 +21,7 @@ pmix_status_t tool_connected(pmix_info_t* info, size_t count, pmix_tool_connecti
         if (const pmix_info_t* given = find_info(info, count, PMIX_RANK))
             name.rank = static_cast<uint32_t>(integer_of(given->value).value_or(0));
         on_loop([ours, name, callback, data]() mutable {
-            if (name.nspace.empty()) name = bridge().name_of_tool();
+            if (name.nspace.empty()) name = this_node().name_of_tool();
             pmix_proc_t proc = to_pmix(name);
             if (callback != nullptr) callback(ours ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS, &proc, data);
         });
@@ -50,7 +50,8 @@ void watch_tools() {
 void tool_left(const ProcName& name) {
     stop_forwarding(name);
     // Of the processes of jobs the launcher hears otherwise.
-    if (bridge().job_of(name.nspace) == nullptr) bridge().tell(Topic::Publish, Writer().name(name));
+    if (this_node().ranks().job_of(name.nspace) == nullptr)
+        this_node().link().tell(Topic::Publish, pack(name));
 }
 
 void add_tool_upcalls(pmix_server_module_t& module) {

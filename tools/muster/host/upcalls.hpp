@@ -3,9 +3,25 @@
 // given, posts it to the node's loop and returns; the answer goes back from there.
 #pragma once
 
-#include "tools/muster/host/bridge.hpp"
+#include <pmix_server.h>
+
+#include "tools/muster/host/attributes.hpp"
+#include "tools/muster/nodes/node.hpp"
 
 namespace muster::launcher {
+
+/// Posts `work` to the node's loop. For upcalls, on the library's thread.
+inline void on_loop(Loop::Task work) {
+    this_node().loop().post(std::move(work));
+}
+/// Posts a question to the launcher.
+inline void ask_launcher(Topic topic, Buffer body, Link::Done done) {
+    on_loop([topic, body = std::move(body), done = std::move(done)] {
+        this_node().link().ask(topic, body, done);
+    });
+}
+/// An answer that has only a status, for a callback of the library; null callbacks are left out.
+Link::Done done_op(pmix_op_cbfunc_t callback, void* data);
 
 void add_process_upcalls(pmix_server_module_t& module);
 void add_modex_upcalls(pmix_server_module_t& module);

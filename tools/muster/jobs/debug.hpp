@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/exchange/buffer.hpp"
 
 namespace muster::launcher {
 
@@ -18,6 +18,7 @@ struct RankChoice {
     bool all = false;
     std::vector<uint32_t> ranks;
 
+    static auto fields(auto& self) { return std::tie(self.all, self.ranks); }
     bool any() const { return all || !ranks.empty(); }
     bool means(uint32_t rank) const {
         return all || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
@@ -29,6 +30,7 @@ struct StopPoints {
     RankChoice on_exec;  ///< before the first instruction, stopped by a signal
     RankChoice in_init;  ///< within PMIx_Init
     RankChoice in_app;   ///< where the program itself sees fit
+    static auto fields(auto& self) { return std::tie(self.on_exec, self.in_init, self.in_app); }
     bool any() const { return on_exec.any() || in_init.any() || in_app.any(); }
 };
 
@@ -38,20 +40,17 @@ struct DaemonPolicy {
     uint32_t per_node = 0;           ///< on each node that has a process of the target; 0: not said
     uint32_t per_proc = 0;           ///< for each process of the target; 0: not said
     std::optional<ProcName> target;  ///< the job, or the process
+    static auto fields(auto& self) {
+        return std::tie(self.daemon, self.per_node, self.per_proc, self.target);
+    }
 };
 
 /// What is started in place of a program.
 struct Agents {
     std::string exec;  ///< gets the program's command line behind its own, and becomes the program
     std::string fork;  ///< comes back as a tool, is told what to start, and starts it
+    static auto fields(auto& self) { return std::tie(self.exec, self.fork); }
 };
-
-void write_choice(Writer& out, const RankChoice& choice);
-RankChoice read_choice(Reader& in);
-void write_stops(Writer& out, const StopPoints& stops);
-StopPoints read_stops(Reader& in);
-void write_daemons(Writer& out, const DaemonPolicy& policy);
-DaemonPolicy read_daemons(Reader& in);
 
 /// The words of an agent's command: one where it is a file's name, else what blanks separate.
 std::vector<std::string> words_of(const std::string& command);

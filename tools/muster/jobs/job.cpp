@@ -80,6 +80,12 @@ std::vector<uint32_t> Job::used_nodes() const {
     return numbers;
 }
 
+bool Job::consistent() const {
+    return std::all_of(places.begin(), places.end(), [&](const Place& place) {
+        return place.app < apps.size() && place.node < nodes.size();
+    });
+}
+
 std::vector<std::string> node_names(unsigned nodes, const std::string& hostname) {
     if (nodes == 1) return {hostname};
     std::vector<std::string> names;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/muster/command_line/options.hpp"
-#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/exchange/buffer.hpp"
 
 namespace muster::launcher {
 
@@ -27,6 +27,10 @@ struct App {
     Agents agents;
     uint32_t first_rank = 0;
     uint32_t ranks = 0;
+    static auto fields(auto& self) {
+        return std::tie(self.program, self.argv, self.env, self.wdir, self.session_wdir, self.index_argv,
+                        self.env_changes, self.pset, self.agents, self.first_rank, self.ranks);
+    }
 };
 
 /// Where one rank runs.
@@ -36,6 +40,9 @@ struct Place {
     uint32_t local_rank = 0;
     uint32_t node_rank = 0;      ///< among the processes of all jobs on the node
     std::vector<unsigned> cpus;  ///< the system's numbers of the processors it is bound to; empty: not bound
+    static auto fields(auto& self) {
+        return std::tie(self.app, self.node, self.local_rank, self.node_rank, self.cpus);
+    }
 };
 
 struct Job {
@@ -55,11 +62,33 @@ struct Job {
     bool debugger = false;           ///< debugger daemons: they do not count among the other processes
     std::optional<ProcName> target;  ///< of debugger daemons
 
+    static auto fields(auto& self) {
+        return std::tie(self.number, self.nspace, self.nodes, self.apps, self.places, self.map_by,
+                        self.bind_to, self.input, self.merge_output, self.offset, self.parent, self.setup,
+                        self.attributes, self.stops, self.debugger, self.target);
+    }
+
     uint32_t size() const { return static_cast<uint32_t>(places.size()); }
     /// Ranks on a node, in order.
     std::vector<uint32_t> ranks_on(uint32_t node) const;
     /// The nodes that have ranks, in order.
     std::vector<uint32_t> used_nodes() const;
+    /// False for a job from a peer whose places name programs or nodes that it does not have.
+    bool consistent() const;
+};
+
+/// What has happened to a process, as its node tells the launcher.
+struct RankEvent {
+    enum class Kind : uint32_t { Started, NotStarted, Connected, Finalized, Aborted, Exited };
+    Kind kind{};
+    ProcId proc;
+    int32_t status = 0;  ///< the process ID, or the status of the abort, of waitpid, or of a shell
+    int32_t code = 0;    ///< PMIx's status where it was not started
+    std::string text{};  ///< why it was not started, or of the abort
+    std::vector<ProcName> targets{};  ///< processes to be ended by the abort; none: the whole job
+    static auto fields(auto& self) {
+        return std::tie(self.kind, self.proc, self.status, self.code, self.text, self.targets);
+    }
 };
 
 /// A job that cannot be laid out as asked for: says why in a sentence.

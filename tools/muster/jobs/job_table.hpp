@@ -48,6 +48,12 @@ struct JobWishes {
     uint32_t forward = 0;            ///< channels that a tool will ask for (PMIX_FWD_STDOUT and its like)
     ProcName requestor;              ///< who is told
     std::string log;                 ///< packed: where to it is written, and how; empty: standard error
+    static auto fields(auto& self) {
+        return std::tie(self.notify_end, self.notify_events, self.notify_procs, self.notify_failures,
+                        self.log_end, self.log_events, self.log_procs, self.log_failures, self.silent,
+                        self.separate, self.report_separately, self.recoverable, self.nonzero_is_fine,
+                        self.forward, self.requestor, self.log);
+    }
 };
 
 /// A job, as long as muster runs.

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "tools/muster/command_line/options.hpp"
-#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/exchange/buffer.hpp"
 #include "tools/muster/loop.hpp"
 
 namespace muster::launcher {

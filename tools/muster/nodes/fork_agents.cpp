@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-#include "tools/muster/host/bridge.hpp"
+#include "tools/muster/host/attributes.hpp"
 #include "tools/muster/nodes/environment.hpp"
 
 namespace muster::launcher {

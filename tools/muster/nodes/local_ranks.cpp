@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tools/muster/host/bridge.hpp"
+#include "tools/muster/host/attributes.hpp"
 #include "tools/muster/nodes/environment.hpp"
 #include "tools/muster/nodes/fork_agents.hpp"
 #include "tools/muster/nodes/process.hpp"
@@ -110,6 +110,15 @@ std::string LocalRanks::add_agents(LocalJob& local) {
     return register_agents(local.job, node_, local.dirs, server_nspace_, programs);
 }
 
+void LocalRanks::tell(const RankEvent& event) {
+    link_.tell(Topic::Rank, pack(event));
+}
+
+/// So many bytes of input were taken, or dropped; the process may refuse more.
+void LocalRanks::tell_input(const Rank* rank, uint64_t bytes, bool refused) {
+    link_.tell(Topic::Input, pack(rank != nullptr ? rank->id : ProcId(), bytes, refused));
+}
+
 void LocalRanks::release(const std::vector<ProcName>& procs) {
     for (const ProcName& proc : procs) {
         const Job* job = job_of(proc.nspace);
@@ -177,19 +186,16 @@ void LocalRanks::start_next(uint32_t number) {
     Rank& rank = *local->ranks[local->next_start++];
     StartFailure failure;
     if (local->no_more_starts) {
-        link_.send(Kind::NotStarted, Writer().proc(rank.id).i32(0).i32(PMIX_ERR_JOB_CANCELED).bytes(""));
+        tell({RankEvent::Kind::NotStarted, rank.id, 0, PMIX_ERR_JOB_CANCELED});
     } else if (start_rank(*local, rank, failure)) {
-        link_.send(Kind::Started, Writer().proc(rank.id).u32(static_cast<uint32_t>(rank.pid)));
+        tell({RankEvent::Kind::Started, rank.id, rank.pid});
         feed(rank);
         if (rank.stopped) {
-            const Writer ready = Writer().u32(static_cast<uint32_t>(Topic::Debug));
-            link_.send(Kind::Tell,
-                       Writer(ready).name({local->job.nspace, rank.id.rank}).bytes(kExecBreakpoint));
+            link_.tell(Topic::Debug, pack(ProcName{local->job.nspace, rank.id.rank}, kExecBreakpoint));
         }
     } else {
         local->no_more_starts = true;
-        link_.send(Kind::NotStarted,
-                   Writer().proc(rank.id).i32(failure.status).i32(failure.code).bytes(failure.text));
+        tell({RankEvent::Kind::NotStarted, rank.id, failure.status, failure.code, failure.text});
     }
     loop_.post([this, number] { start_next(number); });
 }
@@ -295,7 +301,7 @@ void LocalRanks::reap() {
         close_input(rank, true);
         read_output(rank, rank.out, PMIX_FWD_STDOUT_CHANNEL, true);
         read_output(rank, rank.err, PMIX_FWD_STDERR_CHANNEL, true);
-        link_.send(Kind::Exited, Writer().proc(rank.id).i32(end.status));
+        tell({RankEvent::Kind::Exited, rank.id, end.status});
         if (!rank.connected) deregister_rank(rank);
         on_ended_(end.name);
     }
@@ -337,7 +343,7 @@ void LocalRanks::read_output(Rank& rank, Pipe& pipe, uint32_t channel, bool all)
 
 void LocalRanks::send_output(const Rank& rank, uint32_t channel, std::string_view bytes) {
     output_in_flight_ += bytes.size();
-    link_.send(Kind::Output, Writer().proc(rank.id).u32(channel).bytes(bytes));
+    link_.tell(Topic::Output, pack(rank.id, channel, bytes));
     if (output_in_flight_ >= kOutputWindow && !output_paused_) pause_output(true);
 }
 
@@ -359,16 +365,12 @@ void LocalRanks::output_taken(uint64_t bytes) {
 void LocalRanks::give_input(ProcId id, std::string_view bytes) {
     Rank* rank = find(id);
     if (rank == nullptr || (rank->started && rank->in.fd < 0)) {
-        link_.send(Kind::InputTaken, Writer().u64(bytes.size()));
+        if (!bytes.empty()) tell_input(rank, bytes.size(), false);
+    } else if (bytes.empty()) {
+        rank->input_ended = true;
+        feed(*rank);
     } else {
         rank->input.append(bytes);
-        feed(*rank);
-    }
-}
-
-void LocalRanks::end_input(ProcId id) {
-    if (Rank* rank = find(id)) {
-        rank->input_ended = true;
         feed(*rank);
     }
 }
@@ -388,7 +390,7 @@ void LocalRanks::feed(Rank& rank) {
     }
     if (!rank.started) return;
     rank.input.erase(0, written);
-    if (written > 0) link_.send(Kind::InputTaken, Writer().u64(written));
+    if (written > 0) tell_input(&rank, written, false);
     if (rank.in.fd < 0) return;
     if (!rank.input.empty()) {
         if (!rank.in.watch) rank.in.watch = loop_.on_writable(rank.in.fd, [this, &rank] { feed(rank); });
@@ -403,9 +405,8 @@ void LocalRanks::close_input(Rank& rank, bool refused) {
     rank.in.watch.cancel();
     close(rank.in.fd);
     rank.in.fd = -1;
-    if (!rank.input.empty()) link_.send(Kind::InputTaken, Writer().u64(rank.input.size()));
+    if (refused || !rank.input.empty()) tell_input(&rank, rank.input.size(), refused);
     rank.input.clear();
-    if (refused) link_.send(Kind::InputRefused, Writer().proc(rank.id));
 }
 
 void LocalRanks::signal(int number, const std::vector<ProcId>& procs, bool last) {

@@ -61,8 +61,8 @@ class LocalRanks {
     void finalized(Rank& rank);
     /// Waits for what has ended.
     void reap();
+    /// Input for a rank; none: its end.
     void give_input(ProcId id, std::string_view bytes);
-    void end_input(ProcId id);
     /// The launcher has written so much of what it was sent.
     void output_taken(uint64_t bytes);
     /// Reads what is left in the pipes; all processes are gone.
@@ -81,6 +81,8 @@ class LocalRanks {
         bool has_agents = false;  ///< whose namespace is registered, too
     };
 
+    void tell(const RankEvent& event);
+    void tell_input(const Rank* rank, uint64_t bytes, bool refused);
     void start_next(uint32_t job);
     bool describe(const LocalJob& local, const Rank& rank, ProcessSpec& spec, StartFailure& failure);
     std::string add_agents(LocalJob& local);

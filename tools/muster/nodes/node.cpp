@@ -15,11 +15,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sstream>
 
 #include "tools/muster/host/debug.hpp"
 #include "tools/muster/host/module.hpp"
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/jobs/job_message.hpp"
 #include "tools/muster/nodes/process.hpp"
 #include "tools/muster/nodes/session_dir.hpp"
 
@@ -37,43 +37,58 @@ void block_signals() {
     sigprocmask(SIG_SETMASK, &all, nullptr);
 }
 
+Node* the_node = nullptr;
+
 }  // namespace
 
-void write_plan(Writer& out, const NodePlan& plan) {
-    out.u32(plan.number).texts(plan.names).bytes(plan.server_nspace).bytes(plan.session_dir);
-    out.u32(static_cast<uint32_t>(plan.launcher_fd));
+std::string plan_text(const NodePlan& plan) {
+    std::string text =
+        fmt::format("{}\n{}\n{}\n{}", plan.number, plan.launcher_fd, plan.server_nspace, plan.session_dir);
+    for (const std::string& name : plan.names)
+        text += "\n" + name;
+    return text;
 }
 
-bool read_plan(Reader& in, NodePlan& plan) {
-    plan.number = in.u32();
-    plan.names = in.texts();
-    plan.server_nspace = in.bytes();
-    plan.session_dir = in.bytes();
-    plan.launcher_fd = static_cast<int>(in.u32());
-    return in.ok() && plan.number < plan.names.size();
+std::optional<NodePlan> read_plan(const std::string& text) {
+    std::istringstream lines(text);
+    NodePlan plan;
+    lines >> plan.number >> plan.launcher_fd >> std::ws;
+    std::getline(lines, plan.server_nspace);
+    std::getline(lines, plan.session_dir);
+    for (std::string name; std::getline(lines, name);)
+        plan.names.push_back(name);
+    return plan.number < plan.names.size() ? std::optional(plan) : std::nullopt;
 }
 
 int run_node(int fd) {
-    std::string bytes;
+    std::string text;
     char chunk[4096];
     lseek(fd, 0, SEEK_SET);
     for (ssize_t got = 0; (got = read(fd, chunk, sizeof chunk)) > 0;)
-        bytes.append(chunk, static_cast<size_t>(got));
+        text.append(chunk, static_cast<size_t>(got));
     close(fd);
-    Reader in(bytes);
-    NodePlan plan;
-    if (!read_plan(in, plan) || fcntl(plan.launcher_fd, F_SETFD, FD_CLOEXEC) != 0) {
-        fmt::print(stderr, "muster: what the launcher wants of this node cannot be read\n");
+    std::optional<NodePlan> plan = read_plan(text);
+    if (!plan || fcntl(plan->launcher_fd, F_SETFD, FD_CLOEXEC) != 0) {
+        fmt::print(stderr, "muster: the launcher's plan for this node cannot be read\n");
         return 1;
     }
-    return Node(std::move(plan)).run();
+    return Node(std::move(*plan)).run();
+}
+
+Node& this_node() {
+    return *the_node;
 }
 
 Node::Node(NodePlan plan)
     : plan_(std::move(plan)), dir_(fmt::format("{}/node{}", plan_.session_dir, plan_.number)) {
+    the_node = this;
     link_ = std::make_unique<Link>(
         loop_, plan_.launcher_fd,
-        [this](Kind kind, uint64_t id, std::string_view body) { on_message(kind, id, body); },
+        [this](Topic topic, uint64_t question, Buffer& in) {
+            const auto found = handlers_.find(topic);
+            if (found != handlers_.end()) return found->second(question, in);
+            if (question != 0) link_->answer(question, PMIX_ERR_NOT_SUPPORTED);
+        },
         [this] {
             launcher_gone_ = true;
             status_ = 1;
@@ -81,6 +96,7 @@ Node::Node(NodePlan plan)
         });
     ranks_ = std::make_unique<LocalRanks>(loop_, *link_, plan_.number, dir_, plan_.server_nspace,
                                           [this](const ProcName& name) { rank_ended(name); });
+    handle_jobs();
 }
 
 Node::~Node() = default;
@@ -97,8 +113,7 @@ int Node::run() {
     can_stop_on_exec();  // asked as long as nobody else waits for children
     std::string error;
     if (!start_server(error)) {
-        link_->send(Kind::Failed, Writer().bytes(error));
-        link_->flush();
+        fail(error);
         return 1;
     }
     sigset_t wanted;
@@ -109,15 +124,19 @@ int Node::run() {
     signals_ = loop_.on_readable(signal_fd_, [this] { on_signal(); });
     if (!plan_.scheduler.empty()) error = join_scheduler(plan_.scheduler);
     if (!error.empty() || !join(error)) {
-        link_->send(Kind::Failed, Writer().bytes(error));
-        link_->flush();
+        fail(error);
         end();
         return 1;
     }
-    link_->send(Kind::Ready, Writer().bytes(uri()));
+    link_->tell(Topic::Ready, pack(uri()));
     loop_.run();
     end();
     return status_;
+}
+
+void Node::fail(const std::string& why) {
+    link_->tell(Topic::Failure, Buffer(why));
+    link_->flush();
 }
 
 bool Node::start_server(std::string& error) {
@@ -141,7 +160,7 @@ bool Node::start_server(std::string& error) {
     if (!file.empty() && !plan_.initiator.names_server) setenv("PMIX_LAUNCHER_RNDZ_FILE", file.c_str(), 1);
     char* why = nullptr;
     info.add(MUSTER_ERROR_TEXT, &why, PMIX_POINTER);
-    const pmix_status_t status = PMIx_server_init(host_module(*this), info.data(), info.size());
+    const pmix_status_t status = PMIx_server_init(host_module(), info.data(), info.size());
     const std::unique_ptr<char, decltype(&free)> text(why, free);
     unsetenv("PMIX_LAUNCHER_RNDZ_FILE");
     if (status != PMIX_SUCCESS) {
@@ -156,7 +175,7 @@ bool Node::start_server(std::string& error) {
     if (plan_.rendezvous.empty()) return true;
     // The library names a session file by the pretended node; tools look for one by the machine's name.
     unlink(plan_.rendezvous_by_name.c_str());  // of a muster that had our process ID, and is dead
-    if (link(plan_.rendezvous.c_str(), plan_.rendezvous_by_name.c_str()) == 0) return true;
+    if (::link(plan_.rendezvous.c_str(), plan_.rendezvous_by_name.c_str()) == 0) return true;
     error = fmt::format("cannot make '{}': {}", plan_.rendezvous_by_name, strerror(errno));
     return false;
 }
@@ -169,11 +188,11 @@ void Node::watch_releases() {
         [](size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t info[], size_t count, pmix_info_t[],
            size_t, pmix_event_notification_cbfunc_fn_t done, void* data) {
             on_loop([procs = targets_of(info, count), who = name_of(*source)] {
-                auto& node = static_cast<Node&>(bridge());
-                node.ranks_->release(procs);
+                Node& here = this_node();
+                here.ranks_->release(procs);
                 if (std::any_of(procs.begin(), procs.end(),
-                                [&](const ProcName& proc) { return node.is_server(proc); }))
-                    node.link_->send(Kind::Released, Writer().name(who));
+                                [&](const ProcName& proc) { return here.is_server(proc); }))
+                    here.link_->tell(Topic::Release, pack(who));
             });
             if (done != nullptr) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, data);
         },
@@ -198,20 +217,18 @@ bool Node::join(std::string& error) {
     if (initiator.waits_for_us()) error = join_initiator(initiator, guidance);
     if (!error.empty()) return false;
     guidance.hold |= initiator.pause;
-    Writer body;
-    write_guidance(body, guidance);
-    link_->send(Kind::Guided, body);
+    link_->tell(Topic::Guidance, pack(guidance));
     return true;
 }
 
 /// Gathers what the job's nodes are to be given: of this one node, for all.
-void Node::set_up(const Job& job) {
+void Node::set_up(uint64_t number, const Job& job) {
     struct Question {
         Node* node;
-        uint32_t job;
+        uint64_t number;
         InfoList info;  // read until the answer comes
     };
-    auto question = std::make_unique<Question>(Question{this, job.number, {}});
+    auto question = std::make_unique<Question>(Question{this, number, {}});
     InfoList& info = question->info;
     info.flag(PMIX_SETUP_APP_ALL, true);
     add_maps(info, job);
@@ -226,8 +243,8 @@ void Node::set_up(const Job& job) {
            void* release_data) {
             const std::unique_ptr<Question> asked(static_cast<Question*>(data));
             asked->node->loop_.post(
-                [node = asked->node, body = Writer().u32(asked->job).bytes(packed(found, count, PMIX_INFO))] {
-                    node->link_->send(Kind::SetUp, body);
+                [node = asked->node, number = asked->number, body = pack(packed(found, count, PMIX_INFO))] {
+                    node->link_->answer(number, PMIX_SUCCESS, body);
                 });
             if (release != nullptr) release(PMIX_SUCCESS, release_data);
         },
@@ -235,7 +252,7 @@ void Node::set_up(const Job& job) {
     if (status == PMIX_SUCCESS) {
         (void)question.release();  // the callback has it
     } else {
-        link_->send(Kind::SetUp, Writer().u32(job.number).bytes({}));
+        link_->answer(number, status);
     }
 }
 
@@ -259,79 +276,49 @@ void Node::rank_ended(const ProcName& name) {
         modex_answered(id, PMIX_ERR_NOT_FOUND, {});
 }
 
-void Node::answered(uint64_t id, pmix_status_t status, std::string_view bytes) {
-    const auto found = answers_.find(id);
-    if (found == answers_.end()) return;
-    const Done done = std::move(found->second);
-    answers_.erase(found);
-    done(status, bytes);
-}
-
-void Node::on_message(Kind kind, uint64_t id, std::string_view body) {
-    Reader in(body);
-    switch (kind) {
-        case Kind::Setup: {
-            Job job;
-            if (read_job(in, job)) set_up(job);
-            break;
-        }
-        case Kind::Register: {
-            Job job;
-            const bool readable = read_job(in, job);
-            const uint32_t number = job.number;
-            const std::string error =
-                readable ? ranks_->add(std::move(job)) : "the description of the job is damaged";
-            link_->send(Kind::Registered, Writer().u32(number).bytes(error));
-            break;
-        }
-        case Kind::Start:
-            ranks_->start(in.u32());
-            break;
-        case Kind::Forget:
-            ranks_->forget(in.u32());
-            break;
-        case Kind::Signal: {
-            const int number = in.i32();
-            std::vector<ProcId> procs;
-            for (uint32_t left = in.count(2 * sizeof(uint32_t)); left > 0; --left)
-                procs.push_back(in.proc());
-            const bool last = in.u32() != 0;
-            if (in.ok()) ranks_->signal(number, procs, last);
-            break;
-        }
-        case Kind::Input: {
-            const ProcId proc = in.proc();
-            ranks_->give_input(proc, in.bytes());
-            break;
-        }
-        case Kind::InputEnd:
-            ranks_->end_input(in.proc());
-            break;
-        case Kind::OutputTaken:
-            ranks_->output_taken(in.u64());
-            break;
-        case Kind::FenceDone:
-        case Kind::ModexDone:
-        case Kind::Answer: {
-            const int32_t status = in.i32();
-            const std::string_view bytes = in.bytes();
-            answered(id, in.ok() ? status : PMIX_ERROR, bytes);
-            break;
-        }
-        case Kind::Tell: {
-            const auto found = told_.find(static_cast<Topic>(in.u32()));
-            if (found != told_.end()) found->second(in);
-            break;
-        }
-        case Kind::ModexAsk:
-            modex_asked(id, in.name());
-            break;
-        case Kind::Quit:
-            loop_.quit();
-            break;
-        default:
-            break;
-    }
+/// What the launcher wants of the ranks.
+void Node::handle_jobs() {
+    on(Topic::JobSetup, [this](uint64_t question, Buffer& in) {
+        Job job;
+        if (in.unpack(job) && job.consistent()) return set_up(question, job);
+        link_->answer(question, PMIX_ERR_BAD_PARAM);
+    });
+    on(Topic::JobRegister, [this](uint64_t question, Buffer& in) {
+        Job job;
+        const bool readable = in.unpack(job) && job.consistent();
+        const std::string error =
+            readable ? ranks_->add(std::move(job)) : "the description of the job is damaged";
+        link_->answer(question, PMIX_SUCCESS, pack(error));
+    });
+    on(Topic::JobStart, [this](uint64_t, Buffer& in) {
+        uint32_t job = 0;
+        if (in.unpack(job)) ranks_->start(job);
+    });
+    on(Topic::JobForget, [this](uint64_t, Buffer& in) {
+        uint32_t job = 0;
+        if (in.unpack(job)) ranks_->forget(job);
+    });
+    on(Topic::Signal, [this](uint64_t, Buffer& in) {
+        int number = 0;
+        std::vector<ProcId> procs;
+        bool last = false;
+        if (in.unpack(number, procs, last)) ranks_->signal(number, procs, last);
+    });
+    on(Topic::Input, [this](uint64_t, Buffer& in) {
+        ProcId proc;
+        std::string bytes;
+        if (in.unpack(proc, bytes)) ranks_->give_input(proc, bytes);
+    });
+    on(Topic::Output, [this](uint64_t, Buffer& in) {
+        uint64_t bytes = 0;
+        if (in.unpack(bytes)) ranks_->output_taken(bytes);
+    });
+    on(Topic::Modex, [this](uint64_t question, Buffer& in) {
+        ProcName proc;
+        if (in.unpack(proc)) return modex_asked(question, proc);
+        link_->answer(question, PMIX_ERR_BAD_PARAM);
+    });
+    on(Topic::Quit, [this](uint64_t, Buffer&) { loop_.quit(); });
 }
 
 /// Ends whatever is left, the server last.
@@ -339,8 +326,7 @@ void Node::end() {
     if (launcher_gone_) ranks_->signal(SIGKILL, {}, true);
     end_children(launcher_gone_);
     ranks_->drain();
-    for (const auto& [id, done] : std::map<uint64_t, Done>(std::move(answers_)))
-        done(PMIX_ERR_LOST_CONNECTION, {});
+    link_->give_up();
     if (server_runs_) {
         ranks_->deregister();
         PMIx_server_finalize();
@@ -354,97 +340,44 @@ void Node::end() {
     }
 }
 
-void Node::ask(Topic topic, const Writer& body, Done done) {
-    const uint64_t id = next_id_++;
-    if (!link_->send(Kind::Ask, id, Writer().u32(static_cast<uint32_t>(topic)).raw(body)))
-        return done(PMIX_ERR_OUT_OF_RESOURCE, {});
-    answers_.emplace(id, std::move(done));
-}
-
-void Node::tell(Topic topic, const Writer& body) {
-    link_->send(Kind::Tell, Writer().u32(static_cast<uint32_t>(topic)).raw(body));
-}
-
-void Node::on_tell(Topic topic, OnTell handler) {
-    told_[topic] = std::move(handler);
-}
-
 ProcName Node::name_of_tool() {
     return {fmt::format("{}.tool{}.{}", plan_.server_nspace, plan_.number, next_tool_++), 0};
 }
 
-void Node::client_connected(const ProcName& proc) {
-    LocalRanks::Rank* rank = ranks_->find(proc);
-    if (rank == nullptr) return;
-    rank->connected = true;
-    link_->send(Kind::Connected, Writer().proc(rank->id));
-}
-
-void Node::client_finalized(const ProcName& proc) {
-    LocalRanks::Rank* rank = ranks_->find(proc);
-    if (rank == nullptr) return;
-    link_->send(Kind::Finalized, Writer().proc(rank->id));
-    ranks_->finalized(*rank);
-}
-
-void Node::abort(const ProcName& proc, int status, const std::string& text,
-                 const std::vector<ProcName>& targets) {
-    if (const LocalRanks::Rank* rank = ranks_->find(proc))
-        link_->send(Kind::Aborted, Writer().proc(rank->id).i32(status).bytes(text).names(targets));
-}
-
-void Node::fence(std::vector<ProcName> procs, uint32_t seconds, std::string bytes, Done done) {
-    const uint64_t id = next_id_++;
-    if (!link_->send(Kind::Fence, id, Writer().names(procs).u32(seconds).bytes(bytes)))
-        return done(PMIX_ERR_OUT_OF_RESOURCE, {});
-    answers_.emplace(id, std::move(done));
-}
-
-void Node::direct_modex(const ProcName& proc, uint32_t seconds, Done done) {
-    const uint64_t id = next_id_++;
-    link_->send(Kind::Modex, id, Writer().name(proc).u32(seconds));
-    answers_.emplace(id, std::move(done));
-}
-
 /// Another node's rank wants what a rank of ours has posted, or will post.
-void Node::modex_asked(uint64_t id, const ProcName& name) {
+void Node::modex_asked(uint64_t question, const ProcName& name) {
     const LocalRanks::Rank* rank = ranks_->find(name);
     if (rank == nullptr) {
-        link_->send(Kind::ModexDone, id, Writer().i32(PMIX_ERR_NOT_FOUND).bytes({}));
-        return;
+        return link_->answer(question, PMIX_ERR_NOT_FOUND);
     }
-    struct Question {
+    struct Asked {
         Node* node;
-        uint64_t id;
+        uint64_t question;
     };
-    asked_.emplace(id, name);
-    auto* question = new Question{this, id};
+    asked_.emplace(question, name);
+    auto asked = std::make_unique<Asked>(Asked{this, question});
     const pmix_proc_t proc = to_pmix(name);
     const pmix_status_t status = PMIx_server_dmodex_request(
         &proc,
         [](pmix_status_t answer, char* data, size_t size, void* context) {
-            std::unique_ptr<Question> asked(static_cast<Question*>(context));
+            const std::unique_ptr<Asked> done(static_cast<Asked*>(context));
             std::string bytes(data != nullptr ? data : "", data != nullptr ? size : 0);
-            asked->node->loop_.post(
-                [node = asked->node, number = asked->id, answer, bytes = std::move(bytes)] {
+            done->node->loop_.post(
+                [node = done->node, number = done->question, answer, bytes = std::move(bytes)] {
                     node->modex_answered(number, answer, bytes);
                 });
         },
-        question);
-    if (status != PMIX_SUCCESS) {
-        delete question;
-        modex_answered(id, status, {});
-    } else if (rank->pid < 0) {
+        asked.get());
+    if (status != PMIX_SUCCESS) return modex_answered(question, status, {});
+    (void)asked.release();  // the callback has it
+    if (rank->pid < 0) {
         asked_timers_.push_back(
-            loop_.after(kGoneGrace, [this, id] { modex_answered(id, PMIX_ERR_NOT_FOUND, {}); }));
+            loop_.after(kGoneGrace, [this, question] { modex_answered(question, PMIX_ERR_NOT_FOUND, {}); }));
     }
 }
 
-void Node::modex_answered(uint64_t id, pmix_status_t status, std::string_view bytes) {
-    if (asked_.erase(id) == 0) return;
-    if (!link_->send(Kind::ModexDone, id, Writer().i32(status).bytes(bytes))) {
-        link_->send(Kind::ModexDone, id, Writer().i32(PMIX_ERR_OUT_OF_RESOURCE).bytes({}));
-    }
+void Node::modex_answered(uint64_t question, pmix_status_t status, std::string_view bytes) {
+    if (asked_.erase(question) != 0) link_->answer(question, status, pack(bytes));
 }
 
 }  // namespace muster::launcher

@@ -4,13 +4,14 @@
 // a Link.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/muster/exchange/link.hpp"
-#include "tools/muster/host/bridge.hpp"
 #include "tools/muster/initiator.hpp"
 #include "tools/muster/loop.hpp"
 #include "tools/muster/nodes/local_ranks.hpp"
@@ -30,55 +31,57 @@ struct NodePlan {
     Initiator initiator;    ///< of the first node: the tool that guides muster
 };
 
-/// What a node is told that is a program of its own: bytes in a file, and back. False when they are damaged.
-void write_plan(Writer& out, const NodePlan& plan);
-bool read_plan(Reader& in, NodePlan& plan);
+/// The plan of a node that is a program of its own, as text; nothing where that is damaged.
+std::string plan_text(const NodePlan& plan);
+std::optional<NodePlan> read_plan(const std::string& text);
 
 /// Runs the node whose plan the file `fd` (which is closed) holds. The exit status.
 int run_node(int fd);
 
-class Node final : private Bridge {
+class Node {
   public:
+    /// What to do with a question of the launcher, or with a notice (0).
+    using Handler = std::function<void(uint64_t question, Buffer& in)>;
+
     explicit Node(NodePlan plan);
-    ~Node() override;
+    ~Node();
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
 
     /// Serves until the launcher says Quit or is gone; nothing of the node is left then. The exit status.
     int run();
 
+    Loop& loop() { return loop_; }
+    const NodePlan& plan() const { return plan_; }
+    Link& link() { return *link_; }
+    LocalRanks& ranks() { return *ranks_; }
+    /// The name of this node's server.
+    ProcName server() const { return {plan_.server_nspace, plan_.number}; }
+    /// Whether this is one of the servers themselves.
+    bool is_server(const ProcName& proc) const { return proc.nspace == plan_.server_nspace; }
+    /// A name for a tool that has none, unique among all nodes.
+    ProcName name_of_tool();
+    /// Handles a topic. Before run(), or on the loop.
+    void on(Topic topic, Handler handler) { handlers_[topic] = std::move(handler); }
+
   private:
     bool start_server(std::string& error);
-    void on_message(Kind kind, uint64_t id, std::string_view body);
+    void handle_jobs();
     void on_signal();
     void watch_releases();
     bool join(std::string& error);
-    void set_up(const Job& job);
+    void set_up(uint64_t question, const Job& job);
     std::string uri() const;
+    void fail(const std::string& why);
     void rank_ended(const ProcName& name);
-    void answered(uint64_t id, pmix_status_t status, std::string_view bytes);
     void end();
-
-    Loop& loop() override { return loop_; }
-    uint32_t number() const override { return plan_.number; }
-    const std::vector<std::string>& node_names() const override { return plan_.names; }
-    ProcName server() const override { return {plan_.server_nspace, plan_.number}; }
-    bool is_server(const ProcName& proc) const override { return proc.nspace == plan_.server_nspace; }
-    ProcName name_of_tool() override;
-    const Job* job_of(std::string_view nspace) const override { return ranks_->job_of(nspace); }
-    void ask(Topic topic, const Writer& body, Done done) override;
-    void tell(Topic topic, const Writer& body) override;
-    void on_tell(Topic topic, OnTell handler) override;
-    void client_connected(const ProcName& proc) override;
-    void client_finalized(const ProcName& proc) override;
-    void abort(const ProcName& proc, int status, const std::string& text,
-               const std::vector<ProcName>& targets) override;
-    void fence(std::vector<ProcName> procs, uint32_t seconds, std::string bytes, Done done) override;
-    void direct_modex(const ProcName& proc, uint32_t seconds, Done done) override;
-    void modex_asked(uint64_t id, const ProcName& proc);
-    void modex_answered(uint64_t id, pmix_status_t status, std::string_view bytes);
+    void modex_asked(uint64_t question, const ProcName& proc);
+    void modex_answered(uint64_t question, pmix_status_t status, std::string_view bytes);
 
     NodePlan plan_;
     std::string dir_;
     Loop loop_;
+    std::map<Topic, Handler> handlers_;
     std::unique_ptr<Link> link_;
     std::unique_ptr<LocalRanks> ranks_;
     int signal_fd_ = -1;
@@ -86,12 +89,12 @@ class Node final : private Bridge {
     bool server_runs_ = false;
     bool launcher_gone_ = false;
     int status_ = 0;
-    uint64_t next_id_ = 1;
     uint32_t next_tool_ = 1;
-    std::map<uint64_t, Done> answers_;    ///< what the launcher is to answer
-    std::map<uint64_t, ProcName> asked_;  ///< modexes asked of our own ranks, by the launcher's id
+    std::map<uint64_t, ProcName> asked_;  ///< modexes of our own ranks, by the launcher's question
     std::vector<Watch> asked_timers_;
-    std::map<Topic, OnTell> told_;
 };
+
+/// The node of this process: the C interface has no place for an owner.
+Node& this_node();
 
 }  // namespace muster::launcher

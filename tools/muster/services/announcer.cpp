@@ -12,12 +12,6 @@
 namespace muster::launcher {
 namespace {
 
-template <typename Value, typename Write>
-void write_optional(Writer& out, const std::optional<Value>& value, Write write) {
-    out.u32(value ? 1 : 0);
-    if (value) write(*value);
-}
-
 /// An event of a job's life, as a line of a log.
 std::string line_of(const Notice& notice) {
     std::string line = fmt::format("{}: {}", PMIx_Error_string(notice.code), notice.nspace);
@@ -28,32 +22,6 @@ std::string line_of(const Notice& notice) {
 }
 
 }  // namespace
-
-void write_notice(Writer& out, const Notice& notice) {
-    out.i32(notice.code).name(notice.source).u32(notice.range).names(notice.targets);
-    out.u32(notice.non_default ? 1 : 0).bytes(notice.info);
-    write_optional(out, notice.affected, [&](const ProcName& proc) { out.name(proc); });
-    write_optional(out, notice.exit_code, [&](int32_t code) { out.i32(code); });
-    write_optional(out, notice.job_status, [&](int32_t status) { out.i32(status); });
-    out.bytes(notice.nspace).bytes(notice.breakpoint).u64(notice.time);
-}
-
-Notice read_notice(Reader& in) {
-    Notice notice;
-    notice.code = in.i32();
-    notice.source = in.name();
-    notice.range = in.u32();
-    notice.targets = in.names();
-    notice.non_default = in.u32() != 0;
-    notice.info = in.bytes();
-    if (in.u32() != 0) notice.affected = in.name();
-    if (in.u32() != 0) notice.exit_code = in.i32();
-    if (in.u32() != 0) notice.job_status = in.i32();
-    notice.nspace = in.bytes();
-    notice.breakpoint = in.bytes();
-    notice.time = in.u64();
-    return notice;
-}
 
 int32_t exit_code_of(const RankState& rank) {
     if (!rank.started) return 0;
@@ -70,9 +38,9 @@ int32_t end_code(const RankState& rank) {
     return PMIX_SUCCESS;
 }
 
-void Announcer::asked(Asker asker, Reader& in) {
-    const Notice notice = read_notice(in);
-    if (!in.ok()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+void Announcer::asked(Asker asker, Buffer& in) {
+    Notice notice;
+    if (!in.unpack(notice)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     // The node of the source has told its own processes.
     launcher::announce(hub_, notice, asker.node);
     hub_.answer(asker, PMIX_SUCCESS);
@@ -82,7 +50,7 @@ void announce(Hub& hub, const Notice& notice, std::optional<uint32_t> but_not) {
     std::set<uint32_t> nodes;
     bool all = false;
     auto add = [&](const ProcName& proc) {
-        const JobRecord* record = hub.jobs().find(proc.nspace);
+        const JobRecord* record = hub.jobs.find(proc.nspace);
         if (record == nullptr) {
             all = true;  // a tool's, perhaps
         } else if (proc.rank < record->job.size()) {
@@ -107,9 +75,8 @@ void announce(Hub& hub, const Notice& notice, std::optional<uint32_t> but_not) {
         default:
             all = true;
     }
-    Writer body;
-    write_notice(body, notice);
-    for (uint32_t node = 0; node < hub.nodes().size(); ++node) {
+    const Buffer body = pack(notice);
+    for (uint32_t node = 0; node < hub.nodes.size(); ++node) {
         if (node != but_not && (all || nodes.contains(node))) hub.tell(node, Topic::Event, body);
     }
 }
@@ -117,7 +84,7 @@ void announce(Hub& hub, const Notice& notice, std::optional<uint32_t> but_not) {
 Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code) {
     Notice notice;
     notice.code = code;
-    notice.source = hub.launcher();
+    notice.source = hub.launcher;
     notice.targets = {job.wishes.requestor};
     notice.non_default = true;
     notice.affected = ProcName{job.job.nspace, PMIX_RANK_WILDCARD};
@@ -129,8 +96,8 @@ Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code) {
 /// Tells who asked for the job, and writes it down, as either is wished.
 void Announcer::report(const JobRecord& job, const Notice& notice, bool notify, bool log) {
     if (notify) announce(notice);
-    // The first node has a library; the launcher has none.
-    if (log) hub_.tell(0, Topic::Log, Writer().bytes(line_of(notice)).u64(notice.time).bytes(job.wishes.log));
+    // The first node has a server, whose channels write it.
+    if (log) hub_.tell(0, Topic::Log, pack(line_of(notice), notice.time, job.wishes.log));
 }
 
 void Announcer::job_started(JobRecord& job) {
@@ -165,7 +132,7 @@ void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
     // Default handlers of those that it is connected with are asked, too.
     notice.non_default = false;
     for (uint32_t other : std::set<uint32_t>(job.linked.begin(), job.linked.end())) {
-        if (const JobRecord* record = hub_.jobs().find(other); record != nullptr && !record->ended())
+        if (const JobRecord* record = hub_.jobs.find(other); record != nullptr && !record->ended())
             notice.targets.push_back({record->job.nspace, PMIX_RANK_WILDCARD});
     }
     if (!notice.targets.empty()) announce(notice);

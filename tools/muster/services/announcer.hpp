@@ -26,10 +26,12 @@ struct Notice {
     std::string nspace;
     std::string breakpoint;  ///< PMIX_BREAKPOINT; empty: none
     uint64_t time = 0;       ///< seconds since 1970; 0: not said
+    static auto fields(auto& self) {
+        return std::tie(self.code, self.source, self.range, self.targets, self.non_default, self.info,
+                        self.affected, self.exit_code, self.job_status, self.nspace, self.breakpoint,
+                        self.time);
+    }
 };
-
-void write_notice(Writer& out, const Notice& notice);
-Notice read_notice(Reader& in);
 
 /// Tells the nodes that have, or may have, somebody in range.
 void announce(Hub& hub, const Notice& notice, std::optional<uint32_t> but_not = std::nullopt);
@@ -38,8 +40,8 @@ Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code);
 
 class Announcer final : public Service {
   public:
-    explicit Announcer(Hub& hub) : hub_(hub) {}
-    void asked(Asker asker, Reader& in) override;
+    explicit Announcer(Hub& hub) : Service(hub) {}
+    void asked(Asker asker, Buffer& in) override;
     void proc_ended(JobRecord& job, uint32_t rank) override;
     void job_started(JobRecord& job) override;
     void job_ended(JobRecord& job) override;
@@ -48,8 +50,6 @@ class Announcer final : public Service {
     void report(const JobRecord& job, const Notice& notice, bool notify, bool log);
     void announce(const Notice& notice) { launcher::announce(hub_, notice); }
     Notice about(const JobRecord& job, int32_t code) const { return notice_about(hub_, job, code); }
-
-    Hub& hub_;
 };
 
 /// How a process ended: a status of PMIX_ERR_..., PMIX_SUCCESS for a normal end.

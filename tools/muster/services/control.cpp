@@ -9,19 +9,12 @@
 
 namespace muster::launcher {
 
-void Control::asked(Asker asker, Reader& in) {
-    const std::vector<ProcName> targets = in.names();
+void Control::asked(Asker asker, Buffer& in) {
+    std::vector<ProcName> targets;
     std::vector<Step> steps;
-    for (uint32_t left = in.count(2 * sizeof(uint32_t)); left > 0 && in.ok(); --left) {
-        Step step{};
-        step.action = static_cast<Action>(in.u32());
-        step.number = in.i32();
-        step.text = in.bytes();
-        steps.push_back(std::move(step));
-    }
-    if (!in.ok() || targets.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    if (!in.unpack(targets, steps) || targets.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     for (const ProcName& target : targets) {
-        const JobRecord* record = hub_.jobs().find(target.nspace);
+        const JobRecord* record = hub_.jobs.find(target.nspace);
         const bool known =
             record != nullptr && (target.rank < record->job.size() || target.rank == PMIX_RANK_WILDCARD);
         if (!known) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
@@ -37,7 +30,7 @@ void Control::asked(Asker asker, Reader& in) {
 int32_t Control::act(const Step& step, const std::vector<ProcName>& targets) {
     std::vector<ProcId> procs;
     for (const ProcName& target : targets) {
-        const JobRecord& record = *hub_.jobs().find(target.nspace);
+        const JobRecord& record = *hub_.jobs.find(target.nspace);
         const bool all = target.rank == PMIX_RANK_WILDCARD;
         procs.push_back({record.job.number, all ? kAllRanks : target.rank});
     }
@@ -58,17 +51,17 @@ int32_t Control::act(const Step& step, const std::vector<ProcName>& targets) {
             return end(targets, true);
         case Action::DefineSet: {
             if (collides_with_jobs(step.text, hub_.next_nspace())) return PMIX_ERR_BAD_PARAM;
-            if (hub_.jobs().has_set(step.text)) return PMIX_ERR_EXISTS;
-            hub_.jobs().add_set(step.text);
+            if (hub_.jobs.has_set(step.text)) return PMIX_ERR_EXISTS;
+            hub_.jobs.add_set(step.text);
             std::vector<ProcName> members;
             for (const ProcName& target : targets) {
-                const JobRecord& record = *hub_.jobs().find(target.nspace);
+                const JobRecord& record = *hub_.jobs.find(target.nspace);
                 for (uint32_t rank = 0; rank < record.job.size(); ++rank) {
                     if (target.rank == rank || target.rank == PMIX_RANK_WILDCARD)
                         members.push_back({target.nspace, rank});
                 }
             }
-            hub_.tell_all(Topic::Control, Writer().bytes(step.text).names(members));
+            hub_.tell_all(Topic::Control, pack(step.text, members));
             return PMIX_SUCCESS;
         }
     }
@@ -79,7 +72,7 @@ int32_t Control::act(const Step& step, const std::vector<ProcName>& targets) {
 int32_t Control::end(const std::vector<ProcName>& targets, bool at_once) {
     std::map<JobRecord*, std::set<uint32_t>> ranks;
     for (const ProcName& target : targets) {
-        JobRecord* record = hub_.jobs().find(target.nspace);
+        JobRecord* record = hub_.jobs.find(target.nspace);
         for (uint32_t rank = 0; rank < record->job.size(); ++rank) {
             if (target.rank == rank || target.rank == PMIX_RANK_WILDCARD) ranks[record].insert(rank);
         }

@@ -10,21 +10,19 @@ class Control final : public Service {
   public:
     enum class Action : uint32_t { Signal, Pause, Resume, Terminate, Kill, DefineSet };
 
-    explicit Control(Hub& hub) : hub_(hub) {}
-    /// The targets; then how many actions, and each with a number and a text.
-    void asked(Asker asker, Reader& in) override;
+    explicit Control(Hub& hub) : Service(hub) {}
+    struct Step {
+        Action action{};
+        int32_t number = 0;
+        std::string text;
+        static auto fields(auto& self) { return std::tie(self.action, self.number, self.text); }
+    };
+    /// The question: the targets, and the steps.
+    void asked(Asker asker, Buffer& in) override;
 
   private:
-    struct Step {
-        Action action;
-        int32_t number;
-        std::string text;
-    };
-
     int32_t act(const Step& step, const std::vector<ProcName>& targets);
     int32_t end(const std::vector<ProcName>& targets, bool at_once);
-
-    Hub& hub_;
 };
 
 }  // namespace muster::launcher

@@ -21,20 +21,17 @@ size_t count_of(const RankChoice& choice, const Job& job) {
 
 }  // namespace
 
-void Debugging::asked(Asker asker, Reader&) {
-    hub_.answer(asker, PMIX_ERR_NOT_SUPPORTED);
-}
-
-void Debugging::told(uint32_t, Reader& in) {
-    const ProcName name = in.name();
-    const std::string place(in.bytes());
-    const JobRecord* record = hub_.jobs().find(name.nspace);
-    if (!in.ok() || record == nullptr || name.rank >= record->job.size()) return;
+void Debugging::told(uint32_t, Buffer& in) {
+    ProcName name;
+    std::string place;
+    if (!in.unpack(name, place)) return;
+    const JobRecord* record = hub_.jobs.find(name.nspace);
+    if (record == nullptr || name.rank >= record->job.size()) return;
     const Job& job = record->job;
     // The requestor, and the debugger's daemons that are there.
     std::vector<ProcName> whom;
     if (!record->wishes.requestor.nspace.empty()) whom.push_back(record->wishes.requestor);
-    for (const auto& [number, other] : hub_.jobs().all()) {
+    for (const auto& [number, other] : hub_.jobs.all()) {
         if (other->job.target && other->job.target->nspace == job.nspace && !other->ended())
             whom.push_back({other->job.nspace, PMIX_RANK_WILDCARD});
     }
@@ -60,7 +57,7 @@ void Debugging::ready(const JobRecord& job, const std::string& place, std::optio
 
 /// Daemons that come when their targets wait already are told so.
 void Debugging::job_started(JobRecord& job) {
-    const JobRecord* target = job.job.target ? hub_.jobs().find(job.job.target->nspace) : nullptr;
+    const JobRecord* target = job.job.target ? hub_.jobs.find(job.job.target->nspace) : nullptr;
     if (target == nullptr) return;
     const auto found = waiting_.find(target->job.number);
     if (found == waiting_.end()) return;

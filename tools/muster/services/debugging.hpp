@@ -13,9 +13,8 @@ namespace muster::launcher {
 /// Topic::Debug. A node tells: a process that waits for a debugger, and the name of the place.
 class Debugging final : public Service {
   public:
-    explicit Debugging(Hub& hub) : hub_(hub) {}
-    void asked(Asker asker, Reader& in) override;
-    void told(uint32_t node, Reader& in) override;
+    explicit Debugging(Hub& hub) : Service(hub) {}
+    void told(uint32_t node, Buffer& in) override;
     void job_started(JobRecord& job) override;
     void job_ended(JobRecord& job) override;
 
@@ -23,7 +22,6 @@ class Debugging final : public Service {
     void ready(const JobRecord& job, const std::string& place, std::optional<uint32_t> rank,
                const std::vector<ProcName>& whom);
 
-    Hub& hub_;
     struct Waiting {
         std::map<std::string, std::set<uint32_t>> ranks;  ///< by the place
         std::set<std::string> complete;                   ///< places where all are that are to be there

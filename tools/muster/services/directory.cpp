@@ -47,35 +47,13 @@ bool same_range(const PublishRange& a, const Party& of_a, const PublishRange& b,
     }
 }
 
-std::optional<std::set<uint32_t>> read_ids(Reader& in) {
-    if (in.u32() == 0) return std::nullopt;
-    std::set<uint32_t> ids;
-    for (uint32_t left = in.count(sizeof(uint32_t)); left > 0; --left)
-        ids.insert(in.u32());
-    return ids;
-}
-
 }  // namespace
 
-void write_range(Writer& out, const PublishRange& range) {
-    out.u32(range.range).names(range.procs);
-}
-
-PublishRange read_range(Reader& in) {
-    PublishRange range;
-    range.range = in.u32();
-    range.procs = in.names();
-    return range;
-}
-
-void Directory::asked(Asker asker, Reader& in) {
-    const auto request = static_cast<Request>(in.u32());
+void Directory::asked(Asker asker, Buffer& in) {
+    Request request{};
     Party party;
+    in.unpack(request, party);
     party.node = asker.node;
-    party.proc = in.name();
-    party.uid = in.u32();
-    party.gid = in.u32();
-    party.is_host = in.u32() != 0;
     switch (request) {
         case Request::Publish:
             return publish(asker, party, in);
@@ -87,21 +65,13 @@ void Directory::asked(Asker asker, Reader& in) {
     hub_.answer(asker, PMIX_ERR_BAD_PARAM);
 }
 
-void Directory::publish(Asker asker, const Party& party, Reader& in) {
-    Entry model;
-    model.owner = party;
-    model.range = read_range(in);
-    model.persistence = in.u32();
-    model.uids = read_ids(in);
-    model.gids = read_ids(in);
+void Directory::publish(Asker asker, const Party& party, Buffer& in) {
+    Publication given;
+    if (!in.unpack(given)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     Entries added;
-    for (uint32_t left = in.count(2 * sizeof(uint64_t)); left > 0 && in.ok(); --left) {
-        Entry entry = model;
-        entry.key = in.bytes();
-        entry.value = in.bytes();
-        added.push_back(std::move(entry));
-    }
-    if (!in.ok() || added.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    for (const auto& [key, value] : given.values)
+        added.push_back({key, value, party, given.range, given.persistence, given.uids, given.gids});
+    if (added.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     for (auto entry = added.begin(); entry != added.end(); ++entry) {
         auto taken = [&](const Entry& other) {
             return other.key == entry->key &&
@@ -118,24 +88,20 @@ void Directory::publish(Asker asker, const Party& party, Reader& in) {
     serve_waiting();
 }
 
-void Directory::look_up(Asker asker, const Party& party, Reader& in) {
+void Directory::look_up(Asker asker, const Party& party, Buffer& in) {
     Lookup lookup;
     lookup.asker = asker;
     lookup.party = party;
-    if (in.u32() != 0) lookup.range = read_range(in);
-    const bool wait = in.u32() != 0;
-    const uint32_t wanted = in.u32();
-    const uint32_t seconds = in.u32();
-    for (uint32_t left = in.count(sizeof(uint64_t)); left > 0 && in.ok(); --left)
-        lookup.keys.emplace_back(in.bytes());
-    if (!in.ok() || lookup.keys.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
-    if (wait) {
-        lookup.wanted = wanted == 0 ? lookup.keys.size() : std::min<size_t>(wanted, lookup.keys.size());
-    }
-    if (answer(lookup, !wait)) return;
+    Wish wish;
+    if (!in.unpack(wish) || wish.keys.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    lookup.range = wish.range;
+    lookup.keys = wish.keys;
+    if (wish.waits)
+        lookup.wanted = wish.wanted == 0 ? wish.keys.size() : std::min<size_t>(wish.wanted, wish.keys.size());
+    if (answer(lookup, !wish.waits)) return;
     const auto kept = waiting_.insert(waiting_.end(), std::move(lookup));
-    if (seconds > 0) {
-        kept->timer = hub_.loop().after(std::chrono::seconds(seconds), [this, kept] {
+    if (wish.seconds > 0) {
+        kept->timer = hub_.loop.after(std::chrono::seconds(wish.seconds), [this, kept] {
             const Asker who = kept->asker;
             waiting_.erase(kept);
             hub_.answer(who, PMIX_ERR_TIMEOUT);
@@ -178,15 +144,10 @@ bool Directory::answer(Lookup& lookup, bool at_once) {
     } else if (found.size() < lookup.keys.size()) {
         status = PMIX_ERR_PARTIAL_SUCCESS;
     }
-    Writer body;
-    body.u32(static_cast<uint32_t>(found.size()));
+    std::vector<Found> answer;
     for (const auto& entry : found)
-        body.name(entry->owner.proc)
-            .bytes(entry->key)
-            .bytes(entry->value)
-            .u32(entry->owner.uid)
-            .u32(entry->owner.gid);
-    hub_.answer(lookup.asker, status, body.body());
+        answer.push_back({entry->owner.proc, entry->key, entry->value, entry->owner.uid, entry->owner.gid});
+    hub_.answer(lookup.asker, status, pack(answer));
     // A key may have been asked for twice.
     std::set<const Entry*> read;
     for (const auto& entry : found) {
@@ -202,13 +163,10 @@ void Directory::serve_waiting() {
     }
 }
 
-void Directory::unpublish(Asker asker, const Party& party, Reader& in) {
+void Directory::unpublish(Asker asker, const Party& party, Buffer& in) {
     std::optional<PublishRange> range;
-    if (in.u32() != 0) range = read_range(in);
     std::set<std::string> keys;
-    for (uint32_t left = in.count(sizeof(uint64_t)); left > 0 && in.ok(); --left)
-        keys.emplace(in.bytes());
-    if (!in.ok()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    if (!in.unpack(range, keys)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     // Without keys it is all that the process has published; with keys the session's unless said otherwise.
     if (!range && !keys.empty()) range = PublishRange{PMIX_RANGE_SESSION, {}};
     const size_t removed = entries_.remove_if([&](const Entry& entry) {
@@ -235,9 +193,9 @@ void Directory::proc_ended(JobRecord& job, uint32_t rank) {
     forget_waiting(name);
 }
 
-void Directory::told(uint32_t, Reader& in) {
-    const ProcName name = in.name();
-    if (!in.ok() || hub_.jobs().find(name.nspace) != nullptr) return;
+void Directory::told(uint32_t, Buffer& in) {
+    ProcName name;
+    if (!in.unpack(name) || hub_.jobs.find(name.nspace) != nullptr) return;
     // A tool is a program of its own.
     entries_.remove_if([&](const Entry& entry) {
         return entry.owner.proc == name &&

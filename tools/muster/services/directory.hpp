@@ -17,6 +17,7 @@ namespace muster::launcher {
 struct PublishRange {
     uint32_t range = 0;           ///< PMIX_RANGE_...
     std::vector<ProcName> procs;  ///< of PMIX_RANGE_CUSTOM; ranks may be wildcards
+    static auto fields(auto& self) { return std::tie(self.range, self.procs); }
     bool operator==(const PublishRange&) const = default;
 };
 
@@ -26,16 +27,47 @@ struct Party {
     uint32_t node = 0;
     uint32_t uid = 0, gid = 0;
     bool is_host = false;  ///< the server itself
+    static auto fields(auto& self) { return std::tie(self.proc, self.uid, self.gid, self.is_host); }
 };
 
 class Directory final : public Service {
   public:
     enum class Request : uint32_t { Publish, Lookup, Unpublish };
+    using Ids = std::optional<std::set<uint32_t>>;
+    /// The question: a Request, the Party, and this of the operation.
+    struct Publication {
+        PublishRange range{PMIX_RANGE_SESSION, {}};
+        uint32_t persistence = PMIX_PERSIST_SESSION;  ///< what the host is expected to take
+        Ids uids, gids;                               ///< who may read it; absent: everybody in range
+        std::vector<std::pair<std::string, std::string>> values;  ///< keys, and what they stand for
+        static auto fields(auto& self) {
+            return std::tie(self.range, self.persistence, self.uids, self.gids, self.values);
+        }
+    };
+    struct Wish {
+        std::optional<PublishRange> range;
+        std::vector<std::string> keys;
+        bool waits = false;
+        uint32_t wanted = 0;   ///< so many of the keys are waited for; 0: all
+        uint32_t seconds = 0;  ///< time limit; 0: none
+        static auto fields(auto& self) {
+            return std::tie(self.range, self.keys, self.waits, self.wanted, self.seconds);
+        }
+    };
+    /// The answer of a lookup: several of these.
+    struct Found {
+        ProcName owner;
+        std::string key, value;
+        uint32_t uid = 0, gid = 0;
+        static auto fields(auto& self) {
+            return std::tie(self.owner, self.key, self.value, self.uid, self.gid);
+        }
+    };
 
-    explicit Directory(Hub& hub) : hub_(hub) {}
-    void asked(Asker asker, Reader& in) override;
+    explicit Directory(Hub& hub) : Service(hub) {}
+    void asked(Asker asker, Buffer& in) override;
     /// A tool has left: its name.
-    void told(uint32_t node, Reader& in) override;
+    void told(uint32_t node, Buffer& in) override;
     void proc_ended(JobRecord& job, uint32_t rank) override;
     void node_gone(uint32_t node) override;
 
@@ -45,7 +77,7 @@ class Directory final : public Service {
         Party owner;
         PublishRange range;
         uint32_t persistence = 0;
-        std::optional<std::set<uint32_t>> uids, gids;  ///< who may read it; absent: everybody in range
+        Ids uids, gids;
     };
     struct Lookup {
         Asker asker;
@@ -57,9 +89,9 @@ class Directory final : public Service {
     };
     using Entries = std::list<Entry>;
 
-    void publish(Asker asker, const Party& party, Reader& in);
-    void look_up(Asker asker, const Party& party, Reader& in);
-    void unpublish(Asker asker, const Party& party, Reader& in);
+    void publish(Asker asker, const Party& party, Buffer& in);
+    void look_up(Asker asker, const Party& party, Buffer& in);
+    void unpublish(Asker asker, const Party& party, Buffer& in);
     Entries::iterator find(const Lookup& lookup, const std::string& key, bool& denied);
     /// Answers when it need not wait any more, or `at_once`; false when it goes on waiting.
     bool answer(Lookup& lookup, bool at_once);
@@ -67,12 +99,8 @@ class Directory final : public Service {
     /// Nobody waits for what this process looked up any more.
     void forget_waiting(const ProcName& proc);
 
-    Hub& hub_;
     Entries entries_;
     std::list<Lookup> waiting_;
 };
-
-void write_range(Writer& out, const PublishRange& range);
-PublishRange read_range(Reader& in);
 
 }  // namespace muster::launcher

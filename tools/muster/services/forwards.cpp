@@ -20,8 +20,10 @@ bool Forwards::Pull::wants(const ProcName& proc, uint32_t channel) const {
            });
 }
 
-void Forwards::asked(Asker asker, Reader& in) {
-    switch (static_cast<Request>(in.u32())) {
+void Forwards::asked(Asker asker, Buffer& in) {
+    Request request{};
+    in.unpack(request);
+    switch (request) {
         case Request::Pull:
             return pull(asker, in, false);
         case Request::Stop:
@@ -32,13 +34,10 @@ void Forwards::asked(Asker asker, Reader& in) {
     hub_.answer(asker, PMIX_ERR_BAD_PARAM);
 }
 
-void Forwards::pull(Asker asker, Reader& in, bool stop) {
+void Forwards::pull(Asker asker, Buffer& in, bool stop) {
     Pull wanted;
     wanted.node = asker.node;
-    wanted.procs = in.names();
-    wanted.channels = in.u32();
-    wanted.copy = in.u32() != 0;
-    if (!in.ok()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    if (!in.unpack(wanted.procs, wanted.channels, wanted.copy)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     if (stop) {
         const auto found = std::find_if(pulls_.begin(), pulls_.end(), [&](const Pull& pull) {
             return pull.node == wanted.node && pull.procs == wanted.procs && pull.channels == wanted.channels;
@@ -48,13 +47,13 @@ void Forwards::pull(Asker asker, Reader& in, bool stop) {
         return hub_.answer(asker, PMIX_SUCCESS);
     }
     for (const ProcName& proc : wanted.procs) {
-        const bool known = proc.rank == PMIX_RANK_WILDCARD ? hub_.jobs().find(proc.nspace) != nullptr
-                                                           : hub_.jobs().find(proc) != nullptr;
+        const bool known = proc.rank == PMIX_RANK_WILDCARD ? hub_.jobs.find(proc.nspace) != nullptr
+                                                           : hub_.jobs.find(proc) != nullptr;
         if (!known) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
     }
     std::vector<uint32_t> jobs;
     for (const ProcName& proc : wanted.procs)
-        jobs.push_back(hub_.jobs().find(proc.nspace)->job.number);
+        jobs.push_back(hub_.jobs.find(proc.nspace)->job.number);
     pulls_.push_back(std::move(wanted));
     // Before what was kept: it makes the reader known there.
     hub_.answer(asker, PMIX_SUCCESS);
@@ -67,14 +66,14 @@ bool Forwards::hold(const JobRecord& job, uint32_t node, ProcId proc, uint32_t c
                     std::string_view bytes) {
     if ((job.wishes.forward & channel) == 0) return false;
     Held& held = held_[proc.job];
-    if (!held.limit) held.limit = hub_.loop().after(kHeld, [this, number = proc.job] { release(number); });
+    if (!held.limit) held.limit = hub_.loop.after(kHeld, [this, number = proc.job] { release(number); });
     held.pieces.push_back({node, proc, channel, std::string(bytes)});
     return true;
 }
 
 /// From here on output of the job goes where it is wanted now.
 void Forwards::release(uint32_t job) {
-    if (JobRecord* record = hub_.jobs().find(job)) record->wishes.forward = 0;
+    if (JobRecord* record = hub_.jobs.find(job)) record->wishes.forward = 0;
     const auto found = held_.find(job);
     if (found == held_.end()) return;
     const Held held = std::move(found->second);
@@ -89,7 +88,7 @@ void Forwards::release() {
 }
 
 void Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes) {
-    const JobRecord* record = hub_.jobs().find(proc.job);
+    const JobRecord* record = hub_.jobs.find(proc.job);
     if (record == nullptr || hold(*record, node, proc, channel, bytes)) return;
     const ProcName name{record->job.nspace, proc.rank};
     Piece piece{node, bytes.size(), {}};
@@ -109,14 +108,14 @@ void Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_
     const auto nodes = piece.nodes;
     pieces_.emplace(number, std::move(piece));
     for (const uint32_t reader : nodes)
-        hub_.tell(reader, Topic::Forward, Writer().u64(number).name(name).u32(channel).bytes(bytes));
+        hub_.tell(reader, Topic::Forward, pack(number, name, channel, bytes));
     // The node hears that it was taken when the tools have it.
     if (!taken_away && !bytes.empty()) hub_.show_output(std::nullopt, proc, channel, bytes);
 }
 
-void Forwards::told(uint32_t node, Reader& in) {
-    const uint64_t number = in.u64();
-    if (in.ok()) taken(number, node);
+void Forwards::told(uint32_t node, Buffer& in) {
+    uint64_t number = 0;
+    if (in.unpack(number)) taken(number, node);
 }
 
 void Forwards::taken(uint64_t number, uint32_t node) {
@@ -145,14 +144,14 @@ void Forwards::node_gone(uint32_t node) {
         taken(number, node);
 }
 
-void Forwards::push(Asker asker, Reader& in) {
-    const std::vector<ProcName> targets = in.names();
-    const bool last = in.u32() != 0;
-    const std::string_view bytes = in.bytes();
-    if (!in.ok() || targets.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+void Forwards::push(Asker asker, Buffer& in) {
+    std::vector<ProcName> targets;
+    bool last = false;
+    std::string bytes;
+    if (!in.unpack(targets, last, bytes) || targets.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     std::vector<ProcId> ranks;
     for (const ProcName& target : targets) {
-        const JobRecord* record = hub_.jobs().find(target.nspace);
+        const JobRecord* record = hub_.jobs.find(target.nspace);
         if (record == nullptr) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
         const InputPolicy& input = record->job.input;
         bool any = false;

@@ -21,9 +21,9 @@ class Forwards final : public Service {
         Push,      ///< processes, whether this is the end of their input, bytes
     };
 
-    explicit Forwards(Hub& hub) : hub_(hub) {}
-    void asked(Asker asker, Reader& in) override;
-    void told(uint32_t node, Reader& in) override;
+    explicit Forwards(Hub& hub) : Service(hub) {}
+    void asked(Asker asker, Buffer& in) override;
+    void told(uint32_t node, Buffer& in) override;
     void proc_ended(JobRecord& job, uint32_t rank) override;
     void node_gone(uint32_t node) override;
 
@@ -62,12 +62,11 @@ class Forwards final : public Service {
     };
     bool hold(const JobRecord& job, uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes);
     void release(uint32_t job);
-    void pull(Asker asker, Reader& in, bool stop);
-    void push(Asker asker, Reader& in);
+    void pull(Asker asker, Buffer& in, bool stop);
+    void push(Asker asker, Buffer& in);
     void taken(uint64_t number, uint32_t node);
     void answer_pushes();
 
-    Hub& hub_;
     std::vector<Pull> pulls_;
     std::map<uint64_t, Piece> pieces_;
     std::map<uint32_t, Held> held_;  ///< by the job's number

@@ -13,49 +13,9 @@ constexpr std::chrono::seconds kServersTime{1};
 
 }  // namespace
 
-void GroupRequest::write(Writer& out) const {
-    out.u32(static_cast<uint32_t>(operation)).bytes(id).names(procs).u32(flags).u32(seconds).u32(leaders);
-    out.names(added).bytes(data).i32(local_status);
-}
-
-bool GroupRequest::read(Reader& in) {
-    const uint32_t kind = in.u32();
-    operation = kind == 0 ? Operation::Construct : Operation::Destruct;
-    id = in.bytes();
-    procs = in.names();
-    flags = in.u32();
-    seconds = in.u32();
-    leaders = in.u32();
-    added = in.names();
-    data = in.bytes();
-    local_status = in.i32();
-    return in.ok() && kind <= 1;
-}
-
-void GroupDeparture::write(Writer& out) const {
-    out.bytes(id).name(proc);
-}
-
-bool GroupDeparture::read(Reader& in) {
-    id = in.bytes();
-    proc = in.name();
-    return in.ok();
-}
-
-void GroupAnswer::write(Writer& out) const {
-    out.u64(context_id).names(members).bytes(data);
-}
-
-bool GroupAnswer::read(Reader& in) {
-    context_id = in.u64();
-    members = in.names();
-    data = in.bytes();
-    return in.ok();
-}
-
 int32_t Groups::expand(const std::vector<ProcName>& names, std::set<ProcName>& procs) const {
     for (const ProcName& name : names) {
-        const JobRecord* record = hub_.jobs().find(name.nspace);
+        const JobRecord* record = hub_.jobs.find(name.nspace);
         if (record == nullptr) return PMIX_ERR_INVALID_NAMESPACE;
         if (name.rank < record->job.size()) {
             procs.insert(name);
@@ -70,19 +30,19 @@ int32_t Groups::expand(const std::vector<ProcName>& names, std::set<ProcName>& p
 }
 
 bool Groups::ended(const ProcName& proc) const {
-    const RankState* state = hub_.jobs().find(proc);
+    const RankState* state = hub_.jobs.find(proc);
     return state == nullptr || state->ended || gone_.contains(node_of(proc));
 }
 
 uint32_t Groups::node_of(const ProcName& proc) const {
-    const JobRecord* record = hub_.jobs().find(proc.nspace);
+    const JobRecord* record = hub_.jobs.find(proc.nspace);
     return record == nullptr ? UINT32_MAX : record->job.places[proc.rank].node;
 }
 
-void Groups::asked(Asker asker, Reader& in) {
+void Groups::asked(Asker asker, Buffer& in) {
     GroupRequest request;
     int32_t status = PMIX_ERR_BAD_PARAM;
-    if (request.read(in)) {
+    if (in.unpack(request) && request.operation <= GroupRequest::Operation::Destruct) {
         if (request.local_status != PMIX_SUCCESS && request.local_status != PMIX_ERR_PARTIAL_SUCCESS)
             return fail(asker, request);
         const bool bootstrap = (request.flags & (GroupRequest::Bootstrap | GroupRequest::Added)) != 0;
@@ -97,9 +57,9 @@ Groups::Place Groups::find(GroupRequest::Operation kind, const std::string& id) 
 }
 
 /// Each node that has asked tells it behind its request, if that names the process: nothing has to be kept.
-void Groups::told(uint32_t, Reader& in) {
+void Groups::told(uint32_t, Buffer& in) {
     GroupDeparture departure;
-    if (!departure.read(in)) return;
+    if (!in.unpack(departure)) return;
     const Place place = find(GroupRequest::Operation::Destruct, departure.id);
     if (place != operations_.end() && place->procs.erase(departure.proc) != 0) check(place);
 }
@@ -112,8 +72,8 @@ Groups::Place Groups::start(GroupRequest& request) {
         found->id = request.id;
     }
     if (request.seconds > 0 && !found->timer) {
-        found->timer = hub_.loop().after(std::chrono::seconds(request.seconds) + kServersTime,
-                                         [this, found] { expire(found); });
+        found->timer = hub_.loop.after(std::chrono::seconds(request.seconds) + kServersTime,
+                                       [this, found] { expire(found); });
     }
     return found;
 }
@@ -276,7 +236,7 @@ void Groups::finish(Place place, int32_t status) {
     std::list<Operation> finished;
     finished.splice(finished.end(), operations_, place);
     const Operation& operation = finished.front();
-    std::string text;
+    Buffer body;
     if (status == PMIX_SUCCESS && operation.kind == GroupRequest::Operation::Construct) {
         missed_.erase({Kind::Destruct, operation.id});
         GroupAnswer answer;
@@ -287,12 +247,10 @@ void Groups::finish(Place place, int32_t status) {
         }
         for (const auto& [asker, data] : operation.parts)
             answer.data += data;
-        Writer body;
-        answer.write(body);
-        text = body.body();
+        body.pack(answer);
     }
     for (const auto& [asker, data] : operation.parts)
-        hub_.answer(asker, status, text);
+        hub_.answer(asker, status, body);
 }
 
 void Groups::check_all() {

@@ -34,18 +34,17 @@ struct GroupRequest {
     std::vector<ProcName> added;  ///< of a bootstrap: members that this leader adds
     std::string data;             ///< the server's, for the others
     int32_t local_status = 0;     ///< not PMIX_SUCCESS: it has failed at this node, and so for all
-
-    void write(Writer& out) const;
-    bool read(Reader& in);
+    static auto fields(auto& self) {
+        return std::tie(self.operation, self.id, self.procs, self.flags, self.seconds, self.leaders,
+                        self.added, self.data, self.local_status);
+    }
 };
 
 /// What a node tells when it knows that a process has left a group.
 struct GroupDeparture {
     std::string id;
     ProcName proc;
-
-    void write(Writer& out) const;
-    bool read(Reader& in);
+    static auto fields(auto& self) { return std::tie(self.id, self.proc); }
 };
 
 /// What all that took part get.
@@ -53,17 +52,15 @@ struct GroupAnswer {
     uint64_t context_id = 0;  ///< 0: none was wanted
     std::vector<ProcName> members;
     std::string data;  ///< all that the servers said, one after the other
-
-    void write(Writer& out) const;
-    bool read(Reader& in);
+    static auto fields(auto& self) { return std::tie(self.context_id, self.members, self.data); }
 };
 
 class Groups final : public Service {
   public:
-    explicit Groups(Hub& hub) : hub_(hub) {}
-    void asked(Asker asker, Reader& in) override;
+    explicit Groups(Hub& hub) : Service(hub) {}
+    void asked(Asker asker, Buffer& in) override;
     /// A GroupDeparture.
-    void told(uint32_t node, Reader& in) override;
+    void told(uint32_t node, Buffer& in) override;
     void proc_ended(JobRecord& job, uint32_t rank) override;
     void node_gone(uint32_t node) override;
 
@@ -100,7 +97,6 @@ class Groups final : public Service {
     void finish(Place operation, int32_t status);
     void check_all();
 
-    Hub& hub_;
     std::list<Operation> operations_;
     std::set<uint32_t> gone_;  ///< nodes
     /// Operations that were completed, failed or given up without some nodes: these come too late, and get

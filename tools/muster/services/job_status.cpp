@@ -57,44 +57,16 @@ JobStatus status_of(const JobRecord& record) {
 
 }  // namespace
 
-void write_job_status(Writer& out, const JobStatus& job) {
-    out.bytes(job.nspace).bytes(job.command).i32(job.status).u32(job.ended ? 1 : 0);
-    out.texts(job.programs).u32(static_cast<uint32_t>(job.procs.size()));
-    for (const ProcStatus& proc : job.procs)
-        out.u32(proc.node).u64(static_cast<uint64_t>(proc.pid)).i32(proc.exit_code).u32(proc.state);
-}
-
-JobStatus read_job_status(Reader& in) {
-    JobStatus job;
-    job.nspace = in.bytes();
-    job.command = in.bytes();
-    job.status = in.i32();
-    job.ended = in.u32() != 0;
-    job.programs = in.texts();
-    for (uint32_t left = in.count(5 * sizeof(uint32_t)); left > 0 && in.ok(); --left) {
-        ProcStatus proc;
-        proc.node = in.u32();
-        proc.pid = static_cast<int64_t>(in.u64());
-        proc.exit_code = in.i32();
-        proc.state = in.u32();
-        job.procs.push_back(proc);
-    }
-    job.programs.resize(job.procs.size());
-    return job;
-}
-
-void JobStatusService::asked(Asker asker, Reader& in) {
-    const std::string nspace(in.bytes());
-    Writer jobs;
-    uint32_t count = 0;
-    for (const auto& [number, record] : hub_.jobs().all()) {
+void JobStatusService::asked(Asker asker, Buffer& in) {
+    std::string nspace;
+    if (!in.unpack(nspace)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    std::vector<JobStatus> jobs;
+    for (const auto& [number, record] : hub_.jobs.all()) {
         const bool wanted =
             nspace.empty() ? record->state != JobRecord::State::Ended : record->job.nspace == nspace;
-        if (!wanted) continue;
-        write_job_status(jobs, status_of(*record));
-        ++count;
+        if (wanted) jobs.push_back(status_of(*record));
     }
-    hub_.answer(asker, PMIX_SUCCESS, Writer().u32(count).raw(jobs).body());
+    hub_.answer(asker, PMIX_SUCCESS, pack(jobs));
 }
 
 }  // namespace muster::launcher

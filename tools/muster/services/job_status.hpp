@@ -11,6 +11,7 @@ struct ProcStatus {
     int64_t pid = 0;
     int32_t exit_code = 0;
     uint32_t state = 0;  ///< PMIX_PROC_STATE_...
+    static auto fields(auto& self) { return std::tie(self.node, self.pid, self.exit_code, self.state); }
 };
 
 struct JobStatus {
@@ -20,19 +21,16 @@ struct JobStatus {
     bool ended = false;
     std::vector<std::string> programs;  ///< by rank
     std::vector<ProcStatus> procs;      ///< by rank
+    static auto fields(auto& self) {
+        return std::tie(self.nspace, self.command, self.status, self.ended, self.programs, self.procs);
+    }
 };
 
-void write_job_status(Writer& out, const JobStatus& job);
-JobStatus read_job_status(Reader& in);
-
-/// Topic::Query. The request: a namespace, "" for all that have not ended. The answer: how many, and those.
+/// Topic::Query. The request: a namespace, "" for all that have not ended. The answer: a JobStatus of each.
 class JobStatusService final : public Service {
   public:
-    explicit JobStatusService(Hub& hub) : hub_(hub) {}
-    void asked(Asker asker, Reader& in) override;
-
-  private:
-    Hub& hub_;
+    explicit JobStatusService(Hub& hub) : Service(hub) {}
+    void asked(Asker asker, Buffer& in) override;
 };
 
 }  // namespace muster::launcher

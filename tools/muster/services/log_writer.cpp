@@ -4,10 +4,10 @@
 
 namespace muster::launcher {
 
-void LogWriter::asked(Asker asker, Reader& in) {
-    const bool error = in.u32() != 0;
-    const std::string_view text = in.bytes();
-    if (!in.ok()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+void LogWriter::asked(Asker asker, Buffer& in) {
+    bool error = false;
+    std::string text;
+    if (!in.unpack(error, text)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     hub_.show(error, text);
     hub_.answer(asker, PMIX_SUCCESS);
 }

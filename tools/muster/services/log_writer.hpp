@@ -9,11 +9,8 @@ namespace muster::launcher {
 /// Topic::Log. The request: whether it is for standard error, and the text.
 class LogWriter final : public Service {
   public:
-    explicit LogWriter(Hub& hub) : hub_(hub) {}
-    void asked(Asker asker, Reader& in) override;
-
-  private:
-    Hub& hub_;
+    explicit LogWriter(Hub& hub) : Service(hub) {}
+    void asked(Asker asker, Buffer& in) override;
 };
 
 }  // namespace muster::launcher

@@ -1,13 +1,76 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a service does that has no use for a message.
+// What all services use, and the list of services.
 #include "tools/muster/services/service.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "tools/muster/report.hpp"
+#include "tools/muster/services/announcer.hpp"
+#include "tools/muster/services/collectives.hpp"
+#include "tools/muster/services/control.hpp"
+#include "tools/muster/services/debugging.hpp"
+#include "tools/muster/services/directory.hpp"
+#include "tools/muster/services/forwards.hpp"
+#include "tools/muster/services/groups.hpp"
+#include "tools/muster/services/job_status.hpp"
+#include "tools/muster/services/known_groups.hpp"
+#include "tools/muster/services/log_writer.hpp"
+#include "tools/muster/services/modexes.hpp"
+#include "tools/muster/services/spawner.hpp"
 
 namespace muster::launcher {
 
-void Service::told(uint32_t, Reader&) {}
-void Service::job_started(JobRecord&) {}
-void Service::proc_ended(JobRecord&, uint32_t) {}
-void Service::job_ended(JobRecord&) {}
-void Service::node_gone(uint32_t) {}
+std::string Hub::next_nspace() const {
+    return fmt::format("{}@{}", launcher.nspace, jobs.next_number());
+}
+
+void Hub::end_ranks(const std::vector<ProcId>& procs, bool at_once) {
+    for (const ProcId& proc : procs) {
+        if (RankState* rank = jobs.find(proc)) rank->dismissed = true;
+    }
+    if (at_once) return signal(SIGKILL, procs);
+    signal(SIGTERM, procs);
+    signal(SIGCONT, procs);  // those that are stopped see it, too
+    auto force = std::make_shared<Watch>();
+    *force = loop.after(kEndPatience, [this, procs, force] {
+        signal(SIGKILL, procs);
+        force->cancel();
+    });
+}
+
+void Hub::give_input(ProcId proc, std::string_view bytes) {
+    const JobRecord* record = jobs.find(proc.job);
+    if (record == nullptr || proc.rank >= record->job.places.size()) return;
+    tell(record->job.places[proc.rank].node, Topic::Input, pack(proc, bytes));
+}
+
+void Service::asked(Asker asker, Buffer&) {
+    hub_.answer(asker, PMIX_ERR_NOT_SUPPORTED);
+}
+
+std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub, Report& report) {
+    std::map<Topic, std::unique_ptr<Service>> services;
+    services[Topic::Fence] = std::make_unique<Collectives>(
+        hub, [&report](const Collectives::Request&, Report::Clock::time_point begin, size_t size) {
+            report.fence(Report::Clock::now() - begin, size);
+        });
+    services[Topic::Connect] = std::make_unique<Collectives>(
+        hub, [&hub](const Collectives::Request& request, Report::Clock::time_point, size_t) {
+            link_jobs(hub.jobs, request);
+        });
+    services[Topic::Modex] = std::make_unique<Modexes>(hub);
+    services[Topic::Publish] = std::make_unique<Directory>(hub);
+    services[Topic::Group] = std::make_unique<Groups>(hub);
+    services[Topic::KnownGroups] = std::make_unique<KnownGroups>(hub);
+    services[Topic::Spawn] = std::make_unique<Spawner>(hub);
+    services[Topic::Event] = std::make_unique<Announcer>(hub);
+    services[Topic::Query] = std::make_unique<JobStatusService>(hub);
+    services[Topic::Control] = std::make_unique<Control>(hub);
+    services[Topic::Forward] = std::make_unique<Forwards>(hub);
+    services[Topic::Debug] = std::make_unique<Debugging>(hub);
+    services[Topic::Log] = std::make_unique<LogWriter>(hub);
+    return services;
+}
 
 }  // namespace muster::launcher

@@ -1,87 +1,103 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The services of the host that know more than one node: they live in the launcher, one object a topic. A
-// node asks (and is answered once), or tells; a service may tell nodes in turn (host/bridge.hpp).
+// node asks a service, or tells it something; a service asks and tells nodes in turn.
 #pragma once
 
 #include <pmix_common.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/exchange/link.hpp"
 #include "tools/muster/jobs/job_table.hpp"
 #include "tools/muster/loop.hpp"
 
 namespace muster::launcher {
 
-/// Who asked: the node, and its number for the question.
+class Report;
+
+/// A question: the node that asks, and its number there.
 struct Asker {
     uint32_t node = 0;
     uint64_t id = 0;
 };
 
-/// What the launcher offers to its services.
-class Hub {
-  public:
-    virtual ~Hub() = default;
-    virtual Loop& loop() = 0;
-    virtual JobTable& jobs() = 0;
-    /// The name that the launcher's own events come from.
-    virtual ProcName launcher() const = 0;
-    /// Host names of the nodes, by number.
-    virtual const std::vector<std::string>& nodes() const = 0;
-    /// Whether the first node can ask somebody for resources.
-    virtual bool has_scheduler() const = 0;
-    /// Answers a question; to be called once for each.
-    virtual void answer(Asker asker, int32_t status, std::string_view bytes = {}) = 0;
-    virtual void tell(uint32_t node, Topic topic, const Writer& body) = 0;
-    void tell_all(Topic topic, const Writer& body) {
-        for (uint32_t node = 0; node < nodes().size(); ++node)
-            tell(node, topic, body);
-    }
+/// Between SIGTERM and SIGKILL to ranks that are to end.
+inline constexpr std::chrono::milliseconds kEndPatience{2000};
 
+/// What the launcher offers to its services. The functions are the launcher's.
+struct Hub {
+    Loop& loop;
+    JobTable& jobs;
+    ProcName launcher;               ///< the name that the launcher's own events come from
+    std::vector<std::string> nodes;  ///< host names, by number
+    bool has_scheduler = false;      ///< the first node can ask somebody for resources
+
+    std::function<void(uint32_t node, Topic topic, const Buffer& body, Link::Done done)> ask;
+    std::function<void(uint32_t node, Topic topic, const Buffer& body)> tell;
+    /// Answers a question; to be called once for each.
+    std::function<void(Asker asker, int32_t status, const Buffer& body)> give_answer;
     /// Takes in a job, has the nodes register and start it. `launched` is called once: when all of its ranks
     /// have been started, or with the reason why not.
     using Launched = std::function<void(JobRecord& job, int32_t status, const std::string& why)>;
-    virtual JobRecord& launch(Job job, const OutputPolicy& output, Launched launched) = 0;
-    /// The namespace of the job that is launched next.
-    virtual std::string next_nspace() const = 0;
-    /// Sends a signal; rank kAllRanks names a whole job.
-    virtual void signal(int number, const std::vector<ProcId>& procs) = 0;
+    std::function<JobRecord&(Job job, const OutputPolicy& output, Launched launched)> launch;
     /// Ends a whole job by command, at once or politely; `term_status` says how it ended.
-    virtual void end_job(JobRecord& job, int32_t term_status, bool at_once) = 0;
-    /// Ends some ranks; their job goes on.
-    virtual void end_ranks(const std::vector<ProcId>& procs, bool at_once) = 0;
-    /// So much of the output that this node sent has been taken: it may send more.
-    virtual void output_taken(uint32_t node, uint64_t bytes) = 0;
+    std::function<void(JobRecord& job, int32_t term_status, bool at_once)> end_job;
     /// Shows output of a process as the job's; `node` hears that it was taken, unless nothing is there.
-    virtual void show_output(std::optional<uint32_t> node, ProcId proc, uint32_t channel,
-                             std::string_view bytes) = 0;
-    /// Input for a process; none: its end.
-    virtual void give_input(ProcId proc, std::string_view bytes) = 0;
+    std::function<void(std::optional<uint32_t> node, ProcId proc, uint32_t channel, std::string_view bytes)>
+        show_output;
     /// Writes to muster's own standard output or error.
-    virtual void show(bool error, std::string_view text) = 0;
+    std::function<void(bool error, std::string_view text)> show;
+
+    void answer(Asker asker, int32_t status, const Buffer& body = {}) { give_answer(asker, status, body); }
+    void tell_all(Topic topic, const Buffer& body) {
+        for (uint32_t node = 0; node < nodes.size(); ++node)
+            tell(node, topic, body);
+    }
+    /// The namespace of the job that is launched next.
+    std::string next_nspace() const;
+    /// Sends a signal to ranks, kAllRanks for a whole job; to all when none is named. `last`: nothing more is
+    /// to be started of their jobs.
+    void signal(int number, const std::vector<ProcId>& procs, bool last = false) {
+        tell_all(Topic::Signal, pack(number, procs, last));
+    }
+    /// Ends some ranks; their job goes on.
+    void end_ranks(const std::vector<ProcId>& procs, bool at_once);
+    /// So much of the output that this node sent has been taken: it may send more.
+    void output_taken(uint32_t node, uint64_t bytes) { tell(node, Topic::Output, pack(bytes)); }
+    /// Input for a process; none: its end.
+    void give_input(ProcId proc, std::string_view bytes);
 };
 
 class Service {
   public:
     virtual ~Service() = default;
-    /// A node wants an answer. What `in` lacks shows in in.ok().
-    virtual void asked(Asker asker, Reader& in) = 0;
+    /// A node wants an answer. A question that cannot be unpacked is answered, too.
+    virtual void asked(Asker asker, Buffer& in);
     /// A node says something.
-    virtual void told(uint32_t node, Reader& in);
+    virtual void told(uint32_t, Buffer&) {}
     /// All processes of a job have been started.
-    virtual void job_started(JobRecord& job);
+    virtual void job_started(JobRecord&) {}
     /// A process has ended; its job's record says how.
-    virtual void proc_ended(JobRecord& job, uint32_t rank);
+    virtual void proc_ended(JobRecord&, uint32_t) {}
     /// All processes of a job have ended; its record stays.
-    virtual void job_ended(JobRecord& job);
+    virtual void job_ended(JobRecord&) {}
     /// A node is gone, and asks and answers no more.
-    virtual void node_gone(uint32_t node);
+    virtual void node_gone(uint32_t) {}
+
+  protected:
+    explicit Service(Hub& hub) : hub_(hub) {}
+    Hub& hub_;
 };
+
+/// One object for each topic that there is a service for. `hub` and `report` outlive them.
+std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub, Report& report);
 
 }  // namespace muster::launcher

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/muster/command_line/options.hpp"
-#include "tools/muster/exchange/message.hpp"
+#include "tools/muster/exchange/buffer.hpp"
 #include "tools/muster/jobs/job_table.hpp"
 
 namespace muster::launcher {
@@ -26,10 +26,12 @@ struct SpawnRequest {
     std::string attributes;         ///< packed, for the job's data
     std::string allocation;         ///< packed, what is wanted of the scheduler; empty: nothing
     bool needs_allocation = false;  ///< does not do without
+    static auto fields(auto& self) {
+        return std::tie(self.parent, self.apps, self.map_by, self.bind_to, self.cpus_per_proc,
+                        self.no_oversubscribe, self.not_on_head, self.input, self.output, self.spawn_seconds,
+                        self.job_seconds, self.wishes, self.attributes, self.allocation,
+                        self.needs_allocation);
+    }
 };
-
-void write_spawn(Writer& out, const SpawnRequest& request);
-/// False when it is damaged.
-bool read_spawn(Reader& in, SpawnRequest& request);
 
 }  // namespace muster::launcher

@@ -36,7 +36,7 @@ std::vector<uint32_t> Spawner::nodes_of(const SpawnRequest& request, const AppSp
         const std::vector<std::string> more = read_hostfile(app.hostfile);
         wanted.insert(wanted.end(), more.begin(), more.end());
     }
-    const std::vector<std::string>& names = hub_.nodes();
+    const std::vector<std::string>& names = hub_.nodes;
     std::vector<uint32_t> numbers;
     for (const std::string& text : wanted) {
         const std::string name = text.substr(0, text.find(':'));  // "node:slots"
@@ -103,7 +103,7 @@ Job Spawner::lay_out(const SpawnRequest& request, bool daemons, const Job* start
             if (!policy.target && started != nullptr) policy.target = {started->nspace, PMIX_RANK_WILDCARD};
             const Job* job = started;
             if (policy.target && (job == nullptr || policy.target->nspace != job->nspace)) {
-                const JobRecord* record = hub_.jobs().find(policy.target->nspace);
+                const JobRecord* record = hub_.jobs.find(policy.target->nspace);
                 job = record != nullptr ? &record->job : nullptr;
             }
             app.node_of = daemon_nodes(policy, app, job);
@@ -113,7 +113,7 @@ Job Spawner::lay_out(const SpawnRequest& request, bool daemons, const Job* start
     }
     for (AppSpec& app : options.apps)
         app.nodes = nodes_of(request, app);
-    Job job = make_job(options, hub_.next_nspace(), hub_.nodes());
+    Job job = make_job(options, hub_.next_nspace(), hub_.nodes);
     job.parent = request.parent;
     job.attributes = request.attributes;
     job.debugger = daemons;
@@ -124,14 +124,14 @@ Job Spawner::lay_out(const SpawnRequest& request, bool daemons, const Job* start
 /// One of the jobs of a spawn: lays it out and has it launched.
 void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
     const SpawnRequest& request = spawn->request;
-    const JobRecord* started = hub_.jobs().find(spawn->nspace);
+    const JobRecord* started = hub_.jobs.find(spawn->nspace);
     Job job;
     try {
         job = lay_out(request, daemons, started != nullptr ? &started->job : nullptr);
     } catch (const std::exception& error) {
         return finish(spawn, PMIX_ERR_JOB_FAILED_TO_MAP);
     }
-    const uint32_t number = hub_.jobs().next_number();
+    const uint32_t number = hub_.jobs.next_number();
     // Who asks gets the name of the application; that of its debugger is to be queried.
     if (spawn->nspace.empty()) spawn->nspace = job.nspace;
     const bool more = !daemons && std::any_of(request.apps.begin(), request.apps.end(),
@@ -152,8 +152,8 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
         record.wishes.separate = record.wishes.report_separately = true;
     }
     auto end_later = [this, number](uint32_t seconds, int32_t status) {
-        return hub_.loop().after(std::chrono::seconds(seconds), [this, number, status] {
-            if (JobRecord* late = hub_.jobs().find(number)) hub_.end_job(*late, status, false);
+        return hub_.loop.after(std::chrono::seconds(seconds), [this, number, status] {
+            if (JobRecord* late = hub_.jobs.find(number)) hub_.end_job(*late, status, false);
         });
     };
     if (request.spawn_seconds > 0) spawn_limits_[number] = end_later(request.spawn_seconds, PMIX_ERR_TIMEOUT);
@@ -161,21 +161,21 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
 }
 
 void Spawner::finish(const std::shared_ptr<Spawn>& spawn, int32_t status) {
-    hub_.answer(spawn->asker, status, status == PMIX_SUCCESS ? spawn->nspace : std::string());
+    hub_.answer(spawn->asker, status, pack(status == PMIX_SUCCESS ? spawn->nspace : std::string()));
     if (status == PMIX_SUCCESS) return;
     release(spawn->allocation);
     // The application that was started already would wait for a debugger that does not come.
-    JobRecord* record = hub_.jobs().find(spawn->nspace);
+    JobRecord* record = hub_.jobs.find(spawn->nspace);
     if (record != nullptr && !record->ended()) hub_.end_job(*record, PMIX_ERR_JOB_CANCELED, false);
 }
 
-void Spawner::asked(Asker asker, Reader& in) {
+void Spawner::asked(Asker asker, Buffer& in) {
     auto spawn = std::make_shared<Spawn>();
     spawn->asker = asker;
     SpawnRequest& request = spawn->request;
-    if (!read_spawn(in, request)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    if (!in.unpack(request)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     // Where the spawner works, unless it says otherwise.
-    if (const JobRecord* parent = hub_.jobs().find(request.parent.nspace)) {
+    if (const JobRecord* parent = hub_.jobs.find(request.parent.nspace)) {
         const ProcName& name = request.parent;
         const bool known = name.rank < parent->job.size();
         const App& app = parent->job.apps[known ? parent->job.places[name.rank].app : 0];
@@ -187,30 +187,22 @@ void Spawner::asked(Asker asker, Reader& in) {
     }
     for (const AppSpec& spec : request.apps) {
         if (collides_with_jobs(spec.pset, hub_.next_nspace())) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
-        if (hub_.jobs().has_set(spec.pset)) return hub_.answer(asker, PMIX_ERR_EXISTS);
+        if (hub_.jobs.has_set(spec.pset)) return hub_.answer(asker, PMIX_ERR_EXISTS);
     }
-    if (request.allocation.empty() || !hub_.has_scheduler()) {
+    if (request.allocation.empty() || !hub_.has_scheduler) {
         if (request.needs_allocation) return hub_.answer(asker, PMIX_ERR_NOT_SUPPORTED);
         return begin(spawn);
     }
-    const uint64_t number = next_request_++;
-    allocating_[number] = spawn;
-    hub_.tell(0, Topic::Spawn,
-              Writer().u32(static_cast<uint32_t>(Request::Allocate)).u64(number).bytes(request.allocation));
+    hub_.ask(0, Topic::Spawn, pack(Request::Allocate, request.allocation),
+             [this, spawn](pmix_status_t status, Buffer& answer) { allocated(spawn, status, answer); });
 }
 
 /// The scheduler's answer.
-void Spawner::told(uint32_t, Reader& in) {
-    const uint64_t number = in.u64();
-    const int32_t status = in.i32();
-    const std::string id(in.bytes());
-    std::istringstream list{std::string(in.bytes())};
-    const auto found = allocating_.find(number);
-    if (!in.ok() || found == allocating_.end()) return;
-    const std::shared_ptr<Spawn> spawn = found->second;
-    allocating_.erase(found);
-    spawn->allocation = id;
+void Spawner::allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buffer& in) {
+    std::string names;
+    if (status == PMIX_SUCCESS && !in.unpack(spawn->allocation, names)) status = PMIX_ERROR;
     if (status != PMIX_SUCCESS) return finish(spawn, status);
+    std::istringstream list(names);
     std::vector<std::string> nodes;
     for (std::string name; std::getline(list, name, ',');)
         nodes.push_back(name);
@@ -231,8 +223,7 @@ void Spawner::release(const std::string& allocation) {
     const bool used = std::any_of(allocations_.begin(), allocations_.end(),
                                   [&](const auto& entry) { return entry.second == allocation; });
     if (allocation.empty() || used) return;
-    hub_.tell(0, Topic::Spawn,
-              Writer().u32(static_cast<uint32_t>(Request::Release)).u64(0).bytes(allocation));
+    hub_.ask(0, Topic::Spawn, pack(Request::Release, allocation), [](pmix_status_t, Buffer&) {});
 }
 
 void Spawner::begin(const std::shared_ptr<Spawn>& spawn) {

@@ -12,14 +12,12 @@ namespace muster::launcher {
 
 class Spawner final : public Service {
   public:
-    explicit Spawner(Hub& hub) : hub_(hub) {}
-    /// The first node is told, for the scheduler: which of these, a number (0: no answer is wanted), and the
-    /// attributes of the allocation or its name. It tells back the number, a status, the allocation's name
-    /// and its nodes.
+    explicit Spawner(Hub& hub) : Service(hub) {}
+    /// The first node is asked, for the scheduler: which of these, and the attributes of the allocation or
+    /// its name. The answer: the allocation's name and its nodes.
     enum class Request : uint32_t { Allocate = 1, Release };
 
-    void asked(Asker asker, Reader& in) override;
-    void told(uint32_t node, Reader& in) override;
+    void asked(Asker asker, Buffer& in) override;
     void job_ended(JobRecord& job) override;
 
   private:
@@ -31,6 +29,7 @@ class Spawner final : public Service {
         std::string allocation;  ///< the scheduler's name for what it gave
     };
     void begin(const std::shared_ptr<Spawn>& spawn);
+    void allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buffer& in);
     void release(const std::string& allocation);
     void start(const std::shared_ptr<Spawn>& spawn, bool daemons);
     void finish(const std::shared_ptr<Spawn>& spawn, int32_t status);
@@ -39,12 +38,9 @@ class Spawner final : public Service {
                                        const Job* target) const;
     std::vector<uint32_t> nodes_of(const SpawnRequest& request, const AppSpec& app);
 
-    Hub& hub_;
-    std::map<uint32_t, Watch> limits_;                       ///< of jobs that may only run for a time
-    std::map<uint64_t, std::shared_ptr<Spawn>> allocating_;  ///< the scheduler is asked
-    std::map<uint32_t, std::string> allocations_;            ///< of jobs
-    uint64_t next_request_ = 1;
-    std::map<uint32_t, Watch> spawn_limits_;  ///< of spawns
+    std::map<uint32_t, Watch> limits_;             ///< of jobs that may only run for a time
+    std::map<uint32_t, std::string> allocations_;  ///< of jobs
+    std::map<uint32_t, Watch> spawn_limits_;       ///< of spawns
 };
 
 }  // namespace muster::launcher

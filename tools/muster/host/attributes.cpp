@@ -1,42 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading what upcalls are given, and bringing it into a form that can be sent.
-#include "tools/muster/host/bridge.hpp"
+// Reading attributes.
+#include "tools/muster/host/attributes.hpp"
 
 #include <pmix.h>
 
-#include <cstdlib>
 #include <cstring>
 
 namespace muster::launcher {
-namespace {
-
-Bridge* the_bridge = nullptr;
-
-}  // namespace
-
-Bridge& bridge() {
-    return *the_bridge;
-}
-
-void set_bridge(Bridge& node) {
-    the_bridge = &node;
-}
-
-ProcName name_of(const pmix_proc_t& proc) {
-    return {std::string(proc.nspace, strnlen(proc.nspace, PMIX_MAX_NSLEN)), proc.rank};
-}
-
 std::vector<ProcName> names_of(const pmix_proc_t procs[], size_t count) {
     std::vector<ProcName> names;
     for (size_t i = 0; procs != nullptr && i < count; ++i)
         names.push_back(name_of(procs[i]));
     return names;
-}
-
-pmix_proc_t to_pmix(const ProcName& name) {
-    pmix_proc_t proc;
-    PMIX_LOAD_PROCID(&proc, name.nspace.c_str(), name.rank);
-    return proc;
 }
 
 std::optional<int64_t> integer_of(const pmix_value_t& value) {
@@ -119,67 +94,6 @@ std::optional<uint32_t> timeout_of(const pmix_info_t info[], size_t count) {
     const std::optional<int64_t> value = integer_of(found->value);
     if (!value || *value < 0 || *value > INT32_MAX) return std::nullopt;
     return static_cast<uint32_t>(*value);
-}
-
-Bridge::Done done_op(pmix_op_cbfunc_t callback, void* data) {
-    return [callback, data](pmix_status_t status, std::string_view) {
-        if (callback != nullptr) callback(status, data);
-    };
-}
-
-std::string packed(const void* elements, size_t count, pmix_data_type_t type) {
-    std::string text;
-    if (count == 0 || elements == nullptr) return text;
-    pmix_data_buffer_t buffer;
-    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
-    auto number = static_cast<uint64_t>(count);
-    if (PMIx_Data_pack(nullptr, &buffer, &number, 1, PMIX_UINT64) == PMIX_SUCCESS &&
-        PMIx_Data_pack(nullptr, &buffer, const_cast<void*>(elements), static_cast<int32_t>(count), type) ==
-            PMIX_SUCCESS) {
-        pmix_byte_object_t bytes{};
-        if (PMIx_Data_unload(&buffer, &bytes) == PMIX_SUCCESS) {
-            text.assign(bytes.bytes, bytes.size);
-            free(bytes.bytes);
-        }
-    }
-    PMIX_DATA_BUFFER_DESTRUCT(&buffer);
-    return text;
-}
-
-UnpackedInfo::UnpackedInfo(std::string_view bytes) {
-    if (bytes.empty()) {
-        ok_ = true;
-        return;
-    }
-    pmix_data_buffer_t buffer;
-    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
-    pmix_byte_object_t object{};
-    object.size = bytes.size();
-    object.bytes = static_cast<char*>(malloc(bytes.size()));
-    if (object.bytes == nullptr) throw std::bad_alloc();
-    std::memcpy(object.bytes, bytes.data(), bytes.size());
-    uint64_t number = 0;
-    int32_t one = 1;
-    // An element takes at least a byte.
-    if (PMIx_Data_load(&buffer, &object) == PMIX_SUCCESS &&
-        PMIx_Data_unpack(nullptr, &buffer, &number, &one, PMIX_UINT64) == PMIX_SUCCESS &&
-        number <= bytes.size()) {
-        data_ = static_cast<pmix_info_t*>(calloc(number, sizeof(pmix_info_t)));
-        auto count = static_cast<int32_t>(number);
-        if (data_ != nullptr &&
-            PMIx_Data_unpack(nullptr, &buffer, data_, &count, PMIX_INFO) == PMIX_SUCCESS) {
-            size_ = static_cast<size_t>(count);
-            ok_ = true;
-        }
-    }
-    free(object.bytes);
-    PMIX_DATA_BUFFER_DESTRUCT(&buffer);
-}
-
-UnpackedInfo::~UnpackedInfo() {
-    for (size_t i = 0; i < size_; ++i)
-        PMIX_INFO_DESTRUCT(&data_[i]);
-    free(data_);
 }
 
 }  // namespace muster::launcher

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gathering the nodes' parts.
+#include "tools/muster/services/collectives.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::launcher {
+
+void Collectives::asked(Asker asker, Buffer& in) {
+    Request request;
+    int32_t status = PMIX_ERR_BAD_PARAM;
+    if (in.unpack(request)) status = add(asker, std::move(request));
+    if (status != PMIX_SUCCESS) hub_.answer(asker, status);
+}
+
+int32_t Collectives::nodes_of(const std::vector<ProcName>& procs, std::set<uint32_t>& nodes) const {
+    for (const ProcName& proc : procs) {
+        const JobRecord* record = hub_.jobs.find(proc.nspace);
+        if (record == nullptr) return PMIX_ERR_INVALID_NAMESPACE;
+        if (proc.rank < record->job.size()) {
+            nodes.insert(record->job.places[proc.rank].node);
+        } else if (proc.rank == PMIX_RANK_WILDCARD) {
+            for (const Place& place : record->job.places)
+                nodes.insert(place.node);
+        } else {
+            return PMIX_ERR_BAD_PARAM;
+        }
+    }
+    return procs.empty() ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
+}
+
+/// Takes the part of a node. A part that is refused, which is not PMIX_SUCCESS, belongs to no operation.
+int32_t Collectives::add(Asker asker, Request request) {
+    std::sort(request.procs.begin(), request.procs.end());  // members name them in any order
+    std::set<uint32_t> nodes;
+    if (const int32_t status = nodes_of(request.procs, nodes); status != PMIX_SUCCESS) return status;
+    if (!nodes.contains(asker.node)) return PMIX_ERR_BAD_PARAM;
+    Part part{asker.id, std::move(request.bytes)};
+    const uint32_t seconds = request.seconds;
+    // A node that has given its part already means the next operation over the same processes.
+    auto found = std::find_if(operations_.begin(), operations_.end(), [&](const Operation& one) {
+        return one.request.kind == request.kind && one.request.procs == request.procs &&
+               !one.parts.contains(asker.node);
+    });
+    if (found == operations_.end()) {
+        found = operations_.emplace(operations_.end());
+        found->request = std::move(request);
+        found->nodes = std::move(nodes);
+        found->begin = Clock::now();
+    }
+    found->parts[asker.node] = std::move(part);
+    if (found->parts.size() == found->nodes.size()) {
+        finish(found, PMIX_SUCCESS);
+    } else if (hopeless(*found)) {
+        finish(found, PMIX_ERR_LOST_CONNECTION);
+    } else if (seconds > 0 && !found->timer) {
+        found->timer = hub_.loop.after(std::chrono::seconds(seconds),
+                                       [this, found] { finish(found, PMIX_ERR_TIMEOUT); });
+    }
+    return PMIX_SUCCESS;
+}
+
+void Collectives::finish(Iterator place, int32_t status) {
+    std::list<Operation> finished;
+    finished.splice(finished.end(), operations_, place);
+    const Operation& operation = finished.front();
+    Buffer body;
+    if (status == PMIX_SUCCESS) {
+        std::string together;
+        for (const auto& [node, part] : operation.parts)
+            together += part.bytes;
+        body.pack(together);
+        on_done_(operation.request, operation.begin, together.size());
+    }
+    for (const auto& [node, part] : operation.parts)
+        hub_.answer({node, part.question}, status, body);
+}
+
+/// Some member has ended, so that its node will never give its part.
+bool Collectives::hopeless(const Operation& operation) const {
+    auto missing = [&](const JobRecord& record, uint32_t rank) {
+        const uint32_t node = record.job.places[rank].node;
+        return !operation.parts.contains(node) && (record.ranks[rank].ended || gone_.contains(node));
+    };
+    for (const ProcName& proc : operation.request.procs) {
+        const JobRecord* record = hub_.jobs.find(proc.nspace);
+        if (record == nullptr) return true;
+        if (proc.rank != PMIX_RANK_WILDCARD) {
+            if (missing(*record, proc.rank)) return true;
+        } else {
+            for (uint32_t rank = 0; rank < record->job.size(); ++rank) {
+                if (missing(*record, rank)) return true;
+            }
+        }
+    }
+    return false;
+}
+
+void Collectives::fail_hopeless() {
+    for (auto operation = operations_.begin(); operation != operations_.end();) {
+        const auto next = std::next(operation);
+        if (hopeless(*operation)) finish(operation, PMIX_ERR_LOST_CONNECTION);
+        operation = next;
+    }
+}
+
+void Collectives::proc_ended(JobRecord&, uint32_t) {
+    fail_hopeless();
+}
+
+void Collectives::node_gone(uint32_t node) {
+    gone_.insert(node);
+    fail_hopeless();
+}
+
+void link_jobs(JobTable& jobs, const Collectives::Request& request) {
+    std::set<JobRecord*> linked;
+    for (const ProcName& proc : request.procs) {
+        if (JobRecord* record = jobs.find(proc.nspace)) linked.insert(record);
+    }
+    for (JobRecord* one : linked) {
+        for (const JobRecord* other : linked) {
+            if (one == other) continue;
+            if (request.kind == Collectives::Request::Kind::Connect) {
+                one->linked.insert(other->job.number);
+            } else if (const auto link = one->linked.find(other->job.number); link != one->linked.end()) {
+                one->linked.erase(link);
+            }
+        }
+    }
+}
+
+}  // namespace muster::launcher
