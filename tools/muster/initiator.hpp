@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/muster/exchange/buffer.hpp"
-#include "tools/muster/services/spawn_request.hpp"
+#include "tools/muster/jobs/job.hpp"
 
 namespace muster::launcher {
 
@@ -33,7 +33,7 @@ struct Guidance {
     std::optional<ProcName> parent;  ///< its name, where we are connected to it
     bool hold = false;               ///< launch nothing until PMIX_DEBUGGER_RELEASE
     std::string daemon;              ///< what is started as the nodes (PMIX_LAUNCHER_DAEMON); empty: muster
-    SpawnRequest request;            ///< what is to hold for the job: its one program stands for all
+    Job request;                     ///< what is to hold for the job: its one program stands for all
     static auto fields(auto& self) { return std::tie(self.parent, self.hold, self.daemon, self.request); }
 };
 

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "tools/muster/jobs/job_data.hpp"
+#include "tools/muster/jobs/words.hpp"
 #include "tools/muster/nodes/node.hpp"
 #include "tools/muster/nodes/process.hpp"
 #include "tools/muster/nodes/session_dir.hpp"
@@ -66,8 +67,7 @@ int Launcher::run() {
     node_names_ = node_names(options_.nodes, hostname_);
     try {
         if (!options_.serve)
-            first_ =
-                make_job(options_, fmt::format("{}@{}", server_nspace_, jobs_.next_number()), node_names_);
+            lay_out(first_.emplace(options_.job), fmt::format("{}@1", server_nspace_), node_names_);
         session_dir_ = make_session_dir();
     } catch (const JobError& error) {
         say(error.what());
@@ -144,8 +144,8 @@ void Launcher::make_parts() {
         .give_answer = [this](
                            Asker asker, int32_t status,
                            const Buffer& body) { nodes_[asker.node].link->answer(asker.id, status, body); },
-        .launch = [this](Job job, const OutputPolicy& output, Hub::Launched launched) -> JobRecord& {
-            return launch(std::move(job), output, std::move(launched));
+        .launch = [this](Job job, Hub::Launched launched) -> JobRecord& {
+            return launch(std::move(job), std::move(launched));
         },
         .end_job = [this](JobRecord& job, int32_t status, bool at_once) { end_job(job, status, at_once); },
         .show_output =

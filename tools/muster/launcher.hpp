@@ -106,7 +106,7 @@ class Launcher {
     void job_over(JobRecord& record);
     std::string describe(ProcId proc);
 
-    JobRecord& launch(Job job, const OutputPolicy& output, Hub::Launched launched);
+    JobRecord& launch(Job job, Hub::Launched launched);
     void end_job(JobRecord& job, int32_t term_status, bool at_once);
     Forwards& forwards();
 

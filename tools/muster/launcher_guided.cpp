@@ -52,24 +52,21 @@ void Launcher::launch_first() {
     if (!first_ || ending()) return;
     Job job = std::move(*first_);
     first_.reset();
-    JobWishes wishes;
     if (!guidance_.request.apps.empty()) {
-        const AppSpec& any = guidance_.request.apps[0];
+        const App& any = guidance_.request.apps[0];
         job.stops = any.stops;
         for (App& app : job.apps) {
             app.agents = any.agents;
             app.env_changes.insert(app.env_changes.end(), any.env_changes.begin(), any.env_changes.end());
         }
-        wishes = guidance_.request.wishes;
+        job.wishes = guidance_.request.wishes;
+        job.wishes.recoverable |= options_.job.wishes.recoverable;
     }
     if (guidance_.parent) {
-        wishes.requestor = *guidance_.parent;
-        wishes.notify_events = true;
+        job.wishes.requestor = *guidance_.parent;
+        job.wishes.notify_events = true;
     }
-    JobRecord& record =
-        launch(std::move(job), options_.output, [](JobRecord&, int32_t, const std::string&) {});
-    record.wishes = wishes;
-    record.wishes.recoverable |= options_.recoverable;
+    launch(std::move(job), [](JobRecord&, int32_t, const std::string&) {});
 }
 
 /// A tool that has started us may ask for jobs now.

@@ -16,21 +16,20 @@ namespace muster::launcher {
 namespace {
 
 std::set<uint32_t> readers_of(const Job& job) {
-    if (job.input.target == InputPolicy::Target::None) return {};
-    if (job.input.target == InputPolicy::Target::One) return {job.input.rank};
     std::set<uint32_t> readers;
-    for (uint32_t rank = 0; rank < job.size(); ++rank)
-        readers.insert(rank);
+    for (uint32_t rank = 0; rank < job.size(); ++rank) {
+        if (job.input.reads(rank)) readers.insert(rank);
+    }
     return readers;
 }
 
 }  // namespace
 
-JobRecord& Launcher::launch(Job job, const OutputPolicy& output, Hub::Launched launched) {
+JobRecord& Launcher::launch(Job job, Hub::Launched launched) {
     JobRecord& record = jobs_.add(std::move(job));
     const uint32_t number = record.job.number;
     progress_[number].launched = std::move(launched);
-    output_->add_job(number, output, record.job.size());
+    output_->add_job(number, record.job.output, record.job.size());
     if (number == 1 && !options_.serve) {
         // muster's own standard input is for the first job.
         input_ = std::make_unique<Input>(*loop_, readers_of(record.job),
@@ -162,7 +161,7 @@ void Launcher::rank_exited(JobRecord& record, RankState& rank, const RankEvent& 
     const int status = event.status;
     rank.status = status;
     report_.rank_ended();
-    const JobWishes& wishes = record.wishes;
+    const JobWishes& wishes = record.job.wishes;
     if (!rank.dismissed && !record.failed_rank &&
         (WIFSIGNALED(status) || WEXITSTATUS(status) != 0 || (rank.connected && !rank.finalized))) {
         record.failed_rank = proc.rank;
@@ -185,7 +184,7 @@ void Launcher::rank_exited(JobRecord& record, RankState& rank, const RankEvent& 
 }
 
 void Launcher::rank_failed(JobRecord& record, int status, int32_t term_status, const std::string& why) {
-    if (!record.wishes.recoverable) return fail_job(record, status, term_status, why);
+    if (!record.job.wishes.recoverable) return fail_job(record, status, term_status, why);
     if (record.ended()) return;
     if (!record.first_status) record.first_status = status;
     if (++record.ranks_failed == record.job.size()) {
@@ -260,7 +259,7 @@ std::vector<JobRecord*> Launcher::children_of(const JobRecord& record) {
     std::vector<JobRecord*> children;
     for (auto& [number, other] : jobs_.all()) {
         const bool child = other->job.parent && other->job.parent->nspace == record.job.nspace;
-        if (child && !other->wishes.separate) children.push_back(other.get());
+        if (child && !other->job.wishes.separate) children.push_back(other.get());
     }
     return children;
 }
@@ -274,7 +273,7 @@ void Launcher::fail_job(JobRecord& record, int status, int32_t term_status, cons
     const bool told = progress == progress_.end() || !progress->second.launched;
     const bool unborn = record.job.number > 1 && record.ranks_to_start > 0 && told;
     if (!why.empty() && !unborn) say(why);
-    if (!failure_ && !unborn && !options_.serve && !record.wishes.report_separately) failure_ = status;
+    if (!failure_ && !unborn && !options_.serve && !record.job.wishes.report_separately) failure_ = status;
     end_ranks_of(record);
     // Its children go with it, and those that are connected to it.
     std::vector<JobRecord*> others = children_of(record);

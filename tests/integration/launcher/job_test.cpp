@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Laying a job out over nodes.
 #include "tools/muster/jobs/job.hpp"
-#include "tests/covers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,25 +9,24 @@
 namespace muster::launcher {
 namespace {
 
-Options options(unsigned ranks, unsigned nodes, MapPolicy map = {}) {
-    Options made;
-    made.apps.emplace_back();
-    made.apps[0].ranks = ranks;
-    made.apps[0].argv = {"prog"};
-    made.nodes = nodes;
-    made.map = std::move(map);
-    return made;
+Job job_of(unsigned ranks, const std::string& map_by = "slot") {
+    Job job;
+    job.apps.emplace_back();
+    job.apps[0].ranks = ranks;
+    job.apps[0].argv = {"prog"};
+    job.map_by = map_by;
+    return job;
 }
 
-Job lay_out(const Options& options) {
-    return make_job(options, "job", node_names(options.nodes, "here"));
+Job laid_out(Job job, unsigned nodes) {
+    lay_out(job, "job", node_names(nodes, "here"));
+    return job;
 }
 
-TEST(LauncherJob, EveryRankHasANodeAndALocalRank) {
-    covers("SRV-22");
+TEST(LauncherJob, SRV_22_every_rank_has_a_node_and_a_local_rank) {
     for (unsigned nodes : {1u, 2u, 3u, 7u}) {
         for (unsigned ranks : {1u, 2u, 8u, 65u}) {
-            const Job job = lay_out(options(ranks, nodes));
+            const Job job = laid_out(job_of(ranks), nodes);
             ASSERT_EQ(job.size(), ranks);
             unsigned seen = 0;
             EXPECT_EQ(job.used_nodes().size(), std::min(nodes, ranks));
@@ -44,52 +42,47 @@ TEST(LauncherJob, EveryRankHasANodeAndALocalRank) {
 }
 
 TEST(LauncherJob, SlotsFillBlocksAndNodesTakeTurns) {
-    const Job blocks = lay_out(options(4, 2));
+    const Job blocks = laid_out(job_of(4), 2);
     EXPECT_EQ(blocks.ranks_on(0), (std::vector<uint32_t>{0, 1}));
-    MapPolicy by_node;
-    by_node.level = Level::Node;
-    const Job turns = lay_out(options(4, 2, by_node));
+    const Job turns = laid_out(job_of(4, "node"), 2);
     EXPECT_EQ(turns.ranks_on(0), (std::vector<uint32_t>{0, 2}));
 }
 
-TEST(LauncherJob, SetsAreNotNamedLikeJobs) {
-    covers("GRP-18");
-    Options set = options(2, 1);
+TEST(LauncherJob, GRP_18_sets_are_not_named_like_jobs) {
+    Job set = job_of(2);
     for (const char* name : {"host-1", "host-1@1", "host-1@99"}) {
         set.apps[0].pset = name;
-        EXPECT_THROW(make_job(set, "host-1@1", {"here"}), JobError) << name;
+        EXPECT_THROW(lay_out(set, "host-1@1", {"here"}), JobError) << name;
     }
     for (const char* name : {"host", "host-11", "ocean", ""}) {
         set.apps[0].pset = name;
-        EXPECT_EQ(make_job(set, "host-1@1", {"here"}).apps[0].pset, name);
+        EXPECT_NO_THROW(lay_out(set, "host-1@1", {"here"})) << name;
     }
 }
 
 TEST(LauncherJob, OneNodeHasTheHostsName) {
-    EXPECT_EQ(lay_out(options(2, 1)).nodes, (std::vector<std::string>{"here"}));
-    EXPECT_EQ(lay_out(options(2, 2)).nodes, (std::vector<std::string>{"node0", "node1"}));
+    EXPECT_EQ(laid_out(job_of(2), 1).nodes, (std::vector<std::string>{"here"}));
+    EXPECT_EQ(laid_out(job_of(2), 2).nodes, (std::vector<std::string>{"node0", "node1"}));
 }
 
 TEST(LauncherJob, WhatDoesNotFitIsRefused) {
-    MapPolicy two_each;
-    two_each.level = Level::Node;
-    two_each.per_resource = 2;
-    EXPECT_EQ(lay_out(options(4, 2, two_each)).size(), 4u);
-    EXPECT_THROW(lay_out(options(5, 2, two_each)), JobError);
-    Options input = options(2, 1);
+    EXPECT_EQ(laid_out(job_of(4, "ppr:2:node"), 2).size(), 4u);
+    EXPECT_THROW(laid_out(job_of(5, "ppr:2:node"), 2), JobError);
+    EXPECT_THROW(laid_out(job_of(2, "moon"), 1), std::runtime_error);
+    Job input = job_of(2);
     input.input.rank = 2;
-    EXPECT_THROW(lay_out(input), JobError);
-    Options several = options(2, 1);
+    EXPECT_THROW(laid_out(input, 1), JobError);
+    Job several = job_of(2);
     several.apps.push_back({});
     several.apps[1].argv = {"other"};
-    EXPECT_THROW(lay_out(several), JobError);
+    EXPECT_THROW(laid_out(several, 1), JobError);
 }
 
 TEST(LauncherJob, ProgramsFollowEachOther) {
-    Options two = options(2, 1);
+    Job two = job_of(2);
     two.apps.push_back(two.apps[0]);
     two.apps[1].ranks = 3;
-    const Job job = lay_out(two);
+    const Job job = laid_out(two, 1);
     EXPECT_EQ(job.apps[1].first_rank, 2u);
     EXPECT_EQ(job.places[4].app, 1u);
 }

@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
+#include <utility>
+
+#include "tools/muster/jobs/topology.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -16,31 +20,35 @@ Options read(std::vector<std::string> arguments) {
     return line.options.value_or(Options{});
 }
 
+Job read_job(std::vector<std::string> arguments) {
+    return read(std::move(arguments)).job;
+}
+
 TEST(LauncherOptions, OptionsEndAtTheProgram) {
-    const Options options = read({"-n", "3", "prog", "-n", "4", "--bind-to", "x"});
-    ASSERT_EQ(options.apps.size(), 1u);
-    EXPECT_EQ(options.apps[0].ranks, 3u);
-    EXPECT_EQ(options.apps[0].argv, (std::vector<std::string>{"prog", "-n", "4", "--bind-to", "x"}));
+    const Job job = read_job({"-n", "3", "prog", "-n", "4", "--bind-to", "x"});
+    ASSERT_EQ(job.apps.size(), 1u);
+    EXPECT_EQ(job.apps[0].ranks, 3u);
+    EXPECT_EQ(job.apps[0].argv, (std::vector<std::string>{"prog", "-n", "4", "--bind-to", "x"}));
 }
 
 TEST(LauncherOptions, SpellingsOfMpirun) {
     for (const char* name : {"-n", "-np", "--np", "-c", "--n"}) {
-        EXPECT_EQ(read({name, "5", "prog"}).apps[0].ranks, 5u) << name;
+        EXPECT_EQ(read_job({name, "5", "prog"}).apps[0].ranks, 5u) << name;
     }
-    EXPECT_EQ(read({"-wdir", "/x", "prog"}).apps[0].wdir, "/x");
-    EXPECT_TRUE(read({"--tag-output", "prog"}).output.tag);
-    EXPECT_TRUE(read({"--enable-recovery", "prog"}).recoverable);
-    EXPECT_EQ(read({"--bind-to=core", "prog"}).bind.level, Level::Core);
-    EXPECT_EQ(read({"-map-by", "socket:PE=2", "prog"}).map.cpus, 2u);
-    EXPECT_EQ(read({"-n", "1", "--", "--odd-name"}).apps[0].argv[0], "--odd-name");
+    EXPECT_EQ(read_job({"-wdir", "/x", "prog"}).apps[0].wdir, "/x");
+    EXPECT_TRUE(read_job({"--tag-output", "prog"}).output.tag);
+    EXPECT_TRUE(read_job({"--enable-recovery", "prog"}).wishes.recoverable);
+    EXPECT_EQ(read_job({"--bind-to=core", "prog"}).bind_to, "core");
+    EXPECT_EQ(read_job({"-map-by", "socket:PE=2", "prog"}).map_by, "socket:PE=2");
+    EXPECT_EQ(read_job({"-n", "1", "--", "--odd-name"}).apps[0].argv[0], "--odd-name");
 }
 
 TEST(LauncherOptions, ProgramsAreSplitAtColons) {
-    const Options options = read({"-x", "A=1", "-n", "1", "a", ":", "-x", "B=2", "-n", "2", "b", "c"});
-    ASSERT_EQ(options.apps.size(), 2u);
-    EXPECT_EQ(options.apps[0].env.size(), 1u);
-    EXPECT_EQ(options.apps[1].env.size(), 2u);
-    EXPECT_EQ(options.apps[1].argv.size(), 2u);
+    const Job job = read_job({"-x", "A=1", "-n", "1", "a", ":", "-x", "B=2", "-n", "2", "b", "c"});
+    ASSERT_EQ(job.apps.size(), 2u);
+    EXPECT_EQ(job.apps[0].env.size(), 1u);
+    EXPECT_EQ(job.apps[1].env.size(), 2u);
+    EXPECT_EQ(job.apps[1].argv.size(), 2u);
 }
 
 TEST(LauncherOptions, ParametersGoToTheLibraryThatTheyBelongTo) {
@@ -52,6 +60,17 @@ TEST(LauncherOptions, ParametersGoToTheLibraryThatTheyBelongTo) {
     std::sort(names.begin(), names.end());
     EXPECT_EQ(names, (std::vector<std::string>{"OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_ptl=z",
                                                "PMIX_MCA_gds=hash", "PMIX_MCA_x=y"}));
+    EXPECT_EQ(options.job.apps[0].env, options.parameters);
+}
+
+TEST(LauncherOptions, PoliciesAreRead) {
+    EXPECT_EQ(read_bind_policy("core").level, Level::Core);
+    EXPECT_EQ(read_map_policy("socket:PE=2").cpus, 2u);
+    EXPECT_EQ(read_map_policy("ppr:3:node").per_resource, 3u);
+    EXPECT_EQ(read_map_policy(Job().map_by).level, Level::Slot);
+    EXPECT_EQ(read_bind_policy(Job().bind_to).level, Level::None);
+    EXPECT_THROW(read_map_policy("moon"), std::runtime_error);
+    EXPECT_THROW(read_bind_policy(""), std::runtime_error);
 }
 
 TEST(LauncherOptions, WhatIsWrongIsSaid) {

@@ -13,18 +13,17 @@
 #include "tools/muster/services/directory.hpp"
 #include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/job_status.hpp"
-#include "tools/muster/services/spawn_request.hpp"
 
 namespace muster::launcher {
 namespace {
 
 Job job_of(unsigned ranks, unsigned nodes, const std::string& nspace = "job") {
-    Options options;
-    options.apps.emplace_back();
-    options.apps[0].ranks = ranks;
-    options.apps[0].argv = {"prog"};
-    options.nodes = nodes;
-    return make_job(options, nspace, node_names(nodes, "here"));
+    Job job;
+    job.apps.emplace_back();
+    job.apps[0].ranks = ranks;
+    job.apps[0].argv = {"prog"};
+    lay_out(job, nspace, node_names(nodes, "here"));
+    return job;
 }
 
 /// A launcher that only remembers.
@@ -39,29 +38,28 @@ class FakeLauncher {
     std::map<uint64_t, Answer> answers;
     std::vector<uint32_t> told;
     std::vector<std::pair<int, std::vector<ProcId>>> signals;
-    Hub hub{.loop = loop,
-            .jobs = jobs,
-            .launcher = {"server", 0},
-            .nodes = node_names(2, "here"),
-            .ask = [](uint32_t, Topic, const Buffer&, Link::Done) {},
-            .tell =
-                [this](uint32_t node, Topic topic, const Buffer& body) {
-                    told.push_back(node);
-                    if (topic != Topic::Signal || node != 0) return;
-                    auto& [number, procs] = signals.emplace_back();
-                    EXPECT_TRUE(Buffer(body).unpack(number, procs));
-                },
-            .give_answer =
-                [this](Asker asker, int32_t status, const Buffer& body) {
-                    EXPECT_FALSE(answers.contains(asker.id)) << "answered twice";
-                    answers[asker.id] = {status, body};
-                },
-            .launch = [this](Job job, const OutputPolicy&, const Hub::Launched&) -> JobRecord& {
-                return jobs.add(std::move(job));
+    Hub hub{
+        .loop = loop,
+        .jobs = jobs,
+        .launcher = {"server", 0},
+        .nodes = node_names(2, "here"),
+        .ask = [](uint32_t, Topic, const Buffer&, Link::Done) {},
+        .tell =
+            [this](uint32_t node, Topic topic, const Buffer& body) {
+                told.push_back(node);
+                if (topic != Topic::Signal || node != 0) return;
+                auto& [number, procs] = signals.emplace_back();
+                EXPECT_TRUE(Buffer(body).unpack(number, procs));
             },
-            .end_job = [](JobRecord& job, int32_t, bool) { job.state = JobRecord::State::Ended; },
-            .show_output = [](std::optional<uint32_t>, ProcId, uint32_t, std::string_view) {},
-            .show = [](bool, std::string_view) {}};
+        .give_answer =
+            [this](Asker asker, int32_t status, const Buffer& body) {
+                EXPECT_FALSE(answers.contains(asker.id)) << "answered twice";
+                answers[asker.id] = {status, body};
+            },
+        .launch = [this](Job job, const Hub::Launched&) -> JobRecord& { return jobs.add(std::move(job)); },
+        .end_job = [](JobRecord& job, int32_t, bool) { job.state = JobRecord::State::Ended; },
+        .show_output = [](std::optional<uint32_t>, ProcId, uint32_t, std::string_view) {},
+        .show = [](bool, std::string_view) {}};
 };
 
 /// A store, and questions to it as nodes put them.
@@ -394,21 +392,23 @@ TEST_F(LauncherBodies, AJobTravelsWhole) {
     EXPECT_FALSE(expect_whole(job).consistent());
 }
 
-TEST_F(LauncherBodies, ASpawnTravelsWhole) {
-    SpawnRequest request;
-    request.parent = {"job", 1};
-    request.apps.resize(2);
-    request.apps[0].ranks = 2;
-    request.apps[0].argv = {"a", "b"};
-    request.apps[1].program = "/bin/true";
-    request.apps[1].hosts = {"node0"};
-    request.apps[1].env_changes = {{EnvChange::Kind::Unset, "A", "", ':'}};
-    request.map_by = "node";
-    request.output.tag = true;
-    request.job_seconds = 9;
-    request.wishes.notify_end = request.wishes.recoverable = true;
-    request.wishes.requestor = {"tool", 0};
-    const SpawnRequest read = expect_whole(request);
+TEST_F(LauncherBodies, ADescriptionTravelsWhole) {
+    Job job;
+    job.parent = {"job", 1};
+    job.apps.resize(2);
+    job.apps[0].ranks = 2;
+    job.apps[0].argv = {"a", "b"};
+    job.apps[1].program = "/bin/true";
+    job.apps[1].hosts = {"node0"};
+    job.apps[1].env_changes = {{EnvChange::Kind::Unset, "A", "", ':'}};
+    job.apps[1].daemons.daemon = true;
+    job.apps[1].stops.in_init.ranks = {1, 2};
+    job.map_by = "node";
+    job.output.tag = true;
+    job.job_seconds = 9;
+    job.wishes.notify_end = job.wishes.recoverable = true;
+    job.wishes.requestor = {"tool", 0};
+    const Job read = expect_whole(job);
     EXPECT_TRUE(read.wishes.recoverable && read.output.tag && !read.wishes.silent);
 }
 

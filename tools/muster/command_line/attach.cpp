@@ -104,21 +104,19 @@ void on_output(size_t, pmix_iof_channel_t channel, pmix_proc_t*, pmix_byte_objec
 /// The programs as PMIx_Spawn takes them; frees what they hold.
 class Apps {
   public:
-    explicit Apps(const Options& options) : list_(options.apps.size()) {
+    explicit Apps(const Options& options) : list_(options.job.apps.size()) {
         const std::filesystem::path here = std::filesystem::current_path();
         for (size_t i = 0; i < list_.size(); ++i) {
-            const AppSpec& spec = options.apps[i];
+            const App& spec = options.job.apps[i];
             pmix_app_t& app = list_[i];
             PMIX_APP_CONSTRUCT(&app);
             app.cmd = strdup(spec.argv[0].c_str());
             for (const std::string& word : spec.argv)
                 PMIx_Argv_append_nosize(&app.argv, word.c_str());
-            for (const auto& [name, value] : options.parameters)
-                PMIx_Argv_append_nosize(&app.env, (name + "=" + value).c_str());
             for (const auto& [name, value] : spec.env)
                 PMIx_Argv_append_nosize(&app.env, (name + "=" + value).c_str());
             app.cwd = strdup((spec.wdir.empty() ? here : here / spec.wdir).c_str());
-            app.maxprocs = static_cast<int>(spec.ranks.value_or(0));
+            app.maxprocs = static_cast<int>(spec.ranks);
             if (spec.pset.empty()) continue;
             PMIX_INFO_CREATE(app.info, 1);
             app.ninfo = 1;
@@ -183,10 +181,10 @@ class AttachedJob {
         InfoList info;
         info.flag(PMIX_NOTIFY_COMPLETION, true);
         info.flag(PMIX_FWD_STDOUT, true).flag(PMIX_FWD_STDERR, true);
-        if (reads_input()) info.rank(PMIX_FWD_STDIN, input_rank(options_.input));
-        if (options_.map.text != MapPolicy().text) info.text(PMIX_MAPBY, options_.map.text);
-        if (options_.bind.text != BindPolicy().text) info.text(PMIX_BINDTO, options_.bind.text);
-        if (options_.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
+        if (reads_input()) info.rank(PMIX_FWD_STDIN, input_rank(options_.job.input));
+        if (options_.job.map_by != Job().map_by) info.text(PMIX_MAPBY, options_.job.map_by);
+        if (options_.job.bind_to != Job().bind_to) info.text(PMIX_BINDTO, options_.job.bind_to);
+        if (options_.job.wishes.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
         if (options_.timeout > 0)
             info.u32(PMIX_JOB_TIMEOUT, static_cast<uint32_t>(std::ceil(options_.timeout)));
         pmix_nspace_t nspace;
@@ -203,10 +201,10 @@ class AttachedJob {
         return 0;
     }
 
-    bool reads_input() const { return options_.input.target != InputPolicy::Target::None; }
+    bool reads_input() const { return options_.job.input.target != InputPolicy::Target::None; }
 
     void show_output() {
-        const OutputPolicy& output = options_.output;
+        const OutputPolicy& output = options_.job.output;
         InfoList info;
         if (output.tag) info.flag(PMIX_IOF_TAG_OUTPUT, true);
         if (output.rank) info.flag(PMIX_IOF_RANK_OUTPUT, true);
@@ -232,7 +230,7 @@ class AttachedJob {
 
     void give_input() const {
         if (!reads_input()) return;
-        const pmix_proc_t target = to_pmix({job_.nspace, input_rank(options_.input)});
+        const pmix_proc_t target = to_pmix({job_.nspace, input_rank(options_.job.input)});
         InfoList info;
         info.flag(PMIX_IOF_PUSH_STDIN, true);
         const pmix_status_t status =

@@ -7,117 +7,23 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string_view>
 
+#include "tools/muster/jobs/topology.hpp"
+#include "tools/muster/jobs/words.hpp"
+
 namespace muster::launcher {
 namespace {
 
-constexpr unsigned kMostRanks = 1u << 20;
 constexpr unsigned kMostNodes = 1024;
 
 /// What is wrong with the command line, as a sentence.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-
-std::string lower(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-    std::vector<std::string> parts;
-    for (size_t at = 0; at <= text.size();) {
-        const size_t end = std::min(text.find(separator, at), text.size());
-        parts.emplace_back(text.substr(at, end - at));
-        at = end + 1;
-    }
-    return parts;
-}
-
-unsigned number(std::string_view text, std::string_view what, unsigned least, unsigned most) {
-    unsigned value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-        throw UsageError(fmt::format("{} takes a number from {} to {}, not '{}'", what, least, most, text));
-    }
-    return value;
-}
-
-std::optional<Level> level_of(const std::string& name) {
-    static constexpr std::array<std::pair<std::string_view, Level>, 12> kLevels = {{
-        {"none", Level::None},
-        {"slot", Level::Slot},
-        {"node", Level::Node},
-        {"hwthread", Level::Hwthread},
-        {"core", Level::Core},
-        {"l1cache", Level::L1},
-        {"l2cache", Level::L2},
-        {"l3cache", Level::L3},
-        {"numa", Level::Numa},
-        {"package", Level::Package},
-        {"socket", Level::Package},
-        {"board", Level::Node},
-    }};
-    for (const auto& [text, level] : kLevels) {
-        if (text == name) return level;
-    }
-    return std::nullopt;
-}
-
-constexpr std::string_view kObjects = "hwthread, core, l1cache, l2cache, l3cache, numa, package (or socket)";
-
-MapPolicy map_policy(const std::string& given) {
-    MapPolicy policy;
-    policy.text = given;
-    std::vector<std::string> parts = split(lower(given), ':');
-    size_t modifiers = 1;
-    if (parts[0] == "ppr") {
-        if (parts.size() < 3) throw UsageError("--map-by ppr is written ppr:N:node (or another level)");
-        policy.per_resource = number(parts[1], "--map-by ppr", 1, kMostRanks);
-        parts[0] = parts[2];
-        modifiers = 3;
-    }
-    if (!parts[0].empty()) {
-        const std::optional<Level> level = level_of(parts[0]);
-        if (!level || *level == Level::None) {
-            throw UsageError(
-                fmt::format("--map-by '{}': valid are slot, node, {}, and ppr:N:LEVEL", given, kObjects));
-        }
-        policy.level = *level;
-    }
-    for (size_t i = modifiers; i < parts.size(); ++i) {
-        if (parts[i].starts_with("pe=")) {
-            policy.cpus = number(std::string_view(parts[i]).substr(3), "--map-by :PE", 1, kMostRanks);
-        } else if (parts[i] != "oversubscribe") {  // which is always allowed
-            throw UsageError(
-                fmt::format("--map-by modifier '{}': valid are PE=N and OVERSUBSCRIBE", parts[i]));
-        }
-    }
-    return policy;
-}
-
-BindPolicy bind_policy(const std::string& given) {
-    BindPolicy policy;
-    policy.text = given;
-    const std::vector<std::string> parts = split(lower(given), ':');
-    const std::optional<Level> level = level_of(parts[0]);
-    if (!level || *level == Level::Slot || *level == Level::Node) {
-        throw UsageError(fmt::format("--bind-to '{}': valid are none, {}", given, kObjects));
-    }
-    policy.level = *level;
-    for (size_t i = 1; i < parts.size(); ++i) {
-        if (parts[i] != "overload-allowed") {
-            throw UsageError(fmt::format("--bind-to modifier '{}': valid is overload-allowed", parts[i]));
-        }
-        policy.overload = true;
-    }
-    return policy;
-}
 
 void output_policy(const std::string& given, OutputPolicy& policy) {
     for (const std::string& part : split(given, ',')) {
@@ -159,7 +65,7 @@ InputPolicy input_policy(const std::string& given) {
     } else if (text == "none") {
         policy.target = InputPolicy::Target::None;
     } else {
-        policy.rank = number(text, "--stdin (besides 'all' and 'none')", 0, kMostRanks);
+        policy.rank = read_number(text, "--stdin (besides 'all' and 'none')", 0, kMostRanks);
     }
     return policy;
 }
@@ -332,18 +238,19 @@ struct Part {
     }
 
     void into(Options& options) const {
-        if (!map.empty()) options.map = map_policy(map);
-        if (!bind.empty()) options.bind = bind_policy(bind);
-        if (!nodes.empty()) options.nodes = number(nodes, "--nodes", 1, kMostNodes);
+        Job& job = options.job;
+        if (!map.empty()) job.map_by = read_map_policy(map).text;
+        if (!bind.empty()) job.bind_to = read_bind_policy(bind).text;
+        if (!nodes.empty()) options.nodes = read_number(nodes, "--nodes", 1, kMostNodes);
         for (const std::string& text : outputs)
-            output_policy(text, options.output);
-        if (!output_file.empty()) options.output.directory = output_file;
-        options.output.tag |= tag;
-        options.output.timestamp |= timestamps;
-        options.output.merge |= merge;
+            output_policy(text, job.output);
+        if (!output_file.empty()) job.output.directory = output_file;
+        job.output.tag |= tag;
+        job.output.timestamp |= timestamps;
+        job.output.merge |= merge;
         options.report |= report;
-        options.recoverable |= recovery;
-        if (!input.empty()) options.input = input_policy(input);
+        job.wishes.recoverable |= recovery;
+        if (!input.empty()) job.input = input_policy(input);
         if (!report_uri.empty()) options.report_uri = report_uri;
         if (!attach.empty()) options.attach = attach;
         if (!scheduler.empty()) options.scheduler = scheduler;
@@ -389,7 +296,7 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
         parts_of({arguments.begin() + (options.serve ? 1 : 0), arguments.end()});
     for (size_t i = 0; i < parts.size(); ++i) {
         Part part;
-        AppSpec app;
+        App app;
         try {
             part.read(parts[i], app.argv);
         } catch (const CLI::CallForHelp&) {
@@ -410,7 +317,7 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
                                  ? "no program is given: muster -n 4 PROGRAM (see muster --help)"
                                  : fmt::format("no program is given in part {}", i + 1));
         }
-        if (!part.ranks.empty()) app.ranks = number(part.ranks, "-n", 1, kMostRanks);
+        if (!part.ranks.empty()) app.ranks = read_number(part.ranks, "-n", 1, kMostRanks);
         app.wdir = part.wdir;
         app.pset = part.pset;
         app.env = common;
@@ -418,20 +325,14 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
             add_environment(text, app.env);
         if (i == 0) common = app.env;
         part.into(options);
-        options.apps.push_back(std::move(app));
+        options.job.apps.push_back(std::move(app));
     }
+    for (App& app : options.job.apps)
+        app.env.insert(app.env.begin(), options.parameters.begin(), options.parameters.end());
     return {std::move(options), 0, ""};
 }
 
 }  // namespace
-
-MapPolicy read_map_policy(const std::string& text) {
-    return map_policy(text);
-}
-
-BindPolicy read_bind_policy(const std::string& text) {
-    return bind_policy(text);
-}
 
 CommandLine read_command_line(const std::vector<std::string>& arguments) {
     try {

@@ -52,7 +52,7 @@ bool can_stop_on_exec() {
     return allowed;
 }
 
-pmix_status_t read_debug_info(const pmix_info_t& info, AppSpec& app) {
+pmix_status_t read_debug_info(const pmix_info_t& info, App& app) {
     const auto is = [&](const char* key) { return PMIX_CHECK_KEY(&info, key); };
     const auto number = [&](uint32_t& out) {
         const auto value = integer_of(info.value);

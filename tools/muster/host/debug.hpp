@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "tools/muster/command_line/options.hpp"
 #include "tools/muster/host/attributes.hpp"
+#include "tools/muster/jobs/job.hpp"
 
 namespace muster::launcher {
 
 /// Reads one; PMIX_ERR_NOT_FOUND for other attributes, PMIX_ERR_NOT_SUPPORTED where this system does not
 /// allow it.
-pmix_status_t read_debug_info(const pmix_info_t& info, AppSpec& app);
+pmix_status_t read_debug_info(const pmix_info_t& info, App& app);
 
 /// Those that are honoured on this system.
 const std::vector<const char*>& debug_attributes();

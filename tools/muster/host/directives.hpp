@@ -4,12 +4,12 @@
 
 #include <pmix_common.h>
 
-#include "tools/muster/services/spawn_request.hpp"
+#include "tools/muster/jobs/job.hpp"
 
 namespace muster::launcher {
 
-/// Reads attributes of a spawn for programs that others name: the request has one program, which stands for
-/// them. Errors as of a spawn.
-pmix_status_t read_directives(const pmix_info_t info[], size_t count, SpawnRequest& request);
+/// Reads attributes of a spawn for programs that others name: the job has one program, which stands for them.
+/// Errors as of a spawn.
+pmix_status_t read_directives(const pmix_info_t info[], size_t count, Job& job);
 
 }  // namespace muster::launcher

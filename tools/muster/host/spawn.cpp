@@ -10,7 +10,6 @@
 #include "tools/muster/host/spawn_support.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/jobs/job_data.hpp"
-#include "tools/muster/services/spawn_request.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -61,7 +60,7 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 /// An attribute of a program (or of all of them, given with the job); false for others.
-bool read_app_info(const pmix_info_t& info, AppSpec& app) {
+bool read_app_info(const pmix_info_t& info, App& app) {
     const std::string text = text_of(info.value);
     if (PMIX_CHECK_KEY(&info, PMIX_WDIR)) {
         app.wdir = text;
@@ -171,31 +170,31 @@ bool read_input(const pmix_info_t& info, InputPolicy& input) {
 }
 
 /// An attribute of the job; PMIX_ERR_NOT_FOUND for one that is not known here.
-pmix_status_t read_job_info(const pmix_info_t& info, SpawnRequest& request) {
+pmix_status_t read_job_info(const pmix_info_t& info, Job& job) {
     auto is = [&](const char* key) { return PMIX_CHECK_KEY(&info, key); };
     auto number = [&](uint32_t& out) { return read_number(info, out) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM; };
     if (is(PMIX_PARENT_ID)) {
         if (info.value.type != PMIX_PROC || info.value.data.proc == nullptr) return PMIX_ERR_BAD_PARAM;
-        request.parent = name_of(*info.value.data.proc);
+        job.parent = name_of(*info.value.data.proc);
     } else if (is(PMIX_MAPBY)) {
-        request.map_by = text_of(info.value);
+        if (const std::string text = text_of(info.value); !text.empty()) job.map_by = text;
     } else if (is(PMIX_PPR)) {
-        request.map_by = "ppr:" + text_of(info.value);
+        job.map_by = "ppr:" + text_of(info.value);
     } else if (is(PMIX_BINDTO)) {
-        request.bind_to = text_of(info.value);
+        if (const std::string text = text_of(info.value); !text.empty()) job.bind_to = text;
     } else if (is(PMIX_CPUS_PER_PROC)) {
-        return number(request.cpus_per_proc);
+        return number(job.cpus_per_proc);
     } else if (is(PMIX_NO_OVERSUBSCRIBE)) {
-        request.no_oversubscribe = is_true(info);
+        job.no_oversubscribe = is_true(info);
     } else if (is(PMIX_NO_PROCS_ON_HEAD)) {
-        request.not_on_head = is_true(info);
+        job.not_on_head = is_true(info);
     } else if (is(PMIX_TIMEOUT) || is(PMIX_SPAWN_TIMEOUT)) {
-        return number(request.spawn_seconds);
+        return number(job.spawn_seconds);
     } else if (is(PMIX_JOB_TIMEOUT)) {
-        return number(request.job_seconds);
+        return number(job.job_seconds);
     } else if (is(PMIX_STDIN_TGT) || is(PMIX_FWD_STDIN)) {
-        return read_input(info, request.input) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-    } else if (!read_output_info(info, request.output) && !read_wish(info, request.wishes)) {
+        return read_input(info, job.input) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    } else if (!read_output_info(info, job.output) && !read_wish(info, job.wishes)) {
         return PMIX_ERR_NOT_FOUND;
     }
     return PMIX_SUCCESS;
@@ -248,8 +247,8 @@ bool can_do(const pmix_info_t& info) {
     return text.empty() || text == "slot" || text == "fill";
 }
 
-pmix_status_t read_app(const pmix_app_t& given, const AppSpec& common, SpawnRequest& request) {
-    AppSpec app = common;
+pmix_status_t read_app(const pmix_app_t& given, const App& common, Job& job) {
+    App app = common;
     for (size_t i = 0; given.argv != nullptr && given.argv[i] != nullptr; ++i)
         app.argv.emplace_back(given.argv[i]);
     if (given.cmd != nullptr) app.program = given.cmd;
@@ -272,22 +271,22 @@ pmix_status_t read_app(const pmix_app_t& given, const AppSpec& common, SpawnRequ
         if (cannot_do(info)) return PMIX_ERR_NOT_SUPPORTED;
         if (read_app_info(info, app) || (is_remark(info) && can_do(info))) continue;
         pmix_status_t status = read_debug_info(info, app);
-        if (status == PMIX_ERR_NOT_FOUND) status = read_job_info(info, request);
+        if (status == PMIX_ERR_NOT_FOUND) status = read_job_info(info, job);
         if (status == PMIX_ERR_NOT_FOUND && PMIX_INFO_IS_REQUIRED(&info)) return PMIX_ERR_NOT_SUPPORTED;
         if (status != PMIX_ERR_NOT_FOUND && status != PMIX_SUCCESS) return status;
     }
     // Daemons are there to let others go on; they do not wait themselves.
     if (app.daemons.daemon) app.stops = {};
-    request.apps.push_back(std::move(app));
+    job.apps.push_back(std::move(app));
     return PMIX_SUCCESS;
 }
 
 pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], size_t count,
-                           const pmix_app_t apps[], size_t app_count, SpawnRequest& request) {
+                           const pmix_app_t apps[], size_t app_count, Job& job) {
     if (apps == nullptr || app_count == 0) return PMIX_ERR_JOB_NO_EXE_SPECIFIED;
-    request.parent = request.wishes.requestor = name_of(proc);
-    request.input.target = InputPolicy::Target::None;
-    AppSpec common;
+    job.parent = job.wishes.requestor = name_of(proc);
+    job.input.target = InputPolicy::Target::None;
+    App common;
     InfoList log, own, allocation;
     for (size_t i = 0; i < count; ++i) {
         if (is_log_info(info[i])) {
@@ -296,7 +295,7 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
         }
         if (is_for_scheduler(info[i])) {
             allocation.copy(info[i]);
-            request.needs_allocation |= PMIX_INFO_IS_REQUIRED(&info[i]);
+            job.needs_allocation |= PMIX_INFO_IS_REQUIRED(&info[i]);
             continue;
         }
         if (is_for_launchers(info[i])) {
@@ -306,7 +305,7 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
         if (cannot_do(info[i])) return PMIX_ERR_NOT_SUPPORTED;
         if (read_app_info(info[i], common) || (is_remark(info[i]) && can_do(info[i]))) continue;
         pmix_status_t status = read_debug_info(info[i], common);
-        if (status == PMIX_ERR_NOT_FOUND) status = read_job_info(info[i], request);
+        if (status == PMIX_ERR_NOT_FOUND) status = read_job_info(info[i], job);
         if (status == PMIX_ERR_NOT_FOUND) {
             if (PMIX_INFO_IS_REQUIRED(&info[i])) return PMIX_ERR_NOT_SUPPORTED;
         } else if (status != PMIX_SUCCESS) {
@@ -315,12 +314,12 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
     }
     // Output is kept for tools, which ask for it when they know the job's name.
     const pmix_info_t* tool = find_info(info, count, PMIX_REQUESTOR_IS_TOOL);
-    if (tool == nullptr || !is_true(*tool)) request.wishes.forward = 0;
-    if (allocation.size() > 0) request.allocation = packed(allocation.data(), allocation.size(), PMIX_INFO);
-    if (own.size() > 0) request.attributes = packed(own.data(), own.size(), PMIX_INFO);
-    if (log.size() > 0) request.wishes.log = packed(log.data(), log.size(), PMIX_INFO);
+    if (tool == nullptr || !is_true(*tool)) job.wishes.forward = 0;
+    if (allocation.size() > 0) job.allocation = packed(allocation.data(), allocation.size(), PMIX_INFO);
+    if (own.size() > 0) job.attributes = packed(own.data(), own.size(), PMIX_INFO);
+    if (log.size() > 0) job.wishes.log = packed(log.data(), log.size(), PMIX_INFO);
     for (size_t i = 0; i < app_count; ++i) {
-        if (const pmix_status_t status = read_app(apps[i], common, request); status != PMIX_SUCCESS)
+        if (const pmix_status_t status = read_app(apps[i], common, job); status != PMIX_SUCCESS)
             return status;
     }
     return PMIX_SUCCESS;
@@ -328,12 +327,12 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
 
 }  // namespace
 
-pmix_status_t read_directives(const pmix_info_t info[], size_t count, SpawnRequest& request) {
+pmix_status_t read_directives(const pmix_info_t info[], size_t count, Job& job) {
     pmix_app_t any;
     PMIX_APP_CONSTRUCT(&any);
     any.cmd = strdup("any");
     const pmix_proc_t nobody = to_pmix({});
-    const pmix_status_t status = read_request(nobody, info, count, &any, 1, request);
+    const pmix_status_t status = read_request(nobody, info, count, &any, 1, job);
     PMIX_APP_DESTRUCT(&any);
     return status;
 }
@@ -343,12 +342,12 @@ namespace {
 pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t info[], size_t count, const pmix_app_t apps[],
                     size_t app_count, pmix_spawn_cbfunc_t callback, void* data) {
     return guarded([&] {
-        SpawnRequest request;
-        const pmix_status_t status = read_request(*proc, info, count, apps, app_count, request);
+        Job job;
+        const pmix_status_t status = read_request(*proc, info, count, apps, app_count, job);
         if (status != PMIX_SUCCESS) return status;
         const pmix_info_t* unasked = find_info(info, count, kUnaskedOutputKey);
-        const uint32_t channels = unasked != nullptr && is_true(*unasked) ? request.wishes.forward : 0;
-        ask_launcher(Topic::Spawn, pack(request),
+        const uint32_t channels = unasked != nullptr && is_true(*unasked) ? job.wishes.forward : 0;
+        ask_launcher(Topic::Spawn, pack(job),
                      [channels, tool = name_of(*proc), callback, data](pmix_status_t done, Buffer& in) {
                          std::string nspace;
                          if (done == PMIX_SUCCESS && !in.unpack(nspace)) done = PMIX_ERR_UNPACK_FAILURE;

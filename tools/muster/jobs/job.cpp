@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <sstream>
 #include <system_error>
 
 #include "tools/muster/jobs/topology.hpp"
@@ -25,13 +27,13 @@ uint32_t node_of(uint32_t rank, uint32_t size, uint32_t nodes, const MapPolicy& 
 }
 
 /// The choices of all programs as one of the job's ranks: a program that says "all" means its own.
-RankChoice join(const Options& options, const Job& job, RankChoice StopPoints::*point) {
+RankChoice join(const Job& job, RankChoice StopPoints::*point) {
     RankChoice joined;
-    joined.all = std::all_of(options.apps.begin(), options.apps.end(),
-                             [&](const AppSpec& spec) { return (spec.stops.*point).all; });
-    for (size_t a = 0; a < job.apps.size() && !joined.all; ++a) {
-        const RankChoice& own = options.apps[a].stops.*point;
-        const App& app = job.apps[a];
+    joined.all =
+        std::all_of(job.apps.begin(), job.apps.end(), [&](const App& app) { return (app.stops.*point).all; });
+    for (const App& app : job.apps) {
+        if (joined.all) break;
+        const RankChoice& own = app.stops.*point;
         for (uint32_t rank = app.first_rank; own.all && rank < app.first_rank + app.ranks; ++rank)
             joined.ranks.push_back(rank);
         for (const uint32_t rank : own.ranks) {
@@ -39,11 +41,6 @@ RankChoice join(const Options& options, const Job& job, RankChoice StopPoints::*
         }
     }
     return joined;
-}
-
-StopPoints stops_of(const Options& options, const Job& job) {
-    return {join(options, job, &StopPoints::on_exec), join(options, job, &StopPoints::in_init),
-            join(options, job, &StopPoints::in_app)};
 }
 
 std::string absolute(const std::string& wdir) {
@@ -59,7 +56,54 @@ std::string absolute(const std::string& wdir) {
     return std::filesystem::path(wdir).is_absolute() ? wdir : (here / wdir).string();
 }
 
+/// The names in a file of nodes: one a line, whatever follows; '#' begins a comment.
+std::vector<std::string> read_hostfile(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw JobError(fmt::format("the file of nodes '{}' cannot be read", path));
+    std::vector<std::string> names;
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line.substr(0, line.find('#')));
+        std::string name;
+        if (words >> name) names.push_back(name);
+    }
+    return names;
+}
+
+/// The nodes that a program may use; empty when it may use all.
+std::vector<uint32_t> nodes_of(const Job& job, const App& app) {
+    std::vector<std::string> wanted = app.hosts;
+    if (!app.hostfile.empty()) {
+        const std::vector<std::string> more = read_hostfile(app.hostfile);
+        wanted.insert(wanted.end(), more.begin(), more.end());
+    }
+    const std::vector<std::string>& names = job.nodes;
+    std::vector<uint32_t> numbers;
+    for (const std::string& text : wanted) {
+        const std::string name = text.substr(0, text.find(':'));  // "node:slots"
+        auto found = std::find(names.begin(), names.end(), name);
+        if (found == names.end() && names.size() == 1 && name == "localhost") found = names.begin();
+        if (found == names.end()) throw JobError(fmt::format("there is no node '{}'", name));
+        const auto number = static_cast<uint32_t>(found - names.begin());
+        if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
+    }
+    if (job.not_on_head) {
+        for (uint32_t node = 0; wanted.empty() && node < names.size(); ++node)
+            numbers.push_back(node);
+        std::erase(numbers, 0U);
+        if (numbers.empty()) throw JobError("there is no node but the first");
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+}
+
 }  // namespace
+
+std::optional<ProcName> Job::target() const {
+    for (const App& app : apps) {
+        if (debugger() && app.daemons.target) return app.daemons.target;
+    }
+    return std::nullopt;
+}
 
 std::vector<uint32_t> Job::ranks_on(uint32_t node) const {
     std::vector<uint32_t> ranks;
@@ -99,100 +143,74 @@ bool collides_with_jobs(const std::string& set, const std::string& nspace) {
     return set == launcher || set.starts_with(launcher + "@");
 }
 
-Job make_job(const Options& options, const std::string& nspace, const std::vector<std::string>& nodes,
-             const std::vector<uint32_t>& usable) {
-    Job job;
+void lay_out(Job& job, const std::string& nspace, const std::vector<std::string>& nodes) {
     job.nspace = nspace;
     job.nodes = nodes;
-    job.input = options.input;
-    job.merge_output = options.output.merge;
-    std::vector<uint32_t> numbers = usable;
-    for (uint32_t node = 0; usable.empty() && node < nodes.size(); ++node)
-        numbers.push_back(node);
-    const auto count = static_cast<uint32_t>(numbers.size());
-    job.map_by = options.map.text;
-    job.bind_to = options.bind.text;
+    MapPolicy map = read_map_policy(job.map_by);
+    if (job.cpus_per_proc > 0) map.cpus = job.cpus_per_proc;
+    const BindPolicy bind = read_bind_policy(job.bind_to);
+    const auto count = static_cast<uint32_t>(nodes.size());
     // Reading the topology takes milliseconds: only for those who ask.
     std::optional<Topology> topology;
     auto machine = [&]() -> Topology& {
         if (!topology) topology.emplace();
         return *topology;
     };
-    uint32_t per_node = 0;
-    if (options.map.per_resource > 0)
-        per_node = options.map.per_resource * machine().count(options.map.level);
+    const uint32_t per_node = map.per_resource > 0 ? map.per_resource * machine().count(map.level) : 0;
 
     uint32_t size = 0;
-    for (const AppSpec& spec : options.apps) {
-        App app;
-        app.program = spec.program;
-        app.argv = spec.argv;
-        app.session_wdir = spec.session_wdir;
-        app.index_argv = spec.index_argv;
-        app.env = options.parameters;
-        app.env.insert(app.env.end(), spec.env.begin(), spec.env.end());
-        app.env_changes = spec.env_changes;
-        app.wdir = absolute(spec.wdir);
-        if (!spec.pset.empty() && collides_with_jobs(spec.pset, nspace)) {
+    for (App& app : job.apps) {
+        app.wdir = absolute(app.wdir);
+        if (!app.pset.empty() && collides_with_jobs(app.pset, nspace)) {
             throw JobError(fmt::format(
-                "--pset {}: the names of this launcher's jobs begin so; choose another", spec.pset));
+                "--pset {}: the names of this launcher's jobs begin so; choose another", app.pset));
         }
-        app.pset = spec.pset;
-        app.agents = spec.agents;
-        app.first_rank = size;
-        if (spec.ranks) {
-            app.ranks = *spec.ranks;
-        } else if (options.apps.size() > 1) {
+        if (app.ranks == 0 && job.apps.size() > 1) {
             throw JobError(
-                fmt::format("with several programs each needs its -n; '{}' has none", spec.argv[0]));
-        } else {
-            app.ranks = per_node > 0 ? per_node * count : machine().count(Level::Core) * count;
+                fmt::format("with several programs each needs its -n; '{}' has none", app.argv[0]));
         }
+        if (app.ranks == 0) app.ranks = (per_node > 0 ? per_node : machine().count(Level::Core)) * count;
+        app.first_rank = size;
         size += app.ranks;
-        job.apps.push_back(std::move(app));
     }
     if (per_node > 0 && size > per_node * count) {
-        throw JobError(fmt::format("--map-by {} has room for {} ranks, not for {}", options.map.text,
-                                   per_node * count, size));
+        throw JobError(
+            fmt::format("--map-by {} has room for {} ranks, not for {}", job.map_by, per_node * count, size));
     }
-    if (options.input.target == InputPolicy::Target::One && options.input.rank >= size) {
-        throw JobError(fmt::format("--stdin {}: the ranks are 0 to {}", options.input.rank, size - 1));
+    if (job.input.target == InputPolicy::Target::One && job.input.rank >= size) {
+        throw JobError(fmt::format("--stdin {}: the ranks are 0 to {}", job.input.rank, size - 1));
     }
 
-    // So few ranks stand on the first nodes, not on some in between.
-    const uint32_t spread = std::min(count, size);
     std::vector<uint32_t> used(nodes.size(), 0);
-    job.places.resize(size);
+    job.places.assign(size, {});
     for (uint32_t a = 0; a < job.apps.size(); ++a) {
         const App& app = job.apps[a];
+        const std::vector<uint32_t> own = nodes_of(job, app);
         for (uint32_t rank = app.first_rank; rank < app.first_rank + app.ranks; ++rank) {
             Place& place = job.places[rank];
             place.app = a;
-            if (!options.apps[a].node_of.empty()) {
-                place.node = options.apps[a].node_of[rank - app.first_rank];
-            } else if (options.apps[a].nodes.empty()) {
-                place.node = numbers[node_of(rank, size, spread, options.map, per_node)];
+            if (!app.node_of.empty()) {
+                place.node = app.node_of[rank - app.first_rank];
+            } else if (own.empty()) {
+                // So few ranks stand on the first nodes, not on some in between.
+                place.node = node_of(rank, size, std::min(count, size), map, per_node);
             } else {
-                const std::vector<uint32_t>& own = options.apps[a].nodes;
                 const auto most = std::min(static_cast<uint32_t>(own.size()), app.ranks);
-                const uint32_t at = node_of(rank - app.first_rank, app.ranks, most, options.map, per_node);
+                const uint32_t at = node_of(rank - app.first_rank, app.ranks, most, map, per_node);
                 if (at >= own.size()) throw JobError("the nodes named have too few places for all ranks");
                 place.node = own[at];
             }
-            place.local_rank = used[place.node]++;
-            place.node_rank = place.local_rank;
-            if (options.bind.level != Level::None) {
-                place.cpus = machine().place(place.local_rank, options.map, options.bind);
-            }
+            place.local_rank = place.node_rank = used[place.node]++;
+            if (bind.level != Level::None) place.cpus = machine().place(place.local_rank, map, bind);
         }
     }
-    job.stops = stops_of(options, job);
-    if (options.no_oversubscribe) {
+    job.stops = {join(job, &StopPoints::on_exec), join(job, &StopPoints::in_init),
+                 join(job, &StopPoints::in_app)};
+    if (job.no_oversubscribe) {
         const uint32_t cores = machine().count(Level::Core);
         if (*std::max_element(used.begin(), used.end()) > cores)
             throw JobError(fmt::format("there are more ranks than the {} cores of a node", cores));
     }
-    return job;
 }
 
 }  // namespace muster::launcher

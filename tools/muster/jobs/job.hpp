@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job: its programs, its ranks, and the node, place and processors of each.
+// A job, in the one form that it has: the command line and the upcall spawn describe it, lay_out() places its
+// ranks, and it travels to the nodes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -9,27 +11,130 @@
 #include <utility>
 #include <vector>
 
-#include "tools/muster/command_line/options.hpp"
 #include "tools/muster/exchange/buffer.hpp"
 
 namespace muster::launcher {
+
+/// Some of the ranks of a job.
+struct RankChoice {
+    bool all = false;
+    std::vector<uint32_t> ranks;
+
+    static auto fields(auto& self) { return std::tie(self.all, self.ranks); }
+    bool any() const { return all || !ranks.empty(); }
+    bool means(uint32_t rank) const {
+        return all || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    }
+};
+
+/// Where processes wait for a debugger.
+struct StopPoints {
+    RankChoice on_exec;  ///< before the first instruction, stopped by a signal
+    RankChoice in_init;  ///< within PMIx_Init
+    RankChoice in_app;   ///< where the program itself sees fit
+    static auto fields(auto& self) { return std::tie(self.on_exec, self.in_init, self.in_app); }
+    bool any() const { return on_exec.any() || in_init.any() || in_app.any(); }
+};
+
+/// That a program is a debugger's daemon, and how many of it there are.
+struct DaemonPolicy {
+    bool daemon = false;
+    uint32_t per_node = 0;           ///< on each node that has a process of the target; 0: not said
+    uint32_t per_proc = 0;           ///< for each process of the target; 0: not said
+    std::optional<ProcName> target;  ///< the job, or the process
+    static auto fields(auto& self) {
+        return std::tie(self.daemon, self.per_node, self.per_proc, self.target);
+    }
+};
+
+/// What is started in place of a program.
+struct Agents {
+    std::string exec;  ///< gets the program's command line behind its own, and becomes the program
+    std::string fork;  ///< comes back as a tool, is told what to start, and starts it
+    static auto fields(auto& self) { return std::tie(self.exec, self.fork); }
+};
+
+struct OutputPolicy {
+    bool tag = false;   ///< "[job,rank]<stream>: " before each line
+    bool rank = false;  ///< "[rank]<stream>: "
+    bool timestamp = false;
+    bool merge = false;     ///< standard error goes where standard output goes
+    bool copy = true;       ///< with files: also to muster's own output
+    std::string directory;  ///< <directory>/<job>/rank.<N>/stdout and stderr
+    std::string file;       ///< <file>.<rank>.out and .err
+    static auto fields(auto& self) {
+        return std::tie(self.tag, self.rank, self.timestamp, self.merge, self.copy, self.directory,
+                        self.file);
+    }
+};
+
+/// Which ranks read muster's standard input.
+struct InputPolicy {
+    enum class Target : uint32_t { None, One, All };
+    Target target = Target::One;
+    unsigned rank = 0;
+    bool reads(uint32_t one) const { return target == Target::All || (target == Target::One && rank == one); }
+    static auto fields(auto& self) { return std::tie(self.target, self.rank); }
+};
+
+/// A change of one environment variable.
+struct EnvChange {
+    /// Add: only where it is not set. First: in front, and nowhere else.
+    enum class Kind : unsigned { Set, Add, Unset, Prepend, Append, First };
+    Kind kind = Kind::Set;
+    std::string name, value;
+    char separator = ':';
+    static auto fields(auto& self) { return std::tie(self.kind, self.name, self.value, self.separator); }
+};
+
+/// What is to be done about the job while it runs and when it ends.
+struct JobWishes {
+    bool notify_end = false;       ///< PMIX_EVENT_JOB_END
+    bool notify_events = false;    ///< its start, launch and end
+    bool notify_procs = false;     ///< the end of each process
+    bool notify_failures = false;  ///< the abnormal end of each process
+    bool log_end = false;          ///< the same four, written down (PMIx_Log)
+    bool log_events = false;
+    bool log_procs = false;
+    bool log_failures = false;
+    bool silent = false;             ///< no event of a normal end
+    bool separate = false;           ///< lives on when the job of its parent fails
+    bool report_separately = false;  ///< its failure does not count for muster's exit status
+    bool recoverable = false;        ///< lives on when a process fails
+    bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
+    uint32_t forward = 0;            ///< channels that a tool will ask for (PMIX_FWD_STDOUT and its like)
+    ProcName requestor;              ///< who is told
+    std::string log;                 ///< packed: where to it is written, and how; empty: standard error
+    static auto fields(auto& self) {
+        return std::tie(self.notify_end, self.notify_events, self.notify_procs, self.notify_failures,
+                        self.log_end, self.log_events, self.log_procs, self.log_failures, self.silent,
+                        self.separate, self.report_separately, self.recoverable, self.nonzero_is_fine,
+                        self.forward, self.requestor, self.log);
+    }
+};
 
 /// One program of a job; its ranks are `first_rank` and the `ranks` - 1 that follow.
 struct App {
     std::string program;  ///< the file to execute; empty: argv[0]
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> env;  ///< set over the launcher's own
-    std::string wdir;                                      ///< absolute
+    std::vector<EnvChange> env_changes;                    ///< made last, in order
+    std::string wdir;                                      ///< absolute, once it is laid out
     bool session_wdir = false;                             ///< the session's directory instead
     bool index_argv = false;                               ///< "-<rank>" is appended to argv[0]
-    std::vector<EnvChange> env_changes;                    ///< made last, in order
     std::string pset;                                      ///< empty: none
+    std::vector<std::string> hosts;                        ///< names of the nodes to use; empty: all
+    std::string hostfile;                                  ///< a file of such names
+    StopPoints stops;
+    DaemonPolicy daemons;
     Agents agents;
+    uint32_t ranks = 0;  ///< 0: as many as there is room for, until it is laid out
     uint32_t first_rank = 0;
-    uint32_t ranks = 0;
+    std::vector<uint32_t> node_of;  ///< of each rank, where the launcher has fixed that; does not travel
     static auto fields(auto& self) {
-        return std::tie(self.program, self.argv, self.env, self.wdir, self.session_wdir, self.index_argv,
-                        self.env_changes, self.pset, self.agents, self.first_rank, self.ranks);
+        return std::tie(self.program, self.argv, self.env, self.env_changes, self.wdir, self.session_wdir,
+                        self.index_argv, self.pset, self.hosts, self.hostfile, self.stops, self.daemons,
+                        self.agents, self.ranks, self.first_rank);
     }
 };
 
@@ -46,29 +151,43 @@ struct Place {
 };
 
 struct Job {
+    // As described.
+    std::vector<App> apps;
+    std::string map_by = "slot", bind_to = "none";  ///< as --map-by and --bind-to take them
+    uint32_t cpus_per_proc = 0;                     ///< 0: as map_by says
+    bool no_oversubscribe = false;                  ///< at most one rank a core of a node
+    bool not_on_head = false;                       ///< nothing on the first node
+    InputPolicy input;
+    OutputPolicy output;
+    JobWishes wishes;
+    uint32_t spawn_seconds = 0;      ///< to start it; 0: no limit
+    uint32_t job_seconds = 0;        ///< to run it; 0: no limit
+    std::optional<ProcName> parent;  ///< the process that spawned it
+    std::string attributes;          ///< more job data (packed pmix_info_t)
+    std::string allocation;          ///< attributes for the scheduler (packed); empty: it is not asked
+    bool needs_allocation = false;   ///< does not start without
+    // As laid out and launched.
     uint32_t number = 1;
     std::string nspace;
-    std::vector<App> apps;
-    std::vector<Place> places;       ///< by rank
     std::vector<std::string> nodes;  ///< host names of all nodes that there are, by number
-    std::string map_by, bind_to;     ///< as given, for those who ask
-    InputPolicy input;
-    bool merge_output = false;
+    std::vector<Place> places;       ///< by rank
+    StopPoints stops;                ///< of all programs together
     uint32_t offset = 0;             ///< processes of the jobs before this one
-    std::optional<ProcName> parent;  ///< who spawned it
     std::string setup;               ///< what the first node's server gathered for all (packed)
-    std::string attributes;          ///< more job data (packed pmix_info_t), as the spawner gave it
-    StopPoints stops;
-    bool debugger = false;           ///< debugger daemons: they do not count among the other processes
-    std::optional<ProcName> target;  ///< of debugger daemons
 
     static auto fields(auto& self) {
-        return std::tie(self.number, self.nspace, self.nodes, self.apps, self.places, self.map_by,
-                        self.bind_to, self.input, self.merge_output, self.offset, self.parent, self.setup,
-                        self.attributes, self.stops, self.debugger, self.target);
+        return std::tie(self.apps, self.map_by, self.bind_to, self.cpus_per_proc, self.no_oversubscribe,
+                        self.not_on_head, self.input, self.output, self.wishes, self.spawn_seconds,
+                        self.job_seconds, self.parent, self.attributes, self.allocation,
+                        self.needs_allocation, self.number, self.nspace, self.nodes, self.places, self.stops,
+                        self.offset, self.setup);
     }
 
     uint32_t size() const { return static_cast<uint32_t>(places.size()); }
+    /// Whether these are debugger daemons, which do not count among the other processes.
+    bool debugger() const { return !apps.empty() && apps[0].daemons.daemon; }
+    /// The job or process that debugger daemons are there for.
+    std::optional<ProcName> target() const;
     /// Ranks on a node, in order.
     std::vector<uint32_t> ranks_on(uint32_t node) const;
     /// The nodes that have ranks, in order.
@@ -103,8 +222,14 @@ std::vector<std::string> node_names(unsigned nodes, const std::string& hostname)
 /// (LAUNCHER@NUMBER), now or later.
 bool collides_with_jobs(const std::string& set, const std::string& nspace);
 
-/// Lays the programs out over `usable` of the nodes (empty: over all). Throws JobError.
-Job make_job(const Options& options, const std::string& nspace, const std::vector<std::string>& nodes,
-             const std::vector<uint32_t>& usable = {});
+/// Gives the job its name and its ranks their places on the nodes. Throws JobError, or std::runtime_error for
+/// a policy that is none.
+void lay_out(Job& job, const std::string& nspace, const std::vector<std::string>& nodes);
+
+/// Key of ours in the job data of debugger daemons: the event (pmix_status_t) that lets their targets go on.
+inline constexpr const char* kReleaseKey = "muster.debug.release";
+
+/// PMIX_BREAKPOINT of a process that waits before its first instruction.
+inline constexpr const char* kExecBreakpoint = "exec";
 
 }  // namespace muster::launcher

@@ -152,13 +152,13 @@ void add_choice(InfoList& info, const char* key, const RankChoice& choice) {
 void add_debugging(InfoList& info, const Job& job) {
     add_choice(info, PMIX_DEBUG_STOP_IN_INIT, job.stops.in_init);
     add_choice(info, PMIX_DEBUG_STOP_IN_APP, job.stops.in_app);
-    if (!job.debugger) return;
+    if (!job.debugger()) return;
     info.flag(PMIX_DEBUGGER_DAEMONS, true);
     const pmix_status_t release = PMIX_DEBUGGER_RELEASE;
     info.add(kReleaseKey, &release, PMIX_STATUS);
-    if (!job.target) return;
-    pmix_proc_t target;
-    PMIX_LOAD_PROCID(&target, job.target->nspace.c_str(), job.target->rank);
+    const std::optional<ProcName> name = job.target();
+    if (!name) return;
+    const pmix_proc_t target = to_pmix(*name);
     info.add(PMIX_DEBUG_TARGET, &target, PMIX_PROC);
 }
 

@@ -10,7 +10,7 @@ namespace muster::launcher {
 JobRecord& JobTable::add(Job job) {
     auto record = std::make_unique<JobRecord>();
     job.number = next_++;
-    if (!job.debugger) {
+    if (!job.debugger()) {
         job.offset = processes_;
         processes_ += job.size();
         if (on_node_.size() < job.nodes.size()) on_node_.resize(job.nodes.size(), 0);

@@ -30,32 +30,6 @@ struct RankState {
     int status = 0;  ///< as of waitpid, once it has ended
 };
 
-/// What a spawn asks for beyond the job itself.
-struct JobWishes {
-    bool notify_end = false;       ///< PMIX_EVENT_JOB_END
-    bool notify_events = false;    ///< its start, launch and end
-    bool notify_procs = false;     ///< the end of each process
-    bool notify_failures = false;  ///< the abnormal end of each process
-    bool log_end = false;          ///< the same four, written down (PMIx_Log)
-    bool log_events = false;
-    bool log_procs = false;
-    bool log_failures = false;
-    bool silent = false;             ///< no event of a normal end
-    bool separate = false;           ///< lives on when the job of its parent fails
-    bool report_separately = false;  ///< its failure does not count for muster's exit status
-    bool recoverable = false;        ///< lives on when a process fails
-    bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
-    uint32_t forward = 0;            ///< channels that a tool will ask for (PMIX_FWD_STDOUT and its like)
-    ProcName requestor;              ///< who is told
-    std::string log;                 ///< packed: where to it is written, and how; empty: standard error
-    static auto fields(auto& self) {
-        return std::tie(self.notify_end, self.notify_events, self.notify_procs, self.notify_failures,
-                        self.log_end, self.log_events, self.log_procs, self.log_failures, self.silent,
-                        self.separate, self.report_separately, self.recoverable, self.nonzero_is_fine,
-                        self.forward, self.requestor, self.log);
-    }
-};
-
 /// A job, as long as muster runs.
 struct JobRecord {
     enum class State {
@@ -68,12 +42,11 @@ struct JobRecord {
     Job job;
     State state = State::Registering;
     std::vector<RankState> ranks;
-    uint32_t ranks_left = 0;        ///< not ended
-    uint32_t ranks_to_start = 0;    ///< neither started nor given up
-    std::set<uint32_t> nodes_left;  ///< that have yet to register it
-    std::optional<int> failure;     ///< exit status of its first failure
-    int32_t term_status = 0;        ///< how it ended: a status of PMIx
-    JobWishes wishes;
+    uint32_t ranks_left = 0;              ///< not ended
+    uint32_t ranks_to_start = 0;          ///< neither started nor given up
+    std::set<uint32_t> nodes_left;        ///< that have yet to register it
+    std::optional<int> failure;           ///< exit status of its first failure
+    int32_t term_status = 0;              ///< how it ended: a status of PMIx
     std::optional<uint32_t> failed_rank;  ///< the first that failed
     std::optional<int> first_status;      ///< of a job that can recover: what its first failure would give
     uint32_t ranks_failed = 0;            ///< of such a job

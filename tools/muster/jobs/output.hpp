@@ -10,8 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/muster/command_line/options.hpp"
-#include "tools/muster/exchange/buffer.hpp"
+#include "tools/muster/jobs/job.hpp"
 #include "tools/muster/loop.hpp"
 
 namespace muster::launcher {

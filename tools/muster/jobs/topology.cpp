@@ -5,7 +5,13 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
 #include "tools/muster/jobs/job.hpp"
+#include "tools/muster/jobs/words.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -31,7 +37,80 @@ hwloc_obj_type_t type_of(Level level) {
     }
 }
 
+std::optional<Level> level_of(const std::string& name) {
+    static constexpr std::array<std::pair<std::string_view, Level>, 12> kLevels = {{
+        {"none", Level::None},
+        {"slot", Level::Slot},
+        {"node", Level::Node},
+        {"hwthread", Level::Hwthread},
+        {"core", Level::Core},
+        {"l1cache", Level::L1},
+        {"l2cache", Level::L2},
+        {"l3cache", Level::L3},
+        {"numa", Level::Numa},
+        {"package", Level::Package},
+        {"socket", Level::Package},
+        {"board", Level::Node},
+    }};
+    for (const auto& [text, level] : kLevels) {
+        if (text == name) return level;
+    }
+    return std::nullopt;
+}
+
+constexpr std::string_view kObjects = "hwthread, core, l1cache, l2cache, l3cache, numa, package (or socket)";
+
 }  // namespace
+
+MapPolicy read_map_policy(const std::string& given) {
+    MapPolicy policy;
+    policy.text = given;
+    std::vector<std::string> parts = split(lower(given), ':');
+    size_t modifiers = 1;
+    if (parts[0] == "ppr") {
+        if (parts.size() < 3)
+            throw std::runtime_error("--map-by ppr is written ppr:N:node (or another level)");
+        policy.per_resource = read_number(parts[1], "--map-by ppr", 1, kMostRanks);
+        parts[0] = parts[2];
+        modifiers = 3;
+    }
+    if (!parts[0].empty()) {
+        const std::optional<Level> level = level_of(parts[0]);
+        if (!level || *level == Level::None) {
+            throw std::runtime_error(
+                fmt::format("--map-by '{}': valid are slot, node, {}, and ppr:N:LEVEL", given, kObjects));
+        }
+        policy.level = *level;
+    }
+    for (size_t i = modifiers; i < parts.size(); ++i) {
+        if (parts[i].starts_with("pe=")) {
+            policy.cpus = read_number(std::string_view(parts[i]).substr(3), "--map-by :PE", 1, kMostRanks);
+        } else if (parts[i] != "oversubscribe") {  // which is always allowed
+            throw std::runtime_error(
+                fmt::format("--map-by modifier '{}': valid are PE=N and OVERSUBSCRIBE", parts[i]));
+        }
+    }
+    return policy;
+}
+
+BindPolicy read_bind_policy(const std::string& given) {
+    BindPolicy policy;
+    policy.text = given;
+    const std::vector<std::string> parts = split(lower(given), ':');
+    const std::optional<Level> level = level_of(parts[0]);
+    if (!level || *level == Level::Slot || *level == Level::Node) {
+        throw std::runtime_error(fmt::format("--bind-to '{}': valid are none, {}", given, kObjects));
+    }
+    policy.level = *level;
+    for (size_t i = 1; i < parts.size(); ++i) {
+        if (parts[i] != "overload-allowed") {
+            throw std::runtime_error(
+                fmt::format("--bind-to modifier '{}': valid is overload-allowed", parts[i]));
+        }
+        policy.overload = true;
+    }
+    return policy;
+}
 
 struct Topology::Impl {
     hwloc_topology_t topology = nullptr;

@@ -1,13 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the launcher asks of this machine's topology (hwloc): counts of objects, and the processors of a rank.
+// Policies of placing ranks, and this machine's topology (hwloc): counts of objects, and the processors of a
+// rank.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "tools/muster/command_line/options.hpp"
-
 namespace muster::launcher {
+
+/// Levels of the machine's topology that ranks are mapped by or bound to.
+enum class Level { None, Slot, Node, Hwthread, Core, L1, L2, L3, Numa, Package };
+
+struct MapPolicy {
+    Level level = Level::Slot;
+    unsigned per_resource = 0;  ///< ppr:N:<level>; 0 when not given
+    unsigned cpus = 1;          ///< PE=N: units of the binding level a rank gets
+    std::string text = "slot";  ///< as given
+};
+
+struct BindPolicy {
+    Level level = Level::None;
+    bool overload = false;  ///< more ranks than units may share them
+    std::string text = "none";
+};
+
+/// The policies as the command line writes them ("core:PE=2", "ppr:2:node", "none"). Throw
+/// std::runtime_error with a sentence.
+MapPolicy read_map_policy(const std::string& text);
+BindPolicy read_bind_policy(const std::string& text);
 
 class Topology {
   public:

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "tools/muster/host/attributes.hpp"
+#include "tools/muster/jobs/words.hpp"
 #include "tools/muster/nodes/environment.hpp"
 
 namespace muster::launcher {
@@ -57,11 +58,10 @@ std::string register_agents(const Job& job, uint32_t node, const JobDirs& dirs,
     Job agents = job;
     agents.nspace = agents_nspace(job);
     agents.stops = {};
-    agents.debugger = true;
-    agents.target = {job.nspace, PMIX_RANK_WILDCARD};
     for (App& app : agents.apps) {
         app.argv = words_of(app.agents.fork);
         app.pset.clear();
+        app.daemons = {true, 0, 0, ProcName{job.nspace, PMIX_RANK_WILDCARD}};
     }
     InfoList info = job_data(agents, node, dirs, server_nspace);
     for (const auto& [rank, spec] : programs) {

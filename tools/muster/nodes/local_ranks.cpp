@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "tools/muster/host/attributes.hpp"
+#include "tools/muster/jobs/words.hpp"
 #include "tools/muster/nodes/environment.hpp"
 #include "tools/muster/nodes/fork_agents.hpp"
 #include "tools/muster/nodes/process.hpp"
@@ -217,9 +218,8 @@ bool LocalRanks::describe(const LocalJob& local, const Rank& rank, ProcessSpec& 
     }
     spec.wdir = rank.app->session_wdir ? local.dirs.session : rank.app->wdir;
     spec.cpus = job.places[rank.id.rank].cpus;
-    spec.merge_stderr = job.merge_output;
-    spec.with_stdin = job.input.target == InputPolicy::Target::All ||
-                      (job.input.target == InputPolicy::Target::One && job.input.rank == rank.id.rank);
+    spec.merge_stderr = job.output.merge;
+    spec.with_stdin = job.input.reads(rank.id.rank);
     spec.stop_on_exec = job.stops.on_exec.means(rank.id.rank);
 
     const pmix_proc_t proc = to_pmix({job.nspace, rank.id.rank});

@@ -85,7 +85,7 @@ Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code) {
     Notice notice;
     notice.code = code;
     notice.source = hub.launcher;
-    notice.targets = {job.wishes.requestor};
+    notice.targets = {job.job.wishes.requestor};
     notice.non_default = true;
     notice.affected = ProcName{job.job.nspace, PMIX_RANK_WILDCARD};
     notice.nspace = job.job.nspace;
@@ -97,18 +97,18 @@ Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code) {
 void Announcer::report(const JobRecord& job, const Notice& notice, bool notify, bool log) {
     if (notify) announce(notice);
     // The first node has a server, whose channels write it.
-    if (log) hub_.tell(0, Topic::Log, pack(line_of(notice), notice.time, job.wishes.log));
+    if (log) hub_.tell(0, Topic::Log, pack(line_of(notice), notice.time, job.job.wishes.log));
 }
 
 void Announcer::job_started(JobRecord& job) {
     for (const int32_t code : {PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE})
-        report(job, about(job, code), job.wishes.notify_events, job.wishes.log_events);
+        report(job, about(job, code), job.job.wishes.notify_events, job.job.wishes.log_events);
 }
 
 void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
     const RankState& state = job.ranks[rank];
     const int32_t code = end_code(state);
-    const JobWishes& wishes = job.wishes;
+    const JobWishes& wishes = job.job.wishes;
     const ProcName name{job.job.nspace, rank};
     if (state.started) {
         const bool failed = code != PMIX_SUCCESS;
@@ -139,7 +139,7 @@ void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
 }
 
 void Announcer::job_ended(JobRecord& job) {
-    const JobWishes& wishes = job.wishes;
+    const JobWishes& wishes = job.job.wishes;
     Notice notice = about(job, PMIX_EVENT_JOB_END);
     notice.job_status = job.term_status;
     notice.exit_code = 0;

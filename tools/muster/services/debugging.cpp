@@ -30,9 +30,10 @@ void Debugging::told(uint32_t, Buffer& in) {
     const Job& job = record->job;
     // The requestor, and the debugger's daemons that are there.
     std::vector<ProcName> whom;
-    if (!record->wishes.requestor.nspace.empty()) whom.push_back(record->wishes.requestor);
+    if (!record->job.wishes.requestor.nspace.empty()) whom.push_back(record->job.wishes.requestor);
     for (const auto& [number, other] : hub_.jobs.all()) {
-        if (other->job.target && other->job.target->nspace == job.nspace && !other->ended())
+        if (other->job.debugger() && other->job.target().value_or(ProcName()).nspace == job.nspace &&
+            !other->ended())
             whom.push_back({other->job.nspace, PMIX_RANK_WILDCARD});
     }
     const RankChoice& choice = choice_of(job.stops, place);
@@ -57,7 +58,8 @@ void Debugging::ready(const JobRecord& job, const std::string& place, std::optio
 
 /// Daemons that come when their targets wait already are told so.
 void Debugging::job_started(JobRecord& job) {
-    const JobRecord* target = job.job.target ? hub_.jobs.find(job.job.target->nspace) : nullptr;
+    const std::optional<ProcName> name = job.job.target();
+    const JobRecord* target = name ? hub_.jobs.find(name->nspace) : nullptr;
     if (target == nullptr) return;
     const auto found = waiting_.find(target->job.number);
     if (found == waiting_.end()) return;

@@ -64,7 +64,7 @@ void Forwards::pull(Asker asker, Buffer& in, bool stop) {
 /// Keeps the output for the tool that has spawned the job, if that will ask for it.
 bool Forwards::hold(const JobRecord& job, uint32_t node, ProcId proc, uint32_t channel,
                     std::string_view bytes) {
-    if ((job.wishes.forward & channel) == 0) return false;
+    if ((job.job.wishes.forward & channel) == 0) return false;
     Held& held = held_[proc.job];
     if (!held.limit) held.limit = hub_.loop.after(kHeld, [this, number = proc.job] { release(number); });
     held.pieces.push_back({node, proc, channel, std::string(bytes)});
@@ -73,7 +73,7 @@ bool Forwards::hold(const JobRecord& job, uint32_t node, ProcId proc, uint32_t c
 
 /// From here on output of the job goes where it is wanted now.
 void Forwards::release(uint32_t job) {
-    if (JobRecord* record = hub_.jobs.find(job)) record->wishes.forward = 0;
+    if (JobRecord* record = hub_.jobs.find(job)) record->job.wishes.forward = 0;
     const auto found = held_.find(job);
     if (found == held_.end()) return;
     const Held held = std::move(found->second);
@@ -156,9 +156,7 @@ void Forwards::push(Asker asker, Buffer& in) {
         const InputPolicy& input = record->job.input;
         bool any = false;
         for (uint32_t rank = 0; rank < record->ranks.size(); ++rank) {
-            const bool open = input.target == InputPolicy::Target::All ||
-                              (input.target == InputPolicy::Target::One && input.rank == rank);
-            if (!open || (target.rank != PMIX_RANK_WILDCARD && target.rank != rank)) continue;
+            if (!input.reads(rank) || (target.rank != PMIX_RANK_WILDCARD && target.rank != rank)) continue;
             any = true;
             if (!record->ranks[rank].ended) ranks.push_back({record->job.number, rank});
         }

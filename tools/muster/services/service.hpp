@@ -47,7 +47,7 @@ struct Hub {
     /// Takes in a job, has the nodes register and start it. `launched` is called once: when all of its ranks
     /// have been started, or with the reason why not.
     using Launched = std::function<void(JobRecord& job, int32_t status, const std::string& why)>;
-    std::function<JobRecord&(Job job, const OutputPolicy& output, Launched launched)> launch;
+    std::function<JobRecord&(Job job, Launched launched)> launch;
     /// Ends a whole job by command, at once or politely; `term_status` says how it ended.
     std::function<void(JobRecord& job, int32_t term_status, bool at_once)> end_job;
     /// Shows output of a process as the job's; `node` hears that it was taken, unless nothing is there.

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "tools/muster/services/service.hpp"
-#include "tools/muster/services/spawn_request.hpp"
 
 namespace muster::launcher {
 
@@ -24,7 +23,7 @@ class Spawner final : public Service {
     /// A spawn under way: the application, and then the debugger daemons that come with it.
     struct Spawn {
         Asker asker;
-        SpawnRequest request;
+        Job job;                 ///< as described: of all programs
         std::string nspace;      ///< of the first job
         std::string allocation;  ///< the scheduler's name for what it gave
     };
@@ -33,10 +32,8 @@ class Spawner final : public Service {
     void release(const std::string& allocation);
     void start(const std::shared_ptr<Spawn>& spawn, bool daemons);
     void finish(const std::shared_ptr<Spawn>& spawn, int32_t status);
-    Job lay_out(const SpawnRequest& request, bool daemons, const Job* started);
-    std::vector<uint32_t> daemon_nodes(const DaemonPolicy& policy, const AppSpec& app,
-                                       const Job* target) const;
-    std::vector<uint32_t> nodes_of(const SpawnRequest& request, const AppSpec& app);
+    Job part_of(const Job& request, bool daemons, const Job* started);
+    std::vector<uint32_t> daemon_nodes(const App& app, const Job* target) const;
 
     std::map<uint32_t, Watch> limits_;             ///< of jobs that may only run for a time
     std::map<uint32_t, std::string> allocations_;  ///< of jobs
