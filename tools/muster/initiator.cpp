@@ -11,9 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tools/muster/host/attributes.hpp"
-#include "tools/muster/host/directives.hpp"
-#include "tools/muster/jobs/job_data.hpp"
+#include "tools/muster/exchange/attributes.hpp"
+#include "tools/muster/host/spawn.hpp"
 
 namespace muster::launcher {
 namespace {

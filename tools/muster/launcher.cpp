@@ -20,9 +20,9 @@
 
 #include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/jobs/words.hpp"
+#include "tools/muster/nodes/environment.hpp"
 #include "tools/muster/nodes/node.hpp"
 #include "tools/muster/nodes/process.hpp"
-#include "tools/muster/nodes/session_dir.hpp"
 #include "tools/muster/services/forwards.hpp"
 
 namespace muster::launcher {

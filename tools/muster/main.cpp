@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/muster/command_line/attach.hpp"
 #include "tools/muster/command_line/tool_commands.hpp"
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/nodes/node.hpp"

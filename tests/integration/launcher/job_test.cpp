@@ -72,6 +72,10 @@ TEST(LauncherJob, WhatDoesNotFitIsRefused) {
     Job input = job_of(2);
     input.input.rank = 2;
     EXPECT_THROW(laid_out(input, 1), JobError);
+    EXPECT_THROW(laid_out(job_of(0xffffffff), 1), JobError);
+    Job wide = job_of(0x55555556);
+    wide.apps.resize(3, wide.apps[0]);  // together so many that the count wraps
+    EXPECT_THROW(laid_out(wide, 1), JobError);
     Job several = job_of(2);
     several.apps.push_back({});
     several.apps[1].argv = {"other"};

@@ -152,12 +152,12 @@ TEST_F(DirectoryTest, DamagedQuestionsAreAnsweredWithAnError) {
 }
 
 /// Ranks 0 and 1 of the job are on node 0, 2 and 3 on node 1.
-class CollectivesTest : public WithLibrary {
+class LauncherCollectives : public WithLibrary {
   protected:
     void SetUp() override { host.jobs.add(job_of(4, 2)); }
     /// A node gives its part; the number of the question.
     uint64_t add(uint32_t node, const std::vector<ProcName>& procs) {
-        Buffer body = pack(Collectives::Request{{}, procs, 0, "x"});
+        Buffer body = pack(Collectives::Request{{}, procs, 0}, "x");
         fences.asked({node, next}, body);
         return next++;
     }
@@ -178,7 +178,7 @@ class CollectivesTest : public WithLibrary {
     const std::vector<ProcName> all = {{"job", PMIX_RANK_WILDCARD}};
 };
 
-TEST_F(CollectivesTest, SRV_71_ends_when_each_node_with_a_member_has_given_its_part) {
+TEST_F(LauncherCollectives, SRV_71_ends_when_each_node_with_a_member_has_given_its_part) {
     const uint64_t first = add(0, all);
     const uint64_t second = add(0, all);
     EXPECT_EQ(done, 0u);
@@ -193,7 +193,7 @@ TEST_F(CollectivesTest, SRV_71_ends_when_each_node_with_a_member_has_given_its_p
     EXPECT_EQ(done, 2u);
 }
 
-TEST_F(CollectivesTest, AMemberThatEndsBeforeItsPartFailsIt) {
+TEST_F(LauncherCollectives, AMemberThatEndsBeforeItsPartFailsIt) {
     const uint64_t first = add(0, {{"job", 0}, {"job", 3}});
     end(2);  // not a member
     EXPECT_EQ(answer(first), 1);
@@ -203,13 +203,13 @@ TEST_F(CollectivesTest, AMemberThatEndsBeforeItsPartFailsIt) {
     EXPECT_EQ(answer(add(0, {{"job", 0}, {"job", 3}})), PMIX_ERR_LOST_CONNECTION);
 }
 
-TEST_F(CollectivesTest, ANodeThatIsGoneFailsThem) {
+TEST_F(LauncherCollectives, ANodeThatIsGoneFailsThem) {
     const uint64_t first = add(0, all);
     fences.node_gone(1);
     EXPECT_EQ(answer(first), PMIX_ERR_LOST_CONNECTION);
 }
 
-TEST_F(CollectivesTest, WhatMakesNoSenseIsRefused) {
+TEST_F(LauncherCollectives, WhatMakesNoSenseIsRefused) {
     EXPECT_EQ(answer(add(0, {{"nobody", 0}})), PMIX_ERR_INVALID_NAMESPACE);
     EXPECT_EQ(answer(add(0, {{"job", 4}})), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(answer(add(1, {{"job", 0}})), PMIX_ERR_BAD_PARAM);  // has no member there
@@ -385,6 +385,7 @@ TEST_F(LauncherBodies, AJobTravelsWhole) {
     job.setup = std::string("\0\1", 2);
     const Job read = expect_whole(job);
     EXPECT_TRUE(read.consistent());
+    EXPECT_FALSE(Job().consistent());
     EXPECT_EQ(read.parent, job.parent);
     EXPECT_EQ(read.places[4].cpus, job.places[4].cpus);
     // A place that does not exist.

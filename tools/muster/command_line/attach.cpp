@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The job at another muster: see attach.hpp. Public API only. The library's thread writes output and notes
 // what happens; the main thread waits for that and for signals.
-#include "tools/muster/command_line/attach.hpp"
+#include "tools/muster/command_line/tool_commands.hpp"
 
 #include <fmt/format.h>
 #include <pmix_tool.h>
@@ -22,8 +22,7 @@
 #include <stdexcept>
 
 #include "tools/muster/command_line/connection.hpp"
-#include "tools/muster/host/attributes.hpp"
-#include "tools/muster/jobs/job_data.hpp"
+#include "tools/muster/exchange/attributes.hpp"
 #include "tools/muster/nodes/process.hpp"
 
 namespace muster::launcher {

@@ -6,13 +6,13 @@
 #include <pmix/muster.h>
 #include <pmix_tool.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
-#include "tools/muster/host/attributes.hpp"
-#include "tools/muster/jobs/job_data.hpp"
+#include "tools/muster/exchange/attributes.hpp"
 
 namespace muster::launcher {
 

@@ -14,8 +14,7 @@
 
 #include "tools/muster/command_line/connection.hpp"
 #include "tools/muster/command_line/top.hpp"
-#include "tools/muster/host/attributes.hpp"
-#include "tools/muster/jobs/job_data.hpp"
+#include "tools/muster/exchange/attributes.hpp"
 
 namespace muster::launcher {
 namespace {

@@ -7,10 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "tools/muster/command_line/options.hpp"
+
 namespace muster::launcher {
 
 /// Runs "ps ...", "top ..." or "kill ..." and gives the exit status: 0, 1 when it failed, 2 for wrong
 /// arguments. Nothing when the arguments begin with none of these.
 std::optional<int> run_tool_command(const std::vector<std::string>& arguments);
+
+/// Runs the job of `options` at a muster that runs already (`muster --attach`): this process is a tool, which
+/// spawns the job there, brings input and output, passes signals on, and ends as the job does. Blocking, on
+/// the main thread, which must be the only one; signals are blocked from here on. The exit status, as
+/// Launcher::run's. Throws std::runtime_error with a sentence where the server cannot be reached.
+int run_attached(const Options& options);
 
 }  // namespace muster::launcher

@@ -22,8 +22,7 @@
 #include <stdexcept>
 
 #include "tools/muster/command_line/connection.hpp"
-#include "tools/muster/host/attributes.hpp"
-#include "tools/muster/jobs/job_data.hpp"
+#include "tools/muster/exchange/attributes.hpp"
 
 namespace muster::launcher {
 namespace {

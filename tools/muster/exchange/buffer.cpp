@@ -24,6 +24,12 @@ Buffer::Buffer(std::string_view bytes) {
     if (PMIx_Data_embed(&buffer_, &object) != PMIX_SUCCESS) throw std::bad_alloc();
 }
 
+Buffer::Buffer(Bytes bytes) noexcept {
+    pmix_byte_object_t object{nullptr, bytes.size()};
+    object.bytes = bytes.release();
+    PMIx_Data_load(&buffer_, &object);
+}
+
 std::string_view Buffer::rest() const {
     if (buffer_.base_ptr == nullptr) return {};
     return {buffer_.unpack_ptr,
@@ -59,11 +65,10 @@ void Buffer::get_item(void* value, pmix_data_type_t type) {
     ok_ = ok_ && PMIx_Data_unpack(nullptr, &buffer_, value, &one, type) == PMIX_SUCCESS && one == 1;
 }
 
-void Buffer::get_text(std::string& text) {
+Bytes Buffer::get_bytes() {
     pmix_byte_object_t object{};
     get_item(&object, PMIX_BYTE_OBJECT);
-    text.assign(object.bytes != nullptr ? object.bytes : "", object.bytes != nullptr ? object.size : 0);
-    free(object.bytes);
+    return {object.bytes, object.bytes != nullptr ? object.size : 0};
 }
 
 uint32_t Buffer::get_count() {
@@ -71,28 +76,6 @@ uint32_t Buffer::get_count() {
     get(count);
     ok_ = ok_ && count <= rest().size();
     return count;
-}
-
-std::string packed(const void* elements, size_t count, pmix_data_type_t type) {
-    if (count == 0 || elements == nullptr) return {};
-    Buffer buffer;
-    buffer.pack_array(elements, count, type);
-    return buffer.ok() ? std::string(buffer.rest()) : std::string();
-}
-
-UnpackedInfo::UnpackedInfo(std::string_view bytes) : ok_(bytes.empty()) {
-    Buffer buffer(bytes);
-    uint64_t number = 0;
-    if (ok_ || !buffer.unpack(number) || number > buffer.rest().size() || number > INT32_MAX) return;
-    data_ = static_cast<pmix_info_t*>(calloc(number, sizeof(pmix_info_t)));
-    size_ = data_ != nullptr ? buffer.unpack_array(data_, number, PMIX_INFO) : 0;
-    ok_ = buffer.ok() && size_ == number;
-}
-
-UnpackedInfo::~UnpackedInfo() {
-    for (size_t i = 0; i < size_; ++i)
-        PMIX_INFO_DESTRUCT(&data_[i]);
-    free(data_);
 }
 
 }  // namespace muster::launcher

@@ -6,6 +6,8 @@
 #include <pmix.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +36,24 @@ struct ProcName {
     auto operator<=>(const ProcName&) const = default;
 };
 
+/// A block of bytes that malloc() gave: large data that is unpacked and passed on without another copy.
+class Bytes {
+  public:
+    Bytes() = default;
+    Bytes(char* data, size_t size) : data_(data), size_(size) {}
+    operator std::string_view() const { return {data_.get(), size_}; }
+    size_t size() const { return size_; }
+    /// The block, which is the caller's to free().
+    char* release() { return data_.release(); }
+
+  private:
+    struct Free {
+        void operator()(char* data) const { free(data); }
+    };
+    std::unique_ptr<char, Free> data_;
+    size_t size_ = 0;
+};
+
 ProcName name_of(const pmix_proc_t& proc);
 pmix_proc_t to_pmix(const ProcName& name);
 
@@ -42,6 +62,8 @@ class Buffer {
     Buffer() = default;
     /// Holds a copy of `bytes`, to be unpacked.
     explicit Buffer(std::string_view bytes);
+    /// Holds `bytes`, to be unpacked.
+    explicit Buffer(Bytes bytes) noexcept;
     Buffer(const Buffer& other) : Buffer(other.rest()) { ok_ = other.ok_; }
     Buffer(Buffer&& other) noexcept : buffer_(std::exchange(other.buffer_, {})), ok_(other.ok_) {}
     Buffer& operator=(Buffer other) noexcept {
@@ -51,8 +73,8 @@ class Buffer {
     }
     ~Buffer() { PMIx_Data_buffer_destruct(&buffer_); }
 
-    /// Appends values: numbers, texts, names of processes, structs with `fields`, and optionals, pairs and
-    /// ranges of these.
+    /// Appends values: numbers, texts, bytes, names of processes, structs with `fields`, and optionals, pairs
+    /// and ranges of these.
     template <typename... T>
     Buffer& pack(const T&... values) {
         (put(values), ...);
@@ -114,8 +136,10 @@ class Buffer {
             value = static_cast<T>(number);
         } else if constexpr (std::is_integral_v<T>) {
             get_item(&value, kType<T>);
+        } else if constexpr (std::is_same_v<T, Bytes>) {
+            value = get_bytes();
         } else if constexpr (std::is_same_v<T, std::string>) {
-            get_text(value);
+            value = std::string_view(get_bytes());
         } else if constexpr (std::is_same_v<T, ProcName>) {
             pmix_proc_t proc{};
             get_item(&proc, PMIX_PROC);
@@ -142,7 +166,7 @@ class Buffer {
     void put_item(const void* value, pmix_data_type_t type);
     void put_text(std::string_view text);
     void get_item(void* value, pmix_data_type_t type);
-    void get_text(std::string& text);
+    Bytes get_bytes();
     /// A number of elements, each of which takes at least a byte.
     uint32_t get_count();
 
@@ -155,25 +179,5 @@ template <typename... T>
 Buffer pack(const T&... values) {
     return std::move(Buffer().pack(values...));
 }
-
-/// PMIx elements in packed form, for another node's library.
-std::string packed(const void* elements, size_t count, pmix_data_type_t type);
-
-/// Attributes that were read from such bytes; frees them.
-class UnpackedInfo {
-  public:
-    explicit UnpackedInfo(std::string_view bytes);
-    ~UnpackedInfo();
-    UnpackedInfo(const UnpackedInfo&) = delete;
-    UnpackedInfo& operator=(const UnpackedInfo&) = delete;
-    bool ok() const { return ok_; }
-    pmix_info_t* data() { return data_; }
-    size_t size() const { return size_; }
-
-  private:
-    pmix_info_t* data_ = nullptr;
-    size_t size_ = 0;
-    bool ok_ = false;
-};
 
 }  // namespace muster::launcher

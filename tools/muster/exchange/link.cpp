@@ -7,9 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace muster::launcher {
@@ -128,27 +130,38 @@ void Link::flush() {
 }
 
 void Link::read_some() {
-    // Of all links of a thread. To make room in `in_` first would fill it with zeros, each time.
-    thread_local const auto read = std::make_unique_for_overwrite<char[]>(kReadSize);
-    const ssize_t n = recv(fd_, read.get(), kReadSize, 0);
-    if (n > 0) in_.append(read.get(), static_cast<size_t>(n));
+    // Of all links of a thread.
+    thread_local const auto scratch = std::make_unique_for_overwrite<char[]>(kReadSize);
+    // The rest of a large body is read to its place.
+    char* const to = body_ ? body_.get() + body_size_ : scratch.get();
+    const ssize_t n = recv(fd_, to, body_ ? header_.length - body_size_ : kReadSize, 0);
     if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) return close();
-    while (fd_ >= 0 && in_.size() - in_done_ >= sizeof(Header)) {
-        Header header;
-        std::memcpy(&header, in_.data() + in_done_, sizeof header);
-        if (header.length > kLargestBody) return close();
-        if (in_.size() - in_done_ - sizeof header < header.length) break;
-        Buffer body(std::string_view(in_.data() + in_done_ + sizeof header, header.length));
-        in_done_ += sizeof header + header.length;
-        if (!receive(header, body)) return close();
+    if (n < 0) return;
+    if (body_) {
+        body_size_ += static_cast<size_t>(n);
+        return deliver();
     }
-    if (in_done_ == in_.size()) {
-        in_.clear();
-        in_done_ = 0;
-    } else if (in_done_ > kReadSize) {
-        in_.erase(0, in_done_);
-        in_done_ = 0;
+    in_.append(scratch.get(), static_cast<size_t>(n));
+    size_t at = 0;
+    while (fd_ >= 0 && !body_ && in_.size() - at >= sizeof(Header)) {
+        std::memcpy(&header_, in_.data() + at, sizeof header_);
+        at += sizeof header_;
+        if (header_.length > kLargestBody) return close();
+        body_.reset(static_cast<char*>(malloc(std::max<size_t>(header_.length, 1))));
+        if (!body_) throw std::bad_alloc();
+        body_size_ = std::min<size_t>(header_.length, in_.size() - at);
+        std::memcpy(body_.get(), in_.data() + at, body_size_);
+        at += body_size_;
+        deliver();
     }
+    in_.erase(0, at);
+}
+
+/// Hands the body over when it is whole.
+void Link::deliver() {
+    if (body_size_ < header_.length) return;
+    Buffer body(Bytes(body_.release(), header_.length));
+    if (!receive(header_, body)) close();
 }
 
 }  // namespace muster::launcher

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "tools/muster/exchange/buffer.hpp"
@@ -81,6 +83,7 @@ class Link {
     };
 
     bool send(Kind kind, Topic topic, uint64_t id, pmix_status_t status, const Buffer& body);
+    void deliver();
     bool receive(const Header& header, Buffer& body);
     void read_some();
     void write_some();
@@ -89,8 +92,10 @@ class Link {
     int fd_;
     OnMessage on_message_;
     OnClosed on_closed_;
-    std::string in_;
-    size_t in_done_ = 0;  ///< bytes of in_ that were handled
+    std::string in_;  ///< less than a header
+    Header header_{};
+    std::unique_ptr<char, decltype(&free)> body_{nullptr, free};  ///< of the frame that is being read
+    size_t body_size_ = 0;                                        ///< what of it is there
     std::string out_;
     size_t out_done_ = 0;
     Watch readable_;

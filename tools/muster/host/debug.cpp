@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The attributes of a spawn that debuggers give (Standard: Tools and Debuggers, Debugger Support).
-#include "tools/muster/host/debug.hpp"
+#include "tools/muster/host/spawn.hpp"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>

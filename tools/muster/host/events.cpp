@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/groups.hpp"
 

@@ -6,7 +6,6 @@
 #include <ctime>
 
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/jobs/job_data.hpp"
 
 namespace muster::launcher {
 namespace {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of upcalls.
-#include "tools/muster/host/module.hpp"
+#include "tools/muster/host/upcalls.hpp"
 
 #include <pmix.h>
 
 #include <cstring>
 #include <vector>
 
-#include "tools/muster/host/spawn_support.hpp"
-#include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/host/spawn.hpp"
 
 namespace muster::launcher {
 
@@ -16,18 +15,15 @@ pmix_server_module_t* host_module() {
     static pmix_server_module_t module;
     std::memset(&module, 0, sizeof module);
     add_process_upcalls(module);
-    add_modex_upcalls(module);
+    add_collective_upcalls(module);
     add_publish_upcalls(module);
-    add_connect_upcalls(module);
     add_spawn_upcalls(module);
     add_group_upcalls(module);
-    add_group_list();
     add_event_upcalls(module);
     add_query_upcalls(module);
     add_control_upcalls(module);
     add_log_upcalls(module);
     add_forward_upcalls(module);
-    add_tool_upcalls(module);
     return &module;
 }
 

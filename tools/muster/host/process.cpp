@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Upcalls about a process's life: it has called PMIx_Init, PMIx_Finalize, PMIx_Abort.
+// Upcalls about a process's life: it has called PMIx_Init, PMIx_Finalize, PMIx_Abort. Tools of the user who
+// runs muster may connect, and get a name where they have none.
+#include <pmix.h>
+#include <unistd.h>
+
 #include "tools/muster/host/upcalls.hpp"
 
 namespace muster::launcher {
@@ -48,12 +52,56 @@ pmix_status_t abort_upcall(const pmix_proc_t* proc, void*, int status, const cha
     });
 }
 
+pmix_status_t tool_connected(pmix_info_t* info, size_t count, pmix_tool_connection_cbfunc_t callback,
+                             void* data) {
+    return guarded([&]() -> pmix_status_t {
+        const pmix_info_t* user = find_info(info, count, PMIX_USERID);
+        const std::optional<int64_t> uid = user != nullptr ? integer_of(user->value) : std::nullopt;
+        const bool ours = uid && static_cast<uid_t>(*uid) == geteuid();
+        ProcName name;
+        if (const pmix_info_t* given = find_info(info, count, PMIX_NSPACE))
+            name.nspace = text_of(given->value);
+        if (const pmix_info_t* given = find_info(info, count, PMIX_RANK))
+            name.rank = static_cast<uint32_t>(integer_of(given->value).value_or(0));
+        on_loop([ours, name, callback, data]() mutable {
+            if (name.nspace.empty()) name = this_node().name_of_tool();
+            pmix_proc_t proc = to_pmix(name);
+            if (callback != nullptr) callback(ours ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS, &proc, data);
+        });
+        return PMIX_SUCCESS;
+    });
+}
+
+void connection_lost(size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t[], size_t, pmix_info_t[],
+                     size_t, pmix_event_notification_cbfunc_fn_t done, void* data) {
+    if (source != nullptr) {
+        guarded([&]() -> pmix_status_t {
+            on_loop([name = name_of(*source)] { tool_left(name); });
+            return PMIX_SUCCESS;
+        });
+    }
+    if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
+}
+
 }  // namespace
+
+void watch_tools() {
+    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+    PMIx_Register_event_handler(&code, 1, nullptr, 0, connection_lost, nullptr, nullptr);
+}
+
+void tool_left(const ProcName& name) {
+    stop_forwarding(name);
+    // Of the processes of jobs the launcher hears otherwise.
+    if (this_node().ranks().job_of(name.nspace) == nullptr)
+        this_node().link().tell(Topic::Publish, pack(name));
+}
 
 void add_process_upcalls(pmix_server_module_t& module) {
     module.client_connected2 = client_connected;
     module.client_finalized = client_finalized;
     module.abort = abort_upcall;
+    module.tool_connected2 = tool_connected;
 }
 
 }  // namespace muster::launcher

@@ -11,11 +11,8 @@
 #include <fstream>
 #include <memory>
 
-#include "tools/muster/host/debug.hpp"
-#include "tools/muster/host/group_list.hpp"
-#include "tools/muster/host/spawn_support.hpp"
+#include "tools/muster/host/spawn.hpp"
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/services/job_status.hpp"
 
 namespace muster::launcher {

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/services/spawner.hpp"
 
 namespace muster::launcher {

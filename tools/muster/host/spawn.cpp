@@ -5,11 +5,8 @@
 #include <array>
 #include <cstring>
 
-#include "tools/muster/host/debug.hpp"
-#include "tools/muster/host/directives.hpp"
-#include "tools/muster/host/spawn_support.hpp"
+#include "tools/muster/host/spawn.hpp"
 #include "tools/muster/host/upcalls.hpp"
-#include "tools/muster/jobs/job_data.hpp"
 
 namespace muster::launcher {
 namespace {

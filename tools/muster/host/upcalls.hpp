@@ -5,10 +5,23 @@
 
 #include <pmix_server.h>
 
-#include "tools/muster/host/attributes.hpp"
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/muster/exchange/attributes.hpp"
 #include "tools/muster/nodes/node.hpp"
+#include "tools/muster/services/groups.hpp"
 
 namespace muster::launcher {
+
+/// The table for PMIx_server_init. What is not in it is refused by the library. Its upcalls are for
+/// this_node().
+pmix_server_module_t* host_module();
+
+/// Tells the library which attributes the upcalls honour, for those who query it. Behind PMIx_server_init.
+void register_attributes();
 
 /// Posts `work` to the node's loop. For upcalls, on the library's thread.
 inline void on_loop(Loop::Task work) {
@@ -24,19 +37,18 @@ inline void ask_launcher(Topic topic, Buffer body, Link::Done done) {
 Link::Done done_op(pmix_op_cbfunc_t callback, void* data);
 
 void add_process_upcalls(pmix_server_module_t& module);
-void add_modex_upcalls(pmix_server_module_t& module);
+void add_collective_upcalls(pmix_server_module_t& module);
 void add_publish_upcalls(pmix_server_module_t& module);
-void add_connect_upcalls(pmix_server_module_t& module);
 void add_spawn_upcalls(pmix_server_module_t& module);
 void add_group_upcalls(pmix_server_module_t& module);
-/// What the launcher wants to know of this node's groups.
-void add_group_list();
 void add_event_upcalls(pmix_server_module_t& module);
 void add_query_upcalls(pmix_server_module_t& module);
 void add_control_upcalls(pmix_server_module_t& module);
 void add_log_upcalls(pmix_server_module_t& module);
 void add_forward_upcalls(pmix_server_module_t& module);
-void add_tool_upcalls(pmix_server_module_t& module);
+
+/// Calls `done` once with the groups of all nodes; with nothing where the launcher is gone. On the loop.
+void list_groups(std::function<void(std::vector<KnownGroup> groups)> done);
 
 /// Connects with the scheduler at `uri`, which is asked for the launcher from here on. A sentence where that
 /// fails, else "". Behind PMIx_server_init; blocks.

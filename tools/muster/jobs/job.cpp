@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "tools/muster/jobs/topology.hpp"
+#include "tools/muster/jobs/words.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -125,9 +126,11 @@ std::vector<uint32_t> Job::used_nodes() const {
 }
 
 bool Job::consistent() const {
-    return std::all_of(places.begin(), places.end(), [&](const Place& place) {
-        return place.app < apps.size() && place.node < nodes.size();
-    });
+    return !apps.empty() &&
+           std::none_of(apps.begin(), apps.end(), [](const App& app) { return app.argv.empty(); }) &&
+           std::all_of(places.begin(), places.end(), [&](const Place& place) {
+               return place.app < apps.size() && place.node < nodes.size();
+           });
 }
 
 std::vector<std::string> node_names(unsigned nodes, const std::string& hostname) {
@@ -170,6 +173,8 @@ void lay_out(Job& job, const std::string& nspace, const std::vector<std::string>
                 fmt::format("with several programs each needs its -n; '{}' has none", app.argv[0]));
         }
         if (app.ranks == 0) app.ranks = (per_node > 0 ? per_node : machine().count(Level::Core)) * count;
+        if (app.ranks > kMostRanks || size + app.ranks > kMostRanks)
+            throw JobError(fmt::format("a job has at most {} ranks", kMostRanks));
         app.first_rank = size;
         size += app.ranks;
     }

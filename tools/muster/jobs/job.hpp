@@ -192,7 +192,8 @@ struct Job {
     std::vector<uint32_t> ranks_on(uint32_t node) const;
     /// The nodes that have ranks, in order.
     std::vector<uint32_t> used_nodes() const;
-    /// False for a job from a peer whose places name programs or nodes that it does not have.
+    /// False for a job from a peer that lacks a program or its words, or whose places name programs or nodes
+    /// that it does not have.
     bool consistent() const;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <hwloc.h>
+#include <pmix_server.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -163,38 +164,6 @@ void add_debugging(InfoList& info, const Job& job) {
 }
 
 }  // namespace
-
-InfoList::~InfoList() {
-    for (pmix_info_t& info : list_)
-        PMIX_INFO_DESTRUCT(&info);
-}
-
-InfoList& InfoList::u16(const char* key, uint32_t value) {
-    const auto narrow = static_cast<uint16_t>(value);
-    return add(key, &narrow, PMIX_UINT16);
-}
-
-InfoList& InfoList::add(const char* key, const void* value, pmix_data_type_t type) {
-    list_.emplace_back();
-    PMIX_INFO_CONSTRUCT(&list_.back());
-    PMIX_INFO_LOAD(&list_.back(), key, const_cast<void*>(value), type);
-    return *this;
-}
-
-InfoList& InfoList::copy(const pmix_info_t& info) {
-    list_.emplace_back();
-    PMIX_INFO_CONSTRUCT(&list_.back());
-    PMIX_INFO_XFER(&list_.back(), &info);
-    return *this;
-}
-
-InfoList& InfoList::array(const char* key, const InfoList& elements) {
-    pmix_data_array_t array;
-    array.type = PMIX_INFO;
-    array.size = elements.list_.size();
-    array.array = const_cast<pmix_info_t*>(elements.list_.data());
-    return add(key, &array, PMIX_DATA_ARRAY);
-}
 
 void add_maps(InfoList& info, const Job& job) {
     std::string ranks;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The environment that a process of a job is started with.
+// The environment that a process of a job is started with, and the private directory of a run of muster,
+// below TMPDIR: rendezvous files of the servers, session directories of the ranks. Mode 0700; removed with
+// all that is in it when the run ends.
 #pragma once
 
 #include <pmix_common.h>
@@ -18,5 +20,14 @@ using Environment = std::map<std::string, std::string>;
 /// as "NAME=VALUE".
 pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const std::string& wdir,
                                  const Environment& defaults, std::vector<std::string>& out);
+
+/// Makes <TMPDIR or /tmp>/muster-XXXXXX. Throws JobError.
+std::string make_session_dir();
+
+/// Makes a directory, mode 0700; true also when it is there.
+bool make_dir(const std::string& path);
+
+/// Removes a directory that this run made, with its contents; links are removed, not followed.
+void remove_session_dir(const std::string& path);
 
 }  // namespace muster::launcher

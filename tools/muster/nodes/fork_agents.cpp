@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-#include "tools/muster/host/attributes.hpp"
+#include "tools/muster/exchange/attributes.hpp"
 #include "tools/muster/jobs/words.hpp"
 #include "tools/muster/nodes/environment.hpp"
 

@@ -15,12 +15,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tools/muster/host/attributes.hpp"
+#include "tools/muster/exchange/attributes.hpp"
 #include "tools/muster/jobs/words.hpp"
 #include "tools/muster/nodes/environment.hpp"
 #include "tools/muster/nodes/fork_agents.hpp"
 #include "tools/muster/nodes/process.hpp"
-#include "tools/muster/nodes/session_dir.hpp"
 
 namespace muster::launcher {
 namespace {

@@ -17,11 +17,10 @@
 #include <memory>
 #include <sstream>
 
-#include "tools/muster/host/debug.hpp"
-#include "tools/muster/host/module.hpp"
+#include "tools/muster/host/spawn.hpp"
 #include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/nodes/environment.hpp"
 #include "tools/muster/nodes/process.hpp"
-#include "tools/muster/nodes/session_dir.hpp"
 
 namespace muster::launcher {
 namespace {

@@ -9,8 +9,9 @@ namespace muster::launcher {
 
 void Collectives::asked(Asker asker, Buffer& in) {
     Request request;
+    Bytes bytes;
     int32_t status = PMIX_ERR_BAD_PARAM;
-    if (in.unpack(request)) status = add(asker, std::move(request));
+    if (in.unpack(request, bytes)) status = add(asker, std::move(request), std::move(bytes));
     if (status != PMIX_SUCCESS) hub_.answer(asker, status);
 }
 
@@ -31,12 +32,11 @@ int32_t Collectives::nodes_of(const std::vector<ProcName>& procs, std::set<uint3
 }
 
 /// Takes the part of a node. A part that is refused, which is not PMIX_SUCCESS, belongs to no operation.
-int32_t Collectives::add(Asker asker, Request request) {
+int32_t Collectives::add(Asker asker, Request request, Bytes bytes) {
     std::sort(request.procs.begin(), request.procs.end());  // members name them in any order
     std::set<uint32_t> nodes;
     if (const int32_t status = nodes_of(request.procs, nodes); status != PMIX_SUCCESS) return status;
     if (!nodes.contains(asker.node)) return PMIX_ERR_BAD_PARAM;
-    Part part{asker.id, std::move(request.bytes)};
     const uint32_t seconds = request.seconds;
     // A node that has given its part already means the next operation over the same processes.
     auto found = std::find_if(operations_.begin(), operations_.end(), [&](const Operation& one) {
@@ -49,7 +49,7 @@ int32_t Collectives::add(Asker asker, Request request) {
         found->nodes = std::move(nodes);
         found->begin = Clock::now();
     }
-    found->parts[asker.node] = std::move(part);
+    found->parts[asker.node] = {asker.id, std::move(bytes)};
     if (found->parts.size() == found->nodes.size()) {
         finish(found, PMIX_SUCCESS);
     } else if (hopeless(*found)) {
@@ -69,7 +69,7 @@ void Collectives::finish(Iterator place, int32_t status) {
     if (status == PMIX_SUCCESS) {
         std::string together;
         for (const auto& [node, part] : operation.parts)
-            together += part.bytes;
+            together += std::string_view(part.bytes);
         body.pack(together);
         on_done_(operation.request, operation.begin, together.size());
     }

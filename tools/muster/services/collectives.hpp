@@ -16,14 +16,14 @@ namespace muster::launcher {
 
 class Collectives final : public Service {
   public:
-    /// The question: the part of a node. The answer: the bytes of all parts, by node.
+    /// The question: this, and bytes, which are the part of a node. The answer: the bytes of all parts, by
+    /// node.
     struct Request {
         enum class Kind : uint32_t { Fence, Connect, Disconnect };
         Kind kind{};
         std::vector<ProcName> procs;
         uint32_t seconds = 0;  ///< time limit; 0: none
-        std::string bytes;
-        static auto fields(auto& self) { return std::tie(self.kind, self.procs, self.seconds, self.bytes); }
+        static auto fields(auto& self) { return std::tie(self.kind, self.procs, self.seconds); }
     };
     /// An operation has succeeded that began at this time and brought so many bytes together.
     using Clock = std::chrono::steady_clock;
@@ -37,7 +37,7 @@ class Collectives final : public Service {
   private:
     struct Part {
         uint64_t question = 0;
-        std::string bytes;
+        Bytes bytes;
     };
     struct Operation {
         Request request;                 ///< of the first part; its processes are sorted
@@ -49,7 +49,7 @@ class Collectives final : public Service {
     using Iterator = std::list<Operation>::iterator;
 
     int32_t nodes_of(const std::vector<ProcName>& procs, std::set<uint32_t>& nodes) const;
-    int32_t add(Asker asker, Request request);
+    int32_t add(Asker asker, Request request, Bytes bytes);
     bool hopeless(const Operation& operation) const;
     void fail_hopeless();
     void finish(Iterator place, int32_t status);

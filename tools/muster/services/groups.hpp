@@ -112,4 +112,18 @@ class Groups final : public Service {
     uint64_t next_context_id_ = 1;
 };
 
+/// A group, as a node's server knows it.
+struct KnownGroup {
+    std::string id;
+    std::vector<ProcName> members;  ///< by rank
+    static auto fields(auto& self) { return std::tie(self.id, self.members); }
+};
+
+/// The question has no body, and is asked of each node in turn. The answer: a KnownGroup of each.
+class KnownGroups final : public Service {
+  public:
+    explicit KnownGroups(Hub& hub) : Service(hub) {}
+    void asked(Asker asker, Buffer& in) override;
+};
+
 }  // namespace muster::launcher

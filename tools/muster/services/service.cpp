@@ -14,12 +14,27 @@
 #include "tools/muster/services/forwards.hpp"
 #include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/job_status.hpp"
-#include "tools/muster/services/known_groups.hpp"
-#include "tools/muster/services/log_writer.hpp"
 #include "tools/muster/services/modexes.hpp"
 #include "tools/muster/services/spawner.hpp"
 
 namespace muster::launcher {
+namespace {
+
+/// Writes to muster's own standard output and error, whatever node the text comes from. The question: whether
+/// it is for standard error, and the text.
+class LogWriter final : public Service {
+  public:
+    explicit LogWriter(Hub& hub) : Service(hub) {}
+    void asked(Asker asker, Buffer& in) override {
+        bool error = false;
+        std::string text;
+        if (!in.unpack(error, text)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+        hub_.show(error, text);
+        hub_.answer(asker, PMIX_SUCCESS);
+    }
+};
+
+}  // namespace
 
 std::string Hub::next_nspace() const {
     return fmt::format("{}@{}", launcher.nspace, jobs.next_number());

@@ -106,7 +106,7 @@ void Spawner::asked(Asker asker, Buffer& in) {
     auto spawn = std::make_shared<Spawn>();
     spawn->asker = asker;
     Job& request = spawn->job;
-    if (!in.unpack(request)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    if (!in.unpack(request) || !request.consistent()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     // Where the spawner works, unless it says otherwise.
     const ProcName name = request.parent.value_or(ProcName());
     if (const JobRecord* parent = hub_.jobs.find(name.nspace)) {

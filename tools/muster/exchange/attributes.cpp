@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading attributes.
-#include "tools/muster/host/attributes.hpp"
+// Attributes.
+#include "tools/muster/exchange/attributes.hpp"
 
 #include <pmix.h>
 
+#include <cstdlib>
 #include <cstring>
 
 namespace muster::launcher {
@@ -94,6 +95,60 @@ std::optional<uint32_t> timeout_of(const pmix_info_t info[], size_t count) {
     const std::optional<int64_t> value = integer_of(found->value);
     if (!value || *value < 0 || *value > INT32_MAX) return std::nullopt;
     return static_cast<uint32_t>(*value);
+}
+
+InfoList::~InfoList() {
+    for (pmix_info_t& info : list_)
+        PMIX_INFO_DESTRUCT(&info);
+}
+
+InfoList& InfoList::u16(const char* key, uint32_t value) {
+    const auto narrow = static_cast<uint16_t>(value);
+    return add(key, &narrow, PMIX_UINT16);
+}
+
+InfoList& InfoList::add(const char* key, const void* value, pmix_data_type_t type) {
+    list_.emplace_back();
+    PMIX_INFO_CONSTRUCT(&list_.back());
+    PMIX_INFO_LOAD(&list_.back(), key, const_cast<void*>(value), type);
+    return *this;
+}
+
+InfoList& InfoList::copy(const pmix_info_t& info) {
+    list_.emplace_back();
+    PMIX_INFO_CONSTRUCT(&list_.back());
+    PMIX_INFO_XFER(&list_.back(), &info);
+    return *this;
+}
+
+InfoList& InfoList::array(const char* key, const InfoList& elements) {
+    pmix_data_array_t array;
+    array.type = PMIX_INFO;
+    array.size = elements.list_.size();
+    array.array = const_cast<pmix_info_t*>(elements.list_.data());
+    return add(key, &array, PMIX_DATA_ARRAY);
+}
+
+std::string packed(const void* elements, size_t count, pmix_data_type_t type) {
+    if (count == 0 || elements == nullptr) return {};
+    Buffer buffer;
+    buffer.pack_array(elements, count, type);
+    return buffer.ok() ? std::string(buffer.rest()) : std::string();
+}
+
+UnpackedInfo::UnpackedInfo(std::string_view bytes) : ok_(bytes.empty()) {
+    Buffer buffer(bytes);
+    uint64_t number = 0;
+    if (ok_ || !buffer.unpack(number) || number > buffer.rest().size() || number > INT32_MAX) return;
+    data_ = static_cast<pmix_info_t*>(calloc(number, sizeof(pmix_info_t)));
+    size_ = data_ != nullptr ? buffer.unpack_array(data_, number, PMIX_INFO) : 0;
+    ok_ = buffer.ok() && size_ == number;
+}
+
+UnpackedInfo::~UnpackedInfo() {
+    for (size_t i = 0; i < size_; ++i)
+        PMIX_INFO_DESTRUCT(&data_[i]);
+    free(data_);
 }
 
 }  // namespace muster::launcher

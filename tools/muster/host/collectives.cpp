@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcalls fence_nb and direct_modex.
+// The upcalls fence_nb, direct_modex, connect and disconnect.
+#include <cstdlib>
+#include <string_view>
+
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/collectives.hpp"
 
 namespace muster::launcher {
 namespace {
+
+using Kind = Collectives::Request::Kind;
 
 /// The attributes of a fence or a modex: a time limit, and nothing else that is required.
 pmix_status_t read_directives(const pmix_info_t info[], size_t count, uint32_t& seconds) {
@@ -20,18 +25,17 @@ pmix_status_t read_directives(const pmix_info_t info[], size_t count, uint32_t& 
     return PMIX_SUCCESS;
 }
 
-/// The callback of either, called with a copy of the bytes.
+/// The callback of either, which gets the bytes to free.
 Link::Done answer_with(pmix_modex_cbfunc_t callback, void* data) {
     return [callback, data](pmix_status_t status, Buffer& in) {
         if (callback == nullptr) return;
-        auto bytes = std::make_unique<std::string>();
-        if (status == PMIX_SUCCESS && !in.unpack(*bytes)) status = PMIX_ERR_UNPACK_FAILURE;
-        if (status != PMIX_SUCCESS || bytes->empty())
+        Bytes bytes;
+        if (status == PMIX_SUCCESS && !in.unpack(bytes)) status = PMIX_ERR_UNPACK_FAILURE;
+        if (status != PMIX_SUCCESS || bytes.size() == 0)
             return callback(status, nullptr, 0, data, nullptr, nullptr);
-        std::string* copy = bytes.release();
-        callback(
-            status, copy->data(), copy->size(), data,
-            [](void* owned) { delete static_cast<std::string*>(owned); }, copy);
+        const size_t size = bytes.size();
+        char* block = bytes.release();
+        callback(status, block, size, data, free, block);
     };
 }
 
@@ -42,9 +46,10 @@ pmix_status_t fence_nb(const pmix_proc_t procs[], size_t count, const pmix_info_
         uint32_t seconds = 0;
         const pmix_status_t status = read_directives(info, info_count, seconds);
         if (status != PMIX_SUCCESS) return status;
-        Collectives::Request request{Collectives::Request::Kind::Fence, names_of(procs, count), seconds, {}};
-        if (bytes != nullptr) request.bytes.assign(bytes, size);
-        ask_launcher(Topic::Fence, pack(request), answer_with(callback, data));
+        ask_launcher(Topic::Fence,
+                     pack(Collectives::Request{Kind::Fence, names_of(procs, count), seconds},
+                          std::string_view(bytes, bytes != nullptr ? size : 0)),
+                     answer_with(callback, data));
         return PMIX_SUCCESS;
     });
 }
@@ -60,11 +65,34 @@ pmix_status_t direct_modex(const pmix_proc_t* proc, const pmix_info_t info[], si
     });
 }
 
+pmix_status_t ask(Kind kind, const pmix_proc_t procs[], size_t count, const pmix_info_t info[],
+                  size_t info_count, pmix_op_cbfunc_t callback, void* data) {
+    return guarded([&]() -> pmix_status_t {
+        const std::optional<uint32_t> seconds = timeout_of(info, info_count);
+        if (procs == nullptr || count == 0 || !seconds) return PMIX_ERR_BAD_PARAM;
+        ask_launcher(Topic::Connect, pack(Collectives::Request{kind, names_of(procs, count), *seconds}, ""),
+                     done_op(callback, data));
+        return PMIX_SUCCESS;
+    });
+}
+
+pmix_status_t connect(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
+                      pmix_op_cbfunc_t callback, void* data) {
+    return ask(Kind::Connect, procs, count, info, info_count, callback, data);
+}
+
+pmix_status_t disconnect(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
+                         pmix_op_cbfunc_t callback, void* data) {
+    return ask(Kind::Disconnect, procs, count, info, info_count, callback, data);
+}
+
 }  // namespace
 
-void add_modex_upcalls(pmix_server_module_t& module) {
+void add_collective_upcalls(pmix_server_module_t& module) {
     module.fence_nb = fence_nb;
     module.direct_modex = direct_modex;
+    module.connect = connect;
+    module.disconnect = disconnect;
 }
 
 }  // namespace muster::launcher
