@@ -88,8 +88,7 @@ Initiator Initiator::from_environment() {
 
 std::string join_initiator(const Initiator& initiator, Guidance& guidance) {
     const Restored environment(initiator.environment);
-    // Who has started this process may be another than the initiator: its host, which knows what we are to
-    // do.
+    // Another process than the initiator may have started this one: its host, which has the directives.
     pmix_proc_t server;
     std::string starter = text_of("PMIX_MUSTER_URI");
     if (starter.empty()) starter = text_of("PMIX_SERVER_URI41");

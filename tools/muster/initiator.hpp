@@ -12,7 +12,7 @@
 
 namespace muster::launcher {
 
-/// What the environment of muster says of it.
+/// The tool, as the environment of muster describes it.
 struct Initiator {
     std::string uri;            ///< PMIX_LAUNCHER_RNDZ_URI: where it waits for us
     std::string file;           ///< PMIX_LAUNCHER_RNDZ_FILE: the same in a file, or where our own is to be
@@ -20,7 +20,7 @@ struct Initiator {
     int keepalive = -1;         ///< PMIX_KEEPALIVE_PIPE: closes when it ends
     bool pause = false;         ///< PMIX_LAUNCHER_PAUSE_FOR_TOOL: nothing is launched before a tool says so
     bool names_server = false;  ///< the file is there: it names the server to join
-    std::vector<std::string> environment;  ///< what it has left for the library, as "NAME=VALUE"
+    std::vector<std::string> environment;  ///< variables for the library, as "NAME=VALUE"
 
     bool waits_for_us() const { return !uri.empty() || names_server; }
 
@@ -28,12 +28,12 @@ struct Initiator {
     static Initiator from_environment();
 };
 
-/// What it wants.
+/// The wishes of the tool.
 struct Guidance {
     std::optional<ProcName> parent;  ///< its name, where we are connected to it
     bool hold = false;               ///< launch nothing until PMIX_DEBUGGER_RELEASE
-    std::string daemon;              ///< what is started as the nodes (PMIX_LAUNCHER_DAEMON); empty: muster
-    Job request;                     ///< what is to hold for the job: its one program stands for all
+    std::string daemon;              ///< started as the nodes (PMIX_LAUNCHER_DAEMON); empty: muster
+    Job request;                     ///< attributes for the job: its one program stands for all
     static auto fields(auto& self) { return std::tie(self.parent, self.hold, self.daemon, self.request); }
 };
 

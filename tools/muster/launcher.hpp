@@ -51,7 +51,7 @@ class Launcher {
         bool ready = false;
         bool gone = true;  ///< not started, or ended
     };
-    /// What is kept of a job while it is launched or ended.
+    /// The state of a job while it is launched or ended.
     struct Progress {
         Hub::Launched launched;
         Watch force;
@@ -72,7 +72,7 @@ class Launcher {
     void node_ready(uint32_t node, const std::string& uri);
     void say_uri();
     void end_all();
-    /// What ends everything: says why (the first time), remembers the status, ends all jobs.
+    /// Ends everything: says why (the first time), remembers the status, ends all jobs.
     void fail(int status, const std::string& why);
     void quit_nodes();
     void kill_nodes_later();

@@ -42,7 +42,7 @@ void Launcher::guided(Guidance guidance) {
 void Launcher::released(const ProcName& who) {
     if (!guidance_.hold) return;
     guidance_.hold = false;
-    // Who lets us go wants to hear what comes of it.
+    // The process that releases the job gets the events of the job.
     if (!guidance_.parent) guidance_.parent = who;
     launch_first();
 }

@@ -268,7 +268,7 @@ void Launcher::fail_job(JobRecord& record, int status, int32_t term_status, cons
     if (record.ended() || record.failure) return;
     record.failure = status;
     record.term_status = term_status;
-    // Who spawned a job that could not be started is told so, and decides.
+    // The spawner of a job that could not be started gets the status, and decides.
     const auto progress = progress_.find(record.job.number);
     const bool told = progress == progress_.end() || !progress->second.launched;
     const bool unborn = record.job.number > 1 && record.ranks_to_start > 0 && told;

@@ -221,7 +221,7 @@ class GroupsTest : public WithLibrary {
   protected:
     using Operation = GroupRequest::Operation;
     void SetUp() override { host.jobs.add(job_of(4, 2)); }
-    /// What a node asks; its number.
+    /// A question of a node; its number.
     uint64_t ask(uint32_t node, const std::vector<uint32_t>& ranks, int32_t local_status = PMIX_SUCCESS,
                  Operation operation = Operation::Construct) {
         GroupRequest request;
@@ -354,7 +354,7 @@ TEST_F(LauncherAnnouncer, TellsTheNodesInRangeAlone) {
 
 class LauncherBodies : public WithLibrary {
   protected:
-    /// What is unpacked packs to the same bytes, and every beginning of a message is noticed as damaged.
+    /// An unpacked value packs to the same bytes, and every beginning of a message is noticed as damaged.
     template <typename T>
     static T expect_whole(const T& value) {
         const Buffer body = pack(value);

@@ -95,7 +95,7 @@ class Link {
     std::string in_;  ///< less than a header
     Header header_{};
     std::unique_ptr<char, decltype(&free)> body_{nullptr, free};  ///< of the frame that is being read
-    size_t body_size_ = 0;                                        ///< what of it is there
+    size_t body_size_ = 0;                                        ///< bytes of it that are there
     std::string out_;
     size_t out_done_ = 0;
     Watch readable_;

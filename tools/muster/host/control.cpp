@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcall job_control. What concerns files to be cleaned up the library does itself.
+// The upcall job_control. The library itself cleans files up.
 #include <pmix.h>
 
 #include "tools/muster/host/upcalls.hpp"

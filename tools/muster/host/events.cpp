@@ -46,7 +46,7 @@ pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_d
 /// The attributes of an event, alive until the library has passed it on.
 struct Announced {
     pmix_proc_t source{};
-    std::optional<GroupDeparture> departure;  ///< where somebody has left a group
+    std::optional<GroupDeparture> departure;  ///< of an event that a process has left a group
     std::unique_ptr<UnpackedInfo> given;
     InfoList made;
 };

@@ -72,7 +72,7 @@ void deliver(uint64_t, Buffer& in) {
     }
 }
 
-/// What goes to tools that have not asked for it.
+/// Output that goes to tools without a pull.
 struct Unasked {
     ProcName tool;
     std::string nspace;

@@ -113,7 +113,7 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
     });
 }
 
-/// What the library of this node knows; keys of its own (core/groups/group_query.hpp).
+/// The groups that the library of this node knows (core/groups/group_query.hpp).
 constexpr const char* kGroupsKey = "muster.groups";
 
 std::vector<KnownGroup> groups_in(const pmix_info_t* infos, size_t count) {

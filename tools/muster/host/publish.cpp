@@ -11,7 +11,7 @@
 namespace muster::launcher {
 namespace {
 
-/// What directs the operation rather than being data.
+/// Whether this directs the operation rather than being data.
 bool is_directive(const pmix_info_t& info) {
     for (const char* key :
          {PMIX_USERID, PMIX_GRPID, PMIX_RANGE, PMIX_PERSISTENCE, PMIX_ACCESS_PERMISSIONS, PMIX_TIMEOUT,
@@ -124,7 +124,7 @@ void add_id(std::vector<pmix_pdata_t>& found, const char* key, const pmix_proc_t
     entry.value.data.uint32 = id;
 }
 
-/// What a lookup is told besides the values: by the publisher's user and group, where it asks for them.
+/// The IDs of the publisher that a lookup asks for besides the values.
 struct Wanted {
     bool user = false, group = false;
 };

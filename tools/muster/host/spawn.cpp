@@ -149,7 +149,7 @@ bool read_number(const pmix_info_t& info, uint32_t& out) {
     return true;
 }
 
-/// Who reads the job's standard input.
+/// The readers of the job's standard input.
 bool read_input(const pmix_info_t& info, InputPolicy& input) {
     std::optional<int64_t> rank = integer_of(info.value);
     if (info.value.type == PMIX_BOOL) {  // as before the Standard made it a rank
@@ -202,12 +202,12 @@ bool is_for_launchers(const pmix_info_t& info) {
     return PMIX_CHECK_KEY(&info, PMIX_LAUNCH_DIRECTIVES) || PMIX_CHECK_KEY(&info, PMIX_LAUNCHER_DAEMON);
 }
 
-/// What the scheduler is to be asked for.
+/// Whether this is an attribute of the request to the scheduler.
 bool is_for_scheduler(const pmix_info_t& info) {
     return strncmp(info.key, "pmix.alloc.", strlen("pmix.alloc.")) == 0;
 }
 
-/// Where to and how the library is to log; false for other attributes, also those of what is to be logged.
+/// Whether this names a destination or a format of the log; false also for the events that are to be logged.
 bool is_log_info(const pmix_info_t& info) {
     for (const char* key :
          {PMIX_LOG_STDERR, PMIX_LOG_STDOUT, PMIX_LOG_SYSLOG, PMIX_LOG_LOCAL_SYSLOG, PMIX_LOG_GLOBAL_SYSLOG,
@@ -218,7 +218,7 @@ bool is_log_info(const pmix_info_t& info) {
     return false;
 }
 
-/// Who asks, and what is the same for every job; nothing to do about it.
+/// Whether this describes the requestor, or holds for every job anyway.
 bool is_remark(const pmix_info_t& info) {
     for (const char* key :
          {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
@@ -229,7 +229,7 @@ bool is_remark(const pmix_info_t& info) {
     return false;
 }
 
-/// What would be wrong to leave out silently: the job would run where it should not, or be part of another.
+/// Attributes that must not be ignored: the job would run in the wrong place, or be part of another.
 bool cannot_do(const pmix_info_t& info) {
     for (const char* key : {PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH}) {
         if (PMIX_CHECK_KEY(&info, key) && is_true(info)) return true;

@@ -16,8 +16,8 @@
 
 namespace muster::launcher {
 
-/// The table for PMIx_server_init. What is not in it is refused by the library. Its upcalls are for
-/// this_node().
+/// The table for PMIx_server_init. The library refuses requests whose upcall is not in it. The upcalls are
+/// for this_node().
 pmix_server_module_t* host_module();
 
 /// Tells the library which attributes the upcalls honour, for those who query it. Behind PMIx_server_init.

@@ -27,11 +27,11 @@ struct RankChoice {
     }
 };
 
-/// Where processes wait for a debugger.
+/// The places at which processes wait for a debugger.
 struct StopPoints {
     RankChoice on_exec;  ///< before the first instruction, stopped by a signal
     RankChoice in_init;  ///< within PMIx_Init
-    RankChoice in_app;   ///< where the program itself sees fit
+    RankChoice in_app;   ///< at a place that the program chooses
     static auto fields(auto& self) { return std::tie(self.on_exec, self.in_init, self.in_app); }
     bool any() const { return on_exec.any() || in_init.any() || in_app.any(); }
 };
@@ -47,7 +47,7 @@ struct DaemonPolicy {
     }
 };
 
-/// What is started in place of a program.
+/// Commands that are started in place of a program.
 struct Agents {
     std::string exec;  ///< gets the program's command line behind its own, and becomes the program
     std::string fork;  ///< comes back as a tool, is told what to start, and starts it
@@ -87,7 +87,7 @@ struct EnvChange {
     static auto fields(auto& self) { return std::tie(self.kind, self.name, self.value, self.separator); }
 };
 
-/// What is to be done about the job while it runs and when it ends.
+/// Notices about the job, and how it ends.
 struct JobWishes {
     bool notify_end = false;       ///< PMIX_EVENT_JOB_END
     bool notify_events = false;    ///< its start, launch and end
@@ -103,7 +103,7 @@ struct JobWishes {
     bool recoverable = false;        ///< lives on when a process fails
     bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
     uint32_t forward = 0;            ///< channels that a tool will ask for (PMIX_FWD_STDOUT and its like)
-    ProcName requestor;              ///< who is told
+    ProcName requestor;              ///< gets the notices
     std::string log;                 ///< packed: where to it is written, and how; empty: standard error
     static auto fields(auto& self) {
         return std::tie(self.notify_end, self.notify_events, self.notify_procs, self.notify_failures,
@@ -138,7 +138,7 @@ struct App {
     }
 };
 
-/// Where one rank runs.
+/// The place of one rank.
 struct Place {
     uint32_t app = 0;
     uint32_t node = 0;
@@ -173,7 +173,7 @@ struct Job {
     std::vector<Place> places;       ///< by rank
     StopPoints stops;                ///< of all programs together
     uint32_t offset = 0;             ///< processes of the jobs before this one
-    std::string setup;               ///< what the first node's server gathered for all (packed)
+    std::string setup;               ///< data that the first node's server gathers for all nodes (packed)
 
     static auto fields(auto& self) {
         return std::tie(self.apps, self.map_by, self.bind_to, self.cpus_per_proc, self.no_oversubscribe,
@@ -197,7 +197,7 @@ struct Job {
     bool consistent() const;
 };
 
-/// What has happened to a process, as its node tells the launcher.
+/// A change of a process, as its node tells the launcher.
 struct RankEvent {
     enum class Kind : uint32_t { Started, NotStarted, Connected, Finalized, Aborted, Exited };
     Kind kind{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a node's server is told of a job: the arrays that PMIx_server_register_nspace takes.
+// The data of a job for a node's server: the arrays that PMIx_server_register_nspace takes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the ranks' output goes: muster's own standard output and error, with or without tags, and files.
+// Destinations of the ranks' output: muster's own standard output and error, with or without tags, and files.
 // Lines of different ranks are not mixed; a line that is not ended is shown after a short while.
 #pragma once
 

@@ -20,7 +20,7 @@ bool done(pmix_status_t status) {
     return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED;
 }
 
-/// What an agent is to start: the process's name, its words, folder and environment.
+/// The process that an agent starts: its name, words, folder and environment.
 InfoList directives(const Job& job, uint32_t rank, const ProcessSpec& spec) {
     InfoList info;
     const pmix_proc_t proc = to_pmix({job.nspace, rank});

@@ -289,7 +289,7 @@ void LocalRanks::reap() {
         }
     }
     if (ended.empty()) return;
-    // What a rank did before its end (PMIx_Finalize, PMIx_Abort) is posted by now; it comes first.
+    // Calls of a rank before its end (PMIx_Finalize, PMIx_Abort) are posted by now; they come first.
     loop_.run_posted();
     // Those that a signal ended are named first: the others may have failed for their sake.
     std::stable_sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) {
@@ -312,7 +312,7 @@ void LocalRanks::finalized(Rank& rank) {
 }
 
 /// The process of a rank has ended without a connection to the server, which is not to expect it any longer
-/// in collectives. What the rank has posted stays to be read. The end of a connection tells the server as
+/// in collectives. Data that the rank has posted stays readable. The end of a connection tells the server as
 /// much.
 void LocalRanks::deregister_rank(const Rank& rank) {
     const LocalJob* local = find_job(rank.id.job);

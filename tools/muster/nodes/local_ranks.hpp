@@ -78,7 +78,7 @@ class LocalRanks {
         size_t next_start = 0;                     ///< index of the rank that is started next
         bool no_more_starts = false;
         bool registered = false;
-        bool has_agents = false;  ///< whose namespace is registered, too
+        bool has_agents = false;  ///< the namespace of the agents is registered, too
     };
 
     void tell(const RankEvent& event);

@@ -143,7 +143,7 @@ bool Node::start_server(std::string& error) {
         error = fmt::format("cannot make the directory '{}': {}", dir_, strerror(errno));
         return false;
     }
-    // What the library and the ranks put into "the temporary directory" of the server stays in ours.
+    // Files of the library and the ranks in "the temporary directory" of the server stay in the node's own.
     InfoList info;
     info.text(PMIX_SERVER_NSPACE, plan_.server_nspace);
     info.rank(PMIX_SERVER_RANK, plan_.number);
@@ -198,7 +198,7 @@ void Node::watch_releases() {
         nullptr, nullptr);
 }
 
-/// Where tools reach the server.
+/// The URI at which tools reach the server.
 std::string Node::uri() const {
     const pmix_proc_t self = to_pmix({plan_.server_nspace, plan_.number});
     pmix_value_t* value = nullptr;
@@ -275,7 +275,7 @@ void Node::rank_ended(const ProcName& name) {
         modex_answered(id, PMIX_ERR_NOT_FOUND, {});
 }
 
-/// What the launcher wants of the ranks.
+/// Handles the topics about jobs and ranks.
 void Node::handle_jobs() {
     on(Topic::JobSetup, [this](uint64_t question, Buffer& in) {
         Job job;

@@ -18,7 +18,7 @@
 
 namespace muster::launcher {
 
-/// What a node is told when it is forked.
+/// The parameters of a node.
 struct NodePlan {
     uint32_t number = 0;
     std::vector<std::string> names;  ///< of all nodes
@@ -40,7 +40,7 @@ int run_node(int fd);
 
 class Node {
   public:
-    /// What to do with a question of the launcher, or with a notice (0).
+    /// Handles a question of the launcher, or a notice (0).
     using Handler = std::function<void(uint64_t question, Buffer& in)>;
 
     explicit Node(NodePlan plan);

@@ -118,8 +118,8 @@ void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
         report(job, notice, wishes.notify_procs || (wishes.notify_failures && failed),
                wishes.log_procs || (wishes.log_failures && failed));
     }
-    // The first failure is told to those who live on: the spawner, who is connected, and the job itself if it
-    // goes on. What follows from it is not.
+    // The first failure is announced to the spawner, to the jobs that are connected, and to the job itself if
+    // it goes on. The failures that follow from the first one are not.
     if (code == PMIX_SUCCESS || !state.started || (job.failed_rank != rank && !wishes.recoverable)) return;
     Notice notice = about(job, code);
     notice.affected = name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is published: the store of the whole run, with ranges, persistence and access (Standard 5.0, 9).
+// The store of published data of the whole run, with ranges, persistence and access (Standard 5.0, 9).
 // Values are opaque here: packed by the node of the publisher, unpacked by the one of who looks up.
 #pragma once
 
@@ -21,7 +21,7 @@ struct PublishRange {
     bool operator==(const PublishRange&) const = default;
 };
 
-/// Who publishes or looks up.
+/// The process that publishes or looks up.
 struct Party {
     ProcName proc;
     uint32_t node = 0;
@@ -37,8 +37,8 @@ class Directory final : public Service {
     /// The question: a Request, the Party, and this of the operation.
     struct Publication {
         PublishRange range{PMIX_RANGE_SESSION, {}};
-        uint32_t persistence = PMIX_PERSIST_SESSION;  ///< what the host is expected to take
-        Ids uids, gids;                               ///< who may read it; absent: everybody in range
+        uint32_t persistence = PMIX_PERSIST_SESSION;              ///< the default of a host
+        Ids uids, gids;                                           ///< allowed readers; absent: all in range
         std::vector<std::pair<std::string, std::string>> values;  ///< keys, and what they stand for
         static auto fields(auto& self) {
             return std::tie(self.range, self.persistence, self.uids, self.gids, self.values);

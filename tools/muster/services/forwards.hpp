@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Output that tools have asked for, on its way from the ranks' nodes to the tools', and input of tools on its
-// way to the ranks. What a tool takes (and did not ask a copy of) does not come out of muster itself.
+// way to the ranks. Output that a tool takes, unless it asks for a copy, does not come out of
+// muster itself.
 #pragma once
 
 #include <deque>
@@ -37,7 +38,7 @@ class Forwards final : public Service {
 
   private:
     struct Pull {
-        uint32_t node = 0;  ///< where the tool is connected
+        uint32_t node = 0;  ///< to which the tool is connected
         std::vector<ProcName> procs;
         uint32_t channels = 0;
         bool copy = false;
@@ -72,7 +73,7 @@ class Forwards final : public Service {
     std::map<uint32_t, Held> held_;  ///< by the job's number
     uint64_t next_piece_ = 1;
     uint64_t pushed_ = 0;        ///< bytes of input that the ranks have not taken
-    std::deque<Asker> waiting_;  ///< who has pushed more than they take
+    std::deque<Asker> waiting_;  ///< pushes beyond the window
 };
 
 }  // namespace muster::launcher

@@ -98,14 +98,14 @@ int32_t Groups::add(Asker asker, GroupRequest& request) {
             finish(place, PMIX_ERR_BAD_PARAM);
             return PMIX_SUCCESS;  // and so answered
         }
-        // Who has left is known at some nodes before others.
+        // Some nodes know before others that a member has left.
         std::erase_if(operation.procs, [&](const ProcName& proc) { return !procs.contains(proc); });
     }
     check(place);
     return PMIX_SUCCESS;
 }
 
-/// What a node that takes part now hears when the operation has ended without it.
+/// The status for a node that takes part when the operation has ended without it.
 std::optional<int32_t> Groups::too_late(uint32_t node, Kind kind, const std::string& id,
                                         const std::set<ProcName>& procs) {
     const auto missed = missed_.find({kind, id});
@@ -113,17 +113,17 @@ std::optional<int32_t> Groups::too_late(uint32_t node, Kind kind, const std::str
     const bool same = missed->second.procs.empty() || missed->second.procs == procs;
     const bool late = missed->second.nodes.erase(node) != 0 && same;
     const int32_t status = missed->second.status;
-    // Who was in that destruct ends another group.
+    // A node that was in that destruct ends another group.
     if (missed->second.nodes.empty() || (kind == Kind::Destruct && !late)) missed_.erase(missed);
     return late ? std::optional(status) : std::nullopt;
 }
 
-/// What fails at one node fails at all. Those that come yet cannot know, unless they see that a process ended
-/// or have the same time limit.
+/// An operation that fails at one node fails at all. Nodes that ask later cannot know, unless they see that a
+/// process ended or have the same time limit.
 void Groups::fail(Asker asker, const GroupRequest& request) {
     std::set<ProcName> procs;
     const bool known = expand(request.procs, procs) == PMIX_SUCCESS;
-    // What has failed without this node is over: others may be trying again by now.
+    // An operation that failed without this node is over: others may be trying again by now.
     if (known && too_late(asker.node, request.operation, request.id, procs))
         return hub_.answer(asker, request.local_status);
     const Place found = find(request.operation, request.id);

@@ -15,7 +15,7 @@
 
 namespace muster::launcher {
 
-/// What a server asks for, as it travels to the launcher.
+/// The question of a server.
 struct GroupRequest {
     enum class Operation : uint32_t { Construct, Destruct };
     enum Flag : uint32_t {
@@ -40,14 +40,14 @@ struct GroupRequest {
     }
 };
 
-/// What a node tells when it knows that a process has left a group.
+/// The notice of a node that a process has left a group.
 struct GroupDeparture {
     std::string id;
     ProcName proc;
     static auto fields(auto& self) { return std::tie(self.id, self.proc); }
 };
 
-/// What all that took part get.
+/// The answer to all nodes that took part.
 struct GroupAnswer {
     uint64_t context_id = 0;  ///< 0: none was wanted
     std::vector<ProcName> members;
@@ -104,7 +104,7 @@ class Groups final : public Service {
     struct Missed {
         std::set<uint32_t> nodes;
         int32_t status = 0;
-        /// Whose construction failed, since the same name may be tried again; empty: any.
+        /// The members whose construction failed, since the same name may be tried again; empty: any.
         std::set<ProcName> procs;
     };
     using Kind = GroupRequest::Operation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is to be said of the jobs and their processes at this moment, for queries.
+// The state of the jobs and their processes at this moment, for queries.
 #pragma once
 
 #include "tools/muster/services/service.hpp"

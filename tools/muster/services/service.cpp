@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all services use, and the list of services.
+// Functions that all services use, and the list of services.
 #include "tools/muster/services/service.hpp"
 
 #include <fmt/format.h>

@@ -32,7 +32,7 @@ struct Asker {
 /// Between SIGTERM and SIGKILL to ranks that are to end.
 inline constexpr std::chrono::milliseconds kEndPatience{2000};
 
-/// What the launcher offers to its services. The functions are the launcher's.
+/// The launcher, as its services see it. The launcher sets the functions.
 struct Hub {
     Loop& loop;
     JobTable& jobs;

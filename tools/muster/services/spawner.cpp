@@ -107,7 +107,7 @@ void Spawner::asked(Asker asker, Buffer& in) {
     spawn->asker = asker;
     Job& request = spawn->job;
     if (!in.unpack(request) || !request.consistent()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
-    // Where the spawner works, unless it says otherwise.
+    // The directory of the spawner is the default.
     const ProcName name = request.parent.value_or(ProcName());
     if (const JobRecord* parent = hub_.jobs.find(name.nspace)) {
         const bool known = name.rank < parent->job.size();
