@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Laying a job out over nodes.
 #include "tools/muster/jobs/job.hpp"
+#include "tests/covers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +24,8 @@ Job laid_out(Job job, unsigned nodes) {
     return job;
 }
 
-TEST(LauncherJob, SRV_22_every_rank_has_a_node_and_a_local_rank) {
+TEST(LauncherJob, EveryRankHasANodeAndALocalRank) {
+    covers("SRV-22");
     for (unsigned nodes : {1u, 2u, 3u, 7u}) {
         for (unsigned ranks : {1u, 2u, 8u, 65u}) {
             const Job job = laid_out(job_of(ranks), nodes);
@@ -48,7 +50,8 @@ TEST(LauncherJob, SlotsFillBlocksAndNodesTakeTurns) {
     EXPECT_EQ(turns.ranks_on(0), (std::vector<uint32_t>{0, 2}));
 }
 
-TEST(LauncherJob, GRP_18_sets_are_not_named_like_jobs) {
+TEST(LauncherJob, SetsAreNotNamedLikeJobs) {
+    covers("GRP-18");
     Job set = job_of(2);
     for (const char* name : {"host-1", "host-1@1", "host-1@99"}) {
         set.apps[0].pset = name;

@@ -13,6 +13,7 @@
 #include "tools/muster/services/directory.hpp"
 #include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/job_status.hpp"
+#include "tests/covers.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -92,7 +93,8 @@ class DirectoryTest : public WithLibrary {
     uint64_t next = 1, last = 0;
 };
 
-TEST_F(DirectoryTest, SRV_78_a_key_is_published_once_in_each_range) {
+TEST_F(DirectoryTest, AKeyIsPublishedOnceInEachRange) {
+    covers("SRV-78");
     EXPECT_EQ(publish({"job", 0}, "a"), PMIX_SUCCESS);
     EXPECT_EQ(publish({"job", 1}, "a"), PMIX_ERR_DUPLICATE_KEY);
     EXPECT_EQ(publish({"other", 0}, "a"), PMIX_ERR_DUPLICATE_KEY);
@@ -178,7 +180,8 @@ class LauncherCollectives : public WithLibrary {
     const std::vector<ProcName> all = {{"job", PMIX_RANK_WILDCARD}};
 };
 
-TEST_F(LauncherCollectives, SRV_71_ends_when_each_node_with_a_member_has_given_its_part) {
+TEST_F(LauncherCollectives, EndsWhenEachNodeWithAMemberHasGivenItsPart) {
+    covers("SRV-71");
     const uint64_t first = add(0, all);
     const uint64_t second = add(0, all);
     EXPECT_EQ(done, 0u);
