@@ -2,17 +2,15 @@
 // bfrops/v41: the encoding that OpenPMIx calls v41, v51 and v61. Here are items: their headers, and the rule
 // that a call that fails changes nothing. Stateless, any thread.
 
-#include <pmix/sdk/component.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 
 #include "components/bfrops/v41/decoder.hpp"
 #include "components/bfrops/v41/encoder.hpp"
 #include "framework/base/element.hpp"
 #include "framework/bfrops.hpp"
+#include "framework/object_component.hpp"
 
 namespace muster {
 namespace {
@@ -329,35 +327,20 @@ class V41 final : public Bfrops {
     }
 };
 
-pmix_status_t create(const muster_host_t*, void** instance, char*) {
-    *instance = static_cast<Bfrops*>(new (std::nothrow) V41);
-    return *instance == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
+std::unique_ptr<Bfrops> make(sdk::Host) {
+    return std::make_unique<V41>();
 }
-
-void destroy(void* instance) {
-    delete static_cast<Bfrops*>(instance);
-}
-
-constexpr muster_component_t kComponent = {
-    .struct_size = sizeof(muster_component_t),
-    .sdk_major = MUSTER_SDK_MAJOR,
-    .sdk_minor = MUSTER_SDK_MINOR,
-    .framework = "bfrops",
-    .interface_version = 1,
-    .name = "v41",
-    .version = MUSTER_VERSION,
-    .vendor = "Muster",
-    .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-    .priority = 50,
-    .params = nullptr,
-    .nparams = 0,
-    .create = create,
-    .destroy = destroy,
-};
 
 }  // namespace
 }  // namespace muster
 
 MUSTER_COMPONENT(bfrops, v41) {
-    return &muster::kComponent;
+    static const muster_component_t descriptor =
+        muster::object_component<muster::make>("bfrops", 1,
+                                               {.name = "v41",
+                                                .version = MUSTER_VERSION,
+                                                .vendor = "Muster",
+                                                .priority = 50,
+                                                .flags = MUSTER_COMPONENT_HOSTILE_INPUT});
+    return &descriptor;
 }

@@ -1,40 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gds/hash: the descriptor.
-#include <pmix/sdk/component.h>
-
 #include "components/gds/hash/hash_store.hpp"
+#include "framework/object_component.hpp"
 
-namespace {
-
-pmix_status_t create(const muster_host_t* /*host*/, void** instance, char* /*reason*/) {
-    try {
-        *instance = static_cast<muster::Gds*>(new muster::gds::HashStore());
-        return PMIX_SUCCESS;
-    } catch (const std::bad_alloc&) {
-        return PMIX_ERR_NOMEM;
-    }
+static std::unique_ptr<muster::Gds> make(muster::sdk::Host) {
+    return std::make_unique<muster::gds::HashStore>();
 }
-
-void destroy(void* instance) {
-    delete static_cast<muster::Gds*>(instance);
-}
-
-}  // namespace
 
 MUSTER_COMPONENT(gds, hash) {
-    static const muster_component_t component = {sizeof(muster_component_t),
-                                                 MUSTER_SDK_MAJOR,
-                                                 MUSTER_SDK_MINOR,
-                                                 "gds",
-                                                 1,
-                                                 "hash",
-                                                 MUSTER_VERSION,
-                                                 "Muster",
-                                                 MUSTER_COMPONENT_HOSTILE_INPUT,
-                                                 10,
-                                                 nullptr,
-                                                 0,
-                                                 &create,
-                                                 &destroy};
-    return &component;
+    static const muster_component_t descriptor =
+        muster::object_component<make>("gds", 1,
+                                       {.name = "hash",
+                                        .version = MUSTER_VERSION,
+                                        .vendor = "Muster",
+                                        .priority = 10,
+                                        .flags = MUSTER_COMPONENT_HOSTILE_INPUT});
+    return &descriptor;
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gds/shmem: the descriptor.
-#include <pmix/sdk/component.h>
-
-#include <cstdio>
 #include <cstdlib>
 
 #include "components/gds/shmem/shmem_store.hpp"
+#include "framework/object_component.hpp"
 
 namespace {
 
@@ -17,8 +15,7 @@ constexpr muster_param_t kParameters[] = {
 };
 
 /// The text was checked; k, m and g may follow the number.
-uint64_t bytes_of(const char* text, uint64_t otherwise) {
-    if (text == nullptr) return otherwise;
+uint64_t bytes_of(const char* text) {
     char* end = nullptr;
     const uint64_t number = std::strtoull(text, &end, 10);
     switch (*end) {
@@ -36,43 +33,26 @@ uint64_t bytes_of(const char* text, uint64_t otherwise) {
     }
 }
 
-pmix_status_t create(const muster_host_t* host, void** instance, char* reason) {
-    try {
-        const uint64_t limit = bytes_of(host->parameter(host->context, "limit"), uint64_t{1} << 30);
-        if (limit > muster::gds::shmem::kOffsetMask) {
-            std::snprintf(reason, 256, "gds_shmem_limit is more than this machine can map");
-            return PMIX_ERR_NOT_AVAILABLE;
-        }
-        auto log = [host](int level, const std::string& line) {
-            host->log(host->context, level, line.c_str());
-        };
-        *instance = static_cast<muster::Gds*>(new muster::gds::shmem::ShmemStore(limit, std::move(log)));
-        return PMIX_SUCCESS;
-    } catch (const std::bad_alloc&) {
-        return PMIX_ERR_NOMEM;
+std::unique_ptr<muster::Gds> make(muster::sdk::Host host) {
+    const uint64_t limit = bytes_of(host.parameter("limit").data());
+    if (limit > muster::gds::shmem::kOffsetMask) {
+        throw muster::sdk::Failure(PMIX_ERR_NOT_AVAILABLE,
+                                   "gds_shmem_limit is more than this machine can map");
     }
-}
-
-void destroy(void* instance) {
-    delete static_cast<muster::Gds*>(instance);
+    auto log = [host](int level, const std::string& line) { host.log(level, line); };
+    return std::make_unique<muster::gds::shmem::ShmemStore>(limit, std::move(log));
 }
 
 }  // namespace
 
 MUSTER_COMPONENT(gds, shmem) {
-    static const muster_component_t component = {sizeof(muster_component_t),
-                                                 MUSTER_SDK_MAJOR,
-                                                 MUSTER_SDK_MINOR,
-                                                 "gds",
-                                                 1,
-                                                 "shmem",
-                                                 MUSTER_VERSION,
-                                                 "Muster",
-                                                 MUSTER_COMPONENT_HOSTILE_INPUT,
-                                                 20,
-                                                 kParameters,
-                                                 sizeof kParameters / sizeof kParameters[0],
-                                                 &create,
-                                                 &destroy};
-    return &component;
+    static const muster_component_t descriptor =
+        muster::object_component<make>("gds", 1,
+                                       {.name = "shmem",
+                                        .version = MUSTER_VERSION,
+                                        .vendor = "Muster",
+                                        .priority = 20,
+                                        .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
+                                        .params = kParameters});
+    return &descriptor;
 }

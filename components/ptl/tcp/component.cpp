@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The descriptor of ptl/tcp, with its parameters.
-#include <pmix/sdk/component.h>
-
-#include <cstdio>
-#include <new>
 #include <string>
 
 #include "components/ptl/tcp/tcp.hpp"
+#include "framework/object_component.hpp"
 
 namespace {
 
@@ -37,45 +34,26 @@ constexpr muster_param_t kParams[] = {
      "ptl_base_disable_ipv6_family"},
 };
 
-pmix_status_t create(const muster_host_t* host, void** instance, char* reason) {
-    try {
-        const auto text = [&](const char* name) {
-            const char* value = host->parameter(host->context, name);
-            return std::string(value != nullptr ? value : "");
-        };
-        Settings settings;
-        settings.if_include = text("if_include");
-        settings.if_exclude = text("if_exclude");
-        settings.ipv4_port = text("ipv4_port");
-        settings.ipv6_port = text("ipv6_port");
-        settings.disable_ipv4_family = text("disable_ipv4_family") == "true";
-        settings.disable_ipv6_family = text("disable_ipv6_family") == "true";
-        *instance = static_cast<Ptl*>(new Tcp(std::move(settings)));
-        return PMIX_SUCCESS;
-    } catch (const std::bad_alloc&) {
-        std::snprintf(reason, 256, "out of memory");
-        return PMIX_ERR_NOMEM;
-    }
+std::unique_ptr<Ptl> make(muster::sdk::Host host) {
+    const auto text = [&](const char* name) { return std::string(host.parameter(name)); };
+    return std::make_unique<Tcp>(Settings{.if_include = text("if_include"),
+                                          .if_exclude = text("if_exclude"),
+                                          .ipv4_port = text("ipv4_port"),
+                                          .ipv6_port = text("ipv6_port"),
+                                          .disable_ipv4_family = host.boolean("disable_ipv4_family"),
+                                          .disable_ipv6_family = host.boolean("disable_ipv6_family")});
 }
 
 }  // namespace
 
 MUSTER_COMPONENT(ptl, tcp) {
-    static const muster_component_t descriptor = {
-        .struct_size = sizeof(muster_component_t),
-        .sdk_major = MUSTER_SDK_MAJOR,
-        .sdk_minor = MUSTER_SDK_MINOR,
-        .framework = "ptl",
-        .interface_version = muster::kPtlInterface,
-        .name = "tcp",
-        .version = MUSTER_VERSION,
-        .vendor = "Muster",
-        .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-        .priority = 30,
-        .params = kParams,
-        .nparams = std::size(kParams),
-        .create = create,
-        .destroy = [](void* instance) { delete static_cast<Ptl*>(instance); },
-    };
+    static const muster_component_t descriptor =
+        muster::object_component<make>("ptl", muster::kPtlInterface,
+                                       {.name = "tcp",
+                                        .version = MUSTER_VERSION,
+                                        .vendor = "Muster",
+                                        .priority = 30,
+                                        .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
+                                        .params = kParams});
     return &descriptor;
 }
