@@ -2,8 +2,11 @@
 // A component and what it is given: see component.hpp.
 #include "framework/component.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 
+#include "framework/base/data_type.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/pcompress.hpp"
 #include "framework/plog.hpp"
@@ -78,6 +81,39 @@ ParameterDefinition definition_of(const muster_component_t& component, const mus
     if (param.choices != nullptr) definition.choices = parameter_words(param.choices, ',');
     if (param.former_names != nullptr) definition.former_names = parameter_words(param.former_names, ',');
     return definition;
+}
+
+std::vector<InitAttribute> init_attributes(InfoView info) {
+    const auto text_of = [](const pmix_value_t& value) -> std::string {
+        if (const char* text = value_as_string(&value)) return text;
+        if (const auto number = value_as_number<int64_t>(&value)) return std::to_string(*number);
+        if (const auto number = value_as_number<uint64_t>(&value)) return std::to_string(*number);
+        return std::string("a value of type ") + data_type_name(value.type);
+    };
+    std::vector<InitAttribute> attributes;
+    for (const pmix_info_t& entry : info) {
+        attributes.push_back({entry.key, text_of(entry.value), value_as_string(&entry.value) != nullptr,
+                              value_as_bool(&entry.value).value_or(false)});
+    }
+    return attributes;
+}
+
+void set_by_attributes(const muster_component_t& component, const std::vector<InitAttribute>& attributes,
+                       Parameters& parameters) {
+    const bool states_any =
+        component.struct_size >= offsetof(muster_component_t, nattributes) + sizeof(size_t);
+    if (attributes.empty() || !states_any) return;
+    for (size_t i = 0; i < component.nattributes; ++i) {
+        const muster_param_attribute_t& wanted = component.attributes[i];
+        const auto given =
+            std::find_if(attributes.begin(), attributes.end(),
+                         [&](const InitAttribute& attribute) { return attribute.key == wanted.attribute; });
+        if (given == attributes.end() || (wanted.type == PMIX_STRING && !given->is_string)) continue;
+        const ParameterDefinition parameter{
+            .framework = component.framework, .component = component.name, .name = wanted.param};
+        const char* truth = given->is_true ? "true" : "false";
+        parameters.set(parameter.full_name(), wanted.type == PMIX_BOOL ? truth : given->text);
+    }
 }
 
 std::shared_ptr<void> make_facade(std::string_view framework, void* instance, const std::string& name) {

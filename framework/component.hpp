@@ -49,6 +49,10 @@ struct Component {
 /// A parameter of a component, whose descriptor stays.
 ParameterDefinition definition_of(const muster_component_t& component, const muster_param_t& param);
 
+/// Sets the parameters of a component that is not opened yet, as the attributes of the init call say.
+void set_by_attributes(const muster_component_t& component, const std::vector<InitAttribute>& attributes,
+                       Parameters& parameters);
+
 /// The facade of a framework that is open to vendors, over the table that create() returned; null for the
 /// other frameworks.
 std::shared_ptr<void> make_facade(std::string_view framework, void* instance, const std::string& name);

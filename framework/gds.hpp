@@ -22,10 +22,6 @@ namespace muster {
 class JobMap;
 class Preg;
 
-/// The store by which peers of all libraries name job data that are sent with a reply. Every store of ours
-/// can send and take them.
-inline constexpr const char* kWireStore = "hash";
-
 /// One question to the store.
 struct Lookup {
     /// Which realm of information is meant. Auto follows the Standard's rules for reserved keys: the realm

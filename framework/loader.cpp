@@ -295,10 +295,10 @@ Result<void> check_descriptor(const muster_component_t* descriptor, std::string_
                                           : "; rebuild the component against this library"));
     }
     // Everything up to `destroy` is there since 1.0.
-    if (descriptor->struct_size < sizeof(muster_component_t)) {
+    constexpr size_t kLeast = offsetof(muster_component_t, attributes);
+    if (descriptor->struct_size < kLeast) {
         return refused(origin, "its descriptor has " + std::to_string(descriptor->struct_size) + " of " +
-                                   std::to_string(sizeof(muster_component_t)) +
-                                   " bytes; rebuild it against interface " + ours);
+                                   std::to_string(kLeast) + " bytes; rebuild it against interface " + ours);
     }
     const auto is = [](const char* text, std::string_view wanted) {
         return text != nullptr && text == wanted;
@@ -335,6 +335,12 @@ Result<void> check_descriptor(const muster_component_t* descriptor, std::string_
             return refused(origin,
                            "its parameter " + quoted(param.name) + " lacks a name, a type or a default");
         }
+    }
+    if (descriptor->struct_size < sizeof(muster_component_t)) return {};
+    for (size_t i = 0; i < descriptor->nattributes; ++i) {
+        const muster_param_attribute_t& attribute = descriptor->attributes[i];
+        if (attribute.attribute == nullptr || attribute.param == nullptr)
+            return refused(origin, "an entry of its table of attributes lacks the key or the parameter");
     }
     return {};
 }

@@ -32,6 +32,8 @@ muster_component_t object_component(const char* framework, uint16_t interface_ve
             return sdk::guarded(reason, [&] { *instance = make(sdk::Host(host)).release(); });
         },
         .destroy = [](void* instance) { delete static_cast<Interface*>(instance); },
+        .attributes = identity.attributes.data(),
+        .nattributes = identity.attributes.size(),
     };
 }
 

@@ -477,9 +477,8 @@ Parameters::Parameters(Sources sources) : impl_(std::make_unique<Impl>()) {
             impl_->take_file(path, ParameterSource::UserFile, ParameterFileOwner::Anyone);
         if (sources.environment) impl_->take_environment();
     }
-    for (auto& [name, value] : sources.program) {
-        impl_->given[name] = {std::move(value), ParameterSource::Program, "command line"};
-    }
+    for (auto& [name, value] : sources.program)
+        set(name, std::move(value));
     // Read by Sources::standard() already; defined so that it is known and shown.
     (void)define(
         {.framework = "mca",
@@ -524,6 +523,11 @@ Result<void> Parameters::define(ParameterDefinition definition) {
                                         "; \"" + kept.default_value + "\" is used"};
     impl_->complaints.push_back(error.text);
     return error;
+}
+
+void Parameters::set(const std::string& full_name, std::string value) {
+    std::lock_guard guard(impl_->lock);
+    impl_->given[full_name] = {std::move(value), ParameterSource::Program, "command line"};
 }
 
 std::optional<std::string> Parameters::raw(std::string_view full_name) const {

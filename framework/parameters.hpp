@@ -76,6 +76,9 @@ class Parameters {
     /// values are valid).
     Result<void> define(ParameterDefinition definition);
 
+    /// Sets a value from the program, for a parameter that is not defined yet.
+    void set(const std::string& full_name, std::string value);
+
     /// Value as text, of a defined parameter or of a raw name that nobody has defined (yet).
     std::optional<std::string> raw(std::string_view full_name) const;
     /// Names that were given from outside, whether anything has defined them or not.

@@ -55,6 +55,8 @@ class PsecAdapter : public Psec {
         return PsecOwner{owner.uid, owner.gid};
     }
 
+    const char* remedy() const override { return MUSTER_HAS(operations_, remedy) ? operations_->remedy : ""; }
+
   private:
     const muster_psec_t* operations_;
     std::string name_;

@@ -38,6 +38,8 @@ class Psec {
     virtual Result<void> validate_credential(ByteView credential, const PsecClaim& claim) = 0;
     /// Whose the credential is, where it proves that by itself; PMIX_ERR_NOT_SUPPORTED where it does not.
     virtual Result<PsecOwner> identify_credential(ByteView credential) = 0;
+    /// Advice to the user whose credential was refused on a connection that is no local socket, or "".
+    virtual const char* remedy() const { return ""; }
 };
 
 /// The facade over a component's table, which lives as long as the result. Any thread.

@@ -67,6 +67,10 @@ class Ptl {
     virtual const char* name() const = 0;
     /// Whether connect() understands this transport part of a URI.
     virtual bool accepts(std::string_view uri) const = 0;
+    /// Whether all PMIx libraries have this transport; else only this library has it.
+    virtual bool universal() const = 0;
+    /// Whether an address is gone with the server that listened there; else another process may get it.
+    virtual bool gone_with_server() const = 0;
     virtual Result<std::unique_ptr<Listener>> listen(const ListenOptions& options) = 0;
     /// Connects, waiting at most `limit`. Any thread.
     virtual Result<Socket> connect(std::string_view uri, std::chrono::milliseconds limit) = 0;

@@ -320,6 +320,7 @@ struct Registry::Impl {
         component.host->component = record.name;
         component.host->log = &framework.log;
         component.host->loop = options.loop;
+        set_by_attributes(descriptor, options.attributes, parameters);
         for (size_t i = 0; i < descriptor.nparams; ++i) {
             ParameterDefinition definition = definition_of(descriptor, descriptor.params[i]);
             const std::string full_name = definition.full_name();

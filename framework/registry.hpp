@@ -39,6 +39,16 @@ struct ComponentRecord {
     std::string reason;  ///< one sentence: why it was chosen or not
 };
 
+/// An attribute of an init call. Components say which attributes set their parameters
+/// (muster_param_attribute_t).
+struct InitAttribute {
+    std::string key;
+    std::string text;        ///< of a string or number, else "a value of type ..."
+    bool is_string = false;  ///< the type of the value is PMIX_STRING
+    bool is_true = false;    ///< the value means true
+};
+std::vector<InitAttribute> init_attributes(InfoView info);
+
 class Registry {
   public:
     struct Options {
@@ -47,6 +57,7 @@ class Registry {
         bool privileged = false;                 ///< raised privileges: files and folders must belong to root
         /// Offered to components through the host table. Null: what a component posts runs at once.
         EventLoop* loop = nullptr;
+        std::vector<InitAttribute> attributes{};  ///< of the init call; none in a client
         /// The folders of a process: beside the running library, the installed one, the path parameter
         /// (mca_base_component_path, a colon list). Linked-in components are the caller's to add.
         static Options standard(const Parameters& parameters);

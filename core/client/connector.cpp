@@ -11,12 +11,12 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <iterator>
 #include <optional>
 
 #include "framework/base/endian.hpp"
 #include "framework/base/status.hpp"
 #include "framework/psec.hpp"
+#include "framework/ptl/transports.hpp"
 
 namespace muster {
 namespace {
@@ -134,22 +134,6 @@ struct Reached {
     std::string uri;
 };
 
-/// Those that understand the transport part of a URI. A component bears the name with which its URIs begin,
-/// so that mostly no other has to be opened.
-std::vector<Ptl*> transports_for(Registry& registry, std::string_view transport) {
-    const auto end =
-        std::find_if(transport.begin(), transport.end(), [](char c) { return c < 'a' || c > 'z'; });
-    const std::string_view name(transport.data(), static_cast<size_t>(end - transport.begin()));
-    std::vector<Ptl*> found;
-    const auto take = [&](const std::vector<Ptl*>& candidates) {
-        std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(found),
-                     [&](const Ptl* ptl) { return ptl->accepts(transport); });
-    };
-    if (!name.empty()) take(registry.ptls(name));
-    if (found.empty()) take(registry.ptls());
-    return found;
-}
-
 Result<Reached> open_connection(Runtime& runtime, const std::vector<std::string>& uris,
                                 Clock::time_point until) {
     std::string failures;
@@ -212,12 +196,10 @@ ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<Un
 }
 
 /// What may help against a refusal of this proof.
-std::string about_proof(const ConnectRequest& request, const Socket& socket, pmix_status_t status) {
-    if (status != PMIX_ERR_INVALID_CRED || request.psec != "native" || passes_descriptors(socket)) return "";
-    return "; psec/native proves something over TCP only where the server's kernel says whose connection it "
-           "is "
-           "(sock_diag, on the same machine): use psec/munge, or PMIX_MCA_psec_native_trust_claims=1 at the "
-           "server, if everybody who can connect may be believed";
+std::string about_proof(const Psec& proof, const Socket& socket, pmix_status_t status) {
+    const std::string remedy = proof.remedy();
+    if (status != PMIX_ERR_INVALID_CRED || remedy.empty() || passes_descriptors(socket)) return "";
+    return "; " + remedy;
 }
 
 /// A frame, before there is a channel for it. What a tool is called by in its header is 0.
@@ -232,9 +214,11 @@ void append_job_data_question(Bytes& hello, WireFormat format) {
     hello.append(payload.view());
 }
 
-/// Proves to the server who we are. In the server's order, and one component at a time is opened: all of them
-/// satisfy it, so one that fails here and now gives way to the next.
-Result<void> make_credential(Registry& registry, const std::string& security, ConnectRequest& request) {
+/// Proves to the server who we are, and returns the component that did. In the server's order, and one
+/// component at a time is opened: all of them satisfy it, so one that fails here and now gives way to the
+/// next.
+Result<const Psec*> make_credential(Registry& registry, const std::string& security,
+                                    ConnectRequest& request) {
     std::optional<Error> failure;
     for (std::string_view rest = security;;) {
         const size_t comma = std::min(rest.find(','), rest.size());
@@ -244,7 +228,7 @@ Result<void> make_credential(Registry& registry, const std::string& security, Co
             if (credential) {
                 request.psec = module->name();
                 request.credential = std::move(*credential);
-                return {};
+                return module;
             }
             MUSTER_LOG(registry.log("psec"), Warning, "%s", credential.error().text.c_str());
             if (!failure) failure = credential.error();
@@ -331,7 +315,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     for (const pmix_status_t status : {parsed->tool.status, parsed->tool.credential_status}) {
         if (status != PMIX_SUCCESS)
             return Error{status, server + " does not accept " + us + ": " + status_text(status) +
-                                     about_proof(request, socket, status)};
+                                     about_proof(**proven, socket, status)};
     }
     if (lost) {
         MUSTER_LOG(runtime.log(), Warning, "no descriptor is left for %s that %s shares (ulimit -n); %s",

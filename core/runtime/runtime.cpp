@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "framework/base/cpu_list.hpp"
-#include "framework/base/data_type.hpp"
 #include "framework/library_parameters.hpp"
 
 namespace muster {
@@ -38,36 +37,6 @@ std::string own_hostname(InfoView info) {
     return name;
 }
 
-/// What was given for a port, as the text of a parameter: the transport says what is none.
-std::string port_text(const pmix_value_t& value) {
-    if (const char* text = value_as_string(&value)) return text;
-    if (const auto number = value_as_number<int64_t>(&value)) return std::to_string(*number);
-    if (const auto number = value_as_number<uint64_t>(&value)) return std::to_string(*number);
-    return std::string("a value of type ") + data_type_name(value.type);
-}
-
-/// Attributes of an init call that say how to listen: each is a parameter's value from the program. Lists of
-/// another type are passed over, as attributes that nobody knows are.
-void add_transport_parameters(InfoView info, std::vector<std::pair<std::string, std::string>>& parameters) {
-    struct Names {
-        const char *attribute, *parameter;
-    };
-    for (const Names& text : {Names{PMIX_TCP_IF_INCLUDE, "ptl_tcp_if_include"},
-                              Names{PMIX_TCP_IF_EXCLUDE, "ptl_tcp_if_exclude"}}) {
-        if (const char* list = info.string(text.attribute)) parameters.emplace_back(text.parameter, list);
-    }
-    for (const Names& port :
-         {Names{PMIX_TCP_IPV4_PORT, "ptl_tcp_ipv4_port"}, Names{PMIX_TCP_IPV6_PORT, "ptl_tcp_ipv6_port"}}) {
-        if (const pmix_info_t* given = info.find(port.attribute))
-            parameters.emplace_back(port.parameter, port_text(given->value));
-    }
-    for (const Names& family : {Names{PMIX_TCP_DISABLE_IPV4, "ptl_tcp_disable_ipv4_family"},
-                                Names{PMIX_TCP_DISABLE_IPV6, "ptl_tcp_disable_ipv6_family"}}) {
-        if (info.has(family.attribute))
-            parameters.emplace_back(family.parameter, info.is_true(family.attribute) ? "true" : "false");
-    }
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
@@ -81,7 +50,6 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     runtime->thread_name_ = "pmix-progress";
 
     Parameters::Sources sources = Parameters::Sources::standard();
-    if (options.role != Role::Client) add_transport_parameters(options.info, sources.program);
     runtime->parameters_ = std::make_unique<Parameters>(std::move(sources));
     define_library_parameters(*runtime->parameters_);
 
@@ -98,6 +66,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     Registry::Options where = Registry::Options::standard(*runtime->parameters_);
     where.linked = linked_components();
     where.loop = runtime->loop_.get();
+    if (options.role != Role::Client) where.attributes = init_attributes(options.info);
     runtime->registry_ = std::make_unique<Registry>(*runtime->parameters_, where);
     runtime->log_ = &runtime->registry_->log(options.role == Role::Server ? "server"
                                              : options.role == Role::Tool ? "tool"

@@ -12,6 +12,7 @@
 #include "core/discovery/rendezvous_search.hpp"
 #include "core/server/server.hpp"
 #include "framework/psec.hpp"
+#include "framework/ptl/transports.hpp"
 
 namespace muster {
 namespace {
@@ -59,13 +60,13 @@ Result<void> Server::open_to_tools(InfoView info) {
     policy.remote = info.is_true(PMIX_SERVER_REMOTE_CONNECTIONS);
     policy.foreign = info.is_true(PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
 
-    // The first URI is the one that all tools understand: of TCP, where that is listened on.
+    // The first URI is one that all tools understand, where there is one.
     const std::string self =
         std::string(runtime_.self().nspace) + "." + std::to_string(runtime_.self().rank) + ";";
     std::vector<std::string> uris;
     for (const std::string& uri : acceptor_->uris()) {
-        const bool plain = uri.compare(0, 3, "tcp") == 0;
-        uris.insert(plain ? uris.begin() : uris.end(), self + uri);
+        const bool universal = transport_is(runtime_.registry(), &Ptl::universal, uri);
+        uris.insert(universal ? uris.begin() : uris.end(), self + uri);
     }
     std::string security;
     for (const Psec* module : runtime_.registry().psecs())

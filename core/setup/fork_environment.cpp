@@ -11,6 +11,7 @@
 #include "framework/pnet.hpp"
 #include "framework/psec.hpp"
 #include "framework/ptl/handshake.hpp"
+#include "framework/ptl/transports.hpp"
 
 namespace muster {
 namespace {
@@ -57,8 +58,8 @@ const ForkEnvironment::Common& ForkEnvironment::common() {
     const std::string self =
         std::string(runtime_.self().nspace) + "." + std::to_string(runtime_.self().rank) + ";";
     for (const std::string& uri : uris_()) {
-        // OpenPMIx's clients know TCP only; what is ours alone goes under a name that they do not read.
-        if (uri.compare(0, 3, "tcp") == 0) {
+        // OpenPMIx's clients do not read the name of the URI that only this library understands.
+        if (transport_is(runtime_.registry(), &Ptl::universal, uri)) {
             // Under the names of all versions, as OpenPMIx has it: some programs look for one of the older
             // ones to find out whether there is a server (Flux: PMIX_SERVER_URI2).
             for (const char* name : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",

@@ -19,6 +19,7 @@
 #include "core/runtime/completion.hpp"
 #include "framework/base/status.hpp"
 #include "framework/psec.hpp"
+#include "framework/ptl/transports.hpp"
 
 namespace muster {
 namespace {
@@ -184,7 +185,7 @@ Result<Tool::Candidate> Tool::of_uri(const ToolDirectives& wanted) const {
     std::string transport;
     if (!split_server_uri(wanted.uri, candidate.server, transport))
         return Error{PMIX_ERR_BAD_PARAM, "'" + wanted.uri.substr(0, 256) + "' is no URI of a server"};
-    if (wanted.tcp_only && transport.compare(0, 3, "tcp") != 0)
+    if (wanted.tcp_only && !transport_is(runtime_.registry(), &Ptl::universal, transport))
         return Error{PMIX_ERR_NOT_SUPPORTED, "'" + wanted.uri.substr(0, 256) + "' is no URI of TCP"};
     candidate.rendezvous.uris = {wanted.uri};
     candidate.rendezvous.version = kAssumedVersion;
@@ -240,13 +241,18 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
     contact.kind = identity_.kind();
     contact.nspace = identity_.nspace;
     contact.rank = identity_.rank;
-    // A local socket is gone with its server. Anybody may have a port of TCP that was a server's: whether
-    // that lives is made sure of, but only then, as it takes as long as all the rest.
+    // Another process may have got an address that stays when its server ends, such as a port of TCP. Only
+    // then is it checked whether the server lives: the check takes as long as all the rest.
     auto& uris = candidate.rendezvous.uris;
     const bool by_file = !candidate.path.empty() && candidate.rendezvous.pid > 0;
-    const auto first_open = std::find_if(uris.begin(), uris.end(), [](const std::string& uri) {
-        return uri.find(";usock:") == std::string::npos;
-    });
+    const auto gone_with_server = [&](const std::string& uri) {
+        pmix_proc_t server{};
+        std::string transport;
+        return split_server_uri(uri, server, transport) &&
+               transport_is(runtime_.registry(), &Ptl::gone_with_server, transport);
+    };
+    // The first address decides: to ask about the others would open transports that are mostly not needed.
+    const auto first_open = uris.begin() + (by_file && gone_with_server(uris.front()) ? 1 : 0);
     const bool two_ways = by_file && first_open != uris.begin() && first_open != uris.end();
     const auto stale = [&] { return is_stale(candidate.rendezvous.pid, candidate.rendezvous.written); };
     contact.uris.assign(uris.begin(), two_ways ? first_open : uris.end());

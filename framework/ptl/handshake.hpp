@@ -36,6 +36,10 @@ bool needs_identity(PeerKind kind);
 bool is_tool(PeerKind kind);
 bool is_launcher(PeerKind kind);
 
+/// The word of the handshake for job data that a server sends in a reply. Peers of all libraries accept it,
+/// and every store of this library sends and reads such replies.
+inline constexpr const char* kWireStore = "hash";
+
 /// What a peer that is built from this library does beyond the protocol of its version; no OpenPMIx does.
 enum class Capability : uint16_t {
     GroupNames = 1 << 0,        ///< server: translates names of groups in lists, and answers about them

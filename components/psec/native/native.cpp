@@ -27,6 +27,11 @@ void compare(const char* what, uint32_t claimed, uint32_t wanted, const char* wh
 
 class Native {
   public:
+    static constexpr const char* kRemedy =
+        "psec/native proves something over TCP only where the server's kernel says whose connection it is "
+        "(sock_diag, on the same machine): use psec/munge, or PMIX_MCA_psec_native_trust_claims=1 at the "
+        "server, if everybody who can connect may be believed";
+
     explicit Native(muster::sdk::Host host) : host_(host), trust_claims_(host.boolean("trust_claims")) {}
 
     muster::sdk::Buffer create_credential(std::span<const pmix_info_t>) const {

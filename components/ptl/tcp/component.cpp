@@ -34,6 +34,15 @@ constexpr muster_param_t kParams[] = {
      "ptl_base_disable_ipv6_family"},
 };
 
+constexpr muster_param_attribute_t kAttributes[] = {
+    {PMIX_TCP_IF_INCLUDE, PMIX_STRING, "if_include"},
+    {PMIX_TCP_IF_EXCLUDE, PMIX_STRING, "if_exclude"},
+    {PMIX_TCP_IPV4_PORT, PMIX_INT, "ipv4_port"},
+    {PMIX_TCP_IPV6_PORT, PMIX_INT, "ipv6_port"},
+    {PMIX_TCP_DISABLE_IPV4, PMIX_BOOL, "disable_ipv4_family"},
+    {PMIX_TCP_DISABLE_IPV6, PMIX_BOOL, "disable_ipv6_family"},
+};
+
 std::unique_ptr<Ptl> make(muster::sdk::Host host) {
     const auto text = [&](const char* name) { return std::string(host.parameter(name)); };
     return std::make_unique<Tcp>(Settings{.if_include = text("if_include"),
@@ -54,6 +63,7 @@ MUSTER_COMPONENT(ptl, tcp) {
                                         .vendor = "Muster",
                                         .priority = 30,
                                         .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                        .params = kParams});
+                                        .params = kParams,
+                                        .attributes = kAttributes});
     return &descriptor;
 }

@@ -25,6 +25,8 @@ class Tcp : public Ptl {
 
     const char* name() const override { return "tcp"; }
     bool accepts(std::string_view uri) const override;
+    bool universal() const override { return true; }
+    bool gone_with_server() const override { return false; }
     Result<std::unique_ptr<Listener>> listen(const ListenOptions& options) override;
     Result<Socket> connect(std::string_view uri, std::chrono::milliseconds limit) override;
 

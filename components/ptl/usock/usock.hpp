@@ -10,6 +10,8 @@ class Usock : public Ptl {
   public:
     const char* name() const override { return "usock"; }
     bool accepts(std::string_view uri) const override;
+    bool universal() const override { return false; }
+    bool gone_with_server() const override { return true; }
     /// `directory` must exist. Other options do not apply: what is to be reached from other machines too is
     /// reached from this one by here.
     Result<std::unique_ptr<Listener>> listen(const ListenOptions& options) override;

@@ -21,7 +21,7 @@ extern "C" {
 
 /* Version of this interface. A component is accepted when its major is equal and its minor not newer. */
 #define MUSTER_SDK_MAJOR 1
-#define MUSTER_SDK_MINOR 2
+#define MUSTER_SDK_MINOR 3
 
 /* Types of parameters; values are given as text and checked against the type. */
 typedef enum {
@@ -44,6 +44,15 @@ typedef struct {
     const char* choices;       /* comma list for MUSTER_PARAM_CHOICE, else NULL */
     const char* former_names;  /* comma list of full names that mean the same, or NULL */
 } muster_param_t;
+
+/* An attribute of PMIx_server_init and PMIx_tool_init that sets a parameter of the component. An entry of
+ * `type` PMIX_STRING sets it to its text, and to nothing where the caller gave another type. PMIX_BOOL sets it
+ * to true or false. PMIX_INT sets it to the digits of the number, or to the text of a string. */
+typedef struct {
+    const char* attribute; /* the key, for example PMIX_TCP_IPV4_PORT */
+    pmix_data_type_t type;
+    const char* param; /* a name of muster_component_t::params */
+} muster_param_attribute_t;
 
 /* What the host offers to a component. Valid as long as the component's instance. */
 typedef struct muster_host {
@@ -84,6 +93,9 @@ typedef struct muster_component {
      * characters. */
     pmix_status_t (*create)(const muster_host_t* host, void** instance, char* reason);
     void (*destroy)(void* instance);
+    /* Since 1.3. May be NULL and 0. */
+    const muster_param_attribute_t* attributes;
+    size_t nattributes;
 } muster_component_t;
 
 /* Name of the exported function: muster_component_<framework>_<name>. */

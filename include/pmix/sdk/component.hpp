@@ -145,6 +145,7 @@ struct Identity {
     int priority = 0;
     uint32_t flags = 0;  ///< MUSTER_COMPONENT_
     std::span<const muster_param_t> params = {};
+    std::span<const muster_param_attribute_t> attributes = {};  ///< that set some of them
 };
 
 /// Runs `work` and turns what it throws into a code and a sentence in `reason` (kReasonSize characters).
@@ -204,6 +205,8 @@ muster_component_t descriptor(const char* framework, uint16_t interface_version,
     made.priority = identity.priority;
     made.params = identity.params.data();
     made.nparams = identity.params.size();
+    made.attributes = identity.attributes.data();
+    made.nattributes = identity.attributes.size();
     made.create = &Instance<T, Table, fill>::create;
     made.destroy = &Instance<T, Table, fill>::destroy;
     return made;
@@ -237,6 +240,7 @@ void fill_psec(muster_psec_t& table) {
             });
         };
     }
+    if constexpr (requires { T::kRemedy; }) table.remedy = T::kRemedy;
 }
 
 /// The descriptor of a psec component that is made of T.

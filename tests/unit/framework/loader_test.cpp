@@ -62,6 +62,15 @@ TEST_F(LoaderTest, AGoodComponentIsOpened) {
     EXPECT_EQ(*open("good"), *result);
 }
 
+TEST_F(LoaderTest, ADescriptorWithoutLaterMembersIsAccepted) {
+    muster_component_t descriptor = **open("good");
+    descriptor.sdk_minor = 2;
+    descriptor.struct_size = offsetof(muster_component_t, attributes);
+    descriptor.nattributes = 1;  // beyond the size, so not there
+    const Result<void> checked = check_descriptor(&descriptor, "plog", "good", "here");
+    EXPECT_TRUE(checked.ok()) << checked.error().text;
+}
+
 TEST_F(LoaderTest, AnotherVersionOfTheInterfaceIsRefused) {
     const auto version = [](int major, int minor) {
         return std::to_string(major) + "." + std::to_string(minor);

@@ -418,6 +418,45 @@ TEST_F(RegistryTest, NoFolderOfTheBuildIsSearched) {
     }
 }
 
+TEST_F(RegistryTest, AttributesOfTheInitCallSetParameters) {
+    static constexpr muster_param_t params[] = {
+        {"nets", MUSTER_PARAM_STRING, "all", nullptr, "Networks.", nullptr, nullptr},
+        {"hosts", MUSTER_PARAM_STRING, "any", nullptr, "Hosts.", nullptr, nullptr},
+        {"port", MUSTER_PARAM_STRING, "0", nullptr, "Port.", nullptr, nullptr},
+        {"door", MUSTER_PARAM_STRING, "0", nullptr, "Port, too.", nullptr, nullptr},
+        {"quiet", MUSTER_PARAM_BOOL, "false", nullptr, "Be quiet.", nullptr, nullptr},
+        {"mood", MUSTER_PARAM_STRING, "good", nullptr, "Not set.", nullptr, nullptr}};
+    static constexpr muster_param_attribute_t attributes[] = {
+        {"acme.nets", PMIX_STRING, "nets"}, {"acme.hosts", PMIX_STRING, "hosts"},
+        {"acme.port", PMIX_INT, "port"},    {"acme.door", PMIX_INT, "door"},
+        {"acme.quiet", PMIX_BOOL, "quiet"}, {"acme.mood", PMIX_STRING, "mood"}};
+    static const muster_component_t component = [] {
+        muster_component_t made = *fake<0>();
+        made.params = params;
+        made.nparams = std::size(params);
+        made.attributes = attributes;
+        made.nattributes = std::size(attributes);
+        return made;
+    }();
+    static constexpr ComponentEntry entries[] = {[] { return &component; }, nullptr};
+    Info directives;
+    directives.add("acme.nets", "eth0");
+    directives.add("acme.hosts", 7);
+    directives.add("acme.port", 4711);
+    directives.add("acme.door", true);
+    directives.add("acme.quiet", true);
+    directives.add("acme.other", "unknown");
+    Parameters parameters({.environment = false});
+    Registry registry(parameters, {.linked = entries, .attributes = init_attributes(directives)});
+    ASSERT_EQ(registry.plogs().size(), 1U);
+    EXPECT_EQ(parameters.text("plog_red_nets"), "eth0");
+    EXPECT_EQ(parameters.text("plog_red_hosts"), "any") << "the attribute is no string";
+    EXPECT_EQ(parameters.text("plog_red_port"), "4711");
+    EXPECT_EQ(parameters.text("plog_red_door"), "a value of type PMIX_BOOL");
+    EXPECT_TRUE(parameters.boolean("plog_red_quiet"));
+    EXPECT_EQ(parameters.text("plog_red_mood"), "good");
+}
+
 TEST_F(RegistryTest, OnlyNarrowsInItsOrder) {
     // psecs() and the like take a list of names, as a peer offers it; the order is the list's.
     static const auto table = [] {
