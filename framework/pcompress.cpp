@@ -2,8 +2,6 @@
 // pcompress: see pcompress.hpp.
 #include "framework/pcompress.hpp"
 
-#include "framework/component_table.hpp"
-
 namespace muster {
 
 Result<Bytes> Pcompress::compress(ByteView in) const {

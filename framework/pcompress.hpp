@@ -8,27 +8,20 @@
 
 #include "framework/base/bytes.hpp"
 #include "framework/base/result.hpp"
+#include "framework/component_table.hpp"
 
 namespace muster {
 
 /// One component. Any thread.
-class Pcompress {
+class Pcompress : public TableFacade<muster_pcompress_t> {
   public:
-    /// `operations` lives as long as this.
-    Pcompress(const muster_pcompress_t* operations, std::string name)
-        : operations_(operations), name_(std::move(name)) {}
-
-    const std::string& name() const { return name_; }
+    using TableFacade::TableFacade;
 
     /// PMIX_ERR_NOT_AVAILABLE when the result would not be smaller.
     Result<Bytes> compress(ByteView in) const;
     /// Hostile input. PMIX_ERR_UNPACK_FAILURE for bytes that are no compressed block,
     /// PMIX_ERR_OUT_OF_RESOURCE when the result would be longer than `limit`.
     Result<Bytes> decompress(ByteView in, size_t limit) const;
-
-  private:
-    const muster_pcompress_t* operations_;
-    std::string name_;
 };
 
 }  // namespace muster

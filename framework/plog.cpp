@@ -5,8 +5,6 @@
 #include <cstring>
 #include <ctime>
 
-#include "framework/component_table.hpp"
-
 namespace muster {
 namespace {
 

@@ -10,26 +10,19 @@
 
 #include "framework/base/info.hpp"
 #include "framework/base/result.hpp"
+#include "framework/component_table.hpp"
 
 namespace muster {
 
 /// One component. Loop thread.
-class Plog {
+class Plog : public TableFacade<muster_plog_t> {
   public:
-    /// `operations` lives as long as this.
-    Plog(const muster_plog_t* operations, std::string name)
-        : operations_(operations), name_(std::move(name)) {}
-
-    const std::string& name() const { return name_; }
+    using TableFacade::TableFacade;
 
     /// Whether the component takes entries of this key.
     bool takes(std::string_view channel) const;
     /// PMIX_ERR_NOT_AVAILABLE when this entry is not for it after all.
     Result<void> write(const muster_plog_record_t& record) const;
-
-  private:
-    const muster_plog_t* operations_;
-    std::string name_;
 };
 
 /// Components, preferred first, as Registry::plogs() gives them.

@@ -10,25 +10,17 @@
 #include <vector>
 
 #include "framework/base/result.hpp"
+#include "framework/component_table.hpp"
 
 namespace muster {
 
 /// One component. One thread at a time.
-class Pmdl {
+class Pmdl : public TableFacade<muster_pmdl_t> {
   public:
-    /// `operations` lives as long as this.
-    Pmdl(const muster_pmdl_t* operations, std::string name)
-        : operations_(operations), name_(std::move(name)) {}
-
-    const std::string& name() const { return name_; }
+    using TableFacade::TableFacade;
 
     /// Appends the variables (name, value) that the process is to have; nothing on failure.
-    Result<void> setup_fork(const muster_pmdl_process_t& process,
-                            std::vector<std::pair<std::string, std::string>>& variables) const;
-
-  private:
-    const muster_pmdl_t* operations_;
-    std::string name_;
+    Result<void> setup_fork(const muster_pmdl_process_t& process, Variables& variables) const;
 };
 
 }  // namespace muster

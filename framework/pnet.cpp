@@ -2,8 +2,6 @@
 // pnet: see pnet.hpp.
 #include "framework/pnet.hpp"
 
-#include "framework/component_table.hpp"
-
 namespace muster {
 namespace {
 
@@ -80,28 +78,11 @@ bool Pnet::sets_variables() const {
     return MUSTER_HAS(operations_, setup_fork);
 }
 
-Result<void> Pnet::setup_fork(const pmix_proc_t& proc,
-                              std::vector<std::pair<std::string, std::string>>& variables) const {
+Result<void> Pnet::setup_fork(const pmix_proc_t& proc, Variables& variables) const {
     if (!MUSTER_HAS(operations_, setup_fork)) return lacks(name_, "setup_fork");
-    struct Variables {
-        std::vector<std::pair<std::string, std::string>> list;
-        bool no_memory = false;
-    } set;
-    const muster_pnet_set_fn_t add = [](void* to, const char* name, const char* value) noexcept {
-        auto* in = static_cast<Variables*>(to);
-        if (name == nullptr || value == nullptr || *name == '\0') return;
-        try {
-            in->list.emplace_back(name, value);
-        } catch (...) {
-            in->no_memory = true;
-        }
-    };
-    Reason reason;
-    const pmix_status_t status = operations_->setup_fork(operations_->context, &proc, add, &set, reason.text);
-    if (status != PMIX_SUCCESS) return failed("pnet", name_, status, reason);
-    if (set.no_memory) return Error{PMIX_ERR_NOMEM, "pnet/" + name_ + ": out of memory"};
-    variables.insert(variables.end(), set.list.begin(), set.list.end());
-    return {};
+    return take_variables("pnet", name_, variables, [&](auto set, void* to, char* reason) {
+        return operations_->setup_fork(operations_->context, &proc, set, to, reason);
+    });
 }
 
 void Pnet::deregister(const char* nspace) const {

@@ -10,6 +10,7 @@
 
 #include "framework/base/info.hpp"
 #include "framework/base/result.hpp"
+#include "framework/component_table.hpp"
 
 namespace muster {
 
@@ -34,28 +35,19 @@ class PnetJob {
 
 /// One component. Each call adds to `out` when it succeeds, and only then; PMIX_ERR_NOT_AVAILABLE where this
 /// is not for the component, or it does not offer the operation. Loop thread.
-class Pnet {
+class Pnet : public TableFacade<muster_pnet_t> {
   public:
-    /// `operations` lives as long as this.
-    Pnet(const muster_pnet_t* operations, std::string name)
-        : operations_(operations), name_(std::move(name)) {}
-
-    const std::string& name() const { return name_; }
+    using TableFacade::TableFacade;
 
     Result<void> allocate(const PnetJob& job, InfoView directives, uint32_t what, Info& out) const;
     Result<void> setup_local(const PnetJob& job, InfoView info, Info& out) const;
     /// Whether it has variables for each process (setup_fork). Any thread.
     bool sets_variables() const;
-    Result<void> setup_fork(const pmix_proc_t& proc,
-                            std::vector<std::pair<std::string, std::string>>& variables) const;
+    Result<void> setup_fork(const pmix_proc_t& proc, Variables& variables) const;
     void deregister(const char* nspace) const;
     Result<void> collect_inventory(InfoView directives, Info& out) const;
     Result<void> deliver_inventory(const char* node, InfoView info) const;
     Result<void> describe_fabric(InfoView directives, Info& out) const;
-
-  private:
-    const muster_pnet_t* operations_;
-    std::string name_;
 };
 
 }  // namespace muster

@@ -8,11 +8,6 @@
 namespace muster {
 namespace {
 
-/// Whether the component's table reaches as far as `member`, and has it.
-#define MUSTER_PREG_HAS(operations, member)                                                         \
-    ((operations)->struct_size >= offsetof(muster_preg_t, member) + sizeof((operations)->member) && \
-     (operations)->member != nullptr)
-
 /// A short form this long is good enough: others are not tried.
 constexpr size_t kShortEnough = 256;
 
@@ -51,50 +46,46 @@ bool plain(std::string_view text) {
     return text.find('\0') == std::string_view::npos;
 }
 
+/// Calls generate_nodes or generate_ppn of a component.
+pmix_status_t generated(const muster_preg_t& form, decltype(muster_preg_t::generate_nodes) generate,
+                        std::string_view list, Bytes& out) {
+    char* result = nullptr;
+    size_t size = 0;
+    const pmix_status_t status = generate(form.context, list.data(), list.size(), &result, &size);
+    if (status == PMIX_SUCCESS) out = Bytes::adopt(result, size);
+    return status;
+}
+
+const char* text_of(ByteView regex) {
+    return reinterpret_cast<const char*>(regex.data());
+}
+
 }  // namespace
 
 pmix_status_t Preg::generate_nodes(std::string_view list, Bytes& out) const {
-    if (!MUSTER_PREG_HAS(operations_, generate_nodes)) return PMIX_ERR_NOT_SUPPORTED;
-    char* result = nullptr;
-    size_t size = 0;
-    const pmix_status_t status =
-        operations_->generate_nodes(operations_->context, list.data(), list.size(), &result, &size);
-    if (status == PMIX_SUCCESS) out = Bytes::adopt(result, size);
-    return status;
+    if (!MUSTER_HAS(operations_, generate_nodes)) return PMIX_ERR_NOT_SUPPORTED;
+    return generated(*operations_, operations_->generate_nodes, list, out);
 }
 
 pmix_status_t Preg::generate_ppn(std::string_view list, Bytes& out) const {
-    if (!MUSTER_PREG_HAS(operations_, generate_ppn)) return PMIX_ERR_NOT_SUPPORTED;
-    char* result = nullptr;
-    size_t size = 0;
-    const pmix_status_t status =
-        operations_->generate_ppn(operations_->context, list.data(), list.size(), &result, &size);
-    if (status == PMIX_SUCCESS) out = Bytes::adopt(result, size);
-    return status;
-}
-
-pmix_status_t Preg::parse_nodes(ByteView regex, const muster_preg_name_sink_t& sink) const {
-    if (!MUSTER_PREG_HAS(operations_, parse_nodes)) return PMIX_ERR_NOT_SUPPORTED;
-    return operations_->parse_nodes(operations_->context, reinterpret_cast<const char*>(regex.data()),
-                                    regex.size(), &sink);
-}
-
-pmix_status_t Preg::parse_ppn(ByteView regex, const muster_preg_rank_sink_t& sink) const {
-    if (!MUSTER_PREG_HAS(operations_, parse_ppn)) return PMIX_ERR_NOT_SUPPORTED;
-    return operations_->parse_ppn(operations_->context, reinterpret_cast<const char*>(regex.data()),
-                                  regex.size(), &sink);
+    if (!MUSTER_HAS(operations_, generate_ppn)) return PMIX_ERR_NOT_SUPPORTED;
+    return generated(*operations_, operations_->generate_ppn, list, out);
 }
 
 pmix_status_t Preg::parse_nodes(ByteView regex, const muster_preg_name_row_sink_t& sink) const {
-    if (!MUSTER_PREG_HAS(operations_, parse_node_rows)) return parse_nodes(regex, sink.names);
-    return operations_->parse_node_rows(operations_->context, reinterpret_cast<const char*>(regex.data()),
-                                        regex.size(), &sink);
+    const muster_preg_t& form = *operations_;
+    if (sink.row != nullptr && MUSTER_HAS(&form, parse_node_rows))
+        return form.parse_node_rows(form.context, text_of(regex), regex.size(), &sink);
+    if (!MUSTER_HAS(&form, parse_nodes)) return PMIX_ERR_NOT_SUPPORTED;
+    return form.parse_nodes(form.context, text_of(regex), regex.size(), &sink.names);
 }
 
 pmix_status_t Preg::parse_ppn(ByteView regex, const muster_preg_rank_row_sink_t& sink) const {
-    if (!MUSTER_PREG_HAS(operations_, parse_ppn_rows)) return parse_ppn(regex, sink.ranks);
-    return operations_->parse_ppn_rows(operations_->context, reinterpret_cast<const char*>(regex.data()),
-                                       regex.size(), &sink);
+    const muster_preg_t& form = *operations_;
+    if (sink.row != nullptr && MUSTER_HAS(&form, parse_ppn_rows))
+        return form.parse_ppn_rows(form.context, text_of(regex), regex.size(), &sink);
+    if (!MUSTER_HAS(&form, parse_ppn)) return PMIX_ERR_NOT_SUPPORTED;
+    return form.parse_ppn(form.context, text_of(regex), regex.size(), &sink.ranks);
 }
 
 Result<Bytes> generate_node_regex(PregSet pregs, std::string_view list) {
@@ -107,57 +98,43 @@ Result<Bytes> generate_ppn_regex(PregSet pregs, std::string_view list) {
 
 namespace {
 
-/// With a sink of either kind.
+/// Reads `what` by the first component that knows its form, else as a plain list by `parse_plain`.
 template <class Sink>
-Result<void> parse_nodes_with(PregSet pregs, ByteView regex, const Sink& sink) {
-    static constexpr char kWhat[] = "the node map";
+Result<void> parse_map(PregSet pregs, ByteView regex, const Sink& sink, const char* what,
+                       pmix_status_t (Preg::*parse)(ByteView, const Sink&) const,
+                       pmix_status_t (*parse_plain)(std::string_view, const Sink&)) {
     for (const Preg* preg : pregs) {
-        const pmix_status_t status = preg->parse_nodes(regex, sink);
+        const pmix_status_t status = (preg->*parse)(regex, sink);
         if (status == PMIX_ERR_NOT_SUPPORTED) continue;
-        if (status != PMIX_SUCCESS) return broken(status, preg->name(), kWhat);
+        if (status != PMIX_SUCCESS) return broken(status, preg->name(), what);
         return {};
     }
     const std::string_view text = regex_text(regex);
-    if (!plain(text))
-        return Error{PMIX_ERR_NOT_SUPPORTED, "the node map is in a form that no preg component knows"};
-    const pmix_status_t status = preg::parse_names(text, preg::kDefaultLimit, sink);
-    if (status != PMIX_SUCCESS) return broken(status, "list", kWhat);
-    return {};
-}
-
-template <class Sink>
-Result<void> parse_ppn_with(PregSet pregs, ByteView regex, const Sink& sink) {
-    static constexpr char kWhat[] = "the process map";
-    for (const Preg* preg : pregs) {
-        const pmix_status_t status = preg->parse_ppn(regex, sink);
-        if (status == PMIX_ERR_NOT_SUPPORTED) continue;
-        if (status != PMIX_SUCCESS) return broken(status, preg->name(), kWhat);
-        return {};
+    if (!plain(text)) {
+        return Error{PMIX_ERR_NOT_SUPPORTED,
+                     std::string(what) + " is in a form that no preg component knows"};
     }
-    const std::string_view text = regex_text(regex);
-    if (!plain(text))
-        return Error{PMIX_ERR_NOT_SUPPORTED, "the process map is in a form that no preg component knows"};
-    const pmix_status_t status = preg::parse_ranks(text, preg::kDefaultLimit, sink);
-    if (status != PMIX_SUCCESS) return broken(status, "list", kWhat);
+    const pmix_status_t status = parse_plain(text, sink);
+    if (status != PMIX_SUCCESS) return broken(status, "list", what);
     return {};
 }
 
 }  // namespace
 
-Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_sink_t& sink) {
-    return parse_nodes_with(pregs, regex, sink);
-}
-
 Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_row_sink_t& sink) {
-    return parse_nodes_with(pregs, regex, sink);
-}
-
-Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_sink_t& sink) {
-    return parse_ppn_with(pregs, regex, sink);
+    return parse_map<muster_preg_name_row_sink_t>(
+        pregs, regex, sink, "the node map", &Preg::parse_nodes,
+        [](std::string_view text, const muster_preg_name_row_sink_t& to) {
+            return preg::parse_names(text, preg::kDefaultLimit, to);
+        });
 }
 
 Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_row_sink_t& sink) {
-    return parse_ppn_with(pregs, regex, sink);
+    return parse_map<muster_preg_rank_row_sink_t>(
+        pregs, regex, sink, "the process map", &Preg::parse_ppn,
+        [](std::string_view text, const muster_preg_rank_row_sink_t& to) {
+            return preg::parse_ranks(text, preg::kDefaultLimit, to);
+        });
 }
 
 std::string_view regex_text(ByteView regex) {

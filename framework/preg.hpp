@@ -11,30 +11,27 @@
 
 #include "framework/base/bytes.hpp"
 #include "framework/base/result.hpp"
+#include "framework/component_table.hpp"
 
 namespace muster {
 
 /// One component. Any thread.
-class Preg {
+class Preg : public TableFacade<muster_preg_t> {
   public:
-    /// `operations` lives as long as this.
-    Preg(const muster_preg_t* operations, std::string name)
-        : operations_(operations), name_(std::move(name)) {}
-
-    const std::string& name() const { return name_; }
+    using TableFacade::TableFacade;
 
     /// PMIX_ERR_NOT_SUPPORTED when the component's form does not fit; `out` is as before then.
     pmix_status_t generate_nodes(std::string_view list, Bytes& out) const;
     pmix_status_t generate_ppn(std::string_view list, Bytes& out) const;
-    pmix_status_t parse_nodes(ByteView regex, const muster_preg_name_sink_t& sink) const;
-    pmix_status_t parse_ppn(ByteView regex, const muster_preg_rank_sink_t& sink) const;
-    /// By rows where the component gives them.
+    /// By rows where the component gives them and the sink takes them; its row() may be null.
     pmix_status_t parse_nodes(ByteView regex, const muster_preg_name_row_sink_t& sink) const;
     pmix_status_t parse_ppn(ByteView regex, const muster_preg_rank_row_sink_t& sink) const;
-
-  private:
-    const muster_preg_t* operations_;
-    std::string name_;
+    pmix_status_t parse_nodes(ByteView regex, const muster_preg_name_sink_t& sink) const {
+        return parse_nodes(regex, muster_preg_name_row_sink_t{sink, nullptr});
+    }
+    pmix_status_t parse_ppn(ByteView regex, const muster_preg_rank_sink_t& sink) const {
+        return parse_ppn(regex, muster_preg_rank_row_sink_t{sink, nullptr});
+    }
 };
 
 /// Components, preferred first, as Registry::pregs() gives them.
@@ -48,10 +45,14 @@ Result<Bytes> generate_ppn_regex(PregSet pregs, std::string_view list);
 /// Reads any form that a component knows, or a plain list. The sink is as in pmix/sdk/preg.h.
 /// The error says which rule was broken: PMIX_ERR_BAD_PARAM, PMIX_ERR_OUT_OF_RESOURCE, or what the sink
 /// returned.
-Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_sink_t& sink);
-Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_sink_t& sink);
 Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_row_sink_t& sink);
 Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_row_sink_t& sink);
+inline Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_sink_t& sink) {
+    return parse_node_regex(pregs, regex, muster_preg_name_row_sink_t{sink, nullptr});
+}
+inline Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_sink_t& sink) {
+    return parse_ppn_regex(pregs, regex, muster_preg_rank_row_sink_t{sink, nullptr});
+}
 
 /// The bytes of `regex` up to `size`, without the terminator at the end, if there is one.
 std::string_view regex_text(ByteView regex);

@@ -6,10 +6,8 @@
 
 #include <charconv>
 
-#include "framework/preg/adapter.hpp"
-#include "framework/preg/name_list.hpp"
+#include "framework/preg/form.hpp"
 #include "framework/preg/number.hpp"
-#include "framework/preg/rank_list.hpp"
 
 namespace muster::preg {
 namespace {
@@ -30,32 +28,17 @@ bool strip_colon(std::string_view& text) {
     return true;
 }
 
-class CompressForm {
+class CompressForm : public ListForm<CompressForm> {
   public:
-    explicit CompressForm(const muster_host_t* host)
-        : limit_(number_parameter(host, "max_entries", kDefaultLimit)),
-          max_size_(number_parameter(host, "max_size", kDefaultMaxSize)),
-          min_size_(number_parameter(host, "min_size", kDefaultMinSize)) {}
+    explicit CompressForm(sdk::Host host)
+        : ListForm(host),
+          max_size_(number("max_size", kDefaultMaxSize)),
+          min_size_(number("min_size", kDefaultMinSize)) {}
 
     static constexpr size_t kDefaultMaxSize = size_t{256} << 20;
     static constexpr size_t kDefaultMinSize = 512;
 
-    pmix_status_t generate_nodes(std::string_view list, std::string& out) { return compress_list(list, out); }
-    pmix_status_t generate_ppn(std::string_view list, std::string& out) { return compress_list(list, out); }
-
-    pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_row_sink_t& sink) {
-        std::string list;
-        const pmix_status_t status = expand_list(regex, list);
-        return status == PMIX_SUCCESS ? parse_names(list, limit_, sink) : status;
-    }
-    pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_row_sink_t& sink) {
-        std::string list;
-        const pmix_status_t status = expand_list(regex, list);
-        return status == PMIX_SUCCESS ? parse_ranks(list, limit_, sink) : status;
-    }
-
-  private:
-    pmix_status_t compress_list(std::string_view list, std::string& out) const {
+    pmix_status_t wrap(std::string_view list, std::string& out) const {
         if (list.size() < min_size_ || list.size() > max_size_ || list.size() > UINT32_MAX) {
             return PMIX_ERR_NOT_SUPPORTED;
         }
@@ -76,7 +59,7 @@ class CompressForm {
         return PMIX_SUCCESS;
     }
 
-    pmix_status_t expand_list(std::string_view bytes, std::string& list) const {
+    pmix_status_t unwrap(std::string_view& bytes, std::string& list) const {
         std::string_view tag, component, size_text;
         if (!bytes.starts_with("blob") || !take_string(bytes, tag) || !strip_colon(tag) || tag != "blob") {
             return PMIX_ERR_NOT_SUPPORTED;
@@ -108,18 +91,17 @@ class CompressForm {
         list.resize(expanded);
         while (!list.empty() && list.back() == '\0')
             list.pop_back();
+        bytes = list;
         return list.find('\0') == std::string::npos ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
     }
 
-    size_t limit_;
+  private:
     size_t max_size_;
     size_t min_size_;
 };
 
 constexpr muster_param_t kParameters[] = {
-    {"max_entries", MUSTER_PARAM_UNSIGNED, "4194304", "entries",
-     "Names or ranks that one expression may stand for; one that stands for more is refused.", nullptr,
-     nullptr},
+    kMaxEntries,
     {"max_size", MUSTER_PARAM_UNSIGNED, "268435456", "bytes",
      "Longest list, in its plain form, that is compressed or expanded.", nullptr, nullptr},
     {"min_size", MUSTER_PARAM_UNSIGNED, "512", "bytes", "Shorter lists are left to the other components.",
@@ -130,20 +112,12 @@ constexpr muster_param_t kParameters[] = {
 }  // namespace muster::preg
 
 MUSTER_COMPONENT(preg, compress) {
-    using namespace muster::preg;
-    static const muster_component_t component = {sizeof(muster_component_t),
-                                                 MUSTER_SDK_MAJOR,
-                                                 MUSTER_SDK_MINOR,
-                                                 "preg",
-                                                 MUSTER_PREG_INTERFACE,
-                                                 "compress",
-                                                 MUSTER_VERSION,
-                                                 "Muster",
-                                                 MUSTER_COMPONENT_HOSTILE_INPUT,
-                                                 40,
-                                                 kParameters,
-                                                 std::size(kParameters),
-                                                 &Adapter<CompressForm>::create,
-                                                 &Adapter<CompressForm>::destroy};
-    return &component;
+    static const muster_component_t descriptor =
+        muster::preg::form_component<muster::preg::CompressForm>({.name = "compress",
+                                                                  .version = MUSTER_VERSION,
+                                                                  .vendor = "Muster",
+                                                                  .priority = 40,
+                                                                  .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
+                                                                  .params = muster::preg::kParameters});
+    return &descriptor;
 }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Components of preg as C++ classes: the base that the forms share, and the operations of pmix/sdk/preg.h
+// that call them. No exception crosses; the host allocates the results. A class has
+//   pmix_status_t generate_nodes(std::string_view list, std::string& out);   // and generate_ppn
+//   pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_row_sink_t& sink);
+//   pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_row_sink_t& sink);
+// The row() of a sink may be null.
+#pragma once
+
+#include <pmix/sdk/preg.h>
+#include <pmix/sdk/component.hpp>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "framework/preg/name_list.hpp"
+#include "framework/preg/rank_list.hpp"
+
+namespace muster::preg {
+
+/// The parameter of all forms.
+inline constexpr muster_param_t kMaxEntries = {
+    "max_entries",
+    MUSTER_PARAM_UNSIGNED,
+    "4194304",
+    "entries",
+    "Names or ranks that one expression may stand for; one that stands for more is refused.",
+    nullptr,
+    nullptr};
+
+class Form {
+  public:
+    explicit Form(sdk::Host host) : host_(host), limit_(number("max_entries", kDefaultLimit)) {}
+    const muster_host_t& host() const { return *host_.table(); }
+
+  protected:
+    size_t limit() const { return limit_; }
+    /// A parameter of the component as a number, or `fallback` where it is none.
+    size_t number(const char* name, size_t fallback) const {
+        const char* text = host().parameter(host().context, name);
+        const unsigned long long value = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+        return value == 0 ? fallback : static_cast<size_t>(value);
+    }
+
+  private:
+    sdk::Host host_;
+    size_t limit_;
+};
+
+/// A form that holds the plain list, of nodes and of ranks alike. `Codec` has
+///   pmix_status_t wrap(std::string_view list, std::string& out);
+///   pmix_status_t unwrap(std::string_view& text, std::string& space);
+/// where unwrap turns the form into the list, which it may put into `space`.
+template <class Codec>
+class ListForm : public Form {
+  public:
+    using Form::Form;
+
+    pmix_status_t generate_nodes(std::string_view list, std::string& out) { return self().wrap(list, out); }
+    pmix_status_t generate_ppn(std::string_view list, std::string& out) { return self().wrap(list, out); }
+    pmix_status_t parse_nodes(std::string_view text, const muster_preg_name_row_sink_t& sink) {
+        std::string space;
+        const pmix_status_t status = self().unwrap(text, space);
+        return status == PMIX_SUCCESS ? parse_names(text, limit(), sink) : status;
+    }
+    pmix_status_t parse_ppn(std::string_view text, const muster_preg_rank_row_sink_t& sink) {
+        std::string space;
+        const pmix_status_t status = self().unwrap(text, space);
+        return status == PMIX_SUCCESS ? parse_ranks(text, limit(), sink) : status;
+    }
+
+  private:
+    Codec& self() { return static_cast<Codec&>(*this); }
+};
+
+/// Calls the form; no exception leaves.
+template <class T, class Call>
+pmix_status_t call_form(void* form, Call&& call) {
+    try {
+        return call(*static_cast<T*>(form));
+    } catch (const std::bad_alloc&) {
+        return PMIX_ERR_NOMEM;
+    }
+}
+
+/// Copies the text that `make(form, text)` writes into a block of the host's.
+template <class T, class Make>
+pmix_status_t generate(void* form, char** result, size_t* size, Make&& make) {
+    return call_form<T>(form, [&](T& of) -> pmix_status_t {
+        std::string out;
+        const pmix_status_t status = make(of, out);
+        if (status != PMIX_SUCCESS) return status;
+        void* block = of.host().allocate(of.host().context, out.size());
+        if (block == nullptr) return PMIX_ERR_NOMEM;
+        std::memcpy(block, out.data(), out.size());
+        *result = static_cast<char*>(block);
+        *size = out.size();
+        return PMIX_SUCCESS;
+    });
+}
+
+template <class T>
+void fill_preg(muster_preg_t& table) {
+    table.generate_nodes = [](void* form, const char* list, size_t length, char** result, size_t* size) {
+        return generate<T>(form, result, size, [&](T& of, std::string& out) {
+            return of.generate_nodes({list, length}, out);
+        });
+    };
+    table.generate_ppn = [](void* form, const char* list, size_t length, char** result, size_t* size) {
+        return generate<T>(form, result, size, [&](T& of, std::string& out) {
+            return of.generate_ppn({list, length}, out);
+        });
+    };
+    table.parse_nodes = [](void* form, const char* text, size_t size, const muster_preg_name_sink_t* sink) {
+        return call_form<T>(form, [&](T& of) { return of.parse_nodes({text, size}, {*sink, nullptr}); });
+    };
+    table.parse_ppn = [](void* form, const char* text, size_t size, const muster_preg_rank_sink_t* sink) {
+        return call_form<T>(form, [&](T& of) { return of.parse_ppn({text, size}, {*sink, nullptr}); });
+    };
+    table.parse_node_rows = [](void* form, const char* text, size_t size,
+                               const muster_preg_name_row_sink_t* sink) {
+        return call_form<T>(form, [&](T& of) { return of.parse_nodes({text, size}, *sink); });
+    };
+    table.parse_ppn_rows = [](void* form, const char* text, size_t size,
+                              const muster_preg_rank_row_sink_t* sink) {
+        return call_form<T>(form, [&](T& of) { return of.parse_ppn({text, size}, *sink); });
+    };
+}
+
+/// The descriptor of a preg component that is made of T.
+template <class T>
+muster_component_t form_component(const sdk::Identity& identity) {
+    return sdk::descriptor<T, muster_preg_t, fill_preg<T>>("preg", MUSTER_PREG_INTERFACE, identity);
+}
+
+/// Takes `tag` off the front, and a terminator off the end; false where `regex` does not begin with the tag.
+inline bool strip_tag(std::string_view& regex, std::string_view tag) {
+    if (!regex.starts_with(tag)) return false;
+    regex.remove_prefix(tag.size());
+    if (!regex.empty() && regex.front() == '\0')
+        regex.remove_prefix(1);  // "pmix:" NUL, as later texts write it
+    if (!regex.empty() && regex.back() == '\0') regex.remove_suffix(1);
+    return true;
+}
+
+}  // namespace muster::preg
