@@ -8,6 +8,7 @@
 
 #include "framework/base/data_type.hpp"
 #include "framework/base/loop.hpp"
+#include "framework/base/words.hpp"
 #include "framework/pcompress.hpp"
 #include "framework/plog.hpp"
 #include "framework/pmdl.hpp"
@@ -52,34 +53,14 @@ ParameterDefinition definition_of(const muster_component_t& component, const mus
     definition.framework = component.framework;
     definition.component = component.name;
     definition.name = param.name;
-    switch (param.type) {
-        case MUSTER_PARAM_INT:
-            definition.type = ParameterType::Int;
-            break;
-        case MUSTER_PARAM_UNSIGNED:
-            definition.type = ParameterType::Unsigned;
-            break;
-        case MUSTER_PARAM_SIZE:
-            definition.type = ParameterType::Size;
-            break;
-        case MUSTER_PARAM_BOOL:
-            definition.type = ParameterType::Bool;
-            break;
-        case MUSTER_PARAM_STRING:
-            definition.type = ParameterType::String;
-            break;
-        case MUSTER_PARAM_SECONDS:
-            definition.type = ParameterType::Seconds;
-            break;
-        case MUSTER_PARAM_CHOICE:
-            definition.type = ParameterType::Choice;
-            break;
-    }
+    // The numbers are the same; the loader has checked this one.
+    static_assert(static_cast<int>(ParameterType::Choice) == MUSTER_PARAM_CHOICE);
+    definition.type = static_cast<ParameterType>(param.type);
     definition.default_value = param.default_value;
     if (param.unit != nullptr) definition.unit = param.unit;
     if (param.help != nullptr) definition.help = param.help;
-    if (param.choices != nullptr) definition.choices = parameter_words(param.choices, ',');
-    if (param.former_names != nullptr) definition.former_names = parameter_words(param.former_names, ',');
+    if (param.choices != nullptr) definition.choices = words_of(param.choices, ',');
+    if (param.former_names != nullptr) definition.former_names = words_of(param.former_names, ',');
     return definition;
 }
 

@@ -285,21 +285,6 @@ std::string ParameterDefinition::full_name() const {
     return out;
 }
 
-std::vector<std::string_view> parameter_words(std::string_view text, char separator) {
-    std::vector<std::string_view> words;
-    while (!text.empty()) {
-        const size_t end = text.find(separator);
-        std::string_view word = text.substr(0, end);
-        while (!word.empty() && word.front() == ' ')
-            word.remove_prefix(1);
-        while (!word.empty() && word.back() == ' ')
-            word.remove_suffix(1);
-        if (!word.empty()) words.push_back(word);
-        text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-    }
-    return words;
-}
-
 const char* parameter_source_name(ParameterSource source) {
     switch (source) {
         case ParameterSource::Default:

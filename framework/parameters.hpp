@@ -43,9 +43,6 @@ struct ParameterView {
     std::string origin;  ///< path and line of a file, name of the environment variable
 };
 
-/// The words of a list, such as a parameter's value, without the blanks around them; they are part of `text`.
-std::vector<std::string_view> parameter_words(std::string_view text, char separator);
-
 /// "default", "system file", ...
 const char* parameter_source_name(ParameterSource source);
 

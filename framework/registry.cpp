@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "framework/base/install.hpp"
+#include "framework/base/words.hpp"
 #include "framework/component.hpp"
 #include "framework/component_table.hpp"
 #include "framework/loader.hpp"
@@ -167,7 +168,7 @@ struct Registry::Impl {
         framework.restriction.deny = value.starts_with('^');
         framework.restriction.said = std::string("PMIX_MCA_") + framework.name + "=" + restriction->value +
                                      " (" + restriction->origin + ")";
-        for (std::string_view word : parameter_words(value, ',')) {
+        for (std::string_view word : words_of(value, ',')) {
             if (word.starts_with('^')) {
                 if (!framework.restriction.deny) {
                     MUSTER_LOG(framework.log, Error, "%s: ^ counts only at the beginning; \"%s\" is ignored",
@@ -376,7 +377,7 @@ struct Registry::Impl {
         Framework* framework = find(framework_name);
         if (framework == nullptr) return {};
         list(*framework);
-        const std::vector<std::string_view> wanted = parameter_words(only, ',');
+        const std::vector<std::string_view> wanted = words_of(only, ',');
         std::vector<Component*> chosen;
         for (Component& component : framework->components) {
             if (!wanted.empty() && !contains(wanted, component.record.name)) continue;
@@ -415,7 +416,7 @@ Registry::Options Registry::Options::standard(const Parameters& parameters) {
     add(install_paths().components);
     add(MUSTER_INSTALLED_COMPONENTS);  // "" where that would be a folder of the build
     const std::string more = parameters.raw("mca_base_component_path").value_or("");
-    for (const std::string_view folder : parameter_words(more, ':'))
+    for (const std::string_view folder : words_of(more, ':'))
         add(std::string(folder));
     return options;
 }

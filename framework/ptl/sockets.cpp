@@ -40,13 +40,7 @@ Error none_waits() {
     return {PMIX_ERR_NOT_FOUND, "no connection waits"};
 }
 
-}  // namespace
-
-Error system_error(const std::string& what, int error) {
-    const char* text = strerrordesc_np(error);
-    return {status_of(error), what + ": " + (text != nullptr ? text : "unknown error")};
-}
-
+/// Connects a non-blocking socket, waiting at most `limit`.
 Result<void> connect_within(int fd, const sockaddr* address, socklen_t length,
                             std::chrono::milliseconds limit, const std::string& peer) {
     using Clock = std::chrono::steady_clock;
@@ -83,18 +77,42 @@ Result<void> connect_within(int fd, const sockaddr* address, socklen_t length,
     return {};
 }
 
-AcceptQueue::AcceptQueue() {
+}  // namespace
+
+Error system_error(const std::string& what, int error) {
+    const char* text = strerrordesc_np(error);
+    return {status_of(error), what + ": " + (text != nullptr ? text : "unknown error")};
+}
+
+Result<UniqueFd> stream_socket(int family) {
+    UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd) return system_error("cannot make a socket", errno);
+    return fd;
+}
+
+Result<Socket> connect_stream(const sockaddr* address, socklen_t length, std::chrono::milliseconds limit,
+                              const std::string& peer) {
+    auto fd = stream_socket(address->sa_family);
+    if (!fd) return fd.error();
+    if (auto done = connect_within(fd->get(), address, length, limit, peer); !done) return done.error();
+    Socket socket;
+    socket.fd = std::move(*fd);
+    socket.peer = peer;
+    return socket;
+}
+
+StreamListener::StreamListener(UniqueFd fd, std::string uri) : fd_(std::move(fd)), uri_(std::move(uri)) {
     fill_reserve();
 }
 
-void AcceptQueue::fill_reserve() {
+void StreamListener::fill_reserve() {
     if (!reserve_) reserve_.reset(::open("/", O_PATH | O_CLOEXEC));
 }
 
-Result<UniqueFd> AcceptQueue::accept(int listening) {
+Result<UniqueFd> StreamListener::next() {
     fill_reserve();
     for (;;) {
-        UniqueFd accepted(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        UniqueFd accepted(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (accepted) return accepted;
         switch (const int error = errno) {
             case EINTR:
@@ -110,7 +128,7 @@ Result<UniqueFd> AcceptQueue::accept(int listening) {
                     return system_error("a connection may have to wait; raise the limit of open files",
                                         error);
                 reserve_.reset();
-                UniqueFd refused(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC));
+                UniqueFd refused(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
                 const int outcome = refused ? 0 : errno;
                 refused.reset();
                 fill_reserve();

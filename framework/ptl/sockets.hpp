@@ -8,8 +8,7 @@
 #include <chrono>
 #include <string>
 
-#include "framework/base/result.hpp"
-#include "framework/base/unique_fd.hpp"
+#include "framework/ptl.hpp"
 
 namespace muster {
 
@@ -18,24 +17,32 @@ namespace muster {
 /// PMIX_ERROR.
 Error system_error(const std::string& what, int error);
 
-/// Connects a non-blocking socket, waiting at most `limit`. `peer` names the other end in the error's
-/// sentence. Any thread.
-Result<void> connect_within(int fd, const sockaddr* address, socklen_t length,
-                            std::chrono::milliseconds limit, const std::string& peer);
+/// A new stream socket, non-blocking and close-on-exec.
+Result<UniqueFd> stream_socket(int family);
 
-/// Takes waiting connections from a listening socket, and refuses them when the process has no descriptor
-/// left: one is kept in reserve for that, so that the socket does not stay readable for ever.
-class AcceptQueue {
+/// Connects a new socket, waiting at most `limit`. `peer` names the other end, in the error's sentence, too.
+/// Any thread.
+Result<Socket> connect_stream(const sockaddr* address, socklen_t length, std::chrono::milliseconds limit,
+                              const std::string& peer);
+
+/// A listening socket. It refuses connections when the process has no descriptor left: one is kept in reserve
+/// for that, so that the socket does not stay readable for ever.
+class StreamListener : public Listener {
   public:
-    AcceptQueue();
+    StreamListener(UniqueFd fd, std::string uri);
+    int fd() const override { return fd_.get(); }
+    const std::string& uri() const override { return uri_; }
+
+  protected:
     /// The next connection, non-blocking and close-on-exec. PMIX_ERR_NOT_FOUND when none waits;
     /// PMIX_ERR_OUT_OF_RESOURCE when one was refused, or had to be left waiting, for want of descriptors or
     /// memory.
-    Result<UniqueFd> accept(int listening);
+    Result<UniqueFd> next();
 
   private:
     void fill_reserve();
-    UniqueFd reserve_;
+    UniqueFd fd_, reserve_;
+    std::string uri_;
 };
 
 }  // namespace muster

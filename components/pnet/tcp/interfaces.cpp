@@ -2,17 +2,17 @@
 // Network interfaces: see interfaces.hpp.
 #include "components/pnet/tcp/interfaces.hpp"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netpacket/packet.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
+
+#include "framework/base/internet_address.hpp"
 
 namespace muster::pnet_tcp {
 namespace {
@@ -25,21 +25,6 @@ uint64_t number_in(const std::string& path) {
     std::ifstream in(path);
     int64_t number = 0;
     return in >> number && number > 0 ? static_cast<uint64_t>(number) : 0;
-}
-
-std::string address_text(const sockaddr* address) {
-    char text[INET6_ADDRSTRLEN] = "";
-    if (address->sa_family == AF_INET) {
-        sockaddr_in in{};
-        std::memcpy(&in, address, sizeof in);
-        inet_ntop(AF_INET, &in.sin_addr, text, sizeof text);
-    } else {
-        sockaddr_in6 in{};
-        std::memcpy(&in, address, sizeof in);
-        if (IN6_IS_ADDR_LINKLOCAL(&in.sin6_addr)) return {};  // means nothing on another node
-        inet_ntop(AF_INET6, &in.sin6_addr, text, sizeof text);
-    }
-    return text;
 }
 
 std::string hardware_text(const sockaddr* address) {
@@ -56,26 +41,11 @@ std::string hardware_text(const sockaddr* address) {
     return any ? text : std::string();
 }
 
-/// Bytes of an address of either family; their number, or 0.
-size_t bytes_of(const std::string& text, unsigned char (&bytes)[16]) {
-    if (inet_pton(AF_INET, text.c_str(), bytes) == 1) return 4;
-    if (inet_pton(AF_INET6, text.c_str(), bytes) == 1) return 16;
-    return 0;
-}
-
-bool in_subnet(const std::string& address, const std::string& subnet) {
-    const size_t slash = subnet.find('/');
-    if (slash == std::string::npos) return false;
-    unsigned char wanted[16], given[16];
-    const size_t size = bytes_of(subnet.substr(0, slash), wanted);
-    if (size == 0 || bytes_of(address, given) != size) return false;
-    size_t bits = 0;
-    const char* end = subnet.data() + subnet.size();
-    const auto read = std::from_chars(subnet.data() + slash + 1, end, bits);
-    if (read.ec != std::errc() || read.ptr != end || bits > size * 8) return false;
-    if (std::memcmp(wanted, given, bits / 8) != 0) return false;
-    const size_t rest = bits % 8;
-    return rest == 0 || (wanted[bits / 8] ^ given[bits / 8]) >> (8 - rest) == 0;
+bool in_subnet(const std::string& text, const std::string& subnet) {
+    if (subnet.find('/') == std::string::npos) return false;
+    const auto address = InternetAddress::parse_host(text);
+    const auto network = InternetNetwork::parse(subnet);
+    return address && network && network->contains(*address);
 }
 
 bool any_plane(const std::string& plane) {
@@ -105,9 +75,9 @@ std::vector<Interface> local_interfaces() {
         const int family = entry->ifa_addr->sa_family;
         if (family == AF_PACKET) {
             at->hardware_address = hardware_text(entry->ifa_addr);
-        } else if (family == AF_INET || family == AF_INET6) {
-            if (std::string text = address_text(entry->ifa_addr); !text.empty())
-                at->addresses.push_back(std::move(text));
+        } else if (const auto address = InternetAddress::from(entry->ifa_addr)) {
+            // A link-local address means nothing on another node.
+            if (family == AF_INET || !address->is_link_local()) at->addresses.push_back(address->host());
         }
     }
     return found;
@@ -156,8 +126,7 @@ std::vector<Interface> from_devices(InfoView devices) {
         while (!rest.empty() && one.addresses.size() < kMaxAddresses) {
             const size_t comma = rest.find(',');
             std::string address(rest.substr(0, comma));
-            unsigned char bytes[16];
-            if (bytes_of(address, bytes) != 0) one.addresses.push_back(std::move(address));
+            if (InternetAddress::parse_host(address)) one.addresses.push_back(std::move(address));
             rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
         }
     }

@@ -10,25 +10,11 @@
 #include <memory>
 #include <optional>
 
+#include "framework/base/words.hpp"
 #include "framework/ptl/sockets.hpp"
 
 namespace muster::tcp {
 namespace {
-
-std::vector<std::string_view> split(std::string_view list) {
-    std::vector<std::string_view> items;
-    while (!list.empty()) {
-        const size_t comma = list.find(',');
-        std::string_view item = list.substr(0, comma);
-        list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
-        while (!item.empty() && item.front() == ' ')
-            item.remove_prefix(1);
-        while (!item.empty() && item.back() == ' ')
-            item.remove_suffix(1);
-        if (!item.empty()) items.push_back(item);
-    }
-    return items;
-}
 
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
@@ -41,29 +27,18 @@ std::optional<Number> number_of(std::string_view text) {
 /// An item of a list: the name of an interface, or a network.
 struct Item {
     std::string_view name;
-    std::optional<Address> network;
-    unsigned prefix = 0;
+    std::optional<InternetNetwork> network;
 
     bool matches(const Interface& interface) const {
-        return network ? interface.address.in_network(*network, prefix) : interface.name == name;
+        return network ? network->contains(interface.address) : interface.name == name;
     }
 };
 
 Result<std::vector<Item>> parse_items(std::string_view list) {
     std::vector<Item> items;
-    for (const std::string_view text : split(list)) {
-        Item item;
-        const size_t slash = text.find('/');
-        item.name = text;
-        item.network = Address::parse_host(text.substr(0, slash));
-        if (item.network) {
-            const auto whole = static_cast<unsigned>(item.network->size() * 8);
-            const std::optional<unsigned> prefix =
-                slash == std::string_view::npos ? whole : number_of<unsigned>(text.substr(slash + 1));
-            if (!prefix || *prefix > whole) item.network.reset();
-            item.prefix = prefix.value_or(0);
-        }
-        if (!item.network && slash != std::string_view::npos) {
+    for (const std::string_view text : words_of(list, ',')) {
+        const Item item{text, InternetNetwork::parse(text)};
+        if (!item.network && text.find('/') != std::string_view::npos) {
             return Error{PMIX_ERR_BAD_PARAM,
                          "\"" + std::string(text) +
                              "\" is no network: give an interface's name, an address, or an "
@@ -159,7 +134,7 @@ Result<std::vector<Address>> choose_addresses(const std::vector<Interface>& avai
 
 Result<std::vector<uint16_t>> parse_ports(std::string_view text) {
     std::vector<uint16_t> ports;
-    for (const std::string_view item : split(text)) {
+    for (const std::string_view item : words_of(text, ',')) {
         if (item == "-1") {
             ports.push_back(0);
             continue;

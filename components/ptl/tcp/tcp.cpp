@@ -31,16 +31,13 @@ void tune(const Socket& socket) {
     set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
 }
 
-class TcpListener : public Listener {
+class TcpListener : public StreamListener {
   public:
-    TcpListener(UniqueFd fd, const Address& bound) : fd_(std::move(fd)), uri_(bound.uri()) {}
-
-    int fd() const override { return fd_.get(); }
-    const std::string& uri() const override { return uri_; }
+    TcpListener(UniqueFd fd, const Address& bound) : StreamListener(std::move(fd), bound.uri()) {}
 
     Result<Socket> accept() override {
         for (;;) {
-            auto fd = queue_.accept(fd_.get());
+            auto fd = next();
             if (!fd) return fd.error();
             const std::optional<Address> own = Address::own_of(fd->get());
             const std::optional<Address> peer = Address::peer_of(fd->get());
@@ -60,9 +57,6 @@ class TcpListener : public Listener {
     }
 
   private:
-    UniqueFd fd_;
-    std::string uri_;
-    AcceptQueue queue_;
     OwnerQuery owner_query_;
 };
 
@@ -80,12 +74,12 @@ Result<std::vector<Address>> candidates(const AddressWish& wish) {
 }
 
 Result<UniqueFd> listen_on(const Address& address) {
-    UniqueFd fd(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!fd) return system_error("cannot make a socket", errno);
+    auto fd = stream_socket(address.family());
+    if (!fd) return fd;
     // A fixed port is free again at once when its server has gone.
-    if (address.port() != 0) set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-    if (address.family() == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
-    if (::bind(fd.get(), address.get(), address.length()) != 0 || ::listen(fd.get(), SOMAXCONN) != 0) {
+    if (address.port() != 0) set_option(fd->get(), SOL_SOCKET, SO_REUSEADDR, 1);
+    if (address.family() == AF_INET6) set_option(fd->get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    if (::bind(fd->get(), address.get(), address.length()) != 0 || ::listen(fd->get(), SOMAXCONN) != 0) {
         return system_error("cannot listen on " + address.text(), errno);
     }
     return fd;
@@ -139,21 +133,15 @@ Result<Socket> Tcp::connect(std::string_view uri, std::chrono::milliseconds limi
                      "\"" + std::string(uri) +
                          "\" is no address: expected tcp4://a.b.c.d:port or tcp6://[address]:port"};
     }
-    Socket socket;
-    socket.peer = address->text();
-    socket.fd.reset(::socket(address->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!socket.fd) return system_error("cannot make a socket", errno);
-    if (auto done = connect_within(socket.fd.get(), address->get(), address->length(), limit, socket.peer);
-        !done) {
-        return done.error();
-    }
-    const std::optional<Address> own = Address::own_of(socket.fd.get());
+    auto socket = connect_stream(address->get(), address->length(), limit, address->text());
+    if (!socket) return socket;
+    const std::optional<Address> own = Address::own_of(socket->fd.get());
     // Where nobody listens on a port that the kernel also gives to connecting sockets, one can meet itself.
     if (own && own->same_host(*address) && own->port() == address->port()) {
-        return system_error("cannot connect to " + socket.peer, ECONNREFUSED);
+        return system_error("cannot connect to " + socket->peer, ECONNREFUSED);
     }
-    socket.local = address->is_loopback() || (own && own->same_host(*address));
-    tune(socket);
+    socket->local = address->is_loopback() || (own && own->same_host(*address));
+    tune(*socket);
     return socket;
 }
 

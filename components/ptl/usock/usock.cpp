@@ -66,13 +66,12 @@ const sockaddr* generic(const sockaddr_un& address) {
     return reinterpret_cast<const sockaddr*>(&address);
 }
 
-class UsockListener : public Listener {
+class UsockListener : public StreamListener {
   public:
     UsockListener(UniqueFd fd, UniqueFd directory, const Place& place, const struct stat& made)
-        : fd_(std::move(fd)),
+        : StreamListener(std::move(fd), std::string(kScheme) + place.path()),
           directory_(std::move(directory)),
           name_(place.name),
-          uri_(std::string(kScheme) + place.path()),
           device_(made.st_dev),
           inode_(made.st_ino),
           owner_(getpid()) {}
@@ -87,11 +86,8 @@ class UsockListener : public Listener {
         unlinkat(directory_.get(), name_.c_str(), 0);
     }
 
-    int fd() const override { return fd_.get(); }
-    const std::string& uri() const override { return uri_; }
-
     Result<Socket> accept() override {
-        auto fd = queue_.accept(fd_.get());
+        auto fd = next();
         if (!fd) return fd.error();
         Socket socket;
         socket.fd = std::move(*fd);
@@ -103,12 +99,11 @@ class UsockListener : public Listener {
     }
 
   private:
-    UniqueFd fd_, directory_;
-    std::string name_, uri_;
+    UniqueFd directory_;
+    std::string name_;
     dev_t device_;
     ino_t inode_;
     pid_t owner_;
-    AcceptQueue queue_;
 };
 
 }  // namespace
@@ -128,8 +123,8 @@ Result<std::unique_ptr<Listener>> Usock::listen(const ListenOptions& options) {
     }
     UniqueFd directory_fd = open_directory(directory);
     if (!directory_fd) return system_error("cannot use the session directory " + directory, errno);
-    UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!fd) return system_error("cannot make a socket", errno);
+    auto fd = stream_socket(AF_UNIX);
+    if (!fd) return fd.error();
 
     static std::atomic<unsigned> counter{0};
     Place place;
@@ -138,7 +133,7 @@ Result<std::unique_ptr<Listener>> Usock::listen(const ListenOptions& options) {
         place.name = "pmix." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".sock";
         auto address = address_of(place, directory_fd.get());
         if (!address) return address.error();
-        if (::bind(fd.get(), generic(*address), sizeof *address) == 0) break;
+        if (::bind(fd->get(), generic(*address), sizeof *address) == 0) break;
         if (errno != EADDRINUSE || attempt == kNames) {
             return system_error("cannot make the socket " + place.path(), errno);
         }
@@ -152,7 +147,7 @@ Result<std::unique_ptr<Listener>> Usock::listen(const ListenOptions& options) {
                                      " has gone: is the session directory writable by others?"};
     }
     ::chmod(("/proc/self/fd/" + std::to_string(file.get())).c_str(), file_mode());
-    auto listener = std::make_unique<UsockListener>(std::move(fd), std::move(directory_fd), place, made);
+    auto listener = std::make_unique<UsockListener>(std::move(*fd), std::move(directory_fd), place, made);
     if (::listen(listener->fd(), SOMAXCONN) != 0) {
         return system_error("cannot listen on " + place.path(), errno);
     }
@@ -174,14 +169,8 @@ Result<Socket> Usock::connect(std::string_view uri, std::chrono::milliseconds li
     }
     auto address = address_of(place, directory.get());
     if (!address) return address.error();
-    Socket socket;
-    socket.peer = path;
-    socket.fd.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!socket.fd) return system_error("cannot make a socket", errno);
-    if (auto done = connect_within(socket.fd.get(), generic(*address), sizeof *address, limit, path); !done) {
-        return done.error();
-    }
-    socket.credentials = credentials_of(socket.fd.get());
+    auto socket = connect_stream(generic(*address), sizeof *address, limit, path);
+    if (socket) socket->credentials = credentials_of(socket->fd.get());
     return socket;
 }
 

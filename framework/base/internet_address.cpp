@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Internet addresses: see address.hpp.
-#include "components/ptl/tcp/address.hpp"
+// Internet addresses: see internet_address.hpp.
+#include "framework/base/internet_address.hpp"
 
 #include <arpa/inet.h>
 
 #include <charconv>
 #include <cstring>
 
-namespace muster::tcp {
+namespace muster {
 namespace {
 
-std::optional<Address> ask_socket(int fd, int (*ask)(int, sockaddr*, socklen_t*)) {
+std::optional<InternetAddress> ask_socket(int fd, int (*ask)(int, sockaddr*, socklen_t*)) {
     sockaddr_storage storage{};
     socklen_t length = sizeof storage;
     auto* address = reinterpret_cast<sockaddr*>(&storage);
     if (ask(fd, address, &length) != 0) return std::nullopt;
-    return Address::from(address);
+    return InternetAddress::from(address);
 }
 
 }  // namespace
 
-Address Address::loopback(sa_family_t family) {
-    Address made;
+InternetAddress InternetAddress::loopback(sa_family_t family) {
+    InternetAddress made;
     if (family == AF_INET) {
         made.v4_.sin_family = AF_INET;
         made.v4_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -32,8 +32,8 @@ Address Address::loopback(sa_family_t family) {
     return made;
 }
 
-std::optional<Address> Address::from(const sockaddr* address) {
-    Address made;
+std::optional<InternetAddress> InternetAddress::from(const sockaddr* address) {
+    InternetAddress made;
     if (address == nullptr) return std::nullopt;
     if (address->sa_family == AF_INET) {
         std::memcpy(&made.v4_, address, sizeof made.v4_);
@@ -45,14 +45,14 @@ std::optional<Address> Address::from(const sockaddr* address) {
     return made;
 }
 
-std::optional<Address> Address::parse_host(std::string_view text) {
+std::optional<InternetAddress> InternetAddress::parse_host(std::string_view text) {
     const std::string host(text);
-    Address made;
+    InternetAddress made;
     if (inet_pton(AF_INET, host.c_str(), &made.v4_.sin_addr) == 1) {
         made.v4_.sin_family = AF_INET;
         return made;
     }
-    made = Address();
+    made = InternetAddress();
     if (inet_pton(AF_INET6, host.c_str(), &made.v6_.sin6_addr) == 1) {
         made.v6_.sin6_family = AF_INET6;
         return made;
@@ -60,7 +60,7 @@ std::optional<Address> Address::parse_host(std::string_view text) {
     return std::nullopt;
 }
 
-std::optional<Address> Address::parse_uri(std::string_view uri) {
+std::optional<InternetAddress> InternetAddress::parse_uri(std::string_view uri) {
     const bool v4 = uri.starts_with("tcp4://");
     if (!v4 && !uri.starts_with("tcp6://")) return std::nullopt;
     uri.remove_prefix(7);
@@ -75,42 +75,42 @@ std::optional<Address> Address::parse_uri(std::string_view uri) {
     const char* end = port_text.data() + port_text.size();
     const auto [stop, error] = std::from_chars(port_text.data(), end, port);
     if (error != std::errc() || stop != end || port == 0) return std::nullopt;
-    std::optional<Address> made = parse_host(host);
+    std::optional<InternetAddress> made = parse_host(host);
     if (!made || (made->family() == AF_INET) != v4) return std::nullopt;
     made->set_port(port);
     return made;
 }
 
-std::optional<Address> Address::own_of(int fd) {
+std::optional<InternetAddress> InternetAddress::own_of(int fd) {
     return ask_socket(fd, [](int socket, sockaddr* address, socklen_t* length) {
         return ::getsockname(socket, address, length);
     });
 }
 
-std::optional<Address> Address::peer_of(int fd) {
+std::optional<InternetAddress> InternetAddress::peer_of(int fd) {
     return ask_socket(fd, [](int socket, sockaddr* address, socklen_t* length) {
         return ::getpeername(socket, address, length);
     });
 }
 
-const uint8_t* Address::bytes() const {
+const uint8_t* InternetAddress::bytes() const {
     return family() == AF_INET ? reinterpret_cast<const uint8_t*>(&v4_.sin_addr) : v6_.sin6_addr.s6_addr;
 }
 
-bool Address::is_loopback() const {
+bool InternetAddress::is_loopback() const {
     return family() == AF_INET ? bytes()[0] == 127 : IN6_IS_ADDR_LOOPBACK(&v6_.sin6_addr);
 }
 
-bool Address::is_link_local() const {
+bool InternetAddress::is_link_local() const {
     return family() == AF_INET ? bytes()[0] == 169 && bytes()[1] == 254
                                : IN6_IS_ADDR_LINKLOCAL(&v6_.sin6_addr);
 }
 
-bool Address::same_host(const Address& other) const {
+bool InternetAddress::same_host(const InternetAddress& other) const {
     return family() == other.family() && std::memcmp(bytes(), other.bytes(), size()) == 0;
 }
 
-bool Address::in_network(const Address& network, unsigned prefix) const {
+bool InternetAddress::in_network(const InternetAddress& network, unsigned prefix) const {
     if (family() != network.family() || prefix > size() * 8) return false;
     for (size_t i = 0; i < size() && prefix > 0; ++i) {
         const unsigned bits = prefix < 8 ? prefix : 8;
@@ -121,15 +121,33 @@ bool Address::in_network(const Address& network, unsigned prefix) const {
     return true;
 }
 
-std::string Address::text() const {
-    char host[INET6_ADDRSTRLEN] = "";
-    inet_ntop(family(), bytes(), host, sizeof host);
-    const std::string port = ":" + std::to_string(this->port());
-    return family() == AF_INET ? host + port : "[" + std::string(host) + "]" + port;
+std::string InternetAddress::host() const {
+    char text[INET6_ADDRSTRLEN] = "";
+    inet_ntop(family(), bytes(), text, sizeof text);
+    return text;
 }
 
-std::string Address::uri() const {
+std::string InternetAddress::text() const {
+    const std::string behind = ":" + std::to_string(port());
+    return family() == AF_INET ? host() + behind : "[" + host() + "]" + behind;
+}
+
+std::string InternetAddress::uri() const {
     return (family() == AF_INET ? "tcp4://" : "tcp6://") + text();
 }
 
-}  // namespace muster::tcp
+std::optional<InternetNetwork> InternetNetwork::parse(std::string_view text) {
+    const size_t slash = text.find('/');
+    const std::optional<InternetAddress> address = InternetAddress::parse_host(text.substr(0, slash));
+    if (!address) return std::nullopt;
+    const auto whole = static_cast<unsigned>(address->size() * 8);
+    unsigned prefix = whole;
+    if (slash != std::string_view::npos) {
+        const char* end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data() + slash + 1, end, prefix);
+        if (error != std::errc() || stop != end || prefix > whole) return std::nullopt;
+    }
+    return InternetNetwork{*address, prefix};
+}
+
+}  // namespace muster

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lists as text, such as the values of parameters.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+/// The words of a list, without the blanks around them and without empty ones; they are part of `text`.
+inline std::vector<std::string_view> words_of(std::string_view text, char separator) {
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+        const size_t end = text.find(separator);
+        std::string_view word = text.substr(0, end);
+        while (!word.empty() && word.front() == ' ')
+            word.remove_prefix(1);
+        while (!word.empty() && word.back() == ' ')
+            word.remove_suffix(1);
+        if (!word.empty()) words.push_back(word);
+        text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    }
+    return words;
+}
+
+}  // namespace muster
