@@ -148,6 +148,14 @@ class JobMap {
         const uint32_t first = rank_starts_[node];
         return {in_order_ ? nullptr : ranks_.data() + first, first, rank_starts_[node + 1] - first};
     }
+    /// The first of them, and their number, where anything is known of processes.
+    std::optional<pmix_rank_t> leader(uint32_t node) const {
+        const NodeRanks ranks = ranks_on(node);
+        return ranks.empty() ? std::nullopt : std::optional(ranks.front());
+    }
+    std::optional<uint32_t> local_size(uint32_t node) const {
+        return placed() != 0 ? std::optional(static_cast<uint32_t>(ranks_on(node).size())) : std::nullopt;
+    }
     /// The ranks from 0 on stand on the nodes in order: ranks_on(NODE).front() says it all.
     bool in_order() const { return in_order_; }
     /// N, where the node of each rank is its number divided by N, which is known without looking at each.

@@ -119,54 +119,15 @@ bool Finder::derive_app(Fact fact, uint32_t app, Derived& out) const {
 
 bool Finder::derive_node(Fact fact, uint32_t node, Derived& out) const {
     if (node == JobMap::kNone) return false;
-    const JobMap& map = *job_->map;
-    switch (fact) {
-        case Fact::Hostname:
-            return out.string(map.node_name(node));
-        case Fact::NodeId:
-            return out.number(map.node_id(node));
-        case Fact::Aliases:
-            return out.string(map.aliases(node));
-        case Fact::LocalPeers:
-            return out.string(map.peers(node));
-        case Fact::LocalLeader:
-            return !map.ranks_on(node).empty() && out.rank(map.ranks_on(node).front());
-        case Fact::LocalSize:
-            // Without a map of processes nothing is known, which is not the same as none.
-            return map.placed() != 0 && out.number(static_cast<uint32_t>(map.ranks_on(node).size()));
-        default:
-            return false;
-    }
+    if (fact == Fact::Aliases) return out.string(job_->map->aliases(node));
+    return derive_of_node(fact, *job_->map, node, out);
 }
 
 bool Finder::derive_proc(Fact fact, pmix_rank_t rank, Derived& out) const {
     const JobMap& map = *job_->map;
-    switch (fact) {
-        case Fact::AppNumber:
-            return out.number(map.appnum(rank));
-        case Fact::AppRank:
-            return out.rank(map.app_rank(rank));
-        case Fact::GlobalRank:
-            return out.rank(map.global_rank(rank));
-        case Fact::LocalRank:
-            return out.small(map.local_rank(rank));
-        case Fact::NodeRank:
-            return out.small(map.node_rank(rank));
-        case Fact::Hostname:
-        case Fact::NodeId:
-            return derive_node(fact, map.node_of(rank), out);
-        case Fact::Rank:
-            return (rank < map.rank_end() || job_->procs.contains(rank)) && out.rank(rank);
-        case Fact::Nspace:
-            return out.string(std::string(nspace_));
-        case Fact::ProcId:
-            out.procs.assign(1, make_proc(nspace_, rank));
-            out.value.type = PMIX_PROC;
-            out.value.data.proc = out.procs.data();
-            return true;
-        default:
-            return false;
-    }
+    if (fact == Fact::Hostname || fact == Fact::NodeId) return derive_node(fact, map.node_of(rank), out);
+    if (fact == Fact::Rank) return (rank < map.rank_end() || job_->procs.contains(rank)) && out.rank(rank);
+    return derive_of_rank(fact, map, rank, out) || derive_from_name(fact, nspace_, rank, out);
 }
 
 }  // namespace muster::gds

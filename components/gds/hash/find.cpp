@@ -35,9 +35,25 @@ bool Finder::give_derived(const KeyInfo& info, const Derived& derived, char real
     return give(info.key.data(), *pinned->get(), true);
 }
 
-void Finder::give_all(const Table& table) {
-    for (const auto& [key, value] : table)
+void Finder::give_all(const Table* table) {
+    if (table == nullptr) return;
+    for (const auto& [key, value] : *table)
         give(key.c_str(), *value.get(), true);
+}
+
+/// Gives the values of these facts that derive(fact, derived) finds, but for those in the tables.
+template <class Derive>
+void Finder::give_derived_of(std::span<const Fact> facts, std::initializer_list<const Table*> given,
+                             char realm, uint32_t of, Derive&& derive) {
+    for (const Fact fact : facts) {
+        const KeyInfo& info = key_info(key_of(fact));
+        const auto has_key = [&](const Table* table) {
+            return table != nullptr && table->contains(info.key);
+        };
+        Derived derived;
+        if (std::none_of(given.begin(), given.end(), has_key) && derive(fact, derived))
+            give_derived(info, derived, realm, of);
+    }
 }
 
 // --- realms ---
@@ -81,7 +97,7 @@ uint32_t Finder::target_app() const {
     return 0;
 }
 
-bool Finder::find_session(const KeyInfo& info) {
+bool Finder::session(const KeyInfo& info) {
     std::optional<uint32_t> id = lookup_->session_id;
     if (!id && job_ != nullptr) id = job_->session_id;
     if (id) {
@@ -96,7 +112,7 @@ bool Finder::find_session(const KeyInfo& info) {
     return job_ != nullptr && derive_session(info.fact, derived) && give_derived(info, derived, 's', 0);
 }
 
-bool Finder::find_job(const KeyInfo& info) {
+bool Finder::job(const KeyInfo& info) {
     if (job_ == nullptr) return give_stored(store_.resources_.facts, key_);
     if (give_stored(job_->facts, key_)) return true;
     Derived derived;
@@ -104,12 +120,11 @@ bool Finder::find_job(const KeyInfo& info) {
     return give_stored(store_.resources_.facts, key_);
 }
 
-bool Finder::find_app(const KeyInfo& info) {
+bool Finder::app(const KeyInfo& info) {
     if (job_ == nullptr) return false;
     const uint32_t app = target_app();
     // What a host gave loosely is the only application's.
-    const auto table = job_->apps.find(app);
-    if (table != job_->apps.end() && give_stored(table->second, key_)) return true;
+    if (give_from(table_in(job_->apps, app))) return true;
     if (info.fact == Fact::LocalSize || info.fact == Fact::LocalPeers || info.fact == Fact::LocalLeader) {
         const uint32_t node = target_node(false).index;
         if (node == JobMap::kNone) return false;
@@ -129,14 +144,13 @@ bool Finder::find_app(const KeyInfo& info) {
     return derive_app(info.fact, app, derived) && give_derived(info, derived, 'a', app);
 }
 
-bool Finder::find_node(const KeyInfo& info, bool of_rank) {
+bool Finder::node(const KeyInfo& info, bool of_rank) {
     const NodeTarget target = target_node(of_rank);
     Derived derived;
+    std::vector<pmix_proc_t> procs;  // where the value is a list of them
+    pmix_data_array_t array = {};
     if (job_ != nullptr) {
-        if (target.index != JobMap::kNone) {
-            const auto table = job_->nodes.find(target.index);
-            if (table != job_->nodes.end() && give_stored(table->second, key_)) return true;
-        }
+        if (target.index != JobMap::kNone && give_from(table_in(job_->nodes, target.index))) return true;
         if (target.own && give_stored(job_->own_node, key_)) return true;
         if (derive_node(info.fact, target.index, derived))
             return give_derived(info, derived, 'n', target.index);
@@ -179,15 +193,15 @@ bool Finder::find_node(const KeyInfo& info, bool of_rank) {
                 const uint32_t node = store_.node_by_name(*other->map, host());
                 if (node == JobMap::kNone) continue;
                 for (const pmix_rank_t rank : other->map->ranks_on(node))
-                    derived.procs.push_back(make_proc(nspace, rank));
+                    procs.push_back(make_proc(nspace, rank));
             }
-            if (derived.procs.empty()) return false;
+            if (procs.empty()) return false;
             if (info.fact == Fact::NodeSize) {
-                derived.number(static_cast<uint32_t>(derived.procs.size()));
+                derived.number(static_cast<uint32_t>(procs.size()));
             } else {
-                derived.array = {PMIX_PROC, derived.procs.size(), derived.procs.data()};
+                array = {PMIX_PROC, procs.size(), procs.data()};
                 derived.value.type = PMIX_DATA_ARRAY;
-                derived.value.data.darray = &derived.array;
+                derived.value.data.darray = &array;
             }
             break;
         }
@@ -199,54 +213,26 @@ bool Finder::find_node(const KeyInfo& info, bool of_rank) {
     return give_derived(info, derived, 'n', target.index);
 }
 
-bool Finder::find_proc(const KeyInfo& info) {
-    if (job_ == nullptr) return false;
-    if (!valid_rank()) {
-        // What holds for all processes alike may stand at job level.
-        return find_job(info);
-    }
-    const auto table = job_->procs.find(lookup_->rank);
-    if (table != job_->procs.end() && give_stored(table->second, key_)) return true;
+bool Finder::host_proc() {
+    return job_ != nullptr && give_from(table_in(job_->procs, lookup_->rank));
+}
+
+bool Finder::derived_proc(const KeyInfo& info) {
     Derived derived;
     if (derive_proc(info.fact, lookup_->rank, derived))
         return give_derived(info, derived, 'p', lookup_->rank);
-    if (info.fact == Fact::SessionId && derive_session(info.fact, derived))
-        return give_derived(info, derived, 's', 0);
-    return find_posted() || give_stored(job_->facts, key_);
+    return info.fact == Fact::SessionId && derive_session(info.fact, derived) &&
+           give_derived(info, derived, 's', 0);
 }
 
-bool Finder::find_reserved(const KeyInfo& info) {
-    using Realm = Lookup::Realm;
-    switch (info.realm) {
-        case Realm::Session:
-            return find_session(info) || (job_ != nullptr && give_stored(job_->facts, key_));
-        case Realm::Job:
-            return find_job(info);
-        case Realm::App:
-            return find_app(info);
-        case Realm::Node: {
-            // The name and id of a process's node count as the process's own.
-            const bool of_proc = info.fact == Fact::Hostname || info.fact == Fact::NodeId;
-            const bool node_named = lookup_->nodeid || lookup_->hostname != nullptr;
-            if (valid_rank() && !node_named && job_ != nullptr) {
-                const auto table = job_->procs.find(lookup_->rank);
-                if (table != job_->procs.end() && give_stored(table->second, key_)) return true;
-                // Of another job's process a server answers single keys, without a map.
-                if (of_proc && job_->map->node_of(lookup_->rank) == JobMap::kNone) return find_posted();
-            }
-            return find_node(info, of_proc) ||
-                   (valid_rank() && !node_named && job_ != nullptr && find_posted());
-        }
-        case Realm::Proc:
-            return find_proc(info);
-        case Realm::Auto:
-            break;
+/// A key that a process posted, or that the host gave to processes.
+void Finder::find_unreserved() {
+    if (job_ == nullptr) return;
+    if (valid_rank()) {
+        if (!host_proc()) posted();
+    } else if (!give_stored(job_->facts, key_) && !give_stored(store_.resources_.facts, key_)) {
+        posted();
     }
-    if (job_ != nullptr && valid_rank()) {
-        const auto table = job_->procs.find(lookup_->rank);
-        if ((table != job_->procs.end() && give_stored(table->second, key_)) || find_posted()) return true;
-    }
-    return find_job(info) || find_session(info) || (job_ != nullptr && give_stored(job_->own_node, key_));
 }
 
 // --- posted data ---
@@ -276,7 +262,7 @@ bool Finder::give_posted(const Posted& posted, const char* key) {
     return give(key, *value->get(), true);
 }
 
-bool Finder::find_posted() {
+bool Finder::posted() {
     if (job_ == nullptr) return false;
     if (valid_rank()) {
         const auto table = job_->posted.find(lookup_->rank);
@@ -342,14 +328,11 @@ bool Finder::find_qualified() {
 // --- everything ---
 
 void Finder::everything_of_rank() {
-    const auto facts = job_->procs.find(lookup_->rank);
-    if (facts != job_->procs.end()) give_all(facts->second);
-    for (const Fact fact : kDerivedProcFacts) {
-        const KeyInfo& info = key_info(key_of(fact));
-        if (facts != job_->procs.end() && facts->second.contains(info.key)) continue;
-        Derived derived;
-        if (derive_proc(fact, lookup_->rank, derived)) give_derived(info, derived, 'p', lookup_->rank);
-    }
+    const pmix_rank_t rank = lookup_->rank;
+    const Table* facts = table_in(job_->procs, rank);
+    give_all(facts);
+    give_derived_of(kDerivedProcFacts, {facts}, 'p', rank,
+                    [&](Fact fact, Derived& out) { return derive_proc(fact, rank, out); });
     const auto posted = job_->posted.find(lookup_->rank);
     if (posted == job_->posted.end()) return;
     for (const auto& [key, value] : posted->second.keys)
@@ -366,13 +349,9 @@ void Finder::array_of(const char* key, Fill&& fill) {
 }
 
 void Finder::everything_of_job() {
-    give_all(job_->facts);
-    for (const Fact fact : kDerivedJobFacts) {
-        const KeyInfo& info = key_info(key_of(fact));
-        if (job_->facts.contains(info.key)) continue;
-        Derived derived;
-        if (derive_job(fact, derived)) give_derived(info, derived, 'j', 0);
-    }
+    give_all(&job_->facts);
+    give_derived_of(kDerivedJobFacts, {&job_->facts}, 'j', 0,
+                    [&](Fact fact, Derived& out) { return derive_job(fact, out); });
     for (const auto& [key, value] : store_.resources_.facts) {
         if (!job_->facts.contains(key)) give(key.c_str(), *value.get(), true);
     }
@@ -390,14 +369,13 @@ void Finder::everything_of_job() {
     const uint32_t own = store_.own_node(*job_->map);
     for (uint32_t node = 0; node < job_->map->node_count(); ++node) {
         array_of(PMIX_NODE_INFO_ARRAY, [&](Info& entries) {
-            const auto table = job_->nodes.find(node);
-            for (const Fact fact :
-                 {Fact::Hostname, Fact::NodeId, Fact::LocalPeers, Fact::LocalLeader, Fact::LocalSize}) {
+            const Table* table = table_in(job_->nodes, node);
+            for (const Fact fact : kEveryNodeFact) {
                 Derived derived;
-                if (table != job_->nodes.end() && table->second.contains(key_of(fact))) continue;
+                if (table != nullptr && table->contains(key_of(fact))) continue;
                 if (derive_node(fact, node, derived)) entries.add_copy(key_of(fact), derived.value);
             }
-            if (table != job_->nodes.end()) copy(entries, table->second);
+            if (table != nullptr) copy(entries, *table);
             if (node == own) copy(entries, job_->own_node);
         });
     }
@@ -416,36 +394,27 @@ void Finder::find_everything() {
         case Realm::Session: {
             const std::optional<uint32_t> id = lookup_->session_id ? lookup_->session_id : job_->session_id;
             const auto session = id ? store_.sessions_.find(*id) : store_.sessions_.end();
-            if (session != store_.sessions_.end()) give_all(session->second);
-            if (!lookup_->session_id || lookup_->session_id == job_->session_id) give_all(job_->session);
+            if (session != store_.sessions_.end()) give_all(&session->second);
+            if (!lookup_->session_id || lookup_->session_id == job_->session_id) give_all(&job_->session);
             return;
         }
         case Realm::Node: {
             const NodeTarget target = target_node(true);
-            const auto table = job_->nodes.find(target.index);
-            if (table != job_->nodes.end()) give_all(table->second);
-            if (target.own) give_all(job_->own_node);
-            if (target.resource != nullptr) give_all(target.resource->facts);
-            for (const Fact fact :
-                 {Fact::Hostname, Fact::NodeId, Fact::LocalPeers, Fact::LocalLeader, Fact::LocalSize}) {
-                const KeyInfo& info = key_info(key_of(fact));
-                Derived derived;
-                if (table != job_->nodes.end() && table->second.contains(info.key)) continue;
-                if (target.own && job_->own_node.contains(info.key)) continue;
-                if (derive_node(fact, target.index, derived)) give_derived(info, derived, 'n', target.index);
-            }
+            const Table* table = table_in(job_->nodes, target.index);
+            const Table* own = target.own ? &job_->own_node : nullptr;
+            give_all(table);
+            give_all(own);
+            if (target.resource != nullptr) give_all(&target.resource->facts);
+            give_derived_of(kEveryNodeFact, {table, own}, 'n', target.index,
+                            [&](Fact fact, Derived& out) { return derive_node(fact, target.index, out); });
             return;
         }
         case Realm::App: {
             const uint32_t app = target_app();
-            const auto table = job_->apps.find(app);
-            if (table != job_->apps.end()) give_all(table->second);
-            for (const Fact fact : {Fact::AppNumber, Fact::AppSize, Fact::AppLeader, Fact::NumNodes}) {
-                const KeyInfo& info = key_info(key_of(fact));
-                Derived derived;
-                if (table != job_->apps.end() && table->second.contains(info.key)) continue;
-                if (derive_app(fact, app, derived)) give_derived(info, derived, 'a', app);
-            }
+            const Table* table = table_in(job_->apps, app);
+            give_all(table);
+            give_derived_of(kEveryAppFact, {table}, 'a', app,
+                            [&](Fact fact, Derived& out) { return derive_app(fact, app, out); });
             return;
         }
         case Realm::Job:
@@ -465,44 +434,18 @@ void Finder::find_everything() {
 pmix_status_t Finder::find(const Lookup& lookup, const Visitor& visit) {
     lookup_ = &lookup;
     visit_ = &visit;
-    using Realm = Lookup::Realm;
     if (lookup.key == nullptr) {
         find_everything();
     } else {
         key_ = key_view(lookup.key);
         const KeyInfo& info = key_info(key_);
+        const bool of_proc = lookup.realm == Lookup::Realm::Proc || lookup.realm == Lookup::Realm::Auto;
         if (!lookup.qualifiers.empty()) {
             find_qualified();
+        } else if (of_proc && !key_is_reserved(lookup.key)) {
+            find_unreserved();
         } else {
-            switch (lookup.realm) {
-                case Realm::Session:
-                    find_session(info);
-                    break;
-                case Realm::Job:
-                    find_job(info);
-                    break;
-                case Realm::App:
-                    find_app(info);
-                    break;
-                case Realm::Node:
-                    find_node(info, true);
-                    break;
-                case Realm::Proc:
-                case Realm::Auto:
-                    if (key_is_reserved(lookup.key)) {
-                        lookup.realm == Realm::Proc&& valid_rank() ? find_proc(info) : find_reserved(info);
-                    } else if (job_ != nullptr) {
-                        if (valid_rank()) {
-                            const auto table = job_->procs.find(lookup.rank);
-                            if (table == job_->procs.end() || !give_stored(table->second, key_))
-                                find_posted();
-                        } else if (!give_stored(job_->facts, key_) &&
-                                   !give_stored(store_.resources_.facts, key_)) {
-                            find_posted();
-                        }
-                    }
-                    break;
-            }
+            reserved(info);
         }
     }
     if (found_) return PMIX_SUCCESS;

@@ -3,43 +3,10 @@
 #pragma once
 
 #include "components/gds/hash/hash_store.hpp"
+#include "framework/gds/derived.hpp"
+#include "framework/gds/realm_search.hpp"
 
 namespace muster::gds {
-
-/// A value that was computed, with the memory that it points to. Not to be copied or moved.
-struct Derived {
-    pmix_value_t value = {};
-    std::string text;
-    std::vector<pmix_proc_t> procs;
-    pmix_data_array_t array = {};
-
-    bool number(std::optional<uint32_t> n) {
-        if (!n) return false;
-        value.type = PMIX_UINT32;
-        value.data.uint32 = *n;
-        return true;
-    }
-    bool small(std::optional<uint32_t> n) {
-        if (!n || *n > UINT16_MAX) return false;
-        value.type = PMIX_UINT16;
-        value.data.uint16 = static_cast<uint16_t>(*n);
-        return true;
-    }
-    bool rank(std::optional<uint32_t> n) {
-        if (!n) return false;
-        value.type = PMIX_PROC_RANK;
-        value.data.rank = *n;
-        return true;
-    }
-    /// Empty text is no answer.
-    bool string(std::string&& of) {
-        if (of.empty()) return false;
-        text = std::move(of);
-        value.type = PMIX_STRING;
-        value.data.string = text.data();
-        return true;
-    }
-};
 
 /// Job-level facts that follow from the rest, in the order in which a reply names them.
 inline constexpr Fact kDerivedJobFacts[] = {Fact::JobSize, Fact::MaxProcs, Fact::JobApps, Fact::NumNodes,
@@ -50,9 +17,20 @@ inline constexpr Fact kDerivedProcFacts[] = {Fact::AppNumber,  Fact::LocalRank, 
                                              Fact::Hostname};
 inline constexpr Fact kDerivedNodeFacts[] = {Fact::LocalPeers, Fact::LocalLeader, Fact::LocalSize};
 
+inline constexpr Fact kEveryNodeFact[] = {Fact::Hostname, Fact::NodeId, Fact::LocalPeers, Fact::LocalLeader,
+                                          Fact::LocalSize};
+inline constexpr Fact kEveryAppFact[] = {Fact::AppNumber, Fact::AppSize, Fact::AppLeader, Fact::NumNodes};
+
 const char* key_of(Fact fact);
 
-class Finder {
+/// The table of a number, or null.
+template <class Tables>
+const Table* table_in(const Tables& tables, uint32_t number) {
+    const auto at = tables.find(number);
+    return at == tables.end() ? nullptr : &at->second;
+}
+
+class Finder : private RealmSearch<Finder, bool> {
   public:
     /// Under the store's shared lock. `job` may be null.
     Finder(const HashStore& store, std::string_view nspace, const Job* job)
@@ -68,6 +46,7 @@ class Finder {
     bool derive_proc(Fact fact, pmix_rank_t rank, Derived& out) const;
 
   private:
+    friend RealmSearch;
     struct NodeTarget {
         uint32_t index = JobMap::kNone;
         bool own = false;
@@ -76,21 +55,32 @@ class Finder {
     NodeTarget target_node(bool of_rank) const;
     uint32_t target_app() const;
     uint32_t session_nodes() const;
-    bool valid_rank() const { return lookup_->rank < PMIX_RANK_VALID; }
 
     bool give(const char* key, const pmix_value_t& value, bool stable);
     bool give_stored(const Table& table, std::string_view key);
     bool give_derived(const KeyInfo& info, const Derived& derived, char realm, uint32_t of);
     bool give_posted(const Posted& posted, const char* key);
-    void give_all(const Table& table);
+    bool give_from(const Table* table) { return table != nullptr && give_stored(*table, key_); }
+    void give_all(const Table* table);
+    template <class Derive>
+    void give_derived_of(std::span<const Fact> facts, std::initializer_list<const Table*> given, char realm,
+                         uint32_t of, Derive&& derive);
 
-    bool find_session(const KeyInfo& info);
-    bool find_job(const KeyInfo& info);
-    bool find_app(const KeyInfo& info);
-    bool find_node(const KeyInfo& info, bool of_rank);
-    bool find_proc(const KeyInfo& info);
-    bool find_reserved(const KeyInfo& info);
-    bool find_posted();
+    // For RealmSearch.
+    const Lookup& lookup() const { return *lookup_; }
+    bool session(const KeyInfo& info);
+    bool job(const KeyInfo& info);
+    bool app(const KeyInfo& info);
+    bool node(const KeyInfo& info, bool of_rank);
+    bool host_proc();
+    bool host_job(const KeyInfo&) { return job_ != nullptr && give_stored(job_->facts, key_); }
+    bool host_own_node() { return job_ != nullptr && give_stored(job_->own_node, key_); }
+    bool derived_proc(const KeyInfo& info);
+    bool posted();
+    bool knows_job() const { return job_ != nullptr; }
+    bool knows_node() const { return job_->map->node_of(lookup_->rank) != JobMap::kNone; }
+
+    void find_unreserved();
     bool find_qualified();
     void find_everything();
     void everything_of_rank();

@@ -74,9 +74,7 @@ Result<void> HashStore::register_resources(InfoView info) {
         for (const pmix_info_t& entry : info) {
             const std::string_view key = key_view(entry.key);
             if (key_info(key).fact != Fact::NodeArray) {
-                Result<Value> copy = copy_value(entry, "resources");
-                if (!copy) return copy.error();
-                facts.insert_or_assign(std::string(key), std::move(*copy));
+                if (auto kept = keep(facts, entry, "resources"); !kept) return kept;
                 continue;
             }
             const Result<InfoView> infos = infos_of(entry, "resources");
@@ -94,9 +92,7 @@ Result<void> HashStore::register_resources(InfoView info) {
             for (const pmix_info_t& fact : *infos) {
                 const Fact which = key_info(key_view(fact.key)).fact;
                 if (which == Fact::Hostname || which == Fact::NodeId || which == Fact::Aliases) continue;
-                Result<Value> copy = copy_value(fact, "resources");
-                if (!copy) return copy.error();
-                node.facts.insert_or_assign(std::string(key_view(fact.key)), std::move(*copy));
+                if (auto kept = keep(node.facts, fact, "resources"); !kept) return kept;
             }
             nodes.push_back(std::move(node));
         }

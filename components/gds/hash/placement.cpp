@@ -162,10 +162,7 @@ Result<void> Registration::read_proc_entry(Staged& staged, pmix_rank_t rank, con
         default:
             break;
     }
-    Result<Value> copy = copy_value(entry, nspace_);
-    if (!copy) return copy.error();
-    put(staged.job->procs[rank], key_view(entry.key), std::move(*copy));
-    return {};
+    return keep(staged.job->procs[rank], entry, nspace_);
 }
 
 Result<void> Registration::place_on(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry) {

@@ -92,6 +92,13 @@ Result<Value> copy_value(const pmix_info_t& info, std::string_view where) {
     return Value::adopt(copy);
 }
 
+Result<void> keep(Table& table, const pmix_info_t& info, std::string_view where) {
+    Result<Value> copy = copy_value(info, where);
+    if (!copy) return copy.error();
+    put(table, key_view(info.key), std::move(*copy));
+    return {};
+}
+
 Result<InfoView> infos_of(const pmix_info_t& info, std::string_view where) {
     const pmix_data_array_t* array = info.value.type == PMIX_DATA_ARRAY ? info.value.data.darray : nullptr;
     if (array == nullptr || (array->size != 0 && (array->type != PMIX_INFO || array->array == nullptr))) {
@@ -218,9 +225,7 @@ Result<void> Registration::read_session(std::string_view nspace, const pmix_info
             job_entries.push_back({&entry, fact});
             continue;
         }
-        Result<Value> copy = copy_value(entry, nspace);
-        if (!copy) return copy.error();
-        put(table, key_view(entry.key), std::move(*copy));
+        if (auto kept = keep(table, entry, nspace); !kept) return kept;
     }
     return read_job(nspace, job_entries, depth);
 }
@@ -399,23 +404,16 @@ Result<void> Registration::read_single(Staged& staged, const pmix_info_t& entry)
         default:
             break;
     }
-    Result<Value> copy = copy_value(entry, nspace_);
-    if (!copy) return copy.error();
     switch (info.realm) {
         case Lookup::Realm::Session:
-            put(job.session, key, std::move(*copy));
-            break;
+            return keep(job.session, entry, nspace_);
         case Lookup::Realm::Node:
-            put(job.own_node, key, std::move(*copy));
-            break;
+            return keep(job.own_node, entry, nspace_);
         case Lookup::Realm::App:
-            put(job.apps[0], key, std::move(*copy));
-            break;
+            return keep(job.apps[0], entry, nspace_);
         default:
-            put(job.facts, key, std::move(*copy));
-            break;
+            return keep(job.facts, entry, nspace_);
     }
-    return {};
 }
 
 Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app) {
@@ -481,9 +479,7 @@ Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array, s
             default:
                 break;
         }
-        Result<Value> copy = copy_value(entry, nspace_);
-        if (!copy) return copy.error();
-        put(table, key_view(entry.key), std::move(*copy));
+        if (auto kept = keep(table, entry, nspace_); !kept) return kept;
     }
     return {};
 }
@@ -519,9 +515,7 @@ Result<void> Registration::read_app(Staged& staged, const pmix_info_t& array) {
             default:
                 break;
         }
-        Result<Value> copy = copy_value(entry, nspace_);
-        if (!copy) return copy.error();
-        put(table, key_view(entry.key), std::move(*copy));
+        if (auto kept = keep(table, entry, nspace_); !kept) return kept;
     }
     return {};
 }

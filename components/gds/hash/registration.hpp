@@ -91,6 +91,9 @@ Result<Qualified> read_qualified(const pmix_value_t& value);
 /// A copy of an attribute's value, or why it cannot be kept; `where` is for the message.
 Result<Value> copy_value(const pmix_info_t& info, std::string_view where);
 
+/// Adds or replaces a copy of an attribute.
+Result<void> keep(Table& table, const pmix_info_t& info, std::string_view where);
+
 /// The infos of a data array attribute; an error for anything else.
 Result<InfoView> infos_of(const pmix_info_t& info, std::string_view where);
 

@@ -96,14 +96,14 @@ pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const
             return find_alone(lookup, visit, status) ? status : other_->find(lookup, visit);
         }
         const bool own = lookup.rank == attached->self.rank;
-        Finder finder(*attached->reader, attached->nspace, lookup, own);
         Item item;
+        Finder finder(*attached->reader, attached->nspace, lookup, own, item);
         // What it posted itself it mostly reads back from its own memory.
         if (own && lookup.key != nullptr && lookup.qualifiers.empty() && !key_is_reserved(lookup.key)) {
             const pmix_status_t status = other_->find(lookup, visit);
             if (status == PMIX_SUCCESS || status == PMIX_ERR_EXISTS_OUTSIDE_SCOPE) return status;
         }
-        switch (finder.find(item)) {
+        switch (finder.find()) {
             case Answer::Given:
                 if (lookup.pin) {
                     pin(lookup, finder.kind(), finder.of(), item.value, visit);

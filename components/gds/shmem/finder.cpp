@@ -7,65 +7,82 @@
 
 namespace muster::gds::shmem {
 
-Answer Finder::number(uint32_t value, Item& out) const {
-    if (value == kNone) return Answer::Absent;
-    out.value = {};
-    out.value.type = PMIX_UINT32;
-    out.value.data.uint32 = value;
-    return Answer::Given;
+namespace {
+
+Answer given(bool set) {
+    return set ? Answer::Given : Answer::Absent;
 }
 
-Answer Finder::small(uint32_t value, Item& out) const {
-    if (value > UINT16_MAX) return Answer::Absent;
-    out.value = {};
-    out.value.type = PMIX_UINT16;
-    out.value.data.uint16 = static_cast<uint16_t>(value);
-    return Answer::Given;
+std::optional<uint32_t> known(uint32_t number) {
+    return number == kNone ? std::nullopt : std::optional(number);
 }
 
-Answer Finder::rank(uint32_t value, Item& out) const {
-    if (value == kNone) return Answer::Absent;
-    out.value = {};
-    out.value.type = PMIX_PROC_RANK;
-    out.value.data.rank = value;
-    return Answer::Given;
-}
+}  // namespace
 
-Answer Finder::text(const char* value, Item& out) const {
-    if (value == nullptr || *value == '\0') return Answer::Absent;
-    out.value = {};
-    out.value.type = PMIX_STRING;
-    out.value.data.string = const_cast<char*>(value);
-    return Answer::Given;
-}
+class Finder::MapFacts {
+  public:
+    MapFacts(const Reader& reader, const Map& map) : reader_(reader), map_(map) {}
 
-Answer Finder::stored(Kind kind, uint32_t of, Item& out) {
+    const char* node_name(uint32_t node) const { return reader_.node_name(map_, node); }
+    auto node_id(uint32_t node) const { return known(reader_.node_id(map_, node)); }
+    auto leader(uint32_t node) const { return known(reader_.rank_on(map_, node, 0)); }
+    std::optional<uint32_t> local_size(uint32_t node) const {
+        // Without a map of processes nothing is known, which is not the same as none.
+        if (map_.placed == 0) return std::nullopt;
+        return reader_.ranks_on(map_, node);
+    }
+    std::string peers(uint32_t node) const {
+        std::string text;
+        const uint32_t count = reader_.ranks_on(map_, node);
+        for (uint32_t i = 0; i < count; ++i) {
+            const uint32_t peer = reader_.rank_on(map_, node, i);
+            if (peer == kNone) break;
+            if (i != 0) text += ',';
+            preg::append_number(text, peer);
+        }
+        return text;
+    }
+    auto appnum(uint32_t rank) const { return of(map_.appnum, rank); }
+    auto app_rank(uint32_t rank) const { return of(map_.app_rank, rank); }
+    auto global_rank(uint32_t rank) const { return of(map_.global_rank, rank); }
+    auto local_rank(uint32_t rank) const { return of(map_.local_rank, rank); }
+    auto node_rank(uint32_t rank) const { return of(map_.node_rank, rank); }
+
+  private:
+    std::optional<uint32_t> of(const Column& column, uint32_t rank) const {
+        return known(reader_.of_rank(map_, column, rank));
+    }
+
+    const Reader& reader_;
+    const Map& map_;
+};
+
+Answer Finder::stored(Kind kind, uint32_t of) {
     kind_ = kind;
     of_ = of;
-    return reader_.find(key_hash_, kind, of, key_, out) ? Answer::Given : Answer::Absent;
+    return reader_.find(key_hash_, kind, of, key_, out_) ? Answer::Given : Answer::Absent;
 }
 
-Answer Finder::posted(Item& out) {
+Answer Finder::posted() {
     if (!valid_rank() || own_ || lookup_.scope == PMIX_INTERNAL) return Answer::Absent;
-    return stored(Kind::Posted, lookup_.rank, out);
+    return stored(Kind::Posted, lookup_.rank);
 }
 
-Answer Finder::derived_job(Fact fact, Item& out) {
+Answer Finder::derived_job(Fact fact) {
     switch (fact) {
         case Fact::NumSlots:
         case Fact::UniverseSize: {
             constexpr std::string_view max = PMIX_MAX_PROCS, size = PMIX_JOB_SIZE;
-            const bool found = reader_.find(Kind::Job, 0, max, out) || reader_.find(Kind::Job, 0, size, out);
-            const auto count = found ? value_as_number<uint32_t>(&out.value) : std::nullopt;
-            return number(count.value_or(kNone), out);
+            const bool found =
+                reader_.find(Kind::Job, 0, max, out_) || reader_.find(Kind::Job, 0, size, out_);
+            return given(found && out_.number(value_as_number<uint32_t>(&out_.value)));
         }
         case Fact::Offset:
-            return has_map() ? rank(reader_.of_rank(map_, map_.global_rank, 0), out) : Answer::Absent;
+            return given(has_map() && out_.rank(MapFacts(reader_, map_).global_rank(0)));
         case Fact::Nspace:
-            out.text = nspace_;
-            return text(out.text.c_str(), out);
+            return given(out_.string(std::string(nspace_)));
         case Fact::SessionId:
-            return reader_.find(Kind::Session, 0, PMIX_SESSION_ID, out) ? Answer::Given : Answer::Absent;
+            return reader_.find(Kind::Session, 0, PMIX_SESSION_ID, out_) ? Answer::Given : Answer::Absent;
         case Fact::NodeMapRaw:
         case Fact::ProcMapRaw:
             return Answer::Unknown;
@@ -75,114 +92,68 @@ Answer Finder::derived_job(Fact fact, Item& out) {
     }
 }
 
-Answer Finder::derived_node(Fact fact, uint32_t node, Item& out) {
+Answer Finder::derived_node(Fact fact, uint32_t node) {
     if (node == kNone || !has_map()) return Answer::Absent;
-    switch (fact) {
-        case Fact::Hostname:
-            return text(reader_.node_name(map_, node), out);
-        case Fact::NodeId:
-            return number(reader_.node_id(map_, node), out);
-        case Fact::Aliases:
-            return map_.has_aliases != 0 ? Answer::Unknown : Answer::Absent;
-        case Fact::LocalPeers: {
-            const uint32_t count = reader_.ranks_on(map_, node);
-            for (uint32_t i = 0; i < count; ++i) {
-                const uint32_t peer = reader_.rank_on(map_, node, i);
-                if (peer == kNone) break;
-                if (i != 0) out.text += ',';
-                preg::append_number(out.text, peer);
-            }
-            return text(out.text.c_str(), out);
-        }
-        case Fact::LocalLeader:
-            return rank(reader_.rank_on(map_, node, 0), out);
-        case Fact::LocalSize:
-            // Without a map of processes nothing is known, which is not the same as none.
-            return map_.placed != 0 ? number(reader_.ranks_on(map_, node), out) : Answer::Absent;
-        default:
-            return Answer::Absent;
-    }
+    if (fact == Fact::Aliases) return map_.has_aliases != 0 ? Answer::Unknown : Answer::Absent;
+    return given(derive_of_node(fact, MapFacts(reader_, map_), node, out_));
 }
 
-Answer Finder::derived_proc(Fact fact, Item& out) {
-    switch (fact) {
-        case Fact::Nspace:
-            out.text = nspace_;
-            return text(out.text.c_str(), out);
-        case Fact::ProcId:
-            out.proc = make_proc(nspace_, lookup_.rank);
-            out.value = {};
-            out.value.type = PMIX_PROC;
-            out.value.data.proc = &out.proc;
-            return Answer::Given;
-        default:
-            break;
-    }
+Answer Finder::derived_proc(const KeyInfo& info) {
+    if (info.fact == Fact::SessionId) return derived_job(info.fact);
+    if (derive_from_name(info.fact, nspace_, lookup_.rank, out_)) return Answer::Given;
     if (!has_map()) return Answer::Absent;
-    const auto column = [&](const Column& of) { return reader_.of_rank(map_, of, lookup_.rank); };
-    switch (fact) {
-        case Fact::AppNumber:
-            return number(column(map_.appnum), out);
-        case Fact::AppRank:
-            return rank(column(map_.app_rank), out);
-        case Fact::GlobalRank:
-            return rank(column(map_.global_rank), out);
-        case Fact::LocalRank:
-            return small(column(map_.local_rank), out);
-        case Fact::NodeRank:
-            return small(column(map_.node_rank), out);
+    switch (info.fact) {
         case Fact::Hostname:
         case Fact::NodeId:
-            return derived_node(fact, reader_.node_of(map_, lookup_.rank), out);
+            return derived_node(info.fact, reader_.node_of(map_, lookup_.rank));
         case Fact::Rank:
-            if (lookup_.rank < map_.rank_end) return rank(lookup_.rank, out);
-            return Answer::Unknown;
+            return lookup_.rank < map_.rank_end ? given(out_.rank(lookup_.rank)) : Answer::Unknown;
         default:
-            return Answer::Absent;
+            return given(derive_of_rank(info.fact, MapFacts(reader_, map_), lookup_.rank, out_));
     }
 }
 
-Answer Finder::session(const KeyInfo& info, Item& out) {
-    if (const Answer answer = stored(Kind::Session, 0, out); answer != Answer::Absent) return answer;
+Answer Finder::session(const KeyInfo& info) {
+    if (const Answer answer = stored(Kind::Session, 0); answer != Answer::Absent) return answer;
     // How many nodes a session has, the server knows.
     if (info.fact == Fact::NumNodes) return Answer::Absent;
-    if (info.fact == Fact::UniverseSize || info.fact == Fact::SessionId) return derived_job(info.fact, out);
+    if (info.fact == Fact::UniverseSize || info.fact == Fact::SessionId) return derived_job(info.fact);
     return Answer::Absent;
 }
 
-Answer Finder::job(const KeyInfo& info, Item& out) {
-    const Answer answer = stored(Kind::Job, 0, out);
+Answer Finder::job(const KeyInfo& info) {
+    const Answer answer = stored(Kind::Job, 0);
     if (answer != Answer::Absent || info.fact == Fact::UniverseSize) return answer;
-    return derived_job(info.fact, out);
+    return derived_job(info.fact);
 }
 
 /// What the host said, not what follows from it.
-Answer Finder::said_of_job(const KeyInfo& info, Item& out) {
-    return info.fact == Fact::NodeList ? Answer::Unknown : stored(Kind::Job, 0, out);
+Answer Finder::host_job(const KeyInfo& info) {
+    return info.fact == Fact::NodeList ? Answer::Unknown : stored(Kind::Job, 0);
 }
 
-Answer Finder::app(const KeyInfo& info, Item& out) {
+Answer Finder::app(const KeyInfo& info) {
     if (!has_map()) return Answer::Unknown;
     uint32_t number_of = lookup_.appnum.value_or(0);
     if (!lookup_.appnum && valid_rank()) {
         number_of = reader_.of_rank(map_, map_.appnum, lookup_.rank);
         if (number_of == kNone) number_of = 0;
     }
-    if (const Answer answer = stored(Kind::App, number_of, out); answer != Answer::Absent) return answer;
+    if (const Answer answer = stored(Kind::App, number_of); answer != Answer::Absent) return answer;
     // Several applications, or one with facts of its own: gds/hash tells when job-level facts hold for it.
     if (map_.apps > 1 || number_of != 0) return Answer::Unknown;
     switch (info.fact) {
         case Fact::AppNumber:
-            return number(0, out);
+            return given(out_.number(0));
         case Fact::AppSize:
-            return map_.apps == 0 && reader_.find(Kind::Job, 0, PMIX_JOB_SIZE, out) ? Answer::Given
-                                                                                    : Answer::Unknown;
+            return map_.apps == 0 && reader_.find(Kind::Job, 0, PMIX_JOB_SIZE, out_) ? Answer::Given
+                                                                                     : Answer::Unknown;
         default:
             return Answer::Unknown;
     }
 }
 
-Answer Finder::node(const KeyInfo& info, bool of_rank, Item& out) {
+Answer Finder::node(const KeyInfo& info, bool of_rank) {
     if (lookup_.hostname != nullptr) return Answer::Unknown;
     has_map();
     uint32_t target = map_.own_node;
@@ -196,8 +167,8 @@ Answer Finder::node(const KeyInfo& info, bool of_rank, Item& out) {
         const uint32_t of = reader_.node_of(map_, lookup_.rank);
         if (of != kNone) target = of;
     }
-    if (const Answer answer = stored(Kind::Node, target, out); answer != Answer::Absent) return answer;
-    if (const Answer answer = derived_node(info.fact, target, out); answer != Answer::Absent) return answer;
+    if (const Answer answer = stored(Kind::Node, target); answer != Answer::Absent) return answer;
+    if (const Answer answer = derived_node(info.fact, target); answer != Answer::Absent) return answer;
     switch (info.fact) {
         case Fact::Hostname:
         case Fact::NodeId:
@@ -207,99 +178,25 @@ Answer Finder::node(const KeyInfo& info, bool of_rank, Item& out) {
         case Fact::NodeSize:
             return Answer::Unknown;
         default:
-            return said_of_job(info, out);
+            return host_job(info);
     }
 }
 
-Answer Finder::proc(const KeyInfo& info, Item& out) {
-    // What holds for all processes alike may stand at job level.
-    if (!valid_rank()) return job(info, out);
-    if (const Answer answer = stored(Kind::Proc, lookup_.rank, out); answer != Answer::Absent) return answer;
-    if (const Answer answer = derived_proc(info.fact, out); answer != Answer::Absent) return answer;
-    if (info.fact == Fact::SessionId) {
-        if (const Answer answer = derived_job(info.fact, out); answer != Answer::Absent) return answer;
-    }
-    if (const Answer answer = posted(out); answer != Answer::Absent) return answer;
-    return said_of_job(info, out);
-}
-
-Answer Finder::reserved(const KeyInfo& info, Item& out) {
-    using Realm = Lookup::Realm;
-    switch (info.realm) {
-        case Realm::Session: {
-            const Answer answer = session(info, out);
-            return answer != Answer::Absent ? answer : stored(Kind::Job, 0, out);
-        }
-        case Realm::Job:
-            return job(info, out);
-        case Realm::App:
-            return app(info, out);
-        case Realm::Node: {
-            // The name and id of a process's node count as the process's own.
-            const bool of_proc = info.fact == Fact::Hostname || info.fact == Fact::NodeId;
-            const bool named = lookup_.nodeid || lookup_.hostname != nullptr;
-            if (valid_rank() && !named) {
-                if (const Answer answer = stored(Kind::Proc, lookup_.rank, out); answer != Answer::Absent)
-                    return answer;
-                has_map();
-                if (of_proc && reader_.node_of(map_, lookup_.rank) == kNone) return posted(out);
-            }
-            const Answer answer = node(info, of_proc, out);
-            return answer == Answer::Absent && valid_rank() && !named ? posted(out) : answer;
-        }
-        case Realm::Proc:
-            return proc(info, out);
-        case Realm::Auto:
-            break;
-    }
-    if (valid_rank()) {
-        if (const Answer answer = stored(Kind::Proc, lookup_.rank, out); answer != Answer::Absent)
-            return answer;
-        if (const Answer answer = posted(out); answer != Answer::Absent) return answer;
-    }
-    if (const Answer answer = job(info, out); answer != Answer::Absent) return answer;
-    if (const Answer answer = session(info, out); answer != Answer::Absent) return answer;
-    has_map();
-    return stored(Kind::Node, map_.own_node, out);
-}
-
-Answer Finder::find(Item& out) {
-    using Realm = Lookup::Realm;
+Answer Finder::find() {
     if (lookup_.key == nullptr || !lookup_.qualifiers.empty() || lookup_.session_id) return Answer::Unknown;
     key_ = key_view(lookup_.key);
     key_hash_ = hash_of(key_);
     if (!key_is_reserved(lookup_.key)) {
-        switch (lookup_.realm) {
-            case Realm::Proc:
-            case Realm::Auto:
-                break;
-            default:
-                return Answer::Unknown;
-        }
-        if (!valid_rank())
-            return lookup_.rank == PMIX_RANK_WILDCARD ? stored(Kind::Job, 0, out) : Answer::Unknown;
+        if (lookup_.realm != Lookup::Realm::Proc && lookup_.realm != Lookup::Realm::Auto)
+            return Answer::Unknown;
+        if (!valid_rank()) return lookup_.rank == PMIX_RANK_WILDCARD ? stored(Kind::Job, 0) : Answer::Unknown;
         // Few hosts give keys of their own to processes.
         if (!own_) {
-            if (const Answer answer = posted(out); answer != Answer::Absent) return answer;
+            if (const Answer answer = posted(); answer != Answer::Absent) return answer;
         }
-        return stored(Kind::Proc, lookup_.rank, out);
+        return stored(Kind::Proc, lookup_.rank);
     }
-    const KeyInfo& info = key_info(key_);
-    switch (lookup_.realm) {
-        case Realm::Session:
-            return session(info, out);
-        case Realm::Job:
-            return job(info, out);
-        case Realm::App:
-            return app(info, out);
-        case Realm::Node:
-            return node(info, true, out);
-        case Realm::Proc:
-            return valid_rank() ? proc(info, out) : reserved(info, out);
-        case Realm::Auto:
-            break;
-    }
-    return reserved(info, out);
+    return reserved(key_info(key_));
 }
 
 }  // namespace muster::gds::shmem

@@ -5,48 +5,57 @@
 
 #include "components/gds/shmem/reader.hpp"
 #include "framework/gds.hpp"
-#include "framework/gds/realm.hpp"
+#include "framework/gds/realm_search.hpp"
 
 namespace muster::gds::shmem {
 
 enum class Answer {
-    Given,   ///< in the item
     Absent,  ///< the segment does not have it
+    Given,   ///< in the item
     Unknown  ///< not decided here
 };
 
-class Finder {
+class Finder : private RealmSearch<Finder, Answer> {
   public:
-    Finder(const Reader& reader, std::string_view nspace, const Lookup& lookup, bool own)
-        : reader_(reader), nspace_(nspace), lookup_(lookup), own_(own) {}
+    /// `lookup.nspace` is the segment's; `own`: what the process itself has posted is not looked for. The
+    /// value comes into `out`.
+    Finder(const Reader& reader, std::string_view nspace, const Lookup& lookup, bool own, Item& out)
+        : reader_(reader), nspace_(nspace), lookup_(lookup), own_(own), out_(out) {}
 
-    /// `lookup.nspace` is the segment's; `own`: what the process itself has posted is not looked for.
-    Answer find(Item& out);
+    Answer find();
 
     /// Where it was found, for those who keep a copy.
     Kind kind() const { return kind_; }
     uint32_t of() const { return of_; }
 
   private:
-    Answer stored(Kind kind, uint32_t of, Item& out);
-    Answer posted(Item& out);
-    Answer session(const KeyInfo& info, Item& out);
-    Answer job(const KeyInfo& info, Item& out);
-    Answer said_of_job(const KeyInfo& info, Item& out);
-    Answer app(const KeyInfo& info, Item& out);
-    Answer node(const KeyInfo& info, bool of_rank, Item& out);
-    Answer proc(const KeyInfo& info, Item& out);
-    Answer reserved(const KeyInfo& info, Item& out);
+    friend RealmSearch;
+    /// The map, as derive_of_node and derive_of_rank ask it.
+    class MapFacts;
 
-    Answer derived_job(Fact fact, Item& out);
-    Answer derived_node(Fact fact, uint32_t node, Item& out);
-    Answer derived_proc(Fact fact, Item& out);
-    Answer number(uint32_t value, Item& out) const;
-    Answer small(uint32_t value, Item& out) const;
-    Answer rank(uint32_t value, Item& out) const;
-    Answer text(const char* value, Item& out) const;
+    // For RealmSearch.
+    const Lookup& lookup() const { return lookup_; }
+    Answer session(const KeyInfo& info);
+    Answer job(const KeyInfo& info);
+    Answer app(const KeyInfo& info);
+    Answer node(const KeyInfo& info, bool of_rank);
+    Answer host_proc() { return stored(Kind::Proc, lookup_.rank); }
+    Answer host_job(const KeyInfo& info);
+    Answer host_own_node() {
+        has_map();
+        return stored(Kind::Node, map_.own_node);
+    }
+    Answer derived_proc(const KeyInfo& info);
+    Answer posted();
+    static bool knows_job() { return true; }
+    bool knows_node() {
+        has_map();
+        return reader_.node_of(map_, lookup_.rank) != kNone;
+    }
 
-    bool valid_rank() const { return lookup_.rank < PMIX_RANK_VALID; }
+    Answer stored(Kind kind, uint32_t of);
+    Answer derived_job(Fact fact);
+    Answer derived_node(Fact fact, uint32_t node);
     bool has_map() {
         if (!looked_for_map_) {
             looked_for_map_ = true;
@@ -63,6 +72,7 @@ class Finder {
     std::string_view nspace_;
     const Lookup& lookup_;
     bool own_;
+    Item& out_;
     std::string_view key_;
     uint64_t key_hash_ = 0;
     Map map_;  ///< since has_map(): most look-ups need none

@@ -11,16 +11,14 @@
 #include "components/gds/shmem/layout.hpp"
 #include "components/gds/shmem/segment.hpp"
 #include "framework/base/value.hpp"
+#include "framework/gds/derived.hpp"
 #include "framework/packer.hpp"
 
 namespace muster::gds::shmem {
 
 /// A value as it was found. Text and bytes stay in the segment. Not to be copied or moved.
-struct Item {
-    pmix_value_t value = {};
-    Value parts;       ///< owner of what had to be unpacked
-    std::string text;  ///< of what had to be put together
-    pmix_proc_t proc;  ///< of a value that is one; else its 260 bytes are not touched
+struct Item : Derived {
+    Value parts;  ///< owner of what had to be unpacked
 };
 
 class Reader {

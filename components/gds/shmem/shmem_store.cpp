@@ -14,6 +14,9 @@ namespace {
 /// Bytes that a process posts, by guess.
 constexpr uint64_t kExpected = 8192;
 
+/// The kinds of the facts that the host gives, by realm; Auto stands for the job.
+constexpr Kind kKinds[] = {Kind::Job, Kind::Session, Kind::Job, Kind::App, Kind::Node, Kind::Proc};
+
 }  // namespace
 
 ShmemStore::~ShmemStore() = default;
@@ -231,23 +234,7 @@ pmix_status_t ShmemStore::post_remote(const pmix_proc_t& proc, const char* key, 
 }
 
 Result<void> ShmemStore::write_fact(const JobFact& fact, Shared& shared) {
-    Kind kind = Kind::Job;
-    switch (fact.realm) {
-        case Lookup::Realm::Session:
-            kind = Kind::Session;
-            break;
-        case Lookup::Realm::App:
-            kind = Kind::App;
-            break;
-        case Lookup::Realm::Node:
-            kind = Kind::Node;
-            break;
-        case Lookup::Realm::Proc:
-            kind = Kind::Proc;
-            break;
-        default:
-            break;
-    }
+    const Kind kind = kKinds[static_cast<size_t>(fact.realm)];
     Writer::Put done;
     const Result<void> written =
         shared.writer->put(kind, fact.of, key_view(fact.key), fact.value, fact.resource ? &done : nullptr);

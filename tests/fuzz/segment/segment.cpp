@@ -35,8 +35,8 @@ void ask(const Reader& reader, const char* key, pmix_rank_t rank, Lookup::Realm 
     lookup.rank = rank;
     lookup.realm = realm;
     Item item;
-    Finder finder(reader, "job", lookup, false);
-    if (finder.find(item) == Answer::Given) (void)Value::copy_of(&item.value);
+    Finder finder(reader, "job", lookup, false, item);
+    if (finder.find() == Answer::Given) (void)Value::copy_of(&item.value);
 }
 
 }  // namespace
