@@ -69,17 +69,8 @@ pmix_value_cmp_t compare_field(const void* a, const void* b, const Field& field,
 }
 
 pmix_value_cmp_t compare_integers(const void* a, const void* b, const DataType& type) {
-    const bool is_signed = type.form == TypeForm::kSigned;
-    switch (type.size) {
-        case 1:
-            return is_signed ? order_at<std::int8_t>(a, b) : order_at<std::uint8_t>(a, b);
-        case 2:
-            return is_signed ? order_at<std::int16_t>(a, b) : order_at<std::uint16_t>(a, b);
-        case 4:
-            return is_signed ? order_at<std::int32_t>(a, b) : order_at<std::uint32_t>(a, b);
-        default:
-            return is_signed ? order_at<std::int64_t>(a, b) : order_at<std::uint64_t>(a, b);
-    }
+    if (type.form == TypeForm::kSigned) return order(signed_at(a, type.size), signed_at(b, type.size));
+    return order(unsigned_at(a, type.size), unsigned_at(b, type.size));
 }
 
 pmix_value_cmp_t compare_arrays(const pmix_data_array_t* a, const pmix_data_array_t* b, int depth) {

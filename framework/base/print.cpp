@@ -39,32 +39,6 @@ std::string time_text(std::time_t seconds) {
     return text;
 }
 
-std::int64_t signed_at(const void* element, std::size_t size) {
-    switch (size) {
-        case 1:
-            return load<std::int8_t>(element);
-        case 2:
-            return load<std::int16_t>(element);
-        case 4:
-            return load<std::int32_t>(element);
-        default:
-            return load<std::int64_t>(element);
-    }
-}
-
-std::uint64_t unsigned_at(const void* element, std::size_t size) {
-    switch (size) {
-        case 1:
-            return load<std::uint8_t>(element);
-        case 2:
-            return load<std::uint16_t>(element);
-        case 4:
-            return load<std::uint32_t>(element);
-        default:
-            return load<std::uint64_t>(element);
-    }
-}
-
 std::string unsigned_text(const void* element, pmix_data_type_t type, std::size_t size) {
     const std::uint64_t number = unsigned_at(element, size);
     switch (type) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace muster {
@@ -20,6 +21,31 @@ T load(const void* where) {
     T value;
     std::memcpy(&value, where, sizeof(T));
     return value;
+}
+/// The integer of `size` bytes.
+inline std::int64_t signed_at(const void* where, std::size_t size) {
+    switch (size) {
+        case 1:
+            return load<std::int8_t>(where);
+        case 2:
+            return load<std::int16_t>(where);
+        case 4:
+            return load<std::int32_t>(where);
+        default:
+            return load<std::int64_t>(where);
+    }
+}
+inline std::uint64_t unsigned_at(const void* where, std::size_t size) {
+    switch (size) {
+        case 1:
+            return load<std::uint8_t>(where);
+        case 2:
+            return load<std::uint16_t>(where);
+        case 4:
+            return load<std::uint32_t>(where);
+        default:
+            return load<std::uint64_t>(where);
+    }
 }
 template <class T>
 void store(void* where, const T& value) {

@@ -27,36 +27,12 @@ std::optional<Number> read_number(const void* where, const DataType& type) {
     Number number = {Number::Form::kSigned, 0, 0, 0.0};
     switch (type.form) {
         case TypeForm::kSigned:
-            switch (type.size) {
-                case 1:
-                    number.integer = load<std::int8_t>(where);
-                    return number;
-                case 2:
-                    number.integer = load<std::int16_t>(where);
-                    return number;
-                case 4:
-                    number.integer = load<std::int32_t>(where);
-                    return number;
-                default:
-                    number.integer = load<std::int64_t>(where);
-                    return number;
-            }
+            number.integer = signed_at(where, type.size);
+            return number;
         case TypeForm::kUnsigned:
             number.form = Number::Form::kUnsigned;
-            switch (type.size) {
-                case 1:
-                    number.natural = load<std::uint8_t>(where);
-                    return number;
-                case 2:
-                    number.natural = load<std::uint16_t>(where);
-                    return number;
-                case 4:
-                    number.natural = load<std::uint32_t>(where);
-                    return number;
-                default:
-                    number.natural = load<std::uint64_t>(where);
-                    return number;
-            }
+            number.natural = unsigned_at(where, type.size);
+            return number;
         case TypeForm::kFloat:
             number.form = Number::Form::kReal;
             number.real =
