@@ -48,7 +48,8 @@ Modex* own_modex(const Process& process) {
     return server == nullptr ? nullptr : &server->modex();
 }
 
-/// Whether the caller of a get lends the storage of the value.
+/// Whether the caller of a get lends the storage of the value, for a call that may have failed before it read
+/// its directives.
 bool gives_storage(const pmix_info_t info[], size_t ninfo) {
     const InfoView directives{info, info == nullptr ? 0 : ninfo};
     return directives.is_true(PMIX_GET_STATIC_VALUES) && !directives.is_true(PMIX_GET_POINTER_VALUES);
@@ -128,7 +129,7 @@ PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
         pmix_status_t status = call->prepare(use->exchange(), own_modex(*use), proc, key, {info, ninfo});
         if (status != PMIX_SUCCESS) return status;
         if (status = call->detach(); status != PMIX_SUCCESS) return status;
-        const bool keep = InfoView{info, ninfo}.is_true(PMIX_GET_POINTER_VALUES);
+        const bool keep = call->directives().pointer;
         use->loop().post([call, cbfunc, cbdata, keep] {
             const auto done = [cbfunc, cbdata, keep](pmix_status_t code, pmix_value_t* value) {
                 cbfunc(code, value, cbdata);

@@ -260,7 +260,7 @@ pmix_status_t get_blocking(Exchange& exchange, Modex* modex, const pmix_proc_t* 
             });
         });
     if (answer.status != PMIX_SUCCESS) return answer.status;
-    if (info.is_true(PMIX_GET_STATIC_VALUES) && !info.is_true(PMIX_GET_POINTER_VALUES)) {
+    if (call.directives().fills_storage()) {
         if (storage != nullptr) *storage = *answer.value;
         std::free(answer.value);
         return storage == nullptr ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;

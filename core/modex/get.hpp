@@ -34,6 +34,7 @@ class GetCall {
     /// Asks, then looks again. Loop. `*result` as for look(); `done` is called once.
     static void ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_t, pmix_value_t*)> done);
 
+    const GetDirectives& directives() const { return directives_; }
     /// What we posted ourselves is never stale.
     bool must_refresh() const { return directives_.refresh && !proc_is(target_, exchange_->self()); }
 

@@ -16,6 +16,9 @@ struct GetDirectives {
     bool pointer = false;                              ///< give a pointer to the stored value
     bool static_value = false;                         ///< fill the caller's storage
     std::optional<std::chrono::milliseconds> timeout;  ///< nothing: wait as long as it takes
+
+    /// The value goes into the storage that the caller lends.
+    bool fills_storage() const { return static_value && !pointer; }
 };
 
 /// Fills realm, identifiers, scope and qualifiers of `lookup` from `info`, which must outlive it. Returns
