@@ -23,11 +23,6 @@ class Runtime;
 enum class Command : uint8_t;
 struct Frame;
 
-/// Key of a query of ours: how many events a server gave up for lack of room (PMIX_SIZE): before all who
-/// might have wanted them had registered (parameter pmix_event_cache_size), or because a process did not take
-/// them (parameter pmix_event_queue_size).
-inline constexpr const char* kDroppedEventsKey = "muster.events.dropped";
-
 class Events {
   public:
     using OnStatus = std::function<void(pmix_status_t)>;

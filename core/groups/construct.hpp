@@ -23,9 +23,6 @@ class GroupServer;
 
 struct Event;
 
-/// Key of our own in events about a construction under way: whoever is told answers with what its handlers
-/// decided (docs/reference/wire.md, command 25).
-inline constexpr const char* kConstructKey = "muster.grp.construct";
 /// Event of our own, for servers alone: a member that leads (source) has called.
 inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
 
@@ -35,9 +32,6 @@ inline constexpr pmix_status_t kDestructCallsCode = -0x6d757302;
 /// Answer of our own to one that asks for all who met in memory (docs/reference/wire.md, 6.1): each has to
 /// ask.
 inline constexpr pmix_status_t kEachForItself = -0x6d757303;
-/// Directive of our own for the host: this server takes part in a destruct for members that have left or
-/// ended; nobody waits for the answer. A host that hears of departures otherwise may pass over the call.
-inline constexpr const char* kStandInKey = "muster.grp.standin";
 
 class GroupConstruct : public CollectiveOperation {
   public:

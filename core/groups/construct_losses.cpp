@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Participants that end while a group is constructed: who is told, who decides what is to be done, and how
 // the servers of several nodes agree on it (see construct.hpp; docs/explanation/groups.md has the states).
+#include <pmix/muster.h>
+
 #include <algorithm>
 
 #include "core/events/event_router.hpp"
@@ -28,7 +30,7 @@ void send(GroupServer& server, const std::shared_ptr<Event>& event) {
 Info about(const pmix_proc_t& affected) {
     Info info;
     info.add(PMIX_EVENT_AFFECTED_PROC, affected);
-    info.add(kConstructKey, true);
+    info.add(MUSTER_GROUP_CONSTRUCT, true);
     return info;
 }
 
@@ -52,18 +54,19 @@ void GroupConstruct::watch_others() {
         const bool by_server = is_server(event->source);
         // A participant, or the server of one, who may be the first to say anything of it here.
         const bool entitled = collective ? by_server || among(collective->participants(), event->source)
-                                         : by_server && event->info.view().is_true(kConstructKey);
+                                         : by_server && event->info.view().is_true(MUSTER_GROUP_CONSTRUCT);
         if (entitled) given_up(id, event->targets);
         return nullptr;
     });
     for (const pmix_status_t code : {PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED}) {
         events.observe(code, [this](const EventPtr& event) -> EventEngine::OnEnd {
-            if (event->info.view().is_true(kConstructKey) && is_server(event->source)) lost_elsewhere(*event);
+            if (event->info.view().is_true(MUSTER_GROUP_CONSTRUCT) && is_server(event->source))
+                lost_elsewhere(*event);
             return nullptr;
         });
     }
     events.observe(PMIX_GROUP_LEADER_SELECTED, [this](const EventPtr& event) -> EventEngine::OnEnd {
-        if (event->info.view().is_true(kConstructKey) && is_server(event->source)) voted(*event);
+        if (event->info.view().is_true(MUSTER_GROUP_CONSTRUCT) && is_server(event->source)) voted(*event);
         return nullptr;
     });
     events.observe(kLeaderCallsCode, [this](const EventPtr& event) -> EventEngine::OnEnd {
@@ -275,7 +278,7 @@ void GroupConstruct::give_up(const std::string& id) {
     if (all.empty()) return;
     // Those who have not called yet, and those on other nodes, shall not wait.
     Info info;
-    info.add(kConstructKey, true);
+    info.add(MUSTER_GROUP_CONSTRUCT, true);
     send(server_,
          make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, server_.runtime().self(), all, id, std::move(info)));
 }
@@ -292,7 +295,7 @@ void GroupConstruct::voted(const Event& event) {
     const InfoView info = event.info;
     const char* id = info.string(PMIX_GROUP_ID);
     const pmix_proc_t* gone = info.proc(PMIX_EVENT_AFFECTED_PROC);
-    const auto vote = info.number<uint8_t>(kVoteKey);
+    const auto vote = info.number<uint8_t>(MUSTER_GROUP_VOTE);
     std::vector<pmix_proc_t> voters;
     if (id == nullptr || gone == nullptr || !vote || info.value(PMIX_GROUP_MEMBERSHIP) == nullptr ||
         !append_procs(*info.value(PMIX_GROUP_MEMBERSHIP), voters)) {
@@ -343,7 +346,7 @@ void GroupConstruct::decide_ballots(const std::function<void(Ballot&)>& change) 
         Info info = about(ballot.gone);
         LeaderVote vote = ballot.leader ? LeaderVote::Me : LeaderVote::NotMe;
         if (ballot.abort) vote = LeaderVote::Abort;
-        info.add(kVoteKey, Value::from(static_cast<uint8_t>(vote)));
+        info.add(MUSTER_GROUP_VOTE, Value::from(static_cast<uint8_t>(vote)));
         info.add(PMIX_GROUP_MEMBERSHIP, procs_value(ballot.voters));
         if (ballot.leader) info.add(PMIX_GROUP_LEADER, *ballot.leader);
         auto event = make_group_event(PMIX_GROUP_LEADER_SELECTED, server_.runtime().self(), {ballot.gone},

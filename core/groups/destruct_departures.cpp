@@ -2,6 +2,8 @@
 // Members that leave a group, or end, while other nodes have handed its destruction to the host: their server
 // takes part in their place, so that the host need not know of it (see construct.hpp;
 // docs/explanation/groups.md).
+#include <pmix/muster.h>
+
 #include <algorithm>
 
 #include "core/events/event_router.hpp"
@@ -175,7 +177,7 @@ bool GroupDestruct::join(const Call& call) {
     if (!concerned || std::any_of(joined_.begin(), joined_.end(), same)) return false;
     took_part(call);
     Info info;
-    info.add(kStandInKey, true);
+    info.add(MUSTER_GROUP_STANDIN, true);
     bool failed = false;
     GroupTable& groups = server_.groups();
     const Group* group = groups.find(call.id);

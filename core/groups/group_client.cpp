@@ -3,6 +3,8 @@
 // servers (docs/reference/wire.md, commands 24 and 28).
 #include "core/groups/group_client.hpp"
 
+#include <pmix/muster.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -233,7 +235,7 @@ void GroupClient::watch_constructions() {
             const InfoView info = event->info;
             const char* id = info.string(PMIX_GROUP_ID);
             const pmix_proc_t* gone = info.proc(PMIX_EVENT_AFFECTED_PROC);
-            if (!info.is_true(kConstructKey) || id == nullptr || gone == nullptr) return nullptr;
+            if (!info.is_true(MUSTER_GROUP_CONSTRUCT) || id == nullptr || gone == nullptr) return nullptr;
             return [this, group = std::string(id), proc = *gone](const Info& results, bool) {
                 send_decision(exchange_, group, proc, results);
             };

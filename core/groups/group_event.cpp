@@ -2,6 +2,8 @@
 // Events of the group protocol: see group_event.hpp.
 #include "core/groups/group_event.hpp"
 
+#include <pmix/muster.h>
+
 #include "core/exchange/group_table.hpp"
 #include "framework/base/proc.hpp"
 
@@ -13,10 +15,10 @@ std::optional<GroupEvent> GroupEvent::read(const Event& event) {
     if (!valid_group_id(id)) return std::nullopt;
     GroupEvent read;
     read.id = id;
-    read.round = info.number<uint64_t>(kRoundKey);
+    read.round = info.number<uint64_t>(MUSTER_GROUP_ROUND);
     read.context_id = info.number<size_t>(PMIX_GROUP_CONTEXT_ID);
     if (!event.affected.empty()) read.affected = event.affected.front();
-    if (const auto vote = info.number<uint8_t>(kVoteKey); vote && *vote <= 2)
+    if (const auto vote = info.number<uint8_t>(MUSTER_GROUP_VOTE); vote && *vote <= 2)
         read.vote = static_cast<LeaderVote>(*vote);
     if (const pmix_value_t* members = info.value(PMIX_GROUP_MEMBERSHIP)) append_procs(*members, read.members);
     return read;

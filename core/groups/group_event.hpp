@@ -15,13 +15,6 @@ namespace muster {
 /// Invitations given up lately, of which one knows who was told.
 constexpr size_t kMaxGivenUp = 64;
 
-/// Keys of our own. Two invitations to one name by one process, one after the other, are told apart by their
-/// round (PMIX_UINT64); libraries that do not know it leave it out.
-inline constexpr const char* kRoundKey = "muster.grp.round";
-/// What a participant whose leader failed wants (PMIX_UINT8, a LeaderVote), for the server of the one that
-/// failed.
-inline constexpr const char* kVoteKey = "muster.grp.vote";
-
 enum class LeaderVote : uint8_t { NotMe = 0, Me = 1, Abort = 2 };
 
 /// What an event of the protocol says.

@@ -3,6 +3,7 @@
 // the leader's part is in invitation_leader.cpp.
 #include "core/groups/invitation.hpp"
 
+#include <pmix/muster.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -91,7 +92,7 @@ void Invitations::send(std::shared_ptr<Event> event, HostDone done) {
 
 Info Invitations::round_info(uint64_t round) const {
     Info info;
-    info.add(kRoundKey, Value::uint64(round));
+    info.add(MUSTER_GROUP_ROUND, Value::uint64(round));
     return info;
 }
 
@@ -313,7 +314,7 @@ EventEngine::OnEnd Invitations::leader_failed(const Event&, const GroupEvent& sa
         }
         Info info;
         if (now->round) info = round_info(*now->round);
-        info.add(kVoteKey, Value::from(static_cast<uint8_t>(vote)));
+        info.add(MUSTER_GROUP_VOTE, Value::from(static_cast<uint8_t>(vote)));
         info.add(PMIX_EVENT_DO_NOT_CACHE, true);
         send(make_group_event(PMIX_GROUP_LEADER_SELECTED, exchange_.self(), {now->leader}, now->id,
                               std::move(info)));

@@ -2,6 +2,8 @@
 // A server's watch over groups by invitation: see invitation_watch.hpp.
 #include "core/groups/invitation_watch.hpp"
 
+#include <pmix/muster.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -122,7 +124,7 @@ void InvitationWatch::tell(pmix_status_t code, const std::vector<pmix_proc_t>& t
 
 void InvitationWatch::abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets) {
     Info info;
-    info.add(kRoundKey, Value::uint64(round));
+    info.add(MUSTER_GROUP_ROUND, Value::uint64(round));
     tell(PMIX_GROUP_CONSTRUCT_ABORT, targets, id, std::move(info));
 }
 
@@ -361,7 +363,7 @@ void InvitationWatch::deregistered(const char* nspace) {
 void InvitationWatch::member_lost(Watched& watched, const pmix_proc_t& proc) {
     Participant* one = watched.find(proc);
     Info info;
-    info.add(kRoundKey, Value::uint64(watched.round));
+    info.add(MUSTER_GROUP_ROUND, Value::uint64(watched.round));
     info.add(PMIX_EVENT_AFFECTED_PROC, proc);
     const bool answered = one->state == State::Accepted;
     one->state = State::Gone;
@@ -375,7 +377,7 @@ void InvitationWatch::leader_lost(Watched& watched) {
     watched.decided = false;
     const std::vector<pmix_proc_t> participants = watched.alive();
     Info info;
-    info.add(kRoundKey, Value::uint64(watched.round));
+    info.add(MUSTER_GROUP_ROUND, Value::uint64(watched.round));
     info.add(PMIX_EVENT_AFFECTED_PROC, watched.leader);
     info.add(PMIX_GROUP_MEMBERSHIP, procs_value(participants));
     tell(PMIX_GROUP_LEADER_FAILED, participants, watched.id, std::move(info));
@@ -425,7 +427,7 @@ void InvitationWatch::select(Watched& watched, const pmix_proc_t* leader) {
     watched.decided = true;
     const std::vector<pmix_proc_t> participants = watched.alive();
     Info info;
-    info.add(kRoundKey, Value::uint64(watched.round));
+    info.add(MUSTER_GROUP_ROUND, Value::uint64(watched.round));
     if (leader != nullptr) {
         info.add(PMIX_EVENT_AFFECTED_PROC, *leader);
         info.add(PMIX_GROUP_LEADER, *leader);
@@ -475,7 +477,7 @@ std::vector<OpenInvitation> InvitationWatch::open() const {
 }
 
 bool InvitationWatch::answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const {
-    if (!key_is(key, kInvitedKey)) return false;
+    if (!key_is(key, MUSTER_GROUPS_INVITED)) return false;
     const char* id = qualifiers.string(PMIX_GROUP_ID);
     std::vector<pmix_proc_t> awaited;
     for (const Watched& watched : watched_) {

@@ -20,10 +20,6 @@ namespace muster {
 
 class GroupServer;
 
-/// Key of a query of ours, with the qualifier PMIX_GROUP_ID: the processes whose answer to an invitation is
-/// awaited (array of pmix_proc_t).
-inline constexpr const char* kInvitedKey = "muster.groups.invited";
-
 /// An invitation under way, as far as this server knows.
 struct OpenInvitation {
     std::string id;
@@ -45,8 +41,8 @@ class InvitationWatch {
     /// hear of that.
     void tell_of_loss(const std::string& id, const pmix_proc_t& proc);
 
-    /// Adds to `found` (kInvitedKey) who has not answered an invitation yet. False for other keys and where
-    /// there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
+    /// Adds to `found` (MUSTER_GROUPS_INVITED) who has not answered an invitation yet. False for other keys
+    /// and where there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
     bool answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const;
     std::vector<OpenInvitation> open() const;
 

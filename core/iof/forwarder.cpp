@@ -2,6 +2,8 @@
 // Forwarded output of a server: see forwarder.hpp.
 #include "core/iof/forwarder.hpp"
 
+#include <pmix/muster.h>
+
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
@@ -435,7 +437,7 @@ void Forwarder::pump(const RegistrationPtr& registration) {
 void Forwarder::send(const RegistrationPtr& registration, Peer& peer, const PiecePtr& piece) {
     Info note;
     if (const uint64_t dropped = registration->queue.dropped(); dropped > registration->told)
-        note.add(kDroppedOutputKey, static_cast<size_t>(dropped - registration->told));
+        note.add(MUSTER_IOF_DROPPED, static_cast<size_t>(dropped - registration->told));
     registration->told = registration->queue.dropped();
     Packer message = peer.packer();
     write_output(message, *piece, registration->reference, note);
@@ -474,7 +476,7 @@ uint64_t Forwarder::dropped() const {
 
 bool Forwarder::takes_unasked(const Peer& peer, InfoView directives) {
     return is_tool(peer.kind) &&
-           (!peer.version.can(Capability::AskedOutput) || directives.is_true(kUnaskedOutputKey));
+           (!peer.version.can(Capability::AskedOutput) || directives.is_true(MUSTER_IOF_UNASKED));
 }
 
 void Forwarder::spawned(const PeerPtr& peer, const std::string& nspace, pmix_iof_channel_t channels) {

@@ -74,7 +74,7 @@ class Forwarder {
     void control_input(const pmix_proc_t& producers, bool suspend) { gate_.apply(producers, suspend); }
 
     /// Whether a process takes output of a job that it starts so without asking: tools of OpenPMIx, and tools
-    /// that say so (kUnaskedOutputKey).
+    /// that say so (MUSTER_IOF_UNASKED).
     static bool takes_unasked(const Peer& peer, InfoView directives);
     /// Such a tool has started a job: it gets its output on these channels under reference 0.
     void spawned(const PeerPtr& peer, const std::string& nspace, pmix_iof_channel_t channels);

@@ -2,6 +2,8 @@
 // I/O forwarding of a process: see forwarding.hpp.
 #include "core/iof/forwarding.hpp"
 
+#include <pmix/muster.h>
+
 #include "core/events/events.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/gds.hpp"
@@ -51,7 +53,7 @@ void Forwarding::raise(pmix_status_t code, const pmix_proc_t& affected, pmix_iof
     event->source = exchange_.self();
     event->range = PMIX_RANGE_PROC_LOCAL;
     event->info.add(PMIX_EVENT_AFFECTED_PROC, affected);
-    event->info.add(kIofChannelKey, static_cast<uint16_t>(channel));
+    event->info.add(MUSTER_IOF_CHANNEL, static_cast<uint16_t>(channel));
     [[maybe_unused]] const pmix_status_t read = event->read_directives();
     // Handlers may do anything; whoever reports is in the middle of something.
     exchange_.loop().post([this, event] { events_.raise(event); });

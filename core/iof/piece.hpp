@@ -14,18 +14,6 @@
 
 namespace muster {
 
-/// Key of a query of ours: how many bytes of forwarded output (or of pushed input) were given up for lack of
-/// room, since the server (or process) began (PMIX_SIZE). Also the key of an info with a piece: bytes that
-/// the same registration lost directly before it.
-inline constexpr const char* kDroppedOutputKey = "muster.iof.dropped";
-/// Key of an info of the events PMIX_ERR_IOF_FAILURE and PMIX_ERR_IOF_COMPLETE: the channel (PMIX_UINT16).
-inline constexpr const char* kIofChannelKey = "muster.iof.channel";
-
-/// Key of an info of a spawn, on the wire and of the upcall: who asks takes the output of the channels that
-/// it wants forwarded from the start, without a PMIx_IOF_pull (tools with PMIX_IOF_LOCAL_OUTPUT, or of
-/// OpenPMIx).
-inline constexpr const char* kUnaskedOutputKey = "muster.iof.unasked";
-
 /// The channels that output can come on.
 inline constexpr pmix_iof_channel_t kOutputChannels =
     PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL | PMIX_FWD_STDDIAG_CHANNEL;

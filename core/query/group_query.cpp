@@ -2,6 +2,8 @@
 // What a server says of groups: see group_query.hpp.
 #include "core/query/group_query.hpp"
 
+#include <pmix/muster.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -208,14 +210,14 @@ bool sees_group(QueryServer& server, const Caller& caller, const std::string& id
 }
 
 bool answer_groups(QueryServer& server, const Caller& caller, const char* key, Info& found) {
-    if (!key_is(key, kGroupsKey)) return false;
+    if (!key_is(key, MUSTER_GROUPS)) return false;
     Info groups;
     for (const auto& [id, group] : server.groups().all()) {
         if (!group.usable() || !sees_group(server, caller, id)) continue;
         Info entry;
         entry.add(PMIX_GROUP_ID, id.c_str());
         entry.add(PMIX_GROUP_MEMBERSHIP, group.membership());
-        groups.add(kGroupKey, std::move(entry).to_value());
+        groups.add(MUSTER_GROUP, std::move(entry).to_value());
     }
     found.add(key, std::move(groups).to_value());
     return true;

@@ -17,11 +17,6 @@ class Queries;
 class QueryServer;
 class QueryTurns;
 
-/// Key of a query of ours, for hosts that answer for several servers: an array with one kGroupKey for each
-/// group that has members on this node, in it PMIX_GROUP_ID and PMIX_GROUP_MEMBERSHIP by rank.
-inline constexpr const char* kGroupsKey = "muster.groups";
-inline constexpr const char* kGroupKey = "muster.group";
-
 using NamesDone = std::function<void(std::vector<std::string> names)>;
 
 /// The names of the groups that a process is in, or, for null, of all groups: what is known here, together
@@ -39,7 +34,7 @@ void answer_about_groups(QueryServer& server, const Caller& caller, Queries& que
                          const std::shared_ptr<QueryTurns>& turns,
                          std::function<void(std::optional<Info> found)> done);
 
-/// Answers kGroupsKey; false for other keys.
+/// Answers MUSTER_GROUPS; false for other keys.
 bool answer_groups(QueryServer& server, const Caller& caller, const char* key, Info& found);
 
 /// Whether the caller is told of this group: one of its user's processes is in it, or no owner is known.

@@ -2,6 +2,8 @@
 // Queries, on both sides of the wire: see query.hpp.
 #include "core/query/query.hpp"
 
+#include <pmix/muster.h>
+
 #include <algorithm>
 #include <cstring>
 #include <tuple>
@@ -236,11 +238,11 @@ bool answer_by_server(QueryServer& server, const Caller& caller, const char* key
             {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
             &server.host_attributes(), found))
         return true;
-    if (key_is(key, kDroppedEventsKey)) {
+    if (key_is(key, MUSTER_EVENTS_DROPPED)) {
         found.add(key, server.events().dropped());
         return true;
     }
-    if (key_is(key, kDroppedOutputKey)) {
+    if (key_is(key, MUSTER_IOF_DROPPED)) {
         found.add(key, static_cast<size_t>(server.forwarder().dropped() + server.forwarding().dropped()));
         return true;
     }

@@ -2,6 +2,8 @@
 // Who waits for what: see waits.hpp.
 #include "core/query/waits.hpp"
 
+#include <pmix/muster.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -63,7 +65,7 @@ std::string wait_in(QueryServer& server, const OpenInvitation& open) {
 
 bool answer_waits(QueryServer& server, const Caller& caller, const char* key, InfoView qualifiers,
                   Info& found) {
-    if (!key_is(key, kWaitsKey)) return false;
+    if (!key_is(key, MUSTER_WAITS)) return false;
     const pmix_value_t* only = qualifiers.value(PMIX_NSPACE);
     const char* nspace = only == nullptr ? nullptr : value_as_string(only);
     Info waits;
@@ -78,7 +80,7 @@ bool answer_waits(QueryServer& server, const Caller& caller, const char* key, In
         if (what.empty()) what = find_out();
         Info entry;
         entry.add(PMIX_PROCID, proc);
-        entry.add(kWaitKey, what.c_str());
+        entry.add(MUSTER_WAIT, what.c_str());
         waits.add(PMIX_PROC_INFO_ARRAY, std::move(entry).to_value());
     };
     // Those who wait in memory come here, and are seen by whoever asks again.

@@ -2,6 +2,7 @@
 // Making and ending what a process has while the library is initialised: see runtime.hpp.
 #include "core/runtime/runtime.hpp"
 
+#include <pmix/muster.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -160,7 +161,7 @@ void Runtime::note_own_facts(const pmix_proc_t* server) {
         own_facts_.add(PMIX_SERVER_NSPACE, static_cast<const char*>(server->nspace));
         own_facts_.add(PMIX_SERVER_RANK, Value::rank(server->rank));
     }
-    if (loop_->poll_fd() >= 0) own_facts_.add(kProgressFdKey, loop_->poll_fd());
+    if (loop_->poll_fd() >= 0) own_facts_.add(MUSTER_PROGRESS_FD, loop_->poll_fd());
 }
 
 void Runtime::start() {

@@ -18,10 +18,6 @@
 
 namespace muster {
 
-/// Key of our own, of every process's own rank: the descriptor (PMIX_INT) that polls readable when a process
-/// that was initialised with PMIX_EXTERNAL_PROGRESS should call PMIx_Progress. Only there in such a process.
-inline constexpr const char* kProgressFdKey = "muster.progress.fd";
-
 class Runtime {
   public:
     enum class Role { Client, Server, Tool };

@@ -2,6 +2,7 @@
 // Set-up of jobs: see application.hpp.
 #include "core/setup/application.hpp"
 
+#include <pmix/muster.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -159,7 +160,7 @@ pmix_status_t collect_inventory(Runtime& runtime, InfoView directives, const std
     packed.infos(nodes);
     if (packed.error() != PMIX_SUCCESS) return packed.error();
     Bytes bytes = packed.take();
-    inventory.add(kInventoryKey, pmix_byte_object_t{reinterpret_cast<char*>(bytes.data()), bytes.size()});
+    inventory.add(MUSTER_INVENTORY, pmix_byte_object_t{reinterpret_cast<char*>(bytes.data()), bytes.size()});
     return PMIX_SUCCESS;
 }
 
@@ -179,7 +180,7 @@ void tell_networks(Runtime& runtime, InfoView node) {
 
 pmix_status_t deliver_inventory(Runtime& runtime, InfoView info) {
     for (const pmix_info_t& entry : info) {
-        if (!key_is(entry.key, kInventoryKey) || entry.value.type != PMIX_BYTE_OBJECT) continue;
+        if (!key_is(entry.key, MUSTER_INVENTORY) || entry.value.type != PMIX_BYTE_OBJECT) continue;
         Unpacker packed(runtime.own_format(), value_as_bytes(&entry.value));
         Info nodes;
         if (!packed.infos(nodes)) return packed.error();

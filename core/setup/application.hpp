@@ -51,9 +51,6 @@ class JobEnvironments {
 pmix_status_t setup_local_support(Runtime& runtime, JobEnvironments& environments, JobNetworks& networks,
                                   const char* nspace, InfoView info);
 
-/// Key of an inventory: a byte object, since some hosts (Open MPI's orted) carry no arrays.
-inline constexpr const char* kInventoryKey = "muster.inventory";
-
 /// What this node has (memory, topology, what networks say), as an entry that another server takes in
 /// (PMIx_server_collect_inventory). `topology`: hwloc's XML, empty for none. No directive is known, so a
 /// required one is PMIX_ERR_NOT_SUPPORTED.

@@ -2,6 +2,8 @@
 // Spawn, on both sides of the wire: see spawn.hpp.
 #include "core/spawn/spawn.hpp"
 
+#include <pmix/muster.h>
+
 #include "core/iof/forwarder.hpp"
 #include "core/iof/forwarding.hpp"
 #include "core/spawn/local_jobs.hpp"
@@ -57,7 +59,7 @@ void spawn(Exchange& exchange, Forwarding& forwarding, LocalJobs* local, Info jo
             output = std::make_shared<JobOutput>(forwarding.puller().output_of(job_info));
         const bool shows = output && output->shown();
         if (!only_asked || shows) exchange.loop().need_thread();
-        if (only_asked && shows) job_info.add(kUnaskedOutputKey, true);
+        if (only_asked && shows) job_info.add(MUSTER_IOF_UNASKED, true);
         Packer message = client->packer(Command::Spawn);
         message.infos(job_info).counted(apps.data(), apps.size(), PMIX_APP);
         ask(
@@ -94,7 +96,7 @@ void handle_spawn(Exchange& exchange, Host& host, Forwarder& forwarder, const Re
     pmix_iof_channel_t unasked = 0;
     if (Forwarder::takes_unasked(*request.peer, job_info)) {
         unasked = unasked_channels(job_info);
-        if (!job_info.view().has(kUnaskedOutputKey)) job_info.add(kUnaskedOutputKey, true);
+        if (!job_info.view().has(MUSTER_IOF_UNASKED)) job_info.add(MUSTER_IOF_UNASKED, true);
     }
     spawn_by_host(
         host, Caller::of(*request.peer), std::move(job_info), std::move(apps),
