@@ -3,9 +3,9 @@
 // the version of the library. Components of the open frameworks use pmix/sdk/component.hpp.
 #pragma once
 
-#include <pmix/sdk/component.hpp>
-
 #include <memory>
+
+#include "framework/own_component.hpp"
 
 namespace muster {
 

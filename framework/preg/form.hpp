@@ -8,7 +8,6 @@
 #pragma once
 
 #include <pmix/sdk/preg.h>
-#include <pmix/sdk/component.hpp>
 
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "framework/own_component.hpp"
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/rank_list.hpp"
 

@@ -336,11 +336,6 @@ std::unique_ptr<Bfrops> make(sdk::Host) {
 
 MUSTER_COMPONENT(bfrops, v41) {
     static const muster_component_t descriptor =
-        muster::object_component<muster::make>("bfrops", 1,
-                                               {.name = "v41",
-                                                .version = MUSTER_VERSION,
-                                                .vendor = "Muster",
-                                                .priority = 50,
-                                                .flags = MUSTER_COMPONENT_HOSTILE_INPUT});
+        muster::object_component<muster::make>("bfrops", 1, muster::own_component("v41", 50));
     return &descriptor;
 }

@@ -9,11 +9,6 @@ static std::unique_ptr<muster::Gds> make(muster::sdk::Host) {
 
 MUSTER_COMPONENT(gds, hash) {
     static const muster_component_t descriptor =
-        muster::object_component<make>("gds", 1,
-                                       {.name = "hash",
-                                        .version = MUSTER_VERSION,
-                                        .vendor = "Muster",
-                                        .priority = 10,
-                                        .flags = MUSTER_COMPONENT_HOSTILE_INPUT});
+        muster::object_component<make>("gds", 1, muster::own_component("hash", 10));
     return &descriptor;
 }

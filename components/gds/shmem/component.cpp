@@ -47,12 +47,6 @@ std::unique_ptr<muster::Gds> make(muster::sdk::Host host) {
 
 MUSTER_COMPONENT(gds, shmem) {
     static const muster_component_t descriptor =
-        muster::object_component<make>("gds", 1,
-                                       {.name = "shmem",
-                                        .version = MUSTER_VERSION,
-                                        .vendor = "Muster",
-                                        .priority = 20,
-                                        .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                        .params = kParameters});
+        muster::object_component<make>("gds", 1, muster::own_component("shmem", 20, kParameters));
     return &descriptor;
 }

@@ -4,6 +4,8 @@
 
 #include <pmix/sdk/component.hpp>
 
+#include "framework/own_component.hpp"
+
 namespace {
 
 namespace sdk = muster::sdk;
@@ -82,11 +84,6 @@ constexpr muster_param_t kParameters[] = {
 
 MUSTER_COMPONENT(pcompress, zlib) {
     static const muster_component_t descriptor =
-        sdk::pcompress_component<Zlib>({.name = "zlib",
-                                        .version = MUSTER_VERSION,
-                                        .vendor = "Muster",
-                                        .priority = 50,
-                                        .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                        .params = kParameters});
+        sdk::pcompress_component<Zlib>(muster::own_component("zlib", 50, kParameters));
     return &descriptor;
 }

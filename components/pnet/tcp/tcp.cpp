@@ -14,6 +14,7 @@
 #include "components/pnet/tcp/ports.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/value_bytes.hpp"
+#include "framework/own_component.hpp"
 
 extern char** environ;
 
@@ -340,11 +341,6 @@ constexpr muster_param_t kParams[] = {
 
 MUSTER_COMPONENT(pnet, tcp) {
     static const muster_component_t descriptor =
-        sdk::pnet_component<Tcp>({.name = "tcp",
-                                  .version = MUSTER_VERSION,
-                                  .vendor = "Muster",
-                                  .priority = 5,
-                                  .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                  .params = kParams});
+        sdk::pnet_component<Tcp>(muster::own_component("tcp", 5, kParams));
     return &descriptor;
 }

@@ -112,12 +112,7 @@ constexpr muster_param_t kParameters[] = {
 }  // namespace muster::preg
 
 MUSTER_COMPONENT(preg, compress) {
-    static const muster_component_t descriptor =
-        muster::preg::form_component<muster::preg::CompressForm>({.name = "compress",
-                                                                  .version = MUSTER_VERSION,
-                                                                  .vendor = "Muster",
-                                                                  .priority = 40,
-                                                                  .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                                                  .params = muster::preg::kParameters});
+    static const muster_component_t descriptor = muster::preg::form_component<muster::preg::CompressForm>(
+        muster::own_component("compress", 40, muster::preg::kParameters));
     return &descriptor;
 }

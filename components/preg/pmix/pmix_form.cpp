@@ -54,12 +54,7 @@ class PmixForm : public Form {
 }  // namespace muster::preg
 
 MUSTER_COMPONENT(preg, pmix) {
-    static const muster_component_t descriptor =
-        muster::preg::form_component<muster::preg::PmixForm>({.name = "pmix",
-                                                              .version = MUSTER_VERSION,
-                                                              .vendor = "Muster",
-                                                              .priority = 50,
-                                                              .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                                              .params = {&muster::preg::kMaxEntries, 1}});
+    static const muster_component_t descriptor = muster::preg::form_component<muster::preg::PmixForm>(
+        muster::own_component("pmix", 50, {&muster::preg::kMaxEntries, 1}));
     return &descriptor;
 }

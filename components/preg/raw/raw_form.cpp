@@ -26,12 +26,7 @@ class RawForm : public ListForm<RawForm> {
 }  // namespace muster::preg
 
 MUSTER_COMPONENT(preg, raw) {
-    static const muster_component_t descriptor =
-        muster::preg::form_component<muster::preg::RawForm>({.name = "raw",
-                                                             .version = MUSTER_VERSION,
-                                                             .vendor = "Muster",
-                                                             .priority = 30,
-                                                             .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                                             .params = {&muster::preg::kMaxEntries, 1}});
+    static const muster_component_t descriptor = muster::preg::form_component<muster::preg::RawForm>(
+        muster::own_component("raw", 30, {&muster::preg::kMaxEntries, 1}));
     return &descriptor;
 }

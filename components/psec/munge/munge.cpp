@@ -14,6 +14,8 @@
 #include <pmix/sdk/component.hpp>
 #include <string>
 
+#include "framework/own_component.hpp"
+
 namespace {
 
 namespace sdk = muster::sdk;
@@ -189,11 +191,6 @@ constexpr muster_param_t kParams[] = {
 
 MUSTER_COMPONENT(psec, munge) {
     static const muster_component_t descriptor =
-        sdk::psec_component<Munge>({.name = "munge",
-                                    .version = MUSTER_VERSION,
-                                    .vendor = "Muster",
-                                    .priority = 80,
-                                    .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                    .params = kParams});
+        sdk::psec_component<Munge>(muster::own_component("munge", 80, kParams));
     return &descriptor;
 }

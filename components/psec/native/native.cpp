@@ -9,6 +9,8 @@
 #include <pmix/sdk/component.hpp>
 #include <string>
 
+#include "framework/own_component.hpp"
+
 namespace {
 
 using muster::sdk::Failure;
@@ -75,11 +77,6 @@ constexpr muster_param_t kParams[] = {
 
 MUSTER_COMPONENT(psec, native) {
     static const muster_component_t descriptor =
-        muster::sdk::psec_component<Native>({.name = "native",
-                                             .version = MUSTER_VERSION,
-                                             .vendor = "Muster",
-                                             .priority = 10,
-                                             .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                             .params = kParams});
+        muster::sdk::psec_component<Native>(muster::own_component("native", 10, kParams));
     return &descriptor;
 }

@@ -2,6 +2,8 @@
 // psec/none: no credential, and no check. Its negative priority keeps it out unless it is asked for by name.
 #include <pmix/sdk/component.hpp>
 
+#include "framework/own_component.hpp"
+
 namespace {
 
 class None {
@@ -15,10 +17,6 @@ class None {
 
 MUSTER_COMPONENT(psec, none) {
     static const muster_component_t descriptor =
-        muster::sdk::psec_component<None>({.name = "none",
-                                           .version = MUSTER_VERSION,
-                                           .vendor = "Muster",
-                                           .priority = -1,
-                                           .flags = MUSTER_COMPONENT_HOSTILE_INPUT});
+        muster::sdk::psec_component<None>(muster::own_component("none", -1));
     return &descriptor;
 }

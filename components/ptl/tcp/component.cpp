@@ -56,14 +56,7 @@ std::unique_ptr<Ptl> make(muster::sdk::Host host) {
 }  // namespace
 
 MUSTER_COMPONENT(ptl, tcp) {
-    static const muster_component_t descriptor =
-        muster::object_component<make>("ptl", muster::kPtlInterface,
-                                       {.name = "tcp",
-                                        .version = MUSTER_VERSION,
-                                        .vendor = "Muster",
-                                        .priority = 30,
-                                        .flags = MUSTER_COMPONENT_HOSTILE_INPUT,
-                                        .params = kParams,
-                                        .attributes = kAttributes});
+    static const muster_component_t descriptor = muster::object_component<make>(
+        "ptl", muster::kPtlInterface, muster::own_component("tcp", 30, kParams, kAttributes));
     return &descriptor;
 }

@@ -9,11 +9,6 @@ static std::unique_ptr<muster::Ptl> make(muster::sdk::Host) {
 
 MUSTER_COMPONENT(ptl, usock) {
     static const muster_component_t descriptor =
-        muster::object_component<make>("ptl", muster::kPtlInterface,
-                                       {.name = "usock",
-                                        .version = MUSTER_VERSION,
-                                        .vendor = "Muster",
-                                        .priority = 50,
-                                        .flags = MUSTER_COMPONENT_HOSTILE_INPUT});
+        muster::object_component<make>("ptl", muster::kPtlInterface, muster::own_component("usock", 50));
     return &descriptor;
 }
