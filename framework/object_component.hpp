@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "framework/own_component.hpp"
+#include "framework/base/own_component.hpp"
 
 namespace muster {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "framework/own_component.hpp"
+#include "framework/base/own_component.hpp"
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/rank_list.hpp"
 

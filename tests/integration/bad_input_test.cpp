@@ -25,7 +25,7 @@ using namespace integration;
 
 class OtherUser : public BadInput, public testing::WithParamInterface<RawPeer::Way> {};
 
-TEST_P(OtherUser, IsRefusedWhateverItSays) {
+TEST_P(OtherUser, ConnectionsAreRefusedForAnyClaimedUser) {
     covers("SRV-30");
     if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     if (GetParam() == RawPeer::Way::Tcp) {
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(By, OtherUser, testing::Values(RawPeer::Way::Local, Raw
                              return std::string(test.param == RawPeer::Way::Local ? "socket" : "tcp");
                          });
 
-TEST_F(BadInput, AWrongCredentialIsRefusedWithOneLine) {
+TEST_F(BadInput, AWrongCredentialIsRefusedWithOneMessage) {
     covers("SRV-30");
     std::vector<std::string> credentials{"", "1234567", "123456789", std::string(8, '\x7f'),
                                          std::string(100000, 'c')};
@@ -74,7 +74,7 @@ TEST_F(BadInput, AWrongCredentialIsRefusedWithOneLine) {
     EXPECT_EQ(lines_with(log(), "refused client"), credentials.size());
 }
 
-TEST_F(BadInput, AWrongNameOfAnythingIsRefusedWithOneLine) {
+TEST_F(BadInput, WrongNamesAreRefusedWithOneMessage) {
     size_t tried = 0;
     const auto with = [&](const char* what, auto change) {
         ConnectRequest request = honest();
@@ -120,7 +120,7 @@ TEST_F(BadInput, AWrongNameOfAnythingIsRefusedWithOneLine) {
     EXPECT_EQ(lines_with(text, "refused") + lines_with(text, "dropped"), tried) << text;
 }
 
-TEST_F(BadInput, HalfAHandshakeIsDropped) {
+TEST_F(BadInput, PartialHandshakesAreDropped) {
     const Bytes whole = build_connect_request(honest());
     size_t tried = 0;
     for (size_t length = 0; length < whole.size(); length += 5, ++tried) {
@@ -133,7 +133,7 @@ TEST_F(BadInput, HalfAHandshakeIsDropped) {
     EXPECT_EQ(lines_with(text, "dropped a connection"), tried) << text;
 }
 
-TEST_F(BadInput, SilenceIsDroppedInTimeAndHoldsUpNobody) {
+TEST_F(BadInput, SilentConnectionsTimeOutWithoutBlockingOthers) {
     const Bytes whole = build_connect_request(honest());
     std::vector<RawPeer> silent;
     for (size_t i = 0; i < 20; ++i) {
@@ -146,7 +146,7 @@ TEST_F(BadInput, SilenceIsDroppedInTimeAndHoldsUpNobody) {
     EXPECT_EQ(lines_with(log(), "it said nothing in time"), silent.size());
 }
 
-TEST_F(BadInput, WithoutADescriptorLeftTheLoopRestsAndGoesOnLater) {
+TEST_F(BadInput, AcceptPausesWhenDescriptorsRunOutAndResumesLater) {
     rlimit limit{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
     const auto environment = host_->environment(job_, 0);
@@ -179,7 +179,7 @@ TEST_F(BadInput, WithoutADescriptorLeftTheLoopRestsAndGoesOnLater) {
     EXPECT_LT(lines, static_cast<size_t>(4 + took / std::chrono::milliseconds(100)));
 }
 
-TEST_F(BadInput, WithoutADescriptorAtAllWhoConnectsWaitsAndTheLoopRests) {
+TEST_F(BadInput, ConnectionsWaitWithoutSpinningWhenNoDescriptorIsAllowed) {
     const auto environment = host_->environment(job_, 0);
     const auto request = build_connect_request(honest());
     int go[2];
@@ -249,7 +249,7 @@ TEST_F(BadInput, GarbageIsDropped) {
 
 // --- requests ---
 
-TEST_F(BadInput, UnknownCommandsAreAnsweredAndTheConnectionLivesOn) {
+TEST_F(BadInput, UnknownCommandsAreAnsweredAndTheConnectionStaysOpen) {
     RawPeer raw = accepted();
     uint32_t tag = 100;
     for (const uint8_t code : {uint8_t{36}, uint8_t{99}, uint8_t{255}}) {
@@ -264,7 +264,7 @@ TEST_F(BadInput, UnknownCommandsAreAnsweredAndTheConnectionLivesOn) {
     EXPECT_EQ(lines_with(log(), "which is not known here"), 3U);
 }
 
-TEST_F(BadInput, UnreadableMessagesEndTheConnectionWithOneLine) {
+TEST_F(BadInput, MalformedMessagesCloseTheConnectionWithOneMessage) {
     RawPeer empty = accepted(0);
     ASSERT_TRUE(empty.say_frame(101, {}));
     EXPECT_TRUE(empty.dropped());
@@ -319,7 +319,7 @@ std::vector<std::vector<uint8_t>> said_in(const std::string& name) {
 
 class Mutated : public BadInput, public testing::WithParamInterface<const char*> {};
 
-TEST_P(Mutated, CapturesHarmNobody) {
+TEST_P(Mutated, CapturesDoNotStopTheServer) {
     Host::Job recorded{"goldns", {{0, 1}}};
     ASSERT_EQ(host_->register_job(recorded), PMIX_SUCCESS);
     for (const pmix_rank_t rank : {0U, 1U})
@@ -371,7 +371,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Mutated,
 
 // --- clients that die ---
 
-TEST_F(BadInput, AClientKilledBeforeAFenceEndsItForTheOthers) {
+TEST_F(BadInput, AFenceFailsWhenAClientIsKilledBeforeIt) {
     auto dies = host_->start(job_, 0, {"init"});
     ASSERT_EQ(dies.line(), "INIT");
     auto waits = host_->start(job_, 1, {"fence", "0", "not", std::to_string(PMIX_ERR_LOST_CONNECTION)});
@@ -382,7 +382,7 @@ TEST_F(BadInput, AClientKilledBeforeAFenceEndsItForTheOthers) {
     EXPECT_EQ(lines_with(log(), "lost the connection to client"), 1U);
 }
 
-TEST_F(BadInput, AClientKilledInAFenceHarmsNoOther) {
+TEST_F(BadInput, AClientKilledInAFenceDoesNotFailOtherProcesses) {
     const auto job = host_->start_job(2, 1);  // the host has a say in it
     host_->hold("fence");
     auto dies = host_->start(job, 0, {"fence", "0", "collect"});
@@ -394,7 +394,7 @@ TEST_F(BadInput, AClientKilledInAFenceHarmsNoOther) {
     EXPECT_EQ(lives.wait(), 0);
 }
 
-TEST_F(BadInput, AClientKilledInAGetHarmsNoOther) {
+TEST_F(BadInput, AClientKilledInAGetDoesNotFailOtherProcesses) {
     auto dies = host_->start(job_, 0, {"get", "1", "test.posted", "1"});
     ASSERT_EQ(dies.line(), "INIT");
     auto posts = host_->start(job_, 1, {"post"});
@@ -407,7 +407,7 @@ TEST_F(BadInput, AClientKilledInAGetHarmsNoOther) {
     EXPECT_EQ(posts.wait(), 0);
 }
 
-TEST_F(BadInput, AClientKilledBeforeItsCommitEndsGetsOfItsData) {
+TEST_F(BadInput, GetsFailWhenTheClientIsKilledBeforeItsCommit) {
     auto dies = host_->start(job_, 0, {"post"});
     ASSERT_EQ(dies.line(), "INIT");
     auto asks = host_->start(job_, 1, {"get", "0", "test.posted", "1"});
@@ -421,7 +421,7 @@ TEST_F(BadInput, AClientKilledBeforeItsCommitEndsGetsOfItsData) {
     EXPECT_NE(request.status(), PMIX_SUCCESS);
 }
 
-TEST_F(BadInput, WhatAClientCommittedOutlivesIt) {
+TEST_F(BadInput, CommittedDataOutlivesTheClient) {
     auto dies = host_->start(job_, 0, {"post"});
     ASSERT_EQ(dies.line(), "INIT");
     dies.go_on();
@@ -434,7 +434,7 @@ TEST_F(BadInput, WhatAClientCommittedOutlivesIt) {
     EXPECT_EQ(asks.wait(), 0);
 }
 
-TEST_F(BadInput, ManyWildcardsAmongTheParticipantsOfAFenceTakeNoTime) {
+TEST_F(BadInput, AFenceWithManyWildcardsTakesLinearTime) {
     RawPeer raw = accepted();
     constexpr size_t kMany = 45000;
     std::vector<pmix_proc_t> procs;
@@ -448,7 +448,7 @@ TEST_F(BadInput, ManyWildcardsAmongTheParticipantsOfAFenceTakeNoTime) {
     EXPECT_FALSE(raw.hear_frame().empty()) << "it compares each with each";
 }
 
-TEST_F(BadInput, OneProcessHasABoundedNumberOfConnections) {
+TEST_F(BadInput, ConnectionsOfAProcessAreBounded) {
     std::vector<RawPeer> all;
     bool refused = false;
     while (!refused && all.size() < 400) {
@@ -462,7 +462,7 @@ TEST_F(BadInput, OneProcessHasABoundedNumberOfConnections) {
     EXPECT_EQ(lines_with(log(), "too many connections already"), 1U);
 }
 
-TEST_F(BadInput, OnlyTheFirstConnectionOfAProcessIsGivenItsPlaceInMemory) {
+TEST_F(BadInput, OnlyTheFirstConnectionOfAProcessGetsItsBarrierSlot) {
     ConnectRequest request = honest();
     for (const std::string& variable : host_->environment(job_, 0)) {
         if (variable.starts_with("PMIX_MUSTER_STORE="))
@@ -480,7 +480,7 @@ TEST_F(BadInput, OnlyTheFirstConnectionOfAProcessIsGivenItsPlaceInMemory) {
     EXPECT_EQ(second.second, 1U) << "a second one would be counted as if it were the first";
 }
 
-TEST_F(BadInput, SilentConnectionsLeaveDescriptorsForOthers) {
+TEST_F(BadInput, SilentConnectionsDoNotExhaustDescriptors) {
     struct rlimit before {};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
     struct rlimit few = before;

@@ -167,7 +167,7 @@ class BadUpcalls : public ::testing::Test {
     Pending pending_;
 };
 
-TEST_F(BadUpcalls, DeregisteringTheNamespaceEndsWhatWaitsForTheHost) {
+TEST_F(BadUpcalls, DeregisteringTheNamespaceFailsPendingHostCalls) {
     covers("SRV-33");
     Host host(keep_all);
     pending_.hold = true;
@@ -193,7 +193,7 @@ TEST_F(BadUpcalls, DeregisteringTheNamespaceEndsWhatWaitsForTheHost) {
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, AClientThatIsKilledInAServiceHarmsNobody) {
+TEST_F(BadUpcalls, AClientKilledInAServiceCallDoesNotStopTheServer) {
     Host host(keep_all);
     pending_.hold = true;
     for (const char* service : kServices) {
@@ -209,7 +209,7 @@ TEST_F(BadUpcalls, AClientThatIsKilledInAServiceHarmsNobody) {
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, WhoWaitsWithAClientThatIsKilledGetsAnError) {
+TEST_F(BadUpcalls, ConnectAndDisconnectFailWhenAParticipantIsKilled) {
     Host host(keep_all);
     pending_.hold = true;
     host.hold("modex");
@@ -260,7 +260,7 @@ TEST_F(BadUpcalls, WhoWaitsWithAClientThatIsKilledGetsAnError) {
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, ClientsWithBadArgumentsHarmNobody) {
+TEST_F(BadUpcalls, BadArgumentsOfClientsDoNotStopTheServer) {
     Host host(keep_all);
     const auto job = host.start_job(1);
     auto client = host.start_program(job, 0, SERVICES_CLIENT, {"hostile"});
@@ -279,7 +279,7 @@ TEST_F(BadUpcalls, ClientsWithBadArgumentsHarmNobody) {
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, AHostsOwnCallsWithBadArgumentsHarmNobody) {
+TEST_F(BadUpcalls, BadArgumentsOfTheHostDoNotStopTheServer) {
     Host host(keep_all);
     for (const auto& one : integration::service_calls(process_of("somebody", 0))) {
         each_hostile([&](const std::string& what, pmix_info_t* infos, size_t count) {
@@ -290,7 +290,7 @@ TEST_F(BadUpcalls, AHostsOwnCallsWithBadArgumentsHarmNobody) {
     expect_service(host);
 }
 
-TEST_F(BadUpcalls, RegistrationsWithBadArgumentsHarmNobody) {
+TEST_F(BadUpcalls, BadArgumentsOfRegistrationsDoNotStopTheServer) {
     Host host;
     const auto job = host.start_job(1);
     const pmix_proc_t proc = process_of(job.nspace, 0);

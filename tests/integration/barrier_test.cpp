@@ -107,19 +107,19 @@ class BarrierTest : private WithSharedStore, public testing::Test {
     Host host;
 };
 
-TEST_F(BarrierTest, FencesAreFences) {
+TEST_F(BarrierTest, EveryFenceSynchronizesAllRanks) {
     expect_meeting({"300", "pf"}, 8);
 }
 
-TEST_F(BarrierTest, EachMayCallAFenceInItsOwnWay) {
+TEST_F(BarrierTest, RanksMayMixTheFormsOfAFence) {
     expect_meeting({"200", "ppppppftcnow"});
 }
 
-TEST_F(BarrierTest, ManyProcessesMeet) {
+TEST_F(BarrierTest, SynchronizesManyProcesses) {
     expect_meeting({"60", "ppppppppppppppppt"}, 32);
 }
 
-TEST_F(BarrierTest, WhatWasCommittedBeforeIsThereAfterwards) {
+TEST_F(BarrierTest, CommittedDataIsVisibleAfterTheFence) {
     auto processes = start_all(host.start_job(4), "posts", {"40"});
     expect_well(processes);
 }
@@ -129,7 +129,7 @@ TEST_F(BarrierTest, HandlersRunWhileTheirProcessWaits) {
     expect_well(processes);
 }
 
-TEST_F(BarrierTest, OneThatDoesNotMapItLetsAllGoByTheServer) {
+TEST_F(BarrierTest, FallsBackToTheServerWhenAProcessCannotMapIt) {
     for (const char* without :
          {"PMIX_MCA_gds=hash", "PMIX_MCA_pmix_shared_barrier=false", "PMIX_MCA_ptl=tcp"}) {
         const auto job = host.start_job(3);
@@ -145,7 +145,7 @@ TEST_F(BarrierTest, OneThatDoesNotMapItLetsAllGoByTheServer) {
     }
 }
 
-TEST_F(BarrierTest, ASecondProcessOfTheSameNameIsNotCounted) {
+TEST_F(BarrierTest, ASecondProcessWithTheSameNameIsNotCounted) {
     const auto job = host.start_job(3);
     auto processes = start_all(job, "meet", {"300", "p"});
     EXPECT_TRUE(notes.reached(3, 1));  // the first is the one who counts
@@ -154,7 +154,7 @@ TEST_F(BarrierTest, ASecondProcessOfTheSameNameIsNotCounted) {
     expect_well(processes);
 }
 
-TEST_F(BarrierTest, AFenceWithoutOneThatDiesFails) {
+TEST_F(BarrierTest, AFenceFailsWhenAParticipantDies) {
     const auto job = host.start_job(4);
     Process last = start(job, 3, "late");
     auto waiting = wait_for_last(job, last);
@@ -165,7 +165,7 @@ TEST_F(BarrierTest, AFenceWithoutOneThatDiesFails) {
     }
 }
 
-TEST_F(BarrierTest, AFenceWithoutOneThatIsDeregisteredFails) {
+TEST_F(BarrierTest, AFenceFailsWhenAParticipantIsDeregistered) {
     const auto job = host.start_job(4);
     Process last = start(job, 3, "leaves");
     auto waiting = wait_for_last(job, last);
@@ -178,7 +178,7 @@ TEST_F(BarrierTest, AFenceWithoutOneThatIsDeregisteredFails) {
     }
 }
 
-TEST_F(BarrierTest, OneThatDiesWhileItWaitsIsNotWaitedFor) {
+TEST_F(BarrierTest, AParticipantThatDiesInTheBarrierIsNotWaitedFor) {
     const auto job = host.start_job(4);
     Process last = start(job, 3, "late");
     auto waiting = wait_for_last(job, last);
@@ -188,7 +188,7 @@ TEST_F(BarrierTest, OneThatDiesWhileItWaitsIsNotWaitedFor) {
         EXPECT_EQ(waiting[i].line(), PMIx_Error_string(PMIX_ERR_LOST_CONNECTION));
 }
 
-TEST_F(BarrierTest, WhoeverAsksSeesWhoWaits) {
+TEST_F(BarrierTest, AQueryListsTheWaitingProcesses) {
     const auto job = host.start_job(3);
     Process last = start(job, 2, "late");
     auto waiting = wait_for_last(job, last);
@@ -216,7 +216,7 @@ TEST_F(BarrierTest, WhoeverAsksSeesWhoWaits) {
         EXPECT_EQ(process.line(), PMIx_Error_string(PMIX_SUCCESS));
 }
 
-TEST_F(BarrierTest, OneThatLiesHarmsNoOtherJob) {
+TEST_F(BarrierTest, AProcessThatCorruptsItDoesNotAffectOtherJobs) {
     const auto ruined = host.start_job(3);
     std::vector<Process> victims;
     victims.push_back(start(ruined, 0, "ruins"));
@@ -239,7 +239,7 @@ TEST_F(BarrierTest, OneThatLiesHarmsNoOtherJob) {
 }
 
 /// The server stands still, so nothing goes by it; then it is killed while all wait.
-TEST(Barrier, NeedsNoServerAndOutlivesNone) {
+TEST(Barrier, WorksWithAStoppedServerAndFailsWithAKilledOne) {
     Notes notes;
     setenv("PMIX_MCA_gds", "shmem", 1);
     int lines[2];

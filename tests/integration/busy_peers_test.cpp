@@ -107,7 +107,7 @@ TEST_F(BusyPeer, MayPostAnyNumberOfQualifiedValues) {
     tests::expect_within(kLimit, begin_);
 }
 
-TEST_F(BusyPeer, MayAskForAnyNumberOfQualifiedValues) {
+TEST_F(BusyPeer, MayRequestAnyNumberOfQualifiedValues) {
     Asking busy(accepted()), other(accepted(1));
     constexpr int kParts = 10, kValues = 10000, kRequests = 20000;
     const auto qualifier = [](int number) {
@@ -140,7 +140,7 @@ TEST_F(BusyPeer, MayAskForAnyNumberOfQualifiedValues) {
     tests::expect_within(kLimit, begin_);
 }
 
-TEST_F(BusyPeer, IsWrittenOfWhereAValueHasTooManyQualifiers) {
+TEST_F(BusyPeer, IsLoggedWhenAValueHasTooManyQualifiers) {
     Asking busy(accepted());
     const auto post = [&](int qualifiers, Command how) {
         Info one;
@@ -194,7 +194,7 @@ class WaitingPeer : public BusyPeer {
     Asking busy_{accepted()}, other_{accepted(1)};
 };
 
-TEST_F(WaitingPeer, MayAskForMuchInFewBytes) {
+TEST_F(WaitingPeer, ManyShortQueriesDoNotStarveOthers) {
     const Packer asked = question(1);
     Bytes questions;
     while (questions.size() < 150000) {
@@ -208,12 +208,12 @@ TEST_F(WaitingPeer, MayAskForMuchInFewBytes) {
     expect_others_served();
 }
 
-TEST_F(WaitingPeer, MayAskForMuchInOneMessage) {
+TEST_F(WaitingPeer, ALargeQueryDoesNotStarveOthers) {
     busy_.ask(question(3000));
     expect_others_served();
 }
 
-TEST_F(WaitingPeer, IsToldAllThatItAskedForInOneMessage) {
+TEST_F(WaitingPeer, GetsAllQueryResultsInOneMessage) {
     busy_.ask(question(10));
     const auto payload = busy_.peer.hear_frame();
     Unpacker reply(format(), payload);
@@ -271,7 +271,7 @@ class CuriousPeer : public BusyPeer {
     CuriousPeer() : BusyPeer({{"PMIX_MCA_server_base_max_request_memory", "16m"}}) {}
 };
 
-TEST_F(CuriousPeer, MayNotAskForTheSameWithoutEnd) {
+TEST_F(CuriousPeer, RepeatedKeysInAQueryAreBounded) {
     Asking curious(accepted());
     curious.ask(commit("busy.large", 900000));
     EXPECT_EQ(curious.answer(), PMIX_SUCCESS);
@@ -298,7 +298,7 @@ class BusierPeer : public BusyPeer {
     BusierPeer() : BusyPeer({{"PMIX_MCA_server_base_max_requests", "1000000"}}) {}
 };
 
-TEST_F(BusierPeer, MayGiveUpInAnyOrder) {
+TEST_F(BusierPeer, RequestsMayTimeOutInAnyOrder) {
     Asking busy(accepted());
     constexpr int kRequests = 140000;
     // Who came first waits longest.
@@ -313,7 +313,7 @@ TEST_F(BusierPeer, MayGiveUpInAnyOrder) {
     tests::expect_within(2 * kLimit, begin_);
 }
 
-TEST_F(BusyPeer, MayAskForWhatIsForOtherNodesAlone) {
+TEST_F(BusyPeer, MayRequestDataOfRemoteScope) {
     Asking busy(accepted()), other(accepted(1));
     for (int i = 0; i < 20; ++i) {
         other.ask(commit(("busy.large." + std::to_string(i)).c_str(), 900000));

@@ -24,7 +24,7 @@ TEST(Careless, ForksWhileOtherThreadsCall) {
     run_one({"forks"});
 }
 
-TEST(Careless, ForksWhileAnotherThreadInitialisesFirst) {
+TEST(Careless, ForksWhileAnotherThreadInitializes) {
     run_one({"first"});
 }
 
@@ -46,7 +46,7 @@ TEST(Careless, HasNoDescriptorLeftAndAThread) {
 /// What has the library's numbers afterwards, and what the library does when it loses them.
 class CarelessCloser : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
-TEST_P(CarelessCloser, LosesItsServerAndNothingElse) {
+TEST_P(CarelessCloser, LosesOnlyTheConnectionToItsServer) {
     const auto [kind, when] = GetParam();
     run_one({"closed", kind, when}, 2);
 }

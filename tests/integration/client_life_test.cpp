@@ -31,14 +31,14 @@ void run_job(Host& host, const Host::Job& job, const std::vector<std::string>& w
     }
 }
 
-TEST(Init, IsCountedAndEndsWithTheLastFinalize) {
+TEST(Init, IsReferenceCounted) {
     Host host;
     run_job(host, host.start_job(1), {"counted"});
     EXPECT_EQ(host.upcalls("connected").size(), 1U);
     EXPECT_EQ(host.upcalls("finalized").size(), 1U);
 }
 
-TEST(Init, CanBeRepeatedAHundredTimesWithNothingLeft) {
+TEST(Init, CanBeRepeatedWithoutLeaks) {
     Host host;
     run_job(host, host.start_job(1), {"cycles", "100"});
     EXPECT_EQ(host.upcalls("finalized").size(), 100U);
@@ -50,13 +50,13 @@ TEST(Init, CanBeRepeatedWithExternalProgress) {
     EXPECT_EQ(host.upcalls("finalized").size(), 40U);
 }
 
-TEST(Init, ChildrenOfForkStartAnewAndShareTheIdentity) {
+TEST(Init, ForkedChildrenInitializeAgainWithTheSameIdentity) {
     Host host;
     run_job(host, host.start_job(1), {"forked"});
     EXPECT_EQ(host.upcalls("finalized").size(), 1U) << "only the process itself has finalized";
 }
 
-TEST(Init, WithoutAServerIsASingleton) {
+TEST(Init, CreatesASingletonWithoutAServer) {
     const pid_t child = fork();
     if (child == 0) {
         for (const char* name :
@@ -70,24 +70,24 @@ TEST(Init, WithoutAServerIsASingleton) {
     EXPECT_EQ(process.wait(), 0);
 }
 
-TEST(Get, LeavesNoValueBehindWhenItFails) {
+TEST(Get, ReturnsNoValueWhenItFails) {
     Host host;
     run_job(host, host.start_job(1), {"outputs"});
 }
 
-TEST(Put, RefusesAValueWithoutItsObject) {
+TEST(Put, RefusesAValueWithANullPointer) {
     Host host;
     run_job(host, host.start_job(2), {"hollow"});
 }
 
-TEST(Finalize, EndsCallsOnOtherThreadsWithAnError) {
+TEST(Finalize, FailsCallsOfOtherThreads) {
     Host host;
     auto job = host.start_job(2);
     job.nodes[0] = {0};  // the other one never comes
     run_job(host, job, {"inflight"});
 }
 
-TEST(Finalize, SaysGoodbyeAfterTheProgressThreadWasStopped) {
+TEST(Finalize, NotifiesTheServerAfterTheProgressThreadWasStopped) {
     Host host;
     run_job(host, host.start_job(1), {"stopped"});
     EXPECT_EQ(host.upcalls("finalized").size(), 1U);
@@ -117,7 +117,7 @@ TEST(ExternalProgress, DrivesAServerByPollingAlone) {
         EXPECT_EQ(process.wait(), 0);
 }
 
-TEST(Get, InEveryWayThatTheStandardHas) {
+TEST(Get, SupportsEveryFormOfTheStandard) {
     covers("SRV-39", "SRV-19");
     Host host;
     run_job(host, host.start_job(2), {"gets", "2", "2"});
@@ -129,17 +129,17 @@ TEST(Get, KnowsNodesAndProcessesElsewhere) {
     run_job(host, host.start_job(2, 3), {"gets", "5", "2"});
 }
 
-TEST(Get, RefreshSeesWhatHasChanged) {
+TEST(Get, RefreshReturnsChangedData) {
     Host host;
     run_job(host, host.start_job(2), {"refresh"});
 }
 
-TEST(Commit, ManyLargeOnesInARowArriveInOrder) {
+TEST(Commit, LargeCommitsArriveInOrder) {
     Host host;
     run_job(host, host.start_job(2), {"commits"});
 }
 
-TEST(Commit, OfMoreThanTheServerTakesIsRefusedAndNothingIsLost) {
+TEST(Commit, ALargerCommitThanTheServerAcceptsFailsWithoutLosingData) {
     setenv("PMIX_MCA_server_base_max_payload", "64k", 1);
     {
         Host host;
@@ -148,18 +148,18 @@ TEST(Commit, OfMoreThanTheServerTakesIsRefusedAndNothingIsLost) {
     unsetenv("PMIX_MCA_server_base_max_payload");
 }
 
-TEST(Get, QualifiedValuesAreToldApart) {
+TEST(Get, DistinguishesQualifiedValues) {
     Host host;
     run_job(host, host.start_job(2), {"qualified"});
 }
 
-TEST(Fence, SubsetsAndSeveralAtOnce) {
+TEST(Fence, SupportsSubsetsAndConcurrentFences) {
     covers("SRV-65");
     Host host;
     run_job(host, host.start_job(4), {"fences", "4"});
 }
 
-TEST(Threads, CallEverythingAtOnce) {
+TEST(Threads, MayCallAllFunctionsConcurrently) {
     Host host;
     run_job(host, host.start_job(3), {"threads", "3"});
 }

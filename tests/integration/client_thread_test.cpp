@@ -22,55 +22,55 @@ void run_two(const std::string& behaviour, const std::vector<std::string>& more 
     }
 }
 
-TEST(ClientThread, IsNotThereForCallsThatWait) {
+TEST(ClientThread, IsNotStartedForBlockingCalls) {
     run_two("blocking");
 }
 
-TEST(ClientThread, IsNotThereForCallsThatWaitForTheServer) {
+TEST(ClientThread, IsNotStartedForBlockingCallsThatWaitForTheServer) {
     run_two("blocking", {"PMIX_MCA_pmix_shared_barrier=0"});
 }
 
-TEST(ClientThread, WritesWhatTheServerDoesNotTakeAtOnce) {
+TEST(ClientThread, WritesTheRestOfAPartialWrite) {
     run_two("large");
 }
 
-TEST(ClientThread, SendsAWholeValueWhileAnotherPutsItAnew) {
+TEST(ClientThread, SendsACompleteValueWhileAnotherThreadReplacesIt) {
     run_two("anew");
 }
 
-TEST(ClientThread, CallsBackWhileTheProgramComputes) {
+TEST(ClientThread, RunsCallbacksWhileTheProgramComputes) {
     run_two("nonblocking");
 }
 
-TEST(ClientThread, BringsEventsWhileTheProgramComputes) {
+TEST(ClientThread, DeliversEventsWhileTheProgramComputes) {
     run_two("handler");
 }
 
-TEST(ClientThread, ServesASecondCallThatWaits) {
+TEST(ClientThread, ServesASecondBlockingCall) {
     run_two("drivers");
 }
 
-TEST(ClientThread, EndsWithWhatIsOutstanding) {
+TEST(ClientThread, EndsWithOutstandingRequests) {
     run_two("outstanding");
 }
 
-TEST(ClientThread, MayBeStoppedBeforeItIsThere) {
+TEST(ClientThread, MayBeStoppedBeforeItIsStarted) {
     run_two("stopped");
 }
 
-TEST(ClientThread, IsMissedByNobodyWhenOneThatWaitsIsCancelled) {
+TEST(ClientThread, TakesOverWhenAWaitingThreadIsCancelled) {
     run_two("cancelled");
 }
 
-TEST(ClientThread, IsBoundAsTheProgramSays) {
+TEST(ClientThread, IsBoundByAnAttribute) {
     run_two("bound");
 }
 
-TEST(ClientThread, IsNotBoundWhereThatCannotBeAndNeedNot) {
+TEST(ClientThread, RunsUnboundWhenBindingFailsAndIsOptional) {
     run_two("unbound");
 }
 
-TEST(ClientThread, IsBoundAsParametersSay) {
+TEST(ClientThread, IsBoundByParameters) {
     run_two("parameters");
 }
 

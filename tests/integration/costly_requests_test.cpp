@@ -79,12 +79,12 @@ class QueryOfGroups : public CostlyRequest {
     }
 };
 
-TEST_F(QueryOfGroups, IsAnsweredInTurns) {
+TEST_F(QueryOfGroups, DoesNotStarveOthers) {
     costly_.ask(query(PMIX_QUERY_NUM_GROUPS, 20000));
     expect_others_served();
 }
 
-TEST_F(QueryOfGroups, IsAnsweredWhole) {
+TEST_F(QueryOfGroups, IsAnsweredCompletely) {
     costly_.ask(query(PMIX_QUERY_NUM_GROUPS, 30));
     const auto payload = costly_.peer.hear_frame();
     Unpacker reply(format(), payload);
@@ -100,7 +100,7 @@ TEST_F(QueryOfGroups, IsAnsweredWhole) {
     EXPECT_EQ(costly_.answer(), PMIX_SUCCESS);
 }
 
-TEST_F(QueryOfGroups, HasAnEnd) {
+TEST_F(QueryOfGroups, IsBounded) {
     costly_.ask(query(PMIX_QUERY_GROUP_NAMES, 10));
     EXPECT_EQ(costly_.answer(), PMIX_SUCCESS);
     costly_.ask(query(PMIX_QUERY_GROUP_NAMES, 4000));
@@ -127,7 +127,7 @@ class QueryOfASilentHost : public QueryOfGroups {
           }) {}
 };
 
-TEST_F(QueryOfASilentHost, CountsWhatWasFoundBefore) {
+TEST_F(QueryOfASilentHost, CountsEarlierResults) {
     Info here;
     here.add(PMIX_QUERY_LOCAL_ONLY, true);
     std::vector<char*> names(100, const_cast<char*>(PMIX_QUERY_GROUP_NAMES));

@@ -49,7 +49,7 @@ class GreedyPeer : public BadInput {
     }
 };
 
-TEST_F(GreedyPeer, IsRefusedMoreRequestsThanMayWait) {
+TEST_F(GreedyPeer, IsRefusedMoreThanTheLimitOfPendingRequests) {
     Asking greedy(accepted());
     for (int i = 0; i < kRequests + 50; ++i)
         greedy.ask(get(1, "greedy.late"));
@@ -71,7 +71,7 @@ TEST_F(GreedyPeer, IsRefusedMoreRequestsThanMayWait) {
     EXPECT_EQ(lines_with(log(), "more are refused"), 1U);
 }
 
-TEST_F(GreedyPeer, CommitsAsMuchAsItMay) {
+TEST_F(GreedyPeer, CommitsUpToItsLimit) {
     const muster::Value value = muster::Value::from(std::string(1000, 'x'));
     Asking greedy(accepted()), other(accepted(1));
     const auto put = [&](Asking& who, const std::string& key) {
@@ -113,7 +113,7 @@ TEST_F(GreedyPeer, CommitsAsMuchAsItMay) {
     EXPECT_EQ(lines_with(log(), "server_base_max_committed"), 1U);
 }
 
-TEST_F(GreedyPeer, TellsGroupsAsMuchAsItMay) {
+TEST_F(GreedyPeer, PublishesGroupDataUpToItsLimit) {
     const pmix_proc_t self = muster::make_proc(job_.nspace, 0);
     Asking greedy(accepted());
     // What is told at the construction of a group stays when that has ended.
@@ -143,7 +143,7 @@ TEST_F(GreedyPeer, TellsGroupsAsMuchAsItMay) {
     EXPECT_EQ(lines_with(log(), "server_base_max_committed"), 1U);
 }
 
-TEST_F(GreedyPeer, GetsWhatItWaitsForOnceAGroupIsTold) {
+TEST_F(GreedyPeer, GetsAwaitedDataWhenAGroupIsAnnounced) {
     const pmix_proc_t self = muster::make_proc(job_.nspace, 0);
     Asking telling(accepted()), greedy(accepted(1));
     Info told, directives;
@@ -160,7 +160,7 @@ TEST_F(GreedyPeer, GetsWhatItWaitsForOnceAGroupIsTold) {
     EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
 }
 
-TEST_F(GreedyPeer, IsCountedForTheProcessesThatAWildcardStandsFor) {
+TEST_F(GreedyPeer, IsChargedForEachProcessOfAWildcard) {
     const auto large = host_->start_job(2, 998);
     RawPeer raw(host_->environment(large, 0));
     EXPECT_TRUE(
@@ -231,7 +231,7 @@ TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
     EXPECT_EQ(lines_with(log(), "server_base_max_group_memory"), 1U);
 }
 
-TEST_F(GreedyPeer, IsRefusedAListThatGroupsMakeTooLong) {
+TEST_F(GreedyPeer, IsRefusedAListThatExceedsTheLimitAfterGroupExpansion) {
     Asking greedy(accepted());
     const pmix_proc_t self = muster::make_proc(job_.nspace, 0);
     const pmix_data_range_t range = PMIX_RANGE_CUSTOM;
@@ -256,7 +256,7 @@ TEST_F(GreedyPeer, IsRefusedAListThatGroupsMakeTooLong) {
     EXPECT_EQ(lines_with(log(), "names would take too much memory"), 1U);
 }
 
-TEST_F(GreedyPeer, IsWrittenOfOnceUntilItHasBecomeModest) {
+TEST_F(GreedyPeer, IsLoggedOnceUntilItIsBelowItsLimit) {
     Asking greedy(accepted()), other(accepted(1));
     const auto fill = [&](const char* key) {
         greedy.ask(get(1, (std::string(key) + ".one").c_str()));
@@ -297,7 +297,7 @@ TEST_F(GreedyPeer, IsRefusedRequestsThatTakeMoreMemory) {
     EXPECT_TRUE(until_waiting(11));
 }
 
-TEST_F(GreedyPeer, LeavesNothingBehindWhenItHangsUp) {
+TEST_F(GreedyPeer, ReleasesItsRequestsWhenItDisconnects) {
     RawPeer first = accepted();
     for (int round = 0; round < 3; ++round) {
         // Another connection of the same process: its end is not the process's.
@@ -310,7 +310,7 @@ TEST_F(GreedyPeer, LeavesNothingBehindWhenItHangsUp) {
     }
 }
 
-TEST_F(GreedyPeer, CannotAskMoreByHangingUpAndComingAgain) {
+TEST_F(GreedyPeer, CannotExceedItsLimitByReconnecting) {
     RawPeer first = accepted();
     const auto fence = [&] {
         const pmix_proc_t both[2] = {muster::make_proc(job_.nspace, 0), muster::make_proc(job_.nspace, 1)};
@@ -383,7 +383,7 @@ class GreedyTools : public GreedyPeer {
     }
 };
 
-TEST_F(GreedyTools, OfOneUserShareWhatTheyMayAsk) {
+TEST_F(GreedyTools, OfOneUserShareTheirLimit) {
     constexpr int kMore = 60;
     Asking first(tool("greedy.one")), second(tool("greedy.two")), client(accepted());
     for (int i = 0; i < kMore; ++i)
@@ -404,7 +404,7 @@ TEST_F(GreedyTools, OfOneUserShareWhatTheyMayAsk) {
     EXPECT_TRUE(until_waiting(kRequests + 1));
 }
 
-TEST_F(GreedyPeer, IsNotKeptMoreOfProcessesThatNobodyHasRegistered) {
+TEST_F(GreedyPeer, IsBoundedInDataOfUnregisteredProcesses) {
     Packer values(format());
     values.kval("greedy.key", *muster::Value::from("given"));
     const auto bytes = values.view();
@@ -461,7 +461,7 @@ TEST_F(GreedyPeer, RegistersABoundedNumberOfCodes) {
     EXPECT_EQ(lines_with(log(), "pmix_event_max_codes"), 1U);
 }
 
-TEST_F(GreedyPeer, ThatDoesNotReadIsNotReadFrom) {
+TEST_F(GreedyPeer, IsNotReadFromWhileItDoesNotRead) {
     Asking greedy(accepted());
     const std::string large(size_t{100} << 10, 'x');
     greedy.ask(commit("greedy.large", *muster::Value::from(large.c_str())));
@@ -481,7 +481,7 @@ TEST_F(GreedyPeer, ThatDoesNotReadIsNotReadFrom) {
     EXPECT_EQ(greedy.answer(), PMIX_SUCCESS) << "it reads again, but is not read from";
 }
 
-TEST_F(GreedyPeer, MessagesThatBecomeMuchLargerAreRefused) {
+TEST_F(GreedyPeer, IsRefusedMessagesThatExpandTooFar) {
     Asking greedy(accepted());
     const std::vector<pmix_proc_t> procs(500, muster::make_proc("n", 1));
     const auto several = [&](size_t count) {

@@ -76,7 +76,7 @@ std::string fork_environment(const pmix_proc_t& proc) {
 }
 
 // Slurm does so, whose children call exec afterwards; others of its threads go on with the library meanwhile.
-TEST(Manners, AsksForTheEnvironmentInTheChild) {
+TEST(Manners, SetupForkMayRunInTheChild) {
     covers("SRV-34");
     Host host;
     const auto job = host.start_job(1, 1);
@@ -121,7 +121,7 @@ TEST(Manners, AsksForTheEnvironmentInTheChild) {
 
 // --- how upcalls are answered ---
 
-TEST(Manners, DoneAtOnceWithoutACallback) {
+TEST(Manners, UpcallsMayCompleteAtOnceWithoutACallback) {
     covers("SRV-57", "SRV-61", "SRV-65");
     Host host([](pmix_server_module_t& module) {
         module.client_connected2 = [](const pmix_proc_t*, void*, pmix_info_t*, size_t, pmix_op_cbfunc_t,
@@ -150,7 +150,7 @@ TEST(Manners, DoneAtOnceWithoutACallback) {
     expect_end(asks, ended("GET", PMIX_ERR_NOT_FOUND));
 }
 
-TEST(Manners, RefusedAtOnceIsTheCallersError) {
+TEST(Manners, ARefusedUpcallFailsTheCallOfTheClient) {
     covers("SRV-69", "SRV-74");
     Host host([](pmix_server_module_t& module) {
         module.fence_nb = [](const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data, size_t,
@@ -168,7 +168,7 @@ TEST(Manners, RefusedAtOnceIsTheCallersError) {
     expect_end(asks, ended("GET", PMIX_ERR_NOT_SUPPORTED));
 }
 
-TEST(Manners, AHostMayTurnAClientAway) {
+TEST(Manners, AHostMayRejectAClient) {
     covers("SRV-57");
     Host host([](pmix_server_module_t& module) {
         module.client_connected2 = [](const pmix_proc_t*, void*, pmix_info_t*, size_t, pmix_op_cbfunc_t done,
@@ -182,7 +182,7 @@ TEST(Manners, AHostMayTurnAClientAway) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Manners, TwoAnswersInsideTheUpcallCountOnce) {
+TEST(Manners, ASecondCallbackInsideTheUpcallIsIgnored) {
     static std::atomic<int> answers{0};
     static std::atomic<int> released{0};
     answers = released = 0;
@@ -263,7 +263,7 @@ pmix_status_t step_fence(const pmix_proc_t*, size_t, const pmix_info_t* info, si
 }
 
 // Open MPI 4.1 looks with the library, before it asks the other node, from the thread that has to answer.
-TEST(Manners, AHostMayGetInsideItsDirectModexUpcall) {
+TEST(Manners, AHostMayCallGetInsideItsDirectModexUpcall) {
     static std::atomic<pmix_status_t> looked{PMIX_SUCCESS};
     Host host([](pmix_server_module_t& module) {
         module.direct_modex = [](const pmix_proc_t* proc, const pmix_info_t*, size_t,
@@ -285,7 +285,7 @@ TEST(Manners, AHostMayGetInsideItsDirectModexUpcall) {
 // other nodes are waited for only in a fence that has data and names PMIX_COLLECT_DATA; the data of a fence
 // is given back under the lock under which it was answered; whatever event its default handler sees kills the
 // job, and the handler never says that it is done.
-TEST(Manners, AHostInSlurmsMannerServesItsJob) {
+TEST(Manners, AHostThatActsLikeSlurmServesItsJob) {
     covers("SRV-57", "SRV-65");
     step.fences = step.alone = step.released = step.stuck = step.events = 0;
     auto host = std::make_unique<Host>([](pmix_server_module_t& module) {
@@ -360,7 +360,7 @@ bool fence_is_there() {
     return false;
 }
 
-TEST(Manners, AnAnswerAfterTheServersEndFindsNobody) {
+TEST(Manners, ACallbackAfterServerFinalizeIsIgnored) {
     kept.done = nullptr;  // what an earlier run left
     kept.released = 0;
     {
@@ -378,7 +378,7 @@ TEST(Manners, AnAnswerAfterTheServersEndFindsNobody) {
     expect_service(next);
 }
 
-TEST(Manners, AHostThatNeverAnswersIsWaitedForUntilTheTimeLimit) {
+TEST(Manners, ACallTimesOutWhenTheHostNeverAnswers) {
     covers("SRV-68", "SRV-74");
     Host host;
     host.hold("fence");
@@ -402,7 +402,7 @@ TEST(Manners, AHostThatNeverAnswersIsWaitedForUntilTheTimeLimit) {
     expect_service(host);
 }
 
-TEST(Manners, ATimeLimitHoldsHoweverOftenTheHostRegistersTheJob) {
+TEST(Manners, RegisteringTheJobAgainDoesNotExtendATimeout) {
     Host host;
     const auto job = host.start_job(2);
     auto asks = core_client(host, job, 0, {"get", "1", "anything", "1"});
@@ -416,7 +416,7 @@ TEST(Manners, ATimeLimitHoldsHoweverOftenTheHostRegistersTheJob) {
     EXPECT_EQ(asks.wait(), 0);
 }
 
-TEST(Manners, AClientThatGivesUpBeforeTheHostAnswersHarmsNobody) {
+TEST(Manners, AClientMayEndBeforeTheHostAnswers) {
     covers("SRV-57");
     Host host;
     host.hold("connected");
@@ -432,7 +432,7 @@ TEST(Manners, AClientThatGivesUpBeforeTheHostAnswersHarmsNobody) {
     EXPECT_EQ(again.wait(), 0);
 }
 
-TEST(Manners, AClientThatLeftHoldsNoDescriptorThoughTheHostNeverAnswers) {
+TEST(Manners, ADepartedClientHoldsNoDescriptorWhileTheHostDoesNotAnswer) {
     covers("SRV-57");
     const auto descriptors = [] {
         const auto all = std::filesystem::directory_iterator("/proc/self/fd");
@@ -454,7 +454,7 @@ TEST(Manners, AClientThatLeftHoldsNoDescriptorThoughTheHostNeverAnswers) {
     host.release("connected");
 }
 
-TEST(Manners, TheModuleAndInfosMayGoAtOnce) {
+TEST(Manners, TheModuleAndInfosMayBeFreedAfterInit) {
     covers("SRV-55");
     static pmix_server_module_t* given = nullptr;
     std::vector<pmix_info_t> directives(1);
@@ -469,7 +469,7 @@ TEST(Manners, TheModuleAndInfosMayGoAtOnce) {
 
 // --- ends while others wait ---
 
-TEST(Ends, DeregisteringANamespaceEndsItsFencesGetsAndConnections) {
+TEST(Ends, DeregisteringANamespaceFailsItsFencesAndGets) {
     covers("SRV-27", "SRV-33");
     Host host;
     const auto job = host.start_job(3);
@@ -490,7 +490,7 @@ TEST(Ends, DeregisteringANamespaceEndsItsFencesGetsAndConnections) {
     expect_service(host);
 }
 
-TEST(Ends, DeregisteringAClientEndsWhatWaitsForIt) {
+TEST(Ends, DeregisteringAClientFailsRequestsThatWaitForIt) {
     covers("SRV-33");
     Host host;
     const auto job = host.start_job(4);
@@ -521,7 +521,7 @@ TEST(Ends, DeregisteringAClientEndsWhatWaitsForIt) {
     EXPECT_EQ(back.wait(), 0);
 }
 
-TEST(Ends, TheServersEndEndsTheHostsOwnCallsAndRequests) {
+TEST(Ends, ServerFinalizeFailsCallsOfTheHost) {
     std::atomic<pmix_status_t> got{PMIX_SUCCESS};
     std::thread asker;
     std::unique_ptr<ModexRequest> request;
@@ -545,7 +545,7 @@ TEST(Ends, TheServersEndEndsTheHostsOwnCallsAndRequests) {
     EXPECT_NE(request->status(), PMIX_SUCCESS);
 }
 
-TEST(Ends, TheServersEndEndsItsClientsCalls) {
+TEST(Ends, ServerFinalizeFailsCallsOfItsClients) {
     std::unique_ptr<Process> fences, asks, works;
     {
         Host host;
@@ -562,7 +562,7 @@ TEST(Ends, TheServersEndEndsItsClientsCalls) {
     EXPECT_EQ(works->wait(), 0);
 }
 
-TEST(Ends, AServerMayStartAndEndManyTimes) {
+TEST(Ends, AServerMayBeInitializedAndFinalizedManyTimes) {
     for (int i = 0; i < 30; ++i) {
         Host host;
         if (i % 10 != 0) continue;
@@ -575,7 +575,7 @@ TEST(Ends, AServerMayStartAndEndManyTimes) {
 
 // --- the host as a process of its own ---
 
-TEST(HostItself, PutsGetsAndFencesAlone) {
+TEST(HostItself, MayPutGetAndFence) {
     covers("SRV-01");
     Host host;
     pmix_value_t value;

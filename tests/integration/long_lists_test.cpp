@@ -62,7 +62,7 @@ class LongLists : public BadInput {
     }
 };
 
-TEST_F(LongLists, ThatNameAJobAgainAndAgain) {
+TEST_F(LongLists, OfOneRepeatedJob) {
     constexpr pmix_rank_t kRanks = 100000;
     std::vector<pmix_rank_t> elsewhere;
     for (pmix_rank_t rank = 1; rank < kRanks; ++rank)
@@ -89,7 +89,7 @@ TEST_F(LongLists, OfInvitedProcesses) {
     expect_soon_through(event(PMIX_GROUP_INVITED, of_many_jobs(100000), {}));
 }
 
-TEST_F(LongLists, OfMembersThatTheirIdStandsFor) {
+TEST_F(LongLists, OfMembersNamedByTheirGroupId) {
     const auto members = of_many_jobs(150000);
     expect_soon_through(event(PMIX_GROUP_CONSTRUCT_COMPLETE, {members.front()}, members));
     std::vector<pmix_proc_t> named{muster::make_proc(job_.nspace, 1)};
@@ -100,7 +100,7 @@ TEST_F(LongLists, OfMembersThatTheirIdStandsFor) {
     expect_soon_through(message);
 }
 
-TEST_F(LongLists, AreNotKeptWithGroupsOfJobsThatAreOver) {
+TEST_F(LongLists, GroupsOfFinishedJobsAreRemoved) {
     // Nobody has ended the group; its name is free when the job is over.
     for (int i = 0; i < 2; ++i) {
         const auto job = host_->start_job(1);
@@ -123,7 +123,7 @@ TEST_F(LongLists, AreNotKeptWithGroupsOfJobsThatAreOver) {
     }
 }
 
-TEST_F(LongLists, OfQuestions) {
+TEST_F(LongLists, OfQueryKeys) {
     for (const char* key : {PMIX_QUERY_NUM_GROUPS, PMIX_QUERY_GROUP_NAMES, "long.unknown"}) {
         std::vector<char*> keys(100000, const_cast<char*>(key));
         keys.push_back(nullptr);

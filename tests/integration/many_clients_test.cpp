@@ -23,7 +23,7 @@ using integration::RawPeer;
 
 constexpr uint32_t kMany = 512;
 
-TEST(ManyClients, FiveHundredAndTwelveConnectAndAskAtOnce) {
+TEST(ManyClients, FiveHundredAndTwelveConnectAndQueryConcurrently) {
     rlimit files{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
     files.rlim_cur = files.rlim_max;
@@ -60,7 +60,7 @@ TEST(ManyClients, FiveHundredAndTwelveConnectAndAskAtOnce) {
 }
 
 /// MUSTER_CLIENTS=512 is the long form.
-TEST(ManyClients, LiveTogether) {
+TEST(ManyClients, RunConcurrently) {
     const char* given = std::getenv("MUSTER_CLIENTS");
     const auto count = given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 10)) : 12;
     const char* stores = std::getenv("PMIX_MCA_gds");

@@ -38,7 +38,7 @@ std::string answer(Host& host, const char* key) {
     return heard(host.start(job, 0, {"topology", key, "immediate"}));
 }
 
-TEST(NodeDescription, IsGivenToWhoAsksAndIsTheSameForAll) {
+TEST(NodeDescription, IsTheSameForAllClients) {
     Host host;
     const auto job = host.start_job(2);
     // Both may ask while the machine is looked at.
@@ -50,19 +50,19 @@ TEST(NodeDescription, IsGivenToWhoAsksAndIsTheSameForAll) {
     EXPECT_EQ(answer(host, PMIX_HWLOC_XML_V2), text);
 }
 
-TEST(NodeDescription, HasTheFormOfHwloc1ForWhoWantsThat) {
+TEST(NodeDescription, IsAvailableAsHwloc1Xml) {
     Host host;
     const std::string old_form = answer(host, PMIX_HWLOC_XML_V1);
     EXPECT_EQ(old_form.substr(0, 4), "XML ");
     EXPECT_NE(old_form, answer(host, PMIX_HWLOC_XML_V2));
 }
 
-TEST(NodeDescription, IsNotGivenWhereTheHostDoesNotWantIt) {
+TEST(NodeDescription, IsWithheldOnRequestOfTheHost) {
     Host host({}, {share(false)});
     EXPECT_EQ(answer(host, PMIX_HWLOC_XML_V2), kNotFound);
 }
 
-TEST(NodeDescription, IsNotGivenWhereAParameterForbidsIt) {
+TEST(NodeDescription, IsWithheldByParameter) {
     setenv("PMIX_MCA_server_base_describe_node", "0", 1);
     {
         Host host;
@@ -71,7 +71,7 @@ TEST(NodeDescription, IsNotGivenWhereAParameterForbidsIt) {
     unsetenv("PMIX_MCA_server_base_describe_node");
 }
 
-TEST(NodeDescription, IsNotGivenToWhoIsConfinedInAnotherWay) {
+TEST(NodeDescription, IsWithheldFromOtherCgroupNamespaces) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can make a namespace of cgroups";
     if (system("unshare --cgroup true 2>/dev/null") != 0)
         GTEST_SKIP() << "there are no namespaces of cgroups here";
@@ -83,7 +83,7 @@ TEST(NodeDescription, IsNotGivenToWhoIsConfinedInAnotherWay) {
     EXPECT_EQ(heard(std::move(client)), kNotFound);
 }
 
-TEST(NodeDescription, IsNotGivenToAnotherUser) {
+TEST(NodeDescription, IsWithheldFromOtherUsers) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     constexpr uid_t kOther = 12345;
     if (system("setpriv --reuid=12345 --regid=12345 --clear-groups test -r " INTEGRATION_CLIENT) != 0)

@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(By, Reinit,
                              return setting.substr(setting.find('=') + 1);
                          });
 
-TEST(ReinitDeparture, AFenceWithoutAFinalizedProcessFailsWhenTheHostDeregistersIt) {
+TEST(ReinitDeparture, AFenceFailsWhenTheHostDeregistersAFinalizedProcess) {
     Host host;
     const auto job = host.start_job(3);
     auto processes = start_all(host, job, {"leaves"});

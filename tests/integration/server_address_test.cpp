@@ -62,7 +62,7 @@ int free_port() {
     return ntohs(address.sin_port);
 }
 
-TEST(ServerAddress, IsReportedToAFileThatGoesWithTheServer) {
+TEST(ServerAddress, IsReportedToAFileThatTheServerRemoves) {
     const std::string path = testing::TempDir() + "muster-address-" + std::to_string(getpid());
     // What mktemp has made, say.
     std::ofstream(path).close();
@@ -81,7 +81,7 @@ TEST(ServerAddress, IsReportedToAFileThatGoesWithTheServer) {
     EXPECT_NE(access(path.c_str(), F_OK), 0);
 }
 
-TEST(ServerAddress, IsReportedToADescriptorWhichIsClosedThen) {
+TEST(ServerAddress, IsReportedToADescriptorThatIsClosed) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
     const std::string number = std::to_string(ends[1]);
@@ -94,7 +94,7 @@ TEST(ServerAddress, IsReportedToADescriptorWhichIsClosedThen) {
     EXPECT_EQ(text, "PMIX_SERVER_URI41;" + address_for_clients(host) + std::string(1, '\0'));
 }
 
-TEST(ServerAddress, CannotBeReportedWhereNobodyMayWrite) {
+TEST(ServerAddress, FailsInitWhenTheReportFileCannotBeWritten) {
     Given nowhere(PMIX_TCP_REPORT_URI, "/proc/no/such/place", PMIX_STRING);
     pmix_server_module_t module;
     memset(static_cast<void*>(&module), 0, sizeof module);
@@ -102,7 +102,7 @@ TEST(ServerAddress, CannotBeReportedWhereNobodyMayWrite) {
     EXPECT_EQ(PMIx_Initialized(), 0);
 }
 
-TEST(ServerAddress, HasThePortAndTheInterfaceThatTheHostNames) {
+TEST(ServerAddress, HasTheRequestedPortAndInterface) {
     const int port = free_port();
     Host host({},
               Given(PMIX_TCP_IPV4_PORT, &port, PMIX_INT).add(PMIX_TCP_IF_INCLUDE, "lo", PMIX_STRING).infos());
@@ -123,7 +123,7 @@ std::pair<std::string, std::string> started_with(const char* key, const void* po
     return {testing::internal::GetCapturedStderr(), address};
 }
 
-TEST(ServerAddress, SaysOnceWhatIsNoPort) {
+TEST(ServerAddress, InvalidPortsAreReportedOnce) {
     const auto expect_said = [](const std::pair<std::string, std::string>& started, const std::string& what) {
         const auto& [log, address] = started;
         const size_t at = log.find("\"" + what + "\" is no port");

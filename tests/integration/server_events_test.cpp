@@ -132,7 +132,7 @@ TEST_P(ServerEventsOfNodes, ALostClientIsReportedToTheHost) {
     EXPECT_EQ(came.back().source.rank, 0u);
 }
 
-TEST_F(ServerEvents, WhatAnApplicationTellsAllProcessesReachesTheDefaultHandlerOfTheHost) {
+TEST_F(ServerEvents, GlobalEventsOfApplicationsReachTheDefaultHandlerOfTheHost) {
     Host host;
     ASSERT_GE(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_default, nullptr, nullptr), 0);
     const auto job = host.start_job(3);
@@ -149,7 +149,7 @@ TEST_F(ServerEvents, WhatAnApplicationTellsAllProcessesReachesTheDefaultHandlerO
     EXPECT_EQ(count('D', PMIX_PROCESS_SET_DEFINE), 0u);
 }
 
-TEST_F(ServerEvents, AClientThatSaysGoodbyeIsNotReported) {
+TEST_F(ServerEvents, AClientThatFinalizesIsNotReported) {
     Host host;
     ASSERT_GE(listen(PMIX_ERR_LOST_CONNECTION), 0);
     const auto job = host.start_job(1);
@@ -160,7 +160,7 @@ TEST_F(ServerEvents, AClientThatSaysGoodbyeIsNotReported) {
     EXPECT_EQ(count('S', PMIX_ERR_LOST_CONNECTION), 0u);
 }
 
-TEST_P(ServerEventsOfNodes, EventsOfTheHostReachItsOwnHandlersAndInformationNoDefaultOne) {
+TEST_P(ServerEventsOfNodes, HostEventsReachHostHandlersButInformationNoDefaultHandler) {
     covers("EVT-52");
     Host host;
     const auto job = start_job(host, 1);
@@ -179,7 +179,7 @@ TEST_P(ServerEventsOfNodes, EventsOfTheHostReachItsOwnHandlersAndInformationNoDe
     EXPECT_EQ(count('D', PMIX_PROCESS_SET_DEFINE), 0u);
 }
 
-TEST_P(ServerEventsOfNodes, EnvironmentEventsAreAskedOfTheHostOnceAndWhileWanted) {
+TEST_P(ServerEventsOfNodes, EnvironmentEventsAreRegisteredOnceWhileHandlersExist) {
     covers("EVT-01");
     Host host([](pmix_server_module_t& module) {
         module.register_events = on_register;
@@ -206,7 +206,7 @@ TEST_P(ServerEventsOfNodes, EnvironmentEventsAreAskedOfTheHostOnceAndWhileWanted
     EXPECT_EQ(asked[1].first, 'd');
 }
 
-TEST_P(ServerEventsOfNodes, AnEnvironmentEventOfBeforeTheRegistrationIsKept) {
+TEST_P(ServerEventsOfNodes, AnEarlierEnvironmentEventIsCached) {
     covers("EVT-04");
     Host host([](pmix_server_module_t& module) { module.register_events = on_register; });
     const auto job = start_job(host, 1);
@@ -226,7 +226,7 @@ pmix_status_t on_register_with_info(pmix_status_t[], size_t, const pmix_info_t i
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-TEST_P(ServerEventsOfNodes, WhatIsAskedOfTheHostForEnvironmentEventsReachesIt) {
+TEST_P(ServerEventsOfNodes, DirectivesOfEnvironmentEventsReachTheHost) {
     covers("EVT-02", "EVT-33", "EVT-34");
     Host host([](pmix_server_module_t& module) { module.register_events = on_register_with_info; });
     const pmix_proc_t source = last_of(start_job(host, 1));
@@ -256,13 +256,13 @@ TEST_P(ServerEventsOfNodes, WhatIsAskedOfTheHostForEnvironmentEventsReachesIt) {
     EXPECT_EQ(asked_keys, wanted);
 }
 
-TEST_F(ServerEvents, EnvironmentEventsOfAHostThatHasNoneCannotBeRegistered) {
+TEST_F(ServerEvents, EnvironmentEventsNeedTheUpcallOfTheHost) {
     Host host;
     EXPECT_EQ(listen(kEnvironment), PMIX_ERR_NOT_SUPPORTED);
     EXPECT_GE(listen(kCode), 0);
 }
 
-TEST_F(ServerEvents, AServersOwnEventBeyondTheNodeNeedsTheHost) {
+TEST_F(ServerEvents, AServerEventBeyondTheNodeNeedsTheHost) {
     covers("EVT-47");
     Host host;
     EXPECT_EQ(report(kCode, nullptr, PMIX_RANGE_GLOBAL), PMIX_ERR_NOT_SUPPORTED);
@@ -271,7 +271,7 @@ TEST_F(ServerEvents, AServersOwnEventBeyondTheNodeNeedsTheHost) {
     EXPECT_EQ(report(kCode, &elsewhere, PMIX_RANGE_GLOBAL), PMIX_SUCCESS) << "the host passed it down itself";
 }
 
-TEST_P(ServerEventsOfNodes, AServersOwnEventGoesUpWithoutWaitingForTheAnswer) {
+TEST_P(ServerEventsOfNodes, AServerEventReachesTheHostWithoutWaiting) {
     covers("EVT-50", "EVT-51");
     Host host([](pmix_server_module_t& module) { module.notify_event = on_notify; });
     start_job(host, 1);
@@ -282,7 +282,7 @@ TEST_P(ServerEventsOfNodes, AServersOwnEventGoesUpWithoutWaitingForTheAnswer) {
     EXPECT_EQ(notified[0].second, PMIX_RANGE_SESSION);
 }
 
-TEST_F(ServerEvents, WhatIsHeldIsBoundedAndWhatWasGivenUpIsCounted) {
+TEST_F(ServerEvents, CachedEventsAreBoundedAndDropsAreCounted) {
     Host host;
     const pmix_proc_t source = proc_of(host.start_job(1), 0);
     char key[] = "muster.events.dropped";
@@ -309,7 +309,7 @@ TEST_F(ServerEvents, WhatIsHeldIsBoundedAndWhatWasGivenUpIsCounted) {
     EXPECT_LT(count('S', kCode), 10000u);
 }
 
-TEST_F(ServerEvents, AClientIsToldThatItsServerHasGone) {
+TEST_F(ServerEvents, AClientIsNotifiedWhenItsServerEnds) {
     auto host = std::make_unique<Host>();
     const auto job = host->start_job(1);
     const std::string programs = std::string(INTEGRATION_CLIENT);
@@ -320,7 +320,7 @@ TEST_F(ServerEvents, AClientIsToldThatItsServerHasGone) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_P(ServerEventsOfNodes, SetsComeAndGoAtAnyTime) {
+TEST_P(ServerEventsOfNodes, SetsMayBeDefinedAndDeletedAtAnyTime) {
     covers("GRP-01", "GRP-02", "GRP-11");
     Host host;
     const auto job = start_job(host, 2);

@@ -52,7 +52,7 @@ bool knows(const Host::Job& job) {
     return true;
 }
 
-TEST(Connected, ManyAtOnceFindRoomForTheirDescriptors) {
+TEST(Connected, TheDescriptorTableGrowsForManyClients) {
     // The kernel takes 10 ms each time that it makes room once there are threads.
     if (!__libc_single_threaded) GTEST_SKIP() << "a sanitizer's thread is here";
     rlimit limit{};
@@ -63,7 +63,7 @@ TEST(Connected, ManyAtOnceFindRoomForTheirDescriptors) {
 
 // --- connecting and finalizing ---
 
-TEST(Connected, HoldsTheClientUntilTheHostAnswersAndGivesItsObject) {
+TEST(Connected, BlocksTheClientUntilTheHostAnswers) {
     covers("SRV-57", "SRV-31");
     Host host;
     host.hold("connected");
@@ -80,7 +80,7 @@ TEST(Connected, HoldsTheClientUntilTheHostAnswersAndGivesItsObject) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Connected, AModuleWithoutItLetsClientsIn) {
+TEST(Connected, IsOptional) {
     covers("SRV-58", "SRV-45");
     Host host([](pmix_server_module_t& module) { module.client_connected2 = nullptr; });
     const auto job = host.start_job(1);
@@ -105,7 +105,7 @@ TEST(Connected, ComesBeforeAnyOtherUpcallOfThatProcess) {
     EXPECT_EQ(all.back().name, "finalized");
 }
 
-TEST(Finalized, HoldsTheClientUntilTheHostAnswers) {
+TEST(Finalized, BlocksTheClientUntilTheHostAnswers) {
     covers("SRV-61");
     Host host;
     host.hold("finalized");
@@ -121,7 +121,7 @@ TEST(Finalized, HoldsTheClientUntilTheHostAnswers) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Finalized, IsNotCalledForAClientThatJustExits) {
+TEST(Finalized, IsNotCalledForAClientThatExitsWithoutFinalize) {
     covers("SRV-62");
     Host host;
     const auto job = host.start_job(2);
@@ -172,7 +172,7 @@ TEST(Clients, AreRefusedOnceDeregistered) {
     EXPECT_EQ(other.wait(), 0);
 }
 
-TEST(Nspace, TakesItsClientsAndDataWithIt) {
+TEST(Nspace, RemovesItsClientsAndDataWhenDeregistered) {
     covers("SRV-26", "SRV-27", "SRV-33");
     Host host;
     const auto job = host.start_job(1);
@@ -186,7 +186,7 @@ TEST(Nspace, TakesItsClientsAndDataWithIt) {
     EXPECT_TRUE(host.upcalls("connected").empty());
 }
 
-TEST(SetupFork, GivesWhatAClientNeedsToConnect) {
+TEST(SetupFork, SetsTheEnvironmentToConnect) {
     covers("SRV-34", "SRV-36");
     Host host;
     const auto job = host.start_job(1);
@@ -207,7 +207,7 @@ TEST(SetupFork, GivesWhatAClientNeedsToConnect) {
 
 // --- what clients know of their server and their job ---
 
-TEST(OwnServer, IsKnownToTheProcessItself) {
+TEST(OwnServer, IsKnownToTheClient) {
     Host host;
     const auto job = host.start_job(1);
     std::string server;
@@ -222,7 +222,7 @@ TEST(OwnServer, IsKnownToTheProcessItself) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Fence, WhoTakesNoPartWaitsForNobody) {
+TEST(Fence, ACallerThatIsNoParticipantDoesNotWait) {
     Host host;
     auto client = host.start(host.start_job(2), 1, {"fence_of_others", "0"});
     EXPECT_EQ(client.wait(), 0);
@@ -262,7 +262,7 @@ TEST(JobData, IsDerivedFromTheMaps) {
     EXPECT_EQ(all("hostname"), here + " " + here + " elsewhere1 elsewhere1");
 }
 
-TEST(JobData, IsNotKeptWhereTheHostSaysSo) {
+TEST(JobData, IsNotStoredOnRequestOfTheHost) {
     covers("SRV-08");
     Host host;
     const auto job = host.start_job(1, 0, [](void* list) {
@@ -273,7 +273,7 @@ TEST(JobData, IsNotKeptWhereTheHostSaysSo) {
     EXPECT_TRUE(knows(host.start_job(1)));
 }
 
-TEST(JobData, IsThereForTheHostByTheClientFunctionsToo) {
+TEST(JobData, IsAvailableToTheHostByClientFunctions) {
     covers("SRV-01");
     Host host;
     const auto job = host.start_job(3);
@@ -291,7 +291,7 @@ TEST(JobData, IsThereForTheHostByTheClientFunctionsToo) {
     free(nodes);
 }
 
-TEST(JobData, TopologyIsSharedWhereTheHostAsksForIt) {
+TEST(JobData, TopologyIsSharedOnRequestOfTheHost) {
     pmix_info_t share;
     memset(&share, 0, sizeof share);
     bool yes = true;
@@ -304,7 +304,7 @@ TEST(JobData, TopologyIsSharedWhereTheHostAsksForIt) {
 
 // --- abort ---
 
-TEST(Abort, ReachesTheHostAndBlocksUntilItAnswers) {
+TEST(Abort, BlocksUntilTheHostAnswers) {
     covers("SRV-63", "SRV-64");
     Host host;
     host.hold("abort");
@@ -328,7 +328,7 @@ TEST(Abort, ReachesTheHostAndBlocksUntilItAnswers) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Abort, NamesTheProcessesThatTheCallerNamed) {
+TEST(Abort, PassesTheListOfProcessesToTheHost) {
     covers("SRV-63");
     Host host;
     const auto job = host.start_job(3);
@@ -341,7 +341,7 @@ TEST(Abort, NamesTheProcessesThatTheCallerNamed) {
     EXPECT_TRUE(is(upcalls[0].procs[1], job, 2));
 }
 
-TEST(Abort, IsNotSupportedWhereTheHostHasNone) {
+TEST(Abort, IsNotSupportedWithoutTheUpcall) {
     covers("SRV-46");
     Host host([](pmix_server_module_t& module) { module.abort = nullptr; });
     const auto job = host.start_job(1);
@@ -353,7 +353,7 @@ TEST(Abort, IsNotSupportedWhereTheHostHasNone) {
 
 // --- fence ---
 
-TEST(Fence, OneUpcallWhenAllLocalOnesAreInWithTheDirectives) {
+TEST(Fence, CallsTheHostOnceWhenAllLocalParticipantsArrived) {
     covers("SRV-65", "SRV-23", "SRV-66");
     Host host;
     host.hold("fence");
@@ -380,7 +380,7 @@ TEST(Fence, OneUpcallWhenAllLocalOnesAreInWithTheDirectives) {
     EXPECT_EQ(second.wait(), 0);
 }
 
-TEST(Fence, DataThatTheHostSpoilsAfterItsCallbackHasArrived) {
+TEST(Fence, CopiesTheDataOfTheHostBeforeTheCallbackReturns) {
     covers("SRV-56", "SRV-72");
     // The host of these tests overwrites what it gave as soon as the callback has returned.
     Host host;
@@ -392,7 +392,7 @@ TEST(Fence, DataThatTheHostSpoilsAfterItsCallbackHasArrived) {
     EXPECT_EQ(host.upcalls("fence").size(), 1U);
 }
 
-TEST(Fence, NoDataFromTheHostIsNoError) {
+TEST(Fence, SucceedsWithoutDataOfTheHost) {
     covers("SRV-72");
     Host host;
     host.answer_fence(PMIX_SUCCESS, "");
@@ -401,7 +401,7 @@ TEST(Fence, NoDataFromTheHostIsNoError) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Fence, AnErrorOfTheHostIsTheCallersError) {
+TEST(Fence, ReturnsTheErrorOfTheHost) {
     covers("SRV-69");
     Host host;
     host.answer_fence(PMIX_ERR_NOT_SUPPORTED, "");
@@ -410,7 +410,7 @@ TEST(Fence, AnErrorOfTheHostIsTheCallersError) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Fence, GarbageFromTheHostHarmsNobody) {
+TEST(Fence, SurvivesMalformedDataOfTheHost) {
     Host host;
     std::string garbage(1000, '\0');
     for (size_t i = 0; i < garbage.size(); ++i)
@@ -425,7 +425,7 @@ TEST(Fence, GarbageFromTheHostHarmsNobody) {
     EXPECT_EQ(next.wait(), 0);
 }
 
-TEST(Fence, OfAPartDoesNotWaitForProcessesThatNeverConnect) {
+TEST(Fence, OfASubsetDoesNotWaitForOtherProcesses) {
     covers("SRV-59");
     Host host;
     const auto job = host.start_job(2);
@@ -435,7 +435,7 @@ TEST(Fence, OfAPartDoesNotWaitForProcessesThatNeverConnect) {
     EXPECT_EQ(client.wait(), 0) << "rank 1 was registered and never came";
 }
 
-TEST(Fence, OfAPartWaitsForClientsThatAreYetToBeRegistered) {
+TEST(Fence, OfASubsetWaitsForClientsNotYetRegistered) {
     covers("SRV-65");
     Host host;
     // Neither of the nodes' processes is told of: a host may, and may start each process before it registers
@@ -477,7 +477,7 @@ std::string posted_by(Process& poster, const Host::Job& job) {
     return blob.data();
 }
 
-TEST(Modex, IsAnsweredWhenTheProcessHasPostedItsData) {
+TEST(Modex, IsAnsweredWhenTheProcessCommits) {
     covers("SRV-37", "SRV-38");
     Host host;
     const auto job = host.start_job(1, 1);
@@ -499,7 +499,7 @@ TEST(Modex, IsAnsweredWhenTheProcessHasPostedItsData) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST(Modex, AsksTheHostOnceAndPassesTheDirectivesOn) {
+TEST(Modex, RequestsDataOnceWithTheDirectives) {
     covers("SRV-73", "SRV-39");
     Host host;
     const auto job = host.start_job(1, 1);
@@ -526,7 +526,7 @@ TEST(Modex, AsksTheHostOnceAndPassesTheDirectivesOn) {
     EXPECT_EQ(poster.wait(), 0);
 }
 
-TEST(Modex, AGetWithATimeLimitAsksAgainForWhatIsPostedLater) {
+TEST(Modex, RetriesUntilTheTimeoutForDataCommittedLater) {
     covers("SRV-39");
     Host host;
     const auto job = host.start_job(1, 1);
@@ -544,7 +544,7 @@ TEST(Modex, AGetWithATimeLimitAsksAgainForWhatIsPostedLater) {
     EXPECT_EQ(poster.wait(), 0);
 }
 
-TEST(Modex, AnErrorOfTheHostIsTheCallersError) {
+TEST(Modex, ReturnsTheErrorOfTheHost) {
     covers("SRV-74");
     Host host;
     const auto job = host.start_job(1, 1);

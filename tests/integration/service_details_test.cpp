@@ -65,7 +65,7 @@ pmix_status_t on_event(pmix_status_t code, const pmix_proc_t*, pmix_data_range_t
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-TEST_F(Details, AlertsOfMonitorsGoToTheProcessAndToOtherNodes) {
+TEST_F(Details, MonitorAlertsReachTheProcessAndOtherNodes) {
     const char* base = std::getenv("TMPDIR");
     std::string path = std::string(base == nullptr ? "/tmp" : base) + "/muster-watched-XXXXXX";
     const int file = mkstemp(path.data());
@@ -97,7 +97,7 @@ TEST_F(Details, AlertsOfMonitorsGoToTheProcessAndToOtherNodes) {
     unlink(path.c_str());
 }
 
-TEST_F(Details, AQueryRemembersFactsUntilItIsToRefreshThem) {
+TEST_F(Details, AQueryCachesResultsUntilARefresh) {
     Host host([](pmix_server_module_t& module) {
         module.query = [](pmix_proc_t*, pmix_query_t* queries, size_t, pmix_info_cbfunc_t done, void* data) {
             pmix_info_t info;
@@ -120,7 +120,7 @@ TEST_F(Details, AQueryRemembersFactsUntilItIsToRefreshThem) {
     EXPECT_EQ(told_.fact, 2U);
 }
 
-TEST_F(Details, AQuerySaysWhichAttributesEachLevelSupports) {
+TEST_F(Details, AQueryReturnsTheSupportedAttributesOfEachLevel) {
     Host host;
     // PRRTE names functions rather than upcalls, "NONE" and "N/A" where there is no attribute, and attributes
     // that only some version of the library knows; it does not start where one of them is refused.
@@ -147,7 +147,7 @@ TEST_F(Details, AQuerySaysWhichAttributesEachLevelSupports) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Details, AFabricOfTheHostIsRegisteredUpdatedAndGivenUp) {
+TEST_F(Details, AFabricOfTheHostIsRegisteredUpdatedAndDeregistered) {
     Host host([](pmix_server_module_t& module) {
         module.fabric = [](const pmix_proc_t*, pmix_fabric_operation_t operation,
                            const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t done,
@@ -228,7 +228,7 @@ void note_keys(const std::string& name, const pmix_info_t info[], size_t ninfo) 
     told->note(line);
 }
 
-TEST_F(Details, AllocationsSessionsAndBlocksReachTheHostWithWhoAsks) {
+TEST_F(Details, AllocationsSessionsAndBlocksReachTheHostWithTheRequester) {
     covers("SRV-49");
     Host host([](pmix_server_module_t& module) {
         module.allocate = [](const pmix_proc_t*, pmix_alloc_directive_t directive, const pmix_info_t info[],

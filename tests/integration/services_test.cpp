@@ -121,7 +121,7 @@ void with_directory(pmix_server_module_t& module) {
     module.unpublish = on_unpublish;
 }
 
-TEST_F(Services, PublishAndLookupCarryTheCallersUserAndGroup) {
+TEST_F(Services, PublishAndLookupPassTheUserAndGroupOfTheCaller) {
     covers("SRV-75", "SRV-80", "SRV-49");
     Host host(with_directory);
     const auto job = host.start_job(2);
@@ -138,7 +138,7 @@ TEST_F(Services, PublishAndLookupCarryTheCallersUserAndGroup) {
     EXPECT_EQ(seen_.count("unpublish all"), 1);
 }
 
-TEST_F(Services, ALookupSaysHowMuchWasFound) {
+TEST_F(Services, ALookupReportsPartialSuccess) {
     Host host(with_directory);
     const auto job = host.start_job(1);
     seen_.published["test.one"] = {"1", 0};
@@ -146,7 +146,7 @@ TEST_F(Services, ALookupSaysHowMuchWasFound) {
     EXPECT_EQ(ask(host, job, 0, {"lookup", "test.two"}), "LOOKUP NOT_FOUND -");
 }
 
-TEST_F(Services, AHostThatNeverAnswersIsGivenUpWhenTheTimeIsOver) {
+TEST_F(Services, ACallTimesOutWhenTheHostNeverAnswers) {
     Host host([](pmix_server_module_t& module) {
         module.lookup = [](const pmix_proc_t*, char**, const pmix_info_t info[], size_t ninfo,
                            pmix_lookup_cbfunc_t, void*) {
@@ -159,7 +159,7 @@ TEST_F(Services, AHostThatNeverAnswersIsGivenUpWhenTheTimeIsOver) {
     EXPECT_TRUE(seen_.has("lookup", PMIX_TIMEOUT));
 }
 
-TEST_F(Services, AMissingUpcallMakesTheCallReturnNotSupported) {
+TEST_F(Services, AMissingUpcallReturnsNotSupported) {
     covers("SRV-46");
     Host host;
     const auto job = host.start_job(1);
@@ -171,7 +171,7 @@ TEST_F(Services, AMissingUpcallMakesTheCallReturnNotSupported) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Services, SpawnTellsTheHostWhoAsksAndBringsTheNewJobsData) {
+TEST_F(Services, SpawnPassesTheRequesterAndReturnsTheDataOfTheNewJob) {
     covers("SRV-50");
     static Host* the_host = nullptr;
     static pmix_proc_t parent;
@@ -219,7 +219,7 @@ void with_connect(pmix_server_module_t& module) {
     };
 }
 
-TEST_F(Services, ConnectIsOneUpcallAndBringsTheOtherJobsData) {
+TEST_F(Services, ConnectCallsTheHostOnceAndReturnsTheDataOfTheOtherJobs) {
     Host host(with_connect);
     const auto one = host.start_job(2);
     const auto two = host.start_job(1);
@@ -237,7 +237,7 @@ TEST_F(Services, ConnectIsOneUpcallAndBringsTheOtherJobsData) {
     EXPECT_EQ(seen_.count("disconnect"), 1);
 }
 
-TEST_F(Services, WhatWasNotConnectedCannotBeDisconnected) {
+TEST_F(Services, DisconnectFailsWithoutConnect) {
     Host host(with_connect);
     const auto one = host.start_job(1);
     const auto two = host.start_job(1);
@@ -250,7 +250,7 @@ TEST_F(Services, WhatWasNotConnectedCannotBeDisconnected) {
     EXPECT_EQ(seen_.count("disconnect"), 0);
 }
 
-TEST_F(Services, ADeathBeforeConnectEndsItForTheOthers) {
+TEST_F(Services, ConnectFailsWhenAParticipantDies) {
     Host host(with_connect);
     const auto one = host.start_job(1);
     const auto two = host.start_job(1);
@@ -262,7 +262,7 @@ TEST_F(Services, ADeathBeforeConnectEndsItForTheOthers) {
     EXPECT_EQ(seen_.count("connect"), 0);
 }
 
-TEST_F(Services, AQueryIsAnsweredByLibraryAndHostTogether) {
+TEST_F(Services, AQueryMergesResultsOfLibraryAndHost) {
     Host host([](pmix_server_module_t& module) {
         module.query = [](pmix_proc_t*, pmix_query_t* queries, size_t, pmix_info_cbfunc_t done,
                           void* context) {
@@ -328,7 +328,7 @@ bool exists(const std::string& path) {
     return lstat(path.c_str(), &status) == 0;
 }
 
-TEST_F(Services, FilesAreRemovedWhenTheProcessHasEnded) {
+TEST_F(Services, RegisteredFilesAreRemovedWhenTheProcessEnds) {
     Scratch scratch;
     Host host;
     const auto job = host.start_job(1);
@@ -357,7 +357,7 @@ void on_alert(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t info
     done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
 }
 
-TEST_F(Services, MissingHeartbeatsRaiseAnEvent) {
+TEST_F(Services, MissingHeartbeatsGenerateAnEvent) {
     Host host;
     pmix_status_t code = PMIX_MONITOR_HEARTBEAT_ALERT;
     ASSERT_GE(PMIx_Register_event_handler(&code, 1, nullptr, 0, on_alert, nullptr, nullptr), 0);
@@ -373,7 +373,7 @@ TEST_F(Services, MissingHeartbeatsRaiseAnEvent) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Services, WhatSetupApplicationGathersReachesTheProcesses) {
+TEST_F(Services, DataOfSetupApplicationReachesTheProcesses) {
     covers("SRV-40", "SRV-42", "SRV-43");
     setenv("PMIX_MCA_server_base_forward_environment", "TEST_FORWARD_*", 1);
     setenv("TEST_FORWARD_ONE", "first", 1);
@@ -421,7 +421,7 @@ TEST_F(Services, WhatSetupApplicationGathersReachesTheProcesses) {
     unsetenv("TEST_FORWARD_ONE");
 }
 
-TEST_F(Services, AHostCallsClientFunctionsWhichLeadToItsOwnUpcalls) {
+TEST_F(Services, AHostMayCallClientFunctionsThatReachItsOwnUpcalls) {
     covers("SRV-01");
     Host host(with_directory);
     pmix_info_t info{};

@@ -95,7 +95,7 @@ class JobSetup : public testing::Test {
     }
 };
 
-TEST_F(JobSetup, PortsKeyAndVariablesReachTheRanks) {
+TEST_F(JobSetup, PortsKeysAndVariablesReachTheRanks) {
     covers("SRV-36", "SRV-40", "SRV-43");
     Host host;
     const auto job = host.start_job(2);
@@ -111,7 +111,7 @@ TEST_F(JobSetup, PortsKeyAndVariablesReachTheRanks) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(JobSetup, AJobThatHasNoNameYetGetsVariablesAndNoNetwork) {
+TEST_F(JobSetup, AJobWithoutANamespaceGetsVariablesOnly) {
     Host host;
     Gathered gathered, refused;
     std::vector<pmix_info_t> variables(1);
@@ -129,7 +129,7 @@ TEST_F(JobSetup, AJobThatHasNoNameYetGetsVariablesAndNoNetwork) {
     EXPECT_EQ(setup_application("", directives("tcp", false), refused), PMIX_ERR_BAD_PARAM);
 }
 
-TEST_F(JobSetup, PortsAreFreeAgainWhenTheJobIsDeregistered) {
+TEST_F(JobSetup, PortsAreReleasedWhenTheJobIsDeregistered) {
     Host host;
     const auto first = host.start_job(2);
     const auto second = host.start_job(2);
@@ -142,7 +142,7 @@ TEST_F(JobSetup, PortsAreFreeAgainWhenTheJobIsDeregistered) {
     EXPECT_EQ(setup_application(third.nspace, directives("tcp", false), later), PMIX_SUCCESS);
 }
 
-TEST_F(JobSetup, ARequiredRequestThatNobodyAnswersIsRefused) {
+TEST_F(JobSetup, ARequiredRequestThatNoComponentSupportsIsRefused) {
     Host host;
     const auto job = host.start_job(2);
     Gathered passed_over, refused, unknown;
@@ -154,7 +154,7 @@ TEST_F(JobSetup, ARequiredRequestThatNobodyAnswersIsRefused) {
     EXPECT_EQ(setup_application(job.nspace, std::move(strange), unknown), PMIX_ERR_NOT_SUPPORTED);
 }
 
-TEST_F(JobSetup, DataThatComesBeforeTheJobIsRegisteredIsKeptForIt) {
+TEST_F(JobSetup, DataIsCachedUntilTheJobIsRegistered) {
     Host host;
     const auto first = host.start_job(2);
     Gathered gathered;
@@ -171,7 +171,7 @@ TEST_F(JobSetup, DataThatComesBeforeTheJobIsRegisteredIsKeptForIt) {
     client.wait();
 }
 
-TEST_F(JobSetup, AnInventoryIsTakenInByAnotherServer) {
+TEST_F(JobSetup, AnotherServerStoresADeliveredInventory) {
     Host host;
     Gathered inventory;
     ASSERT_EQ(inventory.wait(PMIx_server_collect_inventory(
@@ -212,7 +212,7 @@ TEST_F(JobSetup, AnInventoryIsTakenInByAnotherServer) {
     PMIx_Info_destruct(&info);
 }
 
-TEST_F(JobSetup, AFabricThatTheHostDoesNotKnowIsDescribedByTheNetwork) {
+TEST_F(JobSetup, AFabricUnknownToTheHostIsDescribedByTheNetworkComponent) {
     Host host;
     const auto job = host.start_job(1);
     Process client = host.start_program(job, 0, SERVICES_CLIENT, {"fabric", "lo"});

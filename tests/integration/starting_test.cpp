@@ -41,7 +41,7 @@ struct Interpreter {
     std::atomic<int> stuck{0};
 } interpreter;
 
-TEST(Starting, AHostMayHoldWhatAnUpcallWaitsFor) {
+TEST(Starting, AHostMayHoldTheLockThatAnUpcallNeeds) {
     covers("SRV-28", "SRV-34");
     interpreter.waits = false;
     interpreter.stuck = 0;
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Starting, ConnectsAtOnce,
                              }
                          });
 
-TEST(Starting, SeesWhatTheHostHasAskedForBefore) {
+TEST(Starting, SetupForkSeesPendingLocalSupport) {
     covers("SRV-34");
     Host host;
     const auto job = host.start_job(2);
@@ -150,7 +150,7 @@ TEST(Starting, SeesWhatTheHostHasAskedForBefore) {
         PMIx_Info_destruct(&info);
 }
 
-TEST(Starting, AnyThreadMayAskWhileJobsComeAndGo) {
+TEST(Starting, SetupForkMayRunOnAnyThreadWhileJobsChange) {
     covers("SRV-34");
     Host host;
     const auto job = host.start_job(8);

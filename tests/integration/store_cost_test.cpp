@@ -61,7 +61,7 @@ TEST_F(StoreCost, InitIsOneRoundTrip) {
     run_two("init");
 }
 
-TEST_F(StoreCost, AGetCallsNoKernelAndAllocatesItsValueAlone) {
+TEST_F(StoreCost, AGetMakesNoSystemCallAndAllocatesOnlyItsValue) {
     run_two("gets");
 }
 
@@ -88,7 +88,7 @@ std::vector<std::string> files_said(const std::string& said) {
     return files;
 }
 
-TEST_F(StoreCost, AProcessOpensNoFileOfAComponentThatItDoesNotUse) {
+TEST_F(StoreCost, AProcessOpensOnlyTheComponentsThatItUses) {
     for (const std::string& said : run_two("files"))
         EXPECT_EQ(files_said(said),
                   files_of({"ptl_usock", "gds_hash", "gds_shmem", "bfrops_v41", "psec_native"}));
@@ -97,7 +97,7 @@ TEST_F(StoreCost, AProcessOpensNoFileOfAComponentThatItDoesNotUse) {
                   files_of({"ptl_tcp", "gds_hash", "gds_shmem", "bfrops_v41", "psec_native"}));
 }
 
-TEST_F(StoreCost, ItsOwnMemoryDoesNotGrowWithTheJob) {
+TEST_F(StoreCost, MemoryOfAClientDoesNotGrowWithTheJob) {
     std::vector<long> used;
     for (const uint32_t elsewhere : {2U, 20000U}) {
         const auto job = host.start_job(2, elsewhere);
@@ -111,7 +111,7 @@ TEST_F(StoreCost, ItsOwnMemoryDoesNotGrowWithTheJob) {
     EXPECT_LT(used[1] - used[0], 16 * 1024) << used[0] << " and " << used[1];
 }
 
-TEST_F(StoreCost, WhatAFenceBringsFromElsewhereIsThereForAll) {
+TEST_F(StoreCost, RemoteDataOfAFenceIsSharedByAllLocalClients) {
     const auto job = host.start_job(2, 1);
     // As the server of the other node would contribute it.
     Packer values = packer(), object = packer(), body = packer(), envelope = packer(), all = packer();
@@ -137,7 +137,7 @@ TEST_F(StoreCost, WhatAFenceBringsFromElsewhereIsThereForAll) {
     EXPECT_TRUE(host.upcalls("modex").empty());
 }
 
-TEST_F(StoreCost, WhatOneProcessHasAskedForIsThereForAll) {
+TEST_F(StoreCost, DataFetchedForOneClientIsSharedByAll) {
     const auto job = host.start_job(2, 1);
     Packer values = packer();
     values.kval("cost.far", *muster::Value::from("from afar"));
@@ -159,7 +159,7 @@ TEST_F(StoreCost, WhatOneProcessHasAskedForIsThereForAll) {
 }
 
 /// Who is sent its job data is sent what all are, from where it stands once.
-TEST_F(StoreCost, AServerKeepsJobDataOnceForAllWhoAreSentThem) {
+TEST_F(StoreCost, AServerKeepsOnePackedCopyOfJobData) {
     constexpr pmix_rank_t kPeers = 32;
     constexpr size_t kMuch = size_t{2} << 20;
     const auto job = host.start_job(kPeers, 0, [](void* list) {

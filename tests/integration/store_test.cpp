@@ -64,13 +64,13 @@ TEST_F(StoreTest, ByDefaultDataAreMapped) {
     expect_life(host, host.start_job(2), "100", "mapped");
 }
 
-TEST_F(StoreTest, BothMayChooseToSendData) {
+TEST_F(StoreTest, DataAreSentWhenBothUseHash) {
     choose("hash");
     Host host;
     expect_life(host, host.start_job(2), "100", "sent");
 }
 
-TEST_F(StoreTest, AServerThatIsToShareNothingSendsData) {
+TEST_F(StoreTest, AServerWithSharingDisabledSendsData) {
     limit("0");
     Host host;
     expect_life(host, host.start_job(2), "100", "sent");
@@ -110,7 +110,7 @@ bool well_apart(const std::function<void()>& body) {
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-TEST_F(StoreTest, AServerThatGetsNoMemoryToShareSendsData) {
+TEST_F(StoreTest, AServerWithoutMemfdCreateSendsData) {
     EXPECT_TRUE(well_apart([] {
         // As a container does that does not let programs have memfd_create.
         sock_filter program[] = {
@@ -148,7 +148,7 @@ void let_memory_end(uint32_t from) {
     EXPECT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
 }
 
-TEST_F(StoreTest, WithoutSpaceInMemoryDataAreSent) {
+TEST_F(StoreTest, DataAreSentWhenMemoryIsExhausted) {
     EXPECT_TRUE(well_apart([] {
         let_memory_end(0);
         Host host;
@@ -156,7 +156,7 @@ TEST_F(StoreTest, WithoutSpaceInMemoryDataAreSent) {
     }));
 }
 
-TEST_F(StoreTest, WhenSpaceInMemoryEndsLaterTheRestIsAskedFor) {
+TEST_F(StoreTest, DataAreRequestedWhenMemoryIsExhaustedLater) {
     EXPECT_TRUE(well_apart([] {
         let_memory_end(1);
         Host host;
@@ -166,7 +166,7 @@ TEST_F(StoreTest, WhenSpaceInMemoryEndsLaterTheRestIsAskedFor) {
     }));
 }
 
-TEST_F(StoreTest, ClientsWithoutADescriptorLeftDoWithLessOrSayWhatTheyLack) {
+TEST_F(StoreTest, ClientsWithoutDescriptorsFallBackOrNameTheShortage) {
     Host host;
     setenv("PMIX_MCA_client_base_verbose", "2", 1);
     size_t lived = 0, with_less = 0;  // the latter where the descriptor of the barrier is the one too many
@@ -194,7 +194,7 @@ TEST_F(StoreTest, ClientsWithoutADescriptorLeftDoWithLessOrSayWhatTheyLack) {
     RecordProperty("with_less", std::to_string(with_less));  // how the library was built decides
 }
 
-TEST_F(StoreTest, AClientWithoutRoomToMapIsSentItsData) {
+TEST_F(StoreTest, AClientWithoutAddressSpaceIsSentItsData) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a sanitizer needs more address space";
 #endif
@@ -214,7 +214,7 @@ TEST_F(StoreTest, AClientWithoutRoomToMapIsSentItsData) {
     EXPECT_NE(said.find("asking for job data"), std::string::npos) << said;
 }
 
-TEST_F(StoreTest, AServerWhoseFilesMayNotBeLargeMakesItSmaller) {
+TEST_F(StoreTest, AServerWithAFileSizeLimitUsesASmallerSegment) {
     for (const rlim_t bytes : {1 << 20, 1 << 10}) {
         EXPECT_TRUE(well_apart([bytes] {
             const rlimit files = {bytes, bytes};
@@ -225,7 +225,7 @@ TEST_F(StoreTest, AServerWhoseFilesMayNotBeLargeMakesItSmaller) {
     }
 }
 
-TEST_F(StoreTest, AJobAfterAJobIsMappedAnew) {
+TEST_F(StoreTest, EachOfSeveralJobsIsMapped) {
     Host host;
     for (int i = 0; i < 3; ++i) {
         const auto job = host.start_job(1);
@@ -234,7 +234,7 @@ TEST_F(StoreTest, AJobAfterAJobIsMappedAnew) {
     }
 }
 
-TEST_F(StoreTest, WithoutALocalSocketDataAreSent) {
+TEST_F(StoreTest, DataAreSentOverTcp) {
     Host host;
     const auto job = host.start_job(2);
     setenv("PMIX_MCA_ptl", "tcp", 1);
@@ -260,7 +260,7 @@ TEST_F(StoreTest, AClientOfAnotherLayoutIsSentItsData) {
     expect_life(host, host.start_job(2), "100", "sent", {"PMIX_MUSTER_STORE=muster-shmem-999"});
 }
 
-TEST_F(StoreTest, JobDataWithoutRoomAreSent) {
+TEST_F(StoreTest, JobDataBeyondTheSegmentLimitAreSent) {
     limit("64k");
     Host host;
     const auto job = host.start_job(2, 0, [](void* list) {
@@ -270,13 +270,13 @@ TEST_F(StoreTest, JobDataWithoutRoomAreSent) {
     expect_life(host, job, "100", "sent");
 }
 
-TEST_F(StoreTest, PostedDataWithoutRoomAreAskedFor) {
+TEST_F(StoreTest, PostedDataBeyondTheSegmentLimitAreRequested) {
     limit("256k");
     Host host;
     expect_life(host, host.start_job(3), "60000", "mapped");
 }
 
-TEST_F(StoreTest, ReadersThatAreKilledStopNobody) {
+TEST_F(StoreTest, AKilledReaderDoesNotBlockOthers) {
     Host host;
     const auto job = host.start_job(6);
     std::vector<Process> readers;
@@ -301,7 +301,7 @@ TEST_F(StoreTest, ReadersThatAreKilledStopNobody) {
     EXPECT_EQ(other.wait(), 128 + SIGKILL) << "it went on until it was killed";
 }
 
-TEST_F(StoreTest, AReaderOfAJobThatGoesAwayReadsOn) {
+TEST_F(StoreTest, AReaderKeepsItsMappingWhenTheJobIsDeregistered) {
     const auto folder = std::filesystem::temp_directory_path() / ("store_away." + std::to_string(getpid()));
     std::filesystem::create_directory(folder);
     const std::string file = (folder / "said").string();
@@ -321,7 +321,7 @@ TEST_F(StoreTest, AReaderOfAJobThatGoesAwayReadsOn) {
     std::filesystem::remove_all(folder);
 }
 
-TEST_F(StoreTest, AServerThatIsKilledLeavesReadersWhatTheyHaveAndNothingElse) {
+TEST_F(StoreTest, ReadersKeepTheirMappingWhenTheServerIsKilled) {
     const auto folder = std::filesystem::temp_directory_path() / ("store_test." + std::to_string(getpid()));
     std::filesystem::create_directory(folder);
     const std::string file = (folder / "said").string();

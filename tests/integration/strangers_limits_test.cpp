@@ -123,7 +123,7 @@ TEST_F(Strangers, HaveABoundedNumberOfTools) {
     EXPECT_EQ(as(kOther, [&] { return tool(environment, 0).second == PMIX_SUCCESS ? 0 : 1; }), 0);
 }
 
-TEST_F(Strangers, OfThreeUsersWhoWaitEachIsAskedFor) {
+TEST_F(Strangers, RequestsOfThreeWaitingUsersReachTheHostSeparately) {
     Host host;
     constexpr uid_t kThird = 12347;
     const uid_t users[] = {kStranger, kOther, kThird};
@@ -154,7 +154,7 @@ TEST_F(Strangers, OfThreeUsersWhoWaitEachIsAskedFor) {
     EXPECT_EQ(asked_for, std::set<int>(std::begin(users), std::end(users)));
 }
 
-TEST_F(Strangers, AreToldOfNoJobsOfOthers) {
+TEST_F(Strangers, SeeNoJobsOfOtherUsers) {
     // What the server says itself, where the host answers no queries.
     Host host([](pmix_server_module_t& module) { module.query = nullptr; });
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
@@ -173,7 +173,7 @@ TEST_F(Strangers, AreToldOfNoJobsOfOthers) {
         EXPECT_NE(root.job_names().find(job->nspace), std::string::npos) << "root is not told of all";
 }
 
-TEST_F(Strangers, LearnNothingOfOthersByAQuery) {
+TEST_F(Strangers, CannotQueryOtherUsers) {
     Host host([](pmix_server_module_t& module) { module.query = nullptr; });
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto environment = host.environment(theirs, 0);
@@ -196,7 +196,7 @@ TEST_F(Strangers, LearnNothingOfOthersByAQuery) {
               0);
 }
 
-TEST_F(Strangers, NeitherHearOthersNorSpeakToThem) {
+TEST_F(Strangers, CannotForwardInputAndOutputOfOtherUsers) {
     Host host([](pmix_server_module_t& module) {
         module.iof_pull = [](const pmix_proc_t*, size_t, const pmix_info_t*, size_t, pmix_iof_channel_t,
                              pmix_op_cbfunc_t, void*) -> pmix_status_t { return PMIX_OPERATION_SUCCEEDED; };
@@ -230,7 +230,7 @@ TEST_F(Strangers, NeitherHearOthersNorSpeakToThem) {
               0);
 }
 
-TEST_F(Strangers, PutNobodyElseIntoAGroup) {
+TEST_F(Strangers, CannotAddProcessesOfOtherUsersToAGroup) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);

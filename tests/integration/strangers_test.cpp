@@ -32,7 +32,7 @@ pmix_info_t external_progress() {
     return info;
 }
 
-TEST_F(Strangers, OneThatHangsUpBeforeTheKernelIsAskedIsNotBelieved) {
+TEST_F(Strangers, AreRefusedWhenTheyDisconnectBeforeTheKernelIsAsked) {
     covers("SRV-30");
     // Driven by hand: the server looks only when the other has gone again.
     Host host({}, {external_progress()});
@@ -73,7 +73,7 @@ bool well_without_sock_diag(const std::function<void()>& body) {
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-TEST(TcpWithoutSockDiag, BothEndsSayWhatWouldProveSomething) {
+TEST(TcpWithoutSockDiag, BothPeersNameTheMissingProofOfIdentity) {
     EXPECT_TRUE(well_without_sock_diag([] {
         setenv("PMIX_MCA_ptl_base_verbose", "1", 1);
         setenv("PMIX_MCA_client_base_verbose", "1", 1);
@@ -107,7 +107,7 @@ TEST(TcpWithoutSockDiag, BothEndsSayWhatWouldProveSomething) {
     }));
 }
 
-TEST_F(Strangers, DoNotReadWhatIsAnotherUsers) {
+TEST_F(Strangers, CannotReadDataOfOtherUsers) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto environment = host.environment(theirs, 0);
@@ -135,7 +135,7 @@ TEST_F(Strangers, DoNotReadWhatIsAnotherUsers) {
               0);
 }
 
-TEST_F(Strangers, AreNotGivenWhatTheHostGaveToOthers) {
+TEST_F(Strangers, GetNoCachedDataOfOtherUsers) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther), roots = host.start_job(1);
     const auto environment_of = [&](const Host::Job& job) { return host.environment(job, 0); };
@@ -180,7 +180,7 @@ TEST_F(Strangers, AreNotGivenWhatTheHostGaveToOthers) {
     EXPECT_EQ(host.upcalls("modex").size(), 3U);
 }
 
-TEST_F(Strangers, OfTwoUsersWhoAskAtOnceEachGetsAnAnswerOfItsOwn) {
+TEST_F(Strangers, ConcurrentRequestsOfTwoUsersAreAnsweredSeparately) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
@@ -212,7 +212,7 @@ TEST_F(Strangers, OfTwoUsersWhoAskAtOnceEachGetsAnAnswerOfItsOwn) {
     EXPECT_EQ(asked[1].status, static_cast<int>(kOther));
 }
 
-TEST_F(Strangers, RaiseNoEventsInProcessesOfOthers) {
+TEST_F(Strangers, CannotNotifyProcessesOfOtherUsers) {
     constexpr pmix_status_t kCode = PMIX_ERR_PROC_ABORTED;
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther), roots = host.start_job(1);
@@ -251,7 +251,7 @@ TEST_F(Strangers, RaiseNoEventsInProcessesOfOthers) {
     EXPECT_EQ(listener.status(), 0);
 }
 
-TEST_F(Strangers, AreNotToldOfSetsAndGroupsOfOthers) {
+TEST_F(Strangers, SeeNoSetsAndGroupsOfOtherUsers) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
@@ -314,7 +314,7 @@ TEST_F(Strangers, AreNotToldOfSetsAndGroupsOfOthers) {
         close(fd);
 }
 
-TEST_F(Strangers, ChangeNoGroupsOfOthers) {
+TEST_F(Strangers, CannotChangeGroupsOfOtherUsers) {
     Host host;
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto their_environment = host.environment(theirs, 0), environment = host.environment(others, 0);
@@ -361,7 +361,7 @@ TEST_F(Strangers, ChangeNoGroupsOfOthers) {
         close(fd);
 }
 
-TEST_F(Strangers, HaveOnlyRemovedWhatTheyCouldRemoveThemselves) {
+TEST_F(Strangers, CleanupRemovesOnlyFilesThatTheUserMayRemove) {
     char scratch[] = "/tmp/strangers-XXXXXX";  // below TMPDIR others may reach nothing
     ASSERT_NE(mkdtemp(scratch), nullptr);
     const std::string top(scratch), theirs = top + "/theirs", roots = top + "/roots";
@@ -398,7 +398,7 @@ TEST_F(Strangers, HaveOnlyRemovedWhatTheyCouldRemoveThemselves) {
     std::filesystem::remove_all(top);
 }
 
-TEST_F(Strangers, DoNotLogInTheNameOfOthers) {
+TEST_F(Strangers, CannotLogAsOtherUsers) {
     Host host;
     const auto job = job_of(host, kStranger), others = job_of(host, kOther);
     const auto environment = host.environment(job, 0);

@@ -4,9 +4,8 @@
 
 #include <gtest/gtest.h>
 #include <pmix.h>
+#include <pmix/muster.h>
 #include <unistd.h>
-
-#include "core/query/waits.hpp"
 
 namespace integration {
 
@@ -14,7 +13,7 @@ namespace integration {
 inline size_t requests_waiting() {
     pmix_query_t query;
     PMIX_QUERY_CONSTRUCT(&query);
-    PMIx_Argv_append_nosize(&query.keys, muster::kWaitsKey);
+    PMIx_Argv_append_nosize(&query.keys, MUSTER_WAITS);
     pmix_info_t* found = nullptr;
     size_t n = 0, count = 0;
     EXPECT_EQ(PMIx_Query_info(&query, 1, &found, &n), PMIX_SUCCESS);

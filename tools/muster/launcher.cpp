@@ -18,10 +18,10 @@
 #include <cstring>
 #include <utility>
 
+#include "tools/muster/host/node.hpp"
 #include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/jobs/words.hpp"
 #include "tools/muster/nodes/environment.hpp"
-#include "tools/muster/nodes/node.hpp"
 #include "tools/muster/nodes/process.hpp"
 #include "tools/muster/services/forwards.hpp"
 

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "tools/muster/base/loop.hpp"
+#include "tools/muster/base/report.hpp"
 #include "tools/muster/command_line/options.hpp"
 #include "tools/muster/exchange/link.hpp"
-#include "tools/muster/initiator.hpp"
+#include "tools/muster/host/initiator.hpp"
 #include "tools/muster/jobs/input.hpp"
 #include "tools/muster/jobs/job_table.hpp"
 #include "tools/muster/jobs/output.hpp"
-#include "tools/muster/loop.hpp"
-#include "tools/muster/report.hpp"
 #include "tools/muster/services/service.hpp"
 
 namespace muster::launcher {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "tools/muster/command_line/tool_commands.hpp"
+#include "tools/muster/host/node.hpp"
 #include "tools/muster/launcher.hpp"
-#include "tools/muster/nodes/node.hpp"
 #include "tools/muster/nodes/process.hpp"
 #include "tools/session/standard_descriptors.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <pmix/sdk/component.hpp>
 
-#include "framework/own_component.hpp"
+#include "framework/base/own_component.hpp"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include "components/pnet/tcp/interfaces.hpp"
 #include "components/pnet/tcp/ports.hpp"
 #include "framework/base/info.hpp"
+#include "framework/base/own_component.hpp"
 #include "framework/base/value_bytes.hpp"
-#include "framework/own_component.hpp"
 
 extern char** environ;
 

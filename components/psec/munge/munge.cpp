@@ -14,7 +14,7 @@
 #include <pmix/sdk/component.hpp>
 #include <string>
 
-#include "framework/own_component.hpp"
+#include "framework/base/own_component.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // psec/none: no credential, and no check. Its negative priority keeps it out unless it is asked for by name.
 #include <pmix/sdk/component.hpp>
 
-#include "framework/own_component.hpp"
+#include "framework/base/own_component.hpp"
 
 namespace {
 

@@ -36,7 +36,7 @@ class IofLimits : public ::testing::Test {
     Host::Job job_, other_;
 };
 
-TEST_F(IofLimits, NothingIsLostAndNothingComesTwice) {
+TEST_F(IofLimits, NothingIsLostOrDuplicated) {
     // Long form: MUSTER_IOF_BYTES=1073741824 (tests/README.md).
     const char* asked = std::getenv("MUSTER_IOF_BYTES");
     const size_t total = asked != nullptr ? std::strtoull(asked, nullptr, 10) : size_t{16} << 20;
@@ -85,7 +85,7 @@ TEST_F(IofLimits, ASlowReaderSlowsTheWriter) {
     EXPECT_EQ(client.line().rfind("SUM 0 2 " + std::to_string(200 * block.size()) + " ", 0), 0u);
 }
 
-TEST_F(IofLimits, AReaderWithACacheLosesWhatItSaid) {
+TEST_F(IofLimits, AFullCacheDropsTheRequestedEnd) {
     covers("IOF-20", "IOF-21", "IOF-22", "TLO-26");
     for (const std::string way : {"oldest", "newest"}) {
         auto client = pull({"sum", "stall", "cache=100000", way});
@@ -121,7 +121,7 @@ size_t dropped() {
     return found;
 }
 
-TEST_F(IofLimits, InputThatTheHostDoesNotTakeIsDroppedAsAsked) {
+TEST_F(IofLimits, InputThatTheHostRefusesIsDroppedAsRequested) {
     covers("TLO-37");
     constexpr size_t kBlock = size_t{100} << 10;
     constexpr size_t kBlocks = 20;
@@ -202,7 +202,7 @@ long growth_of_spawner(IofUpcalls& upcalls, Host& host, const Host::Job& job, in
     return std::strtol(line.c_str() + 5, nullptr, 10);
 }
 
-TEST(IofSpawner, JobsThatAreOverCountNoMore) {
+TEST(IofSpawner, FinishedJobsAreNotCounted) {
     IofUpcalls upcalls;
     setenv("PMIX_MCA_pmix_iof_max_registrations", "2", 1);
     Host host(IofUpcalls::into);

@@ -51,7 +51,7 @@ class Iof : public ::testing::Test {
     Host::Job job_, other_;
 };
 
-TEST_F(Iof, AClientGetsWhatItAskedForAndNoMore) {
+TEST_F(Iof, AClientGetsOnlyTheOutputThatItPulled) {
     covers("IOF-01", "IOF-02", "TLO-19", "TLO-24");
     auto client = pull("1", "o");
     EXPECT_EQ(deliver(other_, 0, kOut, "not this rank\n"), PMIX_OPERATION_SUCCEEDED);
@@ -76,7 +76,7 @@ TEST_F(Iof, AClientGetsWhatItAskedForAndNoMore) {
     EXPECT_EQ(upcalls_->pulls()[1].rank, 1u);
 }
 
-TEST_F(Iof, WildcardRankAndAllChannels) {
+TEST_F(Iof, PullsAllChannelsOfAWildcardRank) {
     covers("TLO-28");
     auto client = pull("*", "all");
     deliver(other_, 0, kOut, "a");
@@ -89,7 +89,7 @@ TEST_F(Iof, WildcardRankAndAllChannels) {
     end(client);
 }
 
-TEST_F(Iof, AHostThatCannotForwardThisJobRefuses) {
+TEST_F(Iof, AHostMayRefuseToForwardAJob) {
     covers("IOF-03");
     upcalls_->answer = PMIX_ERR_NOT_FOUND;
     auto client = pull("*", "oe", {}, "pull", "PULLED NOT_FOUND");
@@ -100,7 +100,7 @@ TEST_F(Iof, AHostThatCannotForwardThisJobRefuses) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, AHostThatAnswersLater) {
+TEST_F(Iof, AHostMayAnswerLater) {
     upcalls_->answer = PMIX_SUCCESS;
     auto client = pull("*", "o");
     deliver(other_, 0, kOut, "a");
@@ -108,7 +108,7 @@ TEST_F(Iof, AHostThatAnswersLater) {
     end(client);
 }
 
-TEST_F(Iof, WhatMakesNoSenseIsRefusedWithoutAskingTheHost) {
+TEST_F(Iof, InvalidPullsAreRefusedWithoutAskingTheHost) {
     covers("TLO-25");
     pull("*", "i", {}, "pull", "PULLED NOT_SUPPORTED").signal(SIGKILL);
     pull("*", "oi", {}, "pull", "PULLED NOT_SUPPORTED").signal(SIGKILL);
@@ -119,7 +119,7 @@ TEST_F(Iof, WhatMakesNoSenseIsRefusedWithoutAskingTheHost) {
     EXPECT_TRUE(upcalls_->pulls().empty());
 }
 
-TEST_F(Iof, TheEndOfAChannelIsToldOnce) {
+TEST_F(Iof, TheEndOfAChannelIsReportedOnce) {
     covers("IOF-26");
     auto client = pull("*", "oe");
     deliver(other_, 0, kOut, "a");
@@ -134,7 +134,7 @@ TEST_F(Iof, TheEndOfAChannelIsToldOnce) {
     end(client);
 }
 
-TEST_F(Iof, WhatCameBeforeAnybodyAskedIsKept) {
+TEST_F(Iof, OutputBeforeTheFirstPullIsCached) {
     covers("IOF-02", "TLO-20");
     deliver(other_, 0, kOut, "early 1\n");
     deliver(other_, 1, kErr, "other\n");
@@ -153,7 +153,7 @@ TEST_F(Iof, WhatCameBeforeAnybodyAskedIsKept) {
     end(second);
 }
 
-TEST_F(Iof, BytesAreCollectedUpToASizeAndFlushedAtTheEnd) {
+TEST_F(Iof, OutputIsBufferedUpToASizeAndFlushedAtTheEnd) {
     covers("IOF-23", "TLO-27");
     auto client = pull("*", "o", {"bsize=10"});
     for (const char* text : {"aaaa", "bbbb", "cccc", "dddd"})
@@ -168,7 +168,7 @@ TEST_F(Iof, BytesAreCollectedUpToASizeAndFlushedAtTheEnd) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, BytesAreNotHeldLongerThanAsked) {
+TEST_F(Iof, OutputIsFlushedAfterTheBufferingTime) {
     covers("IOF-24");
     auto client = pull("*", "o", {"bsize=1000", "btime=1"});
     deliver(other_, 0, kOut, "aa");
@@ -177,7 +177,7 @@ TEST_F(Iof, BytesAreNotHeldLongerThanAsked) {
     end(client);
 }
 
-TEST_F(Iof, NothingComesAfterDeregistration) {
+TEST_F(Iof, NothingIsDeliveredAfterDeregistration) {
     covers("TLO-30", "TLO-31");
     auto client = pull("*", "o", {"bsize=1000"});
     deliver(other_, 0, kOut, "held");
@@ -191,7 +191,7 @@ TEST_F(Iof, NothingComesAfterDeregistration) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, TheClientMarksLines) {
+TEST_F(Iof, TheClientTagsLines) {
     covers("IOF-06", "IOF-27", "IOF-29", "TLO-22", "TLO-23");
     auto client = pull("*", "oe", {"tag"});
     deliver(other_, 0, kOut, "begin");
@@ -209,7 +209,7 @@ TEST_F(Iof, TheClientMarksLines) {
     end(ranks);
 }
 
-TEST_F(Iof, WithoutAFunctionOutputGoesToStdout) {
+TEST_F(Iof, OutputWithoutACallbackGoesToStdout) {
     covers("TLO-28");
     auto client = pull("*", "oe", {"merge"}, "show");
     deliver(other_, 0, kOut, "one ");
@@ -236,7 +236,7 @@ TEST_F(Iof, RawOutputIsNotAssembled) {
     end(client);
 }
 
-TEST_F(Iof, FilesAndNothingElse) {
+TEST_F(Iof, OutputMayGoToFilesOnly) {
     covers("IOF-31", "IOF-34", "TOOL-57");
     char folder[] = "/tmp/muster-iof-XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
@@ -260,14 +260,14 @@ TEST_F(Iof, AFileThatCannotBeWrittenIsAnEvent) {
     end(client);
 }
 
-TEST_F(Iof, ThePayloadIsTheCallbacksToTake) {
+TEST_F(Iof, TheCallbackMayTakeThePayload) {
     auto client = pull("*", "o", {"take"});
     deliver(other_, 0, kOut, "mine");
     EXPECT_EQ(client.line(), "GOT 1 2 0 [mine]");
     end(client);
 }
 
-TEST_F(Iof, RedirectedOutputIsShownAgainWhenTheReaderHasGone) {
+TEST_F(Iof, RedirectedOutputReturnsToItsDestinationWhenTheReaderEnds) {
     covers("IOF-04", "IOF-05", "TLO-21");
     // The default destination of this host is a file that its server writes.
     char folder[] = "/tmp/muster-iof-XXXXXX";
@@ -303,7 +303,7 @@ TEST_F(Iof, RedirectedOutputIsShownAgainWhenTheReaderHasGone) {
     std::filesystem::remove_all(base);
 }
 
-TEST_F(Iof, LocalOutputComesOutOfTheServer) {
+TEST_F(Iof, LocalOutputIsWrittenByTheServer) {
     covers("IOF-18");
     char path[] = "/tmp/muster-iof-XXXXXX";
     const int file = mkstemp(path);
@@ -325,7 +325,7 @@ TEST_F(Iof, LocalOutputComesOutOfTheServer) {
     EXPECT_EQ(text, "shown here\n");
 }
 
-TEST_F(Iof, AToolThatShowsItsJobDoesNotKeepItFromTheJobsFiles) {
+TEST_F(Iof, AToolThatShowsItsJobDoesNotDisableTheOutputFiles) {
     covers("IOF-27", "IOF-32");
     char folder[] = "/tmp/muster-iof-XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
@@ -347,7 +347,7 @@ TEST_F(Iof, AToolThatShowsItsJobDoesNotKeepItFromTheJobsFiles) {
 
 // --- input
 
-TEST_F(Iof, InputIsHandedToTheHost) {
+TEST_F(Iof, InputIsPassedToTheHost) {
     covers("IOF-09", "IOF-10", "TLO-35", "TLO-39");
     for (const char* rank : {"2", "*"}) {
         auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push", other_.nspace, rank, "hello"});
@@ -386,7 +386,7 @@ TEST_F(Iof, InputOfASuspendedProcessWaitsForTheHost) {
     EXPECT_EQ(upcalls_->pushes()[0].bytes, "hello");
 }
 
-TEST_F(Iof, AHostThatHasEnoughGetsTheRestOnceItResumes) {
+TEST_F(Iof, AHostMaySuspendAndResumeInput) {
     upcalls_->answer = PMIX_SUCCESS;
     upcalls_->answer_to_bytes = PMIX_ERR_IOF_XOFF;
     auto client = host_->start_program(
@@ -406,7 +406,7 @@ TEST_F(Iof, AHostThatHasEnoughGetsTheRestOnceItResumes) {
     EXPECT_EQ(all, 20000u);
 }
 
-TEST_F(Iof, OutputIsNotTheHostsToSuspend) {
+TEST_F(Iof, AHostCannotSuspendOutput) {
     EXPECT_EQ(PMIx_server_IOF_flow_control(nullptr, kOut, true, nullptr, 0, nullptr, nullptr),
               PMIX_ERR_NOT_SUPPORTED);
     EXPECT_EQ(
@@ -423,7 +423,7 @@ TEST_F(Iof, AnEmptyPushEndsTheInput) {
     EXPECT_TRUE(upcalls_->pushes()[0].has(PMIX_IOF_COMPLETE));
 }
 
-TEST_F(Iof, TheLibraryPassesOnStdinToItsEnd) {
+TEST_F(Iof, StdinIsForwardedToItsEnd) {
     covers("IOF-07", "IOF-08", "IOF-16", "TLO-32");
     auto client = host_->start_program(
         job_, 0, "/bin/sh",
@@ -444,7 +444,7 @@ TEST_F(Iof, TheLibraryPassesOnStdinToItsEnd) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, AHostMaySayThatTheInputIsComplete) {
+TEST_F(Iof, AHostMayEndTheInput) {
     covers("IOF-08");
     // As PRRTE does of its end; others may want no more of it. Neither is a failure, for which prun ends its
     // job.
@@ -472,7 +472,7 @@ TEST_F(Iof, AHostMaySayThatTheInputIsComplete) {
     EXPECT_EQ(failing.wait(), 0);
 }
 
-TEST_F(Iof, AFileAsStdin) {
+TEST_F(Iof, StdinMayBeAFile) {
     covers("IOF-07");
     auto client = host_->start_program(
         job_, 0, "/bin/sh",
@@ -483,7 +483,7 @@ TEST_F(Iof, AFileAsStdin) {
     EXPECT_EQ(client.wait(), 0);
 }
 
-TEST_F(Iof, StdinIsCollectedBySizeAndByTime) {
+TEST_F(Iof, StdinIsBufferedBySizeAndByTime) {
     covers("TLO-38");
     const std::string words = IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin bsize=";
     auto sized = host_->start_program(job_, 0, "/bin/sh",
@@ -516,7 +516,7 @@ TEST_F(Iof, APushReturnsBeforeItCallsBackOrFailsAtOnce) {
     ASSERT_EQ(upcalls_->pushes().size(), 2u);
 }
 
-TEST_F(Iof, PassingOnStdinIsStoppedByAPush) {
+TEST_F(Iof, APushStopsForwardingOfStdin) {
     covers("IOF-08");
     auto client = host_->start_program(job_, 0, IOF_CLIENT, {"push_stop", other_.nspace, "0", "-", "stdin"});
     EXPECT_EQ(client.line(), "PUSHED SUCCESS");
@@ -526,7 +526,7 @@ TEST_F(Iof, PassingOnStdinIsStoppedByAPush) {
     EXPECT_TRUE(upcalls_->pushes()[0].null);
 }
 
-TEST_F(Iof, WhoStopsItDoesNotWaitForTheHost) {
+TEST_F(Iof, StoppingStdinDoesNotWaitForTheHost) {
     covers("IOF-08");
     // PRRTE's prterun stops it on the thread that would have to take what was read. The input stays open.
     upcalls_->hold();
@@ -543,7 +543,7 @@ TEST_F(Iof, WhoStopsItDoesNotWaitForTheHost) {
     EXPECT_TRUE(upcalls_->pushes().back().null);
 }
 
-TEST_F(Iof, StdinIsPushedInPiecesThatHostsTake) {
+TEST_F(Iof, StdinIsPushedInPiecesOfBoundedSize) {
     covers("IOF-07");
     // PRRTE copies what is pushed into a buffer of its own without a look at its length.
     auto client = host_->start_program(
@@ -561,7 +561,7 @@ TEST_F(Iof, StdinIsPushedInPiecesThatHostsTake) {
     EXPECT_LE(longest, 4096u);
 }
 
-TEST(IofHost, AHostWithoutForwarding) {
+TEST(IofHost, PullAndPushAreNotSupportedWithoutTheUpcalls) {
     covers("IOF-11", "TLO-33");
     Host host;
     const auto job = host.start_job(1);

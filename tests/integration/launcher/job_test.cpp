@@ -43,14 +43,14 @@ TEST(LauncherJob, EveryRankHasANodeAndALocalRank) {
     }
 }
 
-TEST(LauncherJob, SlotsFillBlocksAndNodesTakeTurns) {
+TEST(LauncherJob, MapsBySlotAndByNode) {
     const Job blocks = laid_out(job_of(4), 2);
     EXPECT_EQ(blocks.ranks_on(0), (std::vector<uint32_t>{0, 1}));
     const Job turns = laid_out(job_of(4, "node"), 2);
     EXPECT_EQ(turns.ranks_on(0), (std::vector<uint32_t>{0, 2}));
 }
 
-TEST(LauncherJob, SetsAreNotNamedLikeJobs) {
+TEST(LauncherJob, RefusesSetsNamedLikeJobs) {
     covers("GRP-18");
     Job set = job_of(2);
     for (const char* name : {"host-1", "host-1@1", "host-1@99"}) {
@@ -68,7 +68,7 @@ TEST(LauncherJob, OneNodeHasTheHostsName) {
     EXPECT_EQ(laid_out(job_of(2), 2).nodes, (std::vector<std::string>{"node0", "node1"}));
 }
 
-TEST(LauncherJob, WhatDoesNotFitIsRefused) {
+TEST(LauncherJob, RefusesMoreProcessesThanSlots) {
     EXPECT_EQ(laid_out(job_of(4, "ppr:2:node"), 2).size(), 4u);
     EXPECT_THROW(laid_out(job_of(5, "ppr:2:node"), 2), JobError);
     EXPECT_THROW(laid_out(job_of(2, "moon"), 1), std::runtime_error);

@@ -41,7 +41,7 @@ TEST_F(LauncherMessage, ReadsWhatWasPacked) {
     EXPECT_FALSE(body.ok());
 }
 
-TEST_F(LauncherMessage, NoticesEveryTruncation) {
+TEST_F(LauncherMessage, DetectsEveryTruncation) {
     const Buffer body = pack(std::vector<ProcName>{{"nspace", 3}, {"other", 4}}, "data");
     for (size_t size = 0; size < body.rest().size(); ++size) {
         Buffer in(body.rest().substr(0, size));

@@ -51,7 +51,7 @@ TEST(LauncherOptions, ProgramsAreSplitAtColons) {
     EXPECT_EQ(job.apps[1].argv.size(), 2u);
 }
 
-TEST(LauncherOptions, ParametersGoToTheLibraryThatTheyBelongTo) {
+TEST(LauncherOptions, ParametersArePassedToTheirLibrary) {
     const Options options = read({"--mca", "gds", "hash", "--mca", "btl_tcp_if_include", "lo", "--pmixmca",
                                   "x", "y", "--omca", "ptl", "z", "prog"});
     std::vector<std::string> names;
@@ -73,7 +73,7 @@ TEST(LauncherOptions, PoliciesAreRead) {
     EXPECT_THROW(read_bind_policy(""), std::runtime_error);
 }
 
-TEST(LauncherOptions, WhatIsWrongIsSaid) {
+TEST(LauncherOptions, WrongOptionsAreNamed) {
     const std::vector<std::vector<std::string>> wrong = {{},
                                                          {"-n"},
                                                          {"-n", "0", "p"},

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "tests/covers.hpp"
 #include "tests/integration/launcher/library.hpp"
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/collectives.hpp"
@@ -13,7 +14,6 @@
 #include "tools/muster/services/directory.hpp"
 #include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/job_status.hpp"
-#include "tests/covers.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -103,7 +103,7 @@ TEST_F(DirectoryTest, AKeyIsPublishedOnceInEachRange) {
     EXPECT_EQ(publish({"job", 3}, "a", PMIX_RANGE_NAMESPACE), PMIX_ERR_DUPLICATE_KEY);
 }
 
-TEST_F(DirectoryTest, AWaitingLookupIsAnsweredWhenAllIsThere) {
+TEST_F(DirectoryTest, AWaitingLookupIsAnsweredWhenAllKeysArePublished) {
     EXPECT_EQ(look_up({"other", 1}, {"a", "b"}, true), 1);
     const uint64_t waiting = last;
     publish({"job", 0}, "a");
@@ -113,7 +113,7 @@ TEST_F(DirectoryTest, AWaitingLookupIsAnsweredWhenAllIsThere) {
     EXPECT_EQ(host.answers[waiting].status, PMIX_SUCCESS);
 }
 
-TEST_F(DirectoryTest, WhoWaitsAndEndsIsAnsweredAndForgotten) {
+TEST_F(DirectoryTest, AWaitingLookupEndsWithItsProcess) {
     EXPECT_EQ(look_up({"job", 2}, {"never"}, true), 1);
     const uint64_t waiting = last;
     JobRecord& record = *host.jobs.find("job");
@@ -123,7 +123,7 @@ TEST_F(DirectoryTest, WhoWaitsAndEndsIsAnsweredAndForgotten) {
     EXPECT_EQ(publish({"job", 0}, "never"), PMIX_SUCCESS);  // nobody is answered a second time
 }
 
-TEST_F(DirectoryTest, DataGoesWithItsProcessOrApplication) {
+TEST_F(DirectoryTest, DataIsRemovedWithItsProcessOrApplication) {
     publish({"job", 1}, "of.proc", PMIX_RANGE_SESSION, PMIX_PERSIST_PROC);
     publish({"job", 1}, "of.app", PMIX_RANGE_SESSION, PMIX_PERSIST_APP);
     publish({"job", 1}, "of.session");
@@ -139,7 +139,7 @@ TEST_F(DirectoryTest, DataGoesWithItsProcessOrApplication) {
     EXPECT_EQ(look_up({"other", 0}, {"of.app", "of.session"}), PMIX_ERR_PARTIAL_SUCCESS);
 }
 
-TEST_F(DirectoryTest, DamagedQuestionsAreAnsweredWithAnError) {
+TEST_F(DirectoryTest, DamagedRequestsAreAnsweredWithAnError) {
     const Directory::Publication publication{
         {PMIX_RANGE_CUSTOM, {{"job", 1}}}, PMIX_PERSIST_SESSION, {{5, 6}}, {}, {{"key", "value"}}};
     const Buffer whole = pack(Directory::Request::Publish, party({"job", 0}), publication);
@@ -249,7 +249,7 @@ class GroupsTest : public WithLibrary {
     uint64_t next = 1;
 };
 
-TEST_F(GroupsTest, AMemberThatEndsFailsTheConstructionAlsoOfWhoComesLater) {
+TEST_F(GroupsTest, AMemberThatEndsFailsTheConstructionForLateMembersToo) {
     const uint64_t first = ask(0, {0, 1, 2, 3});
     end(3);  // it had called, and rank 2 has not yet
     EXPECT_EQ(answer(first), PMIX_GROUP_MEMBER_FAILED);
@@ -260,7 +260,7 @@ TEST_F(GroupsTest, AMemberThatEndsFailsTheConstructionAlsoOfWhoComesLater) {
     EXPECT_EQ(answer(again), PMIX_SUCCESS);
 }
 
-TEST_F(GroupsTest, AFailureThatIsToldLateLeavesTheNextTryAlone) {
+TEST_F(GroupsTest, ALateFailureReportDoesNotFailTheNextConstruction) {
     ask(0, {0, 1, 2, 3});
     end(3);
     const uint64_t again = ask(0, {0, 1, 2});
@@ -270,14 +270,14 @@ TEST_F(GroupsTest, AFailureThatIsToldLateLeavesTheNextTryAlone) {
     EXPECT_EQ(answer(again), PMIX_SUCCESS);
 }
 
-TEST_F(GroupsTest, ADestructThatAMemberFailsFailsForWhoComesLater) {
+TEST_F(GroupsTest, AFailedDestructFailsForLateMembersToo) {
     const uint64_t first = ask(0, {0, 1, 2, 3}, PMIX_SUCCESS, Operation::Destruct);
     end(3);
     EXPECT_EQ(answer(first), PMIX_GROUP_MEMBER_FAILED);
     EXPECT_EQ(answer(ask(1, {0, 1, 2}, PMIX_SUCCESS, Operation::Destruct)), PMIX_GROUP_MEMBER_FAILED);
 }
 
-TEST_F(GroupsTest, AFailureAtOneNodeFailsThoseThatAreIn) {
+TEST_F(GroupsTest, AFailureOnOneNodeFailsTheWaitingMembers) {
     const uint64_t first = ask(0, {0, 1, 2, 3});
     EXPECT_EQ(answer(ask(1, {0, 1, 2, 3}, PMIX_ERR_LOST_CONNECTION)), PMIX_ERR_LOST_CONNECTION);
     EXPECT_EQ(answer(first), PMIX_ERR_LOST_CONNECTION);
@@ -306,7 +306,7 @@ TEST_F(LauncherControl, ChecksTargetsBeforeItActs) {
     EXPECT_EQ(host.signals[0].second, (std::vector<ProcId>{{1, 0}, {1, kAllRanks}}));
 }
 
-TEST_F(LauncherControl, SetsKeepTheirNames) {
+TEST_F(LauncherControl, RefusesToRedefineASet) {
     FakeLauncher host;
     Job job = job_of(4, 2);
     job.apps.resize(1);
@@ -331,7 +331,7 @@ TEST_F(LauncherControl, SetsKeepTheirNames) {
 
 class LauncherAnnouncer : public WithLibrary {};
 
-TEST_F(LauncherAnnouncer, TellsTheNodesInRangeAlone) {
+TEST_F(LauncherAnnouncer, NotifiesOnlyTheNodesInRange) {
     FakeLauncher host;
     host.jobs.add(job_of(4, 2));
     Announcer announcer(host.hub);

@@ -75,7 +75,7 @@ class MungeComponent : public testing::Test {
     std::string reason_;
 };
 
-TEST_F(MungeComponent, ACredentialIsTextThatServesOnce) {
+TEST_F(MungeComponent, ACredentialIsTextAndValidOnce) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     const Bytes made = credential();
     ASSERT_GT(made.size(), 20U);
@@ -87,13 +87,13 @@ TEST_F(MungeComponent, ACredentialIsTextThatServesOnce) {
     EXPECT_TRUE(said("shown before")) << reason_;
 }
 
-TEST_F(MungeComponent, WithoutItsNulItIsTheSame) {
+TEST_F(MungeComponent, ACredentialIsValidWithoutItsTerminator) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     const Bytes made = credential();
     EXPECT_EQ(validate(ByteView{made.data(), made.size() - 1}), PMIX_SUCCESS) << reason_;
 }
 
-TEST_F(MungeComponent, ItNamesItsOwner) {
+TEST_F(MungeComponent, ACredentialNamesItsOwner) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     const Bytes made = credential();
     const auto owner = psec_->identify_credential(made.view());
@@ -103,7 +103,7 @@ TEST_F(MungeComponent, ItNamesItsOwner) {
     EXPECT_EQ(psec_->identify_credential(made.view()).status(), PMIX_ERR_INVALID_CRED) << "a replay";
 }
 
-TEST_F(MungeComponent, AnothersCredentialIsRefused) {
+TEST_F(MungeComponent, ACredentialOfAnotherUserIsRefused) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     PsecClaim claim = ourselves();
     claim.uid += 1;
@@ -121,7 +121,7 @@ TEST_F(MungeComponent, AnothersCredentialIsRefused) {
     EXPECT_TRUE(said("other end of the connection")) << reason_;
 }
 
-TEST_F(MungeComponent, AnExpiredOneIsRefused) {
+TEST_F(MungeComponent, AnExpiredCredentialIsRefused) {
     values_["lifetime"] = "1";
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     const Bytes made = credential();
@@ -132,7 +132,7 @@ TEST_F(MungeComponent, AnExpiredOneIsRefused) {
     EXPECT_TRUE(said("expired")) << reason_;
 }
 
-TEST_F(MungeComponent, OfAnotherKeyIsRefused) {
+TEST_F(MungeComponent, ACredentialOfAnotherKeyIsRefused) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     const Bytes made = credential();
     psec_.reset();
@@ -145,7 +145,7 @@ TEST_F(MungeComponent, OfAnotherKeyIsRefused) {
     EXPECT_NE(reason_, "");
 }
 
-TEST_F(MungeComponent, WhatIsNoCredentialIsRefused) {
+TEST_F(MungeComponent, MalformedCredentialsAreRefused) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     EXPECT_EQ(validate(""), PMIX_ERR_INVALID_CRED);
     EXPECT_EQ(validate(std::string(3, '\0')), PMIX_ERR_INVALID_CRED);
@@ -166,7 +166,7 @@ TEST_F(MungeComponent, WhatIsNoCredentialIsRefused) {
     EXPECT_EQ(validate(made.view()), PMIX_SUCCESS) << "the attempts have used it up: " << reason_;
 }
 
-TEST_F(MungeComponent, WithoutItsDaemonItSaysWhichSocketIsMissing) {
+TEST_F(MungeComponent, TheSocketIsNamedWhenTheDaemonIsDown) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     const Bytes made = credential();
     munged_->kill();

@@ -35,7 +35,7 @@ class MungeJob : public testing::Test {
     std::optional<Munged> munged_;
 };
 
-TEST_F(MungeJob, AClientWithACredentialOfMungeIsLetIn) {
+TEST_F(MungeJob, AClientWithAMungeCredentialIsAccepted) {
     covers("SRV-30");
     use("munge");
     Host host;
@@ -44,7 +44,7 @@ TEST_F(MungeJob, AClientWithACredentialOfMungeIsLetIn) {
     EXPECT_EQ(run(host, job, 1, {"plain"}), "INIT PMIX_SUCCESS");
 }
 
-TEST_F(MungeJob, OneThatIsRegisteredForAnotherUserIsNot) {
+TEST_F(MungeJob, AClientThatIsRegisteredForAnotherUserIsRefused) {
     covers("SRV-30");
     use("munge");
     Host host;
@@ -55,7 +55,7 @@ TEST_F(MungeJob, OneThatIsRegisteredForAnotherUserIsNot) {
     EXPECT_TRUE(host.upcalls("connected").empty());
 }
 
-TEST_F(MungeJob, NoClientTalksItsServerDownToLess) {
+TEST_F(MungeJob, AClientCannotDowngradeItsServer) {
     use("munge");
     Host host;
     const auto job = host.start_job(1);
@@ -64,7 +64,7 @@ TEST_F(MungeJob, NoClientTalksItsServerDownToLess) {
     EXPECT_EQ(run(host, job, 0, {"as", "munge,native"}), "INIT PMIX_SUCCESS");
 }
 
-TEST_F(MungeJob, WhatBothHaveIsTakenInTheServersOrder) {
+TEST_F(MungeJob, TheFirstSharedComponentInTheServersOrderIsUsed) {
     use("munge,native");
     Host host;
     const auto job = host.start_job(1);
@@ -76,7 +76,7 @@ TEST_F(MungeJob, WhatBothHaveIsTakenInTheServersOrder) {
     EXPECT_NE(run(host, job, 0, {"as", "none"}), "INIT PMIX_SUCCESS");
 }
 
-TEST_F(MungeJob, WithoutTheDaemonTheNextThatBothHaveIsTaken) {
+TEST_F(MungeJob, TheNextSharedComponentIsUsedWhenTheDaemonIsDown) {
     use("munge,native");
     Host host;
     const auto job = host.start_job(1);
@@ -85,7 +85,7 @@ TEST_F(MungeJob, WithoutTheDaemonTheNextThatBothHaveIsTaken) {
     EXPECT_NE(run(host, job, 0, {"as", "munge"}), "INIT PMIX_SUCCESS");
 }
 
-TEST_F(MungeJob, WithoutTheDaemonAServerThatAsksForItDoesNotStart) {
+TEST_F(MungeJob, AServerThatRequiresMungeDoesNotStartWithoutTheDaemon) {
     use("munge");
     munged_->kill();
     pmix_server_module_t module = {};

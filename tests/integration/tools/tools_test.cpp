@@ -16,7 +16,7 @@ using namespace muster::tests;
 
 // --- the files of a server ---
 
-TEST_F(Tools, AServerWritesItsFilesAndTakesThemBack) {
+TEST_F(Tools, AServerWritesAndRemovesItsRendezvousFiles) {
     covers("TOOL-08", "TOOL-13", "TOOL-14", "TOOL-16", "TOOL-19");
     auto one = server("one", {"tools", "session"});
     const std::string by_pid = session_file(std::to_string(one->pid()));
@@ -39,7 +39,7 @@ TEST_F(Tools, AServerWritesItsFilesAndTakesThemBack) {
         ADD_FAILURE() << entry.path() << " was left behind";
 }
 
-TEST_F(Tools, AFileOfALivingServerStaysItsOwn) {
+TEST_F(Tools, TheFileOfARunningServerIsNotReplaced) {
     covers("TOOL-15");
     auto one = server("one", {"tools", "session"});
     auto two = server("two", {"tools", "session"});
@@ -49,7 +49,7 @@ TEST_F(Tools, AFileOfALivingServerStaysItsOwn) {
     EXPECT_TRUE(begins(text_of(session_file()), "one.0;"));
 }
 
-TEST_F(Tools, OneSystemServerAndTheToolsThatAskForIt) {
+TEST_F(Tools, ThereIsOneSystemServerPerNode) {
     covers("TOOL-09", "TOOL-10", "TOOL-11", "TOOL-33");
     EXPECT_EQ(outcome("init:system"), "init PMIX_ERR_UNREACH");
     auto one = server("one", {"syssupport"});
@@ -64,7 +64,7 @@ TEST_F(Tools, OneSystemServerAndTheToolsThatAskForIt) {
     EXPECT_TRUE(begins(outcome("init:system"), "init PMIX_SUCCESS tool-"));
 }
 
-TEST_F(Tools, FilesAtAGivenPath) {
+TEST_F(Tools, RendezvousFilesMayHaveAGivenPath) {
     covers("TOOL-17", "TOOL-18", "TOOL-29", "TOOL-40");
     const std::string given = dir_ + "/a/b/given", by_variable = dir_ + "/by-variable";
     EXPECT_EQ(outcome("init:file=" + given + ",retries=1"), "init PMIX_ERR_UNREACH");
@@ -79,7 +79,7 @@ TEST_F(Tools, FilesAtAGivenPath) {
 
 // --- the chain ---
 
-TEST_F(Tools, WaysToAServer) {
+TEST_F(Tools, FindServersByEveryAttribute) {
     covers("TOOL-01", "TOOL-07", "TOOL-30", "TOOL-31", "TOOL-32", "TOOL-35", "TOOL-39", "TLO-01", "TLO-02",
            "TLO-05", "TLO-06");
     auto one = server("one");
@@ -100,7 +100,7 @@ TEST_F(Tools, WaysToAServer) {
     EXPECT_EQ(outcome("init:tcp=two.0;usock:///nowhere"), "init PMIX_ERR_NOT_SUPPORTED");
 }
 
-TEST_F(Tools, AWayThatWasChosenIsTheOnlyOne) {
+TEST_F(Tools, UseOnlyTheRequestedServer) {
     covers("TOOL-36", "TOOL-31", "TOOL-32", "TLO-03");
     auto one = server("one");
     for (const char* way :
@@ -108,7 +108,7 @@ TEST_F(Tools, AWayThatWasChosenIsTheOnlyOne) {
         EXPECT_EQ(outcome(std::string("init:retries=1,") + way), "init PMIX_ERR_UNREACH") << way;
 }
 
-TEST_F(Tools, TheSystemServerFirstIfThereIsOne) {
+TEST_F(Tools, PreferTheSystemServer) {
     covers("TOOL-34", "TLO-04");
     auto one = server("one");
     auto process = tool({"init:first", "servers"});
@@ -120,7 +120,7 @@ TEST_F(Tools, TheSystemServerFirstIfThereIsOne) {
     EXPECT_EQ(process->line(), "servers PMIX_SUCCESS system:0");
 }
 
-TEST_F(Tools, ASystemServerThatRefusesIsPassedOver) {
+TEST_F(Tools, SkipASystemServerThatRefuses) {
     covers("TOOL-34");
     auto one = server("one");
     auto system = server("system", {"syssupport", "policy=refuse"});
@@ -129,7 +129,7 @@ TEST_F(Tools, ASystemServerThatRefusesIsPassedOver) {
     EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0");
 }
 
-TEST_F(Tools, WaitsForAServerThatComesLate) {
+TEST_F(Tools, RetryUntilTheServerStarts) {
     covers("TOOL-37", "TOOL-49");
     auto process = tool({"wait", "init:nspace=late,retries=60,delay=1"});
     EXPECT_EQ(process->line(), "wait");
@@ -139,14 +139,14 @@ TEST_F(Tools, WaitsForAServerThatComesLate) {
     EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
 }
 
-TEST_F(Tools, GivesUpInTime) {
+TEST_F(Tools, TimeOutWithoutAServer) {
     covers("TOOL-49");
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(outcome("init:nspace=none,retries=1000,delay=1,timeout=1"), "init PMIX_ERR_UNREACH");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
-TEST_F(Tools, LifeWithoutAServer) {
+TEST_F(Tools, WorkWithoutAServer) {
     covers("TOOL-24", "TOOL-27", "TOOL-50", "TOOL-51", "TOOL-20");
     const std::string own = "init PMIX_SUCCESS " + host_name() + ":";
     auto process = tool({"init:none", "connected", "servers", "query:of.us", "size:elsewhere", "finalize"});
@@ -160,7 +160,7 @@ TEST_F(Tools, LifeWithoutAServer) {
     EXPECT_EQ(outcome("init"), "init PMIX_ERR_UNREACH");
 }
 
-TEST_F(Tools, KnowAJobOfTheirOwnWhereNobodyTellsThemOfIt) {
+TEST_F(Tools, HaveAJobOfTheirOwnWithoutAServer) {
     const auto keys = [](const char* word, const std::vector<const char*>& names) {
         std::string step = std::string(word) + ":";
         for (const char* name : names)
@@ -191,7 +191,7 @@ TEST_F(Tools, KnowAJobOfTheirOwnWhereNobodyTellsThemOfIt) {
 
 // --- who a tool is, and who decides ---
 
-TEST_F(Tools, NamesOfTools) {
+TEST_F(Tools, NamesAreChosenOrAssigned) {
     covers("TOOL-22", "TOOL-23", "TOOL-42");
     auto one = server("one");
     EXPECT_EQ(outcome("init:name=mine"), "init PMIX_SUCCESS mine:0");
@@ -200,7 +200,7 @@ TEST_F(Tools, NamesOfTools) {
     EXPECT_EQ(outcome("init:rank=4"), "init PMIX_ERR_BAD_PARAM");
 }
 
-TEST_F(Tools, RanksThatNoProcessHasAreNoRanksOfTools) {
+TEST_F(Tools, RefuseReservedRanks) {
     covers("TOOL-22");
     auto one = server("one", {"tools", "policy=quiet"});
     for (const pmix_rank_t rank : {PMIX_RANK_UNDEF, PMIX_RANK_WILDCARD, PMIX_RANK_VALID}) {
@@ -212,7 +212,7 @@ TEST_F(Tools, RanksThatNoProcessHasAreNoRanksOfTools) {
               "init PMIX_SUCCESS mine:" + std::to_string(PMIX_RANK_VALID - 1));
 }
 
-TEST_F(Tools, AnAttachThatNeedNotBeSaysThatThereIsNoServer) {
+TEST_F(Tools, AnOptionalAttachReportsNoServer) {
     covers("TOOL-51");
     auto process = tool({"init:none,name=mine", "attach:optional,nspace=none,retries=1", "servers"});
     EXPECT_EQ(process->line(), "init PMIX_SUCCESS mine:0");
@@ -221,7 +221,7 @@ TEST_F(Tools, AnAttachThatNeedNotBeSaysThatThereIsNoServer) {
     EXPECT_EQ(process->wait(), 0);
 }
 
-TEST_F(Tools, NamesAreGivenOnce) {
+TEST_F(Tools, NamesAreUnique) {
     covers("TOOL-26");
     auto one = server("one", {"tools", "policy=twins"});
     auto first = tool({"init", "wait"});
@@ -241,7 +241,7 @@ TEST_F(Tools, NamesAreGivenOnce) {
     }
 }
 
-TEST_F(Tools, TheHostDecides) {
+TEST_F(Tools, TheHostMayRefuseTools) {
     covers("TOOL-03", "TOOL-05", "TOOL-06");
     auto hookless = server("hookless", {"tools", "hookless"});
     auto refusing = server("refusing", {"tools", "policy=refuse"});
@@ -256,7 +256,7 @@ TEST_F(Tools, TheHostDecides) {
     EXPECT_NE(asked.find(PMIX_USERID "=" + std::to_string(geteuid())), std::string::npos) << asked;
 }
 
-TEST_F(Tools, LearnOfTheirJobWhatTheHostRegistersWhileItIsAsked) {
+TEST_F(Tools, GetJobDataThatTheHostRegistersInItsUpcall) {
     auto prrte = server("prrte", {"tools", "policy=registers"});
     for (int number = 1; number <= 2; ++number) {
         auto process = tool({"init", "nsdir"});
@@ -273,7 +273,7 @@ TEST_F(Tools, LearnOfTheirJobWhatTheHostRegistersWhileItIsAsked) {
 
 // --- several servers ---
 
-TEST_F(Tools, SeveralServers) {
+TEST_F(Tools, ConnectToSeveralServers) {
     covers("TOOL-20", "TOOL-21", "TOOL-25", "TOOL-28", "TOOL-53", "TOOL-47", "TLO-14");
     auto one = server("one");
     auto two = server("two");
@@ -310,7 +310,7 @@ TEST_F(Tools, SeveralServers) {
     EXPECT_EQ(process->wait(), 0);
 }
 
-TEST_F(Tools, WaitingForAServerThatDoesNotComeEndsInTime) {
+TEST_F(Tools, WaitingForAServerTimesOut) {
     covers("TOOL-54");
     auto one = server("one");
     auto process = tool({"init", "set:two,wait,timeout=1"});
@@ -318,7 +318,7 @@ TEST_F(Tools, WaitingForAServerThatDoesNotComeEndsInTime) {
     EXPECT_EQ(process->line(), "set PMIX_ERR_TIMEOUT");
 }
 
-TEST_F(Tools, ALostServerIsAnEventAndTheToolGoesOn) {
+TEST_F(Tools, ALostServerGeneratesAnEvent) {
     auto one = server("one");
     auto two = server("two");
     auto process =
@@ -344,7 +344,7 @@ TEST_F(Tools, ALostServerIsAnEventAndTheToolGoesOn) {
 
 // --- goodbyes ---
 
-TEST_F(Tools, AToolThatEndsWaitsForNoServerOfOurs) {
+TEST_F(Tools, FinalizeDoesNotWaitForServers) {
     auto one = server("one", {"tools", "policy=quiet"});
     auto process = tool({"init:nspace=one", "wait", "finalize"});
     EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
@@ -358,7 +358,7 @@ TEST_F(Tools, AToolThatEndsWaitsForNoServerOfOurs) {
     EXPECT_TRUE(begins(outcome("init:nspace=one"), "init PMIX_SUCCESS"));
 }
 
-TEST_F(Tools, AHostMayGiveANameAgainOnceItsToolHasEnded) {
+TEST_F(Tools, AHostMayReuseTheNameOfAFinishedTool) {
     auto one = server("one", {"tools", "policy=twins"});
     for (int i = 0; i < 50; ++i) {
         auto process = tool({"init:nspace=one", "finalize"});
@@ -372,7 +372,7 @@ TEST_F(Tools, AHostMayGiveANameAgainOnceItsToolHasEnded) {
 
 // --- files that are not to be trusted ---
 
-TEST_F(Tools, AToolThatOnlyAsksHasNoThreadAndSeesAllTheSameWhoHasGone) {
+TEST_F(Tools, AToolWithoutAThreadDetectsALostServer) {
     auto one = server("one", {"tools", "policy=quiet"});
     auto two = server("two", {"tools", "policy=quiet"});
     auto process = tool({"init:nspace=one", "attach:nspace=two", "size:job-of-one", "alone", "connected",
@@ -396,7 +396,7 @@ TEST_F(Tools, AToolThatOnlyAsksHasNoThreadAndSeesAllTheSameWhoHasGone) {
     EXPECT_EQ(process->wait(), 0);
 }
 
-TEST_F(Tools, FilesThatAreNotToBeTrustedAreRefusedWithTheReason) {
+TEST_F(Tools, UntrustedRendezvousFilesAreRefusedWithTheReason) {
     auto one = server("one");
     const std::string good = text_of(session_file("one"));
     struct Case {
@@ -437,7 +437,7 @@ TEST_F(Tools, FilesThatAreNotToBeTrustedAreRefusedWithTheReason) {
     EXPECT_TRUE(begins(outcome("init"), "init PMIX_SUCCESS"));
 }
 
-TEST_F(Tools, WhyThereIsNoServerIsSaidToWhoAsks) {
+TEST_F(Tools, VerboseInitNamesTheReasonForNoServer) {
     const std::string nowhere = dir_ + "/nowhere";
     for (const std::string verbose : {"0", "1"}) {
         testing::internal::CaptureStderr();
@@ -480,7 +480,7 @@ TEST_F(Tools, ALauncherIsAServerToo) {
     EXPECT_FALSE(fs::exists(session_file("starter")));
 }
 
-TEST_F(Tools, AToolCallsTheOneThatStartedIt) {
+TEST_F(Tools, AToolConnectsToItsParent) {
     covers("TOOL-43", "TOOL-45", "TOOL-46", "TOOL-68", "TOOL-69", "TOOL-70");
     auto one = server("one");
     auto starter = tool({"init:launcher,name=starter,none", "module", "wait"});
@@ -510,7 +510,7 @@ TEST_F(Tools, AToolCallsTheOneThatStartedIt) {
     EXPECT_EQ(started->line(), "finalize PMIX_SUCCESS");
 }
 
-TEST_F(Tools, TheFileThatAParentNames) {
+TEST_F(Tools, AToolUsesTheFileNamedByItsParent) {
     covers("TOOL-44");
     auto one = server("one", {"rendezvous=" + dir_ + "/there"});
     auto joined = tool({"init", "servers"}, {"PMIX_LAUNCHER_RNDZ_FILE=" + dir_ + "/there"});
@@ -585,7 +585,7 @@ class Size {
     size_t files_ = files_below(folder_);
 };
 
-TEST_F(Tools, AttachingAndDetachingAgainAndAgainGrowsNothing) {
+TEST_F(Tools, RepeatedAttachDoesNotGrowMemory) {
     const long rounds = rounds_or(150);
     auto one = server("one", {"tools", "policy=quiet"});
     const std::string many = std::to_string(rounds) + ",nspace=one";
@@ -610,7 +610,7 @@ TEST_F(Tools, AttachingAndDetachingAgainAndAgainGrowsNothing) {
     EXPECT_EQ(process->wait(), 0);
 }
 
-TEST_F(Tools, ManyToolsOneAfterTheOtherGrowNoServer) {
+TEST_F(Tools, ManyToolsInSequenceDoNotGrowTheServer) {
     const long rounds = rounds_or(30);
     auto one = server("one", {"tools", "policy=quiet"});
     const auto lives = [&](long count) {
@@ -631,7 +631,7 @@ TEST_F(Tools, ManyToolsOneAfterTheOtherGrowNoServer) {
     of_server.expect_same_after(rounds, "the server");
 }
 
-TEST_F(Tools, ToolsThatDieWhileTheHostThinksLeaveNothing) {
+TEST_F(Tools, ToolsThatDieDuringTheUpcallAreReleased) {
     auto one = server("one", {"tools", "policy=silent"});
     const size_t before = descriptors_of(one->pid());
     for (int i = 0; i < 5; ++i) {

@@ -22,7 +22,7 @@ using namespace muster::tests;
 
 // --- where the files are ---
 
-TEST_F(Tools, SessionFilesAreWhereAttributeOrEnvironmentSay) {
+TEST_F(Tools, SessionFilesFollowAttributeAndEnvironment) {
     covers("TOOL-12");
     const std::string given = dir_ + "/given", variable = dir_ + "/variable", common = dir_ + "/common";
     for (const std::string& folder : {given, variable, common})
@@ -69,7 +69,7 @@ bool listens(const std::string& address, const std::string& port) {
     return ::connect(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof where) == 0;
 }
 
-TEST_F(Tools, ToolsOfOtherNodesNeedAnAttributeOfTheirOwn) {
+TEST_F(Tools, RemoteToolsNeedAnAttributeOfTheServer) {
     covers("TOOL-04");
     const auto address_in = [](const std::string& text) {
         const size_t at = text.find("tcp4://") + 7;
@@ -117,7 +117,7 @@ class OtherNode {
     bool there_ = false;
 };
 
-TEST_F(Tools, AToolOfAnotherNodeIsRefusedWithoutThatAttribute) {
+TEST_F(Tools, ARemoteToolIsRefusedWithoutTheAttribute) {
     covers("TOOL-04");
     if (geteuid() != 0) GTEST_SKIP() << "only root can make a network";
     const OtherNode node;
@@ -145,7 +145,7 @@ TEST_F(Tools, AToolOfAnotherNodeIsRefusedWithoutThatAttribute) {
 
 // --- what may be said of the server ---
 
-TEST_F(Tools, TheHostOfAServerAndItsUriAtInitAndAtAttach) {
+TEST_F(Tools, HostAndUriSelectAServerAtInitAndAttach) {
     covers("TOOL-48");
     auto one = server("one");
     auto two = server("two");
@@ -182,7 +182,7 @@ TEST_F(Tools, FilesThatAreNamedByAttribute) {
 
 // --- other users ---
 
-TEST_F(Tools, AToolOfAnotherUserNeedsTheLeaveOfTheHost) {
+TEST_F(Tools, AToolOfAnotherUserNeedsThePermissionOfTheHost) {
     covers("TOOL-19");
     if (geteuid() != 0) GTEST_SKIP() << "only root can be another user";
     auto closed = server("closed");
@@ -207,7 +207,7 @@ TEST_F(Tools, AToolOfAnotherUserNeedsTheLeaveOfTheHost) {
 
 // --- tools that are no good ---
 
-TEST_F(Tools, AProofThatAServerDoesNotTakeGivesWayToTheNext) {
+TEST_F(Tools, TryTheNextSecurityComponentAfterARefusal) {
     auto one = server("one", {"tools"});
     const std::string uri = text_of(session_file("one"));
     const auto with = [&](const std::string& step, const char* modules) {
@@ -241,7 +241,7 @@ TEST_F(Tools, AProofThatAServerDoesNotTakeGivesWayToTheNext) {
     EXPECT_EQ(strict->line(), "(end)");
 }
 
-TEST_F(Tools, ThoseThatSayNothingOrEndAtAnyPointLeaveNothing) {
+TEST_F(Tools, IncompleteHandshakesOfToolsAreReleased) {
     auto one = server("one", {"tools", "policy=quiet"});
     const std::string text = text_of(session_file("one"));
     const size_t at = text.find(':', text.find("tcp4://") + 7) + 1;
@@ -282,7 +282,7 @@ TEST_F(Tools, ThoseThatSayNothingOrEndAtAnyPointLeaveNothing) {
 
 // --- what is to be known before one connects ---
 
-TEST_F(Tools, TheServersOfThisNode) {
+TEST_F(Tools, ListTheServersOfTheNode) {
     covers("TOOL-38");
     EXPECT_EQ(tool({"init:none", "servers-here"})->wait(), 0);
     auto one = server("one", {"tools", "session"});
@@ -302,7 +302,7 @@ TEST_F(Tools, TheServersOfThisNode) {
     }
 }
 
-TEST_F(Tools, AServerTellsItsNamespacesWhereItsHostDoesNot) {
+TEST_F(Tools, AServerAnswersNamespaceQueriesWithoutItsHost) {
     covers("TOOL-94");
     auto one = server("one", {"tools", "queryless"});
     auto process = tool({"init", "query:pmix.qry.ns", "table:job-of-one", "support:host,PMIx_Spawn"});

@@ -129,7 +129,7 @@ TEST_F(LoaderTest, FilesAreFoundByName) {
     EXPECT_EQ(files[2].framework, "ptl");
 }
 
-TEST_F(LoaderTest, AFolderThatIsNamedTwiceIsReadOnce) {
+TEST_F(LoaderTest, ADuplicateFolderIsReadOnce) {
     // As where /lib is a link to /usr/lib, and the linker and the build name one each.
     std::ofstream(folder_ + "/mca_plog_one.so");
     const std::string other = folder_ + "/link";
@@ -139,7 +139,7 @@ TEST_F(LoaderTest, AFolderThatIsNamedTwiceIsReadOnce) {
     EXPECT_EQ(files[0].path, other + "/mca_plog_one.so");
 }
 
-TEST_F(LoaderTest, APrivilegedProcessOpensOnlyWhatRootAloneCanChange) {
+TEST_F(LoaderTest, APrivilegedProcessOpensOnlyFilesThatOnlyRootMayChange) {
     const std::string copy = folder_ + "/mca_plog_good.so";
     fs::copy_file(module("plog", "good"), copy);
     const auto allowed = [&] { return trusted_path(copy, Trust::RootOnly).ok(); };
@@ -215,7 +215,7 @@ class ForeignComponent : public LoaderTest {
     std::string copy_;
 };
 
-TEST_F(ForeignComponent, AFileOfAnotherUserIsPassedOver) {
+TEST_F(ForeignComponent, AFileOfAnotherUserIsSkipped) {
     expect_opened();
     give(copy_, kOther, 0, 0644);
     expect_passed_over(copy_ + " belongs to user 65534");
@@ -225,7 +225,7 @@ TEST_F(ForeignComponent, AFileOfAnotherUserIsPassedOver) {
     expect_passed_over(copy_ + " can be changed by every user (mode 0646)");
 }
 
-TEST_F(ForeignComponent, AFolderOfAnotherUserIsPassedOver) {
+TEST_F(ForeignComponent, AFolderOfAnotherUserIsSkipped) {
     const std::string pmix = folder_ + "/pmix";
     EXPECT_EQ(find({pmix}).size(), 1U);
     EXPECT_TRUE(passed_over_.empty());
@@ -242,7 +242,7 @@ TEST_F(ForeignComponent, AFolderOfAnotherUserIsPassedOver) {
     EXPECT_TRUE(passed_over_[0].starts_with(pmix + " is passed over: ")) << passed_over_[0];
 }
 
-TEST_F(ForeignComponent, AFolderInAFolderThatOthersCanChangeIsPassedOver) {
+TEST_F(ForeignComponent, AFolderInAFolderThatOthersMayChangeIsSkipped) {
     give(folder_, 0, 0, 0777);
     expect_passed_over(folder_ + " can be changed by every user (mode 0777)");
     EXPECT_TRUE(find({folder_ + "/pmix"}).empty());
@@ -254,7 +254,7 @@ TEST_F(ForeignComponent, AFolderInAFolderThatOthersCanChangeIsPassedOver) {
     EXPECT_EQ(find({folder_ + "/pmix"}).size(), 1U);
 }
 
-TEST_F(ForeignComponent, ALinkLeadsNowhereThatOthersCanChange) {
+TEST_F(ForeignComponent, ALinkToAFolderThatOthersMayChangeIsSkipped) {
     const std::string elsewhere = folder_ + "/open";
     fs::create_directory(elsewhere);
     fs::rename(copy_, elsewhere + "/mca_plog_good.so");

@@ -108,7 +108,7 @@ TEST_F(ParametersTest, APrivilegedProcessRefusesAFileThatOthersMayWrite) {
     }
 }
 
-TEST_F(ParametersTest, ASystemFileThatOthersMayWriteIsPassedOver) {
+TEST_F(ParametersTest, ASystemFileThatOthersMayWriteIsSkipped) {
     const std::string path = file("system.conf", "fw_comp_thing=x\n");
     const auto complaints = [&] {
         Parameters::Sources sources;
@@ -141,7 +141,7 @@ TEST_F(ParametersTest, RootTakesNoFileFromTheHomeOfAnother) {
     home == nullptr ? unsetenv("HOME") : setenv("HOME", before.c_str(), 1);
 }
 
-TEST_F(ParametersTest, AFormerNameMeansTheSame) {
+TEST_F(ParametersTest, AFormerNameIsAnAlias) {
     ParameterDefinition renamed = definition(ParameterType::String, "");
     renamed.former_names = {"fw_old_thing", "fw_older_thing"};
     Parameters::Sources sources = nothing();
@@ -241,7 +241,7 @@ TEST_F(ParametersTest, DefaultsAreReadInAllFormsOfTheirType) {
     EXPECT_EQ(parameters.text("a_b_flag"), "true");
 }
 
-TEST_F(ParametersTest, TellsTheNamesThatWereGiven) {
+TEST_F(ParametersTest, ListsTheGivenNames) {
     EXPECT_TRUE(Parameters(nothing()).given().empty());
     Parameters::Sources sources = nothing();
     sources.program = {{"fw_comp_thing", "x"}, {"another", "y"}};
@@ -272,7 +272,7 @@ TEST_F(ParametersTest, TheFirstDefinitionCounts) {
     EXPECT_EQ(parameters.text("fw_comp_thing"), "first");
 }
 
-TEST_F(ParametersTest, MissingFilesArePassedOverAndOthersComplainedAbout) {
+TEST_F(ParametersTest, MissingFilesAreSkippedAndUnreadableOnesReported) {
     Parameters::Sources sources = nothing();
     ASSERT_EQ(mkfifo((folder_ + "/fifo").c_str(), 0600), 0);
     sources.files = {folder_ + "/none.conf", folder_, folder_ + "/fifo"};
@@ -289,7 +289,7 @@ TEST_F(ParametersTest, TheUsualFilesCanBeReplaced) {
     EXPECT_TRUE(Parameters::Sources::standard().user_files.empty());
 }
 
-TEST(ParameterFile, LinesThatCannotBeUnderstoodAreNamed) {
+TEST(ParameterFile, MalformedLinesAreNamed) {
     const ParameterFile file = parse_parameter_file(
         "good = 1\r\n// comment\nno equal sign\n= nothing\nbad name = 2\nempty =\n  spaced\t=\ta b  # kept "
         "\nx=\x01\nlast=9",

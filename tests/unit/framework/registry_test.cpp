@@ -169,7 +169,7 @@ TEST_F(RegistryTest, MessagesAreOfferedByPriority) {
     EXPECT_EQ(g_asked, (Names{"red", "blue", "red", "blue"}));
 }
 
-TEST_F(RegistryTest, NothingIsMadeBeforeItIsAskedFor) {
+TEST_F(RegistryTest, ComponentsAreCreatedOnFirstUse) {
     build();
     EXPECT_TRUE(g_created.empty());
     registry_->plogs();
@@ -177,19 +177,19 @@ TEST_F(RegistryTest, NothingIsMadeBeforeItIsAskedFor) {
     EXPECT_EQ(g_created.size(), 3U);
 }
 
-TEST_F(RegistryTest, AnAllowListRulesOutAllOthers) {
+TEST_F(RegistryTest, AnAllowListExcludesAllOthers) {
     EXPECT_EQ(names(build({{"plog", "blue, red"}}).plogs()), (Names{"red", "blue"}));
     EXPECT_EQ(g_created.size(), 2U);
     EXPECT_EQ(record("green").reason, "not opened: ruled out by PMIX_MCA_plog=blue, red (command line)");
 }
 
-TEST_F(RegistryTest, ADenyListRulesOutItsNames) {
+TEST_F(RegistryTest, ADenyListExcludesItsNames) {
     EXPECT_EQ(names(build({{"plog", "^green,^red"}}).plogs()), (Names{"blue"}));
     EXPECT_EQ(g_created, (Names{"blue"}));
     EXPECT_NE(record("red").reason.find("ruled out"), std::string::npos);
 }
 
-TEST_F(RegistryTest, NothingIsLeftWhenAllIsRuledOut) {
+TEST_F(RegistryTest, AFrameworkMayHaveNoComponents) {
     EXPECT_TRUE(build({{"plog", "^red,green,blue"}}).plogs().empty());
     const std::string why = registry_->why_none("plog");
     EXPECT_NE(why.find("red is not opened: ruled out by PMIX_MCA_plog=^red,green,blue"), std::string::npos)
@@ -199,7 +199,7 @@ TEST_F(RegistryTest, NothingIsLeftWhenAllIsRuledOut) {
     EXPECT_NE(registry_->why_none("ptl").find("PMIX_MCA_mca_base_component_path"), std::string::npos);
 }
 
-TEST_F(RegistryTest, AComponentThatCannotBeUsedSaysWhy) {
+TEST_F(RegistryTest, AnUnusableComponentReportsTheReason) {
     EXPECT_EQ(names(build({{"plog_old_mood", "bad"}, {"plog_red_mood", "good"}}).plogs()), (Names{"red"}));
     EXPECT_EQ(record("blue").reason, "not usable here: in a bad mood");
 }
@@ -216,7 +216,7 @@ TEST_F(RegistryTest, ParametersComeFromTheComponentsTable) {
     EXPECT_NE(parameters_->complaints()[0].find("valid are good, bad"), std::string::npos);
 }
 
-TEST_F(RegistryTest, UnknownParametersAreFoundWithoutJudgingWhatIsClosed) {
+TEST_F(RegistryTest, UnknownParametersAreFoundWithoutOpeningComponents) {
     build({{"plog_red_mod", "x"}, {"plog", "^blue"}, {"plog_blue_thing", "x"}, {"plog_base_verbos", "1"}});
     const auto unknown = registry_->unknown_parameters();
     ASSERT_EQ(unknown.size(), 2U);
@@ -250,7 +250,7 @@ TEST_F(RegistryTest, TheVerbosityOfAFrameworkIsAParameter) {
               std::string::npos);
 }
 
-TEST_F(RegistryTest, ParametersThatNobodyGaveAreThereForWhoListsThem) {
+TEST_F(RegistryTest, UnsetParametersAreListed) {
     const Names wanted{"mca_base_verbose", "mca_base_component_path", "plog", "plog_base_verbose",
                        "server_base_verbose"};
     const auto undefined = [&] {
@@ -270,7 +270,7 @@ TEST_F(RegistryTest, ParametersThatNobodyGaveAreThereForWhoListsThem) {
     }
 }
 
-TEST_F(RegistryTest, ANameThatIsNotThereIsNamedWhenItIsAskedFor) {
+TEST_F(RegistryTest, AMissingComponentIsNamedOnFirstUse) {
     build({{"plog", "pink,red"}, {"plog_base_verbose", "1"}});
     ::testing::internal::CaptureStderr();
     EXPECT_EQ(names(registry_->plogs()), (Names{"red"}));
@@ -285,7 +285,7 @@ TEST_F(RegistryTest, ANameThatIsNotThereIsNamedWhenItIsAskedFor) {
 }
 
 // Users have the names of OpenPMIx's components in their environments.
-TEST_F(RegistryTest, AStoreIsFoundWhateverTheListNames) {
+TEST_F(RegistryTest, AStoreIsSelectedForAnyListOfNames) {
     static const auto entry = [](const char* framework, const char* name) {
         muster_component_t made = *fake<0>();
         made.framework = framework;
@@ -358,7 +358,7 @@ TEST_F(RegistryTest, OnlyTheNamedFilesAreOpened) {
     EXPECT_NE(record("newmajor").reason.find("ruled out"), std::string::npos);
 }
 
-TEST_F(RegistryTest, TheFirstOfANameWins) {
+TEST_F(RegistryTest, TheFirstComponentOfANameWins) {
     std::string folder = (fs::temp_directory_path() / "registryXXXXXX").string();
     ASSERT_NE(mkdtemp(folder.data()), nullptr);
     std::ofstream(folder + "/mca_plog_good.so") << "not a library\n";
@@ -379,7 +379,7 @@ TEST_F(RegistryTest, TheFirstOfANameWins) {
     fs::remove_all(folder);
 }
 
-TEST_F(RegistryTest, AFileThatOthersCanChangeHidesNoneOfItsName) {
+TEST_F(RegistryTest, AFileThatOthersMayChangeHidesNoComponent) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
     std::string folder = (fs::temp_directory_path() / "registryXXXXXX").string();
     ASSERT_NE(mkdtemp(folder.data()), nullptr);
@@ -391,7 +391,7 @@ TEST_F(RegistryTest, AFileThatOthersCanChangeHidesNoneOfItsName) {
     fs::remove_all(folder);
 }
 
-TEST_F(RegistryTest, OneLineTellsOfAFolderThatOthersCanChange) {
+TEST_F(RegistryTest, AFolderThatOthersMayChangeIsReportedOnce) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
     std::string folder = (fs::temp_directory_path() / "registryXXXXXX").string();
     ASSERT_NE(mkdtemp(folder.data()), nullptr);
@@ -457,7 +457,7 @@ TEST_F(RegistryTest, AttributesOfTheInitCallSetParameters) {
     EXPECT_EQ(parameters.text("plog_red_mood"), "good");
 }
 
-TEST_F(RegistryTest, OnlyNarrowsInItsOrder) {
+TEST_F(RegistryTest, OnlyNarrowsTheSelection) {
     // psecs() and the like take a list of names, as a peer offers it; the order is the list's.
     static const auto table = [] {
         muster_psec_t made{};

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "tools/muster/base/loop.hpp"
 #include "tools/muster/exchange/buffer.hpp"
-#include "tools/muster/loop.hpp"
 
 namespace muster::launcher {
 

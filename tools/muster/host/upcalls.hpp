@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tools/muster/exchange/attributes.hpp"
-#include "tools/muster/nodes/node.hpp"
+#include "tools/muster/host/node.hpp"
 #include "tools/muster/services/groups.hpp"
 
 namespace muster::launcher {

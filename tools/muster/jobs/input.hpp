@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "tools/muster/loop.hpp"
+#include "tools/muster/base/loop.hpp"
 
 namespace muster::launcher {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/muster/base/loop.hpp"
 #include "tools/muster/jobs/job.hpp"
-#include "tools/muster/loop.hpp"
 
 namespace muster::launcher {
 

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/muster/base/loop.hpp"
 #include "tools/muster/exchange/link.hpp"
 #include "tools/muster/jobs/job.hpp"
 #include "tools/muster/jobs/job_data.hpp"
-#include "tools/muster/loop.hpp"
 #include "tools/muster/nodes/process.hpp"
 
 namespace muster::launcher {

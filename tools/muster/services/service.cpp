@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
-#include "tools/muster/report.hpp"
+#include "tools/muster/base/report.hpp"
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/collectives.hpp"
 #include "tools/muster/services/control.hpp"

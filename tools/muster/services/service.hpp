@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/muster/base/loop.hpp"
 #include "tools/muster/exchange/link.hpp"
 #include "tools/muster/jobs/job_table.hpp"
-#include "tools/muster/loop.hpp"
 
 namespace muster::launcher {
 

@@ -24,7 +24,7 @@ using test::packed;
 using test::reading;
 using test::to_hex;
 
-TEST(V41, SpeaksTheNamesOfItsVersions) {
+TEST(V41, AnswersToTheNamesOfItsVersions) {
     EXPECT_STREQ(codec().name(), "v41");
     for (const char* name : {"v41", "v51", "v61", "v4"}) {
         EXPECT_TRUE(codec().speaks(name));
@@ -34,7 +34,7 @@ TEST(V41, SpeaksTheNamesOfItsVersions) {
     }
 }
 
-TEST(Flex, EveryLengthThereAndBack) {
+TEST(Flex, EveryLengthRoundTrips) {
     for (int bits = 0; bits <= 64; ++bits) {
         const uint64_t number = bits == 64 ? UINT64_MAX : (uint64_t{1} << bits) - (bits % 2);
         uint8_t bytes[9];
@@ -57,7 +57,7 @@ TEST(V41, NumbersThatDoNotFitAreRefused) {
     EXPECT_EQ(reading("02818000", PMIX_UINT16), PMIX_SUCCESS);
 }
 
-TEST(V41, PidsCarryTheirWidthOnceARun) {
+TEST(V41, AnArrayOfPidsHasItsWidthOnce) {
     const pid_t pids[3] = {1, 2, 300};
     Bytes out;
     ASSERT_EQ(codec().pack(out, kPlain, pids, 3, PMIX_PID), PMIX_SUCCESS);
@@ -116,7 +116,7 @@ TEST(V41, ArraysOfNoTypeAreReadInBothFormsAndNeverWritten) {
     data_destruct_elements(infos, 2, PMIX_INFO);
 }
 
-TEST(V41, FlagsOfOneLibraryStayAtHome) {
+TEST(V41, PrivateFlagsAreNeitherSentNorAccepted) {
     pmix_info_t info = PMIX_INFO_STATIC_INIT;
     key_load(info.key, "k");
     info.flags = PMIX_INFO_REQD | PMIX_INFO_ARRAY_END | PMIX_INFO_REQD_PROCESSED | PMIX_INFO_QUALIFIER |
@@ -133,7 +133,7 @@ TEST(V41, FlagsOfOneLibraryStayAtHome) {
     data_destruct_elements(&info, 1, PMIX_INFO);
 }
 
-TEST(V41, StringsHaveToEndWhereTheySay) {
+TEST(V41, UnterminatedStringsAreRefused) {
     EXPECT_EQ(reading("0204616100", PMIX_STRING), PMIX_ERR_UNPACK_FAILURE);  // no terminator in its place
     EXPECT_EQ(reading("0206610062", PMIX_STRING), PMIX_ERR_UNPACK_FAILURE);  // nor here
     EXPECT_EQ(reading("0206006100", PMIX_STRING), PMIX_ERR_UNPACK_FAILURE);  // one too early
@@ -141,7 +141,7 @@ TEST(V41, StringsHaveToEndWhereTheySay) {
     EXPECT_EQ(reading("02feffffff0f61", PMIX_STRING), PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
-TEST(V41, ManyStringsAreTheStringsOneByOne) {
+TEST(V41, AnArrayOfStringsEqualsItsSingleStrings) {
     const std::string large(70000, 'x');
     std::vector<const char*> texts;
     Bytes one_by_one;
@@ -183,7 +183,7 @@ TEST(V41, NamesThatAreTooLongAreRefused) {
     EXPECT_EQ(out.size(), 1 + 2 + sizeof full);
 }
 
-TEST(V41, CountsAreCheckedBeforeMemoryIsTaken) {
+TEST(V41, CountsAreCheckedBeforeAllocation) {
     for (const char* hex : {"feffffff0f", "feffffff0f0000", "20000000"}) {
         for (const pmix_data_type_t type : {PMIX_INFO, PMIX_STRING, PMIX_UINT8, PMIX_NODE_STATS, PMIX_APP}) {
             const std::vector<uint8_t> bytes = from_hex(hex);
@@ -204,7 +204,7 @@ TEST(V41, CountsAreCheckedBeforeMemoryIsTaken) {
     EXPECT_EQ(reading("0200feffffff0f", PMIX_APP), PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
-TEST(V41, TheItemsOfAMessageShareWhatMemoryItMayTake) {
+TEST(V41, TheItemsOfAMessageShareItsMemoryLimit) {
     // Arrays of 4096 pointers, which are one byte on the wire, however many they are.
     const std::vector<uint8_t> one = from_hex(
         "02046b00271f8020"
@@ -229,7 +229,7 @@ TEST(V41, TheItemsOfAMessageShareWhatMemoryItMayTake) {
     EXPECT_EQ(codec().unpack_kval(limited, kPlain, &key, &value), PMIX_ERR_UNPACK_FAILURE);
 }
 
-TEST(V41, ArraysNestSoDeepAndNoDeeper) {
+TEST(V41, NestingOfArraysIsLimited) {
     const auto nested = [](int depth) {
         std::string hex = "02";
         for (int i = 1; i < depth; ++i) {
@@ -270,7 +270,7 @@ TEST(V41, UnknownTypes) {
     EXPECT_EQ(packed(value, PMIX_VALUE), "status " + std::to_string(PMIX_ERR_UNKNOWN_DATA_TYPE));
 }
 
-TEST(V41, NullWhereSomethingHasToBeIsRefusedAndWritesNothing) {
+TEST(V41, NullPointersAreRefusedWithoutOutput) {
     Bytes out;
     out.push_back(0xee);
     const char* text = nullptr;

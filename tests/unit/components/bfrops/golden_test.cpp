@@ -295,7 +295,7 @@ bool is_other(const std::string& description) {
 
 class GoldenTypes : public testing::TestWithParam<const char*> {};
 
-TEST_P(GoldenTypes, WeWriteTheseBytesAndReadThemBack) {
+TEST_P(GoldenTypes, RoundTripTheRecordedBytes) {
     const Samples samples;
     size_t lines = 0;
     for (const auto& row : read_table("types.tsv")) {
@@ -404,7 +404,7 @@ std::string rewrite(ByteView message, pmix_status_t& status) {
     return to_hex(out.view());
 }
 
-TEST(GoldenDescribed, EveryMessageIsReadAndWrittenAgain) {
+TEST(GoldenDescribed, EveryMessageRoundTrips) {
     size_t messages = 0;
     size_t marks = 0;
     for (const auto& row : read_table("described.tsv")) {
@@ -438,7 +438,7 @@ class GoldenBlobs : public testing::Test {
     }
 };
 
-TEST_F(GoldenBlobs, DirectModexIsKeysAndValuesToTheEnd) {
+TEST_F(GoldenBlobs, DirectModexIsAListOfKeysAndValues) {
     for (const char* version : {"4.2.2", "5.0.11", "6.1.0"}) {
         SCOPED_TRACE(version);
         const std::vector<uint8_t> bytes = blob(version, "dmodex");
@@ -460,7 +460,7 @@ TEST_F(GoldenBlobs, DirectModexIsKeysAndValuesToTheEnd) {
     }
 }
 
-TEST_F(GoldenBlobs, FenceOfVersions4And5IsRanksWithAMapOfKeys) {
+TEST_F(GoldenBlobs, FenceOfVersions4And5HasAMapOfKeys) {
     for (const char* version : {"4.2.2", "5.0.11"}) {
         SCOPED_TRACE(version);
         const std::vector<uint8_t> bytes = blob(version, "fence");

@@ -135,7 +135,7 @@ TEST(Packer, CountedArrays) {
     EXPECT_TRUE(in.at_end());
 }
 
-TEST(Unpacker, CountAndItemHaveToAgree) {
+TEST(Unpacker, RefusesACountThatContradictsTheItems) {
     for (const char* hex : {"02030a0102030405", "0201", "020200",
                             "02ffffffffffffffffff0401"
                             "02"}) {
@@ -149,7 +149,7 @@ TEST(Unpacker, CountAndItemHaveToAgree) {
     }
 }
 
-TEST(Unpacker, OneMeansOne) {
+TEST(Unpacker, RefusesAnyCountButOneForASingleItem) {
     for (const char* hex : {"00",
                             "04610061"
                             "00"}) {

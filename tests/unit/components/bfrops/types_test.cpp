@@ -61,7 +61,7 @@ TEST(V41, RealsOfAllKinds) {
     EXPECT_EQ(reading("0200", PMIX_FLOAT), PMIX_SUCCESS);
 }
 
-TEST(V41, ExtendedRegexesComeWhole) {
+TEST(V41, ExtendedRegexesRoundTrip) {
     // Compressed: five bytes that have zeros among them.
     std::string blob("blob:\0component=zlib:\0size=5:\0ab\0c\0", 36);
     const char* text = blob.data();

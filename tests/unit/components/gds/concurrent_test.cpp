@@ -11,7 +11,7 @@ namespace {
 
 using Concurrent = StoreTest;
 
-TEST_F(Concurrent, ReadersGoOnWhileTheStoreIsFilled) {
+TEST_F(Concurrent, ReadersProceedWhileTheStoreIsFilled) {
     ASSERT_TRUE(add(maps("alpha,beta", "0-1;2-3", 4)));
     ASSERT_EQ(store_->post(make_proc("job", 1), PMIX_GLOBAL, "k", *Value::from(std::string(100, 'a')).get()),
               PMIX_SUCCESS);

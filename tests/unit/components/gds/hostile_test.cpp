@@ -75,7 +75,7 @@ TEST_F(Hostile, ArraysThatContradictTheMaps) {
 }
 
 // Slurm says of each process that it runs on the server's own node.
-TEST_F(Hostile, NodeIdsOfProcessesThatContradictTheMapsAreBorne) {
+TEST_F(Hostile, NodeIdsThatContradictTheMapsAreIgnored) {
     Info ids = maps("alpha,beta", "0-1;2");
     add_array(ids, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "alpha", PMIX_NODEID, uint32_t{4});
     add_array(ids, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(2), PMIX_NODEID, uint32_t{4});
@@ -124,7 +124,7 @@ TEST_F(Hostile, WrongTypes) {
             PMIX_ERR_TYPE_MISMATCH, PMIX_APP_SIZE);
 }
 
-TEST_F(Hostile, ArraysThatDoNotSayWhatTheyAreAbout) {
+TEST_F(Hostile, ArraysWithoutTheirSubject) {
     refused(array(PMIX_PROC_INFO_ARRAY, entries(PMIX_HOSTNAME, "alpha")), PMIX_ERR_BAD_PARAM,
             PMIX_PROC_INFO_ARRAY);
     refused(array(PMIX_PROC_INFO_ARRAY, {}), PMIX_ERR_BAD_PARAM, PMIX_PROC_INFO_ARRAY);
@@ -237,7 +237,7 @@ TEST_F(Hostile, HierarchiesOfArrays) {
     EXPECT_EQ(get(PMIX_JOB_SIZE, {.nspace = "second"}), "u9");
 }
 
-TEST_F(Hostile, AMapThatNamesThisNodeOtherwiseIsRecognisedByItsPeers) {
+TEST_F(Hostile, ThisNodeIsFoundByItsPeersUnderAnotherName) {
     Info info = maps("cn-1,cn-2", "0-1;2-3");
     info.add(PMIX_LOCAL_PEERS, "2,3");
     info.add(PMIX_LOCAL_SIZE, uint32_t{2});

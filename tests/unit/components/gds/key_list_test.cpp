@@ -37,7 +37,7 @@ TEST(KeyList, OfOneKeyTakesNoMemory) {
     EXPECT_EQ(all_of(list), (std::vector<uint64_t>{24, 32}));
 }
 
-TEST(KeyList, IsAsAVectorIs) {
+TEST(KeyList, BehavesLikeAVector) {
     std::minstd_rand random(1);
     for (const unsigned most : {1U, 2U, 4U, 40U}) {
         KeyList list;
@@ -57,7 +57,7 @@ TEST(KeyList, IsAsAVectorIs) {
     }
 }
 
-TEST(KeyList, OfAnyNumberIsAsASetIs) {
+TEST(KeyList, BehavesLikeASetAtAnySize) {
     std::minstd_rand random(1);
     for (const unsigned most : {60U, 70U, 130U, 3000U}) {
         KeyList list;
@@ -82,7 +82,7 @@ TEST(KeyList, OfAnyNumberIsAsASetIs) {
     }
 }
 
-TEST(KeyList, RemovesAllThatAreAlike) {
+TEST(KeyList, RemoveErasesAllDuplicatesOfAKey) {
     KeyList list;
     for (uint64_t i = 0; i < 200; ++i)
         list.add(8 * (1 + i % 50));
@@ -91,7 +91,7 @@ TEST(KeyList, RemovesAllThatAreAlike) {
     EXPECT_EQ(all_of(list).size(), 196U);
 }
 
-TEST(KeyList, OfAnyNumberIsSearchedAtOnce) {
+TEST(KeyList, IsSearchedInConstantTimeAtAnySize) {
     const auto begin = std::chrono::steady_clock::now();
     constexpr uint64_t kKeys = 400000;
     KeyList list;

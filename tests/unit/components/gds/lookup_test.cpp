@@ -66,7 +66,7 @@ TEST_F(Lookups, PostedValuesByScope) {
     EXPECT_EQ(store_->find_posted(make_proc("other", 2), View::All, {}), PMIX_ERR_INVALID_NAMESPACE);
 }
 
-TEST_F(Lookups, AValueStaysWhereItIsUntilAnotherReplacesIt) {
+TEST_F(Lookups, AValueKeepsItsAddressUntilItIsReplaced) {
     const auto address = [&](const char* key, Ask ask) {
         const void* at = nullptr;
         store_->find(lookup(key, ask),
@@ -98,7 +98,7 @@ TEST_F(Lookups, AValueStaysWhereItIsUntilAnotherReplacesIt) {
     EXPECT_STREQ(static_cast<const pmix_value_t*>(pinned)->data.string, "alpha") << "still readable";
 }
 
-TEST_F(Lookups, QualifiedValuesAreKeptBesideTheOthers) {
+TEST_F(Lookups, QualifiedValuesAreKeptBesideUnqualifiedOnes) {
     const auto qualified = [](const char* text, uint32_t qualifier) {
         return entries("k", text, "q", qualifier).to_value();
     };
@@ -128,7 +128,7 @@ TEST_F(Lookups, QualifiedValuesAreKeptBesideTheOthers) {
     EXPECT_EQ(get("k", {.rank = 5, .qualifiers = two}), "sproc");
 }
 
-TEST_F(Lookups, FactsOfAForeignProcessAreFoundWhereNoMapPlacesIt) {
+TEST_F(Lookups, DataOfAProcessOutsideTheMapsIsFound) {
     // What a tool has been told of a process of a job, key by key.
     const pmix_proc_t proc = make_proc("foreign", 3);
     const Value host = Value::from("beta");
@@ -146,7 +146,7 @@ TEST_F(Lookups, FactsOfAForeignProcessAreFoundWhereNoMapPlacesIt) {
     }
 }
 
-TEST_F(Lookups, PostRefusesWhatIsNoProcessOrKey) {
+TEST_F(Lookups, PostRefusesInvalidProcessesAndKeys) {
     const Value value = Value::from("x");
     EXPECT_EQ(store_->post(make_proc("", 0), PMIX_GLOBAL, "k", *value.get()), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(store_->post(make_proc("job", 0), PMIX_GLOBAL, nullptr, *value.get()), PMIX_ERR_BAD_PARAM);
@@ -219,7 +219,7 @@ TEST_F(Lookups, SessionsAreSharedByTheirJobs) {
     EXPECT_EQ(add(session(9, 1), 0, "b").status(), PMIX_ERR_BAD_PARAM) << "a job belongs to one session";
 }
 
-TEST_F(Lookups, NodesOfASessionAreThoseOfAllItsJobs) {
+TEST_F(Lookups, NodesOfASessionAreTheUnionOverItsJobs) {
     const auto in_session = [](Info info, uint32_t id) {
         info.add(PMIX_SESSION_ID, id);
         return info;
@@ -234,7 +234,7 @@ TEST_F(Lookups, NodesOfASessionAreThoseOfAllItsJobs) {
     EXPECT_EQ(get(PMIX_NUM_NODES, {.nspace = "b"}), "u2") << "the job's, without a realm";
 }
 
-TEST_F(Lookups, ResourcesAreTheJobsUnlessTheySayOtherwise) {
+TEST_F(Lookups, ResourcesBelongToTheJobByDefault) {
     Info resources;
     resources.add(PMIX_CLUSTER_ID, "cluster");
     resources.add("site.key", "site");

@@ -13,7 +13,7 @@ using Register = StoreTest;
 
 constexpr char kNoSuchKey[] = "error -46";
 
-TEST_F(Register, JobLevelFactsFollowFromTheMaps) {
+TEST_F(Register, JobLevelDataIsDerivedFromTheMaps) {
     covers("SRV-19");
     ASSERT_TRUE(add(maps("alpha,beta,gamma", "0-1;2,4;3")));
     EXPECT_EQ(get(PMIX_JOB_SIZE), "u5");
@@ -35,7 +35,7 @@ TEST_F(Register, JobLevelFactsFollowFromTheMaps) {
     EXPECT_EQ(get(PMIX_NSPACE), "sjob");
 }
 
-TEST_F(Register, ProcessFactsFollowFromTheMaps) {
+TEST_F(Register, ProcessDataIsDerivedFromTheMaps) {
     covers("SRV-19");
     ASSERT_TRUE(add(maps("alpha,beta,gamma", "0-1;2,4;3")));
     EXPECT_EQ(of_rank(4, PMIX_HOSTNAME), "sbeta");
@@ -156,7 +156,7 @@ TEST_F(Register, MapsAsEncodedLists) {
     }
 }
 
-TEST_F(Register, AnAttributeWithoutItsObjectIsRefused) {
+TEST_F(Register, AnAttributeWithANullPointerIsRefused) {
     Info info = maps("alpha1", "0");
     info.add(PMIX_PARENT_ID, nullptr, PMIX_PROC);
     EXPECT_FALSE(add(info, 0, "hollow"));
@@ -212,7 +212,7 @@ TEST_F(Register, SeveralApplications) {
     EXPECT_EQ(get(PMIX_APP_SIZE, {.appnum = 2}), kNoSuchKey);
 }
 
-TEST_F(Register, WhatApplicationsHaveOfNodes) {
+TEST_F(Register, NodeDataIsKeptPerApplication) {
     covers("SRV-13");
     const auto of_app = [](uint32_t app, const char* size, const char* node, const char* peers,
                            uint32_t count) {

@@ -41,7 +41,7 @@ bool whole(const pmix_value_t& value) {
     return !text.empty() && text.find_first_not_of(text[0]) == text.npos;
 }
 
-TEST(SegmentTest, EightReadersAndAWriterThatLetsItGrow) {
+TEST(SegmentTest, EightReadersSeeConsistentDataWhileItGrows) {
     const char* given = std::getenv("MUSTER_STRESS_SECONDS");
     const auto until =
         std::chrono::steady_clock::now() +
@@ -117,7 +117,7 @@ std::vector<std::string> keys_upon(uint64_t places, size_t count) {
     return keys;
 }
 
-TEST(SegmentTest, KeysThatFallUponOnePlaceHaveAnEnd) {
+TEST(SegmentTest, CollidingKeysAreBounded) {
     // What a process may post to have the server, and all who look for something, walk through all of it.
     for (const uint64_t places : {1u, 8u, 700u}) {
         auto segment = Segment::create(16 << 20, "alike");
@@ -164,7 +164,7 @@ TEST(SegmentTest, KeysThatFallUponOnePlaceHaveAnEnd) {
     }
 }
 
-TEST(SegmentTest, AKeyThatComesAndGoesKeepsItsPlace) {
+TEST(SegmentTest, ARepostedKeyReusesItsSlot) {
     auto segment = Segment::create(16 << 20, "again");
     ASSERT_TRUE(segment.ok()) << segment.error().text;
     Writer writer(**segment, {});
@@ -177,7 +177,7 @@ TEST(SegmentTest, AKeyThatComesAndGoesKeepsItsPlace) {
     }
 }
 
-TEST(SegmentTest, TheNameOfAKeyStandsOnce) {
+TEST(SegmentTest, AKeyNameIsStoredOnce) {
     auto segment = Segment::create(16 << 20, "names");
     ASSERT_TRUE(segment.ok()) << segment.error().text;
     Writer writer(**segment, {});
@@ -193,7 +193,7 @@ TEST(SegmentTest, TheNameOfAKeyStandsOnce) {
     EXPECT_LE(with_long_name, with_short_name + key.size());
 }
 
-TEST(SegmentTest, AMapWhoseNodesFollowFromThemselvesIsNotFollowed) {
+TEST(SegmentTest, ACyclicMapIsNotFollowed) {
     auto segment = Segment::create(1 << 20, "circle");
     ASSERT_TRUE(segment.ok()) << segment.error().text;
     Writer writer(**segment, {});
@@ -212,7 +212,7 @@ TEST(SegmentTest, AMapWhoseNodesFollowFromThemselvesIsNotFollowed) {
     EXPECT_EQ(reader.node_of(map, 2), kNone);
 }
 
-TEST(SegmentTest, AWriterThatDiesAnywhereLeavesWhatItHadPublished) {
+TEST(SegmentTest, PublishedDataSurvivesAWriterThatDies) {
     auto segment = Segment::create(1 << 20, "dies");
     ASSERT_TRUE(segment.ok()) << segment.error().text;
     Writer writer(**segment, {});
@@ -245,7 +245,7 @@ TEST(SegmentTest, AWriterThatDiesAnywhereLeavesWhatItHadPublished) {
     EXPECT_STREQ(item.value.data.string, "second");
 }
 
-TEST(SegmentTest, AWriterThatIsKilledWhileItWritesLeavesAllThatItHadWritten) {
+TEST(SegmentTest, CompletedWritesSurviveAWriterThatIsKilled) {
     struct Told {
         std::atomic<uint32_t> written{0};
     };

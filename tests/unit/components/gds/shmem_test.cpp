@@ -37,7 +37,7 @@ class ShmemTest : public StoreTest {
     }
 
     /// A gds/shmem before a gds/hash of its own, on a host.
-    Gds* make_shmem(const char* host = "alpha", const char* limit = nullptr) {
+    Gds* make_shmem(const char* host = "alpha", const char* limit = "1g") {
         limit_ = limit;
         const muster_host_t host_table = {
             sizeof(muster_host_t),
@@ -206,7 +206,7 @@ TEST_F(ShmemTest, EverythingOfAJobReadsAsWithHash) {
     EXPECT_EQ(all(*actual), all(*expected));
 }
 
-TEST_F(ShmemTest, WhatIsRegisteredAnewIsSeenByThoseWhoHadAskedForEverything) {
+TEST_F(ShmemTest, CachedJobDataIsRefreshedAfterRegistration) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
     Gds* client = attached(*server);
@@ -233,7 +233,7 @@ TEST_F(ShmemTest, WhatIsRegisteredAnewIsSeenByThoseWhoHadAskedForEverything) {
     }
 }
 
-TEST_F(ShmemTest, ResourcesThatComeAndGoReadAsWithHashForWhoComesThen) {
+TEST_F(ShmemTest, ResourcesReadAsWithHashByLaterClients) {
     Gds* server = make_shmem();
     Info job = maps("alpha,beta", "0,1;2", 3);
     job.add("site.both", "job's");
@@ -266,7 +266,7 @@ TEST_F(ShmemTest, ResourcesThatComeAndGoReadAsWithHashForWhoComesThen) {
               "error " + std::to_string(PMIX_ERR_NOT_FOUND));
 }
 
-TEST_F(ShmemTest, ResourcesThatGoBeforeTheJobIsRegisteredAnewAreGone) {
+TEST_F(ShmemTest, DeregisteredResourcesAreGoneAfterTheNextRegistration) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_resources(entries("site.key", "site", "site.other", "other")));
     const Info job = maps("alpha,beta", "0,1;2", 3);
@@ -278,7 +278,7 @@ TEST_F(ShmemTest, ResourcesThatGoBeforeTheJobIsRegisteredAnewAreGone) {
     EXPECT_EQ(get(*attached(*server), "site.other", {}), "sother");
 }
 
-TEST_F(ShmemTest, ResourcesThatAreRegisteredAgainAndAgainTakeNoRoom) {
+TEST_F(ShmemTest, RepeatedRegistrationOfResourcesTakesNoSpace) {
     Gds* server = make_shmem("alpha", "1048576");
     ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
     const Info resources = entries("site.key", std::string(1024, 'x').c_str());
@@ -290,7 +290,7 @@ TEST_F(ShmemTest, ResourcesThatAreRegisteredAgainAndAgainTakeNoRoom) {
     EXPECT_EQ(get(*attached(*server), "site.key", {}), "s" + std::string(1024, 'x'));
 }
 
-TEST_F(ShmemTest, WhatIsPostedIsSeenAtOnceByAllWhoMayAndByNoOthers) {
+TEST_F(ShmemTest, PostedDataIsVisibleAtOnceWithinItsScope) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
     const auto post = [&](pmix_rank_t rank, pmix_scope_t scope, const char* key, int value) {
@@ -318,7 +318,7 @@ TEST_F(ShmemTest, WhatIsPostedIsSeenAtOnceByAllWhoMayAndByNoOthers) {
     EXPECT_EQ(get(*client, "late", {.rank = 2}), "i5");
 }
 
-TEST_F(ShmemTest, AServerAnswersAsGdsHashForWhatStandsInTheSegmentAlone) {
+TEST_F(ShmemTest, AServerReadsTheSegmentAsGdsHashWould) {
     // Room for some, so that others are kept behind it.
     for (const char* limit : {static_cast<const char*>(nullptr), "192k"}) {
         Gds* server = make_shmem("alpha", limit);
@@ -435,7 +435,7 @@ TEST_F(ShmemTest, AServerAnswersAsGdsHashForWhatStandsInTheSegmentAlone) {
     }
 }
 
-TEST_F(ShmemTest, EachKindOfValueComesBackEqual) {
+TEST_F(ShmemTest, EveryTypeOfValueRoundTrips) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_job("job", 1, maps("alpha", "0,1", 2)).ok());
     Gds* client = attached(*server, 0);
@@ -489,7 +489,7 @@ TEST_F(ShmemTest, GrowthAndReplacementLoseNothing) {
     }
 }
 
-TEST_F(ShmemTest, LargerThanItsLimitIsReportedOnceAndOldValuesAreGone) {
+TEST_F(ShmemTest, AFullSegmentIsReportedOnceAndDropsTheOldValue) {
     Gds* server = make_shmem("alpha", "128k");
     ASSERT_TRUE(server->register_job("job", 1, maps("alpha", "0,1", 2)).ok());
     Gds* client = attached(*server, 0);
@@ -519,7 +519,7 @@ TEST_F(ShmemTest, AJobLargerThanTheLimitIsNotShared) {
     EXPECT_NE(log_.find("no segment for namespace job"), std::string::npos) << log_;
 }
 
-TEST_F(ShmemTest, WithoutDescriptorsAServerSharesNothing) {
+TEST_F(ShmemTest, AServerWithoutDescriptorsSharesNothing) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_job("job", 1, maps("alpha", "0,1", 2)).ok());
     rlimit before{}, none{};
@@ -549,7 +549,7 @@ bool forget_that_seal() {
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-TEST_F(ShmemTest, AKernelThatKnowsNoSealAgainstWritersSharesAllTheSame) {
+TEST_F(ShmemTest, SharesWithoutFutureWriteSeals) {
     const pid_t child = fork();
     if (child == 0) {
         EXPECT_TRUE(forget_that_seal());
@@ -573,7 +573,7 @@ TEST_F(ShmemTest, AKernelThatKnowsNoSealAgainstWritersSharesAllTheSame) {
     EXPECT_EQ(status, 0);
 }
 
-TEST_F(ShmemTest, AJobInOrderTakesLittleMoreThanItsNodesNames) {
+TEST_F(ShmemTest, ABlockMappedJobTakesLittleMoreThanItsNodeNames) {
     // 100,000 ranks on 1,000 nodes: as many on each, or fewer on the first.
     for (const int missing : {0, 99}) {
         log_.clear();
@@ -631,7 +631,7 @@ class ShmemRefusal : public ShmemTest {
     std::string content_;
 };
 
-TEST_F(ShmemRefusal, ASegmentThatCouldChangeOrIsAnothersOrOfAnotherLayout) {
+TEST_F(ShmemRefusal, OfUnsealedForeignOrIncompatibleSegments) {
     EXPECT_EQ(attach_content(), PMIX_SUCCESS);
     EXPECT_EQ(attach_content(F_SEAL_SHRINK), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(attach_content(F_SEAL_GROW | 0x10 | F_SEAL_SEAL), PMIX_ERR_BAD_PARAM);
@@ -668,13 +668,13 @@ TEST_F(ShmemRefusal, ASegmentThatCouldChangeOrIsAnothersOrOfAnotherLayout) {
     EXPECT_EQ(attach_content(), PMIX_ERR_BAD_PARAM);
 }
 
-TEST_F(ShmemRefusal, ADescriptorThatClientsGetCannotBeWrittenThrough) {
+TEST_F(ShmemRefusal, ClientDescriptorsAreReadOnly) {
     EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0), MAP_FAILED);
     EXPECT_NE(ftruncate(fd_, 0), 0);
     EXPECT_NE(pwrite(fd_, "x", 1, 0), 1);
 }
 
-TEST_F(ShmemRefusal, AnyByteMayBeWrong) {
+TEST_F(ShmemRefusal, CorruptSegmentsDoNotCrashReaders) {
     const std::string good = content_;
     unsigned seed = 12345;
     const auto random = [&] { return (seed = seed * 1103515245 + 12345) >> 8; };
@@ -697,7 +697,7 @@ TEST_F(ShmemRefusal, AnyByteMayBeWrong) {
     }
 }
 
-TEST_F(ShmemRefusal, APageThatIsNotThereIsNotTouched) {
+TEST_F(ShmemRefusal, MissingPagesAreNotAllocated) {
     // A sealed file with a hole where its table would be.
     const uint64_t far = 1 << 20;
     header().table = far;

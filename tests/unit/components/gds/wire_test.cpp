@@ -138,7 +138,7 @@ TEST_F(Wire, RepliesOfOpenPmixServersAreRead) {
     EXPECT_EQ(replies, 8u);
 }
 
-TEST_F(Wire, ClientsOfOpenPmixGetWhatTheirServersSend) {
+TEST_F(Wire, OpenPmixClientsGetTheKeysOfTheirOwnServers) {
     register_all();
     const auto sent = items(pack(*store_, false));
     const auto all_of = [&](const char* key) {
@@ -172,7 +172,7 @@ TEST_F(Wire, ClientsOfOpenPmixGetWhatTheirServersSend) {
     EXPECT_TRUE(all_of("muster.job.map").empty());
 }
 
-TEST_F(Wire, BothFormsBringTheSame) {
+TEST_F(Wire, BothFormsHaveTheSameData) {
     register_all();
     for (const bool compact : {false, true}) {
         SCOPED_TRACE(compact);
@@ -214,7 +214,7 @@ TEST_F(Wire, ProcDataArraysAndMapBlobsAreRead) {
     EXPECT_EQ(get(PMIX_LOCAL_PEERS), "s0,2");
 }
 
-TEST_F(Wire, BrokenBytesChangeNothing) {
+TEST_F(Wire, MalformedRepliesChangeNothing) {
     register_all();
     for (const bool compact : {false, true}) {
         const Bytes good = pack(*store_, compact);
@@ -242,7 +242,7 @@ TEST_F(Wire, BrokenBytesChangeNothing) {
     expect_all(*store_);
 }
 
-TEST_F(Wire, AServerThatContradictsItselfIsStillHeard) {
+TEST_F(Wire, ContradictoryRepliesAreAccepted) {
     Info info = maps("alpha,beta", "0;1", 2);
     ASSERT_TRUE(add(info));
     Packer packer(format());

@@ -40,7 +40,7 @@ class ZlibTest : public ::testing::Test {
     Pcompress* zlib_ = nullptr;
 };
 
-TEST_F(ZlibTest, WhatIsCompressedComesBack) {
+TEST_F(ZlibTest, RoundTrips) {
     ASSERT_NE(zlib_, nullptr);
     const auto in = text(100000);
     Result<Bytes> small = zlib_->compress(in);
@@ -51,7 +51,7 @@ TEST_F(ZlibTest, WhatIsCompressedComesBack) {
     EXPECT_EQ(str(back->view()), str(in));
 }
 
-TEST_F(ZlibTest, TheFormIsALengthAndAZlibStream) {
+TEST_F(ZlibTest, OutputIsALengthAndAZlibStream) {
     const auto in = text(5000);
     Result<Bytes> small = zlib_->compress(in);
     ASSERT_TRUE(small.ok());
@@ -63,7 +63,7 @@ TEST_F(ZlibTest, TheFormIsALengthAndAZlibStream) {
     EXPECT_EQ(out, in);
 }
 
-TEST_F(ZlibTest, WhatWouldNotGetSmallerIsLeft) {
+TEST_F(ZlibTest, DeclinesInputThatDoesNotShrink) {
     EXPECT_EQ(zlib_->compress(text(100)).status(), PMIX_ERR_NOT_AVAILABLE);
     std::vector<uint8_t> noise(8192);
     uint32_t state = 1;
@@ -76,7 +76,7 @@ TEST_F(ZlibTest, WhatWouldNotGetSmallerIsLeft) {
     EXPECT_TRUE(zlib_->compress(text(100)).ok()) << "the former name of pcompress_zlib_min_size";
 }
 
-TEST_F(ZlibTest, ALieAboutTheLengthIsFoundOut) {
+TEST_F(ZlibTest, AWrongLengthIsDetected) {
     Result<Bytes> small = zlib_->compress(text(5000));
     ASSERT_TRUE(small.ok());
     const auto with_length = [&](uint32_t length) {

@@ -81,7 +81,7 @@ class PlogTest : public ::testing::Test {
     std::unique_ptr<Registry> registry_;
 };
 
-TEST_F(PlogTest, PlainTextGoesOutAsItIs) {
+TEST_F(PlogTest, PlainTextIsWrittenUnchanged) {
     Info data;
     data.add(PMIX_LOG_STDOUT, Value::from("to out"));
     data.add(PMIX_LOG_STDERR, Value::from("to err\n"));
@@ -126,7 +126,7 @@ TEST_F(PlogTest, SyslogTakesPriorityAndSource) {
     EXPECT_EQ(g_notes[1].text, "job,1,3: second");
 }
 
-TEST_F(PlogTest, TheParametersOfSyslogCount) {
+TEST_F(PlogTest, SyslogFollowsItsParameters) {
     build({{"plog_syslog_level", "notice"}, {"plog_syslog_facility", "daemon"}});
     Info data;
     data.add(PMIX_LOG_SYSLOG, Value::from("x"));
@@ -145,7 +145,7 @@ TEST_F(PlogTest, OnlyAGatewayWritesToTheGlobalSyslog) {
     EXPECT_EQ(g_notes.size(), 1U);
 }
 
-TEST_F(PlogTest, OnceMeansTheFirstThatSomebodyTakes) {
+TEST_F(PlogTest, LogOnceUsesTheFirstSupportedChannel) {
     Info data;
     data.add(PMIX_LOG_EMAIL, Value::from("nobody takes it"));
     data.add(PMIX_LOG_SYSLOG, Value::from("taken"));
@@ -158,7 +158,7 @@ TEST_F(PlogTest, OnceMeansTheFirstThatSomebodyTakes) {
     EXPECT_EQ(g_notes.size(), 1U);
 }
 
-TEST_F(PlogTest, WhatNobodyTakesIsReported) {
+TEST_F(PlogTest, UnsupportedChannelsAreReported) {
     Info data;
     data.add("acme.log", Value::from("x"));
     const Output none = log(data, {});

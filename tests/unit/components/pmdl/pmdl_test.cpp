@@ -39,7 +39,7 @@ class PmdlOmpi : public ::testing::Test {
     }
 };
 
-TEST_F(PmdlOmpi, TellsWhatIsKnown) {
+TEST_F(PmdlOmpi, SetsTheVariablesOfTheJob) {
     const auto got = variables(nullptr);
     EXPECT_EQ(got.at("OMPI_COMM_WORLD_RANK"), "5");
     EXPECT_EQ(got.at("OMPI_COMM_WORLD_SIZE"), "8");
@@ -49,7 +49,7 @@ TEST_F(PmdlOmpi, TellsWhatIsKnown) {
     EXPECT_FALSE(got.contains("OMPI_COMM_WORLD_NODE_RANK"));
 }
 
-TEST_F(PmdlOmpi, ShowsALauncherWhereNoneIs) {
+TEST_F(PmdlOmpi, PretendsALauncherOutsideOfOne) {
     EXPECT_EQ(variables(nullptr).at("JSM_JSRUN_PORT"), "0");
     const char* of_an_allocation[] = {"SLURM_NODELIST=a", "SLURM_JOBID=1", "PATH=/bin", nullptr};
     EXPECT_TRUE(variables(of_an_allocation).contains("JSM_JSRUN_PORT"));

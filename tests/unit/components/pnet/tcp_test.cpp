@@ -34,7 +34,7 @@ TEST(PnetPorts, ListsAreReadOrRefusedWithTheirPart) {
     EXPECT_EQ(ports.free_ports(), 6U) << "a list that cannot be read has changed something";
 }
 
-TEST(PnetPorts, EachPortHasOneOwnerUntilItIsGivenBack) {
+TEST(PnetPorts, EachPortHasOneOwnerUntilItIsReleased) {
     Ports ports;
     std::string complaint;
     ASSERT_TRUE(ports.parse("tcp:a:10-13;tcp:b:20-29", complaint));
@@ -90,7 +90,7 @@ TEST(PnetInterfaces, PlanesAreNamesSubnetsOrBeginnings) {
     EXPECT_FALSE(back[2].up);
 }
 
-TEST(PnetInterfaces, ThisMachinesAreFound) {
+TEST(PnetInterfaces, FindsTheInterfacesOfThisMachine) {
     const auto all = local_interfaces();
     ASSERT_FALSE(all.empty());
     for (const Interface& one : all)
@@ -113,7 +113,7 @@ Carried sample() {
     return carried;
 }
 
-TEST(PnetAllocation, WhatIsWrittenIsRead) {
+TEST(PnetAllocation, RoundTrips) {
     const Bytes bytes = write(sample());
     Carried back;
     ASSERT_TRUE(read(bytes.view(), back));
@@ -128,7 +128,7 @@ TEST(PnetAllocation, WhatIsWrittenIsRead) {
     EXPECT_EQ(one.addresses[1].address, "10.0.0.2");
 }
 
-TEST(PnetAllocation, WhatIsCutOffOrChangedIsRefusedOrHarmless) {
+TEST(PnetAllocation, TruncatedOrChangedDataIsRefusedOrHarmless) {
     const Bytes bytes = write(sample());
     Carried back;
     for (size_t size = 0; size < bytes.size(); ++size) {
@@ -241,7 +241,7 @@ TEST_F(PnetTcp, PortsAndAKeyReachEachNode) {
     EXPECT_EQ(found, "0: 127.0.0.1:32001 127.0.0.1:32002;1: 127.0.0.1:32003 127.0.0.1:32004;");
 }
 
-TEST_F(PnetTcp, InventoriesTellTheAddressesOfOtherNodes) {
+TEST_F(PnetTcp, InventoriesProvideTheAddressesOfOtherNodes) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     std::vector<Interface> interfaces(1);
     interfaces[0].name = "lo";
@@ -286,7 +286,7 @@ TEST_F(PnetTcp, JobsHaveDifferentPortsUntilTheyEnd) {
     EXPECT_EQ(allocate(job("c"), request(2, 0), three), PMIX_SUCCESS) << reason_;
 }
 
-TEST_F(PnetTcp, RequestsOfOthersAreLeftToThem) {
+TEST_F(PnetTcp, RequestsForOtherNetworksAreDeclined) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     Info out;
     EXPECT_EQ(allocate(job("a"), request(1, 0, "infiniband"), out), PMIX_ERR_NOT_AVAILABLE);
@@ -295,7 +295,7 @@ TEST_F(PnetTcp, RequestsOfOthersAreLeftToThem) {
     EXPECT_EQ(allocate(job("a"), request(0, 0, "tcp", true), out), PMIX_SUCCESS) << "a key alone";
 }
 
-TEST_F(PnetTcp, ARequestThatIsNoneIsRefused) {
+TEST_F(PnetTcp, MalformedRequestsAreRefused) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     Info out, no_array, no_id, no_number;
     no_array.add(PMIX_ALLOC_FABRIC, "tcp");
@@ -308,7 +308,7 @@ TEST_F(PnetTcp, ARequestThatIsNoneIsRefused) {
     EXPECT_EQ(allocate(PnetJob("a", "here", {}, {}), request(1, 0), out), PMIX_ERR_BAD_PARAM) << "no maps";
 }
 
-TEST_F(PnetTcp, VariablesAreCarriedByList) {
+TEST_F(PnetTcp, VariablesAreForwardedByList) {
     values_["include"] = "PNET_TEST_*,PNET_OTHER";
     values_["exclude"] = "PNET_TEST_SECRET";
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
@@ -326,7 +326,7 @@ TEST_F(PnetTcp, VariablesAreCarriedByList) {
         unsetenv(name);
 }
 
-TEST_F(PnetTcp, WhatAnotherNodeSentIsNotBelieved) {
+TEST_F(PnetTcp, DataOfOtherNodesIsValidated) {
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     Info broken, text, local;
     char bytes[] = "nonsense";

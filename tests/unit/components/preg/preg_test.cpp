@@ -52,7 +52,7 @@ class PregTest : public testing::Test {
 
 const std::string kBad = "error " + std::to_string(PMIX_ERR_BAD_PARAM);
 
-TEST_F(PregTest, TheFormsOfTheStandard) {
+TEST_F(PregTest, EncodesTheExamplesOfTheStandard) {
     covers("SRV-04", "SRV-06");
     const Bytes nodes = std::move(*generate_node_regex(
         pregs_.all(), "odin009.org,odin010.org,odin011.org,odin012.org,odin[102-107].org"));
@@ -62,7 +62,7 @@ TEST_F(PregTest, TheFormsOfTheStandard) {
     EXPECT_EQ(ranks(text(ppn)), "1-4 ; 2-5 ; 8-8 10-12 ; 6-7 9-9 ; ");
 }
 
-TEST_F(PregTest, EveryFormGivesRowsToThoseWhoTakeThem) {
+TEST_F(PregTest, EveryFormSupportsRows) {
     for (const std::string_view regex :
          {"node[1-3]"sv, "raw:node[1-3]"sv, "pmix[node[1:1-3]]"sv, "pmix:node[1-3]"sv}) {
         uint64_t names = 0;
@@ -118,7 +118,7 @@ TEST_F(PregTest, LongListsAreCompressedWhenThatIsShorter) {
     EXPECT_EQ(text(std::move(*generate_node_regex(pregs_.all(), list))), "pmix:n[0-4999]-ib\0"sv);
 }
 
-TEST_F(PregTest, CompressedFormsOfOthers) {
+TEST_F(PregTest, ReadsCompressedFormsOfOtherLibraries) {
     Bytes made;
     const std::string list = "alpha,beta," + std::string(600, 'x');
     ASSERT_EQ(pregs_.compress().generate_nodes(list, made), PMIX_SUCCESS);
@@ -164,7 +164,7 @@ TEST_F(PregTest, LimitsAreParameters) {
     EXPECT_EQ(small.compress().generate_nodes("short", none), PMIX_ERR_NOT_SUPPORTED);
 }
 
-TEST_F(PregTest, BrokenFormsAreRefusedAndNotTakenForPlainLists) {
+TEST_F(PregTest, MalformedFormsAreNotReadAsPlainLists) {
     for (const std::string_view regex :
          {"pmix[a"sv, "pmix["sv, "pmix[]"sv, "pmix[a[1:1-2]"sv, "pmix:a["sv, "pmix:a[2-1]"sv}) {
         EXPECT_EQ(names(regex), kBad) << regex;
@@ -174,7 +174,7 @@ TEST_F(PregTest, BrokenFormsAreRefusedAndNotTakenForPlainLists) {
     EXPECT_EQ(names("a\0b"sv), "error " + std::to_string(PMIX_ERR_NOT_SUPPORTED));
 }
 
-TEST_F(PregTest, WithoutComponentsPlainListsRemain) {
+TEST_F(PregTest, PlainListsWorkWithoutComponents) {
     const std::vector<Preg*> none;
     EXPECT_EQ(names("a,b[1-2]", &none), "a,b1,b2");
     EXPECT_EQ(text(std::move(*generate_node_regex(none, "a,b"))), "a,b\0"sv);

@@ -84,13 +84,13 @@ TEST_F(PsecTest, NativeAcceptsOnlyTheRegisteredUserAndGroup) {
     EXPECT_NE(reason_.find("group"), std::string::npos) << reason_;
 }
 
-TEST_F(PsecTest, NativeBelievesNoClaimThatTheKernelSaysNothingOf) {
+TEST_F(PsecTest, NativeRefusesClaimsWithoutKernelCredentials) {
     use(muster_component_psec_native());
     EXPECT_EQ(validate(credential(1000, 100), {1000, 100, std::nullopt}), PMIX_ERR_INVALID_CRED);
     EXPECT_NE(reason_.find("psec_native_trust_claims"), std::string::npos) << reason_;
 }
 
-TEST_F(PsecTest, NativeBelievesClaimsWhereItIsTold) {
+TEST_F(PsecTest, NativeTrustsClaimsWhenConfigured) {
     trust_claims_ = true;
     use(muster_component_psec_native());
     EXPECT_EQ(validate(credential(1000, 100), {1000, 100, std::nullopt}), PMIX_SUCCESS);
@@ -98,7 +98,7 @@ TEST_F(PsecTest, NativeBelievesClaimsWhereItIsTold) {
     EXPECT_EQ(validate(credential(0, 0), {0, 0, PeerCredentials{1000, 100, 17}}), PMIX_ERR_INVALID_CRED);
 }
 
-TEST_F(PsecTest, NativeDoesNotTakeAClaimAgainstTheKernelsWord) {
+TEST_F(PsecTest, NativeRefusesClaimsThatContradictTheKernel) {
     use(muster_component_psec_native());
     // Says what is registered, but is someone else.
     EXPECT_EQ(validate(credential(0, 0), {0, 0, PeerCredentials{1000, 100, 17}}), PMIX_ERR_INVALID_CRED);

@@ -80,7 +80,7 @@ std::string chosen(const AddressWish& wish) {
     return text;
 }
 
-TEST(TcpInterfaces, LoopbackUnlessOthersAreWishedFor) {
+TEST(TcpInterfaces, UseLoopbackByDefault) {
     EXPECT_EQ(chosen({}), "127.0.0.1:0 [::1]:0");
     EXPECT_EQ(chosen({.ipv4 = false}), "[::1]:0");
     EXPECT_EQ(chosen({.remote = true}), "10.1.2.3:0 192.168.7.8:0 [2001:db8::42]:0 169.254.1.1:0");
@@ -100,7 +100,7 @@ TEST(TcpInterfaces, ListsNarrowTheChoice) {
     EXPECT_EQ(chosen({.exclude = "127.0.0.0/8"}), "[::1]:0");
 }
 
-TEST(TcpInterfaces, SayWhatIsWrong) {
+TEST(TcpInterfaces, NameTheWrongParameter) {
     const auto error = [](const AddressWish& wish) {
         return choose_addresses(some_interfaces(), wish).error();
     };
@@ -172,7 +172,7 @@ TEST_P(TcpTest, ListensOnLoopbackAndConnects) {
     ASSERT_TRUE(readable(server->fd.get()));
 }
 
-TEST_P(TcpTest, TheKernelTellsTheUserOfALocalPeer) {
+TEST_P(TcpTest, TheKernelIdentifiesALocalPeer) {
     auto client = tcp_.connect(listener_->uri(), 5s);
     ASSERT_TRUE(client.ok());
     auto server = accepted();
@@ -195,7 +195,7 @@ TEST_P(TcpTest, TheKernelTellsTheUserOfALocalPeer) {
     EXPECT_EQ(query.owner(own, peer), std::nullopt);
 }
 
-TEST_P(TcpTest, TheKernelTellsAnotherUser) {
+TEST_P(TcpTest, TheKernelIdentifiesAnotherUser) {
     if (geteuid() != 0) GTEST_SKIP() << "needs root, to become someone else";
     const pid_t child = fork();
     if (child == 0) {
@@ -255,7 +255,7 @@ TEST_P(TcpTest, TakesTheFirstFreePortOfAList) {
     EXPECT_TRUE(Tcp(with_ports).listen(options).ok());
 }
 
-TEST_P(TcpTest, NobodyListens) {
+TEST_P(TcpTest, ConnectFailsWithoutAListener) {
     const std::string uri = listener_->uri();
     listener_.reset();
     auto client = tcp_.connect(uri, 5s);
@@ -268,7 +268,7 @@ INSTANTIATE_TEST_SUITE_P(Family, TcpTest, testing::Values(AF_INET, AF_INET6),
                              return family.param == AF_INET ? "IPv4" : "IPv6";
                          });
 
-TEST(Tcp, ConnectingTakesNoLongerThanItMay) {
+TEST(Tcp, ConnectTimesOut) {
     Tcp tcp({});
     // Its queue is full: further connections stay unanswered.
     UniqueFd listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -291,7 +291,7 @@ TEST(Tcp, ConnectingTakesNoLongerThanItMay) {
     FAIL() << "the queue took ten connections";
 }
 
-TEST(Tcp, SaysWhatIsNoAddress) {
+TEST(Tcp, InvalidAddressesAreRefused) {
     Tcp tcp({});
     EXPECT_FALSE(tcp.accepts("usock:///x"));
     EXPECT_EQ(tcp.connect("tcp4://here:1", 1s).status(), PMIX_ERR_BAD_PARAM);

@@ -51,7 +51,7 @@ class UsockTest : public testing::Test {
     ListenOptions options_;
 };
 
-TEST_F(UsockTest, ConnectsAndTellsWhoThePeerIs) {
+TEST_F(UsockTest, ConnectsAndIdentifiesThePeer) {
     const auto listener = listens();
     ASSERT_NE(listener, nullptr);
     EXPECT_TRUE(usock_.accepts(listener->uri()));
@@ -77,7 +77,7 @@ TEST_F(UsockTest, ConnectsAndTellsWhoThePeerIs) {
     ASSERT_EQ(::read(server->fd.get(), text, 2), 2);
 }
 
-TEST_F(UsockTest, TellsTheUserOfAnotherProcess) {
+TEST_F(UsockTest, IdentifiesAnotherProcess) {
     if (geteuid() != 0) GTEST_SKIP() << "needs root, to become someone else";
     ASSERT_EQ(::chmod(directory_.c_str(), 0711), 0);
     const auto listener = listens();
@@ -115,7 +115,7 @@ TEST_F(UsockTest, WorksInADirectoryLongerThanAnAddress) {
     EXPECT_TRUE(listener->accept().ok());
 }
 
-TEST_F(UsockTest, EachListenerHasItsOwnNameAndRemovesIt) {
+TEST_F(UsockTest, EachListenerCreatesAndRemovesItsOwnSocket) {
     auto one = listens(), two = listens();
     ASSERT_NE(one, nullptr);
     ASSERT_NE(two, nullptr);
@@ -129,7 +129,7 @@ TEST_F(UsockTest, EachListenerHasItsOwnNameAndRemovesIt) {
     EXPECT_EQ(files(), 0U);
 }
 
-TEST_F(UsockTest, PassesOverNamesThatAreTaken) {
+TEST_F(UsockTest, SkipsNamesInUse) {
     auto first = listens();
     ASSERT_NE(first, nullptr);
     // The next name of this process is there already, from a dead one of the same number.
@@ -145,7 +145,7 @@ TEST_F(UsockTest, PassesOverNamesThatAreTaken) {
     EXPECT_EQ(files(), 2U);
 }
 
-TEST_F(UsockTest, RemovesOnlyWhatItMade) {
+TEST_F(UsockTest, RemovesOnlyItsOwnSocket) {
     auto listener = listens();
     ASSERT_NE(listener, nullptr);
     const std::string path = path_of(*listener);
@@ -168,7 +168,7 @@ TEST_F(UsockTest, AForkedChildRemovesNothing) {
     EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(UsockTest, ModeIsForTheUserOrForAllWhoReachTheDirectory) {
+TEST_F(UsockTest, ModeOfTheSocketDependsOnTheUser) {
     const mode_t before = umask(0777);
     const auto listener = listens();
     umask(before);
@@ -178,12 +178,12 @@ TEST_F(UsockTest, ModeIsForTheUserOrForAllWhoReachTheDirectory) {
     EXPECT_EQ(made.st_mode & 07777, geteuid() == 0 ? 0666U : 0600U);
 }
 
-TEST_F(UsockTest, IsThereForThisMachineAlsoWhereOthersAreServed) {
+TEST_F(UsockTest, ListensLocallyAlsoForRemoteServers) {
     options_.remote = true;
     EXPECT_NE(listens(), nullptr);
 }
 
-TEST_F(UsockTest, SaysWhatIsWrong) {
+TEST_F(UsockTest, InvalidPathsAreNamed) {
     options_.directory = directory_ + "/missing";
     auto missing = usock_.listen(options_);
     ASSERT_FALSE(missing.ok());
@@ -203,7 +203,7 @@ TEST_F(UsockTest, SaysWhatIsWrong) {
     EXPECT_EQ(usock_.connect("usock://" + directory_ + "/" + long_name, 1s).status(), PMIX_ERR_BAD_PARAM);
 }
 
-TEST_F(UsockTest, AFullQueueIsWaitedForAndTimesOut) {
+TEST_F(UsockTest, ConnectTimesOutOnAFullQueue) {
     const auto listener = listens();
     ASSERT_NE(listener, nullptr);
     ::listen(listener->fd(), 0);  // a queue of one

@@ -26,7 +26,7 @@ TEST(FrameworkNames, ListsEachFrameworkOfTheLibrary) {
         EXPECT_TRUE(listed(name)) << name;
 }
 
-TEST(FrameworkNames, ListsWhatOpenMpiPassesOnToOpenPmix) {
+TEST(FrameworkNames, ListsTheNamesThatOpenMpiPassesToOpenPmix) {
     for (const char* name : {"mca", "pdl", "pif", "pstat"})
         EXPECT_TRUE(listed(name)) << name;
 }

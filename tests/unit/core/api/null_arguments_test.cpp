@@ -332,7 +332,7 @@ bool needs_init(const std::string& name) {
            calls.contains(name);
 }
 
-TEST(NullArguments, EndNoHelperFunction) {
+TEST(NullArguments, DoNotCrashHelperFunctions) {
 #ifdef __SANITIZE_ADDRESS__
     const __lsan::ScopedDisabler disabled;  // what functions were given in vain is not freed here
 #endif

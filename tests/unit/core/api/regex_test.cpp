@@ -21,19 +21,19 @@ std::string generate(pmix_status_t (*function)(const char*, char**), const char*
     return text;
 }
 
-TEST(GenerateRegex, TheExampleOfTheStandard) {
+TEST(GenerateRegex, EncodesTheExampleOfTheStandard) {
     covers("SRV-03", "SRV-04");
     EXPECT_EQ(
         generate(PMIx_generate_regex, "odin009.org,odin010.org,odin011.org,odin012.org,odin[102-107].org"),
         "pmix:odin[009-012,102-107].org");
 }
 
-TEST(GeneratePpn, TheExampleOfTheStandard) {
+TEST(GeneratePpn, EncodesTheExampleOfTheStandard) {
     covers("SRV-06");
     EXPECT_EQ(generate(PMIx_generate_ppn, "1-4;2-5;8,10,11,12;6,7,9"), "pmix:2x(3);8,10-12;6-7,9");
 }
 
-TEST(GenerateRegex, WhatDoesNotFitTheDocumentedFormStaysAsItIs) {
+TEST(GenerateRegex, LeavesOtherInputUnchanged) {
     covers("SRV-02");
     EXPECT_EQ(generate(PMIx_generate_regex, "vm"), "pmix:vm");
     EXPECT_EQ(generate(PMIx_generate_regex, "a[x"), "raw:a[x");
@@ -50,7 +50,7 @@ TEST(GenerateRegex, RefusesNull) {
 
 // A long list that only compression shortens: what strlen() does not tell, a typed value and a packed one
 // carry.
-TEST(GenerateRegex, ACompressedFormTravelsWhole) {
+TEST(GenerateRegex, ACompressedFormRoundTrips) {
     std::string names;
     for (unsigned i = 0; i < 3000; ++i)
         names += (i != 0 ? ",n" : "n") + std::to_string(i * 2654435761u % 1000) + "x";
@@ -77,7 +77,7 @@ std::string decoded(const pmix_regex2_t& regex) {
     return text;
 }
 
-TEST(Regex2, GivesTheListBack) {
+TEST(Regex2, DecodesTheList) {
     std::string names, ranks;
     for (unsigned i = 0; i < 3000; ++i) {
         names += (i != 0 ? ",node" : "node") + std::to_string(i);
@@ -94,7 +94,7 @@ TEST(Regex2, GivesTheListBack) {
     }
 }
 
-TEST(Regex2, RefusesWhatIsNoEncodedList) {
+TEST(Regex2, RefusesMalformedLists) {
     char raw[] = "raw", compress[] = "compress", other[] = "zz";
     uint8_t bytes[] = {'a', 0, 'b', 0};
     EXPECT_EQ(decoded({other, bytes, 2}), "PMIX_ERR_NOT_SUPPORTED");

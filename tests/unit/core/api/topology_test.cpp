@@ -21,7 +21,7 @@ struct LoadedTopology : pmix_topology_t {
     ~LoadedTopology() { PMIx_Topology_destruct(this); }
 };
 
-TEST(TopologyApi, LoadsTheNodeOnceForAll) {
+TEST(TopologyApi, LoadsTheTopologyOnce) {
     LoadedTopology first, second;
     ASSERT_EQ(PMIx_Load_topology(&first), PMIX_SUCCESS);
     ASSERT_EQ(PMIx_Load_topology(&second), PMIX_SUCCESS);
@@ -29,7 +29,7 @@ TEST(TopologyApi, LoadsTheNodeOnceForAll) {
     EXPECT_EQ(std::string(first.source).rfind("hwloc:", 0), 0U);
 }
 
-TEST(TopologyApi, OutlivesWhatAProgramDestructs) {
+TEST(TopologyApi, SurvivesDestructOfATopology) {
     void* handle = nullptr;
     {
         LoadedTopology loaded;
@@ -49,7 +49,7 @@ TEST(TopologyApi, GivesOnlyTheWantedMaker) {
     EXPECT_EQ(PMIx_Load_topology(nullptr), PMIX_ERR_BAD_PARAM);
 }
 
-TEST(TopologyApi, CpusetGoesThroughItsText) {
+TEST(TopologyApi, CpusetRoundTripsAsText) {
     Cpuset own, again, third;
     ASSERT_EQ(PMIx_Get_cpuset(&own, PMIX_CPUBIND_PROCESS), PMIX_SUCCESS);
     EXPECT_STREQ(own.source, "hwloc");
@@ -63,14 +63,14 @@ TEST(TopologyApi, CpusetGoesThroughItsText) {
     free(text);
 }
 
-TEST(TopologyApi, NonBlockingDistancesNeedTheLibrary) {
+TEST(TopologyApi, NonBlockingDistancesNeedInit) {
     const auto never = [](pmix_status_t, pmix_device_distance_t*, size_t, void*, pmix_release_cbfunc_t,
                           void*) { ADD_FAILURE() << "called though the call failed"; };
     EXPECT_EQ(PMIx_Compute_distances_nb(nullptr, nullptr, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(PMIx_Compute_distances_nb(nullptr, nullptr, nullptr, 0, never, nullptr), PMIX_ERR_INIT);
 }
 
-TEST(TopologyApi, RefusesWhatIsNotThere) {
+TEST(TopologyApi, RefusesNullAndMalformedArguments) {
     Cpuset cpuset;
     char* text = nullptr;
     pmix_locality_t locality = 0;
@@ -85,7 +85,7 @@ TEST(TopologyApi, RefusesWhatIsNotThere) {
     EXPECT_EQ(PMIx_Compute_distances(nullptr, nullptr, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
 }
 
-TEST(TopologyApi, LocalityStringsAreForRelativeLocality) {
+TEST(TopologyApi, ComparesLocalityStrings) {
     Cpuset own;
     ASSERT_EQ(PMIx_Get_cpuset(&own, PMIX_CPUBIND_PROCESS), PMIX_SUCCESS);
     char* text = nullptr;
@@ -99,7 +99,7 @@ TEST(TopologyApi, LocalityStringsAreForRelativeLocality) {
     free(text);
 }
 
-TEST(TopologyApi, DistancesAreMeasuredOrThereIsNoDevice) {
+TEST(TopologyApi, ReportsTheDistancesOfDevices) {
     pmix_device_distance_t* distances = nullptr;
     size_t count = 0;
     const pmix_status_t status = PMIx_Compute_distances(nullptr, nullptr, nullptr, 0, &distances, &count);

@@ -42,7 +42,7 @@ TEST(DataBuffer, LoadsEmbedsAndUnloads) {
     EXPECT_EQ(PMIx_Data_embed(nullptr, &source), PMIX_ERR_BAD_PARAM);
 }
 
-TEST(DataBuffer, IsReplacedWhole) {
+TEST(DataBuffer, LoadReplacesTheContent) {
     pmix_data_buffer_t buffer;
     PMIx_Data_buffer_construct(&buffer);
     PMIx_Data_buffer_load(&buffer, strdup("first"), 5);
@@ -115,7 +115,7 @@ TEST(DataPrint, SaysTypeAndValue) {
     EXPECT_EQ(print(nullptr, PMIX_INT), "PMIX_ERR_BAD_PARAM");
 }
 
-TEST(DataCompress, GoesThereAndBack) {
+TEST(DataCompress, RoundTrips) {
     const std::string text(20000, 'z');
     const auto* input = reinterpret_cast<const uint8_t*>(text.data());
     uint8_t* packed = nullptr;

@@ -154,7 +154,7 @@ TEST(InfoList, InsertsWithoutCopying) {
     PMIx_Info_destruct(&info);
 }
 
-TEST(InfoList, ReleasesLongListsWithoutTheStack) {
+TEST(InfoList, ReleasesLongListsWithoutRecursion) {
     void* list = PMIx_Info_list_start();
     for (int i = 0; i < 100000; ++i)
         PMIx_Info_list_add(list, "key", &i, PMIX_INT);
@@ -207,7 +207,7 @@ TEST(ProcFunctions, NamespacesOfClusters) {
     EXPECT_STREQ(whole, "") << "what does not fit is no name at all";
 }
 
-TEST(ArgvFunctions, WorkOnNothingToo) {
+TEST(ArgvFunctions, AcceptNull) {
     char** argv = nullptr;
     EXPECT_EQ(PMIx_Argv_count(nullptr), 0);
     EXPECT_EQ(PMIx_Argv_append_nosize(nullptr, "a"), PMIX_ERR_BAD_PARAM);
@@ -268,12 +268,12 @@ TEST(Strings, NameNumbersAndAttributes) {
     EXPECT_STREQ(PMIx_Group_operation_string(PMIX_GROUP_DESTRUCT), "DESTRUCT");
 }
 
-TEST(Strings, VersionTellsWhoseLibraryItIs) {
+TEST(Strings, VersionNamesTheLibrary) {
     EXPECT_EQ(std::string(PMIx_Get_version()).rfind("Muster ", 0), 0U);
     EXPECT_GE(PMIx_Get_version()[0], '3') << "Open MPI 4.1 looks at the first character";
 }
 
-TEST(Strings, OfChannelsMayBeAskedOnManyThreads) {
+TEST(Strings, OfChannelsAreThreadSafe) {
     std::vector<std::thread> threads;
     for (pmix_iof_channel_t channel : {PMIX_FWD_STDIN_CHANNEL, PMIX_FWD_STDERR_CHANNEL}) {
         threads.emplace_back([channel] {

@@ -96,7 +96,7 @@ TEST(StructSupport, CoordsComeWithTheirDimensions) {
     EXPECT_TRUE(is_zero(coord));
 }
 
-TEST(StructSupport, FilledStructsAreReleasedWhole) {
+TEST(StructSupport, FilledStructsAreReleasedCompletely) {
     pmix_app_t* app = PMIx_App_create(1);
     app->cmd = strdup("prog");
     PMIx_Argv_append_nosize(&app->argv, "prog");

@@ -14,7 +14,7 @@ std::string key_name(int number) {
     return "key." + std::to_string(number);
 }
 
-TEST(StagedKeys, HasEachOnceInItsOrder) {
+TEST(StagedKeys, KeepsEachKeyOnceInOrder) {
     StagedKeys staged;
     for (const int count : {1, 5, 32, 33, 34, 1000}) {
         for (int round = 0; round < 2; ++round) {
@@ -32,7 +32,7 @@ TEST(StagedKeys, HasEachOnceInItsOrder) {
     }
 }
 
-TEST(StagedKeys, HasEachOncePerScope) {
+TEST(StagedKeys, KeepsEachKeyOncePerScope) {
     StagedKeys staged;
     for (int i = 0; i < 100; ++i) {
         for (const pmix_scope_t scope : {PMIX_LOCAL, PMIX_REMOTE, PMIX_LOCAL})

@@ -103,7 +103,7 @@ TEST_F(CollectivesTest, HandsOverWhenTheLastLocalParticipantArrives) {
     EXPECT_TRUE(collectives_.active().empty());
 }
 
-TEST_F(CollectivesTest, IsNotLocalWhereTheJobIsLarger) {
+TEST_F(CollectivesTest, IsNotLocalForAJobWithRemoteRanks) {
     job_size_ = kLocal + 1;
     for (pmix_rank_t rank = 0; rank < kLocal; ++rank)
         arrive(rank);
@@ -121,7 +121,7 @@ TEST_F(CollectivesTest, FailsForAllWhenALocalParticipantIsLost) {
     EXPECT_TRUE(fences_->handed_over.empty());
 }
 
-TEST_F(CollectivesTest, GoesOnWithoutADepartureThatTheOperationTolerates) {
+TEST_F(CollectivesTest, CompletesWithoutADepartedMemberWhenTolerated) {
     fences_->tolerates = true;
     arrive(0);
     lose(2);
@@ -145,7 +145,7 @@ TEST_F(CollectivesTest, AFinalizedProcessStaysExpectedUntilItIsLost) {
     EXPECT_EQ(answers_[0], std::vector<pmix_status_t>({PMIX_ERR_LOST_CONNECTION}));
 }
 
-TEST_F(CollectivesTest, AProcessMayBeginTheNextFenceBeforeTheLastOneHasEnded) {
+TEST_F(CollectivesTest, AProcessMayBeginTheNextFenceBeforeTheLastCompletes) {
     for (const pmix_rank_t rank : {0U, 0U, 1U, 1U, 2U, 2U, 3U})
         arrive(rank);
     ASSERT_EQ(fences_->handed_over.size(), 1U);
@@ -157,7 +157,7 @@ TEST_F(CollectivesTest, AProcessMayBeginTheNextFenceBeforeTheLastOneHasEnded) {
         EXPECT_EQ(answers_of(rank), 2U);
 }
 
-TEST_F(CollectivesTest, FencesOfOtherListsAreOtherCollectives) {
+TEST_F(CollectivesTest, FencesOfDifferentListsAreIndependent) {
     const std::vector<pmix_proc_t> pair = {make_proc("job", 0), make_proc("job", 1)};
     const std::vector<pmix_proc_t> turned = {make_proc("job", 1), make_proc("job", 0)};
     arrive(0, pair);
@@ -186,7 +186,7 @@ TEST_F(CollectivesTest, RefusesANameThatIsInUseWithOtherParticipants) {
     EXPECT_EQ(groups_->handed_over.size(), 1U);
 }
 
-TEST_F(CollectivesTest, WaitsForClientsThatTheHostHasStillToRegister) {
+TEST_F(CollectivesTest, WaitsForClientsNotYetRegistered) {
     Namespace& late = namespaces_.get_or_add("late");
     Arrival arrival;
     arrival.proc = make_proc("job", 0);
@@ -203,7 +203,7 @@ TEST_F(CollectivesTest, WaitsForClientsThatTheHostHasStillToRegister) {
     EXPECT_EQ(answers_[0], std::vector<pmix_status_t>({PMIX_ERR_INVALID_NAMESPACE}));
 }
 
-TEST_F(CollectivesTest, EndsAllWhenTheServerCloses) {
+TEST_F(CollectivesTest, FailsAllWhenTheServerCloses) {
     arrive(0);
     collectives_.close();
     EXPECT_EQ(answers_[0], std::vector<pmix_status_t>({PMIX_ERR_LOST_CONNECTION}));

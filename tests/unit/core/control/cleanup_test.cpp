@@ -57,7 +57,7 @@ class CleanupsTest : public testing::Test {
     std::unique_ptr<Cleanups> cleanups_ = std::make_unique<Cleanups>(worker_);
 };
 
-TEST_F(CleanupsTest, WhatIsToBeLeftIsNotRegistered) {
+TEST_F(CleanupsTest, IgnoredPathsAreNotRegistered) {
     Info both = wish(PMIX_REGISTER_CLEANUP, "/a,/b");
     both.add(PMIX_CLEANUP_IGNORE, "/b");
     EXPECT_EQ(add({first_}, both), PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES);
@@ -76,7 +76,7 @@ TEST_F(CleanupsTest, WhatIsToBeLeftIsNotRegistered) {
     EXPECT_EQ(add({second_}, wish(PMIX_REGISTER_CLEANUP, "/c"), geteuid() + 1), PMIX_SUCCESS);
 }
 
-TEST_F(CleanupsTest, EachEndHasSoManyPaths) {
+TEST_F(CleanupsTest, PathsPerProcessAreBounded) {
     EXPECT_EQ(add({first_}, wish(PMIX_REGISTER_CLEANUP, many(65536, "path"))), PMIX_SUCCESS);
     EXPECT_EQ(add({first_}, wish(PMIX_REGISTER_CLEANUP, "/one.more")), PMIX_ERR_OUT_OF_RESOURCE);
     EXPECT_EQ(add({second_}, wish(PMIX_REGISTER_CLEANUP, "/one.more")), PMIX_SUCCESS);
@@ -84,7 +84,7 @@ TEST_F(CleanupsTest, EachEndHasSoManyPaths) {
     EXPECT_EQ(add({first_}, wish(PMIX_REGISTER_CLEANUP, "/one.more"), geteuid() + 1), PMIX_SUCCESS);
 }
 
-TEST_F(CleanupsTest, GoesAtTheEndOfEachThatWasNamed) {
+TEST_F(CleanupsTest, RemovesFilesAtTheEndOfEachTarget) {
     const std::string gone = file("gone"), left = file("left"), other = file("other");
     EXPECT_EQ(add({first_, second_}, wish(PMIX_REGISTER_CLEANUP, gone + "," + left)), PMIX_SUCCESS);
     EXPECT_EQ(add({second_}, wish(PMIX_REGISTER_CLEANUP, other)), PMIX_SUCCESS);

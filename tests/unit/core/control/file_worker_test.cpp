@@ -33,7 +33,7 @@ class FileWorkerTest : public testing::Test {
     EventLoop loop_{EventLoop::Drive::Thread};
 };
 
-TEST_F(FileWorkerTest, TheLoopGoesOnWhileATaskTakesItsTime) {
+TEST_F(FileWorkerTest, TheLoopIsNotBlockedByASlowTask) {
     FileWorker worker(loop_);
     std::promise<void> gate, settled;
     std::shared_future<void> open = gate.get_future().share();
@@ -56,7 +56,7 @@ TEST_F(FileWorkerTest, TheLoopGoesOnWhileATaskTakesItsTime) {
     on_loop([&] { worker.finish(); });
 }
 
-TEST_F(FileWorkerTest, WhatIsSettledIsSaidAtOnce) {
+TEST_F(FileWorkerTest, SettledIsCalledAtOnceWhenIdle) {
     FileWorker worker(loop_);
     on_loop([&] {
         bool said = false;
@@ -65,7 +65,7 @@ TEST_F(FileWorkerTest, WhatIsSettledIsSaidAtOnce) {
     });
 }
 
-TEST_F(FileWorkerTest, TheEndWaitsForAll) {
+TEST_F(FileWorkerTest, DestructionWaitsForAllTasks) {
     std::vector<int> order;
     {
         FileWorker worker(loop_);
@@ -84,7 +84,7 @@ TEST_F(FileWorkerTest, TheEndWaitsForAll) {
         EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 
-TEST_F(FileWorkerTest, ATaskThatFailsEndsNothing) {
+TEST_F(FileWorkerTest, AFailedTaskDoesNotStopTheWorker) {
     FileWorker worker(loop_);
     std::promise<void> settled;
     on_loop([&] {

@@ -81,7 +81,7 @@ class JobControlTest : public testing::Test {
     Caller caller_;
 };
 
-TEST_F(JobControlTest, AsksTheHostInTheNameOfTheCaller) {
+TEST_F(JobControlTest, PassesTheCallerToTheHost) {
     Info directives = killing();
     directives.add(PMIX_USERID, uint32_t{0});  // what a process claims
     EXPECT_EQ(request(std::move(directives), {make_proc("job", PMIX_RANK_WILDCARD)}), PMIX_SUCCESS);
@@ -91,7 +91,7 @@ TEST_F(JobControlTest, AsksTheHostInTheNameOfTheCaller) {
     EXPECT_EQ(asked.targets[0].rank, PMIX_RANK_WILDCARD);
 }
 
-TEST_F(JobControlTest, PassesTheErrorOfTheHostOn) {
+TEST_F(JobControlTest, ReturnsTheErrorOfTheHost) {
     asked.answer = PMIX_ERR_NO_PERMISSIONS;
     EXPECT_EQ(request(killing()), PMIX_ERR_NO_PERMISSIONS);
 }
@@ -114,7 +114,7 @@ TEST_F(JobControlTest, RefusesAPathThatIsNotAbsoluteBeforeItAsksTheHost) {
     EXPECT_EQ(asked.calls, 0U);
 }
 
-TEST_F(JobControlTest, AsksTheHostForWhatIsNoCleanup) {
+TEST_F(JobControlTest, PassesOtherDirectivesToTheHost) {
     Info directives = with(PMIX_REGISTER_CLEANUP, "/tmp/muster-no-such-file");
     directives.add(PMIX_JOB_CTRL_KILL, true);
     EXPECT_EQ(request(std::move(directives)), PMIX_SUCCESS);

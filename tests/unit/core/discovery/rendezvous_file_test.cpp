@@ -37,7 +37,7 @@ std::string reason(const std::string& text, pmix_status_t status = PMIX_ERR_NO_P
     return found.error().text;
 }
 
-TEST(RendezvousText, SaysAllThatStandsInIt) {
+TEST(RendezvousText, ParsesEveryField) {
     const auto found = parse_rendezvous(
         text_with(kUri, "v6.1.0",
                   "4711\n1000:100\nSat Nov 21 10:00:00 2026\n\nmuster-uri: one.0;usock:///tmp/x\nother: y\n"),
@@ -51,7 +51,7 @@ TEST(RendezvousText, SaysAllThatStandsInIt) {
     EXPECT_EQ(found->started, "Sat Nov 21 10:00:00 2026");
 }
 
-TEST(RendezvousText, DoesWithLessWhereOthersWriteLess) {
+TEST(RendezvousText, AcceptsTheShorterFormsOfOtherLibraries) {
     const auto found = parse_rendezvous(text_with(kUri, "4.2.2"), "FILE");
     ASSERT_TRUE(found);
     EXPECT_EQ(found->pid, 0);
@@ -60,7 +60,7 @@ TEST(RendezvousText, DoesWithLessWhereOthersWriteLess) {
     EXPECT_FALSE(parse_rendezvous(text_with(kUri, "5", "x\n1000\n"), "FILE")->user);
 }
 
-TEST(RendezvousText, NamesOfSecurityComponentsAreNames) {
+TEST(RendezvousText, ParsesNamesOfSecurityComponents) {
     const auto security = [](const std::string& line) {
         return parse_rendezvous(text_with(kUri, "6.1.0", "1\n" + line + "\n"), "FILE")->security;
     };
@@ -84,7 +84,7 @@ TEST(RendezvousText, IsRefusedWithTheReason) {
     EXPECT_FALSE(reason(text_with(std::string(PMIX_MAX_NSLEN + 1, 'n') + ".0;tcp4://h:1", "6.1.0")).empty());
 }
 
-TEST(RendezvousText, GivesFewUrisHoweverManyThereAre) {
+TEST(RendezvousText, LimitsTheNumberOfUris) {
     std::string more;
     for (int i = 0; i < 1000; ++i)
         more += "muster-uri: one.0;usock:///" + std::to_string(i) + "\n";
@@ -126,7 +126,7 @@ class RendezvousFile : public testing::Test {
     const std::string good_ = text_with(kUri, "6.1.0", std::to_string(getpid()) + "\n");
 };
 
-TEST_F(RendezvousFile, IsBelievedWhereItIsOurs) {
+TEST_F(RendezvousFile, IsTrustedWhenTheUserOwnsIt) {
     const auto found = read_rendezvous_file(write("good", good_), false);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->uris.front(), kUri);
@@ -149,7 +149,7 @@ TEST_F(RendezvousFile, IsRefusedWithTheReason) {
     EXPECT_TRUE(has(refusal("/dev/zero"), "no regular file"));
 }
 
-TEST_F(RendezvousFile, OfAServerThatHasEndedIsRefused) {
+TEST_F(RendezvousFile, OfAFinishedServerIsRefused) {
     const pid_t child = fork();
     if (child == 0) _exit(0);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
@@ -163,7 +163,7 @@ TEST_F(RendezvousFile, OfAServerThatHasEndedIsRefused) {
     EXPECT_TRUE(has(refusal(path, PMIX_ERR_UNREACH), "has ended"));
 }
 
-TEST_F(RendezvousFile, OfAnotherUserIsRefusedUnlessToldOtherwise) {
+TEST_F(RendezvousFile, OfAnotherUserIsRefusedUnlessAllowed) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
     const std::string path = write("foreign", good_);
     ASSERT_EQ(chown(path.c_str(), 12345, 12345), 0);
@@ -171,7 +171,7 @@ TEST_F(RendezvousFile, OfAnotherUserIsRefusedUnlessToldOtherwise) {
     EXPECT_EQ(refusal(path, PMIX_ERR_NO_PERMISSIONS, true), "");
 }
 
-TEST_F(RendezvousFile, AppearsWholeAndGoesWithItsOwner) {
+TEST_F(RendezvousFile, IsCreatedAtomicallyAndRemovedWithItsOwner) {
     const std::string path = dir_ + "/new/folder/file";
     const std::string text = rendezvous_text({kUri, "one.0;usock:///x"}, "6.1.0", "munge,native");
     {
@@ -191,7 +191,7 @@ TEST_F(RendezvousFile, AppearsWholeAndGoesWithItsOwner) {
     EXPECT_FALSE(fs::exists(path));
 }
 
-TEST_F(RendezvousFile, GivesWayWhenItIsStaleAndOnlyThen) {
+TEST_F(RendezvousFile, IsReplacedOnlyWhenStale) {
     const std::string text = rendezvous_text({kUri}, "6.1.0", "");
     RendezvousFiles files(text, RendezvousFiles::Reach::Everyone);
     const std::string living = write("living", text_with(kUri, "6.1.0", "1\n"));  // init's: alive
@@ -212,7 +212,7 @@ TEST_F(RendezvousFile, GivesWayWhenItIsStaleAndOnlyThen) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "mine");
 }
 
-TEST_F(RendezvousFile, OfRootsIsNotMadeWhereOthersCanExchangeIt) {
+TEST_F(RendezvousFile, OfRootIsNotCreatedInAFolderThatOthersMayWrite) {
     if (geteuid() != 0) GTEST_SKIP() << "only root has to be told from others";
     const auto why_not = [](const std::string& path) {
         RendezvousFiles files(rendezvous_text({kUri}, "6.1.0", ""), RendezvousFiles::Reach::Everyone);

@@ -123,7 +123,7 @@ class Engine : public testing::Test {
 
 using Ids = std::vector<size_t>;
 
-TEST_F(Engine, FirstSingleMultiDefaultLast) {
+TEST_F(Engine, OrdersHandlersByCategory) {
     covers("EVT-10", "EVT-11", "EVT-26");
     const size_t all = add({});
     const size_t last = add({kCode}, with(PMIX_EVENT_HDLR_LAST, true));
@@ -137,7 +137,7 @@ TEST_F(Engine, FirstSingleMultiDefaultLast) {
     EXPECT_EQ(order(), (Ids{first, multi, all})) << "last is not registered for that code";
 }
 
-TEST_F(Engine, OneFirstAndOneLastUntilDeregistered) {
+TEST_F(Engine, AllowsOneFirstAndOneLastHandler) {
     covers("EVT-14", "EVT-15");
     for (const char* key : {PMIX_EVENT_HDLR_FIRST, PMIX_EVENT_HDLR_LAST}) {
         const size_t id = add({kCode}, with(key, true));
@@ -148,7 +148,7 @@ TEST_F(Engine, OneFirstAndOneLastUntilDeregistered) {
     }
 }
 
-TEST_F(Engine, PlacesInACategory) {
+TEST_F(Engine, OrdersHandlersWithinACategory) {
     covers("EVT-27", "EVT-29");
     const size_t a = add({kCode}, with(PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, true));
     const size_t z = add({kCode}, with(PMIX_EVENT_HDLR_LAST_IN_CATEGORY, true));
@@ -164,7 +164,7 @@ TEST_F(Engine, PlacesInACategory) {
               PMIX_ERR_EVENT_REGISTRATION);
 }
 
-TEST_F(Engine, BeforeAndAfterByNameAndByNumber) {
+TEST_F(Engine, OrdersHandlersBeforeAndAfterOthers) {
     covers("EVT-12", "EVT-28");
     const size_t target = add({kCode}, with(PMIX_EVENT_HDLR_NAME, "target"));
     const size_t plain = add({kCode});
@@ -181,7 +181,7 @@ TEST_F(Engine, BeforeAndAfterByNameAndByNumber) {
     EXPECT_LT(at(plain), 5);
 }
 
-TEST_F(Engine, ResultsAreCarriedAlongUntilTheActionIsComplete) {
+TEST_F(Engine, PassesResultsAlongTheChain) {
     covers("EVT-18", "EVT-19");
     const size_t late = add({kCode, kOther}, with(PMIX_EVENT_HDLR_NAME, "late"));
     add({});
@@ -201,7 +201,7 @@ TEST_F(Engine, ResultsAreCarriedAlongUntilTheActionIsComplete) {
     EXPECT_EQ(seen[1].statuses, (std::vector<pmix_status_t>{PMIX_EVENT_PARTIAL_ACTION_TAKEN}));
 }
 
-TEST_F(Engine, AHandlerIsGivenItsNameAndObjectAndNoOtherS) {
+TEST_F(Engine, PassesEachHandlerItsOwnNameAndObject) {
     covers("EVT-25", "EVT-31");
     int object = 0;
     Info info = with(PMIX_EVENT_HDLR_NAME, "mine");
@@ -216,7 +216,7 @@ TEST_F(Engine, AHandlerIsGivenItsNameAndObjectAndNoOtherS) {
     EXPECT_EQ(seen[1].object, nullptr);
 }
 
-TEST_F(Engine, NonDefaultEventsPassDefaultHandlersBy) {
+TEST_F(Engine, NonDefaultEventsSkipDefaultHandlers) {
     covers("EVT-07", "EVT-48");
     add({});
     const size_t single = add({kCode});
@@ -224,7 +224,7 @@ TEST_F(Engine, NonDefaultEventsPassDefaultHandlersBy) {
     EXPECT_EQ(order(), (Ids{single}));
 }
 
-TEST_F(Engine, SourceRangeAndAffectedProcesses) {
+TEST_F(Engine, FiltersBySourceRangeAndAffectedProcesses) {
     covers("EVT-09", "EVT-30");
     const auto list = [](pmix_rank_t rank) {
         const pmix_proc_t proc = make_proc("job", rank);
@@ -243,7 +243,7 @@ TEST_F(Engine, SourceRangeAndAffectedProcesses) {
     EXPECT_EQ(order(), (Ids{near, affected}));
 }
 
-TEST_F(Engine, EventsThatNobodyWantedComeInOrderAndOnceToWhoeverComesLater) {
+TEST_F(Engine, CachedEventsReachLaterHandlersOnceInOrder) {
     covers("EVT-03");
     deliver(event(kCode, with("n", 1)));
     deliver(event(kCode, with("n", 2)));
@@ -284,7 +284,7 @@ TEST_F(Engine, AHandlerMayCompleteLaterFromAnotherThreadAndTwice) {
     EXPECT_EQ(seen[2].results, (std::vector<std::string>{"UNKNOWN", "given"}));
 }
 
-TEST_F(Engine, NoneAfterDeregistrationEvenInAChainUnderWay) {
+TEST_F(Engine, CallsNoHandlerAfterItsDeregistration) {
     covers("EVT-42");
     const size_t second = add({kCode});
     const size_t first = add({kCode});
@@ -315,7 +315,7 @@ TEST_F(Engine, AOneShotHandlerRunsOnce) {
     EXPECT_EQ(gone_, (std::vector<pmix_status_t>{kCode}));
 }
 
-TEST_F(Engine, CompletingAfterTheEngineHasGoneDoesNothing) {
+TEST_F(Engine, CompletionAfterDestructionIsIgnored) {
     const size_t slow = add({kCode});
     behaviour[slow] = [](const Seen&) {};
     deliver(event());
@@ -325,7 +325,7 @@ TEST_F(Engine, CompletingAfterTheEngineHasGoneDoesNothing) {
     EXPECT_EQ(seen.size(), 1u);
 }
 
-TEST_F(Engine, FirstAndLastNeedAMatchingCodeAndTheLastAChainThatGoesOn) {
+TEST_F(Engine, FirstAndLastHandlersNeedAMatchingCode) {
     covers("EVT-16");
     const size_t last = add({kCode}, with(PMIX_EVENT_HDLR_LAST, true));
     const size_t first = add({kCode}, with(PMIX_EVENT_HDLR_FIRST, true));
@@ -344,7 +344,7 @@ TEST_F(Engine, FirstAndLastNeedAMatchingCodeAndTheLastAChainThatGoesOn) {
     EXPECT_EQ(order(), (Ids{first, one}));
 }
 
-TEST_F(Engine, TheEndOfAChainBringsWhatItsHandlersGave) {
+TEST_F(Engine, TheEndOfAChainReturnsTheResultsOfItsHandlers) {
     const size_t early = add({kCode}, with(PMIX_EVENT_HDLR_NAME, "early"));
     const size_t slow = add({kCode, kOther}, with(PMIX_EVENT_HDLR_NAME, "slow"));
     behaviour[early] = [](const Seen& call) {
@@ -376,7 +376,7 @@ TEST_F(Engine, TheEndOfAChainBringsWhatItsHandlersGave) {
     EXPECT_FALSE(answered) << "nobody handles this one";
 }
 
-TEST_F(Engine, HandlersThatDoNotCompleteHoldUpABoundedNumberOfEvents) {
+TEST_F(Engine, EventsBehindAPendingHandlerAreBounded) {
     const size_t slow = add({kCode});
     behaviour[slow] = [](const Seen&) {};
     for (int i = 0; i < 1000; ++i)
@@ -392,7 +392,7 @@ TEST_F(Engine, HandlersThatDoNotCompleteHoldUpABoundedNumberOfEvents) {
     EXPECT_EQ(seen.size(), taken + 1) << "there is room again";
 }
 
-TEST_F(Engine, DirectivesThatCannotBeMeant) {
+TEST_F(Engine, RefusesContradictoryDirectives) {
     covers("EVT-46");
     size_t id = 0;
     EXPECT_EQ(try_add({kCode}, with(PMIX_EVENT_HDLR_NAME, 3), id), PMIX_ERR_BAD_PARAM);

@@ -18,14 +18,14 @@ bool met(const std::vector<size_t>& order, size_t self, const OrderWish& wish) {
     return wish.other >= order.size() || (at(self) < at(wish.other)) == wish.before;
 }
 
-TEST(HandlerOrder, StaysWhereNothingIsAgainstIt) {
+TEST(HandlerOrder, IsStable) {
     covers("EVT-13");
     const OrderWish none{SIZE_MAX, false};
     EXPECT_EQ(order_by_wishes({none, none, none}), (std::vector<size_t>{0, 1, 2}));
     EXPECT_EQ(order_by_wishes({none, {0, false}, none}), (std::vector<size_t>{0, 1, 2}));
 }
 
-TEST(HandlerOrder, MeetsAnyTreeOfWishes) {
+TEST(HandlerOrder, SatisfiesAnyTreeOfConstraints) {
     covers("EVT-12");
     std::mt19937 random(7);
     for (int round = 0; round < 500; ++round) {
@@ -45,7 +45,7 @@ TEST(HandlerOrder, MeetsAnyTreeOfWishes) {
     }
 }
 
-TEST(HandlerOrder, CirclesEnd) {
+TEST(HandlerOrder, EndsForCyclicConstraints) {
     EXPECT_EQ(order_by_wishes({{1, true}, {0, true}}).size(), 2u);
     EXPECT_EQ(order_by_wishes({{0, true}}).size(), 1u);
 }

@@ -25,7 +25,7 @@ std::vector<pmix_proc_t> list_of(size_t count, unsigned jobs, unsigned ranks, bo
     return procs;
 }
 
-TEST(ProcIndex, FindsWhatAWalkFinds) {
+TEST(ProcIndex, EqualsALinearSearch) {
     for (const size_t count : {0, 1, 31, 32, 33, 100, 2000}) {
         for (const bool wildcards : {false, true}) {
             const auto procs = list_of(count, 7, 50, wildcards);
@@ -51,7 +51,7 @@ TEST(ProcIndex, FindsWhatAWalkFinds) {
     }
 }
 
-TEST(ProcIndex, IsSearchedAtOnce) {
+TEST(ProcIndex, IsSearchedInConstantTime) {
     std::vector<pmix_proc_t> procs;
     for (pmix_rank_t rank = 0; rank < 200000; ++rank)
         procs.push_back(make_proc(rank % 2 == 0 ? "even" : "odd", rank));
@@ -64,7 +64,7 @@ TEST(ProcIndex, IsSearchedAtOnce) {
     tests::expect_within(std::chrono::seconds(10), begin);
 }
 
-TEST(ProcIndex, OfAShortListTakesNothing) {
+TEST(ProcIndex, OfAShortListTakesNoMemory) {
     EXPECT_EQ(ProcIndex(list_of(32, 3, 10, true)).cost(), 0U);
     EXPECT_GE(ProcIndex(list_of(33, 3, 10, true)).cost(), 33 * sizeof(uint64_t));
 }

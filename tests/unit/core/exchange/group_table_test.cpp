@@ -40,7 +40,7 @@ TEST_F(Groups, AWholeGroupIsExpandedOnce) {
     EXPECT_EQ(expanded({g, g, h, g, make_proc("g", 1), h}), "job:7 job:3 job:5 job:1 job:2 job:3 ");
 }
 
-TEST_F(Groups, WhatTheyTakeIsCountedUntilTheyGo) {
+TEST_F(Groups, MemoryIsCountedUntilRemoval) {
     const auto of = [&](const char* payer, const char* id, std::initializer_list<pmix_rank_t> ranks) {
         Group made = group(id, ranks);
         made.payer = payer;
@@ -65,7 +65,7 @@ TEST_F(Groups, WhatTheyTakeIsCountedUntilTheyGo) {
     EXPECT_EQ(table.memory("other"), 0U);
 }
 
-TEST_F(Groups, IdsAreNamesOfProcesses) {
+TEST_F(Groups, IdsAreTranslatedToProcesses) {
     covers("GRP-21");
     table.add(group("g", {7, 3, 5}));
     pmix_proc_t proc = make_proc("g", 1);
@@ -82,7 +82,7 @@ TEST_F(Groups, IdsAreNamesOfProcesses) {
     EXPECT_EQ(expanded({make_proc("g", 3)}), "none");
 }
 
-TEST_F(Groups, DirectivesNameTheHostsProcesses) {
+TEST_F(Groups, DirectivesAreTranslatedForTheHost) {
     covers("GRP-22");
     table.add(group("g", {7, 3}));
     const pmix_proc_t all = make_proc("g", PMIX_RANK_WILDCARD);
@@ -102,7 +102,7 @@ TEST_F(Groups, DirectivesNameTheHostsProcesses) {
     EXPECT_EQ(table.expand(wrong), PMIX_ERR_BAD_PARAM);
 }
 
-TEST_F(Groups, TheOthersKeepTheirRanks) {
+TEST_F(Groups, RemainingMembersKeepTheirRanks) {
     covers("GRP-24");
     table.add(group("g", {7, 3, 5}));
     EXPECT_FALSE(table.remove_member("g", make_proc("job", 4)));
@@ -117,7 +117,7 @@ TEST_F(Groups, TheOthersKeepTheirRanks) {
     EXPECT_EQ(table.find("g"), nullptr);
 }
 
-TEST_F(Groups, Queries) {
+TEST_F(Groups, AreListedByQueries) {
     covers("GRP-48", "GRP-49", "GRP-50");
     table.add(group("g", {7, 3}));
     table.add(group("h", {3}));
@@ -146,7 +146,7 @@ TEST_F(Groups, Queries) {
     EXPECT_EQ(table.names_value(make_proc("job", 9)).type(), PMIX_UNDEF);
 }
 
-TEST_F(Groups, AGroupThatFailedIsOfNoUse) {
+TEST_F(Groups, AFailedGroupIsNotUsable) {
     table.add(group("g", {7, 3}));
     table.change("g", [](Group& one) { one.state = GroupState::Failed; });
     EXPECT_FALSE(table.is_group("g"));
@@ -154,7 +154,7 @@ TEST_F(Groups, AGroupThatFailedIsOfNoUse) {
     EXPECT_EQ(expanded({make_proc("g", 0)}), "g:0 ");
 }
 
-TEST_F(Groups, IdsHaveALength) {
+TEST_F(Groups, IdsAreLimitedInLength) {
     covers("GRP-27");
     const std::string longest(PMIX_MAX_NSLEN, 'x');
     EXPECT_TRUE(valid_group_id(longest.c_str()));

@@ -62,7 +62,7 @@ class HostUpcalls : public testing::Test {
     pmix_server_module_t module_;
 };
 
-TEST_F(HostUpcalls, AreAnsweredOnTheLoopOnce) {
+TEST_F(HostUpcalls, CompleteOnceOnTheLoop) {
     Host host(loop_, log_, &module_, sizeof module_);
     const auto answer = finalized(host);
     EXPECT_FALSE(there(answer));
@@ -75,14 +75,14 @@ TEST_F(HostUpcalls, AreAnsweredOnTheLoopOnce) {
     on_loop([] {});
 }
 
-TEST_F(HostUpcalls, AnswersThatSayDoneAreSuccess) {
+TEST_F(HostUpcalls, OperationSucceededIsSuccess) {
     Host host(loop_, log_, &module_, sizeof module_);
     const auto answer = finalized(host);
     given.done(PMIX_OPERATION_SUCCEEDED, given.context);
     EXPECT_EQ(answer.get(), PMIX_SUCCESS);
 }
 
-TEST_F(HostUpcalls, WhatIsNotAnsweredEndsWithTheServerAndSoDoesWhatComesLater) {
+TEST_F(HostUpcalls, PendingAndLaterCallsFailWhenTheServerCloses) {
     Host host(loop_, log_, &module_, sizeof module_);
     const auto open = finalized(host);
     on_loop([&] { host.close(); });
@@ -92,7 +92,7 @@ TEST_F(HostUpcalls, WhatIsNotAnsweredEndsWithTheServerAndSoDoesWhatComesLater) {
     on_loop([] {});
 }
 
-TEST_F(HostUpcalls, AnswersAfterTheEndFindNobody) {
+TEST_F(HostUpcalls, CallbacksAfterDestructionAreIgnored) {
     {
         Host host(loop_, log_, &module_, sizeof module_);
         finalized(host);
@@ -103,7 +103,7 @@ TEST_F(HostUpcalls, AnswersAfterTheEndFindNobody) {
     on_loop([] {});
 }
 
-TEST_F(HostUpcalls, MembersBeyondTheSizeGivenAreNotThere) {
+TEST_F(HostUpcalls, MembersBeyondTheModuleSizeAreIgnored) {
     covers("SRV-46");
     Host host(loop_, log_, &module_, offsetof(pmix_server_module_t, client_finalized));
     EXPECT_EQ(host.module().client_finalized, nullptr);

@@ -15,7 +15,7 @@ void add_client(Namespace& nspace, pmix_rank_t rank) {
     nspace.clients[rank].proc = make_proc(nspace.name, rank);
 }
 
-TEST(Namespace, CountsWhatTheHostSaidBeforeAnyClientIsThere) {
+TEST(Namespace, UsesTheLocalSizeOfTheHostBeforeClientsRegister) {
     covers("SRV-22");
     Namespaces all;
     Namespace& nspace = all.get_or_add("job");
@@ -27,7 +27,7 @@ TEST(Namespace, CountsWhatTheHostSaidBeforeAnyClientIsThere) {
     EXPECT_EQ(nspace.local_ranks(), std::vector<pmix_rank_t>({7}));
 }
 
-TEST(Namespace, MoreClientsThanTheHostSaidCountToo) {
+TEST(Namespace, CountsClientsBeyondTheLocalSizeOfTheHost) {
     Namespaces all;
     Namespace& nspace = all.get_or_add("job");
     nspace.nlocal = 1;
@@ -37,7 +37,7 @@ TEST(Namespace, MoreClientsThanTheHostSaidCountToo) {
     EXPECT_EQ(nspace.local_ranks(), std::vector<pmix_rank_t>({1, 2, 3}));
 }
 
-TEST(Namespace, TheMapSpeaksWhereTheHostGaveNoNumber) {
+TEST(Namespace, DerivesTheLocalSizeFromTheMap) {
     Namespaces all;
     Namespace& nspace = all.get_or_add("job");
     nspace.mapped_ranks = {2, 5};
@@ -50,7 +50,7 @@ TEST(Namespace, TheMapSpeaksWhereTheHostGaveNoNumber) {
     EXPECT_EQ(nspace.local_ranks(), std::vector<pmix_rank_t>({2, 3, 5}));
 }
 
-TEST(Namespaces, KnowOnlyWhatWasAddedAndNotRemoved) {
+TEST(Namespaces, FindAddedNamespacesUntilTheyAreRemoved) {
     Namespaces all;
     EXPECT_EQ(all.find("job"), nullptr);
     Namespace& nspace = all.get_or_add("job");

@@ -60,7 +60,7 @@ class PeerReplies : public testing::Test {
     Peer peer_;
 };
 
-TEST_F(PeerReplies, AreShortWhereTheyWouldBeLongerThanAMessageCanBe) {
+TEST_F(PeerReplies, FailWhenTheyExceedTheMessageLimit) {
     Packer fits(peer_.format), too_long(peer_.format);
     fits.raw(of_length(kMaxSent).view());
     too_long.raw(of_length(kMaxSent + 1).view());

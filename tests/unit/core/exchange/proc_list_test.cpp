@@ -25,7 +25,7 @@ ProcList list_of(const std::vector<pmix_proc_t>& procs) {
     return {procs.data(), procs.size()};
 }
 
-TEST(ProcList, RanksInOrderAreRuns) {
+TEST(ProcList, ConsecutiveRanksAreRuns) {
     const ProcList list = list_of(of({4, 5, 6, 7, 0, 1, 2, 3}));
     EXPECT_EQ(list.nspace(), "job");
     EXPECT_EQ(list.runs(), (std::vector<RankRun>{{4, 4}, {0, 4}}));
@@ -33,7 +33,7 @@ TEST(ProcList, RanksInOrderAreRuns) {
     EXPECT_TRUE(same_procs(list.procs(), of({4, 5, 6, 7, 0, 1, 2, 3})));
 }
 
-TEST(ProcList, OtherListsStayAsTheyAre) {
+TEST(ProcList, OtherListsStayUnchanged) {
     std::vector<pmix_proc_t> two = of({0, 1, 2, 3});
     two.push_back(make_proc("other", 4));
     const std::vector<std::vector<pmix_proc_t>> lists{two,
@@ -75,7 +75,7 @@ class RunsOnTheWire : public ::testing::Test {
     std::vector<RankRun> runs;
 };
 
-TEST_F(RunsOnTheWire, ComeAsTheyWent) {
+TEST_F(RunsOnTheWire, RoundTrip) {
     const ProcList list = list_of(of({4, 5, 6, 7, 0, 1, 2, 3}));
     Packer out(plain_format());
     list.pack_runs(out);
@@ -85,7 +85,7 @@ TEST_F(RunsOnTheWire, ComeAsTheyWent) {
     EXPECT_TRUE(in.at_end());
 }
 
-TEST_F(RunsOnTheWire, AreRefusedWhereTheyWouldBeMoreThanTheJob) {
+TEST_F(RunsOnTheWire, AreRefusedBeyondTheJobSize) {
     EXPECT_TRUE(read({0, 8}, 8));
     EXPECT_FALSE(read({}, 8));
     EXPECT_FALSE(read({0}, 8));

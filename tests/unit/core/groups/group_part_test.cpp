@@ -30,7 +30,7 @@ GroupPart part_of(pmix_rank_t rank) {
     return part;
 }
 
-TEST(GroupPart, PartsOfSeveralServersStandBehindEachOther) {
+TEST(GroupPart, PartsOfSeveralServersMayBeConcatenated) {
     covers("GRP-61");
     Bytes all;
     for (const pmix_rank_t rank : {4, 9}) {
@@ -51,7 +51,7 @@ TEST(GroupPart, PartsOfSeveralServersStandBehindEachOther) {
     EXPECT_EQ(parts[1].jobs[0].size(), 6U);
 }
 
-TEST(GroupPart, BytesThatAreSomethingElse) {
+TEST(GroupPart, MalformedPartsAreRefused) {
     Bytes good;
     ASSERT_EQ(pack_group_part(format(), part_of(1), good), PMIX_SUCCESS);
     for (size_t length = 1; length < good.size(); ++length) {

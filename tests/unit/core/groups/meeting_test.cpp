@@ -53,7 +53,7 @@ class MeetingTest : public ::testing::Test {
     std::vector<std::shared_ptr<Meeting>> members_;
 };
 
-TEST_F(MeetingTest, OneAsksAndAllOthersAreTold) {
+TEST_F(MeetingTest, OneMemberCallsTheServerForAll) {
     for (uint64_t round = 1; round <= 200; ++round) {
         const auto visits = come(std::vector<uint64_t>(kRanks, round), [round](Meeting& one) {
             one.tell({PMIX_SUCCESS, round});
@@ -75,7 +75,7 @@ TEST_F(MeetingTest, OneAsksAndAllOthersAreTold) {
     }
 }
 
-TEST_F(MeetingTest, DifferentCallsAllGoToTheServer) {
+TEST_F(MeetingTest, DifferentCallsFallBackToTheServer) {
     const auto visits = come({1, 1, 2, 1, 1}, [](Meeting&) { FAIL(); });
     EXPECT_EQ(count(visits, Turn::AskServer), kRanks);
     for (const auto& visit : visits)
@@ -89,12 +89,12 @@ TEST_F(MeetingTest, DifferentCallsAllGoToTheServer) {
     EXPECT_NE(again[0].number, visits[0].number);
 }
 
-TEST_F(MeetingTest, WhoAsksForAllMayCallItOff) {
+TEST_F(MeetingTest, TheCallingMemberMayCancel) {
     const auto visits = come(std::vector<uint64_t>(kRanks, 1), [](Meeting& one) { one.call_off(); });
     EXPECT_EQ(count(visits, Turn::AskServer), kRanks - 1);
 }
 
-TEST_F(MeetingTest, NothingIsToldOnceTheServerHasShutIt) {
+TEST_F(MeetingTest, NoResultIsSharedAfterTheServerShutsIt) {
     const auto visits = come(std::vector<uint64_t>(kRanks, 1), [this](Meeting& one) {
         memory_->shut(kRanks);
         one.tell({PMIX_SUCCESS, 7});
@@ -102,7 +102,7 @@ TEST_F(MeetingTest, NothingIsToldOnceTheServerHasShutIt) {
     EXPECT_EQ(count(visits, Turn::AskServer), kRanks - 1);
 }
 
-TEST_F(MeetingTest, ACallByTheServerBringsTheThreadThatWaitsThereToo) {
+TEST_F(MeetingTest, ACallThroughTheServerReleasesTheWaitingThread) {
     Meeting::Visit visit;
     std::thread waits([&] { visit = members_[0]->meet(1); });
     while (page_arrived(memory_->word()) == 0)
@@ -115,7 +115,7 @@ TEST_F(MeetingTest, ACallByTheServerBringsTheThreadThatWaitsThereToo) {
     EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer) << "one way at a time";
 }
 
-TEST_F(MeetingTest, ItEndsWithTheConnection) {
+TEST_F(MeetingTest, EndsWithTheConnection) {
     Meeting::Visit visit;
     std::thread waits([&] { visit = members_[0]->meet(1); });
     while (page_arrived(memory_->word()) == 0)
@@ -127,7 +127,7 @@ TEST_F(MeetingTest, ItEndsWithTheConnection) {
     EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer);
 }
 
-TEST_F(MeetingTest, WhoWaitsTooLongAsksTheServerAsAllDo) {
+TEST_F(MeetingTest, AMemberThatTimesOutMakesAllFallBackToTheServer) {
     // One says again and again that nobody is there.
     std::vector<std::thread> threads;
     std::vector<Meeting::Visit> visits(2);
@@ -154,14 +154,14 @@ TEST_F(MeetingTest, WhoWaitsTooLongAsksTheServerAsAllDo) {
     EXPECT_TRUE(page_shut(memory_->word()));
 }
 
-TEST_F(MeetingTest, WhateverIsInThePageNobodyHangsOrReadsBeyondIt) {
+TEST_F(MeetingTest, CorruptPagesCauseNoHangAndNoOverrun) {
     for (const uint64_t word : {uint64_t{kRanks}, uint64_t{UINT32_MAX}, ~uint64_t{0} & ~kPageShut}) {
         memory_->word() = word;
         EXPECT_EQ(members_[0]->meet(1).turn, Turn::AskServer);
     }
 }
 
-TEST(MeetingNote, IsReadAsItWasWritten) {
+TEST(MeetingNote, RoundTrips) {
     const WireFormat format{&test::codec(), BufferType::NonDescribed};
     for (const bool together : {false, true}) {
         MeetingNote note{true, together, 17};
@@ -187,7 +187,7 @@ TEST(MeetingNote, IsReadAsItWasWritten) {
     EXPECT_FALSE(MeetingNote::read(in, none));
 }
 
-TEST(CallDigest, TellsCallsApart) {
+TEST(CallDigest, DistinguishesCalls) {
     const auto of = [](std::initializer_list<std::string_view> texts) {
         CallDigest digest;
         for (const std::string_view text : texts)

@@ -33,7 +33,7 @@ std::string shown(const OutputStyle& style, std::initializer_list<const char*> p
     return out;
 }
 
-TEST(OutputStyle, NothingAskedIsNothingAdded) {
+TEST(OutputStyle, AddsNothingByDefault) {
     covers("IOF-17");
     EXPECT_FALSE(OutputStyle{}.marks());
     EXPECT_EQ(shown({}, {"a", "b\nc"}), "ab\nc");
@@ -52,7 +52,7 @@ TEST(OutputStyle, ValuesOfTheWrongTypeAreRefused) {
     EXPECT_EQ(style.read(info), PMIX_ERR_BAD_PARAM);
 }
 
-TEST(LineFormatter, MarksStandAtTheBeginOfLines) {
+TEST(LineFormatter, TagsLinesAtTheirBeginning) {
     covers("IOF-27", "IOF-29");
     EXPECT_EQ(shown(style_of({PMIX_IOF_TAG_OUTPUT}), {"one\ntw", "o\n"}),
               "[job<1>,3]<stdout>: one\n[job<1>,3]<stdout>: two\n");
@@ -61,7 +61,7 @@ TEST(LineFormatter, MarksStandAtTheBeginOfLines) {
     EXPECT_EQ(shown(style_of({PMIX_IOF_TAG_FULLNAME_OUTPUT}), {"x\n"}), "[job<1>,3]<stdout>: x\n");
 }
 
-TEST(LineFormatter, TheTimeStandsInFront) {
+TEST(LineFormatter, PutsTheTimestampFirst) {
     covers("IOF-28");
     const std::string line = shown(style_of({PMIX_IOF_TIMESTAMP_OUTPUT}), {"x\n"});
     ASSERT_GT(line.size(), 25u);
@@ -72,7 +72,7 @@ TEST(LineFormatter, TheTimeStandsInFront) {
     EXPECT_EQ(tagged.substr(tagged.find(']')), "][job<1>,3]<stdout>: x\n");
 }
 
-TEST(LineFormatter, XmlIsWellFormedWhateverComes) {
+TEST(LineFormatter, WritesWellFormedXmlForAnyInput) {
     covers("IOF-30");
     EXPECT_EQ(shown(style_of({PMIX_IOF_XML_OUTPUT, PMIX_IOF_TAG_OUTPUT}), {"a<&>\n"}),
               "<stdout nspace=\"job&lt;1&gt;\" rank=\"3\">a&lt;&amp;&gt;&#010;</stdout>\n");
@@ -83,7 +83,7 @@ TEST(LineFormatter, XmlIsWellFormedWhateverComes) {
     EXPECT_EQ(timed.rfind("<stdout rank=\"3\" timestamp=\"2", 0), 0u) << timed;
 }
 
-TEST(LineFormatter, RawShowsAtOnce) {
+TEST(LineFormatter, WritesRawOutputAtOnce) {
     covers("IOF-25");
     const OutputStyle style = style_of({PMIX_IOF_OUTPUT_RAW, PMIX_IOF_RANK_OUTPUT});
     LineFormatter formatter(style, kSource, PMIX_FWD_STDOUT_CHANNEL, nullptr);
@@ -94,7 +94,7 @@ TEST(LineFormatter, RawShowsAtOnce) {
     EXPECT_EQ(out, "[3]<stdout>: ab\n[3]<stdout>: c");
 }
 
-TEST(LineFormatter, ALineWithoutEndDoesNotGrowForEver) {
+TEST(LineFormatter, BoundsTheLengthOfALine) {
     const OutputStyle style = style_of({PMIX_IOF_TAG_OUTPUT});
     LineFormatter formatter(style, kSource, PMIX_FWD_STDOUT_CHANNEL, nullptr);
     std::string out;
@@ -105,7 +105,7 @@ TEST(LineFormatter, ALineWithoutEndDoesNotGrowForEver) {
     EXPECT_EQ(out.size(), std::string("[job<1>,3]<stdout>: ").size() + 1000001);
 }
 
-TEST(OutputStyle, Paths) {
+TEST(OutputStyle, BuildsPathsOfFiles) {
     covers("IOF-19", "IOF-31", "IOF-32", "IOF-33");
     OutputStyle style;
     style.file = "out/%r.%n.%%";

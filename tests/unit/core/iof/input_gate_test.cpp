@@ -26,7 +26,7 @@ class Gate : public testing::Test {
     std::string went_;
 };
 
-TEST_F(Gate, TheLatestCallThatMatchesDecides) {
+TEST_F(Gate, TheLatestMatchingCallDecides) {
     EXPECT_FALSE(gate_.suspended(kZero));
     gate_.apply(kAll, true);
     EXPECT_TRUE(gate_.suspended(kZero));
@@ -44,7 +44,7 @@ TEST_F(Gate, TheLatestCallThatMatchesDecides) {
     EXPECT_FALSE(gate_.suspended(kTool));
 }
 
-TEST_F(Gate, ResumesInOrderWhoMatches) {
+TEST_F(Gate, ResumesMatchingSourcesInOrder) {
     gate_.apply(kAll, true);
     hold(kZero, "a");
     hold(kTool, "b");
@@ -56,7 +56,7 @@ TEST_F(Gate, ResumesInOrderWhoMatches) {
     EXPECT_EQ(went_, "acbd");
 }
 
-TEST_F(Gate, EndsTheStepsOfThoseThatHaveGoneAndAllAtTheEnd) {
+TEST_F(Gate, CancelsHeldStepsOfEndedSources) {
     gate_.apply(kAll, true);
     hold(kZero, "a");
     hold(kTool, "b");

@@ -40,7 +40,7 @@ TEST(PieceQueue, KeepsTheOrderOfAllChannels) {
     EXPECT_TRUE(queue.empty());
 }
 
-TEST(PieceQueue, TheOldestBytesGiveWay) {
+TEST(PieceQueue, DropsTheOldestBytes) {
     covers("IOF-21");
     PieceQueue queue({OverflowPolicy::When::DropOldest, 5});
     queue.push(piece("abcd"));
@@ -52,7 +52,7 @@ TEST(PieceQueue, TheOldestBytesGiveWay) {
     EXPECT_EQ(all(queue), "56789");
 }
 
-TEST(PieceQueue, NewBytesAreGivenUp) {
+TEST(PieceQueue, DropsTheNewestBytes) {
     covers("IOF-22");
     PieceQueue queue({OverflowPolicy::When::DropNewest, 5});
     queue.push(piece("abcd"));
@@ -64,7 +64,7 @@ TEST(PieceQueue, NewBytesAreGivenUp) {
     EXPECT_EQ(all(queue), "again");
 }
 
-TEST(PieceQueue, EachChannelHasItsRoom) {
+TEST(PieceQueue, LimitsEachChannelSeparately) {
     covers("IOF-20");
     PieceQueue queue({OverflowPolicy::When::DropOldest, 3});
     queue.push(piece("abc"));
@@ -73,7 +73,7 @@ TEST(PieceQueue, EachChannelHasItsRoom) {
     EXPECT_EQ(all(queue), "abcdef");
 }
 
-TEST(PieceQueue, TheEndOfAChannelSurvives) {
+TEST(PieceQueue, KeepsTheEndOfAChannel) {
     for (const auto when : {OverflowPolicy::When::DropOldest, OverflowPolicy::When::DropNewest}) {
         PieceQueue queue({when, 2});
         queue.push(piece(""));
@@ -91,7 +91,7 @@ TEST(PieceQueue, TinyPiecesAreBounded) {
     EXPECT_EQ(queue.bytes() + queue.dropped(), 100000u);
 }
 
-TEST(OverflowPolicy, ReadsWhatWasAsked) {
+TEST(OverflowPolicy, IsReadFromDirectives) {
     const auto read = [](std::initializer_list<const char*> flags, uint32_t size, OverflowPolicy& policy) {
         Info info;
         for (const char* flag : flags)

@@ -55,7 +55,7 @@ TEST_F(ModexInMemory, GetWaitsForALocalCommit) {
     EXPECT_EQ(first->text, "4711");
 }
 
-TEST_F(ModexInMemory, GetOfAKeyThatNeverComesEndsWithTheTimeLimit) {
+TEST_F(ModexInMemory, GetOfAMissingKeyTimesOut) {
     start(2);
     Info directives;
     directives.add(PMIX_TIMEOUT, 60);
@@ -68,7 +68,7 @@ TEST_F(ModexInMemory, GetOfAKeyThatNeverComesEndsWithTheTimeLimit) {
     EXPECT_EQ(never->status, PMIX_ERR_TIMEOUT);
 }
 
-TEST_F(ModexInMemory, GetEndsWhenItsTargetDies) {
+TEST_F(ModexInMemory, GetFailsWhenItsTargetDies) {
     start(2);
     auto first = get(0, make_proc("job", 1), "port");
     settle();

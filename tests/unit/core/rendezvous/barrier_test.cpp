@@ -118,7 +118,7 @@ void run_ranks(const std::function<void(uint32_t rank)>& body) {
         one.join();
 }
 
-TEST(Barrier, BeginsWithTheServerAndGoesOnInMemory) {
+TEST(Barrier, SwitchesFromTheServerToMemory) {
     Referee referee;
     Progress progress;
     run_ranks([&](uint32_t rank) {
@@ -132,7 +132,7 @@ TEST(Barrier, BeginsWithTheServerAndGoesOnInMemory) {
     EXPECT_EQ(referee.by_server(), 1U);
 }
 
-TEST(Barrier, WaysThatEachChoosesByChanceAreNeverMixed) {
+TEST(Barrier, RandomPathsAreNeverMixed) {
     Referee referee;
     Progress progress;
     std::atomic<uint32_t> running{kRanks};
@@ -160,7 +160,7 @@ TEST(Barrier, WaysThatEachChoosesByChanceAreNeverMixed) {
     EXPECT_LT(referee.by_server(), 1500U) << "none was in memory";
 }
 
-TEST(Barrier, WhoPostsSomethingIsThroughWhenTheServerHasIt) {
+TEST(Barrier, APostingThreadIsReleasedOnceTheServerHasTheData) {
     Referee referee;
     std::atomic<uint32_t> sent{0}, taken{0}, released{0};
     run_ranks([&](uint32_t rank) {
@@ -185,7 +185,7 @@ TEST(Barrier, WhoPostsSomethingIsThroughWhenTheServerHasIt) {
     EXPECT_GE(released, 100U);
 }
 
-TEST(Barrier, WaysThatChangeWhileTheServerReleasesAreNeverMixed) {
+TEST(Barrier, PathsThatChangeDuringAReleaseAreNeverMixed) {
     Referee referee;
     Progress progress;
     std::atomic<uint32_t> running{kRanks}, released{0};
@@ -226,7 +226,7 @@ TEST(Barrier, WaysThatChangeWhileTheServerReleasesAreNeverMixed) {
     EXPECT_GT(released, 0U);
 }
 
-TEST(Barrier, ThreadsOfAProcessCountForOneFenceEach) {
+TEST(Barrier, EachThreadOfAProcessCountsForItsOwnFence) {
     Referee referee;
     run_ranks([&](uint32_t rank) {
         const auto barrier = referee.client();
@@ -243,7 +243,7 @@ TEST(Barrier, ThreadsOfAProcessCountForOneFenceEach) {
     // Had one counted for two, or two for one, somebody would wait for ever.
 }
 
-TEST(Barrier, OneThatIsClosedLetsItsThreadGo) {
+TEST(Barrier, CloseReleasesItsWaitingThread) {
     Referee referee;
     referee.memory().open();
     const auto barrier = referee.client();
@@ -264,7 +264,7 @@ bool asleep(pid_t thread) {
     return name != std::string::npos && text.compare(name + 2, 1, "S") == 0;
 }
 
-TEST(Barrier, WhoIsWokenWakesOthers) {
+TEST(Barrier, WakeUpsArePassedOn) {
     constexpr uint32_t kProcesses = 16;
     constexpr int kRounds = 8;
     Referee referee;
@@ -301,7 +301,7 @@ TEST(Barrier, WhoIsWokenWakesOthers) {
     EXPECT_LT(overslept, kProcesses);
 }
 
-TEST(Barrier, OneThatDiedBeforeItWokeTheOthersIsNotMissed) {
+TEST(Barrier, SurvivesAMemberThatDiesBeforeWakingOthers) {
     Referee referee;
     referee.memory().open();
     const auto barrier = referee.client(2);
@@ -309,12 +309,12 @@ TEST(Barrier, OneThatDiedBeforeItWokeTheOthersIsNotMissed) {
     std::atomic<uint64_t>& word = referee.memory().word();
     while (page_arrived(word) == 0)
         std::this_thread::yield();
-    word = page_next(word);      // the last one arrives, and is killed there
+    word = page_next(word);         // the last one arrives, and is killed there
     referee.memory().shut(kRanks);  // its server sees that
     waits.join();
 }
 
-TEST(Barrier, WhatNobodyHonestWritesIsLeftToTheServer) {
+TEST(Barrier, FallsBackToTheServerOnImpossibleCounts) {
     Referee referee;
     const auto barrier = referee.client(4);
     std::atomic<uint64_t>& word = referee.memory().word();
@@ -332,7 +332,7 @@ TEST(Barrier, WhatNobodyHonestWritesIsLeftToTheServer) {
     EXPECT_EQ(word.load(), 0U);
 }
 
-TEST(Barrier, WhoWaitsInMemoryThatWasSpoiltAsksTheServerInTheEnd) {
+TEST(Barrier, FallsBackToTheServerOnCorruptMemory) {
     // One of the job says that nobody is there, or that something has changed, without end.
     for (const uint64_t spoilt : {uint64_t{0}, kPageReleased}) {
         Referee referee;
@@ -359,7 +359,7 @@ TEST(Barrier, WhoWaitsInMemoryThatWasSpoiltAsksTheServerInTheEnd) {
     }
 }
 
-TEST(Barrier, MemoryThatWasTakenAwayHarmsNoServer) {
+TEST(Barrier, TheServerSurvivesLossOfTheMemory) {
     Referee referee;
     const int fd = referee.memory().descriptor();
     EXPECT_NE(ftruncate(fd, 0), 0) << "it can shrink";

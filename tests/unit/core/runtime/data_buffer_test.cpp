@@ -35,7 +35,7 @@ class DataBuffer : public testing::TestWithParam<BufferType> {
     pmix_data_buffer_t buffer_ = PMIX_DATA_BUFFER_STATIC_INIT;
 };
 
-TEST_P(DataBuffer, ComesOutInTheOrderItWentIn) {
+TEST_P(DataBuffer, UnpacksInTheOrderOfPacking) {
     const uint32_t numbers[3] = {1, 200, 70000};
     const char* text = "hello";
     ASSERT_EQ(pack(numbers, 3, PMIX_UINT32), PMIX_SUCCESS);
@@ -64,7 +64,7 @@ TEST_P(DataBuffer, ComesOutInTheOrderItWentIn) {
     EXPECT_EQ(n, 0);
 }
 
-TEST_P(DataBuffer, TooLittleRoomFillsItAndLeavesTheItem) {
+TEST_P(DataBuffer, UnpacksPartiallyWhenTheArrayIsTooSmall) {
     const char* texts[3] = {"a", "b", "c"};
     ASSERT_EQ(pack(texts, 3, PMIX_STRING), PMIX_SUCCESS);
     char* read[3] = {};
@@ -86,7 +86,7 @@ TEST_P(DataBuffer, TooLittleRoomFillsItAndLeavesTheItem) {
     }
 }
 
-TEST_P(DataBuffer, RefusesWhatCannotBe) {
+TEST_P(DataBuffer, RefusesInvalidArguments) {
     int32_t n = 1;
     uint32_t number = 7;
     EXPECT_EQ(data_pack(codec(), GetParam(), nullptr, &number, 1, PMIX_UINT32), PMIX_ERR_BAD_PARAM);
@@ -127,7 +127,7 @@ TEST_P(DataBuffer, OnlyADescribedBufferKnowsAWrongType) {
     }
 }
 
-TEST_P(DataBuffer, CopiesWhatWasNotUnpacked) {
+TEST_P(DataBuffer, CopiesTheUnreadPayload) {
     const uint8_t numbers[2] = {1, 2};
     ASSERT_EQ(pack(&numbers[0], 1, PMIX_UINT8), PMIX_SUCCESS);
     ASSERT_EQ(pack(&numbers[1], 1, PMIX_UINT8), PMIX_SUCCESS);
@@ -158,7 +158,7 @@ TEST_P(DataBuffer, CopiesWhatWasNotUnpacked) {
     EXPECT_EQ(data_copy_payload(nullptr, &buffer_), PMIX_ERR_BAD_PARAM);
 }
 
-TEST_P(DataBuffer, AnApplicationGetsItsTopologyBack) {
+TEST_P(DataBuffer, RoundTripsATopology) {
     hwloc_topology_t handle = nullptr;
     ASSERT_EQ(hwloc_topology_init(&handle), 0);
     ASSERT_EQ(hwloc_topology_set_synthetic(handle, "core:3 pu:1"), 0);

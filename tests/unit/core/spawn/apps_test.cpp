@@ -35,13 +35,13 @@ TEST(Apps, HaveTheNameOfTheCommandAsTheirFirstArgument) {
     EXPECT_EQ(copied(nullptr, "/bin/prog -x"), "/bin/prog /bin/prog -x");
 }
 
-TEST(Apps, OfNothingOrFewerThanNoProcessesAreRefused) {
+TEST(Apps, WithoutACommandOrWithNegativeCountsAreRefused) {
     EXPECT_EQ(copied(nullptr, nullptr), std::to_string(PMIX_ERR_BAD_PARAM));
     EXPECT_EQ(copied("prog", nullptr, -1), std::to_string(PMIX_ERR_BAD_PARAM));
     EXPECT_EQ(copied("prog", nullptr, 0), "prog prog");
 }
 
-TEST(Apps, WithAValueThatHasNoObjectAreRefused) {
+TEST(Apps, WithANullPointerInAValueAreRefused) {
     pmix_info_t info = PMIX_INFO_STATIC_INIT;
     info.value.type = PMIX_PROC;
     pmix_app_t app = PMIX_APP_STATIC_INIT;

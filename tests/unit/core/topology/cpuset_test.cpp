@@ -35,7 +35,7 @@ TEST(Cpuset, RefusesMalformedTexts) {
     EXPECT_EQ(parse_cpuset_string("likwid:0-3").status(), PMIX_ERR_NOT_SUPPORTED);
 }
 
-TEST(Cpuset, HasNoTextWithoutMakerOrBitmap) {
+TEST(Cpuset, NeedsASourceAndABitmap) {
     char hwloc[] = "hwloc", other[] = "likwid";
     const auto set = units("0-1");
     EXPECT_EQ(cpuset_string({nullptr, set.get()}).status(), PMIX_ERR_BAD_PARAM);
@@ -43,7 +43,7 @@ TEST(Cpuset, HasNoTextWithoutMakerOrBitmap) {
     EXPECT_EQ(cpuset_string({other, set.get()}).status(), PMIX_ERR_NOT_SUPPORTED);
 }
 
-TEST(Cpuset, TellsWhereTheCallerIsBound) {
+TEST(Cpuset, ReportsTheBindingOfTheCaller) {
     const auto topology = Topology::discover();
     ASSERT_TRUE(topology);
     cpu_set_t before, one;

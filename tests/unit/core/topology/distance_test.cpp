@@ -49,7 +49,7 @@ TEST_F(Distance, IsSmallerOnTheSamePackage) {
     EXPECT_EQ(named(near, "eth0")->nearest, named(near, "eth0")->farthest);
 }
 
-TEST_F(Distance, IsUnknownFromNowhere) {
+TEST_F(Distance, IsUnknownWithoutABinding) {
     const auto all = from("55");
     ASSERT_TRUE(named(all, "eth0"));
     EXPECT_EQ(named(all, "eth0")->nearest, UINT16_MAX);

@@ -43,7 +43,7 @@ TEST_F(Locality, OfUnknownUnitsIsAnError) {
     EXPECT_EQ(locality_string(machine_.get(), units("100").get()).status(), PMIX_ERR_NOT_FOUND);
 }
 
-TEST_F(Locality, SaysWhatIsShared) {
+TEST_F(Locality, ReportsTheSharedLevels) {
     EXPECT_EQ(between("0", "0"), PMIX_LOCALITY_SHARE_NODE | kPackage | kCore | PMIX_LOCALITY_SHARE_HWTHREAD);
     EXPECT_EQ(between("0", "1"), PMIX_LOCALITY_SHARE_NODE | kPackage | kCore);
     EXPECT_EQ(between("0-1", "2-3"), PMIX_LOCALITY_SHARE_NODE | kPackage);
@@ -52,13 +52,13 @@ TEST_F(Locality, SaysWhatIsShared) {
               PMIX_LOCALITY_SHARE_NODE | kPackage | kCore | PMIX_LOCALITY_SHARE_HWTHREAD);
 }
 
-TEST_F(Locality, IsReadWithAndWithoutTheMaker) {
+TEST_F(Locality, IsReadWithAndWithoutASource) {
     const auto shared = relative_locality("SK0:L30:NM0", "hwloc:NM0:SK0:L31");
     ASSERT_TRUE(shared);
     EXPECT_EQ(*shared, PMIX_LOCALITY_SHARE_NODE | PMIX_LOCALITY_SHARE_PACKAGE | PMIX_LOCALITY_SHARE_NUMA);
 }
 
-TEST_F(Locality, RefusesWhatItDoesNotKnow) {
+TEST_F(Locality, RefusesUnknownForms) {
     for (const char* text : {"", "hello", "hwloc:ZZ0", "hwloc:SK", "hwloc:SKx", "hwloc:SK0-4294967295",
                              "hwloc:SK0::L30", "hwloc:S"}) {
         const auto shared = relative_locality(text, "hwloc:SK0");

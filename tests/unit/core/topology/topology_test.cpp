@@ -43,7 +43,7 @@ TEST(Topology, SurvivesXmlInBothVersions) {
     }
 }
 
-TEST(Topology, RefusesWhatIsNoXml) {
+TEST(Topology, RefusesMalformedXml) {
     for (const char* text :
          {"", "garbage", "<topology", "<?xml version=\"1.0\"?><topology version=\"9.0\"/>"}) {
         EXPECT_FALSE(Topology::from_xml(text)) << text;
@@ -51,7 +51,7 @@ TEST(Topology, RefusesWhatIsNoXml) {
     EXPECT_FALSE(Topology::from_xml_file("/nonexistent/topology.xml"));
 }
 
-TEST(NodeTopology, PrefersTheHostsOwn) {
+TEST(NodeTopology, PrefersTheTopologyOfTheHost) {
     Machine machine = synthetic("core:3 pu:1");
     NodeTopology node;
     node.set_origins({[] { return std::optional(xml_of("core:5 pu:1")); }, nullptr});
@@ -83,7 +83,7 @@ TEST(NodeTopology, TakesTheServersXmlThenTheFile) {
     unlink(path.c_str());
 }
 
-TEST(NodeTopology, SaysWhichFileIsMissing) {
+TEST(NodeTopology, NamesTheMissingFile) {
     NodeTopology node;
     node.set_origins({nullptr, [] { return std::optional<std::string>("/nonexistent/topology.xml"); }});
     const auto found = node.get();

@@ -22,7 +22,7 @@ std::vector<pmix_data_type_t> types_in_values() {
 
 class EachType : public testing::TestWithParam<pmix_data_type_t> {};
 
-TEST_P(EachType, WithItsObjectIsCompleteAndWithoutItIsNot) {
+TEST_P(EachType, IsIncompleteWithANullPointer) {
     const DataType* type = find_data_type(GetParam());
     ASSERT_NE(type, nullptr);
     test::Element element = test::sample(GetParam());
@@ -47,7 +47,7 @@ TEST_P(EachType, WithItsObjectIsCompleteAndWithoutItIsNot) {
 
 INSTANTIATE_TEST_SUITE_P(Complete, EachType, testing::ValuesIn(types_in_values()));
 
-TEST(Complete, ARegularExpressionHasItsEnd) {
+TEST(Complete, ARegexNeedsATerminator) {
     char text[] = {'r', 'a', 'w', ':', 'a'};
     pmix_value_t value = PMIX_VALUE_STATIC_INIT;
     value.type = PMIX_REGEX;

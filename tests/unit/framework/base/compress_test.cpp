@@ -17,7 +17,7 @@ ByteView bytes_of(const std::string& text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-TEST(Compress, GoesThereAndBack) {
+TEST(Compress, RoundTrips) {
     const std::string text(100000, 'a');
     std::optional<Bytes> packed = zlib_compress(bytes_of(text));
     ASSERT_TRUE(packed.has_value());
@@ -30,12 +30,12 @@ TEST(Compress, GoesThereAndBack) {
     EXPECT_FALSE(zlib_decompress(packed->view(), 99999).has_value()) << "beyond the limit";
 }
 
-TEST(Compress, RefusesWhatWouldNotShrink) {
+TEST(Compress, DeclinesInputThatDoesNotShrink) {
     EXPECT_FALSE(zlib_compress(bytes_of("abc")).has_value());
     EXPECT_FALSE(zlib_compress({}).has_value());
 }
 
-TEST(Decompress, RefusesLies) {
+TEST(Decompress, RefusesWrongLengths) {
     const std::string text(5000, 'b');
     std::optional<Bytes> packed = zlib_compress(bytes_of(text));
     ASSERT_TRUE(packed.has_value());
@@ -55,7 +55,7 @@ TEST(Decompress, RefusesLies) {
     EXPECT_FALSE(zlib_decompress(bytes_of(good + "x")).has_value());
 }
 
-TEST(Decompress, OfValuesKeepsToTheRoomThatThereIs) {
+TEST(Decompress, OfValuesKeepsToItsLimit) {
     const std::string text(5000, 'c');
     std::optional<Bytes> packed = zlib_compress(bytes_of(text));
     ASSERT_TRUE(packed.has_value());
@@ -71,7 +71,7 @@ TEST(Decompress, OfValuesKeepsToTheRoomThatThereIs) {
     EXPECT_EQ(room, 2000U);
 }
 
-TEST(Decompress, OfValuesMakesThemPlain) {
+TEST(Decompress, OfValuesReplacesCompressedTypes) {
     const std::string text(5000, 'c');
     std::optional<Bytes> packed = zlib_compress(bytes_of(text));
     ASSERT_TRUE(packed.has_value());

@@ -98,7 +98,7 @@ cpu_set_t thread_of(EventLoop& loop) {
     return told.get_future().get();
 }
 
-TEST(CpuList, SaysWhetherAThreadCanBeBound) {
+TEST(CpuList, ReportsWhetherAThreadCanBeBound) {
     const cpu_set_t one = one_of_mine(), none = none_here();
     cpu_set_t both = none, before, after;
     CPU_OR(&both, &one, &none);
@@ -110,7 +110,7 @@ TEST(CpuList, SaysWhetherAThreadCanBeBound) {
     EXPECT_TRUE(CPU_EQUAL(&before, &after)) << "the caller stays where it was";
 }
 
-TEST(CpuList, ALoopsThreadIsBoundWheneverItIsStarted) {
+TEST(CpuList, TheThreadOfALoopIsBoundOnEachStart) {
     const cpu_set_t one = one_of_mine();
     for (const bool when_needed : {false, true}) {
         EventLoop loop(EventLoop::Drive::Thread);
@@ -125,7 +125,7 @@ TEST(CpuList, ALoopsThreadIsBoundWheneverItIsStarted) {
     }
 }
 
-TEST(CpuList, ALoopHasAThreadAlsoWhereItCannotBeBound) {
+TEST(CpuList, ALoopStartsItsThreadWhenBindingFails) {
     EventLoop loop(EventLoop::Drive::Thread);
     loop.bind_thread(none_here());
     loop.start("unbound");

@@ -29,7 +29,7 @@ TEST(Decimal, IsWrittenWithSixPlaces) {
     EXPECT_EQ(written(-DBL_MAX).size(), 1U + 309 + 1 + 6);
 }
 
-TEST(Decimal, IsReadAsItWasWritten) {
+TEST(Decimal, RoundTrips) {
     for (const double value : {0.0, 1.0, -3.25, 123456789.125, DBL_MAX, -DBL_MAX}) {
         EXPECT_EQ(read_decimal(written(value)), value);
     }
@@ -41,7 +41,7 @@ TEST(Decimal, IsReadAsItWasWritten) {
     EXPECT_TRUE(nan && std::isnan(*nan));
 }
 
-TEST(Decimal, NothingElseIsRead) {
+TEST(Decimal, RefusesOtherForms) {
     for (const char* text :
          {"", "-", "+1", " 1", "1 ", "1,5", "0x10", "-0X1p3", "1e", "one", "--1", "1e999", "-1e999"}) {
         EXPECT_FALSE(read_decimal(text)) << text;
@@ -51,7 +51,7 @@ TEST(Decimal, NothingElseIsRead) {
     EXPECT_FALSE(read_decimal(std::string_view("1\0", 2)));
 }
 
-TEST(Decimal, TheLocaleIsNotAsked) {
+TEST(Decimal, IgnoresTheLocale) {
     const std::string before = std::setlocale(LC_NUMERIC, nullptr);
     const char* const comma = std::setlocale(LC_NUMERIC, "de_DE.UTF-8");
     EXPECT_EQ(written(1.5), "1.500000");

@@ -25,7 +25,7 @@ int open_descriptors() {
     return count;
 }
 
-TEST(DescriptorTable, HasRoomWhileThereIsOneThread) {
+TEST(DescriptorTable, GrowsInASingleThreadedProcess) {
     if (!__libc_single_threaded) GTEST_SKIP() << "a sanitizer's thread is here";
     const int before = open_descriptors();
     const int room_before = tests::descriptor_room();
@@ -36,7 +36,7 @@ TEST(DescriptorTable, HasRoomWhileThereIsOneThread) {
     EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST(DescriptorTable, HasNoMoreThanTheLimitAllows) {
+TEST(DescriptorTable, GrowsToTheLimitOnly) {
     if (!__libc_single_threaded) GTEST_SKIP() << "a sanitizer's thread is here";
     rlimit limit{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -47,7 +47,7 @@ TEST(DescriptorTable, HasNoMoreThanTheLimitAllows) {
     EXPECT_LT(tests::descriptor_room(), 2048);
 }
 
-TEST(DescriptorTable, IsLeftAloneWhereAnotherThreadMayUseIt) {
+TEST(DescriptorTable, IsUnchangedInAMultithreadedProcess) {
     std::thread([] {}).join();
     const int before = tests::descriptor_room();
     make_room_for_descriptors(static_cast<unsigned>(before) * 4);

@@ -75,7 +75,7 @@ TEST_P(EveryType, ZeroedElementsAreGoodForEverything) {
     EXPECT_FALSE(text.empty());
 }
 
-TEST_P(EveryType, MeasuresWhatItOwns) {
+TEST_P(EveryType, ReportsItsSizeWithOwnedMemory) {
     Element original = sample(type());
     std::size_t size = 0;
     ASSERT_EQ(data_size_elements(original.get(), 1, type(), &size), PMIX_SUCCESS);
@@ -157,7 +157,7 @@ TEST_P(EveryType, ValuesLoadCopyCompareAndUnload) {
     }
 }
 
-TEST_P(EveryType, ValuesOfNothingAreZero) {
+TEST_P(EveryType, ValuesLoadedFromNullAreZero) {
     pmix_value_t value;
     if (!holds()) return;
     ASSERT_EQ(value_load(&value, nullptr, type()), PMIX_SUCCESS);
@@ -218,7 +218,7 @@ TEST(Nesting, IsCopiedToTheLimitAndRefusedBeyond) {
     }
 }
 
-TEST(Nesting, OfAnyDepthIsDestructedWithoutTheStack) {
+TEST(Nesting, OfAnyDepthIsDestructedWithoutRecursion) {
     pmix_value_t value = nested(300000, PMIX_VALUE);
     value_destruct(&value);
     EXPECT_EQ(value.type, PMIX_UNDEF);
@@ -238,7 +238,7 @@ TEST(Nesting, OfArraysInArrays) {
 
 // ---- what copies refuse -------------------------------------------------------------------------------
 
-TEST(Copy, OfAnArrayWithABadElementLeavesNothingBehind) {
+TEST(Copy, OfAnArrayWithABadElementLeaksNothing) {
     Info info;
     info.add("good", "text");
     info.add("bad", "text");
@@ -272,14 +272,14 @@ TEST(Copy, OfForeignHardwareObjects) {
     EXPECT_EQ(data_copy_elements(&topology_copy, &topology, 1, PMIX_TOPO), PMIX_ERR_NOT_SUPPORTED);
 }
 
-TEST(Copy, OfABufferKeepsWhatIsUnread) {
+TEST(Copy, OfABufferKeepsTheUnreadPart) {
     Element buffer = sample(PMIX_DATA_BUFFER);
     Element copy(PMIX_DATA_BUFFER);
     ASSERT_EQ(data_copy_elements(copy.get(), buffer.get(), 1, PMIX_DATA_BUFFER), PMIX_SUCCESS);
     EXPECT_STREQ(std::string(copy.as<pmix_data_buffer_t>().unpack_ptr, 3).c_str(), "xt1");
 }
 
-TEST(Compare, SaysWhyThereIsNoOrder) {
+TEST(Compare, ReportsIncomparableValues) {
     pmix_coord_t logical = {PMIX_COORD_LOGICAL_VIEW, nullptr, 0};
     pmix_coord_t physical = {PMIX_COORD_PHYSICAL_VIEW, nullptr, 0};
     EXPECT_EQ(data_compare_elements(&logical, &physical, 1, PMIX_COORD), PMIX_VALUE_INCOMPATIBLE_OBJECTS);
@@ -291,7 +291,7 @@ TEST(Compare, SaysWhyThereIsNoOrder) {
     EXPECT_EQ(value_compare(Value::from(256U).get(), Value::from(255U).get()), PMIX_VALUE1_GREATER);
 }
 
-TEST(Regex, LengthIsThatOfItsForm) {
+TEST(Regex, LengthDependsOnItsForm) {
     EXPECT_EQ(regex_length("pmix[a[1:1-3]]"), sizeof "pmix[a[1:1-3]]");
     static constexpr char kBlob[] = "blob:\0component=zlib:\0size=5:\0\1\0\2\0\3";
     EXPECT_EQ(regex_length(kBlob), sizeof kBlob - 1);

@@ -30,14 +30,14 @@ TEST(KeyedHash, EachCharacterAndTheLengthCount) {
     EXPECT_EQ(seen.size(), texts);
 }
 
-TEST(KeyedHash, IsTheSameForTheSame) {
+TEST(KeyedHash, IsDeterministic) {
     for (size_t length : {0, 1, 7, 8, 9, 16, 500}) {
         const std::string text(length, 'x'), apart = "12345" + text;
         EXPECT_EQ(TextHash()(text), TextHash()(std::string_view(apart).substr(5))) << length;
     }
 }
 
-TEST(KeyedHash, WhatIsAddedApartIsNotTheSameAsTogether) {
+TEST(KeyedHash, SeparatesItsParts) {
     EXPECT_NE(KeyedHash().add("ab").add("c").end(), KeyedHash().add("a").add("bc").end());
     EXPECT_NE(KeyedHash().add(1).add(2).end(), KeyedHash().add(2).add(1).end());
     EXPECT_NE(KeyedHash().add("").end(), KeyedHash().end());
@@ -45,13 +45,13 @@ TEST(KeyedHash, WhatIsAddedApartIsNotTheSameAsTogether) {
 
 constexpr const char* kAsked = "MUSTER_TEST_SAYS_HASH";
 
-TEST(KeyedHash, AnotherProcessHasAnother) {
+TEST(KeyedHash, DiffersBetweenProcesses) {
     if (getenv(kAsked) != nullptr) {
         printf("hash=%zu\n", TextHash()("key"));
         return;
     }
     setenv(kAsked, "1", 1);
-    FILE* other = popen("exec /proc/$PPID/exe --gtest_filter=KeyedHash.AnotherProcessHasAnother", "r");
+    FILE* other = popen("exec /proc/$PPID/exe --gtest_filter=KeyedHash.DiffersBetweenProcesses", "r");
     unsetenv(kAsked);
     ASSERT_NE(other, nullptr);
     size_t hash = 0;

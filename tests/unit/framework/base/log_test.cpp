@@ -26,7 +26,7 @@ void* write_cancelled(void* data) {
     return nullptr;
 }
 
-TEST(Log, IsNoPlaceWhereAThreadIsCancelled) {
+TEST(Log, IsNoCancellationPoint) {
     const UniqueFd kept(::dup(STDERR_FILENO));
     const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     ::dup2(nowhere.get(), STDERR_FILENO);

@@ -83,7 +83,7 @@ TEST(LoopThread, RunsPostedTasksInOrderOnItsThread) {
     EXPECT_FALSE(loop.progress());
 }
 
-TEST(LoopThread, StopRunsWhatWasPostedAndDestroysTheRest) {
+TEST(LoopThread, StopRunsPostedTasksAndDestroysLaterOnes) {
     auto alive = std::make_shared<int>(0);
     int ran = 0;
     {
@@ -214,7 +214,7 @@ TEST_F(LoopDriven, ProgressEndsWhenAPeerNeverDoes) {
     EXPECT_EQ(calls, 1);
 }
 
-TEST_F(LoopDriven, PollFdTellsOfTasks) {
+TEST_F(LoopDriven, PollFdSignalsTasks) {
     settle();
     EXPECT_FALSE(readable(loop_.poll_fd()));
     loop_.post([] {});
@@ -225,7 +225,7 @@ TEST_F(LoopDriven, PollFdTellsOfTasks) {
     EXPECT_TRUE(readable(loop_.poll_fd(), 10s));
 }
 
-TEST_F(LoopDriven, PollFdTellsOfDescriptors) {
+TEST_F(LoopDriven, PollFdSignalsDescriptors) {
     Pipe pipe;
     int reads = 0, writes = 0;
     auto reader = loop_.watch(pipe.fds[0], [&](EventLoop::Ready) {
@@ -268,7 +268,7 @@ TEST_F(LoopDriven, PollFdTellsOfDescriptors) {
     EXPECT_FALSE(readable(loop_.poll_fd()));
 }
 
-TEST_F(LoopDriven, PollFdTellsOfTimesOnce) {
+TEST_F(LoopDriven, PollFdSignalsTimersOnce) {
     int fired = 0;
     const auto begin = std::chrono::steady_clock::now();
     const auto soon = loop_.after(20ms, [&] { ++fired; });
@@ -282,7 +282,7 @@ TEST_F(LoopDriven, PollFdTellsOfTimesOnce) {
     EXPECT_FALSE(readable(loop_.poll_fd()));  // the watch is still there, but it has called
 }
 
-TEST_F(LoopDriven, ATimeOfZeroComesAtOnce) {
+TEST_F(LoopDriven, ATimerOfZeroFiresAtOnce) {
     bool fired = false;
     const auto now = loop_.after(0ms, [&] { fired = true; });
     EXPECT_TRUE(readable(loop_.poll_fd(), 10s));
@@ -290,7 +290,7 @@ TEST_F(LoopDriven, ATimeOfZeroComesAtOnce) {
     EXPECT_TRUE(fired);
 }
 
-TEST_F(LoopDriven, TimesComeInOrderAndCanBeCancelled) {
+TEST_F(LoopDriven, TimersFireInOrderAndCanBeCancelled) {
     std::vector<int> order;
     std::unique_ptr<Watch> first, second, third, cancelled;
     std::chrono::steady_clock::time_point begin;
@@ -361,7 +361,7 @@ TEST_F(LoopDriven, WantsMayChangeInTheCallback) {
     EXPECT_GT(calls, 2);
 }
 
-TEST_F(LoopDriven, WakeMakesTheDriverLookAgain) {
+TEST_F(LoopDriven, WakeMakesTheDriverCheckAgain) {
     std::atomic<bool> flag{false};
     std::thread other([&] {
         // Whether before or while the driver waits, it sees the flag.
@@ -392,7 +392,7 @@ TEST_F(LoopDriven, SeveralThreadsTakeTurnsInWaiting) {
     EXPECT_EQ(finished, kThreads);
 }
 
-TEST_F(LoopDriven, AWaiterGoesOnWhenTheDriverLeaves) {
+TEST_F(LoopDriven, AWaiterTakesOverWhenTheDriverLeaves) {
     // The second thread's answer comes after the first has left the loop.
     std::atomic<bool> first{false}, second{false};
     std::thread early([&] { loop_.run_until([&] { return first.load(); }); });
@@ -447,7 +447,7 @@ class LoopShared : public ::testing::Test {
     std::unique_ptr<Watch> watch_;
 };
 
-TEST_F(LoopShared, ABorrowerRunsWhatItWaitsForItself) {
+TEST_F(LoopShared, ABorrowerRunsItsAwaitedTask) {
     const auto self = std::this_thread::get_id();
     std::vector<std::thread::id> who;
     bool on_loop = false, came = false;
@@ -528,7 +528,7 @@ TEST_F(LoopShared, StopEndsABorrowerThatStillWaits) {
     EXPECT_FALSE(loop_.run_borrowed(task, [] { return true; }));
 }
 
-TEST_F(LoopShared, TimesComeToBorrowersAndToItsThread) {
+TEST_F(LoopShared, TimersFireInBorrowersAndInItsThread) {
     bool came = false;
     borrow([&] { watch_ = loop_.after(1ms, [&] { came = true; }); }, [&] { return came; });
     std::promise<void> later;
@@ -537,7 +537,7 @@ TEST_F(LoopShared, TimesComeToBorrowersAndToItsThread) {
     EXPECT_TRUE(comes(served));
 }
 
-TEST_F(LoopShared, TimesComeToItsThreadWhereNoDescriptorIsLeft) {
+TEST_F(LoopShared, TimersFireInItsThreadWithoutDescriptors) {
     std::promise<void> begun, later, sooner;
     auto serves = begun.get_future(), served = later.get_future(), served_sooner = sooner.get_future();
     loop_.post([&] { begun.set_value(); });
@@ -580,7 +580,7 @@ TEST_F(LoopShared, ManyThreadsWaitAtOnce) {
     EXPECT_EQ(ran, 2000);
 }
 
-TEST_F(LoopShared, ACallerStandsInForOneTask) {
+TEST_F(LoopShared, ACallerMayRunOneTaskItself) {
     std::thread::id by;
     bool at_end = false;
     EventLoop::Task task = [&] {
@@ -598,7 +598,7 @@ TEST_F(LoopShared, ACallerStandsInForOneTask) {
     borrow([&] { watch_.reset(); }, [] { return true; });
 }
 
-TEST_F(LoopShared, WhatTheLoopPostsItselfIsNotLeftBehind) {
+TEST_F(LoopShared, TasksPostedByTheLoopAlwaysRun) {
     for (int round = 0; round < 200; ++round) {
         // By a caller that leaves at once, by one that stands in, and by the thread: each posts from the
         // loop.
@@ -623,7 +623,7 @@ TEST_F(LoopShared, WhatTheLoopPostsItselfIsNotLeftBehind) {
     borrow([&] { loop_.post([&] { loop_.post([&] { done = true; }); }); }, [&] { return done; });
 }
 
-TEST_F(LoopShared, NobodyStandsInBesideABorrowerOrAfterTheEnd) {
+TEST_F(LoopShared, NoCallerRunsATaskBesideABorrowerOrAfterStop) {
     std::atomic<bool> begun{false}, end{false};
     std::thread borrower([&] { borrow([&] { begun = true; }, [&] { return end.load(); }); });
     while (!begun)
@@ -720,25 +720,25 @@ TEST_F(LoopPutOff, StartsForATaskOfAnotherThread) {
     serves();
 }
 
-TEST_F(LoopPutOff, StartsForATaskThatIsLeft) {
+TEST_F(LoopPutOff, StartsForARemainingTask) {
     start();
     drive([&] { loop_.post([&] { ran_.set_value(); }); });
     EXPECT_TRUE(runs());
 }
 
-TEST_F(LoopPutOff, StartsForATimeThatIsLeft) {
+TEST_F(LoopPutOff, StartsForARemainingTimer) {
     start();
     drive([&] { watch_ = loop_.after(2ms, [&] { ran_.set_value(); }); });
     EXPECT_TRUE(runs());
 }
 
-TEST_F(LoopPutOff, StartsForATimeThatWasLeftBefore) {
+TEST_F(LoopPutOff, StartsForATimerSetBeforeStart) {
     watch_ = loop_.after(2ms, [&] { ran_.set_value(); });
     start();
     EXPECT_TRUE(runs());
 }
 
-TEST_F(LoopPutOff, StartsForWhatIsWatched) {
+TEST_F(LoopPutOff, StartsForAReadableDescriptor) {
     start();
     drive([&] {
         watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {
@@ -750,7 +750,7 @@ TEST_F(LoopPutOff, StartsForWhatIsWatched) {
     EXPECT_TRUE(runs());
 }
 
-TEST_F(LoopPutOff, StartsForWhatIsToBeWritten) {
+TEST_F(LoopPutOff, StartsForAWritableDescriptor) {
     start();
     drive([&] {
         watch_ = loop_.watch(pipe_.fds[1], [&](EventLoop::Ready now) {
@@ -765,13 +765,13 @@ TEST_F(LoopPutOff, StartsForWhatIsToBeWritten) {
     EXPECT_TRUE(runs());
 }
 
-TEST_F(LoopPutOff, StartsWhereItIsSaidToBeNeeded) {
+TEST_F(LoopPutOff, StartsOnRequest) {
     EXPECT_TRUE(loop_.need_thread());
     start();
     serves();
 }
 
-TEST_F(LoopPutOff, StartsForASecondWhoWaitsAndTakesOver) {
+TEST_F(LoopPutOff, StartsForASecondWaiter) {
     start();
     std::atomic<bool> begun{false}, end{false};
     std::thread borrower([&] {
@@ -794,7 +794,7 @@ TEST_F(LoopPutOff, StartsForASecondWhoWaitsAndTakesOver) {
     EXPECT_TRUE(runs());
 }
 
-TEST_F(LoopPutOff, EndsWithWhatIsLeftOnTheCallersThread) {
+TEST_F(LoopPutOff, RunsRemainingTasksOnTheStoppingThread) {
     start();
     std::vector<int> order;
     loop_.stop([&] {
@@ -815,7 +815,7 @@ TEST_F(LoopPutOff, EndsWithWhatIsLeftOnTheCallersThread) {
     EXPECT_FALSE(has_thread());
 }
 
-TEST_F(LoopPutOff, ItsThreadHasTheLoopAloneWhereDescriptorsAreShort) {
+TEST_F(LoopPutOff, TheThreadKeepsTheLoopWhenDescriptorsAreExhausted) {
     start();
     // One turn before they are: UBSan needs descriptors when it meets a type for the first time.
     std::unique_ptr<Watch> time;
@@ -831,7 +831,7 @@ TEST_F(LoopPutOff, ItsThreadHasTheLoopAloneWhereDescriptorsAreShort) {
     serves();
 }
 
-TEST(LoopThread, RunsWhatItPostsItself) {
+TEST(LoopThread, RunsTasksPostedByTasks) {
     EventLoop loop(EventLoop::Drive::Thread);
     loop.start("alone");
     std::promise<int> told;
@@ -852,7 +852,7 @@ TEST(LoopThread, IsNotBorrowedUnlessShared) {
 }
 
 }  // namespace
-TEST(LoopThread, GoesOnAfterATaskThatRanOutOfMemory) {
+TEST(LoopThread, SurvivesATaskThatRunsOutOfMemory) {
     muster::EventLoop loop(muster::EventLoop::Drive::Thread);
     loop.start("test");
     std::promise<void> done;
@@ -862,7 +862,7 @@ TEST(LoopThread, GoesOnAfterATaskThatRanOutOfMemory) {
     loop.stop();
 }
 
-TEST(EventLoop, CallsWhatIsDueWhenItsClockJumpsAhead) {
+TEST(EventLoop, FiresDueTimersWhenTheClockJumpsAhead) {
     EventLoop loop(EventLoop::Drive::External);
     std::vector<int> called;
     const auto hour = loop.after(std::chrono::hours(1), [&] { called.push_back(1); });

@@ -52,7 +52,7 @@ class OutputFile : public testing::Test {
     mode_t umask_ = 0;
 };
 
-TEST_F(OutputFile, IsMadeWithItsFoldersAndEmptiedOnce) {
+TEST_F(OutputFile, IsCreatedWithItsFoldersAndTruncatedOnce) {
     const std::string path = folder_ + "/a//./b/../c/out";
     ASSERT_EQ(write(path, "one"), 0);
     EXPECT_EQ(write(path, "two", false), 0);
@@ -78,7 +78,7 @@ TEST_F(OutputFile, MayHaveARelativePath) {
     EXPECT_EQ(content(folder_ + "/sub/near"), "x");
 }
 
-TEST_F(OutputFile, SaysWhyNot) {
+TEST_F(OutputFile, ReportsTheReasonOfAFailure) {
     EXPECT_EQ(write("", "x"), EISDIR);
     EXPECT_EQ(write("/", "x"), EISDIR);
     put("/file", "x");
@@ -88,7 +88,7 @@ TEST_F(OutputFile, SaysWhyNot) {
     EXPECT_NE(write(folder_, "x"), 0);
 }
 
-TEST_F(OutputFile, FollowsLinksOfItsOwn) {
+TEST_F(OutputFile, FollowsLinksOfTheSameUser) {
     fs::create_symlink("real/file", folder_ + "/link");
     fs::create_directory(folder_ + "/real");
     EXPECT_EQ(write(folder_ + "/link", "x"), 0);
@@ -98,7 +98,7 @@ TEST_F(OutputFile, FollowsLinksOfItsOwn) {
     EXPECT_EQ(content(folder_ + "/real/file"), "y");
 }
 
-TEST_F(OutputFile, RootFollowsAndOverwritesNothingOfOthers) {
+TEST_F(OutputFile, RootFollowsNoLinksOfOtherUsers) {
     if (geteuid() != 0) GTEST_SKIP() << "only root has to be told from others";
     put("/precious", "keep");
     ASSERT_EQ(mkdir((folder_ + "/theirs").c_str(), 0777), 0);
@@ -128,7 +128,7 @@ TEST_F(OutputFile, RootFollowsAndOverwritesNothingOfOthers) {
     EXPECT_EQ(content(folder_ + "/theirs/sub/out"), "y");
 }
 
-TEST_F(OutputFile, AUserWritesWhereItMay) {
+TEST_F(OutputFile, AUserMayWriteWherePermitted) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     put("/shared", "");
     chmod((folder_ + "/shared").c_str(), 0666);

@@ -73,7 +73,7 @@ TEST_F(PollingLoop, SeesWhatAnotherThreadDoesWithoutAWakeUp) {
     other.join();
 }
 
-TEST_F(PollingLoop, EndsWhenTheLoopIsToStop) {
+TEST_F(PollingLoop, EndsWhenTheLoopStops) {
     loop_.start_when_needed("polling");
     std::atomic<bool> driven{false};
     std::thread stopper([&] {
@@ -97,7 +97,7 @@ std::chrono::nanoseconds used() {
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-TEST(Polling, ALoopThatHasNothingToDoSleeps) {
+TEST(Polling, AnIdleLoopSleeps) {
     EventLoop loop(EventLoop::Drive::Thread);
     loop.poll_first(200us);
     loop.may_poll(true);
@@ -141,7 +141,7 @@ TEST(Polling, ManyThreadsPostToALoopThatPollsOrSleeps) {
     loop.stop();
 }
 
-TEST(Polling, ACallerLooksForWhatTheLoopDoesNotWatch) {
+TEST(Polling, ACallerMayPollMemory) {
     EventLoop loop(EventLoop::Drive::Thread);
     loop.share();
     loop.poll_first(20s);
@@ -163,7 +163,7 @@ TEST(Polling, ACallerLooksForWhatTheLoopDoesNotWatch) {
     EXPECT_FALSE(loop.poll_for([] { return true; }));
 }
 
-TEST(Polling, WhatComesMeanwhileIsServedInOrder) {
+TEST(Polling, EventsDuringPollingAreServedInOrder) {
     EventLoop loop(EventLoop::Drive::Thread);
     loop.share();
     loop.poll_first(2s);  // longer than anything here takes: nothing may wait for its end

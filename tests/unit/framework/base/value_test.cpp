@@ -52,7 +52,7 @@ TEST(ValueAsNumber, ConvertsOnlyWhatFits) {
     EXPECT_EQ(value_as_number<int>(nullptr), std::nullopt);
 }
 
-TEST(ValueGetNumber, SaysWhatWouldBeLost) {
+TEST(ValueGetNumber, ReportsLossOfSignAndPrecision) {
     int integer = 42;
     std::size_t size = 42;
     std::uint8_t byte = 42;
@@ -80,7 +80,7 @@ TEST(ValueGetNumber, SaysWhatWouldBeLost) {
     EXPECT_EQ(real, 16.0F);
 }
 
-TEST(ValueUnload, UsesTheRoomThatIsGiven) {
+TEST(ValueUnload, UsesTheBufferOfTheCaller) {
     const Value value = Value::from(std::uint32_t{77});
     std::uint32_t room = 0;
     void* data = &room;
@@ -94,7 +94,7 @@ TEST(ValueUnload, UsesTheRoomThatIsGiven) {
     EXPECT_EQ(value_unload(&undefined, &data, &size), PMIX_ERR_UNKNOWN_DATA_TYPE);
 }
 
-TEST(ValueUnload, OfWhatOwnsNoMemoryNeedsRoom) {
+TEST(ValueUnload, OfAScalarNeedsABuffer) {
     for (pmix_data_type_t number = 1; number <= PMIX_ALLOC_INHERIT; ++number) {
         const DataType* type = find_data_type(number);
         if (type == nullptr || type->storage == ValueStorage::kNone) continue;
@@ -111,7 +111,7 @@ TEST(ValueUnload, OfWhatOwnsNoMemoryNeedsRoom) {
     }
 }
 
-TEST(ValueUnload, OfAnObjectThatIsNotThereGivesNoBytes) {
+TEST(ValueUnload, OfANullPointerReturnsNoBytes) {
     pmix_value_t missing = {};
     missing.type = PMIX_PROC;
     pmix_proc_t room{};
@@ -232,7 +232,7 @@ TEST(Proc, ComparesHashesAndConverts) {
     EXPECT_EQ(set.size(), 2U);
 }
 
-TEST(Names, AreCutToTheirRoomAndNeverRunOver) {
+TEST(Names, AreTruncatedToTheirBuffer) {
     const std::string longest(PMIX_MAX_KEYLEN + 100, 'k');
     pmix_key_t key;
     key_load(key, longest);

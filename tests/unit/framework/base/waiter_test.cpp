@@ -72,7 +72,7 @@ class EachWaiter : public ::testing::TestWithParam<std::unique_ptr<Waiter> (*)()
     bool busy_ = false;
 };
 
-TEST_P(EachWaiter, FiresWhatIsReadyAsOftenAsItIs) {
+TEST_P(EachWaiter, FiresReadyDescriptorsEachTime) {
     std::string fired;
     const auto a = watch(sockets_[0][0], [&](EventLoop::Ready ready) {
         fired += ready.readable ? 'r' : '-';
@@ -98,7 +98,7 @@ TEST_P(EachWaiter, FiresWhatIsReadyAsOftenAsItIs) {
     EXPECT_EQ(fired, "r-r--wrw");
 }
 
-TEST_P(EachWaiter, TellsOfAnEndByWhatIsAskedFor) {
+TEST_P(EachWaiter, ReportsAnEndByTheRequestedInterest) {
     int reads = 0, writes = 0;
     const auto a = watch(sockets_[0][0], [&](EventLoop::Ready ready) {
         reads += ready.readable ? 1 : 0;
@@ -114,7 +114,7 @@ TEST_P(EachWaiter, TellsOfAnEndByWhatIsAskedFor) {
     EXPECT_EQ(writes, 1);
 }
 
-TEST_P(EachWaiter, AWatchMayGoInItsCallbackAndTakeAnotherWithIt) {
+TEST_P(EachWaiter, ACallbackMayDestroyItsWatchAndAnother) {
     int fired = 0;
     std::unique_ptr<Watch::Impl> a, b;
     const auto both_go = [&](EventLoop::Ready) {
@@ -132,7 +132,7 @@ TEST_P(EachWaiter, AWatchMayGoInItsCallbackAndTakeAnotherWithIt) {
     EXPECT_EQ(fired, 1);
 }
 
-TEST_P(EachWaiter, WhatIsNoLongerAskedForIsNotFired) {
+TEST_P(EachWaiter, DoesNotFireAfterTheInterestIsRemoved) {
     int fired = 0;
     std::unique_ptr<Watch::Impl> a, b;
     const auto one = [&](EventLoop::Ready) {
@@ -150,7 +150,7 @@ TEST_P(EachWaiter, WhatIsNoLongerAskedForIsNotFired) {
     EXPECT_EQ(fired, 1);
 }
 
-TEST_P(EachWaiter, TimesComeOnceInTheirOrder) {
+TEST_P(EachWaiter, TimersFireOnceInOrder) {
     std::string order;
     std::unique_ptr<Watch::Impl> a, b, c, never;
     Clock::time_point begin;
@@ -171,7 +171,7 @@ TEST_P(EachWaiter, TimesComeOnceInTheirOrder) {
     EXPECT_EQ(order, "abc");
 }
 
-TEST_P(EachWaiter, ATimeMayCancelAnotherAndAddOne) {
+TEST_P(EachWaiter, ATimerMayCancelAndAddTimers) {
     std::string order;
     std::unique_ptr<Watch::Impl> a, b, c;
     const auto cancel_and_add = [&] {
@@ -192,7 +192,7 @@ TEST_P(EachWaiter, ATimeMayCancelAnotherAndAddOne) {
     EXPECT_EQ(order, "ac");
 }
 
-TEST_P(EachWaiter, ATimeComesBesideDescriptors) {
+TEST_P(EachWaiter, TimersFireBesideReadyDescriptors) {
     int fired = 0;
     bool over = false;
     const auto a = watch(sockets_[0][0], [&](EventLoop::Ready) { ++fired; });

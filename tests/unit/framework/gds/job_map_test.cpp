@@ -56,7 +56,7 @@ std::string describe(const JobMap& map) {
     return out;
 }
 
-TEST(JobMap, NumbersFollowFromTheMaps) {
+TEST(JobMap, SizesAreDerivedFromTheMaps) {
     covers("SRV-19");
     const JobMap map = from_maps("a,b", "0,2;1");
     EXPECT_EQ(
@@ -77,7 +77,7 @@ TEST(JobMap, ANodeNamedTwiceIsOne) {
     EXPECT_EQ(map.peers(0), "0,2");
 }
 
-TEST(JobMap, WhatIsGivenCountsWhereItDiffers) {
+TEST(JobMap, GivenValuesOverrideDerivedOnes) {
     JobMapBuilder builder;
     ASSERT_TRUE(builder.read_maps({}, view("a,b"), view("0-2;3-5")));
     builder.set_id(builder.node("b"), 0);
@@ -104,7 +104,7 @@ TEST(JobMap, WhatIsGivenCountsWhereItDiffers) {
     EXPECT_EQ(describe(std::move(*std::make_unique<JobMapBuilder>(map)).build()), text) << "built on again";
 }
 
-TEST(JobMap, AnApplicationIsGivenToManyRanksAtOnce) {
+TEST(JobMap, ApplicationsAreSetForRangesOfRanks) {
     JobMapBuilder builder;
     ASSERT_TRUE(builder.read_maps({}, view("a,b"), view("0-4;5-9")));
     EXPECT_TRUE(builder.set_apps(0, 2, 1));
@@ -129,7 +129,7 @@ TEST(JobMap, AnApplicationIsGivenToManyRanksAtOnce) {
     EXPECT_EQ(apps(std::move(*std::make_unique<JobMapBuilder>(map)).build()), apps(map)) << "built on again";
 }
 
-TEST(JobMap, WhatIsGivenForOneRankSaysNothingOfTheOthers) {
+TEST(JobMap, ValuesOfOneRankDoNotAffectOthers) {
     JobMapBuilder builder;
     ASSERT_TRUE(builder.read_maps({}, view("a"), view("0-2")));
     builder.set_local_rank(2, 7);
@@ -141,7 +141,7 @@ TEST(JobMap, WhatIsGivenForOneRankSaysNothingOfTheOthers) {
     EXPECT_EQ(describe(again(map)), describe(map));
 }
 
-TEST(JobMap, TravelsInAllShapes) {
+TEST(JobMap, RoundTripsInAllShapes) {
     const struct {
         const char *nodes, *procs;
     } shapes[] = {{"a", "0"},
@@ -170,7 +170,7 @@ TEST(JobMap, TravelsInAllShapes) {
     EXPECT_EQ(describe(again(JobMap())), describe(JobMap()));
 }
 
-TEST(JobMap, WhatWasSaidFirstMakesNoDifference) {
+TEST(JobMap, DoesNotDependOnTheOrderOfCalls) {
     // In order, against it, rank by rank, moved there, and said again on top of what was known.
     const auto expect_same = [](const JobMap& map, const JobMap& other) {
         EXPECT_EQ(describe(map), describe(other));
@@ -213,7 +213,7 @@ TEST(JobMap, WhatWasSaidFirstMakesNoDifference) {
     EXPECT_EQ(grown.rank_end(), 11u);
 }
 
-TEST(JobMap, BlocksAreToldFromWhatOnlyLooksLikeThem) {
+TEST(JobMap, RecognizesOnlyRealBlocks) {
     EXPECT_EQ(from_maps("a,b,c", "0-3;4-7;8").block(), 4u);
     EXPECT_EQ(from_maps("a,b,c", "0-3;4-7;").block(), 4u);
     EXPECT_EQ(from_maps("a", "0-3").block(), 4u);
@@ -227,7 +227,7 @@ TEST(JobMap, BlocksAreToldFromWhatOnlyLooksLikeThem) {
     EXPECT_EQ(std::move(larger).build().block(), std::nullopt) << "two ranks are nowhere";
 }
 
-TEST(JobMap, ALongNameTravels) {
+TEST(JobMap, ALongNameRoundTrips) {
     const std::string label(63, 'n');
     const std::string name = label + "1." + label + "." + label;
     const JobMap map = from_maps(name + "," + label + "2." + label + "." + label, "0;1");
@@ -235,7 +235,7 @@ TEST(JobMap, ALongNameTravels) {
     EXPECT_EQ(again(map).node_name(0), name);
 }
 
-TEST(JobMap, BrokenFormsAreRefused) {
+TEST(JobMap, MalformedFormsAreRefused) {
     const JobMap map = from_maps("n1,n2,n3", "0-3;4-7;8-11");
     Bytes bytes;
     map.encode(bytes);
@@ -268,7 +268,7 @@ TEST(JobMap, BrokenFormsAreRefused) {
     EXPECT_NE(JobMap::decode(newer.view()).error().text.find("version"), std::string::npos);
 }
 
-TEST(JobMap, AJobOfAHundredThousandProcessesTakesAMegabyte) {
+TEST(JobMap, AJobOfAHundredThousandProcessesTakesOneMegabyte) {
     std::string nodes, blocks, cyclic;
     for (int node = 0; node < 1000; ++node) {
         nodes += (node != 0 ? ",node" : "node") + std::to_string(node) + ".cluster.org";
@@ -350,7 +350,7 @@ std::string written_out(std::string_view nodes, bool ranks) {
     return out;
 }
 
-TEST(JobMap, RowsOfNodesAreAsNodesOneByOne) {
+TEST(JobMap, RowsOfNodesEqualSingleNodes) {
     const struct {
         const char *nodes, *procs;
     } shapes[] = {
@@ -463,7 +463,7 @@ TEST(SameHost, ByWholeNameOrFirstLabel) {
     EXPECT_FALSE(same_host("", ".b"));
 }
 
-TEST(Realms, EachKeyStandsOnce) {
+TEST(Realms, EachKeyIsListedOnce) {
     const auto keys = known_keys();
     for (size_t i = 1; i < keys.size(); ++i)
         EXPECT_LT(keys[i - 1].key, keys[i].key);

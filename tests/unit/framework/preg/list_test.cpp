@@ -93,7 +93,7 @@ std::string expand(std::string_view text, pmix_status_t* status = nullptr, size_
     return names.joined();
 }
 
-TEST(NameRow, KnowsItsNamesFromOthers) {
+TEST(NameRow, MatchesOnlyItsOwnNames) {
     const NameRow row{"n", 8, 4, 3, ".x"};
     EXPECT_EQ(place_in(row, "n008.x"), 0u);
     EXPECT_EQ(place_in(row, "n011.x"), 3u);
@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
         NameCase{"node-a,node-b,login:1,login:2", "node-a,node-b,login:[1-2]", nullptr},
         NameCase{"a:,b", "a:,b", nullptr}));
 
-TEST(ShortenNames, TakesRunsOfAnyLengthAndBreakOffAnywhere) {
+TEST(ShortenNames, EncodesRunsOfAnyLength) {
     // Entries of 1 to 30 bytes, numbers that gain a digit, runs that end within ten or in the middle of an
     // entry.
     for (const char* prefix : {"", "n", "node-of-rack", "a-prefix-that-fills-words-"}) {
@@ -186,7 +186,7 @@ TEST(ShortenNames, TakesRunsOfAnyLengthAndBreakOffAnywhere) {
     }
 }
 
-TEST(ShortenNames, DeclinesWhatTheFormCannotSay) {
+TEST(ShortenNames, DeclinesNamesThatTheFormCannotEncode) {
     for (const char* list : {"a[x]", "a]", "a[1", "a[3-1]", "a[1-010]", "a[1]b[2]", "a,,b", ",", "a[]"}) {
         std::string out;
         EXPECT_FALSE(shorten_names(list, out)) << list;
@@ -197,7 +197,7 @@ TEST(ParseNames, SeveralBracketsGiveEachCombination) {
     EXPECT_EQ(expand("r[1-2]n[08-09,3]x"), "r1n08x,r1n09x,r1n3x,r2n08x,r2n09x,r2n3x");
 }
 
-TEST(ParseNames, NumbersGrowByADigitWhereTheyMust) {
+TEST(ParseNames, NumbersGrowByADigit) {
     EXPECT_EQ(expand("n[8-11]x,n[98-101]"), "n8x,n9x,n10x,n11x,n98,n99,n100,n101");
     EXPECT_EQ(expand("n[08-11],m[098-101].y"), "n08,n09,n10,n11,m098.y,m099.y,m100.y,m101.y");
     EXPECT_EQ(expand("[98-101]"), "98,99,100,101");
@@ -238,7 +238,7 @@ TEST(ParseNames, StopsAtItsLimits) {
     EXPECT_EQ(parse_names("a,b", 10, stop), PMIX_ERR_NOMEM);
 }
 
-TEST(ParseNames, NumbersThatFollowComeAsRows) {
+TEST(ParseNames, ConsecutiveNumbersAreRows) {
     RowsOfNames rows;
     EXPECT_EQ(parse_names("a,n[8-11,20]x,r[1-2]n[08-10]", 20, rows.sink), PMIX_SUCCESS);
     EXPECT_EQ(rows.names.joined(), "a,n8x,n9x,n10x,n11x,n20x,r1n08,r1n09,r1n10,r2n08,r2n09,r2n10");
@@ -300,7 +300,7 @@ struct RankCase {
 };
 class ShortenRanks : public testing::TestWithParam<RankCase> {};
 
-TEST_P(ShortenRanks, KeepsWhatEachNodeHolds) {
+TEST_P(ShortenRanks, KeepsTheRanksOfEachNode) {
     covers("SRV-06");
     std::string out;
     ASSERT_TRUE(shorten_ranks(GetParam().list, out));
@@ -329,7 +329,7 @@ INSTANTIATE_TEST_SUITE_P(
                     RankCase{"1-50;101-150;201-250;301-350;401-450;501-550;601-650", "7x(49)@1+100"},
                     RankCase{"7;6;5", "7;6;5"}, RankCase{" 0 , 1 ;2", "0-1;2"}));
 
-TEST(ShortenRanks, DeclinesWhatAreNoRanks) {
+TEST(ShortenRanks, DeclinesMalformedRanks) {
     for (const char* list : {"a", "0-", "-1", "1-0", "0,", "0,,1", "0 1", "4294967295", "1x(2)", "0:1"}) {
         std::string out;
         EXPECT_FALSE(shorten_ranks(list, out)) << list;
@@ -359,7 +359,7 @@ TEST(ParseRanks, RefusesHostileInput) {
     }
 }
 
-TEST(Lists, AMillionEntriesStaySmallAndLinear) {
+TEST(Lists, AMillionEntriesTakeLinearTime) {
     std::string names, ranks;
     for (int i = 0; i < 1000000; ++i) {
         names += "node" + std::to_string(i) + ".cluster.org,";

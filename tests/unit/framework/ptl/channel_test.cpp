@@ -155,7 +155,7 @@ TEST_F(ChannelTest, SendsTheHeaderInNetworkOrder) {
     EXPECT_EQ(channel_->queued(), 0U);
 }
 
-TEST_F(ChannelTest, GathersWhatMayWaitUntilTheEndOfTheTurn) {
+TEST_F(ChannelTest, BatchesDeferredFramesUntilTheEndOfTheTurn) {
     make_and_start();
     const std::string two = wire_frame(0, 1, "a") + wire_frame(0, 2, "b");
     int drained = 0;
@@ -186,7 +186,7 @@ TEST_F(ChannelTest, GathersWhatMayWaitUntilTheEndOfTheTurn) {
     EXPECT_EQ(read_other(), two);
 }
 
-TEST_F(ChannelTest, WritesAllThatWaitsByOneCall) {
+TEST_F(ChannelTest, WritesAllQueuedFramesWithOneCall) {
     // A socket that keeps what goes by one call together.
     int fds[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
@@ -293,7 +293,7 @@ TEST_F(ChannelTest, SharedPayloadsAreNotCopied) {
     EXPECT_EQ(channel_->queued(), 0U);
 }
 
-TEST_F(ChannelTest, SendsPartsFromWhereTheyStand) {
+TEST_F(ChannelTest, SendsPartsWithoutCopying) {
     make_and_start();
     const std::string a = pattern(3000), b = pattern(5120), whole = a + b + a;
     const std::vector<Bytes> owners = [&] {
@@ -328,7 +328,7 @@ TEST_F(ChannelTest, SendsPartsFromWhereTheyStand) {
     EXPECT_TRUE(got == want);
 }
 
-TEST_F(ChannelTest, KeepsOfPartsWhatTheSocketDoesNotTake) {
+TEST_F(ChannelTest, QueuesPartsThatTheSocketDoesNotAccept) {
     make_and_start();
     std::string got, want;
     for (uint32_t i = 0; i < 40; ++i) {
@@ -357,7 +357,7 @@ TEST_F(ChannelTest, KeepsOfPartsWhatTheSocketDoesNotTake) {
     EXPECT_FALSE(channel_->send_parts(0, 1, {&part, 1}));
 }
 
-TEST_F(ChannelTest, TakesTheBytesThatCameWithTheHandshake) {
+TEST_F(ChannelTest, DeliversBytesReceivedWithTheHandshake) {
     make();
     const std::string second = wire_frame(0, 102, "second");
     start(wire_frame(0, 101, pattern(50000)) + second.substr(0, 7));
@@ -368,7 +368,7 @@ TEST_F(ChannelTest, TakesTheBytesThatCameWithTheHandshake) {
     EXPECT_EQ(frames_[1].payload, "second");
 }
 
-TEST_F(ChannelTest, AnAnnouncedLengthCostsNothingBeforeItArrives) {
+TEST_F(ChannelTest, AnAnnouncedLengthAllocatesNothing) {
     make_and_start();
     const std::string header = wire_frame(0, 101, "");
     std::string huge = header;
@@ -399,7 +399,7 @@ TEST_F(ChannelTest, ClosesOnALengthPastTheLimit) {
     EXPECT_EQ(::read(other_.get(), &byte, 1), 0);
 }
 
-TEST_F(ChannelTest, TellsAnOrderlyEndFromOneInAMessage) {
+TEST_F(ChannelTest, DistinguishesAnOrderlyEndFromOneInAMessage) {
     make_and_start();
     write_other(wire_frame(0, 101, "last words"));
     other_.reset();
@@ -410,7 +410,7 @@ TEST_F(ChannelTest, TellsAnOrderlyEndFromOneInAMessage) {
     EXPECT_EQ(closed_, 1);
 }
 
-TEST_F(ChannelTest, NoticesAnEndInsideAHeader) {
+TEST_F(ChannelTest, DetectsAnEndInsideAHeader) {
     make_and_start();
     write_other(wire_frame(0, 101, "").substr(0, 15));
     other_.reset();
@@ -419,7 +419,7 @@ TEST_F(ChannelTest, NoticesAnEndInsideAHeader) {
     EXPECT_NE(reason_.find("middle of a message"), std::string::npos) << reason_;
 }
 
-TEST_F(ChannelTest, ReportsAPeerThatIsGoneAfterSendNotInside) {
+TEST_F(ChannelTest, ReportsALostPeerAfterSendReturns) {
     make_and_start();
     write_other(wire_frame(0, 101, "last words"));
     other_.reset();
@@ -432,7 +432,7 @@ TEST_F(ChannelTest, ReportsAPeerThatIsGoneAfterSendNotInside) {
     EXPECT_FALSE(channel_->send(0, 102, Bytes()));
 }
 
-TEST_F(ChannelTest, ReportsAPeerThatIsGoneEvenWhenPaused) {
+TEST_F(ChannelTest, ReportsALostPeerWhilePaused) {
     make_and_start();
     channel_->pause(true);
     other_.reset();
@@ -486,7 +486,7 @@ TEST_F(ChannelTest, DestroyedBeforeItsEarlyBytesAreDelivered) {
     EXPECT_TRUE(frames_.empty());
 }
 
-TEST_F(ChannelTest, CallsNobodyAfterClose) {
+TEST_F(ChannelTest, MakesNoCallbackAfterClose) {
     make_and_start();
     on_frame_ = [&] {
         channel_->close();
@@ -512,7 +512,7 @@ TEST_F(ChannelTest, CloseInACallbackEndsDelivery) {
     EXPECT_EQ(closed_, 0);
 }
 
-TEST_F(ChannelTest, HoldsThePeerBackWhilePaused) {
+TEST_F(ChannelTest, ReadsNothingWhilePaused) {
     make_and_start();
     on_frame_ = [&] {
         if (frames_.size() == 2) channel_->pause(true);
@@ -546,7 +546,7 @@ TEST_F(ChannelTest, PausedBeforeItsStart) {
     ASSERT_TRUE(runs_until([&] { return frames_.size() == 2; }));
 }
 
-TEST_F(ChannelTest, RefusesWhatGoesPastTheQueueLimit) {
+TEST_F(ChannelTest, RefusesFramesBeyondTheQueueLimit) {
     make_and_start({.max_queued = 1 << 20});
     // An empty queue takes any frame.
     ASSERT_TRUE(channel_->send(0, 101, bytes_of(pattern(3 << 20))));
@@ -565,7 +565,7 @@ TEST_F(ChannelTest, RefusesWhatGoesPastTheQueueLimit) {
     EXPECT_TRUE(got == wire_frame(0, 101, pattern(3 << 20)) + wire_frame(0, 103, "y"));
 }
 
-TEST_F(ChannelTest, OnlyWhatThePeerDoesNotTakeCountsForTheQueueLimit) {
+TEST_F(ChannelTest, OnlyUnsentBytesCountForTheQueueLimit) {
     make_and_start({.max_queued = 1 << 10, .close_when_full = true});
     std::string want;
     for (uint32_t i = 0; i < 100; ++i) {
@@ -580,7 +580,7 @@ TEST_F(ChannelTest, OnlyWhatThePeerDoesNotTakeCountsForTheQueueLimit) {
     EXPECT_EQ(read_other(), wire_frame(0, 1, "a"));
 }
 
-TEST_F(ChannelTest, EndsWithAPeerThatDoesNotReadWhereItShall) {
+TEST_F(ChannelTest, ClosesAtTheQueueLimitWhenConfigured) {
     make_and_start({.max_queued = 1 << 20, .close_when_full = true});
     // A single frame may be of any length.
     ASSERT_TRUE(channel_->send(0, 101, bytes_of(pattern(3 << 20))));
@@ -611,7 +611,7 @@ TEST_F(ChannelTest, WritesQueuedFramesInOrder) {
     EXPECT_TRUE(got == want);
 }
 
-TEST_F(ChannelTest, FinishWritesWhatIsQueuedAndCloses) {
+TEST_F(ChannelTest, FinishFlushesTheQueueAndCloses) {
     make_and_start();
     const std::string payload = pattern(3 << 20);
     ASSERT_TRUE(channel_->send(0, 101, bytes_of(payload)));
@@ -637,7 +637,7 @@ TEST_F(ChannelTest, FinishWithAnEmptyQueueClosesAtOnce) {
     EXPECT_FALSE(channel_->is_open());
 }
 
-TEST_F(ChannelTest, FinishEndsWhenThePeerIsGone) {
+TEST_F(ChannelTest, FinishEndsWhenThePeerIsLost) {
     make_and_start();
     ASSERT_TRUE(channel_->send(0, 101, bytes_of(pattern(3 << 20))));
     channel_->finish();
@@ -658,7 +658,7 @@ TEST_F(ChannelTest, FinishInACallbackThatDestroys) {
     EXPECT_EQ(read_other(), wire_frame(0, 101, "bye"));
 }
 
-TEST_F(ChannelTest, OneTalkativePeerDoesNotKeepTheLoop) {
+TEST_F(ChannelTest, OneBusyPeerDoesNotStarveTheLoop) {
     make_and_start();
     // More waits than one turn; another watch gets its turn in between.
     int size = 8 << 20;
@@ -673,7 +673,7 @@ TEST_F(ChannelTest, OneTalkativePeerDoesNotKeepTheLoop) {
     ASSERT_TRUE(runs_until([&] { return frames_.size() == static_cast<size_t>(wrote) / 8016; }));
 }
 
-TEST_F(ChannelTest, FramesThatTakeLongDoNotKeepTheLoop) {
+TEST_F(ChannelTest, SlowFramesDoNotStarveTheLoop) {
     make_and_start();
     // A few bytes ask for much: others have their turn meanwhile.
     constexpr size_t kFrames = 1000;
@@ -694,7 +694,7 @@ TEST_F(ChannelTest, FramesThatTakeLongDoNotKeepTheLoop) {
         EXPECT_EQ(frames_[i].tag, i);
 }
 
-TEST_F(ChannelTest, DeliversAllThatOneSaidBeforeItWent) {
+TEST_F(ChannelTest, DeliversAllFramesSentBeforeTheEnd) {
     make_and_start();
     on_frame_ = [&] {
         // Longer than the turn of a channel, as on a machine that has much to do.
@@ -715,7 +715,7 @@ TEST_F(ChannelTest, DeliversAllThatOneSaidBeforeItWent) {
 
 // Two processes, each with its own loop and thread: what one sends the other answers.
 
-TEST(ChannelShared, LeavesWhatComesBehindTheAwaitedFrameToTheLoopsThread) {
+TEST(ChannelShared, LeavesLaterFramesToTheThreadOfTheLoop) {
     EventLoop loop(EventLoop::Drive::Thread);
     loop.share();
     loop.start("shared");
@@ -748,7 +748,7 @@ TEST(ChannelShared, LeavesWhatComesBehindTheAwaitedFrameToTheLoopsThread) {
     loop.stop();
 }
 
-TEST(ChannelProcesses, TalkToEachOther) {
+TEST(ChannelProcesses, ExchangeFrames) {
     int fds[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     const pid_t child = fork();

@@ -53,7 +53,7 @@ struct FrameReaderTest : ::testing::Test {
     FrameReader reader_{kMaxPayload};
 };
 
-TEST_F(FrameReaderTest, AFrameThatComesAlone) {
+TEST_F(FrameReaderTest, ReadsASingleFrame) {
     EXPECT_FALSE(reader_.holds());
     std::string stream = wire(1, "hello");
     read(stream);
@@ -64,7 +64,7 @@ TEST_F(FrameReaderTest, AFrameThatComesAlone) {
     EXPECT_FALSE(reader_.in_frame());
 }
 
-TEST_F(FrameReaderTest, SeveralInOneReadWithEmptyOnesAndPartOfTheNext) {
+TEST_F(FrameReaderTest, ReadsSeveralFramesAndPartOfTheNext) {
     std::string stream = wire(1, "a") + wire(2, "") + wire(3, "ccc") + wire(4, "dddd").substr(0, 18);
     read(stream);
     EXPECT_EQ(frames(), (std::vector<std::string>{"1:a", "2:", "3:ccc"}));
@@ -75,7 +75,7 @@ TEST_F(FrameReaderTest, SeveralInOneReadWithEmptyOnesAndPartOfTheNext) {
     EXPECT_EQ(frames(), (std::vector<std::string>{"4:dddd", "5:e"}));
 }
 
-TEST_F(FrameReaderTest, ByteByByte) {
+TEST_F(FrameReaderTest, ReadsByteByByte) {
     std::string stream = wire(1, "one") + wire(2, "") + wire(3, "three");
     std::vector<std::string> all;
     while (!stream.empty()) {
@@ -86,7 +86,7 @@ TEST_F(FrameReaderTest, ByteByByte) {
     EXPECT_EQ(all, (std::vector<std::string>{"1:one", "2:", "3:three"}));
 }
 
-TEST_F(FrameReaderTest, WhatIsLongIsReadInPlaceAndWhatFollowsIsKept) {
+TEST_F(FrameReaderTest, ReadsLongFramesInPlace) {
     const std::string large(150000, 'x');
     std::string stream = wire(1, large) + wire(2, "behind") + wire(3, "that");
     std::vector<std::string> all;
@@ -101,7 +101,7 @@ TEST_F(FrameReaderTest, WhatIsLongIsReadInPlaceAndWhatFollowsIsKept) {
     EXPECT_LE(reads, 4U);  // what has arrived doubles the room
 }
 
-TEST_F(FrameReaderTest, WhatCameWithTheHandshake) {
+TEST_F(FrameReaderTest, ReadsBytesReceivedWithTheHandshake) {
     std::string stream = wire(1, "early") + wire(2, "late");
     reader_.add({reinterpret_cast<const uint8_t*>(stream.data()), 25});
     stream.erase(0, 25);
@@ -111,7 +111,7 @@ TEST_F(FrameReaderTest, WhatCameWithTheHandshake) {
     EXPECT_EQ(frames(), std::vector<std::string>{"2:late"});
 }
 
-TEST_F(FrameReaderTest, TooLongIsFoundByItsHeaderBehindWhatIsGood) {
+TEST_F(FrameReaderTest, DetectsAnExcessiveLengthInTheHeader) {
     std::string bad = wire(2, "x");
     store_be32(reinterpret_cast<uint8_t*>(&bad[8]), kMaxPayload + 1);
     std::string stream = wire(1, "good") + bad;
@@ -124,7 +124,7 @@ TEST_F(FrameReaderTest, TooLongIsFoundByItsHeaderBehindWhatIsGood) {
     EXPECT_EQ(frame.payload.size(), 4U);  // the good one's: nothing was allocated for the other
 }
 
-TEST_F(FrameReaderTest, AReadThatFailsChangesNothing) {
+TEST_F(FrameReaderTest, AFailedReadChangesNothing) {
     std::string stream = wire(1, std::string(1000, 'x'));
     read(stream, 100);
     reader_.room(spare_);

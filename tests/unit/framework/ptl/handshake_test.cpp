@@ -70,7 +70,7 @@ void PrintTo(const Case& one, std::ostream* out) {
 
 class RecordedHandshake : public testing::TestWithParam<Case> {};
 
-TEST_P(RecordedHandshake, RequestIsUnderstood) {
+TEST_P(RecordedHandshake, RequestIsParsed) {
     const Case& want = GetParam();
     const ConnectRequest got = parsed(recorded(want.name));
     EXPECT_EQ(got.psec, "native");
@@ -96,7 +96,7 @@ TEST_P(RecordedHandshake, RequestIsBuiltToTheSameBytes) {
     EXPECT_EQ(text_of(built.view()), text_of(capture.request.view()));
 }
 
-TEST_P(RecordedHandshake, EveryCutOfTheRequestIsRefusedOrReadWithoutABlob) {
+TEST_P(RecordedHandshake, TruncatedRequestsAreRefusedOrReadWithoutABlob) {
     const Recorded capture = recorded(GetParam().name);
     const ByteView body = capture.request.view().subspan(16);
     size_t refused = 0;
@@ -108,7 +108,7 @@ TEST_P(RecordedHandshake, EveryCutOfTheRequestIsRefusedOrReadWithoutABlob) {
     EXPECT_EQ(refused, body.size() - GetParam().rest - 1);
 }
 
-TEST_P(RecordedHandshake, ReplyIsUnderstoodAndBuilt) {
+TEST_P(RecordedHandshake, ReplyRoundTrips) {
     const Case& want = GetParam();
     const Recorded capture = recorded(want.name);
     ASSERT_EQ(capture.reply.empty(), want.refused);
@@ -199,7 +199,7 @@ Result<ConnectRequest> through_the_wire(const ConnectRequest& request) {
     return parse_connect_request(bytes.view().subspan(16));
 }
 
-TEST(ConnectRequest, EveryKindComesThrough) {
+TEST(ConnectRequest, EveryKindRoundTrips) {
     for (int kind = 0; kind <= 10; ++kind) {
         ConnectRequest request = plain_request();
         request.kind = static_cast<PeerKind>(kind);
@@ -217,7 +217,7 @@ TEST(ConnectRequest, EveryKindComesThrough) {
     }
 }
 
-TEST(ConnectRequest, RefusesWhatDoesNotFit) {
+TEST(ConnectRequest, RefusesOversizedFields) {
     ConnectRequest request = plain_request();
     request.nspace = std::string(255, 'n');
     EXPECT_TRUE(through_the_wire(request).ok());
@@ -265,7 +265,7 @@ TEST(Reply, OfFailureIsTheStatusAlone) {
     EXPECT_EQ(tool_parser.parse(tool.view())->tool.status, PMIX_ERR_NOT_SUPPORTED);
 }
 
-TEST(Reply, ANamespaceWithoutAnEndIsRefused) {
+TEST(Reply, AnUnterminatedNamespaceIsRefused) {
     ToolReply reply;
     std::strcpy(reply.server.nspace, "server");
     Bytes bytes = build_tool_reply(reply);
@@ -276,7 +276,7 @@ TEST(Reply, ANamespaceWithoutAnEndIsRefused) {
     EXPECT_FALSE(parser.parse(bytes.view()).ok());
 }
 
-TEST(Version, IsReadAsOthersWriteIt) {
+TEST(Version, ParsesVersionsOfOtherLibraries) {
     const auto check = [](const char* text, int major, int minor, int release, bool ours) {
         const PeerVersion got = parse_version(text);
         EXPECT_EQ(got.major, major) << text;
@@ -299,7 +299,7 @@ TEST(Version, IsReadAsOthersWriteIt) {
     EXPECT_TRUE(parse_version("5.0.0").at_least(4, 2));
 }
 
-TEST(Version, OursIsANumberForThoseWhoDoNotKnowUs) {
+TEST(Version, OursIsReadByOpenPmix) {
     EXPECT_TRUE(parse_version(own_wire_version()).can(Capability::GroupDetails));
     EXPECT_TRUE(parse_version(own_wire_version()).at_least(6, 1));
     // As OpenPMIx reads it.

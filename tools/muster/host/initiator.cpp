@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tool that guides muster: see initiator.hpp.
-#include "tools/muster/initiator.hpp"
+#include "tools/muster/host/initiator.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of --report.
-#include "tools/muster/report.hpp"
+#include "tools/muster/base/report.hpp"
 
 #include <fmt/format.h>
 

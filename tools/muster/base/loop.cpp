@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Driving the loop: see loop.hpp.
-#include "tools/muster/loop.hpp"
+#include "tools/muster/base/loop.hpp"
 
 #include <utility>
 

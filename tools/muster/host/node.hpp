@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/muster/base/loop.hpp"
 #include "tools/muster/exchange/link.hpp"
-#include "tools/muster/initiator.hpp"
-#include "tools/muster/loop.hpp"
+#include "tools/muster/host/initiator.hpp"
 #include "tools/muster/nodes/local_ranks.hpp"
 
 namespace muster::launcher {

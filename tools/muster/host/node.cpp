@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The node daemon: start-up, its messages, and its end.
-#include "tools/muster/nodes/node.hpp"
+#include "tools/muster/host/node.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
