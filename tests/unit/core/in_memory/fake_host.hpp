@@ -28,7 +28,9 @@ struct Upcall {
     Bytes bytes;
     std::vector<std::string> keys;
     std::string text;
-    int number = 0;  ///< status, event, directive or channels
+    int number = 0;                              ///< status, event, directive or channels
+    std::vector<pmix_status_t> codes;            ///< of environment events
+    pmix_data_range_t range = PMIX_RANGE_UNDEF;  ///< of an event
     std::function<void(const HostAnswer& answer)> answer;
 };
 
@@ -208,19 +210,22 @@ pmix_server_module_t FakeHost::module() {
                                pmix_op_cbfunc_t done, void* cbdata) {
         Upcall upcall = make("register_events", nullptr, 0, info, ninfo);
         upcall.number = ncodes == 0 ? 0 : codes[0];
+        upcall.codes.assign(codes, codes + ncodes);
         upcall.answer = op(done, cbdata);
         return of<Node>()->call(std::move(upcall));
     };
     table.deregister_events = [](pmix_status_t* codes, size_t ncodes, pmix_op_cbfunc_t done, void* cbdata) {
         Upcall upcall = make("deregister_events", nullptr, 0, nullptr, 0);
         upcall.number = ncodes == 0 ? 0 : codes[0];
+        upcall.codes.assign(codes, codes + ncodes);
         upcall.answer = op(done, cbdata);
         return of<Node>()->call(std::move(upcall));
     };
-    table.notify_event = [](pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t,
+    table.notify_event = [](pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t range,
                             pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done, void* cbdata) {
         Upcall upcall = make("notify_event", source, 1, info, ninfo);
         upcall.number = code;
+        upcall.range = range;
         upcall.answer = op(done, cbdata);
         return of<Node>()->call(std::move(upcall));
     };

@@ -121,6 +121,11 @@ class FakeNode {
 
     /// Starts a process of a registered job: it connects while the server is driven.
     Process& add_client(const char* nspace, uint32_t rank) {
+        return *(clients_[{nspace, rank}] = make_client(nspace, rank, true));
+    }
+    /// The same for a process that the test keeps. `external`: the test drives its loop; else the process has
+    /// a progress thread, and may use the memory that the server shares.
+    std::unique_ptr<Process> make_client(const char* nspace, uint32_t rank, bool external) {
         ForkEnvironment::Variables variables;
         on_loop([&] { variables = server().fork_environment().of(make_proc(nspace, rank), nullptr); });
         for (const auto& [name, value] : variables)
@@ -129,7 +134,7 @@ class FakeNode {
         std::atomic<bool> over{false};
         std::thread connecting([&] {
             Info directives;
-            directives.add(PMIX_EXTERNAL_PROGRESS, true);
+            if (external) directives.add(PMIX_EXTERNAL_PROGRESS, true);
             directives.add(PMIX_HOSTNAME, name().c_str());
             auto client = Process::create_client(directives);
             if (client)
@@ -145,7 +150,7 @@ class FakeNode {
         connecting.join();
         for (const auto& [name, value] : variables)
             ::unsetenv(name.c_str());
-        return *(clients_[{nspace, rank}] = std::move(made));
+        return made;
     }
     Process& client(const char* nspace, uint32_t rank) { return *clients_.at({nspace, rank}); }
     Process& client(uint32_t rank) { return client("job", rank); }
