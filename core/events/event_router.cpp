@@ -230,9 +230,16 @@ void EventRouter::want_environment(const std::vector<pmix_status_t>& codes, Info
     }
     const pmix_server_module_t& module = host_.module();
     if (!wanted.empty() && module.register_events == nullptr) return done(PMIX_ERR_NOT_SUPPORTED);
+    const bool is_asked = std::any_of(wanted.begin(), wanted.end(),
+                                      [&](pmix_status_t code) { return unanswered_.contains(code); });
+    if (is_asked) {
+        waiting_wants_.push_back({codes, std::move(info), std::move(done)});
+        return;
+    }
     for (const pmix_status_t code : wanted)
         ++environment_[code];
     if (fresh.empty()) return done(PMIX_SUCCESS);
+    unanswered_.insert(fresh.begin(), fresh.end());
     struct Arguments {
         std::vector<pmix_status_t> codes;
         Info info;
@@ -240,14 +247,18 @@ void EventRouter::want_environment(const std::vector<pmix_status_t>& codes, Info
     auto kept = std::make_shared<Arguments>(Arguments{std::move(fresh), std::move(info)});
     host_.upcall(
         "register_events", kept,
-        [this, wanted, done = std::move(done)](const HostAnswer& answer) {
+        [this, wanted, asked = kept, done = std::move(done)](const HostAnswer& answer) {
+            for (const pmix_status_t code : asked->codes)
+                unanswered_.erase(code);
             if (answer.status != PMIX_SUCCESS) {
-                for (const pmix_status_t code : wanted) {
-                    const auto count = environment_.find(code);
-                    if (count != environment_.end() && --count->second == 0) environment_.erase(count);
-                }
+                // The host has not agreed to these; the others may have been given up by all who had them.
+                for (const pmix_status_t code : asked->codes)
+                    environment_.erase(code);
+                forget_environment(wanted);
             }
             done(answer.status);
+            for (WaitingWant& one : std::exchange(waiting_wants_, {}))
+                want_environment(one.codes, std::move(one.info), std::move(one.done));
         },
         [&](void* cbdata) {
             return module.register_events(kept->codes.data(), kept->codes.size(), kept->info.data(),

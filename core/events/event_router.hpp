@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -111,7 +113,15 @@ class EventRouter {
     std::unordered_map<uint32_t, RegistrationPtr> by_peer_;  ///< by the peer's index
     std::unordered_map<pmix_status_t, std::vector<RegistrationPtr>> by_code_;
     std::vector<RegistrationPtr> defaults_;
+    /// A registration that waits for the host's answer to another one, which asks for a code of it.
+    struct WaitingWant {
+        std::vector<pmix_status_t> codes;
+        Info info;
+        OnStatus done;
+    };
     std::map<pmix_status_t, size_t> environment_;  ///< codes asked of the host, and how many want them
+    std::set<pmix_status_t> unanswered_;           ///< of these: the host has not agreed yet
+    std::list<WaitingWant> waiting_wants_;
 };
 
 /// Whether this server has room for what follows from an event that a client reports (invitations to groups).

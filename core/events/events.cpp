@@ -155,7 +155,8 @@ void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
     }
     std::vector<pmix_status_t> fresh;
     for (const pmix_status_t code : codes) {
-        if (wanted_[code]++ == 0 || !directives.empty()) fresh.push_back(code);
+        // A server that refuses the first handler of a code may not refuse the next.
+        if (wanted_[code]++ == 0 || !directives.empty() || unanswered_.contains(code)) fresh.push_back(code);
     }
     const bool ask = codes.empty() ? wanted_defaults_++ == 0 || !directives.empty() : !fresh.empty();
 
@@ -178,10 +179,14 @@ void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
     if (upstream() == nullptr || !ask) return finish(PMIX_SUCCESS);
     Packer message = client_->packer(Command::RegisterEvents);
     message.counted(fresh.data(), fresh.size(), PMIX_STATUS).infos(directives);
-    client_->request_status(std::move(message), [finish = std::move(finish)](pmix_status_t status) {
-        // Without a server a handler still serves this process.
-        finish(status == PMIX_ERR_LOST_CONNECTION ? PMIX_SUCCESS : status);
-    });
+    unanswered_.insert(fresh.begin(), fresh.end());
+    client_->request_status(std::move(message),
+                            [this, fresh, finish = std::move(finish)](pmix_status_t status) {
+                                for (const pmix_status_t code : fresh)
+                                    unanswered_.erase(unanswered_.find(code));
+                                // Without a server a handler still serves this process.
+                                finish(status == PMIX_ERR_LOST_CONNECTION ? PMIX_SUCCESS : status);
+                            });
 }
 
 void Events::withdraw(const std::vector<pmix_status_t>& codes) {

@@ -83,9 +83,10 @@ class Events {
     std::atomic<EventRouter*> router_{
         nullptr};  ///< likewise; null while there is none. Set after namespaces_
     EventEngine engine_;
-    std::map<pmix_status_t, size_t> wanted_;  ///< how many handlers have each code
-    size_t wanted_defaults_ = 0;              ///< and how many have all
-    std::set<pmix_status_t> listened_;        ///< codes that the library itself has asked for
+    std::map<pmix_status_t, size_t> wanted_;   ///< how many handlers have each code
+    size_t wanted_defaults_ = 0;               ///< and how many have all
+    std::multiset<pmix_status_t> unanswered_;  ///< codes for which the server has still to agree
+    std::set<pmix_status_t> listened_;         ///< codes that the library itself has asked for
     std::vector<std::pair<pmix_status_t, Observer>> observers_;  ///< few, and asked once an event
     std::chrono::steady_clock::time_point reported_{};           ///< when report() was last asked
 };
