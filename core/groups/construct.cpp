@@ -370,7 +370,9 @@ Outcome enter(GroupServer& server, Group group, size_t wanted, const HostAnswer&
     if (group.leader) outcome.info.add(PMIX_GROUP_LEADER, *group.leader);
     if (group.notify_termination) outcome.info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
     server.group_destruct().constructed(group);
+    const std::string id = group.id;
     server.groups().add(std::move(group));
+    server.invitation_watch().tell_of_losses(id);
     return outcome;
 }
 

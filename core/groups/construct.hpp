@@ -181,6 +181,8 @@ class GroupDestruct : public CollectiveOperation {
     bool has_members_here(const std::string& id) const;
     /// The same, where it may be that the group is only being made.
     bool may_be_ended_here(const std::string& id) const;
+    /// Removes a group whose destruct has failed, once no member here has still to hear of that.
+    void forget_failed(const std::string& id);
     std::vector<pmix_proc_t> participants_for_host(const Collective& collective);
     std::vector<Call> take_calls(const std::string& id);
     void tell_call(const Call& call);

@@ -87,7 +87,14 @@ std::vector<GroupDestruct::Call> GroupDestruct::take_calls(const std::string& id
     return taken;
 }
 
+void GroupDestruct::forget_failed(const std::string& id) {
+    const Group* group = server_.groups().find(id);
+    if (group != nullptr && group->state == GroupState::Failed && !has_members_here(id))
+        server_.groups().remove(id);
+}
+
 void GroupDestruct::left(const std::string& id, const pmix_proc_t& proc) {
+    forget_failed(id);
     // Those who have called may wait for it in memory.
     server_.meetings().call_in(proc.nspace);
     if (const auto asked = asked_.find(id); asked != asked_.end()) {
@@ -102,6 +109,12 @@ void GroupDestruct::left(const std::string& id, const pmix_proc_t& proc) {
 }
 
 void GroupDestruct::departed() {
+    std::vector<std::string> failed;
+    for (const auto& [id, group] : server_.groups().all()) {
+        if (group.state == GroupState::Failed) failed.push_back(id);
+    }
+    for (const std::string& id : failed)
+        forget_failed(id);
     for (auto call = calls_.begin(); call != calls_.end();) {
         const std::string id = call->id;
         if (may_be_ended_here(id) || server_.collectives().find(CollectiveKind::GroupDestruct, id)) {

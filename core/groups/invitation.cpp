@@ -19,6 +19,18 @@ namespace {
 /// Invitations that are remembered until they are answered.
 constexpr size_t kMaxReceived = 256;
 
+/// The directives that all invited processes know.
+Info terms_of(const Event& event) {
+    Info terms;
+    for (const pmix_info_t& one : event.info) {
+        for (const char* term : {PMIX_GROUP_OPTIONAL, PMIX_GROUP_FT_COLLECTIVE, PMIX_GROUP_NOTIFY_TERMINATION,
+                                 PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_TIMEOUT}) {
+            if (key_is(one.key, term)) terms.add_copy(one);
+        }
+    }
+    return terms;
+}
+
 }  // namespace
 
 Invitations::Invitations(Exchange& exchange, Events& events) : exchange_(exchange), events_(events) {
@@ -163,6 +175,7 @@ void Invitations::invited(const Event& event, const GroupEvent& said) {
     if (known != nullptr && !known->outcome && (known->joining || known->round == said.round)) {
         known->round = said.round;
         if (!said.members.empty()) known->members = said.members;
+        if (known->terms.size() == 0) known->terms = terms_of(event);
         return;
     }
     Received fresh;
@@ -170,12 +183,7 @@ void Invitations::invited(const Event& event, const GroupEvent& said) {
     fresh.round = said.round;
     fresh.inviter = fresh.leader = event.source;
     fresh.members = said.members.empty() ? event.targets : said.members;
-    for (const pmix_info_t& one : event.info) {
-        for (const char* term : {PMIX_GROUP_OPTIONAL, PMIX_GROUP_FT_COLLECTIVE, PMIX_GROUP_NOTIFY_TERMINATION,
-                                 PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_TIMEOUT}) {
-            if (key_is(one.key, term)) fresh.terms.add_copy(one);
-        }
-    }
+    fresh.terms = terms_of(event);
     note(std::move(fresh));
 }
 
@@ -285,7 +293,10 @@ void Invitations::aborted(const Event& event, const GroupEvent& said) {
         return give_up(invitation, PMIX_GROUP_CONSTRUCT_ABORT, told);
     }
     for (Received& one : received_) {
-        if (one.id != said.id || (one.round && !said.same_round(*one.round))) continue;
+        if (one.id != said.id) continue;
+        // A server says so of an acceptance that named no round, as its invitation was still to come.
+        const bool unnamed = said.round == uint64_t{0} && one.joining;
+        if (!unnamed && one.round && !said.same_round(*one.round)) continue;
         if (!said.round && !proc_is(one.leader, event.source)) continue;
         return conclude(one, answer_of(PMIX_GROUP_CONSTRUCT_ABORT));
     }
@@ -293,8 +304,27 @@ void Invitations::aborted(const Event& event, const GroupEvent& said) {
 
 // --- when the leader fails ---
 
+Invitations::Received& Invitations::note_leader(const GroupEvent& said, const pmix_proc_t& leader) {
+    const auto known = std::find_if(received_.begin(), received_.end(), [&](const Received& one) {
+        return one.id == said.id && one.round == said.round;
+    });
+    if (known != received_.end()) {
+        known->leader = leader;
+        return *known;
+    }
+    Received fresh;
+    fresh.id = said.id;
+    fresh.round = said.round;
+    fresh.inviter = fresh.leader = leader;
+    fresh.members = said.members;
+    return note(std::move(fresh));
+}
+
 EventEngine::OnEnd Invitations::leader_failed(const Event&, const GroupEvent& said) {
-    Received* const ours = said.affected ? received(said, *said.affected) : nullptr;
+    Received* ours = said.affected ? received(said, *said.affected) : nullptr;
+    // This process is invited, and may have no handler for invitations, or none for the selection of a
+    // leader. A later join needs what happens now.
+    if (ours == nullptr && said.affected && said.round) ours = &note_leader(said, *said.affected);
     if (ours == nullptr || ours->outcome || !proc_is(ours->leader, *said.affected)) return nullptr;
     if (!ours->round) ours->round = said.round;
     if (ours->members.empty()) ours->members = said.members;

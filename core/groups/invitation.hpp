@@ -114,6 +114,8 @@ class Invitations {
     Received* received(const GroupEvent& said, const pmix_proc_t& leader);
     Received* received(const std::string& id, const std::optional<pmix_proc_t>& inviter);
     Received& note(Received received);
+    /// The invitation of this round, led by `leader` until that failed.
+    Received& note_leader(const GroupEvent& said, const pmix_proc_t& leader);
     void answer_leader(const Received& received, pmix_status_t code, HostDone done);
     void conclude(Received& received, HostAnswer answer);
 

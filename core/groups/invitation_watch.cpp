@@ -146,13 +146,23 @@ void InvitationWatch::invited(const Event& event, const GroupEvent& said) {
         known.emplace(one.proc);
     for (const pmix_proc_t& proc : event.targets) {
         if (proc.rank == PMIX_RANK_WILDCARD || proc_is(proc, watched->leader)) continue;
-        if (known.emplace(proc).second) watched->others.push_back({proc, State::Invited, false});
+        if (known.emplace(proc).second)
+            watched->others.push_back({proc, take_early_answer(*watched, proc), false});
         // It will never answer.
         if (has_gone(proc)) member_lost(*watched, proc);
     }
     // Its end may have been known before its event came to be looked at.
     if (!watched->leader_lost && has_gone(watched->leader)) leader_lost(*watched);
     forget_the_oldest(event.user);
+}
+
+/// The state of a process that is invited: its answer may have passed the invitation on the way.
+InvitationWatch::State InvitationWatch::take_early_answer(const Watched& watched, const pmix_proc_t& proc) {
+    const size_t taken = std::erase_if(late_, [&](const Late& one) {
+        return one.id == watched.id && (one.round == 0 || one.round == watched.round) &&
+               proc_is(one.leader, watched.leader) && proc_is(one.from, proc);
+    });
+    return taken == 0 ? State::Invited : State::Accepted;
 }
 
 void InvitationWatch::forget_the_oldest(std::optional<uint32_t> user) {
@@ -187,7 +197,6 @@ void InvitationWatch::late_answer(const Event& event, const GroupEvent& said, co
     const uint64_t round = said.round.value_or(0);
     // Nobody is there any more who could complete it.
     if (has_gone(leader)) return abort(said.id, round, {event.source});
-    if (!server_.namespaces().is_local(leader)) return;
     const bool told = std::any_of(given_up_.begin(), given_up_.end(), [&](const GivenUp& one) {
         return one.id == said.id && one.round == round && proc_is(one.leader, leader) &&
                among(one.told, event.source);
@@ -228,10 +237,7 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
     group.context_id = said.context_id;
     group.notify_termination = event.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     groups.add(std::move(group));
-    // Those who ended when the leader could not do without them any more.
-    for (const pmix_proc_t& proc : said.members) {
-        if (has_gone(proc)) tell_of_loss(said.id, proc);
-    }
+    tell_of_losses(said.id);
 }
 
 void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
@@ -245,8 +251,8 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
             reached.push_back(one.proc);
     }
     late_.remove_if([&](const Late& one) {
-        return one.id == said.id && one.round == round && proc_is(one.leader, event.source) &&
-               among(reached, one.from);
+        return one.id == said.id && (one.round == round || one.round == 0) &&
+               proc_is(one.leader, event.source) && among(reached, one.from);
     });
     if (server_.namespaces().is_local(event.source)) {
         // Of very many, who was told is not kept.
@@ -347,6 +353,14 @@ void InvitationWatch::tell_of_loss(const std::string& id, const pmix_proc_t& pro
     Info info;
     info.add(PMIX_EVENT_AFFECTED_PROC, proc);
     tell(PMIX_GROUP_MEMBER_FAILED, others, id, std::move(info));
+}
+
+void InvitationWatch::tell_of_losses(const std::string& id) {
+    const Group* group = server_.groups().find(id);
+    if (group == nullptr) return;
+    for (const pmix_proc_t& proc : group->procs()) {
+        if (has_gone(proc)) tell_of_loss(id, proc);
+    }
 }
 
 void InvitationWatch::deregistered(const char* nspace) {

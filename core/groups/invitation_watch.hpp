@@ -40,6 +40,8 @@ class InvitationWatch {
     /// A member, of this node, of a group that is there has ended: tells the others, once, where they want to
     /// hear of that.
     void tell_of_loss(const std::string& id, const pmix_proc_t& proc);
+    /// The same of a group that is complete, for each member that ended too late to be left out.
+    void tell_of_losses(const std::string& id);
 
     /// Adds to `found` (MUSTER_GROUPS_INVITED) who has not answered an invitation yet. False for other keys
     /// and where there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
@@ -67,7 +69,8 @@ class InvitationWatch {
         std::vector<pmix_proc_t> alive() const;
     };
 
-    /// An answer that came when the invitation was over: its leader says so, unless it ends before.
+    /// An answer to no invitation that is known here: that is over, and its leader says so unless it ends
+    /// before, or it is still on its way.
     struct Late {
         std::string id;
         uint64_t round = 0;
@@ -87,6 +90,7 @@ class InvitationWatch {
     void answered(const Event& event, const GroupEvent& said);
     void gone(const pmix_proc_t& proc, const GroupEvent& said);
     void completed(const Event& event, const GroupEvent& said);
+    State take_early_answer(const Watched& watched, const pmix_proc_t& proc);
     void late_answer(const Event& event, const GroupEvent& said, const pmix_proc_t& leader);
     void aborted(const Event& event, const GroupEvent& said);
     void leader_selected(const GroupEvent& said);
