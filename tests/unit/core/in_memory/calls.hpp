@@ -28,6 +28,7 @@ class Call {
     pmix_status_t status() const { return there() ? state_->answer.status : PMIX_ERR_NOT_FOUND; }
     bool good() const { return status() == PMIX_SUCCESS || status() == PMIX_ERR_PARTIAL_SUCCESS; }
     const Info& info() const { return state_->answer.info; }
+    const HostAnswer& answer() const { return state_->answer; }
     /// The ranks of PMIX_GROUP_MEMBERSHIP among the results.
     std::vector<pmix_rank_t> ranks() const {
         std::vector<pmix_proc_t> procs;

@@ -231,7 +231,7 @@ pmix_server_module_t FakeHost::module() {
     };
     table.query = [](pmix_proc_t* proc, pmix_query_t* queries, size_t nqueries, pmix_info_cbfunc_t done,
                      void* cbdata) {
-        Upcall upcall = make("query", proc, 1, nullptr, 0);
+        Upcall upcall = make("query", proc, 1, queries[0].qualifiers, queries[0].nqual);
         for (size_t i = 0; i < nqueries; ++i) {
             for (char** key = queries[i].keys; key != nullptr && *key != nullptr; ++key)
                 upcall.keys.emplace_back(*key);
@@ -320,6 +320,31 @@ pmix_server_module_t FakeHost::module() {
         upcall.text = id;
         upcall.number = operation;
         upcall.answer = infos(done, cbdata);
+        return of<Node>()->call(std::move(upcall));
+    };
+    table.fabric = [](const pmix_proc_t* proc, pmix_fabric_operation_t operation, const pmix_info_t info[],
+                      size_t ninfo, pmix_info_cbfunc_t done, void* cbdata) {
+        Upcall upcall = make("fabric", proc, 1, info, ninfo);
+        upcall.number = operation;
+        upcall.answer = infos(done, cbdata);
+        return of<Node>()->call(std::move(upcall));
+    };
+    table.session_control = [](const pmix_proc_t* proc, uint32_t session, const pmix_info_t info[],
+                               size_t ninfo, pmix_info_cbfunc_t done, void* cbdata) {
+        Upcall upcall = make("session_control", proc, 1, info, ninfo);
+        upcall.number = static_cast<int>(session);
+        upcall.answer = infos(done, cbdata);
+        return of<Node>()->call(std::move(upcall));
+    };
+    table.resource_block = [](const pmix_proc_t* proc, pmix_resource_block_directive_t directive,
+                              const char block[], const pmix_resource_unit_t units[], size_t nunits,
+                              const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done, void* cbdata) {
+        Upcall upcall = make("resource_block", proc, 1, info, ninfo);
+        upcall.number = directive;
+        upcall.text = block;
+        for (size_t i = 0; i < nunits; ++i)
+            upcall.keys.push_back(std::to_string(units[i].count));
+        upcall.answer = op(done, cbdata);
         return of<Node>()->call(std::move(upcall));
     };
     return table;

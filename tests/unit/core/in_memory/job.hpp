@@ -156,6 +156,12 @@ class FakeNode {
     Process& client(uint32_t rank) { return client("job", rank); }
     /// The process ends without a word.
     void kill(const char* nspace, uint32_t rank) { clients_.erase({nspace, rank}); }
+    /// Takes over a process that the test has made: it is driven with the clients, under its own name.
+    Process& adopt(std::unique_ptr<Process> process) {
+        const pmix_proc_t name = process->self();
+        return *(clients_[{name.nspace, name.rank}] = std::move(process));
+    }
+    const char* folder() const { return folder_.path(); }
 
     /// Runs what is ready, on the server and on all clients.
     void turn() {
@@ -192,6 +198,10 @@ class FakeNode {
 /// A job `job` of some processes on one node.
 class JobInMemory : public testing::Test {
   protected:
+    JobInMemory() = default;
+    /// With these directives for the server.
+    explicit JobInMemory(Info directives) : node(false, std::move(directives)) {}
+
     /// Starts the job with all its processes.
     void start(uint32_t size) {
         node.add_job("job", size);
@@ -206,6 +216,21 @@ class JobInMemory : public testing::Test {
             node.turn();
         }
         return true;
+    }
+    /// Runs `call`, which blocks, on a thread, and drives all loops until it returns. `each_turn`: null, or
+    /// what the host does meanwhile.
+    void beside(const std::function<void()>& call, const std::function<void()>& each_turn = nullptr) {
+        std::atomic<bool> over{false};
+        std::thread calling([&] {
+            call();
+            over = true;
+        });
+        EXPECT_TRUE(until([&] {
+            if (each_turn) each_turn();
+            ::sched_yield();
+            return over.load();
+        })) << "a call does not return";
+        calling.join();
     }
     /// Drives all loops until nothing is ready any more.
     void settle() {
