@@ -63,10 +63,12 @@ void Pusher::push(std::vector<pmix_proc_t> targets, Info directives, ByteView by
     if (const pmix_status_t status = policy.read(directives, kPushWindow); status != PMIX_SUCCESS)
         return done(answer_of(status));
     const bool waits = !queue_.empty() || !fits(bytes.size());
-    if (policy.when != OverflowPolicy::When::Wait && !bytes.empty() && waits && !make_room(policy, bytes))
+    const bool ends = bytes.empty() || directives.view().is_true(PMIX_IOF_COMPLETE);
+    if (policy.when != OverflowPolicy::When::Wait && !bytes.empty() && waits && !make_room(policy, bytes) &&
+        !ends)
         return done({});
     queued_ += bytes.size();
-    queue_.push_back({std::move(targets), std::move(directives), policy, bytes, std::move(done)});
+    queue_.push_back({std::move(targets), std::move(directives), policy, bytes, ends, std::move(done)});
     pump();
 }
 
@@ -90,6 +92,10 @@ bool Pusher::make_room(const OverflowPolicy& policy, ByteView& bytes) {
             queued_ -= gone;
             dropped_ += gone;
             if (!item->bytes.empty()) break;
+            if (item->ends) {
+                ++item;
+                continue;
+            }
             given_up.push_back(std::move(item->done));
             item = queue_.erase(item);
         }

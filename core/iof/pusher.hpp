@@ -40,6 +40,7 @@ class Pusher {
         Info directives;
         OverflowPolicy policy;
         ByteView bytes;
+        bool ends;  ///< the input, with these bytes or without any
         HostDone done;
     };
     struct Stdin;

@@ -207,12 +207,16 @@ void Server::end_namespace(const char* name) {
         modex_.deregistered(name);
         event_router_.deregistered(name);
         auto waiting = std::move(nspace->waiting);
-        // Those that have said goodbye may still wait for our answer to it, and close by themselves.
         for (auto& [rank, client] : nspace->clients) {
-            if (!client.connected || client.gone()) continue;
-            client.lost = true;
-            departed(client.proc, true);
-            end_connections(client);
+            if (client.connected && !client.gone()) {
+                client.lost = true;
+                departed(client.proc, true);
+            }
+            // Connections that have said goodbye may still wait for the answer, and close by themselves.
+            if (client.peer && !client.peer->finalized) drop(client.peer);
+            for (const PeerPtr& clone : client.clones) {
+                if (!clone->finalized) drop(clone);
+            }
         }
         namespaces_.remove(name);
         groups_.group_destruct().deregistered();

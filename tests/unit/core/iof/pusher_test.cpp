@@ -117,6 +117,34 @@ TEST_F(PusherInMemory, DropsWhatIsNotTakenAsItWasAsked) {
     EXPECT_EQ(client.forwarding().pusher().dropped(), 8U);
 }
 
+TEST_F(PusherInMemory, NeverDropsTheEndOfTheInput) {
+    start(1);
+    Process& client = node.client(0);
+    const Call big = push(client, std::make_shared<const std::string>(300 << 10, 'x'));
+    const auto first = asked("push_stdin");
+    Info last = limit(PMIX_IOF_DROP_OLDEST, 4);
+    last.add(PMIX_IOF_COMPLETE, true);
+    const Call end = push(client, "last", std::move(last));
+    const Call behind = push(client, "more", limit(PMIX_IOF_DROP_OLDEST, 4));
+    Info newest = limit(PMIX_IOF_DROP_NEWEST, 4);
+    newest.add(PMIX_IOF_COMPLETE, true);
+    const Call too_much = push(client, "gone", std::move(newest));
+    settle();
+    first->answer({});
+    int ends = 0;
+    std::string text;
+    for (int i = 0; i < 3; ++i) {
+        const auto upcall = asked("push_stdin");
+        ends += upcall->info.view().is_true(PMIX_IOF_COMPLETE) ? 1 : 0;
+        text += text_of(*upcall);
+        upcall->answer({});
+    }
+    EXPECT_EQ(ends, 2);
+    EXPECT_EQ(text, "more");
+    for (const Call& each : {big, end, behind, too_much})
+        EXPECT_EQ(status_of(each), PMIX_SUCCESS);
+}
+
 TEST_F(PusherInMemory, RefusesWrongDirectives) {
     start(1);
     Info both = with(PMIX_IOF_DROP_OLDEST);

@@ -283,5 +283,79 @@ TEST_F(AdmissionsInMemory, DropWhoSaysNothing) {
     EXPECT_TRUE(until([&] { return silent.ended() && half.ended(); }));
 }
 
+TEST_F(AdmissionsInMemory, AnswerUnknownAndTruncatedCommands) {
+    node.add_job("job", 1);
+    RawPeer one = peer();
+    EXPECT_TRUE(one.say(client()));
+    EXPECT_EQ(verdict(one), PMIX_SUCCESS);
+    for (int code = 0; code < 256; ++code) {
+        const auto command = static_cast<Command>(code);
+        // These are not answered, end the process's part, or need no more than their number.
+        if (command == Command::Post || command == Command::AllArrived || command == Command::Report ||
+            command == Command::GroupJoin || command == Command::DeregisterEvents ||
+            command == Command::Finalize || command == Command::JobInfo || command == Command::Commit)
+            continue;
+        Packer message(node.process().runtime().own_format());
+        message.command(static_cast<uint8_t>(code));
+        EXPECT_TRUE(one.say_frame(200 + static_cast<uint32_t>(code), message.view()));
+        std::optional<RawPeer::Frame> frame;
+        ASSERT_TRUE(until([&] { return (frame = one.frame()).has_value() || one.ended(); })) << code;
+        ASSERT_TRUE(frame.has_value()) << code;
+        EXPECT_EQ(frame->tag, 200U + static_cast<uint32_t>(code));
+        Unpacker in(node.process().runtime().own_format(), frame->payload);
+        pmix_status_t status = PMIX_SUCCESS;
+        EXPECT_TRUE(in.status(status));
+        EXPECT_NE(status, PMIX_SUCCESS) << code;
+    }
+    EXPECT_TRUE(is_served(one)) << "the connection lives on";
+}
+
+TEST_F(AdmissionsInMemory, AnswerEachPeerOnceInEveryOrder) {
+    // Two connections of one process, the host's answers, and the end of each connection.
+    node.host.agreeable.erase("client_connected");
+    int round = 0;
+    in_every_order(6, [&](const std::vector<size_t>& order) {
+        const std::string job = "job" + std::to_string(++round);
+        node.add_job(job.c_str(), 1);
+        std::optional<RawPeer> peers[2];
+        std::shared_ptr<Upcall> upcalls[2];
+        bool left[2] = {false, false}, let_in[2] = {false, false};
+        for (const size_t step : order) {
+            const size_t who = step % 2;
+            if (step < 2) {
+                peers[who].emplace(node.server().uris());
+                EXPECT_TRUE(peers[who]->say(client(0, job.c_str())));
+                upcalls[who] = asked("client_connected");
+            } else if (step < 4 && upcalls[who]) {
+                upcalls[who]->answer({});
+                let_in[who] = !left[who];
+                upcalls[who] = nullptr;
+            } else if (step >= 4 && peers[who]) {
+                peers[who]->hang_up();
+                left[who] = true;
+            }
+            for (int turn = 0; turn < 8; ++turn)
+                node.turn();
+        }
+        size_t expected = 0;
+        for (size_t who = 0; who < 2; ++who) {
+            if (upcalls[who]) {
+                upcalls[who]->answer({});
+                let_in[who] = !left[who];
+            }
+            expected += let_in[who] && !left[who] ? 1 : 0;
+        }
+        settle();
+        EXPECT_EQ(connected(), expected);
+        for (size_t who = 0; who < 2; ++who) {
+            if (!let_in[who] || left[who]) continue;
+            EXPECT_EQ(verdict(*peers[who]), PMIX_SUCCESS);
+        }
+        node.on_loop([&] { node.server().deregister_nspace(job.c_str(), [] {}); });
+        settle();
+        EXPECT_EQ(connected(), 0U);
+    });
+}
+
 }  // namespace
 }  // namespace muster::testing_in_memory
