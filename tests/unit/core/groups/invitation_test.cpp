@@ -4,6 +4,8 @@
 // and leaving.
 #include "core/groups/invitation.hpp"
 
+#include <pmix/muster.h>
+
 #include "core/groups/invitation_watch.hpp"
 #include "tests/unit/core/in_memory/groups.hpp"
 #include "tests/unit/core/in_memory/parameter_scope.hpp"
@@ -32,7 +34,7 @@ class InvitationTest : public GroupsInMemory {
                 Info qualifiers, found;
                 qualifiers.add(PMIX_GROUP_ID, id.c_str());
                 auto& watch = node.server().queries().group_server().invitation_watch();
-                if (!watch.answer(0, kInvitedKey, qualifiers, found)) return;
+                if (!watch.answer(0, MUSTER_GROUPS_INVITED, qualifiers, found)) return;
                 std::vector<pmix_proc_t> procs;
                 append_procs(found[0].value, procs);
                 count = procs.size();

@@ -3,6 +3,7 @@
 // others are told; ways that each chooses by chance, calls that differ, and members that die meanwhile.
 #include "core/groups/meetings.hpp"
 
+#include <pmix/muster.h>
 #include <algorithm>
 #include <random>
 
@@ -175,7 +176,7 @@ TEST_F(MeetingsInMemory, AQueryForThoseWhoWaitSeesThem) {
             Caller caller = Caller::host(node_.process().runtime());
             caller.uid = 0;
             Info found;
-            answer_waits(node_.server().queries(), caller, kWaitsKey, {}, found);
+            answer_waits(node_.server().queries(), caller, MUSTER_WAITS, {}, found);
             waiting = value_as_infos(&found[0].value).size;
         });
         return waiting == 2;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <pmix/muster.h>
 
 #include <algorithm>
 #include <chrono>
@@ -181,9 +182,9 @@ class Cluster {
                     Caller caller = Caller::host(one.process().runtime());
                     caller.uid = 0;
                     Info found;
-                    answer_waits(one.server().queries(), caller, kWaitsKey, {}, found);
+                    answer_waits(one.server().queries(), caller, MUSTER_WAITS, {}, found);
                     for (const pmix_info_t& entry : value_as_infos(&found[0].value))
-                        texts.emplace_back(value_as_infos(&entry.value).string(kWaitKey));
+                        texts.emplace_back(value_as_infos(&entry.value).string(MUSTER_WAIT));
                 });
             });
         }

@@ -3,6 +3,7 @@
 // which of them it has back.
 #pragma once
 
+#include <pmix/muster.h>
 #include <array>
 #include <cstring>
 #include <map>
@@ -80,7 +81,7 @@ class OutputReader {
     size_t lost() const {
         size_t bytes = 0;
         for (const Piece& piece : pieces)
-            bytes += piece.info.view().number<size_t>(kDroppedOutputKey).value_or(0);
+            bytes += piece.info.view().number<size_t>(MUSTER_IOF_DROPPED).value_or(0);
         return bytes;
     }
 

@@ -3,6 +3,8 @@
 // what the answers together say.
 #include "core/query/query.hpp"
 
+#include <pmix/muster.h>
+
 #include "core/iof/piece.hpp"
 #include "core/query/query_server.hpp"
 #include "framework/base/argv.hpp"
@@ -86,7 +88,7 @@ TEST_F(QueryInMemory, AsksTheHostForWhatNobodyElseKnows) {
 
 TEST_F(QueryInMemory, TakesWhatIsKnownAndAsksTheHostForTheRest) {
     start(2);
-    const Call one = ask(0, Part("vendor.a,pmix.qry.stabiver,vendor.b"), Part(kDroppedOutputKey),
+    const Call one = ask(0, Part("vendor.a,pmix.qry.stabiver,vendor.b"), Part(MUSTER_IOF_DROPPED),
                          Part(PMIX_JOB_SIZE, of("job")), Part("vendor.c", of("job", 1)));
     const auto upcall = asked("query");
     EXPECT_EQ(upcall->keys, (std::vector<std::string>{"vendor.a", "vendor.b", "vendor.c"}));
@@ -96,7 +98,7 @@ TEST_F(QueryInMemory, TakesWhatIsKnownAndAsksTheHostForTheRest) {
     upcall->answer(answer);
     EXPECT_EQ(status_of(one), PMIX_SUCCESS);
     EXPECT_EQ(one.info().size(), 6U);
-    EXPECT_EQ(one.info().view().number<size_t>(kDroppedOutputKey), 0U);
+    EXPECT_EQ(one.info().view().number<size_t>(MUSTER_IOF_DROPPED), 0U);
     EXPECT_EQ(one.info().view().number<uint32_t>(PMIX_JOB_SIZE), 2U);
     EXPECT_EQ(text_of(one, PMIX_QUERY_STABLE_ABI_VERSION), "0.0");
 }
@@ -120,12 +122,12 @@ TEST_F(QueryInMemory, SaysHowMuchWasFound) {
         for (const bool own : {false, true}) {
             SCOPED_TRACE(std::to_string(each.host) + (own ? " with own" : " alone"));
             const Call one =
-                own ? ask(0, Part("vendor.key"), Part(kDroppedOutputKey)) : ask(0, Part("vendor.key"));
+                own ? ask(0, Part("vendor.key"), Part(MUSTER_IOF_DROPPED)) : ask(0, Part("vendor.key"));
             HostAnswer answer = answer_of(each.host);
             if (each.finds) answer.info.add("vendor.key", "value");
             asked("query")->answer(answer);
             EXPECT_EQ(status_of(one), own ? each.with_own : each.alone);
-            EXPECT_EQ(one.info().view().has(kDroppedOutputKey), own);
+            EXPECT_EQ(one.info().view().has(MUSTER_IOF_DROPPED), own);
             const bool counts = each.finds && each.host != PMIX_ERR_NO_PERMISSIONS;
             EXPECT_EQ(one.info().view().has("vendor.key"), counts);
         }
@@ -156,7 +158,7 @@ TEST_F(QueryInMemory, GivesUpAHostThatIsLate) {
     upcall->answer(found("vendor.key", "late"));
     settle();
     EXPECT_EQ(one.answers(), 1);
-    const Call two = ask(0, Part("vendor.key", with_timeout(3)), Part(kDroppedOutputKey));
+    const Call two = ask(0, Part("vendor.key", with_timeout(3)), Part(MUSTER_IOF_DROPPED));
     asked("query");
     pass(std::chrono::seconds(5));
     EXPECT_EQ(status_of(two), PMIX_ERR_PARTIAL_SUCCESS) << "what is known all the same";
@@ -212,6 +214,18 @@ TEST_F(QueryInMemory, NamesItsProcessInOneWay) {
     EXPECT_EQ(status_of(odd), PMIX_ERR_NOT_FOUND);
 }
 
+TEST_F(QueryInMemory, LooksForServersItself) {
+    start(1);
+    const Call one = ask(0, Part(PMIX_QUERY_AVAIL_SERVERS), Part(MUSTER_IOF_DROPPED));
+    // This server is not open to tools: where no other is found either, the host is asked at last.
+    ASSERT_TRUE(until([&] {
+        if (const auto upcall = node.host.take("query")) upcall->answer(answer_of(PMIX_ERR_NOT_FOUND));
+        return one.there();
+    }));
+    EXPECT_EQ(status_of(one),
+              one.info().view().has(PMIX_QUERY_AVAIL_SERVERS) ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS);
+}
+
 TEST_F(QueryInMemory, SaysWhichAttributesEachLevelSupports) {
     start(1);
     node.on_loop([&] {
@@ -244,7 +258,7 @@ TEST_F(QueryInMemory, SaysWhichAttributesEachLevelSupports) {
 TEST_F(QueryInMemory, AsksTheHostForGroupsOfProcessesElsewhere) {
     start(1);
     const Call names = ask(0, Part(PMIX_GROUP_NAMES, of("elsewhere", 3)), Part(PMIX_QUERY_NUM_GROUPS),
-                           Part(kDroppedOutputKey));
+                           Part(MUSTER_IOF_DROPPED));
     auto upcall = asked("query");
     EXPECT_EQ(upcall->keys, std::vector<std::string>{PMIX_GROUP_NAMES});
     upcall->answer(found(PMIX_GROUP_NAMES, "beta,alpha"));
@@ -265,7 +279,7 @@ TEST_F(QueryInMemory, AsksTheHostForGroupsOfProcessesElsewhere) {
     const Call missing = ask(0, Part(PMIX_GROUP_NAMES, of("elsewhere", 3)));
     asked("query")->answer(answer_of(PMIX_ERR_NOT_FOUND));
     EXPECT_EQ(status_of(missing), PMIX_ERR_NOT_FOUND);
-    const Call partly = ask(0, Part(PMIX_GROUP_NAMES, of("elsewhere", 3)), Part(kDroppedOutputKey));
+    const Call partly = ask(0, Part(PMIX_GROUP_NAMES, of("elsewhere", 3)), Part(MUSTER_IOF_DROPPED));
     asked("query")->answer(answer_of(PMIX_ERR_NOT_FOUND));
     EXPECT_EQ(status_of(partly), PMIX_ERR_PARTIAL_SUCCESS);
 }

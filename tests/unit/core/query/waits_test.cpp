@@ -2,6 +2,8 @@
 // Who waits for what: in collectives, for data, for groups and invitations, and who is told.
 #include "core/query/waits.hpp"
 
+#include <pmix/muster.h>
+
 #include "core/modex/get.hpp"
 #include "core/query/query_server.hpp"
 #include "tests/unit/core/in_memory/services.hpp"
@@ -18,10 +20,10 @@ class WaitsInMemory : public ServicesInMemory {
             Caller caller = Caller::host(node.process().runtime());
             caller.uid = uid;
             Info found;
-            EXPECT_TRUE(answer_waits(node.server().queries(), caller, kWaitsKey, qualifiers, found));
-            for (const pmix_info_t& one : found.view().infos(kWaitsKey)) {
+            EXPECT_TRUE(answer_waits(node.server().queries(), caller, MUSTER_WAITS, qualifiers, found));
+            for (const pmix_info_t& one : found.view().infos(MUSTER_WAITS)) {
                 const InfoView entry = value_as_infos(&one.value);
-                list.push_back(Proc(*entry.proc(PMIX_PROCID)).text() + " " + entry.string(kWaitKey));
+                list.push_back(Proc(*entry.proc(PMIX_PROCID)).text() + " " + entry.string(MUSTER_WAIT));
             }
         });
         std::sort(list.begin(), list.end());
@@ -50,6 +52,27 @@ TEST_F(WaitsInMemory, IsAnotherKeyThanOthers) {
         const Caller caller = Caller::host(node.process().runtime());
         EXPECT_FALSE(answer_waits(node.server().queries(), caller, "other", {}, found));
     });
+    EXPECT_TRUE(waits().empty());
+}
+
+TEST_F(WaitsInMemory, NamesWhoIsMissingInAFence) {
+    // One of its processes is on another node.
+    node.add_job("job", 4, "node0,node1", "0,1,2;3", 3);
+    for (uint32_t rank = 0; rank < 3; ++rank) {
+        node.register_client("job", rank);
+        node.add_client("job", rank);
+    }
+    const Call calls[3] = {fence(node.client(0), all()), fence(node.client(1), all()), {}};
+    settle();
+    ASSERT_EQ(waits(), (std::vector<std::string>{"job:0 fence: 2 of 3 are in, not job:2",
+                                                 "job:1 fence: 2 of 3 are in, not job:2"}));
+    const Call last = fence(node.client(2), all());
+    const auto upcall = asked("fence");
+    ASSERT_EQ(waits().size(), 3U);
+    EXPECT_EQ(waits()[0], "job:0 fence: all of this node are in, the host has not answered");
+    upcall->answer({});
+    EXPECT_EQ(status_of(last), PMIX_SUCCESS);
+    EXPECT_EQ(status_of(calls[0]), PMIX_SUCCESS);
     EXPECT_TRUE(waits().empty());
 }
 
