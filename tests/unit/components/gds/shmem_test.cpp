@@ -320,7 +320,7 @@ TEST_F(ShmemTest, PostedDataIsVisibleAtOnceWithinItsScope) {
 
 TEST_F(ShmemTest, AServerReadsTheSegmentAsGdsHashWould) {
     // Room for some, so that others are kept behind it.
-    for (const char* limit : {static_cast<const char*>(nullptr), "192k"}) {
+    for (const char* limit : {"1g", "192k"}) {
         Gds* server = make_shmem("alpha", limit);
         Gds* hash = another_store();
         use_host(*hash, "alpha");
