@@ -46,8 +46,8 @@ typedef struct {
 } muster_param_t;
 
 /* An attribute of PMIx_server_init and PMIx_tool_init that sets a parameter of the component. An entry of
- * `type` PMIX_STRING sets it to its text, and to nothing where the caller gave another type. PMIX_BOOL sets it
- * to true or false. PMIX_INT sets it to the digits of the number, or to the text of a string. */
+ * `type` PMIX_STRING sets it to its text, and to nothing where the caller gave another type. PMIX_BOOL sets
+ * it to true or false. PMIX_INT sets it to the digits of the number, or to the text of a string. */
 typedef struct {
     const char* attribute; /* the key, for example PMIX_TCP_IPV4_PORT */
     pmix_data_type_t type;

@@ -51,8 +51,8 @@ typedef struct muster_psec {
      * PMIx_Validate_credential. NULL where a credential means nothing without its connection. */
     pmix_status_t (*identify_credential)(void* context, const void* credential, size_t length,
                                          muster_psec_owner_t* owner, char* reason);
-    /* Since 1.3; may be NULL. Advice to the user whose credential a server has refused on a connection that is
-     * no local socket; it follows the message of the failure. */
+    /* Since 1.3; may be NULL. Advice to the user whose credential a server has refused on a connection that
+     * is no local socket; it follows the message of the failure. */
     const char* remedy;
 } muster_psec_t;
 
