@@ -214,9 +214,8 @@ void append_job_data_question(Bytes& hello, WireFormat format) {
     hello.append(payload.view());
 }
 
-/// Proves to the server who we are, and returns the component that did. In the server's order, and one
-/// component at a time is opened: all of them satisfy it, so one that fails here and now gives way to the
-/// next.
+/// Makes the credential of this process, and returns the component that made it. The server accepts each
+/// component of its list, so they are opened one by one, in the order of the list, until one succeeds.
 Result<const Psec*> make_credential(Registry& registry, const std::string& security,
                                     ConnectRequest& request) {
     std::optional<Error> failure;

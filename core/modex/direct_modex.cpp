@@ -115,7 +115,7 @@ void Modex::keep_foreign(const Proc& target) {
     };
     if (registered(proc) || std::find(foreign_.begin(), foreign_.end(), target) != foreign_.end()) return;
     foreign_.push_back(target);
-    // Who waits for the latest is to find it.
+    // At least the latest is kept, for the requests that wait for it.
     const size_t most =
         std::max<size_t>(exchange_.runtime().parameters().size("server_base_max_foreign_processes"), 1);
     while (foreign_.size() > most) {

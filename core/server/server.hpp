@@ -129,7 +129,7 @@ class Server {
     void end_client(const pmix_proc_t& proc);
     /// The connection of `peer` has ended without a word.
     void lost(const PeerPtr& peer, const std::string& reason);
-    /// A process of this node has gone (finalized or lost): the services that wait for it are told.
+    /// Notifies the services that a process of this node has finalized or was lost.
     void departed(const pmix_proc_t& proc, bool lost);
     /// Ends the connection of a peer that has finalized.
     void drop(const PeerPtr& peer);

@@ -98,8 +98,7 @@ Result<void> Server::open_to_tools(InfoView info) {
             auto made =
                 rendezvous_files_->add(runtime_.system_directory() + "/" + system_rendezvous_name(host));
             if (!made && made.status() != PMIX_ERR_NO_PERMISSIONS) return made.error();
-            // Who has taken the name first keeps tools away (they do not believe the file), but not the
-            // server.
+            // A foreign file of that name stops tools, which do not trust it, but not the server.
             if (!made) MUSTER_LOG(log, Error, "%s", made.error().text.c_str());
         }
     }

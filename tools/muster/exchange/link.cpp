@@ -130,7 +130,7 @@ void Link::flush() {
 }
 
 void Link::read_some() {
-    // Of all links of a thread.
+    // All links of a thread share it.
     thread_local const auto scratch = std::make_unique_for_overwrite<char[]>(kReadSize);
     // The rest of a large body is read to its place.
     char* const to = body_ ? body_.get() + body_size_ : scratch.get();

@@ -92,7 +92,7 @@ void watch_tools() {
 
 void tool_left(const ProcName& name) {
     stop_forwarding(name);
-    // Of the processes of jobs the launcher hears otherwise.
+    // The launcher learns of processes of its own jobs by Topic::Rank.
     if (this_node().ranks().job_of(name.nspace) == nullptr)
         this_node().link().tell(Topic::Publish, pack(name));
 }

@@ -21,7 +21,7 @@ using Environment = std::map<std::string, std::string>;
 pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const std::string& wdir,
                                  const Environment& defaults, std::vector<std::string>& out);
 
-/// Makes <TMPDIR or /tmp>/muster-XXXXXX. Throws JobError.
+/// Makes a directory with a unique name in TMPDIR, or else in /tmp. Throws JobError.
 std::string make_session_dir();
 
 /// Makes a directory, mode 0700; true also when it is there.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events between the processes of one server: who hears of them by codes and ranges, what is held for
-// handlers that come later, and chains of handlers across the wire.
+// Events between the processes of one server: delivery by codes and ranges, the cache for handlers that
+// register later, and chains of handlers across the wire.
 #include "core/events/event_router.hpp"
 
 #include "tests/unit/core/in_memory/calls.hpp"

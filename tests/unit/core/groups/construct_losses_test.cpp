@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members that die or leave while a group is constructed, at each step: who is told, who decides, and what
-// the others get, on one node and two.
+// Members that die or leave at each step of a construction, on one node and two: the events, the decisions of
+// handlers, and the results of the other members.
 #include "core/groups/construct.hpp"
 #include "tests/unit/core/in_memory/groups.hpp"
 
@@ -27,7 +27,7 @@ TEST_F(ConstructLossesTest, FailsWhenAMemberDiesBeforeItHasCalled) {
             ASSERT_TRUE(all_have(calls, PMIX_GROUP_MEMBER_FAILED));
             ASSERT_TRUE(all_have(late, PMIX_GROUP_MEMBER_FAILED));
         } else {
-            // The other node hears of it by the data of the servers.
+            // The data that the servers exchange informs the other node.
             ASSERT_TRUE(all_have(late, PMIX_GROUP_MEMBER_FAILED));
             ASSERT_TRUE(all_have(calls, PMIX_GROUP_MEMBER_FAILED));
         }
@@ -150,7 +150,7 @@ TEST_F(ConstructLossesTest, DoesNotWaitForALeaderThatDiesBeforeItHasDecided) {
     EXPECT_EQ(leader.held(), 1U);
     cluster_->kill("job", 0);
     calls.erase(0);
-    // All were in: the leader is a member, of whose end the others are told.
+    // All had called, so the leader is a member, and the others get an event about its end.
     ASSERT_TRUE(all_have(calls, PMIX_ERR_PARTIAL_SUCCESS, {0, 1, 3}));
     ASSERT_EQ(failures.heard.size(), 1U);
     EXPECT_EQ(affected_by(failures.heard[0]), 0U);
@@ -264,7 +264,7 @@ TEST_F(ConstructLossesTest, AParticipantMayGiveUpForAll) {
         info.add(PMIX_EVENT_CUSTOM_RANGE, procs_value(all()));
         const Call said = notify(process(2), PMIX_GROUP_CONSTRUCT_ABORT, PMIX_RANGE_CUSTOM, std::move(info));
         ASSERT_TRUE(all_have(calls, PMIX_GROUP_CONSTRUCT_ABORT));
-        // Those who have yet to call hear so once; the next call is another construction.
+        // A member that has not called yet gets the abort once; its next call is another construction.
         ASSERT_TRUE(all_have(construct_all("g", {2}), PMIX_GROUP_CONSTRUCT_ABORT));
         if (nodes == 1) {
             ASSERT_TRUE(all_have(construct_all("g", {3}), PMIX_GROUP_CONSTRUCT_ABORT));

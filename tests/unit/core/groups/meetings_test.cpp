@@ -150,7 +150,7 @@ TEST_F(MeetingsInMemory, TheEndOfTheOneThatAsksLosesNothing) {
         calls.push_back(begin([&, rank] { answers[rank] = construct(rank, "g", ranks(), wants_id()); }));
     std::shared_ptr<Upcall> asked;
     EXPECT_TRUE(until([&] { return asked != nullptr || (asked = node_.host.take("group")) != nullptr; }));
-    // Whoever asked for all, or just waits: rank 2 is gone while the host is asked.
+    // Rank 2 is deregistered while the host is asked, whether it has asked for all or waits.
     node_.on_loop([&] { node_.server().deregister_client(make_proc("job", 2), [] {}); });
     EXPECT_TRUE(until([&] { return calls[2].over->load(); }));
     HostAnswer answer = answer_of(PMIX_SUCCESS);

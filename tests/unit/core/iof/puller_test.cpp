@@ -180,7 +180,7 @@ TEST_F(PullerInMemory, SurvivesOutputThatCannotBeRead) {
             Bytes garbage;
             garbage.append("\xff\xff\xff", 3);
             peer->send(tag::kIof, std::move(garbage));
-            // Of nobody's handler, and of no channel.
+            // Neither a handler nor a channel matches.
             OutputPiece piece;
             piece.source = make_proc("job", 1);
             piece.channel = PMIX_FWD_STDOUT_CHANNEL;

@@ -153,7 +153,7 @@ TEST_F(ReadersInMemory, WithACacheLoseTheNewestAndAreTold) {
 
 TEST_F(ReadersInMemory, GetTheOutputOfAJobTheyHaveSpawnedAlongWithWhatTheyPulled) {
     start(2);
-    // Of a tool that takes output unasked, as the server sees it.
+    // The peer object of a tool that takes output unasked.
     PeerPtr peer;
     node.on_loop([&] {
         for (const PeerPtr& one : node.server().peers().all()) {
@@ -247,7 +247,7 @@ TEST_F(ReadersInMemory, SeeEveryPieceOnceAndInOrderWhateverHappens) {
         }
         while (const auto upcall = node.host.take("iof_pull"))
             upcall->answer({});
-        // What is left for nobody goes with a reader of its own.
+        // A reader of its own drains the pieces that no reader wanted.
         node.host.agreeable.insert("iof_pull");
         OutputReader rest;
         EXPECT_EQ(pull(rest, node.client(0), all_of("job"), {}, PMIX_FWD_ALL_CHANNELS), PMIX_SUCCESS);

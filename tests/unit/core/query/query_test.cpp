@@ -275,7 +275,7 @@ TEST_F(QueryInMemory, AsksTheHostForGroupsOfProcessesElsewhere) {
     ASSERT_NE(list, nullptr);
     ASSERT_EQ(list->type, PMIX_DATA_ARRAY);
     EXPECT_EQ(list->data.darray->size, 2U);
-    // Of none that anybody knows.
+    // Neither the server nor the host knows the process.
     const Call missing = ask(0, Part(PMIX_GROUP_NAMES, of("elsewhere", 3)));
     asked("query")->answer(answer_of(PMIX_ERR_NOT_FOUND));
     EXPECT_EQ(status_of(missing), PMIX_ERR_NOT_FOUND);

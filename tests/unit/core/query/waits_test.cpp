@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who waits for what: in collectives, for data, for groups and invitations, and who is told.
+// The query of waits: collectives, requests for data, groups and invitations, and the permission to see them.
 #include "core/query/waits.hpp"
 
 #include <pmix/muster.h>

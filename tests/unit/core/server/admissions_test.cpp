@@ -94,7 +94,7 @@ TEST_F(AdmissionsInMemory, TellWhoseProofIsWrong) {
     request = client();
     request.psec = "";
     EXPECT_EQ(verdict(request), PMIX_ERR_INVALID_CRED);
-    // Of a process that another user is to run.
+    // The process is registered for another user.
     node.on_loop([&] { node.server().register_client(make_proc("job", 1), geteuid() + 1, 1, nullptr); });
     EXPECT_EQ(verdict(client(1)), PMIX_ERR_INVALID_CRED);
 }
