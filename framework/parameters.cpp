@@ -511,7 +511,7 @@ Result<void> Parameters::define(ParameterDefinition definition) {
 }
 
 void Parameters::set(const std::string& full_name, std::string value) {
-    std::lock_guard guard(impl_->lock);
+    const MutexLock guard(impl_->lock);
     impl_->given[full_name] = {std::move(value), ParameterSource::Program, "command line"};
 }
 
