@@ -143,6 +143,7 @@ pmix_server_module_t FakeHost::module() {
                         char* data, size_t ndata, pmix_modex_cbfunc_t done, void* cbdata) {
         Upcall upcall = make("fence", procs, nprocs, info, ninfo);
         upcall.bytes.append(data, ndata);
+        std::free(data);
         upcall.answer = modex(done, cbdata);
         return of<Node>()->call(std::move(upcall));
     };
