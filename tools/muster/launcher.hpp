@@ -112,6 +112,9 @@ class Launcher {
 
     const Options options_;
     const Initiator initiator_;
+    // Before all that watches on it. Made after the nodes were forked, so that they inherit nothing of it;
+    // later ones are executed.
+    std::unique_ptr<Loop> loop_;
     Guidance guidance_;
     Watch keepalive_;
     std::optional<Job> first_;  ///< the job of the command line, until it is launched
@@ -126,8 +129,6 @@ class Launcher {
     JobTable jobs_;
     std::map<uint32_t, Progress> progress_;
     std::vector<NodeState> nodes_;
-    // Made after the nodes were forked, so that they inherit nothing of it; later ones are executed.
-    std::unique_ptr<Loop> loop_;
     std::unique_ptr<Output> output_;
     std::unique_ptr<Input> input_;
     std::unique_ptr<Hub> hub_;
