@@ -246,8 +246,8 @@ void Invitations::join(const std::string& id, const std::optional<pmix_proc_t>& 
 void Invitations::answer_leader(const Received& received, pmix_status_t code, HostDone done) {
     Info info;
     if (received.round) info = round_info(*received.round);
-    // It is told whether it registers or not; nobody else ever wants this one.
-    if (code == PMIX_GROUP_INVITE_ACCEPTED) info.add(PMIX_EVENT_DO_NOT_CACHE, true);
+    // A leader that has invited listens; one that is still to invite finds the answer held.
+    if (code == PMIX_GROUP_INVITE_ACCEPTED && received.round) info.add(PMIX_EVENT_DO_NOT_CACHE, true);
     send(make_group_event(code, exchange_.self(), {received.leader}, received.id, std::move(info)),
          std::move(done));
 }
