@@ -20,6 +20,11 @@ Bytes pack_event(const Event& event, WireFormat format) {
     return message.error() == PMIX_SUCCESS ? message.take() : Bytes();
 }
 
+/// Whether events can still be sent to a process.
+bool is_there(const PeerPtr& peer) {
+    return peer && !peer->finalized && peer->channel && peer->channel->is_open();
+}
+
 /// Nobody disturbs the processes of other users, or is told of them.
 bool may_hear(Namespaces& namespaces, const Event& event, const Peer& peer) {
     if (event.about && !namespaces.may_see(peer.uid, *event.about)) return false;
@@ -108,7 +113,7 @@ void EventRouter::register_codes(const PeerPtr& peer, std::vector<pmix_status_t>
     // Registered only when the host has agreed: what comes until then is held, and replayed.
     auto agreed = [this, ref = PeerRef(peer), codes, done = std::move(done)](pmix_status_t status) {
         const PeerPtr client = ref.lock();
-        if (!client) {
+        if (!is_there(client)) {
             if (status == PMIX_SUCCESS) forget_environment(codes);
             return;
         }
@@ -187,8 +192,7 @@ void EventRouter::forget(const RegistrationPtr& registration) {
 void EventRouter::departed() {
     for (auto it = by_peer_.begin(); it != by_peer_.end();) {
         // Further connections of a process, its children's, go by themselves.
-        const PeerPtr peer = it->second->peer.lock();
-        if (peer && !peer->finalized && peer->channel && peer->channel->is_open()) {
+        if (is_there(it->second->peer.lock())) {
             ++it;
             continue;
         }
