@@ -253,6 +253,46 @@ TEST_F(EventHostTest, TheHostsAgreementWithAProcessThatHasGoneIsTakenBack) {
     EXPECT_EQ(host().count("deregister_events"), 1U);
 }
 
+TEST_F(EventHostTest, AnAgreementThatComesWithTheEndOfTheProcessIsTakenBack) {
+    start(2);
+    host().agreeable.clear();
+    for (const bool answered_first : {true, false}) {
+        Listener gone;
+        const pmix_rank_t rank = answered_first ? 0 : 1;
+        gone.listen(process(rank), {kNodeDown});
+        cluster_->settle();
+        const auto asked = host().take("register_events");
+        ASSERT_TRUE(asked);
+        if (answered_first) asked->answer(answer_of(PMIX_SUCCESS));
+        cluster_->kill("job", rank);
+        if (!answered_first) asked->answer(answer_of(PMIX_SUCCESS));
+        cluster_->settle();
+        EXPECT_TRUE(host().take("deregister_events"));
+    }
+}
+
+TEST_F(EventHostTest, RefusalsTakeBackWhatOthersGaveUpMeanwhile) {
+    start(2);
+    host().agreeable.erase("deregister_events");
+    Listener first;
+    listen(first, process(0), {kNodeDown});
+    host().agreeable.erase("register_events");
+    Listener second;
+    second.listen(process(1), {kNodeOffline, kNodeDown});
+    cluster_->settle();
+    const auto asked = host().take("register_events");
+    ASSERT_TRUE(asked);
+    EXPECT_EQ(asked->codes, std::vector<pmix_status_t>({kNodeOffline}));
+    first.stop(process(0));
+    cluster_->settle();
+    EXPECT_EQ(host().count("deregister_events"), 0U);
+    asked->answer(answer_of(PMIX_ERR_NO_PERMISSIONS));
+    cluster_->settle();
+    const auto withdrawn = host().take("deregister_events");
+    ASSERT_TRUE(withdrawn);
+    EXPECT_EQ(withdrawn->codes, std::vector<pmix_status_t>({kNodeDown}));
+}
+
 TEST_F(EventHostTest, TheHostCountsEachCodeOfAProcessOnce) {
     start(1);
     host().agreeable.erase("deregister_events");

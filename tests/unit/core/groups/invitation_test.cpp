@@ -373,6 +373,20 @@ TEST_F(InvitationTest, AnAnswerThatPassesItsInvitationCountsWhenTheLeaderDies) {
     }
 }
 
+TEST_F(InvitationTest, AnAnswerThatComesBeforeTheLeaderListensIsHeldForIt) {
+    for (const int nodes : {1, 2}) {
+        start(3, nodes);
+        Calls calls;
+        calls[1] = accept(1, "g");
+        cluster_->finish();
+        calls[0] = invite_all("g");
+        cluster_->finish();
+        calls[2] = accept(2, "g");
+        ASSERT_TRUE(all_have(calls, PMIX_SUCCESS, ranks()));
+        EXPECT_TRUE(nothing_is_left());
+    }
+}
+
 TEST_F(InvitationTest, EndsWhereNobodyWantsToLead) {
     start(3);
     invite_all("g");
