@@ -142,13 +142,16 @@ Result<void> Admissions::check_client(Admission& admission) {
     return {};
 }
 
+Psec* Admissions::security_module(const std::string& name) {
+    for (Psec* active : runtime().registry().psecs()) {
+        if (name == active->name()) return active;
+    }
+    return nullptr;
+}
+
 Result<void> Admissions::check_credential(const Admission& admission, uint32_t uid, uint32_t gid) {
     const ConnectRequest& wanted = admission.request;
-    // Only among the modules that are active here: a peer's word never activates one.
-    Psec* module = nullptr;
-    for (Psec* active : runtime().registry().psecs()) {
-        if (wanted.psec == active->name()) module = active;
-    }
+    Psec* module = security_module(wanted.psec);
     if (module == nullptr) {
         return Error{PMIX_ERR_INVALID_CRED,
                      "it offers security module '" + wanted.psec + "', which is not active here"};

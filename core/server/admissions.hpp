@@ -80,6 +80,9 @@ class Admissions {
     Result<void> check_client(Admission& admission);
     /// Whether the credential proves that the peer is this user and group.
     Result<void> check_credential(const Admission& admission, uint32_t uid, uint32_t gid);
+    /// The module of that name among those that are active here, or null: a peer's word never activates one.
+    Psec* security_module(const std::string& name);
+    uint32_t proved_group(const Admission& admission);
     /// The host is about to be asked: bounds what waits for it. False when the peer was refused.
     bool hold(const std::shared_ptr<Admission>& admission);
     /// The host has decided (or will not be heard). False when the peer has left meanwhile.

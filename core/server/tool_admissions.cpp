@@ -9,12 +9,16 @@
 #include "core/exchange/exchange.hpp"
 #include "core/server/admissions.hpp"
 #include "framework/base/status.hpp"
+#include "framework/psec.hpp"
 
 namespace muster {
 namespace {
 
 /// Tools of one user, not the server's own, that may be connected at once.
 constexpr size_t kMaxForeignTools = 256;
+
+/// The number that the kernel shows for groups that it cannot name.
+constexpr uint32_t kGroupWithoutRights = 65534;
 
 void on_tool_answer(pmix_status_t status, pmix_proc_t* proc, void* cbdata) {
     HostAnswer answer;
@@ -42,6 +46,19 @@ size_t Admissions::tools_of(uint32_t uid) const {
                       [&](const PeerPtr& peer) { return is_tool(peer->kind) && peer->uid == uid; }));
 }
 
+/// The group of a tool whose credential is valid. Over TCP the kernel vouches for the user alone. The
+/// system's database is not asked: that can take long, and all would wait.
+uint32_t Admissions::proved_group(const Admission& admission) {
+    const ConnectRequest& wanted = admission.request;
+    const auto& kernel = admission.socket.credentials;
+    if (!kernel) return wanted.egid;  // the security module has vouched for it
+    if (kernel->gid != PeerCredentials::kNoGid) return kernel->gid;
+    if (auto owner = security_module(wanted.psec)->identify_credential(wanted.credential.view()))
+        return owner->gid;
+    if (is_master(kernel->uid)) return wanted.egid;
+    return kGroupWithoutRights;
+}
+
 Result<void> Admissions::check_tool(Admission& admission) {
     const ConnectRequest& wanted = admission.request;
     const pmix_proc_t& proc = admission.peer->proc;
@@ -59,6 +76,7 @@ Result<void> Admissions::check_tool(Admission& admission) {
     if (!admission.socket.local && !tools_.remote)
         return Error{PMIX_ERR_NOT_SUPPORTED, "the host has not opened this server to tools on other nodes"};
     if (auto valid = check_credential(admission, wanted.euid, wanted.egid); !valid) return valid;
+    admission.request.egid = proved_group(admission);
     if (wanted.euid != geteuid() && !tools_.foreign)
         return Error{
             PMIX_ERR_NO_PERMISSIONS,

@@ -4,6 +4,8 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
+#include <array>
+#include <atomic>
 #include <set>
 
 #include "tests/integration/strangers.hpp"
@@ -68,12 +70,12 @@ TEST_F(Strangers, HaveABoundedNumberOfFilesRemoved) {
 
 /// A tool of the user who calls this, past its handshake, and what it was told.
 std::pair<std::unique_ptr<RawPeer>, pmix_status_t> tool(const std::vector<std::string>& environment,
-                                                        int number) {
+                                                        int number, gid_t group = getegid()) {
     auto raw = std::make_unique<RawPeer>(environment, RawPeer::Way::Tcp);
-    ConnectRequest request = claim({}, 0, geteuid(), getegid());
+    ConnectRequest request = claim({}, 0, geteuid(), group);
     request.kind = muster::PeerKind::ToolGivenId;
     request.euid = geteuid();
-    request.egid = getegid();
+    request.egid = group;
     request.nspace = "tool." + std::to_string(geteuid()) + "." + std::to_string(number);
     raw->say(build_connect_request(request).view());
     const auto reply = raw->hear(4);
@@ -83,19 +85,52 @@ std::pair<std::unique_ptr<RawPeer>, pmix_status_t> tool(const std::vector<std::s
     return {std::move(raw), status};
 }
 
-TEST_F(Strangers, HaveABoundedNumberOfTools) {
+std::vector<pmix_info_t> open_to_tools() {
     std::vector<pmix_info_t> directives;
     for (const char* key : {PMIX_SERVER_TOOL_SUPPORT, PMIX_SERVER_ALLOW_FOREIGN_TOOLS}) {
         const bool yes = true;
         directives.emplace_back();
-        ASSERT_EQ(PMIx_Info_load(&directives.back(), key, &yes, PMIX_BOOL), PMIX_SUCCESS);
+        EXPECT_EQ(PMIx_Info_load(&directives.back(), key, &yes, PMIX_BOOL), PMIX_SUCCESS);
     }
+    return directives;
+}
+
+std::atomic<gid_t> group_of_tool{0};
+
+TEST_F(Strangers, HaveNoGroupWhereNothingProvesIt) {
+    const auto note_group = [](pmix_server_module_t& module) {
+        module.tool_connected = [](pmix_info_t* info, size_t count, pmix_tool_connection_cbfunc_t done,
+                                   void* context) {
+            for (size_t i = 0; i < count; ++i) {
+                if (PMIx_Check_key(info[i].key, PMIX_GRPID)) group_of_tool = info[i].value.data.uint32;
+            }
+            done(PMIX_SUCCESS, nullptr, context);
+        };
+    };
+    Host host(note_group, open_to_tools());
+    const auto job = host.start_job(1);
+    const auto environment = host.environment(job, 0);
+    constexpr gid_t kWithoutRights = 65534;
+    int number = 0;
+    for (const auto& [user, claimed, served] : std::vector<std::array<gid_t, 3>>{
+             {kStranger, 0, kWithoutRights}, {kStranger, kStranger, kWithoutRights}, {0, 1, 1}}) {
+        ++number;
+        EXPECT_EQ(as(user,
+                     [&, group = claimed] {
+                         return tool(environment, number, group).second == PMIX_SUCCESS ? 0 : 1;
+                     }),
+                  0);
+        EXPECT_EQ(group_of_tool, served) << "user " << user << ", group " << claimed;
+    }
+}
+
+TEST_F(Strangers, HaveABoundedNumberOfTools) {
     const auto let_in = [](pmix_server_module_t& module) {
         module.tool_connected = [](pmix_info_t*, size_t, pmix_tool_connection_cbfunc_t done, void* context) {
             done(PMIX_SUCCESS, nullptr, context);
         };
     };
-    Host host(let_in, directives);
+    Host host(let_in, open_to_tools());
     const auto job = host.start_job(1);
     const auto environment = host.environment(job, 0);
     EXPECT_EQ(as(kStranger,
