@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstring>
 #include <ctime>
+#include <random>
 #include <string_view>
 
 #include "core/discovery/server_uri.hpp"
@@ -247,11 +248,17 @@ Result<void> RendezvousFiles::add(const std::string& path) {
                      "the rendezvous file " + path + " cannot be " + what + ": " + std::strerror(errno)};
     };
 
-    // Written under a name of its own and linked when it is whole: no tool ever sees half of it.
-    const std::string draft = ".muster." + std::to_string(getpid()) + "." + std::to_string(made_.size());
-    ::unlinkat(made.folder.get(), draft.c_str(), 0);  // of a dead process of our number
-    const UniqueFd file(::openat(made.folder.get(), draft.c_str(),
+    // Written under a name that nobody can foresee, and linked when it is whole: no tool ever sees half of
+    // it.
+    std::string draft;
+    UniqueFd file;
+    std::random_device random;
+    for (int attempt = 0; !file && attempt < 16; ++attempt) {
+        draft = ".muster." + std::to_string(getpid()) + "." + std::to_string(random());
+        file = UniqueFd(::openat(made.folder.get(), draft.c_str(),
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (!file && errno != EEXIST) break;
+    }
     if (!file) return failed("made");
     Result<void> outcome;
     for (size_t at = 0; at < text_.size() && outcome;) {

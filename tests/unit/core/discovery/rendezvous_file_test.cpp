@@ -191,6 +191,15 @@ TEST_F(RendezvousFile, IsCreatedAtomicallyAndRemovedWithItsOwner) {
     EXPECT_FALSE(fs::exists(path));
 }
 
+TEST_F(RendezvousFile, IsCreatedWhateverOthersHaveMadeInItsFolder) {
+    for (int i = 0; i < 4; ++i)
+        fs::create_directory(dir_ + "/.muster." + std::to_string(getpid()) + "." + std::to_string(i));
+    RendezvousFiles files("text", RendezvousFiles::Reach::User);
+    const auto made = files.add(dir_ + "/pmix.host.tool");
+    EXPECT_TRUE(made) << made.error().text;
+    EXPECT_TRUE(fs::exists(dir_ + "/pmix.host.tool"));
+}
+
 TEST_F(RendezvousFile, IsReplacedOnlyWhenStale) {
     const std::string text = rendezvous_text({kUri}, "6.1.0", "");
     RendezvousFiles files(text, RendezvousFiles::Reach::Everyone);
