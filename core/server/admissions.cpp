@@ -161,7 +161,8 @@ Result<void> Admissions::check_credential(const Admission& admission, uint32_t u
 }
 
 bool Admissions::hold(const std::shared_ptr<Admission>& admission) {
-    const Proc name(admission->peer->proc);
+    const bool known = admission->registered || !is_tool(admission->request.kind);
+    const Holder name(known ? admission->peer->uid : admission->request.euid, admission->peer->proc);
     if (held_[name] >= kMaxHeld) {
         refuse(admission->socket, admission->text(),
                "too many connections of this name wait for the host's decision");

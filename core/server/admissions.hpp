@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "core/exchange/exchange.hpp"
@@ -59,6 +58,9 @@ class Admissions {
 
   private:
     /// A process that has asked to be admitted and waits for the decision.
+    /// A user and a name, which tools choose for themselves, or have none.
+    using Holder = std::pair<uint32_t, Proc>;
+
     struct Admission {
         Socket socket;
         ConnectRequest request;
@@ -66,7 +68,7 @@ class Admissions {
         PeerPtr peer = std::make_shared<Peer>();
         Info info;                      ///< what the peer said of itself
         bool registered = false;        ///< the host has registered it as a client
-        Proc held_as;                   ///< under which name it is counted in held_, while the host decides
+        Holder held_as;                 ///< as what it is counted in held_, while the host decides
         bool held = false;              ///< the host decides
         std::unique_ptr<Watch> leaves;  ///< where it takes its time: whether the peer goes away meanwhile
 
@@ -108,7 +110,7 @@ class Admissions {
     /// What waits for an answer, by process, or by user (with "" for the namespace) where tools name
     /// themselves.
     std::map<std::pair<std::string, uint32_t>, std::weak_ptr<Unanswered>> unanswered_;
-    std::unordered_map<Proc, size_t> held_;  ///< connections that wait for the host's decision, by process
+    std::map<Holder, size_t> held_;  ///< connections that wait for the host's decision
 };
 
 }  // namespace muster

@@ -158,6 +158,59 @@ TEST_F(Strangers, HaveABoundedNumberOfTools) {
     EXPECT_EQ(as(kOther, [&] { return tool(environment, 0).second == PMIX_SUCCESS ? 0 : 1; }), 0);
 }
 
+std::atomic<int> tools_asked{0};
+
+bool until(const std::function<bool()>& holds) {
+    for (int i = 0; i < 2000 && !holds(); ++i)
+        usleep(10000);
+    return holds();
+}
+
+TEST_F(Strangers, WaitingToolsDoNotShutOutThoseOfOthers) {
+    const auto let_wait = [](pmix_server_module_t& module) {
+        module.tool_connected = [](pmix_info_t*, size_t, pmix_tool_connection_cbfunc_t, void*) {
+            ++tools_asked;
+        };
+    };
+    Host host(let_wait, open_to_tools());
+    const auto job = host.start_job(1);
+    const auto environment = host.environment(job, 0);
+    const auto nameless = [&] {
+        RawPeer raw(environment, RawPeer::Way::Tcp);
+        ConnectRequest request = claim({}, 0, geteuid(), getegid());
+        request.kind = muster::PeerKind::ToolNeedsId;
+        request.euid = geteuid();
+        request.egid = getegid();
+        raw.say(build_connect_request(request).view());
+        return raw;
+    };
+    int pipe_of[2];
+    ASSERT_EQ(pipe(pipe_of), 0);
+    const auto stay = [&] {
+        char end;
+        return read(pipe_of[0], &end, 1) == 0 ? 0 : 2;
+    };
+    OtherUser greedy(kStranger, [&] {
+        close(pipe_of[1]);
+        std::vector<RawPeer> all;
+        for (int i = 0; i < 65; ++i)
+            all.push_back(nameless());
+        // The last is refused, and the others wait.
+        return all.back().dropped() ? stay() : 1;
+    });
+    EXPECT_TRUE(until([] { return tools_asked == 64; }));
+    OtherUser modest(kOther, [&] {
+        close(pipe_of[1]);
+        const RawPeer one = nameless();
+        return stay();
+    });
+    EXPECT_TRUE(until([] { return tools_asked == 65; }));
+    close(pipe_of[1]);
+    EXPECT_EQ(greedy.status(), 0);
+    EXPECT_EQ(modest.status(), 0);
+    close(pipe_of[0]);
+}
+
 TEST_F(Strangers, RequestsOfThreeWaitingUsersReachTheHostSeparately) {
     Host host;
     constexpr uid_t kThird = 12347;
