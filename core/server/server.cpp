@@ -324,7 +324,9 @@ void Server::forget_tool(const pmix_proc_t& proc) {
     if (nspace == nullptr || !nspace->synthetic) return;
     const pmix_proc_t gone = proc;  // may stand in what is erased
     nspace->clients.erase(gone.rank);
+    cleanups_.ended(gone);
     if (!nspace->clients.empty()) return;
+    cleanups_.ended(gone.nspace);
     collectives_.deregistered(gone.nspace);
     modex_.deregistered(gone.nspace);
     event_router_.deregistered(gone.nspace);

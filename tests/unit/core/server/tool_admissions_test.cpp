@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which tools a server in memory admits, under which names, and what becomes of them: by the host, without
 // it, late, and again.
+#include <filesystem>
+#include <fstream>
+
 #include "core/exchange/namespaces.hpp"
 #include "core/query/query_server.hpp"
 #include "tests/unit/core/in_memory/raw_peer.hpp"
@@ -238,6 +241,28 @@ TEST_F(ToolAdmissions, BoundToolsWithoutNamesThatWaitForTheHost) {
         upcall->answer(name("given", rank));
     settle();
     EXPECT_EQ(connected(), 64U);
+}
+
+TEST_F(ToolAdmissions, RemoveTheFilesOfAToolWhenItEnds) {
+    for (const bool says_goodbye : {true, false}) {
+        const TemporaryFolder folder;
+        const std::string file = std::string(folder.path()) + "/file";
+        std::ofstream(file) << "of the tool";
+        RawPeer one = peer();
+        EXPECT_TRUE(one.say(named("tool")));
+        ASSERT_TRUE(reply(one, PeerKind::ToolGivenId).has_value());
+        Packer message(node.process().runtime().own_format());
+        message.command(static_cast<uint8_t>(Command::JobControl));
+        Info what;
+        what.add(PMIX_REGISTER_CLEANUP, file.c_str());
+        message.procs(nullptr, 0).infos(what);
+        EXPECT_TRUE(one.say_frame(301, message.view()));
+        settle();
+        EXPECT_TRUE(std::filesystem::exists(file));
+        if (says_goodbye) finalize(one);
+        one.hang_up();
+        EXPECT_TRUE(until([&] { return !std::filesystem::exists(file); }));
+    }
 }
 
 TEST_F(ToolAdmissions, TellToolsWhatTheServerItselfWrites) {
