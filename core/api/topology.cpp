@@ -46,7 +46,13 @@ std::optional<std::string> xml_in_job_data() {
         const auto keep = [&](const Found& found) {
             if (const char* text = value_as_string(&found.value)) xml = text;
         };
-        if (use->store().find(lookup, keep) == PMIX_SUCCESS && xml) return xml;
+        pmix_status_t status = use->store().find(lookup, keep);
+        if (status == PMIX_ERR_INVALID_NAMESPACE) {
+            // A server's, a tool's: of the node is known what the host has said of that.
+            lookup.nspace = "";
+            status = use->store().find(lookup, keep);
+        }
+        if (status == PMIX_SUCCESS && xml) return xml;
     }
     return xml;
 }

@@ -43,6 +43,10 @@ pmix_status_t GetCall::prepare(Exchange& exchange, Modex* modex, const pmix_proc
     target_ = proc == nullptr ? exchange.self() : *proc;
     if (!exchange.groups().translate(target_)) return PMIX_ERR_NOT_FOUND;
     if (target_.nspace[0] == '\0') nspace_load(target_.nspace, nspace_view(exchange.self().nspace));
+    // The rank of whoever asks, for those who do not know it.
+    if (target_.rank == PMIX_RANK_INVALID && nspace_is(target_.nspace, exchange.self().nspace) &&
+        std::string_view(key, length) == PMIX_RANK)
+        target_.rank = exchange.self().rank;
     array_of_ = realm_of_array({key, length});
     key_ = array_of_ == Lookup::Realm::Auto ? key : nullptr;
     memberships_ = names_memberships({key, length});
@@ -91,9 +95,10 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
     };
     // By reference: what it captures is too much to be kept in the visitor without an allocation.
     pmix_status_t status = exchange_->store().find(lookup_, std::ref(visit));
-    if (status == PMIX_ERR_INVALID_NAMESPACE && proc_is(target_, exchange_->self())) {
+    if (status == PMIX_ERR_INVALID_NAMESPACE && nspace_is(target_.nspace, exchange_->self().nspace)) {
         // A server need not register itself. It runs on this node.
         Lookup of_node = lookup_;
+        of_node.nspace = "";
         of_node.rank = PMIX_RANK_WILDCARD;
         status = exchange_->store().find(of_node, std::ref(visit));
     }

@@ -52,7 +52,12 @@ Result<std::unique_ptr<Process>> Process::create_client(InfoView info) {
     }
     // Until here the calling thread has driven the loop.
     (*process)->runtime_->start();
-    (*process)->runtime_->note_own_facts(client.connected() ? &client.server() : nullptr);
+    if (client.connected()) {
+        // Behind our own address stands the one that other libraries gave this variable for.
+        (*process)->runtime_->note_own_facts(&client.server(), (*contact)->uris.back().c_str());
+    } else {
+        (*process)->runtime_->note_own_facts(nullptr, nullptr);
+    }
     return process;
 }
 
@@ -67,7 +72,7 @@ Result<std::unique_ptr<Process>> Process::create_server(const pmix_server_module
         MUSTER_LOG((*process)->log(), Error, "%s", made.error().text.c_str());
         return made.error();
     }
-    (*process)->runtime_->note_own_facts(nullptr);
+    (*process)->runtime_->note_own_facts(nullptr, nullptr);
     return process;
 }
 
@@ -105,7 +110,7 @@ Result<std::unique_ptr<Process>> Process::create_tool(InfoView info) {
         process.stop();
         return begun.error();
     }
-    process.runtime_->note_own_facts(nullptr);
+    process.runtime_->note_own_facts(nullptr, nullptr);
     return made;
 }
 

@@ -150,8 +150,8 @@ Runtime::~Runtime() {
     stop();
 }
 
-void Runtime::note_own_facts(const pmix_proc_t* server) {
-    constexpr size_t kFacts = 7;
+void Runtime::note_own_facts(const pmix_proc_t* server, const char* uri) {
+    constexpr size_t kFacts = 8;
     own_facts_.reserve(kFacts);
     own_facts_.add(PMIX_PROCID, self_);
     own_facts_.add(PMIX_NSPACE, static_cast<const char*>(self_.nspace));
@@ -161,6 +161,7 @@ void Runtime::note_own_facts(const pmix_proc_t* server) {
         own_facts_.add(PMIX_SERVER_NSPACE, static_cast<const char*>(server->nspace));
         own_facts_.add(PMIX_SERVER_RANK, Value::rank(server->rank));
     }
+    if (uri != nullptr) own_facts_.add(PMIX_SERVER_URI, uri);
     if (loop_->poll_fd() >= 0) own_facts_.add(MUSTER_PROGRESS_FD, loop_->poll_fd());
 }
 

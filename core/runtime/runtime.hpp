@@ -65,8 +65,9 @@ class Runtime {
     /// process has said otherwise. Not among the values that a get without a key gives: hosts pack those, and
     /// know few types.
     InfoView own_facts() const { return own_facts_; }
-    /// Once the identity is known, before init returns. `server`: the server whose process this is, or null.
-    void note_own_facts(const pmix_proc_t* server);
+    /// Once the identity is known, before init returns. `server`: the server whose process this is, or null;
+    /// `uri`: where tools of all libraries reach it, or null.
+    void note_own_facts(const pmix_proc_t* server, const char* uri);
 
     /// Starts the progress thread, where it is ours: in a client or a tool that serves nobody once it is
     /// needed (docs/decisions/0022-the-thread-of-a-client.md).

@@ -196,6 +196,11 @@ int run_own_server(const std::vector<std::string>&) {
     Directives none;
     expect("get of the server's namespace", get(self.rank, PMIX_SERVER_NSPACE, none, nspace));
     expect("get of the server's rank", get(self.rank, PMIX_SERVER_RANK, none, rank));
+    std::string uri, own;
+    expect("get of the server's URI", get(self.rank, PMIX_SERVER_URI, none, uri));
+    if (uri.rfind(nspace + "." + rank + ";tcp", 0) != 0) fail("the server's URI: " + uri);
+    expect("get of the own rank", get(PMIX_RANK_INVALID, PMIX_RANK, none, own));
+    if (own != std::to_string(self.rank)) fail("the own rank: " + own);
     say("SERVER " + nspace + "." + rank);
     return finalize();
 }

@@ -76,7 +76,7 @@ Finder::NodeTarget Finder::target_node(bool of_rank) const {
     } else if (of_rank && valid_rank() && map.node_of(lookup_->rank) != JobMap::kNone) {
         target.index = map.node_of(lookup_->rank);
         target.own = target.index == store_.own_node(map);
-    } else if (job_ != nullptr || !valid_rank()) {
+    } else if (job_ != nullptr || lookup_->nspace == nullptr || *lookup_->nspace == '\0') {
         target.index = store_.own_node(map);
         target.own = true;
     }

@@ -258,6 +258,15 @@ TEST_F(Lookups, ResourcesBelongToTheJobByDefault) {
     EXPECT_EQ(get(PMIX_CLUSTER_ID), "scluster");
 }
 
+TEST_F(Lookups, KnowsNoNodeOfAnUnknownJob) {
+    ASSERT_TRUE(add(maps("alpha,beta", "0;1")));
+    for (const pmix_rank_t rank : {pmix_rank_t{0}, PMIX_RANK_WILDCARD, PMIX_RANK_UNDEF}) {
+        EXPECT_EQ(get(PMIX_HOSTNAME, {.nspace = "other", .rank = rank}),
+                  "error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE));
+        EXPECT_EQ(get(PMIX_HOSTNAME, {.nspace = "", .rank = PMIX_RANK_WILDCARD}), "salpha") << "our own";
+    }
+}
+
 TEST_F(Lookups, NodesOfResourcesAreFoundByNameLabelAliasAndNumber) {
     const auto add_node = [&](auto&&... facts) {
         Info resources;
