@@ -283,6 +283,30 @@ HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
     };
 }
 
+/// Where the host knows no process sets either there are none: that is a number and a list, and no error.
+HostDone with_no_sets(const Queries& queries, HostDone done) {
+    Info none;
+    for (const pmix_query_t& query : queries) {
+        for (char** key = query.keys; *key != nullptr; ++key) {
+            if (key_is(*key, PMIX_QUERY_NUM_PSETS)) none.add(*key, size_t{0});
+            if (key_is(*key, PMIX_QUERY_PSET_NAMES)) none.add(*key, Value::array(nullptr, 0, PMIX_STRING));
+        }
+    }
+    if (none.empty()) return done;
+    return [kept = std::make_shared<Info>(std::move(none)), wanted = queries.keys(),
+            done = std::move(done)](HostAnswer answer) {
+        const bool some = answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
+        if (!some && answer.status != PMIX_ERR_NOT_FOUND && answer.status != PMIX_ERR_NOT_SUPPORTED)
+            return done(std::move(answer));
+        if (!some) answer.info.clear();
+        for (size_t i = 0; i < kept->size(); ++i) {
+            if (answer.info.view().find((*kept)[i].key) == nullptr) answer.info.add_move((*kept)[i]);
+        }
+        if (answer.status != PMIX_SUCCESS) answer.status = query_status(wanted, answer.info.size());
+        done(std::move(answer));
+    };
+}
+
 /// A query that this server looks at, in turns where it is long.
 struct Answers : std::enable_shared_from_this<Answers> {
     Answers(QueryServer& the_server, const Caller& the_caller, std::shared_ptr<QueryTurns> the_turns,
@@ -329,6 +353,7 @@ void Answers::go_on() {
 void Answers::ask_host() {
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
+    done = with_no_sets(queries, std::move(done));
     const auto upcall = server.host().module().query;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = std::make_shared<Arguments>();

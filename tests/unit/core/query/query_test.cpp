@@ -134,6 +134,25 @@ TEST_F(QueryInMemory, SaysHowMuchWasFound) {
     }
 }
 
+TEST_F(QueryInMemory, FindsNoProcessSetsWhereTheHostKnowsNone) {
+    start(1);
+    for (const pmix_status_t status : {PMIX_ERR_NOT_FOUND, PMIX_ERR_NOT_SUPPORTED, PMIX_SUCCESS}) {
+        const Call one = ask(0, Part("pmix.qry.psetnum,pmix.qry.psets"));
+        asked("query")->answer(answer_of(status));
+        EXPECT_EQ(status_of(one), PMIX_SUCCESS);
+        EXPECT_EQ(one.info().view().number<size_t>(PMIX_QUERY_NUM_PSETS), 0U);
+        const pmix_info_t* names = one.info().view().find(PMIX_QUERY_PSET_NAMES);
+        ASSERT_NE(names, nullptr);
+        EXPECT_EQ(names->value.type, PMIX_DATA_ARRAY);
+    }
+    const Call other = ask(0, Part("pmix.qry.psetnum,vendor.key"));
+    asked("query")->answer(answer_of(PMIX_ERR_NOT_FOUND));
+    EXPECT_EQ(status_of(other), PMIX_ERR_PARTIAL_SUCCESS);
+    const Call refused = ask(0, Part("pmix.qry.psetnum"));
+    asked("query")->answer(answer_of(PMIX_ERR_NO_PERMISSIONS));
+    EXPECT_EQ(status_of(refused), PMIX_ERR_NO_PERMISSIONS);
+}
+
 TEST_F(QueryInMemory, AnswersWithoutAHostWhatTheServerKnows) {
     start(1);
     node.add_job("other", 2);
