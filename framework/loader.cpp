@@ -14,7 +14,6 @@
 #include <pmix/sdk/preg.h>
 #include <pmix/sdk/psec.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -3,8 +3,6 @@
 // the version of the library. Components of the open frameworks use pmix/sdk/component.hpp.
 #pragma once
 
-#include <memory>
-
 #include "framework/base/own_component.hpp"
 
 namespace muster {

@@ -4,8 +4,6 @@
 
 #include <pmix/sdk/pcompress.h>
 
-#include <string>
-
 #include "framework/base/bytes.hpp"
 #include "framework/base/result.hpp"
 #include "framework/component_table.hpp"

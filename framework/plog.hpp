@@ -5,7 +5,6 @@
 #include <pmix/sdk/plog.h>
 
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "framework/base/info.hpp"

@@ -5,10 +5,6 @@
 
 #include <pmix/sdk/pmdl.h>
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "framework/base/result.hpp"
 #include "framework/component_table.hpp"
 

@@ -5,7 +5,6 @@
 #include <pmix/sdk/pnet.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "framework/base/info.hpp"

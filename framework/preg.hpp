@@ -6,7 +6,6 @@
 #include <pmix/sdk/preg.h>
 
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "framework/base/bytes.hpp"

@@ -4,9 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdarg>
-#include <string>
-#include <string_view>
 
 namespace muster {
 

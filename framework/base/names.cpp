@@ -3,10 +3,8 @@
 
 #include "framework/base/names.hpp"
 
-#include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 namespace muster {
 namespace {
@@ -134,12 +132,6 @@ constexpr Word kGroupOperations[] = {
     {PMIX_GROUP_NONE, "NONE"},
 };
 
-constexpr Word kCoordViews[] = {
-    {PMIX_COORD_VIEW_UNDEF, "UNDEFINED"},
-    {PMIX_COORD_LOGICAL_VIEW, "LOGICAL"},
-    {PMIX_COORD_PHYSICAL_VIEW, "PHYSICAL"},
-};
-
 constexpr Word kDeviceTypes[] = {
     {PMIX_DEVTYPE_BLOCK, "BLOCK"},     {PMIX_DEVTYPE_GPU, "GPU"},
     {PMIX_DEVTYPE_NETWORK, "NETWORK"}, {PMIX_DEVTYPE_OPENFABRICS, "OPENFABRICS"},
@@ -176,6 +168,14 @@ constexpr Word kInfoFlags[] = {
     {PMIX_INFO_ARRAY_END, "END"},
     {PMIX_INFO_QUALIFIER, "QUALIFIER"},
     {PMIX_INFO_PERSISTENT, "PERSISTENT"},
+};
+
+constexpr Word kSpecialRanks[] = {
+    {PMIX_RANK_UNDEF, "PMIX_RANK_UNDEF"},
+    {PMIX_RANK_WILDCARD, "PMIX_RANK_WILDCARD"},
+    {PMIX_RANK_LOCAL_NODE, "PMIX_RANK_LOCAL_NODE"},
+    {PMIX_RANK_LOCAL_PEERS, "PMIX_RANK_LOCAL_PEERS"},
+    {PMIX_RANK_INVALID, "PMIX_RANK_INVALID"},
 };
 
 constexpr Word kLocalities[] = {
@@ -247,9 +247,6 @@ const char* value_comparison_name(pmix_value_cmp_t comparison) {
 const char* group_operation_name(pmix_group_operation_t operation) {
     return find(kGroupOperations, static_cast<std::uint64_t>(operation), "UNKNOWN");
 }
-const char* coord_view_name(pmix_coord_view_t view) {
-    return find(kCoordViews, view, "UNKNOWN");
-}
 const char* device_type_name(pmix_device_type_t type) {
     const bool several = (type & (type - 1)) != 0;
     return find(kDeviceTypes, type, several ? "MIXED" : "UNKNOWN");
@@ -265,20 +262,8 @@ std::string info_directives_text(pmix_info_directives_t directives) {
 }
 
 std::string rank_text(pmix_rank_t rank) {
-    switch (rank) {
-        case PMIX_RANK_UNDEF:
-            return "PMIX_RANK_UNDEF";
-        case PMIX_RANK_WILDCARD:
-            return "PMIX_RANK_WILDCARD";
-        case PMIX_RANK_LOCAL_NODE:
-            return "PMIX_RANK_LOCAL_NODE";
-        case PMIX_RANK_LOCAL_PEERS:
-            return "PMIX_RANK_LOCAL_PEERS";
-        case PMIX_RANK_INVALID:
-            return "PMIX_RANK_INVALID";
-        default:
-            return std::to_string(rank);
-    }
+    const char* name = find(kSpecialRanks, rank, nullptr);
+    return name != nullptr ? name : std::to_string(rank);
 }
 
 std::string locality_text(pmix_locality_t locality) {

@@ -20,7 +20,6 @@ const char* resource_block_directive_name(pmix_resource_block_directive_t direct
 const char* link_state_name(pmix_link_state_t state);
 const char* value_comparison_name(pmix_value_cmp_t comparison);
 const char* group_operation_name(pmix_group_operation_t operation);
-const char* coord_view_name(pmix_coord_view_t view);
 /// "MIXED" where the mask has several types: device_types_text() names them all.
 const char* device_type_name(pmix_device_type_t type);
 /// "STDOUT STDERR", "NONE".

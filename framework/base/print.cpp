@@ -6,7 +6,6 @@
 
 #include <cinttypes>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 
 #include "framework/base/hwloc_object.hpp"

@@ -7,7 +7,6 @@
 #include <cassert>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace muster {

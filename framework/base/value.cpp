@@ -4,7 +4,6 @@
 #include "framework/base/value.hpp"
 
 #include <cctype>
-#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/number.hpp"

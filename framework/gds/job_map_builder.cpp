@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Building a job's map from what is said of the job.
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "framework/gds/job_map.hpp"

@@ -82,18 +82,7 @@ uint16_t take_number(std::string_view& text) {
 }  // namespace
 
 bool carries_identity(PeerKind kind) {
-    switch (kind) {
-        case PeerKind::Client:
-        case PeerKind::ToolGivenId:
-        case PeerKind::ToolClient:
-        case PeerKind::LauncherGivenId:
-        case PeerKind::LauncherClient:
-        case PeerKind::Singleton:
-        case PeerKind::Scheduler:
-            return true;
-        default:
-            return false;
-    }
+    return !needs_identity(kind) && kind != PeerKind::LegacyTool && kind != PeerKind::LegacyLauncher;
 }
 
 bool needs_identity(PeerKind kind) {
@@ -102,11 +91,6 @@ bool needs_identity(PeerKind kind) {
 
 bool is_tool(PeerKind kind) {
     return kind != PeerKind::Client && kind != PeerKind::Singleton;
-}
-
-bool is_launcher(PeerKind kind) {
-    return kind == PeerKind::LegacyLauncher || kind == PeerKind::LauncherNeedsId ||
-           kind == PeerKind::LauncherGivenId || kind == PeerKind::LauncherClient;
 }
 
 PeerVersion parse_version(std::string_view text) {

@@ -34,7 +34,6 @@ bool carries_identity(PeerKind kind);
 bool needs_identity(PeerKind kind);
 /// Any kind but clients and singletons: launchers and schedulers are tools too.
 bool is_tool(PeerKind kind);
-bool is_launcher(PeerKind kind);
 
 /// The word of the handshake for job data that a server sends in a reply. Peers of all libraries accept it,
 /// and every store of this library sends and reads such replies.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading of values, and the owners Value, Info, Proc and ByteObject.
+// Reading of values, and the owners Value, Info and Proc.
 
 #include "framework/base/value.hpp"
 
@@ -9,7 +9,6 @@
 #include <limits>
 #include <unordered_set>
 
-#include "framework/base/byte_object.hpp"
 #include "framework/base/info.hpp"
 
 namespace muster {
@@ -248,16 +247,6 @@ TEST(Names, AreTruncatedToTheirBuffer) {
     EXPECT_FALSE(key_is("a", nullptr));
     EXPECT_TRUE(key_is_reserved("pmix.x"));
     EXPECT_FALSE(key_is_reserved("mine"));
-}
-
-TEST(ByteObject, OwnsItsBytes) {
-    ByteObject object = ByteObject::copy_of("abc", 3);
-    ByteObject moved = std::move(object);
-    EXPECT_TRUE(object.empty());  // NOLINT(bugprone-use-after-move)
-    EXPECT_EQ(std::string(moved.data(), moved.size()), "abc");
-    pmix_byte_object_t raw = moved.release();
-    ByteObject again = ByteObject::adopt(raw);
-    EXPECT_EQ(again.size(), 3U);
 }
 
 }  // namespace
