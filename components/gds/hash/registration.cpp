@@ -8,8 +8,6 @@
 #include "framework/base/complete.hpp"
 #include "framework/base/info_key.hpp"
 #include "framework/base/value_bytes.hpp"
-#include "framework/preg/name_list.hpp"
-#include "framework/preg/rank_list.hpp"
 #include "framework/preg/regex2.hpp"
 
 namespace muster::gds {

@@ -5,7 +5,6 @@
 
 #include <pmix_common.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 

@@ -4,8 +4,6 @@
 // thread.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "components/gds/shmem/layout.hpp"

@@ -4,8 +4,6 @@
 // significant first) and a zlib stream.
 #include <zlib.h>
 
-#include <charconv>
-
 #include "framework/preg/form.hpp"
 #include "framework/preg/number.hpp"
 

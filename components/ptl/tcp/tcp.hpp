@@ -2,7 +2,6 @@
 // ptl/tcp: connections by TCP, over the loopback interface unless told otherwise.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "framework/ptl.hpp"
