@@ -90,30 +90,18 @@ char** argv_copy(char* const* argv) {
 
 char** argv_split(const char* text, char delimiter, bool keep_empty) {
     if (text == nullptr) return nullptr;
-    std::string_view rest = text;
-    std::size_t pieces = 0;
-    const auto next = [&](std::string_view& piece) {
+    char** argv = nullptr;
+    std::size_t count = 0;
+    for (std::string_view rest = text; !rest.empty();) {
         const std::size_t end = rest.find(delimiter);
-        piece = rest.substr(0, end);
+        const std::string_view piece = rest.substr(0, end);
         rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    };
-    std::string_view piece;
-    while (!rest.empty()) {
-        next(piece);
-        if (keep_empty || !piece.empty()) ++pieces;
-    }
-    if (pieces == 0) return nullptr;
-    auto** argv = static_cast<char**>(calloc(pieces + 1, sizeof(char*)));
-    rest = text;
-    for (std::size_t i = 0; argv != nullptr && i < pieces;) {
-        next(piece);
-        if (!keep_empty && piece.empty()) continue;
-        argv[i] = duplicate(piece);
-        if (argv[i] == nullptr) {
+        if (piece.empty() && !keep_empty) continue;
+        if (insert(&argv, count, count, duplicate(piece)) != PMIX_SUCCESS) {
             argv_free(argv);
             return nullptr;
         }
-        ++i;
+        ++count;
     }
     return argv;
 }

@@ -93,11 +93,10 @@ pmix_value_cmp_t compare_buffers(const pmix_data_buffer_t* a, const pmix_data_bu
 // Coordinates of different views, and of different fabrics, have no order.
 bool is_incompatible(const void* a, const void* b, const DataType& type) {
     if (&type == find_data_type(PMIX_COORD)) {
-        return static_cast<const pmix_coord_t*>(a)->view != static_cast<const pmix_coord_t*>(b)->view;
+        return as<pmix_coord_t>(a)->view != as<pmix_coord_t>(b)->view;
     }
     if (&type == find_data_type(PMIX_GEOMETRY)) {
-        return static_cast<const pmix_geometry_t*>(a)->fabric !=
-               static_cast<const pmix_geometry_t*>(b)->fabric;
+        return as<pmix_geometry_t>(a)->fabric != as<pmix_geometry_t>(b)->fabric;
     }
     return false;
 }
@@ -127,8 +126,8 @@ pmix_value_cmp_t compare_one(const void* a, const void* b, const DataType& type,
         case TypeForm::kString:
             return order_text(load<const char*>(a), load<const char*>(b));
         case TypeForm::kInfo: {
-            const auto* left = static_cast<const pmix_info_t*>(a);
-            const auto* right = static_cast<const pmix_info_t*>(b);
+            const auto* left = as<pmix_info_t>(a);
+            const auto* right = as<pmix_info_t>(b);
             const pmix_value_cmp_t keys = order(strncmp(left->key, right->key, PMIX_MAX_KEYLEN), 0);
             return keys != PMIX_EQUAL ? keys : detail::compare_value(&left->value, &right->value, depth);
         }
@@ -141,19 +140,15 @@ pmix_value_cmp_t compare_one(const void* a, const void* b, const DataType& type,
             return PMIX_EQUAL;
         }
         case TypeForm::kValue:
-            return detail::compare_value(static_cast<const pmix_value_t*>(a),
-                                         static_cast<const pmix_value_t*>(b), depth);
+            return detail::compare_value(as<pmix_value_t>(a), as<pmix_value_t>(b), depth);
         case TypeForm::kDataArray:
-            return compare_arrays(static_cast<const pmix_data_array_t*>(a),
-                                  static_cast<const pmix_data_array_t*>(b), depth + 1);
+            return compare_arrays(as<pmix_data_array_t>(a), as<pmix_data_array_t>(b), depth + 1);
         case TypeForm::kDataBuffer:
-            return compare_buffers(static_cast<const pmix_data_buffer_t*>(a),
-                                   static_cast<const pmix_data_buffer_t*>(b));
+            return compare_buffers(as<pmix_data_buffer_t>(a), as<pmix_data_buffer_t>(b));
         case TypeForm::kCpuset:
-            return cpuset_compare(static_cast<const pmix_cpuset_t*>(a), static_cast<const pmix_cpuset_t*>(b));
+            return cpuset_compare(as<pmix_cpuset_t>(a), as<pmix_cpuset_t>(b));
         case TypeForm::kTopology:
-            return topology_compare(static_cast<const pmix_topology_t*>(a),
-                                    static_cast<const pmix_topology_t*>(b));
+            return topology_compare(as<pmix_topology_t>(a), as<pmix_topology_t>(b));
     }
     return PMIX_VALUE_COMPARISON_NOT_AVAIL;
 }

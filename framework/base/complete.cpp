@@ -43,7 +43,7 @@ pmix_status_t check_fields(const void* element, const DataType& type, int depth)
 pmix_status_t check_one(const void* element, pmix_data_type_t number, const DataType& type, int depth) {
     // Its end is found by its content.
     if (number == PMIX_REGEX) {
-        const auto& regex = *static_cast<const pmix_byte_object_t*>(element);
+        const auto& regex = *as<pmix_byte_object_t>(element);
         const bool ends = regex.bytes != nullptr && std::memchr(regex.bytes, 0, regex.size) != nullptr;
         return ends && regex_length(regex.bytes) <= regex.size ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
     }
@@ -52,19 +52,17 @@ pmix_status_t check_one(const void* element, pmix_data_type_t number, const Data
         case TypeForm::kInfo:
             return check_fields(element, type, depth);
         case TypeForm::kValue:
-            return check_value(*static_cast<const pmix_value_t*>(element), depth);
+            return check_value(*as<pmix_value_t>(element), depth);
         case TypeForm::kDataArray: {
-            const auto& array = *static_cast<const pmix_data_array_t*>(element);
+            const auto& array = *as<pmix_data_array_t>(element);
             if (depth + 1 > kMaxNesting) return PMIX_ERR_BAD_PARAM;
             if (array.array == nullptr || array.size == 0) return PMIX_SUCCESS;
             return check(array.array, array.size, array.type, depth + 1);
         }
         case TypeForm::kCpuset:
-            return static_cast<const pmix_cpuset_t*>(element)->source != nullptr ? PMIX_SUCCESS
-                                                                                 : PMIX_ERR_BAD_PARAM;
+            return as<pmix_cpuset_t>(element)->source != nullptr ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
         case TypeForm::kTopology:
-            return static_cast<const pmix_topology_t*>(element)->source != nullptr ? PMIX_SUCCESS
-                                                                                   : PMIX_ERR_BAD_PARAM;
+            return as<pmix_topology_t>(element)->source != nullptr ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
         default:
             return PMIX_SUCCESS;
     }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "framework/base/endian.hpp"
 #include "framework/base/value.hpp"
 
 namespace muster {
@@ -19,15 +20,10 @@ constexpr std::size_t kPrefix = sizeof(std::uint32_t);
 // deflate cannot do better than about 1032:1, so a larger claim is a lie.
 constexpr std::size_t kBestRatio = 1032;
 
-std::uint32_t read_length(ByteView input) {
-    return std::uint32_t{input[0]} | std::uint32_t{input[1]} << 8 | std::uint32_t{input[2]} << 16 |
-           std::uint32_t{input[3]} << 24;
-}
-
 // With room for one terminator behind the data.
 std::optional<Bytes> inflate(ByteView input, std::size_t limit, bool terminate) {
     if (input.size() < kPrefix) return std::nullopt;
-    const std::size_t length = read_length(input);
+    const std::size_t length = load_le32(input.data());
     const ByteView stream = input.subspan(kPrefix);
     if (length > limit || length / kBestRatio > stream.size()) return std::nullopt;
     Bytes output;
@@ -53,9 +49,7 @@ std::optional<Bytes> zlib_compress(ByteView input) {
         compress2(output.data() + kPrefix, &produced, input.data(), input.size(), Z_BEST_COMPRESSION);
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
     if (result != Z_OK || kPrefix + produced >= input.size()) return std::nullopt;
-    for (std::size_t i = 0; i < kPrefix; ++i) {
-        output.data()[i] = static_cast<std::uint8_t>(input.size() >> (8 * i));
-    }
+    store_le32(output.data(), static_cast<std::uint32_t>(input.size()));
     output.resize(kPrefix + produced);
     return output;
 }

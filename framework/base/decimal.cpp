@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 #include <locale.h>
 
@@ -29,20 +30,6 @@ bool is_decimal(std::string_view text) {
     return text.find_first_of("xX") == std::string_view::npos;
 }
 
-template <class T, class Parse>
-std::optional<T> read(std::string_view text, const Parse& parse) {
-    // No sensible number is longer; what was written by write_decimal fits.
-    char buffer[kDecimalSize + 16];
-    if (!is_decimal(text) || text.size() >= sizeof buffer) return std::nullopt;
-    std::memcpy(buffer, text.data(), text.size());
-    buffer[text.size()] = '\0';
-    char* end = nullptr;
-    const T value = parse(buffer, &end);
-    if (end != buffer + text.size()) return std::nullopt;
-    if (std::isinf(value) && text.find_first_of("iI") == std::string_view::npos) return std::nullopt;
-    return value;
-}
-
 }  // namespace
 
 size_t write_decimal(double value, char (&text)[kDecimalSize]) {
@@ -52,12 +39,25 @@ size_t write_decimal(double value, char (&text)[kDecimalSize]) {
     return static_cast<size_t>(length);
 }
 
-std::optional<double> read_decimal(std::string_view text) {
-    return read<double>(text, [](const char* at, char** end) { return ::strtod_l(at, end, c_locale()); });
+template <class Real>
+std::optional<Real> read_decimal(std::string_view text) {
+    // No sensible number is longer; what was written by write_decimal fits.
+    char buffer[kDecimalSize + 16];
+    if (!is_decimal(text) || text.size() >= sizeof buffer) return std::nullopt;
+    std::memcpy(buffer, text.data(), text.size());
+    buffer[text.size()] = '\0';
+    char* end = nullptr;
+    Real value = 0;
+    if constexpr (std::is_same_v<Real, float>) {
+        value = ::strtof_l(buffer, &end, c_locale());
+    } else {
+        value = ::strtod_l(buffer, &end, c_locale());
+    }
+    if (end != buffer + text.size()) return std::nullopt;
+    if (std::isinf(value) && text.find_first_of("iI") == std::string_view::npos) return std::nullopt;
+    return value;
 }
-
-std::optional<float> read_decimal_float(std::string_view text) {
-    return read<float>(text, [](const char* at, char** end) { return ::strtof_l(at, end, c_locale()); });
-}
+template std::optional<float> read_decimal(std::string_view text);
+template std::optional<double> read_decimal(std::string_view text);
 
 }  // namespace muster

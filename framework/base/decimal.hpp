@@ -18,7 +18,7 @@ size_t write_decimal(double value, char (&text)[kDecimalSize]);
 
 /// The number that the whole text is: digits with a point and an exponent, "inf" or "nan", each with or
 /// without a minus; nothing where it is not one, or is too large for the type.
-std::optional<double> read_decimal(std::string_view text);
-std::optional<float> read_decimal_float(std::string_view text);
+template <class Real = double>
+std::optional<Real> read_decimal(std::string_view text);
 
 }  // namespace muster

@@ -29,32 +29,28 @@ DescriptorClaim::DescriptorClaim(int fd) {
 }
 
 DescriptorClaim::DescriptorClaim(int fd, const struct stat& facts)
-    : fd_(fd), device_(facts.st_dev), inode_(facts.st_ino), looked_(milliseconds()) {
-    enter();
-}
-
-void DescriptorClaim::enter() {
+    : claimed_{fd, facts.st_dev, facts.st_ino, milliseconds()} {
     for (Entry& entry : entries_) {
         int free = kFree;
         if (!entry.fd.compare_exchange_strong(free, kTaken)) continue;
-        entry.device = device_;
-        entry.inode = inode_;
+        entry.device = facts.st_dev;
+        entry.inode = facts.st_ino;
         // Last: a child may be made at any moment.
-        entry.fd.store(fd_, std::memory_order_release);
-        entry_ = &entry;
+        entry.fd.store(fd, std::memory_order_release);
+        claimed_.entry = &entry;
         return;
     }
 }
 
 bool DescriptorClaim::holds() const {
-    return fd_ >= 0 && is_still(fd_, device_, inode_);
+    return claimed_.fd >= 0 && is_still(claimed_.fd, claimed_.device, claimed_.inode);
 }
 
 void DescriptorClaim::close(UniqueFd& fd) {
-    if (fd_ < 0) return fd.reset();
+    if (claimed_.fd < 0) return fd.reset();
     // The kernel copies descriptors before memory: the child would have the descriptor, and no claim to it.
     const Making changing;
-    if (fd.get() == fd_ && !holds()) fd.release();
+    if (fd.get() == claimed_.fd && !holds()) fd.release();
     fd.reset();
     drop();
 }

@@ -23,38 +23,27 @@ class DescriptorClaim {
     explicit DescriptorClaim(int fd);
     /// The same where fstat() has said already what it is.
     DescriptorClaim(int fd, const struct stat& facts);
-    DescriptorClaim(DescriptorClaim&& other) noexcept
-        : fd_(std::exchange(other.fd_, -1)),
-          device_(other.device_),
-          inode_(other.inode_),
-          looked_(other.looked_),
-          lost_(other.lost_),
-          entry_(std::exchange(other.entry_, nullptr)) {}
+    DescriptorClaim(DescriptorClaim&& other) noexcept : claimed_(std::exchange(other.claimed_, {})) {}
     DescriptorClaim& operator=(DescriptorClaim&& other) noexcept {
         drop();
-        fd_ = std::exchange(other.fd_, -1);
-        device_ = other.device_;
-        inode_ = other.inode_;
-        looked_ = other.looked_;
-        lost_ = other.lost_;
-        entry_ = std::exchange(other.entry_, nullptr);
+        claimed_ = std::exchange(other.claimed_, {});
         return *this;
     }
     ~DescriptorClaim() { drop(); }
 
     /// Whether there is one.
-    explicit operator bool() const { return fd_ >= 0; }
+    explicit operator bool() const { return claimed_.fd >= 0; }
     /// Asks the kernel.
     bool holds() const;
     /// The same for those who ask often: the kernel is asked once in 10 ms at most. False once, false for
     /// ever.
     bool held_lately() {
-        if (lost_) return false;
+        if (claimed_.lost) return false;
         const long now = milliseconds();
-        if (now - looked_ < kTrust) return true;
-        looked_ = now;
-        lost_ = !holds();
-        return !lost_;
+        if (now - claimed_.looked < kTrust) return true;
+        claimed_.looked = now;
+        claimed_.lost = !holds();
+        return !claimed_.lost;
     }
     /// Closes the descriptor where it is still ours, else lets go of it.
     void close(UniqueFd& fd);
@@ -90,22 +79,23 @@ class DescriptorClaim {
         ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
         return now.tv_sec * 1000 + now.tv_nsec / 1000000;
     }
-    void enter();
     void drop() {
-        if (entry_ != nullptr) entry_->fd.store(kFree, std::memory_order_release);
-        entry_ = nullptr;
-        fd_ = -1;
+        if (claimed_.entry != nullptr) claimed_.entry->fd.store(kFree, std::memory_order_release);
+        claimed_ = {};
     }
 
     static constexpr int kFree = 0;  ///< standard input is nobody's claim; so the table needs no start value
     static constexpr int kTaken = -1;
 
-    int fd_ = -1;
-    dev_t device_ = 0;
-    ino_t inode_ = 0;
-    long looked_ = 0;
-    bool lost_ = false;
-    Entry* entry_ = nullptr;
+    struct Claimed {
+        int fd = -1;
+        dev_t device = 0;
+        ino_t inode = 0;
+        long looked = 0;  ///< milliseconds()
+        bool lost = false;
+        Entry* entry = nullptr;
+    };
+    Claimed claimed_;
 };
 
 }  // namespace muster

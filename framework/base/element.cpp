@@ -5,6 +5,7 @@
 
 #include "framework/base/element.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -17,10 +18,6 @@
 
 namespace muster {
 namespace {
-
-bool checked_bytes(std::size_t n, std::size_t size, std::size_t* bytes) {
-    return !__builtin_mul_overflow(n, size, bytes);
-}
 
 // ---- destruction --------------------------------------------------------------------------------------
 
@@ -35,11 +32,6 @@ class Destructor {
             deferred_.pop_back();
             free_contents(&array, 0);
         }
-    }
-
-    void run(pmix_value_t* value) {
-        const DataType* type = find_data_type(PMIX_VALUE);
-        run(value, 1, *type);
     }
 
   private:
@@ -62,24 +54,24 @@ class Destructor {
                 fields(element, type, depth);
                 break;
             case TypeForm::kInfo: {
-                auto* info = static_cast<pmix_info_t*>(element);
+                auto* info = as<pmix_info_t>(element);
                 if ((info->flags & PMIX_INFO_PERSISTENT) == 0) value(&info->value, depth);
                 break;
             }
             case TypeForm::kValue:
-                value(static_cast<pmix_value_t*>(element), depth);
+                value(as<pmix_value_t>(element), depth);
                 break;
             case TypeForm::kDataArray:
-                contents(static_cast<pmix_data_array_t*>(element), depth + 1);
+                contents(as<pmix_data_array_t>(element), depth + 1);
                 break;
             case TypeForm::kDataBuffer:
-                free(static_cast<pmix_data_buffer_t*>(element)->base_ptr);
+                free(as<pmix_data_buffer_t>(element)->base_ptr);
                 break;
             case TypeForm::kCpuset:
-                cpuset_destruct(static_cast<pmix_cpuset_t*>(element));
+                cpuset_destruct(as<pmix_cpuset_t>(element));
                 break;
             case TypeForm::kTopology:
-                topology_destruct(static_cast<pmix_topology_t*>(element));
+                topology_destruct(as<pmix_topology_t>(element));
                 break;
             default:
                 break;
@@ -148,22 +140,20 @@ pmix_status_t copy_elements(void* dst, const void* src, std::size_t n, const Dat
 pmix_status_t copy_block(void** dst, const void* src, std::size_t n, const DataType& type, int depth) {
     *dst = nullptr;
     std::size_t bytes = 0;
-    if (!checked_bytes(n, type.size, &bytes)) return PMIX_ERR_BAD_PARAM;
+    if (__builtin_mul_overflow(n, type.size, &bytes)) return PMIX_ERR_BAD_PARAM;
     void* block = malloc(bytes);
     if (block == nullptr) return PMIX_ERR_NOMEM;
     const pmix_status_t status = copy_elements(block, src, n, type, depth);
-    if (status != PMIX_SUCCESS) {
+    if (status == PMIX_SUCCESS) {
+        *dst = block;
+    } else {
         free(block);
-        return status;
     }
-    *dst = block;
-    return PMIX_SUCCESS;
+    return status;
 }
 
 pmix_status_t copy_array(pmix_data_array_t* dst, const pmix_data_array_t* src, int depth) {
-    dst->type = src->type;
-    dst->size = 0;
-    dst->array = nullptr;
+    *dst = {src->type, 0, nullptr};
     if (depth > kMaxNesting) return PMIX_ERR_BAD_PARAM;
     if (src->size == 0 || src->array == nullptr) return PMIX_SUCCESS;
     const DataType* type = find_data_type(src->type);
@@ -184,7 +174,7 @@ pmix_status_t copy_buffer(pmix_data_buffer_t* dst, const pmix_data_buffer_t* src
     dst->pack_ptr = dst->base_ptr + src->bytes_used;
     const std::size_t consumed =
         src->unpack_ptr == nullptr ? 0 : static_cast<std::size_t>(src->unpack_ptr - src->base_ptr);
-    dst->unpack_ptr = dst->base_ptr + (consumed <= src->bytes_used ? consumed : src->bytes_used);
+    dst->unpack_ptr = dst->base_ptr + std::min(consumed, src->bytes_used);
     return PMIX_SUCCESS;
 }
 
@@ -238,27 +228,23 @@ pmix_status_t copy_one(void* dst, const void* src, const DataType& type, int dep
             }
             return PMIX_SUCCESS;
         case TypeForm::kInfo: {
-            auto* to = static_cast<pmix_info_t*>(dst);
-            const auto* from = static_cast<const pmix_info_t*>(src);
+            auto* to = as<pmix_info_t>(dst);
+            const auto* from = as<pmix_info_t>(src);
             std::memcpy(to->key, from->key, sizeof to->key);
             // The copy owns its value, whoever owns the original's.
             to->flags = from->flags & ~static_cast<pmix_info_directives_t>(PMIX_INFO_PERSISTENT);
             return detail::copy_value(&to->value, &from->value, depth);
         }
         case TypeForm::kValue:
-            return detail::copy_value(static_cast<pmix_value_t*>(dst), static_cast<const pmix_value_t*>(src),
-                                      depth);
+            return detail::copy_value(as<pmix_value_t>(dst), as<pmix_value_t>(src), depth);
         case TypeForm::kDataArray:
-            return copy_array(static_cast<pmix_data_array_t*>(dst),
-                              static_cast<const pmix_data_array_t*>(src), depth + 1);
+            return copy_array(as<pmix_data_array_t>(dst), as<pmix_data_array_t>(src), depth + 1);
         case TypeForm::kDataBuffer:
-            return copy_buffer(static_cast<pmix_data_buffer_t*>(dst),
-                               static_cast<const pmix_data_buffer_t*>(src));
+            return copy_buffer(as<pmix_data_buffer_t>(dst), as<pmix_data_buffer_t>(src));
         case TypeForm::kCpuset:
-            return cpuset_copy(static_cast<pmix_cpuset_t*>(dst), static_cast<const pmix_cpuset_t*>(src));
+            return cpuset_copy(as<pmix_cpuset_t>(dst), as<pmix_cpuset_t>(src));
         case TypeForm::kTopology:
-            return topology_copy(static_cast<pmix_topology_t*>(dst),
-                                 static_cast<const pmix_topology_t*>(src));
+            return topology_copy(as<pmix_topology_t>(dst), as<pmix_topology_t>(src));
         default:
             std::memcpy(dst, src, type.size);
             return PMIX_SUCCESS;
@@ -316,7 +302,7 @@ pmix_status_t size_owned(const void* element, const DataType& type, std::size_t*
             }
             return PMIX_SUCCESS;
         case TypeForm::kValue: {
-            const auto* value = static_cast<const pmix_value_t*>(element);
+            const auto* value = as<pmix_value_t>(element);
             const DataType* held = find_data_type(value->type);
             if (held == nullptr) return PMIX_ERR_UNKNOWN_DATA_TYPE;
             const void* inside = detail::value_element(value, *held);
@@ -325,7 +311,7 @@ pmix_status_t size_owned(const void* element, const DataType& type, std::size_t*
                                                           : size_elements(inside, 1, *held, size, depth);
         }
         case TypeForm::kDataArray: {
-            const auto* array = static_cast<const pmix_data_array_t*>(element);
+            const auto* array = as<pmix_data_array_t>(element);
             if (depth + 1 > kMaxNesting) return PMIX_ERR_BAD_PARAM;
             if (array->array == nullptr || array->size == 0) return PMIX_SUCCESS;
             const DataType* member_type = find_data_type(array->type);
@@ -333,13 +319,13 @@ pmix_status_t size_owned(const void* element, const DataType& type, std::size_t*
             return size_elements(array->array, array->size, *member_type, size, depth + 1);
         }
         case TypeForm::kDataBuffer:
-            *size += static_cast<const pmix_data_buffer_t*>(element)->bytes_used;
+            *size += as<pmix_data_buffer_t>(element)->bytes_used;
             return PMIX_SUCCESS;
         case TypeForm::kCpuset:
-            *size += cpuset_payload_size(static_cast<const pmix_cpuset_t*>(element));
+            *size += cpuset_payload_size(as<pmix_cpuset_t>(element));
             return PMIX_SUCCESS;
         case TypeForm::kTopology:
-            *size += topology_payload_size(static_cast<const pmix_topology_t*>(element));
+            *size += topology_payload_size(as<pmix_topology_t>(element));
             return PMIX_SUCCESS;
         default:
             return PMIX_SUCCESS;
@@ -362,15 +348,8 @@ pmix_status_t size_elements(const void* elements, std::size_t n, const DataType&
 namespace detail {
 
 const void* value_element(const pmix_value_t* value, const DataType& type) {
-    switch (type.storage) {
-        case ValueStorage::kInline:
-            return &value->data;
-        case ValueStorage::kBoxed:
-            return value->data.ptr;
-        case ValueStorage::kNone:
-            break;
-    }
-    return nullptr;
+    if (type.storage == ValueStorage::kInline) return &value->data;
+    return type.storage == ValueStorage::kBoxed ? value->data.ptr : nullptr;
 }
 
 pmix_status_t copy_value(pmix_value_t* dst, const pmix_value_t* src, int depth) {
@@ -408,11 +387,11 @@ pmix_status_t data_construct_elements(void* dst, std::size_t n, pmix_data_type_t
     std::memset(dst, 0, n * row->size);
     for (std::size_t i = 0; i < n; ++i) {
         if (type == PMIX_DEVICE_DIST) {
-            static_cast<pmix_device_distance_t*>(dst)[i].mindist = UINT16_MAX;
-            static_cast<pmix_device_distance_t*>(dst)[i].maxdist = UINT16_MAX;
+            as<pmix_device_distance_t>(dst)[i].mindist = UINT16_MAX;
+            as<pmix_device_distance_t>(dst)[i].maxdist = UINT16_MAX;
         } else if (type == PMIX_NODE_PID) {
-            static_cast<pmix_node_pid_t*>(dst)[i].nodeid = UINT32_MAX;
-            static_cast<pmix_node_pid_t*>(dst)[i].pid = -1;
+            as<pmix_node_pid_t>(dst)[i].nodeid = UINT32_MAX;
+            as<pmix_node_pid_t>(dst)[i].pid = -1;
         } else {
             break;
         }
@@ -424,7 +403,7 @@ pmix_status_t data_copy_elements(void* dst, const void* src, std::size_t n, pmix
     const DataType* row = find_data_type(type);
     std::size_t bytes = 0;
     if (row == nullptr || row->size == 0) return PMIX_ERR_UNKNOWN_DATA_TYPE;
-    if (!checked_bytes(n, row->size, &bytes)) return PMIX_ERR_BAD_PARAM;
+    if (__builtin_mul_overflow(n, row->size, &bytes)) return PMIX_ERR_BAD_PARAM;
     return n == 0 ? PMIX_SUCCESS : copy_elements(dst, src, n, *row, 0);
 }
 
@@ -444,7 +423,7 @@ pmix_status_t data_size_elements(const void* elements, std::size_t n, pmix_data_
 void* data_create_elements(std::size_t n, pmix_data_type_t type) {
     std::size_t bytes = 0;
     const std::size_t size = data_type_size(type);
-    if (n == 0 || size == 0 || !checked_bytes(n, size, &bytes)) return nullptr;
+    if (n == 0 || size == 0 || __builtin_mul_overflow(n, size, &bytes)) return nullptr;
     void* block = malloc(bytes);
     if (block != nullptr) data_construct_elements(block, n, type);
     return block;

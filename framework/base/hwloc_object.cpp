@@ -26,10 +26,12 @@ pmix_value_cmp_t order(int comparison) {
 
 // Both handles null: equal. One null: the other is greater. Otherwise undecided (NOT_AVAIL).
 pmix_value_cmp_t compare_presence(const void* a, const void* b) {
-    if (a == nullptr && b == nullptr) return PMIX_EQUAL;
-    if (a == nullptr) return PMIX_VALUE2_GREATER;
-    if (b == nullptr) return PMIX_VALUE1_GREATER;
-    return PMIX_VALUE_COMPARISON_NOT_AVAIL;
+    if (a != nullptr && b != nullptr) return PMIX_VALUE_COMPARISON_NOT_AVAIL;
+    return order((a != nullptr ? 1 : 0) - (b != nullptr ? 1 : 0));
+}
+
+bool has_copy(const void* copy, const void* original) {
+    return copy != nullptr || original == nullptr;
 }
 
 struct XmlFree {
@@ -37,19 +39,15 @@ struct XmlFree {
     void operator()(char* xml) const { hwloc_free_xmlbuffer(topology, xml); }
 };
 
-struct Xml {
-    std::unique_ptr<char, XmlFree> text;
-    std::size_t length = 0;
-};
+using Xml = std::unique_ptr<char, XmlFree>;
 
+/// The topology as text, null where there is none.
 Xml export_xml(const pmix_topology_t* topology) {
     auto* handle = static_cast<hwloc_topology_t>(topology->topology);
     char* text = nullptr;
     int length = 0;
-    if (handle == nullptr || hwloc_topology_export_xmlbuffer(handle, &text, &length, 0) != 0) {
-        return {{nullptr, XmlFree{handle}}, 0};
-    }
-    return {{text, XmlFree{handle}}, static_cast<std::size_t>(length)};
+    if (handle != nullptr && hwloc_topology_export_xmlbuffer(handle, &text, &length, 0) != 0) text = nullptr;
+    return {text, XmlFree{handle}};
 }
 
 }  // namespace
@@ -57,20 +55,12 @@ Xml export_xml(const pmix_topology_t* topology) {
 pmix_status_t cpuset_copy(pmix_cpuset_t* dst, const pmix_cpuset_t* src) {
     *dst = {};
     if (!is_hwloc(src->source)) return PMIX_ERR_NOT_SUPPORTED;
-    pmix_cpuset_t copy = {};
-    if (src->source != nullptr) {
-        copy.source = strdup(src->source);
-        if (copy.source == nullptr) return PMIX_ERR_NOMEM;
-    }
-    if (src->bitmap != nullptr) {
-        copy.bitmap = hwloc_bitmap_dup(static_cast<hwloc_const_bitmap_t>(src->bitmap));
-        if (copy.bitmap == nullptr) {
-            free(copy.source);
-            return PMIX_ERR_NOMEM;
-        }
-    }
-    *dst = copy;
-    return PMIX_SUCCESS;
+    if (src->source != nullptr) dst->source = strdup(src->source);
+    if (src->bitmap != nullptr)
+        dst->bitmap = hwloc_bitmap_dup(static_cast<hwloc_const_bitmap_t>(src->bitmap));
+    if (has_copy(dst->source, src->source) && has_copy(dst->bitmap, src->bitmap)) return PMIX_SUCCESS;
+    cpuset_destruct(dst);
+    return PMIX_ERR_NOMEM;
 }
 
 void cpuset_destruct(pmix_cpuset_t* cpuset) {
@@ -106,21 +96,15 @@ std::string cpuset_list(const pmix_cpuset_t* cpuset) {
 pmix_status_t topology_copy(pmix_topology_t* dst, const pmix_topology_t* src) {
     *dst = {};
     if (!is_hwloc(src->source)) return PMIX_ERR_NOT_SUPPORTED;
-    pmix_topology_t copy = {};
-    if (src->source != nullptr) {
-        copy.source = strdup(src->source);
-        if (copy.source == nullptr) return PMIX_ERR_NOMEM;
+    hwloc_topology_t copy = nullptr;
+    if (src->source != nullptr) dst->source = strdup(src->source);
+    if (src->topology != nullptr &&
+        hwloc_topology_dup(&copy, static_cast<hwloc_topology_t>(src->topology)) == 0) {
+        dst->topology = copy;
     }
-    if (src->topology != nullptr) {
-        hwloc_topology_t duplicate = nullptr;
-        if (hwloc_topology_dup(&duplicate, static_cast<hwloc_topology_t>(src->topology)) != 0) {
-            free(copy.source);
-            return PMIX_ERR_NOMEM;
-        }
-        copy.topology = duplicate;
-    }
-    *dst = copy;
-    return PMIX_SUCCESS;
+    if (has_copy(dst->source, src->source) && has_copy(dst->topology, src->topology)) return PMIX_SUCCESS;
+    topology_destruct(dst);
+    return PMIX_ERR_NOMEM;
 }
 
 void topology_keep(void* topology) {
@@ -143,13 +127,14 @@ pmix_value_cmp_t topology_compare(const pmix_topology_t* a, const pmix_topology_
     if (a->topology == b->topology) return PMIX_EQUAL;
     const Xml left = export_xml(a);
     const Xml right = export_xml(b);
-    if (left.text == nullptr || right.text == nullptr) return PMIX_VALUE_COMPARISON_NOT_AVAIL;
-    return order(strcmp(left.text.get(), right.text.get()));
+    if (left == nullptr || right == nullptr) return PMIX_VALUE_COMPARISON_NOT_AVAIL;
+    return order(strcmp(left.get(), right.get()));
 }
 
 std::size_t topology_payload_size(const pmix_topology_t* topology) {
     if (topology->topology == nullptr || !is_hwloc(topology->source)) return 0;
-    return export_xml(topology).length;
+    const Xml xml = export_xml(topology);
+    return xml == nullptr ? 0 : strlen(xml.get()) + 1;
 }
 
 std::string topology_summary(const pmix_topology_t* topology) {

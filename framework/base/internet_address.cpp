@@ -4,8 +4,9 @@
 
 #include <arpa/inet.h>
 
-#include <charconv>
 #include <cstring>
+
+#include "framework/base/words.hpp"
 
 namespace muster {
 namespace {
@@ -67,14 +68,11 @@ std::optional<InternetAddress> InternetAddress::parse_uri(std::string_view uri) 
     const size_t colon = uri.rfind(':');
     if (colon == std::string_view::npos) return std::nullopt;
     std::string_view host = uri.substr(0, colon);
-    const std::string_view port_text = uri.substr(colon + 1);
     if (!v4 && host.size() >= 2 && host.front() == '[' && host.back() == ']') {
         host = host.substr(1, host.size() - 2);
     }
-    uint16_t port = 0;
-    const char* end = port_text.data() + port_text.size();
-    const auto [stop, error] = std::from_chars(port_text.data(), end, port);
-    if (error != std::errc() || stop != end || port == 0) return std::nullopt;
+    const uint16_t port = number_of<uint16_t>(uri.substr(colon + 1)).value_or(0);
+    if (port == 0) return std::nullopt;
     std::optional<InternetAddress> made = parse_host(host);
     if (!made || (made->family() == AF_INET) != v4) return std::nullopt;
     made->set_port(port);
@@ -141,13 +139,10 @@ std::optional<InternetNetwork> InternetNetwork::parse(std::string_view text) {
     const std::optional<InternetAddress> address = InternetAddress::parse_host(text.substr(0, slash));
     if (!address) return std::nullopt;
     const auto whole = static_cast<unsigned>(address->size() * 8);
-    unsigned prefix = whole;
-    if (slash != std::string_view::npos) {
-        const char* end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data() + slash + 1, end, prefix);
-        if (error != std::errc() || stop != end || prefix > whole) return std::nullopt;
-    }
-    return InternetNetwork{*address, prefix};
+    const auto prefix = slash == std::string_view::npos
+                            ? whole
+                            : number_of<unsigned>(text.substr(slash + 1)).value_or(whole + 1);
+    return prefix <= whole ? std::optional(InternetNetwork{*address, prefix}) : std::nullopt;
 }
 
 }  // namespace muster

@@ -182,28 +182,27 @@ std::string element_text(const void* element, pmix_data_type_t type, int depth) 
         case TypeForm::kInfo:
         case TypeForm::kStruct:
             if (type == PMIX_PROC) {
-                const auto* proc = static_cast<const pmix_proc_t*>(element);
+                const auto* proc = as<pmix_proc_t>(element);
                 return std::string(nspace_view(proc->nspace)) + ":" + rank_text(proc->rank);
             }
             return struct_text(element, *row, depth);
         case TypeForm::kValue: {
-            const auto* value = static_cast<const pmix_value_t*>(element);
+            const auto* value = as<pmix_value_t>(element);
             return std::string(data_type_name(value->type)) + " " + held_text(value, depth);
         }
         case TypeForm::kDataArray: {
-            const auto* array = static_cast<const pmix_data_array_t*>(element);
+            const auto* array = as<pmix_data_array_t>(element);
             if (depth >= kMaxNesting) return "[nested too deeply]";
             return array_text(array->array, array->size, array->type, depth + 1);
         }
         case TypeForm::kDataBuffer:
-            return std::to_string(static_cast<const pmix_data_buffer_t*>(element)->bytes_used) +
-                   " bytes used";
+            return std::to_string(as<pmix_data_buffer_t>(element)->bytes_used) + " bytes used";
         case TypeForm::kCpuset: {
-            const auto* cpuset = static_cast<const pmix_cpuset_t*>(element);
+            const auto* cpuset = as<pmix_cpuset_t>(element);
             return cpuset->bitmap == nullptr ? "not bound" : cpuset_list(cpuset);
         }
         case TypeForm::kTopology:
-            return topology_summary(static_cast<const pmix_topology_t*>(element));
+            return topology_summary(as<pmix_topology_t>(element));
     }
     return "?";
 }
@@ -245,7 +244,7 @@ void print_array(std::string& out, const std::string& prefix, const pmix_data_ar
         const void* element = at(array->array, i * type->size);
         const bool by_content = type->form == TypeForm::kString || type->form == TypeForm::kPointer;
         if (by_content) element = load<const void*>(element);
-        if (array->type == PMIX_REGEX) element = static_cast<const pmix_byte_object_t*>(element)->bytes;
+        if (array->type == PMIX_REGEX) element = as<pmix_byte_object_t>(element)->bytes;
         out += '\n';
         print_lines(out, prefix + "\t", element, array->type, depth + 1);
     }
@@ -263,17 +262,17 @@ void print_lines(std::string& out, const std::string& prefix, const void* elemen
             out += heading(prefix, type) + "\tAddress: " + formatted("%p", element);
             return;
         case PMIX_VALUE:
-            print_value(out, prefix, static_cast<const pmix_value_t*>(element), depth);
+            print_value(out, prefix, as<pmix_value_t>(element), depth);
             return;
         case PMIX_INFO: {
-            const auto* info = static_cast<const pmix_info_t*>(element);
+            const auto* info = as<pmix_info_t>(element);
             out += prefix + "Key: " + std::string(key_view(info->key)) +
                    "\tDirectives: " + info_directives_text(info->flags) + "\n";
             print_value(out, prefix + "\t", &info->value, depth);
             return;
         }
         case PMIX_DATA_ARRAY:
-            print_array(out, prefix, static_cast<const pmix_data_array_t*>(element), depth);
+            print_array(out, prefix, as<pmix_data_array_t>(element), depth);
             return;
         default:
             out += heading(prefix, type) + "\tValue: " + element_text(element, type, depth);

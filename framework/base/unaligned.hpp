@@ -16,6 +16,16 @@ inline const char* at(const void* element, std::size_t offset) {
     return static_cast<const char*>(element) + offset;
 }
 
+/// The element as what its type says it is.
+template <class T>
+T* as(void* element) {
+    return static_cast<T*>(element);
+}
+template <class T>
+const T* as(const void* element) {
+    return static_cast<const T*>(element);
+}
+
 template <class T>
 T load(const void* where) {
     T value;

@@ -85,37 +85,34 @@ pmix_status_t write_signed(Number number, void* dest, std::size_t size) {
 template <class Real>
 pmix_status_t write_real(const Number& number, void* dest) {
     Real real = 0;
+    bool exact = false;
     switch (number.form) {
         case Number::Form::kReal:
             real = static_cast<Real>(number.real);
-            if (static_cast<double>(real) != number.real && !std::isnan(number.real)) {
-                return PMIX_ERR_LOST_PRECISION;
-            }
+            exact = static_cast<double>(real) == number.real || std::isnan(number.real);
             break;
         case Number::Form::kSigned:
             real = static_cast<Real>(number.integer);
-            if (real >= static_cast<Real>(0x1p63) || static_cast<std::int64_t>(real) != number.integer) {
-                return PMIX_ERR_LOST_PRECISION;
-            }
+            exact = real < static_cast<Real>(0x1p63) && static_cast<std::int64_t>(real) == number.integer;
             break;
         case Number::Form::kUnsigned:
             real = static_cast<Real>(number.natural);
-            if (real >= static_cast<Real>(0x1p64) || static_cast<std::uint64_t>(real) != number.natural) {
-                return PMIX_ERR_LOST_PRECISION;
-            }
+            exact = real < static_cast<Real>(0x1p64) && static_cast<std::uint64_t>(real) == number.natural;
             break;
     }
+    if (!exact) return PMIX_ERR_LOST_PRECISION;
     std::memcpy(dest, &real, sizeof real);
     return PMIX_SUCCESS;
 }
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
+/// Null bytes give null.
 pmix_status_t unload_bytes(const void* bytes, std::size_t n, std::size_t reported, void** data,
                            std::size_t* size) {
-    void* copy = malloc(n);
-    if (copy == nullptr) return PMIX_ERR_NOMEM;
-    std::memcpy(copy, bytes, n);
+    void* copy = bytes != nullptr ? malloc(n) : nullptr;
+    if (copy == nullptr && bytes != nullptr) return PMIX_ERR_NOMEM;
+    if (copy != nullptr) std::memcpy(copy, bytes, n);
     *data = copy;
     *size = reported;
     return PMIX_SUCCESS;
@@ -189,12 +186,7 @@ pmix_status_t value_unload(const pmix_value_t* value, void** data, std::size_t* 
     if (type == nullptr || type->storage == ValueStorage::kNone) return PMIX_ERR_UNKNOWN_DATA_TYPE;
     const void* element = detail::value_element(value, *type);
     if (type->form == TypeForm::kString) {
-        if (value->data.string == nullptr) {
-            *data = nullptr;
-            *size = 0;
-            return PMIX_SUCCESS;
-        }
-        const std::size_t length = strlen(value->data.string);
+        const std::size_t length = value->data.string == nullptr ? 0 : strlen(value->data.string);
         return unload_bytes(value->data.string, length + 1, length, data, size);
     }
     if (type->form == TypeForm::kPointer) {
@@ -205,22 +197,14 @@ pmix_status_t value_unload(const pmix_value_t* value, void** data, std::size_t* 
     if (value->type == PMIX_BYTE_OBJECT || value->type == PMIX_COMPRESSED_STRING ||
         value->type == PMIX_COMPRESSED_BYTE_OBJECT || value->type == PMIX_REGEX) {
         const pmix_byte_object_t& bytes = value->data.bo;
-        if (bytes.bytes == nullptr || bytes.size == 0) {
-            *data = nullptr;
-            *size = 0;
-            return PMIX_SUCCESS;
-        }
-        return unload_bytes(bytes.bytes, bytes.size, bytes.size, data, size);
+        const bool empty = bytes.bytes == nullptr || bytes.size == 0;
+        return unload_bytes(empty ? nullptr : bytes.bytes, bytes.size, empty ? 0 : bytes.size, data, size);
     }
     // What owns no memory goes into the caller's room, of which OpenPMIx's callers rely on hearing that it is
     // missing.
     const bool into_callers_room = !type->owning && value->type != PMIX_RESOURCE_UNIT;
     if (into_callers_room && *data == nullptr) return PMIX_ERR_BAD_PARAM;
-    if (element == nullptr) {
-        *data = nullptr;
-        *size = 0;
-        return PMIX_SUCCESS;
-    }
+    if (element == nullptr) return unload_bytes(nullptr, 0, 0, data, size);
     void* room = into_callers_room ? *data : malloc(type->size);
     if (room == nullptr) return PMIX_ERR_NOMEM;
     const pmix_status_t status = data_copy_elements(room, element, 1, value->type);

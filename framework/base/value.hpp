@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -71,34 +70,20 @@ requires std::is_arithmetic_v<T> std::optional<T> value_as_number(const pmix_val
         if (value->type == PMIX_FLOAT) return static_cast<T>(value->data.fval);
         if (value->type == PMIX_DOUBLE) return static_cast<T>(value->data.dval);
     }
-    if constexpr (std::integral<T>) {
-        // What hosts say of processes, some numbers of each, is mostly of these types.
-        std::optional<std::uint32_t> often;
-        if (value->type == PMIX_UINT32) often = value->data.uint32;
-        if (value->type == PMIX_PROC_RANK) often = value->data.rank;
-        if (value->type == PMIX_UINT16) often = value->data.uint16;
-        if (often) {
-            return *often <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())
-                       ? std::optional<T>(static_cast<T>(*often))
-                       : std::nullopt;
-        }
-    }
-    const std::optional<detail::Integer> number = detail::value_integer(value);
-    if (!number) return std::nullopt;
-    if (number->negative) {
-        const auto exact = static_cast<std::int64_t>(number->magnitude_or_bits);
-        if constexpr (std::unsigned_integral<T>) return std::nullopt;
-        if constexpr (std::signed_integral<T>) {
-            if (exact < std::numeric_limits<T>::min()) return std::nullopt;
+    const auto fitting = [](auto exact) -> std::optional<T> {
+        if constexpr (std::integral<T>) {
+            if (!std::in_range<T>(exact)) return std::nullopt;
         }
         return static_cast<T>(exact);
-    }
-    if constexpr (std::integral<T>) {
-        if (number->magnitude_or_bits > static_cast<std::uint64_t>(std::numeric_limits<T>::max())) {
-            return std::nullopt;
-        }
-    }
-    return static_cast<T>(number->magnitude_or_bits);
+    };
+    // What hosts say of processes, some numbers of each, is mostly of these types.
+    if (value->type == PMIX_UINT32) return fitting(value->data.uint32);
+    if (value->type == PMIX_PROC_RANK) return fitting(value->data.rank);
+    if (value->type == PMIX_UINT16) return fitting(value->data.uint16);
+    const std::optional<detail::Integer> number = detail::value_integer(value);
+    if (!number) return std::nullopt;
+    return number->negative ? fitting(static_cast<std::int64_t>(number->magnitude_or_bits))
+                            : fitting(number->magnitude_or_bits);
 }
 
 /// Owner of one pmix_value_t. Move-only; copies are asked for. The makers throw std::bad_alloc.

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists as text, such as the values of parameters.
+// Lists and numbers as text, such as the values of parameters.
 #pragma once
 
+#include <charconv>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace muster {
+
+/// The number that the whole text is; nothing where it is anything else, or the type has no room for it.
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+    Number number{};
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
 
 /// The words of a list, without the blanks around them and without empty ones; they are part of `text`.
 inline std::vector<std::string_view> words_of(std::string_view text, char separator) {

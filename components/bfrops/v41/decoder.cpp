@@ -3,23 +3,16 @@
 
 #include "components/bfrops/v41/decoder.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "framework/base/decimal.hpp"
+#include "framework/base/words.hpp"
 
 namespace muster::v41 {
 namespace {
-
-bool starts_with(ByteView bytes, std::string_view prefix) {
-    return bytes.size() >= prefix.size() && std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0;
-}
-
-bool is_text(ByteView bytes, std::string_view text) {
-    return bytes.size() == text.size() && starts_with(bytes, text);
-}
 
 /// Length up to and including the first NUL, 0 where there is none.
 size_t terminated_length(ByteView bytes) {
@@ -194,39 +187,22 @@ bool Decoder::texts(char**& values) {
     return true;
 }
 
-bool Decoder::text_of_real(char (&text)[352], size_t& length) {
+template <class Real>
+bool Decoder::real(Real& value) {
+    char text[352];
     ByteView view;
     if (!text_view(view)) return false;
     if (view.size() > sizeof text) return fail(PMIX_ERR_UNPACK_FAILURE);
-    length = view.size();
-    for (size_t i = 0; i < length; ++i) {
-        // A peer whose locale says so writes a comma.
-        text[i] = view[i] == ',' ? '.' : static_cast<char>(view[i]);
-    }
-    return true;
-}
-
-bool Decoder::real(float& value) {
-    char text[352];
-    size_t length = 0;
-    if (!text_of_real(text, length)) return false;
-    if (length == 0) return true;
-    const std::optional<float> read = read_decimal_float({text, length});
+    if (view.empty()) return true;
+    // A peer whose locale says so writes a comma.
+    std::replace_copy(view.begin(), view.end(), text, ',', '.');
+    const std::optional<Real> read = read_decimal<Real>({text, view.size()});
     if (!read) return fail(PMIX_ERR_UNPACK_FAILURE);
     value = *read;
     return true;
 }
-
-bool Decoder::real(double& value) {
-    char text[352];
-    size_t length = 0;
-    if (!text_of_real(text, length)) return false;
-    if (length == 0) return true;
-    const std::optional<double> read = read_decimal({text, length});
-    if (!read) return fail(PMIX_ERR_UNPACK_FAILURE);
-    value = *read;
-    return true;
-}
+template bool Decoder::real(float&);
+template bool Decoder::real(double&);
 
 bool Decoder::bytes(char*& data, size_t& size) {
     ByteView view;
@@ -237,11 +213,21 @@ bool Decoder::bytes(char*& data, size_t& size) {
     return true;
 }
 
-bool Decoder::octets(uint8_t*& data, size_t& size) {
-    char* block = nullptr;
-    if (!bytes(block, size)) return false;
-    data = reinterpret_cast<uint8_t*>(block);
-    return true;
+bool Decoder::array(void* member, void* count, pmix_data_type_t type) {
+    size_t n = 0;
+    void* block = nullptr;
+    if (!number(n) || !allocate(n, type, &block)) return false;
+    store(member, block);
+    store(count, n);
+    return run(*this, block, n, type);
+}
+
+bool Decoder::buffer_type(BufferType& type) {
+    uint8_t byte = 0;
+    if (!number(byte)) return false;
+    type = static_cast<BufferType>(byte);
+    return type == BufferType::NonDescribed || type == BufferType::FullyDescribed ||
+           fail(PMIX_ERR_UNPACK_FAILURE);
 }
 
 bool Decoder::data_buffer(pmix_data_buffer_t& value) {
@@ -260,28 +246,26 @@ bool Decoder::regex_view(ByteView& view) {
     // terminator each, and N bytes; regex_length() reads it by the same rule.
     const ByteView input(at_, end_);
     size_t length = 0;
-    const auto next_text = [&](ByteView& text) {
+    const auto next_text = [&](std::string_view& text) {
         const ByteView rest = input.subspan(length);
         const size_t size = terminated_length(rest);
         if (size == 0) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
-        text = rest.first(size - 1);
+        text = {reinterpret_cast<const char*>(rest.data()), size - 1};
         length += size;
         return true;
     };
-    ByteView text;
+    constexpr std::string_view kSize = "size=";
+    std::string_view text;
     if (!next_text(text)) return false;
-    if (is_text(text, "blob:")) {
+    if (text == "blob:") {
         if (!next_text(text)) return false;
-        if (!starts_with(text, "component=")) return fail(PMIX_ERR_UNPACK_FAILURE);
+        if (!text.starts_with("component=")) return fail(PMIX_ERR_UNPACK_FAILURE);
         if (!next_text(text)) return false;
-        if (!starts_with(text, "size=") || text.back() != ':') return fail(PMIX_ERR_UNPACK_FAILURE);
-        const auto* begin = reinterpret_cast<const char*>(text.data()) + strlen("size=");
-        const auto* colon = reinterpret_cast<const char*>(text.data()) + text.size() - 1;
-        size_t size = 0;
-        const auto [end, problem] = std::from_chars(begin, colon, size);
-        if (problem != std::errc() || end != colon) return fail(PMIX_ERR_UNPACK_FAILURE);
-        if (size > input.size() - length) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
-        length += size;
+        if (!text.starts_with(kSize) || text.back() != ':') return fail(PMIX_ERR_UNPACK_FAILURE);
+        const auto size = number_of<size_t>(text.substr(kSize.size(), text.size() - kSize.size() - 1));
+        if (!size) return fail(PMIX_ERR_UNPACK_FAILURE);
+        if (*size > input.size() - length) return fail(PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+        length += *size;
     }
     return take(length, view);
 }

@@ -84,10 +84,9 @@ class Decoder {
     }
     bool texts(char**& values);
     bool strings(void* elements, size_t n);
-    bool real(float& value);
-    bool real(double& value);
+    template <class Real>
+    bool real(Real& value);
     bool bytes(char*& data, size_t& size);
-    bool octets(uint8_t*& data, size_t& size);
     bool regex(char*& value, size_t& length);
     bool regexes(void* elements, size_t n);
     bool info_flags(pmix_info_directives_t& flags) {
@@ -96,16 +95,9 @@ class Decoder {
         return true;
     }
 
-    template <pmix_data_type_t type, class T>
-    bool array(T*& elements, size_t& n) {
-        size_t count = 0;
-        if (!number(count)) return false;
-        void* block = nullptr;
-        if (!allocate(count, type, &block)) return false;
-        elements = static_cast<T*>(block);
-        n = count;
-        return run(*this, block, count, type);
-    }
+    /// The array that a struct points to, by the addresses of its pointer and its count.
+    bool array(void* member, void* count, pmix_data_type_t type);
+    bool buffer_type(BufferType& type);
     bool value(pmix_value_t& value);
     bool data_array(pmix_data_array_t& value);
     bool data_buffer(pmix_data_buffer_t& value);
@@ -131,7 +123,6 @@ class Decoder {
     }
 
     bool name(char* value, size_t max_length);
-    bool text_of_real(char (&text)[352], size_t& length);
     bool regex_view(ByteView& view);
     bool take(size_t count, ByteView& view);
     /// A string in place, with its terminator; a null one is empty.

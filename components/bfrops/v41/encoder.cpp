@@ -103,6 +103,13 @@ bool Encoder::regexes(const void* elements, size_t n) {
     return true;
 }
 
+bool Encoder::array(const void* member, const void* count, pmix_data_type_t type) {
+    const void* elements = load<const void*>(member);
+    const auto n = load<size_t>(count);
+    if (elements == nullptr && n > 0) return fail(PMIX_ERR_BAD_PARAM);
+    return number(n) && run(*this, elements, n, type);
+}
+
 bool Encoder::value(const pmix_value_t& value) {
     number(value.type);
     if (value.type == PMIX_UNDEF) return true;

@@ -70,7 +70,6 @@ class Encoder {
     bool strings(const void* elements, size_t n);
     bool real(double value);
     bool bytes(const void* data, size_t size);
-    bool octets(const uint8_t* data, size_t size) { return bytes(data, size); }
     bool regex(const char* value);
     bool regexes(const void* elements, size_t n);
     bool info_flags(pmix_info_directives_t flags) {
@@ -78,11 +77,9 @@ class Encoder {
         return number(flags & (PMIX_INFO_REQD | PMIX_INFO_QUALIFIER));
     }
 
-    template <pmix_data_type_t type, class T>
-    bool array(const T* elements, size_t n) {
-        if (elements == nullptr && n > 0) return fail(PMIX_ERR_BAD_PARAM);
-        return number(n) && run(*this, elements, n, type);
-    }
+    /// The array that a struct points to, by the addresses of its pointer and its count.
+    bool array(const void* member, const void* count, pmix_data_type_t type);
+    bool buffer_type(BufferType type) { return number(static_cast<uint8_t>(type)); }
     bool value(const pmix_value_t& value);
     bool data_array(const pmix_data_array_t& value);
     bool data_buffer(const pmix_data_buffer_t& value) { return bytes(value.base_ptr, value.bytes_used); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The layout of every data type on the wire, told once for both directions: each function here is
 // instantiated for the Encoder and for the Decoder, which have the same members. An element of a type is its
-// members in the order given; a run is the elements of an item or an array, one after the other.
+// members in the order given here, or else in that of the table of data types; a run is the elements of an
+// item or an array, one after the other.
 //
 // OpenPMIx's library is the authority for the order. Where it writes one thing and reads another
 // (PROC_STATS), the layout is what it reads.
@@ -10,9 +11,14 @@
 #include <pmix_common.h>
 #include <pmix_deprecated.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+
+#include "framework/base/data_type.hpp"
+#include "framework/base/unaligned.hpp"
+#include "framework/bfrops.hpp"
 
 namespace muster::v41 {
 
@@ -20,148 +26,63 @@ namespace muster::v41 {
 template <class Coder, class T>
 using As = std::conditional_t<Coder::kReadsMemory, const T, T>;
 
-template <class C>
-bool element(C& c, As<C, pmix_proc_t>& v) {
+/// What is an element of type T, for either of them.
+template <class Element, class T>
+concept Of = std::same_as<std::remove_const_t<Element>, T>;
+
+bool element(auto& c, Of<pmix_proc_t> auto& v) {
     return c.name(v.nspace) && c.number(v.rank);
 }
-template <class C>
-bool element(C& c, As<C, pmix_value_t>& v) {
+bool element(auto& c, Of<pmix_value_t> auto& v) {
     return c.value(v);
 }
-template <class C>
-bool element(C& c, As<C, pmix_info_t>& v) {
+bool element(auto& c, Of<pmix_info_t> auto& v) {
     return c.name(v.key) && c.info_flags(v.flags) && c.value(v.value);
 }
-template <class C>
-bool element(C& c, As<C, pmix_pdata_t>& v) {
-    return element(c, v.proc) && c.name(v.key) && c.value(v.value);
-}
-template <class C>
-bool element(C& c, As<C, pmix_app_t>& v) {
-    return c.text(v.cmd) && c.texts(v.argv) && c.texts(v.env) && c.text(v.cwd) && c.number(v.maxprocs) &&
-           c.template array<PMIX_INFO>(v.info, v.ninfo);
-}
-template <class C>
-bool element(C& c, As<C, pmix_query_t>& v) {
-    return c.texts(v.keys) && c.template array<PMIX_INFO>(v.qualifiers, v.nqual);
-}
-template <class C>
-bool element(C& c, As<C, pmix_byte_object_t>& v) {
+bool element(auto& c, Of<pmix_byte_object_t> auto& v) {
     return c.bytes(v.bytes, v.size);
 }
-template <class C>
-bool element(C& c, As<C, pmix_data_buffer_t>& v) {
+bool element(auto& c, Of<pmix_data_buffer_t> auto& v) {
     return c.data_buffer(v);
 }
-template <class C>
-bool element(C& c, As<C, pmix_data_array_t>& v) {
+bool element(auto& c, Of<pmix_data_array_t> auto& v) {
     return c.data_array(v);
 }
-template <class C>
-bool element(C& c, As<C, pmix_envar_t>& v) {
-    return c.text(v.envar) && c.text(v.value) && c.number(v.separator);
-}
-template <class C>
-bool element(C& c, As<C, pmix_proc_info_t>& v) {
+// Without the exit code: no version carries it.
+bool element(auto& c, Of<pmix_proc_info_t> auto& v) {
     return element(c, v.proc) && c.text(v.hostname) && c.text(v.executable_name) && c.pid(v.pid) &&
            c.number(v.state);
 }
-template <class C>
-bool element(C& c, As<C, pmix_regattr_t>& v) {
-    return c.text(v.name) && c.name(v.string) && c.number(v.type) && c.texts(v.description);
-}
-template <class C>
-bool element(C& c, As<C, pmix_coord_t>& v) {
-    return c.number(v.view) && c.template array<PMIX_UINT32>(v.coord, v.dims);
-}
-template <class C>
-bool element(C& c, As<C, pmix_geometry_t>& v) {
-    return c.number(v.fabric) && c.text(v.uuid) && c.text(v.osname) &&
-           c.template array<PMIX_COORD>(v.coordinates, v.ncoords);
-}
-template <class C>
-bool element(C& c, As<C, pmix_device_t>& v) {
-    return c.text(v.uuid) && c.text(v.osname) && c.number(v.type);
-}
-template <class C>
-bool element(C& c, As<C, pmix_device_distance_t>& v) {
-    return c.text(v.uuid) && c.text(v.osname) && c.number(v.type) && c.number(v.mindist) &&
-           c.number(v.maxdist);
-}
-template <class C>
-bool element(C& c, As<C, pmix_endpoint_t>& v) {
-    return c.text(v.uuid) && c.text(v.osname) && element(c, v.endpt);
-}
-template <class C>
-bool element(C& c, As<C, pmix_resource_unit_t>& v) {
-    return c.number(v.type) && c.number(v.count);
-}
-template <class C>
-bool element(C& c, As<C, pmix_node_pid_t>& v) {
-    return c.text(v.hostname) && c.number(v.nodeid) && c.pid(v.pid);
-}
-template <class C>
-bool element(C& c, As<C, pmix_regex2_t>& v) {
-    return c.text(v.type) && c.octets(v.bytes, v.len);
-}
-template <class C>
-bool element(C& c, As<C, timeval>& v) {
+bool element(auto& c, Of<timeval> auto& v) {
     return c.number(v.tv_sec) && c.number(v.tv_usec);
 }
 // Without the share of the processor: no version carries it.
-template <class C>
-bool element(C& c, As<C, pmix_proc_stats_t>& v) {
+bool element(auto& c, Of<pmix_proc_stats_t> auto& v) {
     return c.text(v.node) && element(c, v.proc) && c.pid(v.pid) && c.text(v.cmd) && c.number(v.state) &&
            element(c, v.time) && c.number(v.priority) && c.signed_number(v.num_threads) && c.real(v.pss) &&
            c.real(v.vsize) && c.real(v.rss) && c.real(v.peak_vsize) && c.signed_number(v.processor) &&
            element(c, v.sample_time);
 }
-template <class C>
-bool element(C& c, As<C, pmix_disk_stats_t>& v) {
-    return c.text(v.disk) && c.number(v.num_reads_completed) && c.number(v.num_reads_merged) &&
-           c.number(v.num_sectors_read) && c.number(v.milliseconds_reading) &&
-           c.number(v.num_writes_completed) && c.number(v.num_writes_merged) &&
-           c.number(v.num_sectors_written) && c.number(v.milliseconds_writing) &&
-           c.number(v.num_ios_in_progress) && c.number(v.milliseconds_io) &&
-           c.number(v.weighted_milliseconds_io);
-}
-template <class C>
-bool element(C& c, As<C, pmix_net_stats_t>& v) {
-    return c.text(v.net_interface) && c.number(v.num_bytes_recvd) && c.number(v.num_packets_recvd) &&
-           c.number(v.num_recv_errs) && c.number(v.num_bytes_sent) && c.number(v.num_packets_sent) &&
-           c.number(v.num_send_errs);
-}
-template <class C>
-bool element(C& c, As<C, pmix_node_stats_t>& v) {
-    return c.text(v.node) && c.real(v.la) && c.real(v.la5) && c.real(v.la15) && c.real(v.total_mem) &&
-           c.real(v.free_mem) && c.real(v.buffers) && c.real(v.cached) && c.real(v.swap_cached) &&
-           c.real(v.swap_total) && c.real(v.swap_free) && c.real(v.mapped) && element(c, v.sample_time) &&
-           c.template array<PMIX_DISK_STATS>(v.diskstats, v.ndiskstats) &&
-           c.template array<PMIX_NET_STATS>(v.netstats, v.nnetstats);
-}
-template <class C>
-bool element(C& c, As<C, pmix_cpuset_t>& v) {
+bool element(auto& c, Of<pmix_cpuset_t> auto& v) {
     return c.cpuset(v);
 }
-template <class C>
-bool element(C& c, As<C, pmix_topology_t>& v) {
+bool element(auto& c, Of<pmix_topology_t> auto& v) {
     return c.topology(v);
 }
-template <class C>
-bool element(C& c, As<C, pmix_nspace_t>& v) {
+bool element(auto& c, Of<pmix_nspace_t> auto& v) {
     return c.name(v);
 }
-template <class C>
-bool element(C& c, As<C, uint32_t>& v) {
-    return c.number(v);
-}
-template <class C>
-bool element(C& c, As<C, float>& v) {
+bool element(auto& c, Of<float> auto& v) {
     return c.real(v);
 }
-template <class C>
-bool element(C& c, As<C, double>& v) {
+bool element(auto& c, Of<double> auto& v) {
     return c.real(v);
+}
+bool element(auto& c, Of<KeyValue> auto& v) {
+    return c.text(v.key) && c.value(v.value);
+}
+bool element(auto& c, Of<PackedBuffer> auto& v) {
+    return c.buffer_type(v.type) && c.bytes(v.content.bytes, v.content.size);
 }
 
 template <class T, class C>
@@ -169,6 +90,34 @@ bool each(C& c, As<C, void>* elements, std::size_t n) {
     auto* element_at = static_cast<As<C, T>*>(elements);
     for (std::size_t i = 0; i < n; ++i) {
         if (!element(c, element_at[i])) return false;
+    }
+    return true;
+}
+
+template <class C>
+bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type);
+
+/// A struct whose members are on the wire as the table of data types describes them.
+template <class C>
+bool members(C& c, As<C, void>* element, const DataType& type) {
+    for (const Field& field : type.fields) {
+        As<C, void>* member = at(element, field.offset);
+        bool good = false;
+        switch (field.form) {
+            case FieldForm::kMember:
+                good = run(c, member, 1, field.type);
+                break;
+            case FieldForm::kKey:
+                good = c.name(*static_cast<As<C, pmix_key_t>*>(member));
+                break;
+            case FieldForm::kArgv:
+                good = c.texts(*static_cast<As<C, char**>*>(member));
+                break;
+            case FieldForm::kArray:
+                good = c.array(member, at(element, field.count_offset), field.type);
+                break;
+        }
+        if (!good) return false;
     }
     return true;
 }
@@ -244,12 +193,6 @@ bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type) {
             return each<pmix_nspace_t>(c, elements, n);
         case PMIX_INFO:
             return each<pmix_info_t>(c, elements, n);
-        case PMIX_PDATA:
-            return each<pmix_pdata_t>(c, elements, n);
-        case PMIX_APP:
-            return each<pmix_app_t>(c, elements, n);
-        case PMIX_QUERY:
-            return each<pmix_query_t>(c, elements, n);
         case PMIX_BYTE_OBJECT:
         case PMIX_COMPRESSED_STRING:
         case PMIX_COMPRESSED_BYTE_OBJECT:
@@ -258,43 +201,24 @@ bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type) {
             return each<pmix_data_buffer_t>(c, elements, n);
         case PMIX_DATA_ARRAY:
             return each<pmix_data_array_t>(c, elements, n);
-        case PMIX_ENVAR:
-            return each<pmix_envar_t>(c, elements, n);
         case PMIX_PROC_INFO:
             return each<pmix_proc_info_t>(c, elements, n);
-        case PMIX_REGATTR:
-            return each<pmix_regattr_t>(c, elements, n);
-        case PMIX_COORD:
-            return each<pmix_coord_t>(c, elements, n);
-        case PMIX_GEOMETRY:
-            return each<pmix_geometry_t>(c, elements, n);
-        case PMIX_DEVICE:
-            return each<pmix_device_t>(c, elements, n);
-        case PMIX_DEVICE_DIST:
-            return each<pmix_device_distance_t>(c, elements, n);
-        case PMIX_ENDPOINT:
-            return each<pmix_endpoint_t>(c, elements, n);
-        case PMIX_RESOURCE_UNIT:
-            return each<pmix_resource_unit_t>(c, elements, n);
-        case PMIX_NODE_PID:
-            return each<pmix_node_pid_t>(c, elements, n);
-        case PMIX_REGEX2:
-            return each<pmix_regex2_t>(c, elements, n);
         case PMIX_PROC_STATS:
             return each<pmix_proc_stats_t>(c, elements, n);
-        case PMIX_DISK_STATS:
-            return each<pmix_disk_stats_t>(c, elements, n);
-        case PMIX_NET_STATS:
-            return each<pmix_net_stats_t>(c, elements, n);
-        case PMIX_NODE_STATS:
-            return each<pmix_node_stats_t>(c, elements, n);
         case PMIX_PROC_CPUSET:
             return each<pmix_cpuset_t>(c, elements, n);
         case PMIX_TOPO:
             return each<pmix_topology_t>(c, elements, n);
         default:
-            return c.fail(PMIX_ERR_UNKNOWN_DATA_TYPE);
+            break;
     }
+    const DataType* described = find_data_type(type);
+    if (described == nullptr || described->form != TypeForm::kStruct)
+        return c.fail(PMIX_ERR_UNKNOWN_DATA_TYPE);
+    for (std::size_t i = 0; i < n; ++i) {
+        if (!members(c, at(elements, i * described->size), *described)) return false;
+    }
+    return true;
 }
 
 }  // namespace muster::v41

@@ -32,26 +32,14 @@ size_t value_size_of(pmix_data_type_t type) {
     }
 }
 
-bool encode(Encoder& out, const void* values, size_t n, pmix_data_type_t type) {
-    if (type == PMIX_KVAL) {
-        const auto* pairs = static_cast<const KeyValue*>(values);
-        for (size_t i = 0; i < n; ++i) {
-            if (!out.text(pairs[i].key) || !out.value(pairs[i].value)) return false;
-        }
-        return true;
-    }
-    if (type == PMIX_BUFFER) {
-        const auto* buffers = static_cast<const PackedBuffer*>(values);
-        for (size_t i = 0; i < n; ++i) {
-            out.number(static_cast<uint8_t>(buffers[i].type));
-            if (!out.bytes(buffers[i].content.bytes, buffers[i].content.size)) return false;
-        }
-        return true;
-    }
-    return run(out, values, n, type);
+template <class Coder>
+bool code(Coder& c, v41::As<Coder, void>* values, size_t n, pmix_data_type_t type) {
+    if (type == PMIX_KVAL) return v41::each<KeyValue>(c, values, n);
+    if (type == PMIX_BUFFER) return v41::each<PackedBuffer>(c, values, n);
+    return run(c, values, n, type);
 }
 
-/// The same for one value, but for what stands at its end as it is in memory.
+/// Writes one value but for what stands at its end as it is in memory.
 bool encode_all_but(ByteView& rest, Encoder& out, const void* value, pmix_data_type_t type) {
     const auto view = [](const void* bytes, size_t size) {
         return ByteView(static_cast<const uint8_t*>(bytes), size);
@@ -59,47 +47,15 @@ bool encode_all_but(ByteView& rest, Encoder& out, const void* value, pmix_data_t
     if (type == PMIX_BUFFER) {
         const auto* buffer = static_cast<const PackedBuffer*>(value);
         rest = view(buffer->content.bytes, buffer->content.size);
-        return out.number(static_cast<uint8_t>(buffer->type)) && out.number(buffer->content.size);
+        return out.buffer_type(buffer->type) && out.number(buffer->content.size);
     }
     if (type != PMIX_KVAL) return out.fail(PMIX_ERR_BAD_PARAM);
     const auto* pair = static_cast<const KeyValue*>(value);
     const pmix_value_t& in = pair->value;
     const bool bytes = in.type == PMIX_BYTE_OBJECT || in.type == PMIX_COMPRESSED_BYTE_OBJECT;
-    if (!bytes || in.data.bo.bytes == nullptr) return encode(out, value, 1, PMIX_KVAL);
+    if (!bytes || in.data.bo.bytes == nullptr) return code(out, value, 1, PMIX_KVAL);
     rest = view(in.data.bo.bytes, in.data.bo.size);
     return out.text(pair->key) && out.number(in.type) && out.number(in.data.bo.size);
-}
-
-bool decode_buffer_type(Decoder& in, BufferType& type) {
-    uint8_t byte = 0;
-    if (!in.number(byte)) return false;
-    if (byte != static_cast<uint8_t>(BufferType::NonDescribed) &&
-        byte != static_cast<uint8_t>(BufferType::FullyDescribed)) {
-        return in.fail(PMIX_ERR_UNPACK_FAILURE);
-    }
-    type = static_cast<BufferType>(byte);
-    return true;
-}
-
-bool decode(Decoder& in, void* values, size_t n, pmix_data_type_t type) {
-    if (type == PMIX_KVAL) {
-        auto* pairs = static_cast<KeyValue*>(values);
-        for (size_t i = 0; i < n; ++i) {
-            if (!in.text(pairs[i].key) || !in.value(pairs[i].value)) return false;
-        }
-        return true;
-    }
-    if (type == PMIX_BUFFER) {
-        auto* buffers = static_cast<PackedBuffer*>(values);
-        for (size_t i = 0; i < n; ++i) {
-            if (!decode_buffer_type(in, buffers[i].type) ||
-                !in.bytes(buffers[i].content.bytes, buffers[i].content.size)) {
-                return false;
-            }
-        }
-        return true;
-    }
-    return run(in, values, n, type);
 }
 
 /// Frees what `n` values own.
@@ -167,9 +123,8 @@ class V41 final : public Bfrops {
     pmix_status_t pack(Bytes& out, BufferType buffer_type, const void* values, int32_t n,
                        pmix_data_type_t type) const override {
         if (n < 0 || (values == nullptr && n > 0)) return PMIX_ERR_BAD_PARAM;
-        return pack_by(out, buffer_type, n, type, [&](Encoder& encoder) {
-            return encode(encoder, values, static_cast<size_t>(n), type);
-        });
+        return pack_by(out, buffer_type, n, type,
+                       [&](Encoder& encoder) { return code(encoder, values, static_cast<size_t>(n), type); });
     }
 
     pmix_status_t pack_all_but(ByteView* rest, Bytes& out, BufferType buffer_type, const void* value,
@@ -202,7 +157,7 @@ class V41 final : public Bfrops {
         const auto wanted = static_cast<size_t>(count);
         void* block = nullptr;
         if (!decoder.allocate(wanted, type, &block)) return decoder.error();
-        if (!decode(decoder, block, wanted, type)) {
+        if (!code(decoder, block, wanted, type)) {
             data_free_elements(block, wanted, type);
             return decoder.error();
         }
@@ -262,7 +217,7 @@ class V41 final : public Bfrops {
                                 ByteView* content) const override {
         *content = {};
         Decoder decoder(in);
-        if (!expect_one(decoder, buffer_type, PMIX_BUFFER) || !decode_buffer_type(decoder, *content_type) ||
+        if (!expect_one(decoder, buffer_type, PMIX_BUFFER) || !decoder.buffer_type(*content_type) ||
             !decoder.bytes_view(*content)) {
             return decoder.error();
         }
@@ -316,7 +271,7 @@ class V41 final : public Bfrops {
         if (!expect_header(decoder, buffer_type, count, type)) return decoder.error();
         const auto wanted = static_cast<size_t>(count > room ? (room > 0 ? room : 0) : count);
         if (wanted > 0) std::memset(values, 0, wanted * size);
-        if (!decode(decoder, values, wanted, type)) {
+        if (!code(decoder, values, wanted, type)) {
             discard(values, wanted, type);
             return decoder.error();
         }

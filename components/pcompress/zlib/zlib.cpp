@@ -4,6 +4,7 @@
 
 #include <pmix/sdk/component.hpp>
 
+#include "framework/base/endian.hpp"
 #include "framework/base/own_component.hpp"
 
 namespace {
@@ -29,9 +30,7 @@ class Zlib {
         if (in.size() < min_size_ || in.size() > UINT32_MAX) return std::nullopt;
         uLongf length = compressBound(static_cast<uLong>(in.size()));
         sdk::Buffer out(host_, kLengthSize + length);
-        for (size_t i = 0; i < kLengthSize; ++i) {
-            out.data()[i] = static_cast<uint8_t>(in.size() >> (8 * i));
-        }
+        muster::store_le32(out.data(), static_cast<uint32_t>(in.size()));
         const int status =
             compress2(out.data() + kLengthSize, &length, in.data(), static_cast<uLong>(in.size()), level_);
         if (status == Z_MEM_ERROR) throw std::bad_alloc();
@@ -42,9 +41,7 @@ class Zlib {
 
     sdk::Buffer decompress(std::span<const uint8_t> in, size_t limit) const {
         if (in.size() < kLengthSize) throw broken();
-        size_t length = 0;
-        for (size_t i = 0; i < kLengthSize; ++i)
-            length |= size_t{in[i]} << (8 * i);
+        const size_t length = muster::load_le32(in.data());
         if (length > limit) {
             throw sdk::Failure(PMIX_ERR_OUT_OF_RESOURCE, "a compressed block holds " +
                                                              std::to_string(length) + " bytes, at most " +

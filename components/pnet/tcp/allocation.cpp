@@ -2,6 +2,8 @@
 // The carried form of allocations: see allocation.hpp. Numbers are 4 bytes, most significant first.
 #include "components/pnet/tcp/allocation.hpp"
 
+#include "framework/base/endian.hpp"
+
 namespace muster::pnet_tcp {
 namespace {
 
@@ -11,10 +13,7 @@ constexpr size_t kMaxPorts = 65535;
 
 class Writer {
   public:
-    void number(size_t value) {
-        for (int shift = 24; shift >= 0; shift -= 8)
-            byte(static_cast<uint8_t>(value >> shift));
-    }
+    void number(size_t value) { store_be32(bytes_.extend(kNumber), static_cast<uint32_t>(value)); }
     void text(std::string_view text) {
         number(text.size());
         bytes_.append(text.data(), text.size());
@@ -22,48 +21,37 @@ class Writer {
     Bytes take() { return std::move(bytes_); }
 
   private:
-    void byte(uint8_t value) { bytes_.append(&value, 1); }
-
     Bytes bytes_;
 };
 
 class Reader {
   public:
-    explicit Reader(ByteView bytes) : data_(bytes.data()), left_(bytes.size()) {}
+    explicit Reader(ByteView bytes) : in_(bytes) {}
 
     uint32_t number() {
-        if (left_ < kNumber) fail();
-        if (failed_) return 0;
-        uint32_t value = 0;
-        for (size_t i = 0; i < kNumber; ++i)
-            value = value << 8 | *data_++;
-        left_ -= kNumber;
-        return value;
+        ByteView bytes;
+        return read(kNumber, bytes) ? load_be32(bytes.data()) : 0;
     }
     std::string text() {
-        const size_t size = number();
-        if (size > left_) fail();
-        if (failed_) return {};
-        std::string text(reinterpret_cast<const char*>(data_), size);
-        data_ += size;
-        left_ -= size;
-        return text;
+        ByteView bytes;
+        return read(number(), bytes) ? std::string(bytes.begin(), bytes.end()) : std::string();
     }
     /// A number of things that take so many bytes each at least: it cannot be larger than what is there.
     size_t count(size_t least) {
         const size_t count = number();
-        if (count > left_ / least) fail();
+        if (count > in_.remaining() / least) fail();
         return failed_ ? 0 : count;
     }
-    void fail() {
-        failed_ = true;
-        left_ = 0;
-    }
-    bool whole() const { return !failed_ && left_ == 0; }
+    void fail() { failed_ = true; }
+    bool whole() const { return !failed_ && in_.at_end(); }
 
   private:
-    const uint8_t* data_;
-    size_t left_;
+    bool read(size_t count, ByteView& bytes) {
+        failed_ = failed_ || !in_.read(count, bytes);
+        return !failed_;
+    }
+
+    ByteReader in_;
     bool failed_ = false;
 };
 

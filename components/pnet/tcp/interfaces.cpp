@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "framework/base/internet_address.hpp"
+#include "framework/base/words.hpp"
 
 namespace muster::pnet_tcp {
 namespace {
@@ -122,12 +123,9 @@ std::vector<Interface> from_devices(InfoView devices) {
         const pmix_value_t* state = facts.value(PMIX_FABRIC_DEVICE_STATE);
         one.up = state != nullptr && state->type == PMIX_LINK_STATE && state->data.linkstate == PMIX_LINK_UP;
         const char* list = facts.string(kAddressesKey);
-        std::string_view rest = list == nullptr ? "" : list;
-        while (!rest.empty() && one.addresses.size() < kMaxAddresses) {
-            const size_t comma = rest.find(',');
-            std::string address(rest.substr(0, comma));
-            if (InternetAddress::parse_host(address)) one.addresses.push_back(std::move(address));
-            rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+        for (const std::string_view address : words_of(list == nullptr ? "" : list, ',')) {
+            if (one.addresses.size() < kMaxAddresses && InternetAddress::parse_host(address))
+                one.addresses.emplace_back(address);
         }
     }
     return found;

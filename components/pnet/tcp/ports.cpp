@@ -3,7 +3,8 @@
 #include "components/pnet/tcp/ports.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "framework/base/words.hpp"
 
 namespace muster::pnet_tcp {
 namespace {
@@ -16,8 +17,8 @@ std::string_view next(std::string_view& text, char separator) {
 }
 
 bool read_port(std::string_view text, uint16_t& port) {
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), port);
-    return read.ec == std::errc() && read.ptr == text.data() + text.size() && port != 0;
+    port = number_of<uint16_t>(text).value_or(0);
+    return port != 0;
 }
 
 bool read_ranges(std::string_view text, std::vector<uint16_t>& ports) {

@@ -15,6 +15,7 @@
 #include "framework/base/info.hpp"
 #include "framework/base/own_component.hpp"
 #include "framework/base/value_bytes.hpp"
+#include "framework/base/words.hpp"
 
 extern char** environ;
 
@@ -33,14 +34,10 @@ constexpr size_t kMaxPorts = 65535;
 
 /// Whether a name is on a comma list, where an entry that ends in '*' stands for all that begin so.
 bool listed(std::string_view list, std::string_view name) {
-    while (!list.empty()) {
-        const size_t comma = list.find(',');
-        std::string_view pattern = list.substr(0, comma);
-        list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
-        if (pattern.empty()) continue;
+    for (std::string_view pattern : muster::words_of(list, ',')) {
         const bool open = pattern.back() == '*';
         if (open) pattern.remove_suffix(1);
-        if (open ? name.substr(0, pattern.size()) == pattern : name == pattern) return true;
+        if (open ? name.starts_with(pattern) : name == pattern) return true;
     }
     return false;
 }

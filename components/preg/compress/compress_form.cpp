@@ -4,6 +4,7 @@
 // significant first) and a zlib stream.
 #include <zlib.h>
 
+#include "framework/base/endian.hpp"
 #include "framework/preg/form.hpp"
 #include "framework/preg/number.hpp"
 
@@ -12,17 +13,13 @@ namespace {
 
 constexpr size_t kLengthSize = 4;
 
-/// Takes text off the front up to and with its NUL.
+/// Takes text off the front up to and with its NUL; a colon at its end does not count.
 bool take_string(std::string_view& bytes, std::string_view& text) {
     const size_t end = bytes.find('\0');
     if (end == std::string_view::npos) return false;
     text = bytes.substr(0, end);
+    if (text.ends_with(':')) text.remove_suffix(1);
     bytes.remove_prefix(end + 1);
-    return true;
-}
-
-bool strip_colon(std::string_view& text) {
-    if (!text.empty() && text.back() == ':') text.remove_suffix(1);
     return true;
 }
 
@@ -51,20 +48,20 @@ class CompressForm : public ListForm<CompressForm> {
         out = "blob:\0component=zlib:\0size="sv;
         append_number(out, kLengthSize + size);
         out += ":\0"sv;
-        for (size_t i = 0; i < kLengthSize; ++i)
-            out += static_cast<char>(list.size() >> (8 * i) & 0xff);
+        uint8_t length[kLengthSize];
+        store_le32(length, static_cast<uint32_t>(list.size()));
+        out.append(reinterpret_cast<const char*>(length), sizeof length);
         out.append(stream, 0, size);
         return PMIX_SUCCESS;
     }
 
     pmix_status_t unwrap(std::string_view& bytes, std::string& list) const {
         std::string_view tag, component, size_text;
-        if (!bytes.starts_with("blob") || !take_string(bytes, tag) || !strip_colon(tag) || tag != "blob") {
+        if (!bytes.starts_with("blob") || !take_string(bytes, tag) || tag != "blob")
             return PMIX_ERR_NOT_SUPPORTED;
-        }
-        if (!take_string(bytes, component) || !strip_colon(component)) return PMIX_ERR_BAD_PARAM;
+        if (!take_string(bytes, component)) return PMIX_ERR_BAD_PARAM;
         if (component != "component=zlib") return PMIX_ERR_NOT_SUPPORTED;
-        if (!take_string(bytes, size_text) || !strip_colon(size_text)) return PMIX_ERR_BAD_PARAM;
+        if (!take_string(bytes, size_text)) return PMIX_ERR_BAD_PARAM;
         if (!size_text.starts_with("size=") && !size_text.starts_with("size:")) return PMIX_ERR_BAD_PARAM;
         size_text.remove_prefix(5);
         const std::string_view digits = take_digits(size_text);
@@ -72,9 +69,7 @@ class CompressForm : public ListForm<CompressForm> {
         const uint64_t size = value_of(digits);
         if (size < kLengthSize || size > bytes.size()) return PMIX_ERR_BAD_PARAM;
 
-        size_t length = 0;
-        for (size_t i = 0; i < kLengthSize; ++i)
-            length |= size_t{static_cast<uint8_t>(bytes[i])} << (8 * i);
+        const size_t length = load_le32(reinterpret_cast<const uint8_t*>(bytes.data()));
         if (length > max_size_) return PMIX_ERR_OUT_OF_RESOURCE;
         // zlib cannot expand to more than about 1032 times; a length past that is a lie, found before
         // allocating.

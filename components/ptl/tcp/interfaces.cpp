@@ -6,7 +6,6 @@
 #include <net/if.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 
@@ -15,14 +14,6 @@
 
 namespace muster::tcp {
 namespace {
-
-template <class Number>
-std::optional<Number> number_of(std::string_view text) {
-    Number number{};
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
-    return number;
-}
 
 /// An item of a list: the name of an interface, or a network.
 struct Item {

@@ -6,10 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "components/ptl/tcp/address.hpp"
+#include "framework/base/internet_address.hpp"
 #include "framework/base/result.hpp"
 
 namespace muster::tcp {
+
+using Address = InternetAddress;
 
 /// One address of an interface of this machine.
 struct Interface {

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace muster::tcp {
@@ -19,7 +20,7 @@ struct Request {
     inet_diag_req_v2 body;
 };
 
-inet_diag_sockid socket_id(const Address& own, const Address& peer) {
+inet_diag_sockid socket_id(const InternetAddress& own, const InternetAddress& peer) {
     inet_diag_sockid id{};
     id.idiag_sport = htons(peer.port());
     id.idiag_dport = htons(own.port());
@@ -38,21 +39,14 @@ bool same_pair(const inet_diag_sockid& a, const inet_diag_sockid& b) {
 /// The kernel falls back to a listening socket of that port, and a socket that nobody has open any more is
 /// shown as user 0: neither proves anything.
 bool is_owned_end(const inet_diag_msg& found, const inet_diag_sockid& wanted) {
-    switch (found.idiag_state) {
-        case TCP_ESTABLISHED:
-        case TCP_CLOSE_WAIT:
-        case TCP_FIN_WAIT1:
-        case TCP_FIN_WAIT2:
-            break;
-        default:
-            return false;
-    }
-    return found.idiag_inode != 0 && same_pair(found.id, wanted);
+    const auto states = {TCP_ESTABLISHED, TCP_CLOSE_WAIT, TCP_FIN_WAIT1, TCP_FIN_WAIT2};
+    return std::ranges::find(states, found.idiag_state) != states.end() && found.idiag_inode != 0 &&
+           same_pair(found.id, wanted);
 }
 
 }  // namespace
 
-std::optional<uid_t> OwnerQuery::owner(const Address& own, const Address& peer) {
+std::optional<uid_t> OwnerQuery::owner(const InternetAddress& own, const InternetAddress& peer) {
     if (own.family() != peer.family()) return std::nullopt;
     if (!netlink_) {
         netlink_.reset(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
@@ -80,20 +74,16 @@ std::optional<uid_t> OwnerQuery::owner(const Address& own, const Address& peer) 
     for (;;) {
         alignas(nlmsghdr) char answer[1024];
         sockaddr_nl from{};
-        iovec part{answer, sizeof answer};
-        msghdr message{};
-        message.msg_name = &from;
-        message.msg_namelen = sizeof from;
-        message.msg_iov = &part;
-        message.msg_iovlen = 1;
-        const ssize_t got = ::recvmsg(netlink_.get(), &message, 0);
+        socklen_t length = sizeof from;
+        const ssize_t got =
+            ::recvfrom(netlink_.get(), answer, sizeof answer, 0, reinterpret_cast<sockaddr*>(&from), &length);
         if (got < 0 && errno == EINTR) continue;
         if (got < static_cast<ssize_t>(sizeof(nlmsghdr))) {
             netlink_.reset();
             return std::nullopt;
         }
         // Other processes can send to this socket too.
-        if (message.msg_namelen < sizeof from || from.nl_pid != 0) continue;
+        if (length < sizeof from || from.nl_pid != 0) continue;
         nlmsghdr header;
         std::memcpy(&header, answer, sizeof header);
         if (header.nlmsg_seq != sequence_) continue;

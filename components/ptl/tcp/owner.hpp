@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "components/ptl/tcp/address.hpp"
+#include "framework/base/internet_address.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster::tcp {
@@ -17,7 +17,7 @@ class OwnerQuery {
     /// The user who made the socket at `peer` that is connected to `own` (our end). Nothing when the kernel
     /// does not say: the peer is on another machine or in another network namespace, has closed its end
     /// already, or sock_diag is not there (kernel without it, or a filter of system calls).
-    std::optional<uid_t> owner(const Address& own, const Address& peer);
+    std::optional<uid_t> owner(const InternetAddress& own, const InternetAddress& peer);
 
   private:
     UniqueFd netlink_;

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <vector>
 
-#include "components/ptl/tcp/address.hpp"
 #include "components/ptl/tcp/interfaces.hpp"
 #include "components/ptl/tcp/owner.hpp"
 #include "framework/ptl/sockets.hpp"

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <sys/wait.h>
 
-#include "components/ptl/tcp/address.hpp"
 #include "components/ptl/tcp/interfaces.hpp"
 #include "components/ptl/tcp/owner.hpp"
 #include "tests/unit/components/ptl/descriptors.hpp"

@@ -33,7 +33,7 @@ TEST(Decimal, RoundTrips) {
     for (const double value : {0.0, 1.0, -3.25, 123456789.125, DBL_MAX, -DBL_MAX}) {
         EXPECT_EQ(read_decimal(written(value)), value);
     }
-    EXPECT_EQ(read_decimal_float(written(double{FLT_MAX})), FLT_MAX);
+    EXPECT_EQ(read_decimal<float>(written(double{FLT_MAX})), FLT_MAX);
     EXPECT_EQ(read_decimal("1e3"), 1000.0);
     EXPECT_EQ(read_decimal(".5"), 0.5);
     EXPECT_EQ(read_decimal("-inf"), -std::numeric_limits<double>::infinity());
@@ -46,7 +46,7 @@ TEST(Decimal, RefusesOtherForms) {
          {"", "-", "+1", " 1", "1 ", "1,5", "0x10", "-0X1p3", "1e", "one", "--1", "1e999", "-1e999"}) {
         EXPECT_FALSE(read_decimal(text)) << text;
     }
-    EXPECT_FALSE(read_decimal_float("1e39"));
+    EXPECT_FALSE(read_decimal<float>("1e39"));
     EXPECT_FALSE(read_decimal(std::string(400, '1')));
     EXPECT_FALSE(read_decimal(std::string_view("1\0", 2)));
 }
