@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/number.hpp"
@@ -33,13 +34,14 @@ uint64_t name_hash(std::string_view name) {
     return hash ^ hash >> 32;
 }
 
-template <class T>
-void append_comma_list(std::string& out, const T& values) {
+/// Those of `ranks` that are wanted.
+template <class Wanted>
+void append_ranks(std::string& out, const NodeRanks& ranks, Wanted&& wanted) {
     bool first = true;
-    for (const auto value : values) {
-        if (!first) out += ',';
-        first = false;
-        preg::append_number(out, value);
+    for (const pmix_rank_t rank : ranks) {
+        if (!wanted(rank)) continue;
+        if (!std::exchange(first, false)) out += ',';
+        preg::append_number(out, rank);
     }
 }
 
@@ -91,20 +93,15 @@ void JobMap::grow_index() {
     while (wanted < size_t{2} * node_count())
         wanted *= 2;
     name_index_.assign(wanted, kNone);
-    for (uint32_t node = 0; node < node_count(); ++node) {
-        if (text(name_spans_[node]).empty()) continue;
-        uint32_t& slot = name_index_[name_slot(text(name_spans_[node]))];
-        if (slot == kNone) slot = node;
-    }
+    for (uint32_t node = 0; node < node_count(); ++node)
+        index_name(node);
 }
 
 void JobMap::index_name(uint32_t node) {
-    if (name_index_.size() < size_t{2} * node_count()) {
-        grow_index();  // takes the node in
-    } else if (!text(name_spans_[node]).empty()) {
-        uint32_t& slot = name_index_[name_slot(text(name_spans_[node]))];
-        if (slot == kNone) slot = node;
-    }
+    if (name_index_.size() < size_t{2} * node_count()) return grow_index();  // which takes the node in
+    if (text(name_spans_[node]).empty()) return;
+    uint32_t& slot = name_index_[name_slot(text(name_spans_[node]))];
+    if (slot == kNone) slot = node;
 }
 
 /// The first row of its prefix.
@@ -165,13 +162,17 @@ uint32_t JobMap::find_by_label(std::string_view host) const {
     return kNone;
 }
 
+uint32_t JobMap::find_name_or_alias(std::string_view host) const {
+    const uint32_t node = find_name(host);
+    if (node != kNone || alias_index_.empty()) return node;
+    const auto alias = alias_index_.find(host);
+    return alias != alias_index_.end() ? alias->second : kNone;
+}
+
 uint32_t JobMap::find_node(std::string_view host) const {
     if (host.empty()) return kNone;
-    const uint32_t node = find_name(host);
-    if (node != kNone) return node;
-    const auto alias = alias_index_.find(host);
-    if (alias != alias_index_.end()) return alias->second;
-    return find_by_label(host);
+    const uint32_t node = find_name_or_alias(host);
+    return node != kNone ? node : find_by_label(host);
 }
 
 uint32_t JobMap::find_node_id(uint32_t id) const {
@@ -184,9 +185,7 @@ uint32_t JobMap::find_node_id(uint32_t id) const {
 std::string JobMap::aliases(uint32_t node) const {
     std::string out;
     for (const auto& [alias, of] : aliases_) {
-        if (of != node) continue;
-        if (!out.empty()) out += ',';
-        out += alias;
+        if (of == node) out.append(out.empty() ? "" : ",").append(alias);
     }
     return out;
 }
@@ -218,9 +217,7 @@ std::optional<uint32_t> JobMap::local_rank(pmix_rank_t rank) const {
     if (rank < local_ranks_.size() && local_ranks_[rank] != kNone) return local_ranks_[rank];
     const uint32_t node = node_of(rank);
     if (node == kNone) return std::nullopt;
-    if (in_order_) return rank - rank_starts_[node];
-    const NodeRanks ranks = ranks_on(node);
-    return static_cast<uint32_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
+    return ranks_on(node).place_of(rank);
 }
 
 std::optional<uint32_t> JobMap::node_rank(pmix_rank_t rank) const {
@@ -234,19 +231,18 @@ std::optional<uint32_t> JobMap::global_rank(pmix_rank_t rank) const {
     return std::nullopt;
 }
 
+/// Null where the application of the rank is not known.
 const JobMap::AppRun* JobMap::app_run(pmix_rank_t rank) const {
-    if (rank >= rank_end_) return nullptr;
     auto at = std::upper_bound(app_runs_.begin(), app_runs_.end(), rank,
                                [](pmix_rank_t wanted, const AppRun& run) { return wanted < run.first; });
-    return at == app_runs_.begin() ? nullptr : &*--at;
+    return at == app_runs_.begin() || (--at)->app == kNone ? nullptr : &*at;
 }
 
 std::optional<uint32_t> JobMap::appnum(pmix_rank_t rank) const {
     if (rank >= rank_end_) return std::nullopt;
     if (apps_.empty()) return 0;
     const AppRun* run = app_run(rank);
-    if (run == nullptr || run->app == kNone) return std::nullopt;
-    return run->app;
+    return run != nullptr ? std::optional(run->app) : std::nullopt;
 }
 
 std::optional<uint32_t> JobMap::app_rank(pmix_rank_t rank) const {
@@ -254,8 +250,7 @@ std::optional<uint32_t> JobMap::app_rank(pmix_rank_t rank) const {
     if (rank >= rank_end_) return std::nullopt;
     if (apps_.empty()) return rank;
     const AppRun* run = app_run(rank);
-    if (run == nullptr || run->app == kNone) return std::nullopt;
-    return run->first_app_rank + (rank - run->first);
+    return run != nullptr ? std::optional(run->first_app_rank + (rank - run->first)) : std::nullopt;
 }
 
 const JobMap::App* JobMap::find_app(uint32_t number) const {
@@ -266,15 +261,7 @@ const JobMap::App* JobMap::find_app(uint32_t number) const {
 
 std::string JobMap::peers(uint32_t node, std::optional<uint32_t> app) const {
     std::string out;
-    if (!app) {
-        append_comma_list(out, ranks_on(node));
-        return out;
-    }
-    for (const pmix_rank_t rank : ranks_on(node)) {
-        if (appnum(rank) != app) continue;
-        if (!out.empty()) out += ',';
-        preg::append_number(out, rank);
-    }
+    append_ranks(out, ranks_on(node), [&](pmix_rank_t rank) { return !app || appnum(rank) == app; });
     return out;
 }
 
@@ -303,12 +290,10 @@ uint32_t JobMap::app_nodes(uint32_t app) const {
 
 std::string JobMap::proc_map() const {
     std::string out;
-    bool first = true;
     for (uint32_t node = 0; node < node_count(); ++node) {
         if (ranks_on(node).empty()) continue;
-        if (!first) out += ';';
-        first = false;
-        append_comma_list(out, ranks_on(node));
+        if (!out.empty()) out += ';';
+        append_ranks(out, ranks_on(node), [](pmix_rank_t) { return true; });
     }
     return out;
 }

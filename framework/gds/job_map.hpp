@@ -6,6 +6,7 @@
 
 #include <pmix_common.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -43,46 +44,26 @@ class NodeRanks {
     /// Goes through them by their places.
     class Iterator {
       public:
-        using iterator_category = std::random_access_iterator_tag;
+        using iterator_category = std::forward_iterator_tag;
         using value_type = pmix_rank_t;
         using difference_type = std::ptrdiff_t;
         using pointer = const pmix_rank_t*;
         using reference = pmix_rank_t;
 
-        Iterator() = default;
-        Iterator(const NodeRanks& ranks, difference_type at)
-            : listed_(ranks.listed_), first_(ranks.first_), at_(at) {}
-        pmix_rank_t operator*() const { return (*this)[0]; }
-        pmix_rank_t operator[](difference_type n) const {
-            return listed_ != nullptr ? listed_[at_ + n] : static_cast<pmix_rank_t>(first_ + at_ + n);
+        Iterator(const NodeRanks& ranks, size_t at) : listed_(ranks.listed_), first_(ranks.first_), at_(at) {}
+        pmix_rank_t operator*() const {
+            return listed_ != nullptr ? listed_[at_] : static_cast<pmix_rank_t>(first_ + at_);
         }
-        Iterator& operator++() { return *this += 1; }
-        Iterator& operator--() { return *this += -1; }
-        Iterator operator++(int) {
-            const Iterator before = *this;
+        Iterator& operator++() {
             ++at_;
-            return before;
-        }
-        Iterator operator--(int) {
-            const Iterator before = *this;
-            --at_;
-            return before;
-        }
-        Iterator& operator+=(difference_type n) {
-            at_ += n;
             return *this;
         }
-        Iterator& operator-=(difference_type n) { return *this += -n; }
-        friend Iterator operator+(Iterator it, difference_type n) { return it += n; }
-        friend Iterator operator-(Iterator it, difference_type n) { return it -= n; }
-        friend difference_type operator-(const Iterator& a, const Iterator& b) { return a.at_ - b.at_; }
-        friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
-        friend auto operator<=>(const Iterator& a, const Iterator& b) { return a.at_ <=> b.at_; }
+        bool operator==(const Iterator& other) const { return at_ == other.at_; }
 
       private:
-        const pmix_rank_t* listed_ = nullptr;
-        pmix_rank_t first_ = 0;
-        difference_type at_ = 0;
+        const pmix_rank_t* listed_;
+        pmix_rank_t first_;
+        size_t at_;
     };
 
     /// `listed` null: from `first` on.
@@ -94,6 +75,11 @@ class NodeRanks {
         return listed_ != nullptr ? listed_[place] : static_cast<pmix_rank_t>(first_ + place);
     }
     pmix_rank_t front() const { return (*this)[0]; }
+    /// The place of one of them.
+    uint32_t place_of(pmix_rank_t rank) const {
+        if (listed_ == nullptr) return rank - first_;
+        return static_cast<uint32_t>(std::lower_bound(listed_, listed_ + count_, rank) - listed_);
+    }
     Iterator begin() const { return {*this, 0}; }
     Iterator end() const { return {*this, count_}; }
     /// They follow each other, and nothing has to be looked at to know it.
@@ -217,6 +203,7 @@ class JobMap {
     const AppRun* app_run(pmix_rank_t rank) const;
     /// By this very name.
     uint32_t find_name(std::string_view name) const;
+    uint32_t find_name_or_alias(std::string_view host) const;
     uint32_t find_in_rows(std::string_view name) const;
     uint32_t name_slot(std::string_view name) const;
     void index_name(uint32_t node);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Building a job's map from what is said of the job.
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <ranges>
 
 #include "framework/gds/job_map.hpp"
 #include "framework/preg/name_list.hpp"
@@ -23,10 +25,10 @@ JobMapBuilder::JobMapBuilder(const JobMap& previous) : map_(previous), offset_(p
     for (uint32_t node = 0; node < map_.ids_.size(); ++node)
         id_index_.emplace(map_.ids_[node], node);
     // Applications are collected by rank again.
-    for (size_t i = 0; i < map_.app_runs_.size(); ++i) {
-        const JobMap::AppRun& run = map_.app_runs_[i];
-        const pmix_rank_t end = i + 1 < map_.app_runs_.size() ? map_.app_runs_[i + 1].first : map_.rank_end_;
+    pmix_rank_t end = map_.rank_end_;
+    for (const JobMap::AppRun& run : map_.app_runs_ | std::views::reverse) {
         if (run.app != kNone) set_apps(run.first, end, run.app);
+        end = run.first;
     }
 }
 
@@ -214,12 +216,8 @@ void JobMapBuilder::clear_placement() {
 
 uint32_t JobMapBuilder::find_node(std::string_view name) {
     if (name.empty()) return kNone;
-    const uint32_t node = map_.find_name(name);
+    const uint32_t node = map_.find_name_or_alias(name);
     if (node != kNone) return node;
-    if (!map_.alias_index_.empty()) {
-        const auto alias = map_.alias_index_.find(name);
-        if (alias != map_.alias_index_.end()) return alias->second;
-    }
     const auto found = found_.find(name);
     if (found != found_.end()) return found->second;
     const uint32_t by_label = map_.find_by_label(name);
@@ -229,12 +227,8 @@ uint32_t JobMapBuilder::find_node(std::string_view name) {
 
 uint32_t JobMapBuilder::node(std::string_view name) {
     // Exact names and aliases only: in one list two names are two nodes, however alike.
-    const uint32_t known = map_.find_name(name);
+    const uint32_t known = map_.find_name_or_alias(name);
     if (known != kNone) return known;
-    if (!map_.alias_index_.empty()) {
-        const auto alias = map_.alias_index_.find(name);
-        if (alias != map_.alias_index_.end()) return alias->second;
-    }
     const uint32_t added = add_node();
     set_name(added, name);
     return added;
@@ -411,13 +405,12 @@ void JobMapBuilder::make_room(pmix_rank_t end) {
 }
 
 void JobMapBuilder::set_rank_end(pmix_rank_t end) {
-    end = std::min(end, kMaxRank);
-    map_.rank_end_ = std::max(map_.rank_end_, end);
+    map_.rank_end_ = std::max(map_.rank_end_, std::min(end, kMaxRank));
 }
 
 bool JobMapBuilder::set(std::vector<uint32_t>& column, pmix_rank_t rank, uint32_t value) {
     if (rank >= kMaxRank) return false;
-    map_.rank_end_ = std::max(map_.rank_end_, rank + 1);
+    set_rank_end(rank + 1);
     if (column.size() <= rank) column.resize(rank + size_t{1}, kNone);
     column[rank] = value;
     return true;
@@ -465,7 +458,7 @@ void JobMapBuilder::build_apps() {
     map_.apps_.clear();
     if (app_of_.empty()) return;
     app_of_.resize(map_.rank_end_, kNone);
-    std::unordered_map<uint32_t, JobMap::App> apps;
+    std::map<uint32_t, JobMap::App> apps;
     const auto begin = app_of_.begin();
     for (pmix_rank_t first = 0, end = 0; first < map_.rank_end_; first = end) {
         const uint32_t number = app_of_[first];
@@ -482,8 +475,6 @@ void JobMapBuilder::build_apps() {
     }
     for (const auto& [number, app] : apps)
         map_.apps_.push_back(app);
-    std::sort(map_.apps_.begin(), map_.apps_.end(),
-              [](const JobMap::App& a, const JobMap::App& b) { return a.number < b.number; });
 }
 
 /// Columns that say nothing new are dropped; they are what makes a job large.
@@ -544,10 +535,7 @@ JobMap JobMapBuilder::build() && {
         std::iota(map_.by_id_.begin(), map_.by_id_.end(), 0);
         std::stable_sort(map_.by_id_.begin(), map_.by_id_.end(),
                          [this](uint32_t a, uint32_t b) { return map_.ids_[a] < map_.ids_[b]; });
-        bool identity = true;
-        for (uint32_t node = 0; node < node_count(); ++node)
-            identity = identity && map_.ids_[node] == node;
-        if (identity) {
+        if (std::ranges::equal(map_.ids_, std::views::iota(0U, node_count()))) {
             map_.ids_.clear();
             map_.by_id_.clear();
         }

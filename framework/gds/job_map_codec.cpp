@@ -150,13 +150,6 @@ struct RankRun {
     uint64_t last() const { return first + distance * (count - 1); }
 };
 
-/// false where a rank is too high, or on a node already.
-bool place_run(JobMapBuilder& builder, const RankRun& run, uint32_t node) {
-    if (run.last() >= JobMapBuilder::kMaxRank) return false;
-    return !builder.place_new(static_cast<pmix_rank_t>(run.first), static_cast<pmix_rank_t>(run.last()), node,
-                              static_cast<uint32_t>(run.distance));
-}
-
 /// The ranks of one node, `count` in all and not none.
 bool take_runs(In& in, uint64_t count, std::vector<RankRun>& runs) {
     runs.clear();
@@ -179,9 +172,14 @@ bool take_runs(In& in, uint64_t count, std::vector<RankRun>& runs) {
 bool take_ranks(In& in, JobMapBuilder& builder) {
     builder.set_rank_end(static_cast<pmix_rank_t>(in.number(JobMapBuilder::kMaxRank)));
     std::vector<RankRun> runs;
+    // False where a rank is too high, or on a node already.
     const auto place = [&](uint32_t node) {
-        return std::all_of(runs.begin(), runs.end(),
-                           [&](const RankRun& run) { return place_run(builder, run, node); });
+        return std::all_of(runs.begin(), runs.end(), [&](const RankRun& run) {
+            const uint64_t last = run.last();
+            return last < JobMapBuilder::kMaxRank &&
+                   !builder.place_new(static_cast<pmix_rank_t>(run.first), static_cast<pmix_rank_t>(last),
+                                      node, static_cast<uint32_t>(run.distance));
+        });
     };
     for (uint32_t node = 0; node < builder.node_count() && !in.failed();) {
         if (in.flag()) {
@@ -201,15 +199,6 @@ bool take_ranks(In& in, JobMapBuilder& builder) {
         ++node;
     }
     return !in.failed();
-}
-
-template <class Get>
-void put_column(Bytes& out, const std::vector<uint32_t>& column, Get&& get) {
-    put(out, column.empty() ? 0 : 1);
-    if (column.empty()) return;
-    put(out, column.size());
-    for (const uint32_t value : column)
-        get(value);
 }
 
 }  // namespace
@@ -234,7 +223,10 @@ void JobMap::encode(Bytes& out) const {
     put(out, global_offset_ ? 1 : 0);
     if (global_offset_) put(out, *global_offset_);
     for (const auto* column : {&local_ranks_, &node_ranks_, &global_ranks_, &app_ranks_}) {
-        put_column(out, *column, [&](uint32_t value) { put(out, (uint64_t{value} + 1) & UINT32_MAX); });
+        put(out, column->empty() ? 0 : 1);
+        if (!column->empty()) put(out, column->size());
+        for (const uint32_t value : *column)
+            put(out, (uint64_t{value} + 1) & UINT32_MAX);
     }
 }
 
