@@ -10,11 +10,7 @@ namespace muster::gds {
 
 void put(Table& table, std::string_view key, Value value) {
     const auto at = table.find(key);
-    if (at != table.end()) {
-        at->second = std::move(value);
-    } else {
-        table.emplace(key, std::move(value));
-    }
+    (at != table.end() ? at : table.emplace(key, Value()).first)->second = std::move(value);
 }
 
 /// What a node's attributes say of its processes goes when the map says it too, and must not contradict it.
@@ -114,8 +110,7 @@ Result<void> Registration::finish(std::string_view nspace, Staged& staged) {
                                              " processes"};
     }
     for (auto& [node, table] : job.nodes) {
-        Result<void> result = settle_node(map, node, table);
-        if (!result) return result;
+        if (auto settled = settle_node(map, node, table); !settled) return settled;
     }
     return settle_node(map, store_.own_node(map), job.own_node);
 }
@@ -189,8 +184,7 @@ void Registration::merge(Job& into, Job& from) {
 
 Result<void> Registration::commit() {
     for (auto& [nspace, staged] : jobs_) {
-        Result<void> result = finish(nspace, staged);
-        if (!result) return result;
+        if (auto finished = finish(nspace, staged); !finished) return finished;
     }
     const std::unique_lock lock(store_.content_guard_);
     store_.jobs_.reserve(store_.jobs_.size() + jobs_.size());
@@ -199,12 +193,9 @@ Result<void> Registration::commit() {
     NameIndex<std::unique_ptr<Job>> fresh;
     for (auto& [nspace, staged] : jobs_) {
         const auto at = store_.jobs_.find(nspace);
-        Job* job = nullptr;
-        if (at != store_.jobs_.end()) {
-            job = at->second.get();
-        } else {
-            job = fresh.emplace(nspace, std::make_unique<Job>()).first->second.get();
-        }
+        Job* job = at != store_.jobs_.end()
+                       ? at->second.get()
+                       : fresh.emplace(nspace, std::make_unique<Job>()).first->second.get();
         known.emplace_back(job, &staged);
         for (auto& [rank, qualified] : staged.qualified) {
             std::vector<Qualified>& into = job->posted[rank].qualified;

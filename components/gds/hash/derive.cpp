@@ -73,10 +73,8 @@ bool Finder::derive_session(Fact fact, Derived& out) const {
         }
         case Fact::SessionId:
             return out.number(job_->session_id);
-        case Fact::UniverseSize: {
-            const Value* max = gds::find(job_->facts, PMIX_MAX_PROCS);
-            return out.number(max != nullptr ? value_as_number<uint32_t>(max->get()) : store_.size_of(*job_));
-        }
+        case Fact::UniverseSize:
+            return derive_job(Fact::NumSlots, out);
         default:
             return false;
     }

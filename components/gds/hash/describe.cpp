@@ -53,11 +53,8 @@ class JobDescriber {
 
     void describe_session() {
         if (job_.session_id) give(Realm::Session, 0, PMIX_SESSION_ID, *Value::from(*job_.session_id));
-        const Table* shared = nullptr;
-        if (job_.session_id) {
-            const auto session = store_.sessions_.find(*job_.session_id);
-            if (session != store_.sessions_.end()) give_all(Realm::Session, 0, *(shared = &session->second));
-        }
+        const Table* shared = job_.session_id ? table_in(store_.sessions_, *job_.session_id) : nullptr;
+        if (shared != nullptr) give_all(Realm::Session, 0, *shared);
         give_all(Realm::Session, 0, job_.session, {shared});
         Derived derived;
         if (!job_.session.contains(PMIX_UNIV_SIZE) &&
@@ -71,8 +68,7 @@ class JobDescriber {
         const JobMap& map = *job_.map;
         const uint32_t own = store_.own_node(map);
         for (uint32_t node = 0; node < map.node_count(); ++node) {
-            const auto at = job_.nodes.find(node);
-            const Table* facts = at != job_.nodes.end() ? &at->second : nullptr;
+            const Table* facts = table_in(job_.nodes, node);
             if (facts != nullptr) give_all(Realm::Node, node, *facts);
             if (node == own) give_all(Realm::Node, node, job_.own_node, {facts});
             if (store_.resources_.no_nodes()) continue;
@@ -90,10 +86,10 @@ class JobDescriber {
             give_all(Realm::App, number, table);
         if (job_.map->single_app()) return;
         for (const JobMap::App& app : job_.map->apps()) {
-            const auto table = job_.apps.find(app.number);
+            const Table* table = table_in(job_.apps, app.number);
             for (const Fact fact : {Fact::AppSize, Fact::AppLeader, Fact::NumNodes, Fact::NodeList}) {
                 Derived derived;
-                if (table != job_.apps.end() && table->second.contains(key_of(fact))) continue;
+                if (table != nullptr && table->contains(key_of(fact))) continue;
                 if (finder_.derive_app(fact, app.number, derived))
                     give(Realm::App, app.number, key_of(fact), derived.value);
             }

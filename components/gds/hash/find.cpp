@@ -101,8 +101,7 @@ bool Finder::session(const KeyInfo& info) {
     std::optional<uint32_t> id = lookup_->session_id;
     if (!id && job_ != nullptr) id = job_->session_id;
     if (id) {
-        const auto session = store_.sessions_.find(*id);
-        if (session != store_.sessions_.end() && give_stored(session->second, key_)) return true;
+        if (give_from(table_in(store_.sessions_, *id))) return true;
         // Another session's: what belongs to this job is no answer.
         if (job_ == nullptr || (lookup_->session_id && job_->session_id != lookup_->session_id)) return false;
     }
@@ -238,28 +237,14 @@ void Finder::find_unreserved() {
 // --- posted data ---
 
 bool Finder::give_posted(const Posted& posted, const char* key) {
-    const Value* value = nullptr;
-    switch (lookup_->scope) {
-        case PMIX_LOCAL:
-            value = posted.local.get();
-            break;
-        case PMIX_REMOTE:
-            value = posted.remote.get();
-            break;
-        case PMIX_INTERNAL:
-            value = posted.internal.get();
-            break;
-        default:
-            value = posted.internal ? posted.internal.get()
-                    : posted.local  ? posted.local.get()
-                                    : posted.remote.get();
-            break;
-    }
-    if (value == nullptr) {
-        outside_scope_ = true;
-        return false;
-    }
-    return give(key, *value->get(), true);
+    const pmix_scope_t scope = lookup_->scope;
+    const std::shared_ptr<const Value>& value = scope == PMIX_LOCAL                         ? posted.local
+                                                : scope == PMIX_REMOTE                      ? posted.remote
+                                                : scope == PMIX_INTERNAL || posted.internal ? posted.internal
+                                                : posted.local                              ? posted.local
+                                                                                            : posted.remote;
+    outside_scope_ = outside_scope_ || !value;
+    return value && give(key, *value->get(), true);
 }
 
 bool Finder::posted() {
@@ -362,9 +347,8 @@ void Finder::everything_of_job() {
     array_of(PMIX_SESSION_INFO_ARRAY, [&](Info& entries) {
         entries.add(PMIX_SESSION_ID, job_->session_id.value_or(UINT32_MAX));
         copy(entries, job_->session);
-        if (!job_->session_id) return;
-        const auto session = store_.sessions_.find(*job_->session_id);
-        if (session != store_.sessions_.end()) copy(entries, session->second);
+        const Table* session = job_->session_id ? table_in(store_.sessions_, *job_->session_id) : nullptr;
+        if (session != nullptr) copy(entries, *session);
     });
     const uint32_t own = store_.own_node(*job_->map);
     for (uint32_t node = 0; node < job_->map->node_count(); ++node) {
@@ -393,8 +377,7 @@ void Finder::find_everything() {
     switch (lookup_->realm) {
         case Realm::Session: {
             const std::optional<uint32_t> id = lookup_->session_id ? lookup_->session_id : job_->session_id;
-            const auto session = id ? store_.sessions_.find(*id) : store_.sessions_.end();
-            if (session != store_.sessions_.end()) give_all(&session->second);
+            if (id) give_all(table_in(store_.sessions_, *id));
             if (!lookup_->session_id || lookup_->session_id == job_->session_id) give_all(&job_->session);
             return;
         }

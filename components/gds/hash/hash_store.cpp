@@ -10,6 +10,7 @@
 #include "components/gds/hash/find.hpp"
 #include "components/gds/hash/registration.hpp"
 #include "framework/base/keyed_hash.hpp"
+#include "framework/base/words.hpp"
 
 namespace muster::gds {
 
@@ -33,9 +34,8 @@ uint32_t HashStore::node_by_name(const JobMap& map, std::string_view host) const
 
 uint32_t HashStore::own_node(const JobMap& map) const {
     uint32_t node = map.find_node(context_.hostname);
-    for (size_t i = 0; node == JobMap::kNone && i < context_.aliases.size(); ++i) {
+    for (size_t i = 0; node == JobMap::kNone && i < context_.aliases.size(); ++i)
         node = map.find_node(context_.aliases[i]);
-    }
     if (node == JobMap::kNone && context_.hostname.empty() && context_.nodeid)
         node = map.find_node_id(*context_.nodeid);
     return node;
@@ -87,7 +87,8 @@ Result<void> HashStore::register_resources(InfoView info) {
                                        "must contain PMIX_HOSTNAME or PMIX_NODEID");
             }
             if (const char* aliases = (*infos).string(PMIX_HOSTNAME_ALIASES)) {
-                for_each_part(aliases, [&](std::string_view alias) { node.aliases.emplace_back(alias); });
+                const auto words = words_of(aliases, ',');
+                node.aliases.assign(words.begin(), words.end());
             }
             for (const pmix_info_t& fact : *infos) {
                 const Fact which = key_info(key_view(fact.key)).fact;
@@ -167,7 +168,7 @@ size_t hash_of(std::string_view key, InfoView qualifiers, bool marked) {
 pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                               const pmix_value_t& value) {
     const std::string_view nspace = nspace_view(proc.nspace);
-    const std::string_view name = key != nullptr ? key_view(key) : std::string_view();
+    const std::string_view name = key_view(key);
     if (nspace.empty() || name.empty()) return PMIX_ERR_BAD_PARAM;
     try {
         if (proc.rank == PMIX_RANK_WILDCARD) {
@@ -245,12 +246,9 @@ pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const
 }
 
 void HashStore::deregister(const char* nspace) {
-    std::unique_ptr<Job> gone;
+    decltype(jobs_)::node_type gone;  // destroyed without the lock
     const std::unique_lock lock(content_guard_);
-    const auto at = jobs_.find(nspace_view(nspace));
-    if (at == jobs_.end()) return;
-    gone = std::move(at->second);
-    jobs_.erase(at);
+    if (const auto at = jobs_.find(nspace_view(nspace)); at != jobs_.end()) gone = jobs_.extract(at);
 }
 
 void HashStore::forget(const pmix_proc_t& proc) {
@@ -273,8 +271,7 @@ void HashStore::forget(const pmix_proc_t& proc) {
 
 pmix_status_t HashStore::find(const Lookup& lookup, const Visitor& visit) const {
     try {
-        const std::string_view nspace =
-            lookup.nspace != nullptr ? nspace_view(lookup.nspace) : std::string_view();
+        const std::string_view nspace = nspace_view(lookup.nspace);
         const std::shared_lock lock(content_guard_);
         return Finder(*this, nspace, job(nspace)).find(lookup, visit);
     } catch (const std::bad_alloc&) {
@@ -302,11 +299,7 @@ pmix_status_t HashStore::find_posted(const pmix_proc_t& proc, View view, const V
     }
     for (const Qualified& one : at->second.qualified) {
         if ((view == View::Local && !one.local) || (view == View::Remote && !one.remote)) continue;
-        // In the form in which it was posted.
-        Info entries;
-        entries.add_copy(one.key.c_str(), *one.value->get());
-        entries.add_copies(one.qualifiers);
-        const Value array = std::move(entries).to_value();
+        const Value array = one.as_given();
         any = true;
         visit(Found{PMIX_QUALIFIED_VALUE, *array.get(), false});
     }
@@ -315,18 +308,18 @@ pmix_status_t HashStore::find_posted(const pmix_proc_t& proc, View view, const V
 
 bool HashStore::knows(const char* nspace) const {
     const std::shared_lock lock(content_guard_);
-    return nspace != nullptr && job(nspace_view(nspace)) != nullptr;
+    return job(nspace_view(nspace)) != nullptr;
 }
 
 std::optional<uint32_t> HashStore::job_size(const char* nspace) const {
     const std::shared_lock lock(content_guard_);
-    const Job* known = nspace != nullptr ? job(nspace_view(nspace)) : nullptr;
+    const Job* known = job(nspace_view(nspace));
     return known != nullptr ? size_of(*known) : std::nullopt;
 }
 
 std::optional<uint32_t> HashStore::node_of(const char* nspace, pmix_rank_t rank) const {
     const std::shared_lock lock(content_guard_);
-    const Job* known = nspace != nullptr ? job(nspace_view(nspace)) : nullptr;
+    const Job* known = job(nspace_view(nspace));
     if (known == nullptr) return std::nullopt;
     const uint32_t node = known->map->node_of(rank);
     return node != JobMap::kNone ? std::optional(node) : std::nullopt;
@@ -334,7 +327,7 @@ std::optional<uint32_t> HashStore::node_of(const char* nspace, pmix_rank_t rank)
 
 std::vector<pmix_rank_t> HashStore::local_ranks(const char* nspace) const {
     const std::shared_lock lock(content_guard_);
-    const Job* known = nspace != nullptr ? job(nspace_view(nspace)) : nullptr;
+    const Job* known = job(nspace_view(nspace));
     const uint32_t node = known != nullptr ? own_node(*known->map) : JobMap::kNone;
     if (node == JobMap::kNone) return {};
     const auto ranks = known->map->ranks_on(node);

@@ -29,6 +29,14 @@ struct Qualified {
     Info qualifiers;
     std::shared_ptr<const Value> value;
     bool local = true, remote = true;  ///< who may see it
+
+    /// The value and its qualifiers in one array.
+    Value as_given() const {
+        Info entries;
+        entries.add_copy(key.c_str(), *value->get());
+        entries.add_copies(qualifiers);
+        return std::move(entries).to_value();
+    }
 };
 
 /// One key that a process posted, as peers on its node, on other nodes, and it alone see it.
@@ -108,15 +116,5 @@ inline bool same_qualifiers(InfoView a, InfoView b) {
 
 /// The same in whatever order the qualifiers stand. `marked`: of those that are marked as such alone.
 size_t hash_of(std::string_view key, InfoView qualifiers, bool marked);
-
-/// Splits at commas; empty parts are left out.
-template <class F>
-void for_each_part(std::string_view list, F&& each) {
-    while (!list.empty()) {
-        const size_t end = std::min(list.find(','), list.size());
-        if (end != 0) each(list.substr(0, end));
-        list.remove_prefix(std::min(end + 1, list.size()));
-    }
-}
 
 }  // namespace muster::gds

@@ -116,12 +116,10 @@ Result<void> Registration::read_proc(Staged& staged, const pmix_info_t& array, s
     if (app) builder(staged).set_app(*rank, *app);
     // The node's name first: an id may be new.
     if (host != nullptr) {
-        Result<void> result = place_on(staged, *rank, *host);
-        if (!result) return result;
+        if (auto placed = place_on(staged, *rank, *host); !placed) return placed;
     }
     for (size_t i = 0; i < (*infos).size; ++i) {
-        Result<void> result = read_proc_entry(staged, *rank, (*infos)[i], keys_[i]->fact);
-        if (!result) return result;
+        if (auto read = read_proc_entry(staged, *rank, (*infos)[i], keys_[i]->fact); !read) return read;
     }
     return {};
 }
@@ -151,14 +149,8 @@ Result<void> Registration::read_proc_entry(Staged& staged, pmix_rank_t rank, con
             if (fact == Fact::GlobalRank) map.set_global_rank(rank, *number);
             return {};
         }
-        case Fact::QualifiedValue: {
-            Result<Qualified> qualified = read_qualified(entry.value);
-            if (!qualified)
-                return attribute_error(qualified.status(), entry, nspace_,
-                                       "is refused: " + qualified.error().text);
-            staged.qualified[rank].push_back(std::move(*qualified));
-            return {};
-        }
+        case Fact::QualifiedValue:
+            return keep_qualified(staged.qualified[rank], entry);
         default:
             break;
     }
@@ -172,18 +164,17 @@ Result<void> Registration::place_on(Staged& staged, pmix_rank_t rank, const pmix
     uint32_t node = map.node_of(rank);
     if (node != JobMapBuilder::kNone && map.node_name(node) == host) return {};
     node = map.find_node(host);
-    if (node == JobMapBuilder::kNone) {
-        if (map.placed(rank) && !map.node_name(map.node_of(rank)).empty()) {
+    if (node == JobMapBuilder::kNone && map.placed(rank)) {
+        const uint32_t known = map.node_of(rank);
+        if (map.node_name(known).empty()) {
+            map.set_name(known, host);
+        } else {
             // A name of its own for a process on a node that has another: kept for this process.
             put(staged.job->procs[rank], PMIX_HOSTNAME, Value::from(host));
-            return {};
         }
-        if (map.placed(rank)) {
-            map.set_name(map.node_of(rank), host);
-            return {};
-        }
-        node = map.node(host);
+        return {};
     }
+    if (node == JobMapBuilder::kNone) node = map.node(host);
     if (map.place(rank, node)) return {};
     if (strict()) {
         return attribute_error(PMIX_ERR_BAD_PARAM, entry, nspace_,

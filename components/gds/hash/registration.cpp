@@ -3,11 +3,13 @@
 #include "components/gds/hash/registration.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "framework/base/complete.hpp"
 #include "framework/base/info_key.hpp"
 #include "framework/base/value_bytes.hpp"
+#include "framework/base/words.hpp"
 #include "framework/preg/regex2.hpp"
 
 namespace muster::gds {
@@ -15,6 +17,8 @@ namespace {
 
 /// Arrays of infos may stand in each other this deep.
 constexpr int kMaxDepth = 16;
+
+constexpr size_t kFacts = static_cast<size_t>(Fact::RegisterNoData) + 1;
 
 /// The bytes of a map: a string, a regular expression or an encoded list. `decoded` keeps the last of these.
 std::optional<ByteView> map_bytes(const pmix_value_t& value, std::string& decoded) {
@@ -24,13 +28,10 @@ std::optional<ByteView> map_bytes(const pmix_value_t& value, std::string& decode
         decoded = std::move(*list);
         return ByteView(reinterpret_cast<const uint8_t*>(decoded.data()), decoded.size());
     }
-    if (value.type == PMIX_STRING && value.data.string != nullptr) {
-        return ByteView(reinterpret_cast<const uint8_t*>(value.data.string), std::strlen(value.data.string));
-    }
-    if (value.type == PMIX_REGEX && value.data.bo.bytes != nullptr && value.data.bo.size != 0) {
-        return ByteView(reinterpret_cast<const uint8_t*>(value.data.bo.bytes), value.data.bo.size);
-    }
-    return std::nullopt;
+    if (const char* text = value_as_string(&value))
+        return ByteView(reinterpret_cast<const uint8_t*>(text), std::strlen(text));
+    const ByteView bytes = value.type == PMIX_REGEX ? value_as_bytes(&value) : ByteView();
+    return bytes.empty() ? std::nullopt : std::optional(bytes);
 }
 
 /// Reads a byte, so that its cache line is there.
@@ -74,7 +75,7 @@ Error attribute_error(pmix_status_t code, const pmix_info_t& info, std::string_v
     return {code, "attribute " + quoted(key_view(info.key)) + " of namespace " + quoted(where) + " " + what};
 }
 
-Result<Value> copy_value(const pmix_info_t& info, std::string_view where) {
+Result<void> keep(Table& table, const pmix_info_t& info, std::string_view where) {
     // The Python module gives regular expressions without their terminator; their size bounds them.
     const bool bounded = info.value.type == PMIX_REGEX && info.value.data.bo.bytes != nullptr;
     if (const pmix_status_t status = bounded ? PMIX_SUCCESS : value_complete(info.value);
@@ -87,13 +88,7 @@ Result<Value> copy_value(const pmix_info_t& info, std::string_view where) {
     if (status == PMIX_ERR_NOMEM) throw std::bad_alloc();
     if (status != PMIX_SUCCESS)
         return attribute_error(status, info, where, "has a value that cannot be copied");
-    return Value::adopt(copy);
-}
-
-Result<void> keep(Table& table, const pmix_info_t& info, std::string_view where) {
-    Result<Value> copy = copy_value(info, where);
-    if (!copy) return copy.error();
-    put(table, key_view(info.key), std::move(*copy));
+    put(table, key_view(info.key), Value::adopt(copy));
     return {};
 }
 
@@ -119,6 +114,14 @@ Result<Qualified> read_qualified(const pmix_value_t& value) {
     return out;
 }
 
+Result<void> Registration::keep_qualified(std::vector<Qualified>& into, const pmix_info_t& entry) const {
+    Result<Qualified> qualified = read_qualified(entry.value);
+    if (!qualified)
+        return attribute_error(qualified.status(), entry, nspace_, "is refused: " + qualified.error().text);
+    into.push_back(std::move(*qualified));
+    return {};
+}
+
 Registration::Staged& Registration::stage(std::string_view nspace) {
     const auto known = jobs_.find(nspace);
     if (known != jobs_.end()) return known->second;
@@ -129,11 +132,7 @@ Registration::Staged& Registration::stage(std::string_view nspace) {
 
 JobMapBuilder& Registration::builder(Staged& staged) {
     if (!staged.builder) {
-        if (staged.known != nullptr) {
-            staged.builder.emplace(*staged.known->map);
-        } else {
-            staged.builder.emplace();
-        }
+        staged.builder = staged.known != nullptr ? JobMapBuilder(*staged.known->map) : JobMapBuilder();
     }
     return *staged.builder;
 }
@@ -160,7 +159,7 @@ Result<void> Registration::read(std::string_view nspace, InfoView info, std::opt
         stage(nspace).job->local_procs = local_procs;
         return {};
     }
-    if (result) result = read_job(nspace, entries, 0);
+    if (result) result = read_job(nspace, entries);
     return result;
 }
 
@@ -176,8 +175,7 @@ Result<void> Registration::flatten(std::string_view nspace, InfoView info, int d
         if (depth == kMaxDepth)
             return attribute_error(PMIX_ERR_BAD_PARAM, entry, nspace, "is nested too deep");
         if (fact == Fact::SessionArray) {
-            Result<void> result = read_session(nspace, entry, depth + 1);
-            if (!result) return result;
+            if (auto read = read_session(nspace, entry, depth + 1); !read) return read;
             continue;
         }
         const Result<InfoView> inside = infos_of(entry, nspace);
@@ -189,7 +187,7 @@ Result<void> Registration::flatten(std::string_view nspace, InfoView info, int d
         } else {
             Entries entries;
             result = flatten(other, *inside, depth + 1, entries);
-            if (result) result = read_job(other, entries, depth + 1);
+            if (result) result = read_job(other, entries);
         }
         if (!result) return result;
     }
@@ -206,8 +204,7 @@ Result<void> Registration::read_session(std::string_view nspace, const pmix_info
     Staged& staged = stage(nspace);
     const bool has_id = id && *id != UINT32_MAX;
     if (has_id) {
-        Result<void> result = read_session_id(staged, *(*infos).find(PMIX_SESSION_ID));
-        if (!result) return result;
+        if (auto read = read_session_id(staged, *(*infos).find(PMIX_SESSION_ID)); !read) return read;
     }
     Table& table = has_id ? sessions_[*id] : staged.job->session;
     Entries job_entries;
@@ -215,8 +212,7 @@ Result<void> Registration::read_session(std::string_view nspace, const pmix_info
         const Fact fact = key_info(key_view(entry.key)).fact;
         if (fact == Fact::SessionId) continue;
         if (fact == Fact::JobArray || fact == Fact::SessionArray) {
-            Result<void> result = flatten(nspace, {&entry, 1}, depth, job_entries);
-            if (!result) return result;
+            if (auto read = flatten(nspace, {&entry, 1}, depth, job_entries); !read) return read;
             continue;
         }
         if (fact == Fact::NodeArray || fact == Fact::AppArray || fact == Fact::ProcArray) {
@@ -225,7 +221,7 @@ Result<void> Registration::read_session(std::string_view nspace, const pmix_info
         }
         if (auto kept = keep(table, entry, nspace); !kept) return kept;
     }
-    return read_job(nspace, job_entries, depth);
+    return read_job(nspace, job_entries);
 }
 
 Result<void> Registration::read_session_id(Staged& staged, const pmix_info_t& entry) {
@@ -245,9 +241,9 @@ Result<void> Registration::read_session_id(Staged& staged, const pmix_info_t& en
 }
 
 Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
-    const pmix_info_t *nodes = nullptr, *procs = nullptr, *raw_nodes = nullptr, *raw_procs = nullptr,
-                      *anl = nullptr;
+    std::array<const pmix_info_t*, kFacts> last{};
     for (const auto& [entry, fact] : entries) {
+        last[static_cast<size_t>(fact)] = entry;
         if (fact == Fact::None && key_view(entry->key) == kJobMapKey) {
             const pmix_value_t& value = entry->value;
             if (value.type != PMIX_BYTE_OBJECT)
@@ -256,37 +252,18 @@ Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
             if (!map) return map.error();
             staged.builder.emplace(*map);
         }
-        switch (fact) {
-            case Fact::NodeMap:
-                nodes = entry;
-                break;
-            case Fact::ProcMap:
-                procs = entry;
-                break;
-            case Fact::NodeMapRaw:
-                raw_nodes = entry;
-                break;
-            case Fact::ProcMapRaw:
-                raw_procs = entry;
-                break;
-            case Fact::AnlMap:
-                anl = entry;
-                break;
-            default:
-                break;
-        }
     }
-    if (nodes == nullptr) nodes = raw_nodes;
-    if (procs == nullptr) procs = raw_procs;
+    const auto given = [&](Fact fact) { return last[static_cast<size_t>(fact)]; };
+    const pmix_info_t* anl = given(Fact::AnlMap);
+    const pmix_info_t* nodes = given(given(Fact::NodeMap) != nullptr ? Fact::NodeMap : Fact::NodeMapRaw);
+    const pmix_info_t* procs = given(given(Fact::ProcMap) != nullptr ? Fact::ProcMap : Fact::ProcMapRaw);
     std::string decoded_nodes, decoded_procs;
     std::optional<ByteView> node_bytes, proc_bytes;
     if (nodes != nullptr) node_bytes = map_bytes(nodes->value, decoded_nodes);
     if (procs != nullptr) proc_bytes = map_bytes(procs->value, decoded_procs);
-    for (const pmix_info_t* entry : {nodes, procs}) {
-        if (entry != nullptr && !(entry == nodes ? node_bytes : proc_bytes)) {
-            return attribute_error(PMIX_ERR_TYPE_MISMATCH, *entry, nspace_,
-                                   "must be a string, a regular expression or an encoded list");
-        }
+    if ((nodes != nullptr && !node_bytes) || (procs != nullptr && !proc_bytes)) {
+        return attribute_error(PMIX_ERR_TYPE_MISMATCH, nodes != nullptr && !node_bytes ? *nodes : *procs,
+                               nspace_, "must be a string, a regular expression or an encoded list");
     }
     if (anl != nullptr && value_as_string(&anl->value) == nullptr) {
         return attribute_error(PMIX_ERR_TYPE_MISMATCH, *anl, nspace_, "must be a string");
@@ -303,7 +280,6 @@ Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
             procs != nullptr && result.error().text.starts_with("the process map") ? *procs : *nodes;
         return attribute_error(result.status(), about, nspace_, "is refused: " + result.error().text);
     }
-    staged.node_map_given = staged.node_map_given || nodes != nullptr;
     if (anl != nullptr && procs == nullptr) {
         result = builder(staged).read_anl_map(value_as_string(&anl->value));
         if (!result)
@@ -312,7 +288,7 @@ Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
     return {};
 }
 
-Result<void> Registration::read_job(std::string_view nspace, const Entries& entries, int /*depth*/) {
+Result<void> Registration::read_job(std::string_view nspace, const Entries& entries) {
     const std::string outer = std::exchange(nspace_, std::string(nspace));
     Staged& staged = stage(nspace);
     Result<void> result = read_maps(staged, entries);
@@ -386,19 +362,11 @@ Result<void> Registration::read_single(Staged& staged, const pmix_info_t& entry)
             }
             return {};
         }
-        case Fact::LocalPeers: {
-            Result<void> result = place_own_peers(staged, entry);
-            if (!result) return result;
+        case Fact::LocalPeers:
+            if (auto placed = place_own_peers(staged, entry); !placed) return placed;
             break;
-        }
-        case Fact::QualifiedValue: {
-            Result<Qualified> qualified = read_qualified(entry.value);
-            if (!qualified)
-                return attribute_error(qualified.status(), entry, nspace_,
-                                       "is refused: " + qualified.error().text);
-            job.qualified.push_back(std::move(*qualified));
-            return {};
-        }
+        case Fact::QualifiedValue:
+            return keep_qualified(job.qualified, entry);
         default:
             break;
     }
@@ -417,35 +385,31 @@ Result<void> Registration::read_single(Staged& staged, const pmix_info_t& entry)
 Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app) {
     const Result<InfoView> infos = infos_of(array, nspace_);
     if (!infos) return infos.error();
-    const pmix_info_t* host_entry = (*infos).find(PMIX_HOSTNAME);
-    const pmix_info_t* id_entry = (*infos).find(PMIX_NODEID);
-    const char* host = host_entry != nullptr ? value_as_string(&host_entry->value) : nullptr;
-    const std::optional<uint32_t> given =
-        id_entry != nullptr ? value_as_number<uint32_t>(&id_entry->value) : std::nullopt;
-    const bool has_id = given.has_value();
-    const uint32_t id = given.value_or(0);
-    if ((host_entry != nullptr && (host == nullptr || *host == '\0')) || (id_entry != nullptr && !has_id)) {
+    const char* host = (*infos).string(PMIX_HOSTNAME);
+    const std::optional<uint32_t> id = (*infos).number<uint32_t>(PMIX_NODEID);
+    if (((*infos).has(PMIX_HOSTNAME) && (host == nullptr || *host == '\0')) ||
+        ((*infos).has(PMIX_NODEID) && !id)) {
         return attribute_error(PMIX_ERR_TYPE_MISMATCH, array, nspace_,
                                "names its node by something else than a string or number");
     }
-    if (host == nullptr && !has_id) {
+    if (host == nullptr && !id) {
         return attribute_error(PMIX_ERR_BAD_PARAM, array, nspace_,
                                "must contain PMIX_HOSTNAME or PMIX_NODEID");
     }
     JobMapBuilder& map = builder(staged);
-    uint32_t node = host != nullptr ? map.find_node(host) : map.find_node_id(id);
-    if (node == JobMapBuilder::kNone && host != nullptr && has_id) {
-        const uint32_t by_id = map.find_node_id(id);
+    uint32_t node = host != nullptr ? map.find_node(host) : map.find_node_id(*id);
+    if (node == JobMapBuilder::kNone && host != nullptr && id) {
+        const uint32_t by_id = map.find_node_id(*id);
         if (by_id != JobMapBuilder::kNone && map.node_name(by_id).empty()) {
             map.set_name(by_id, host);
             node = by_id;
         }
     }
     if (node == JobMapBuilder::kNone) node = host != nullptr ? map.node(host) : map.add_node();
-    if (has_id && !map.set_id(node, id) && strict()) {
+    if (id && !map.set_id(node, *id) && strict()) {
         return attribute_error(PMIX_ERR_BAD_PARAM, array, nspace_,
-                               "gives node " + quoted(map.node_name(node)) + " the id " + std::to_string(id) +
-                                   ", which contradicts what was said before");
+                               "gives node " + quoted(map.node_name(node)) + " the id " +
+                                   std::to_string(*id) + ", which contradicts what was said before");
     }
     Table& table = staged.job->nodes[node];
     for (const pmix_info_t& entry : *infos) {
@@ -454,18 +418,15 @@ Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array, s
             case Fact::NodeId:
                 continue;
             case Fact::Aliases:
-                if (const char* aliases = value_as_string(&entry.value)) {
-                    for_each_part(aliases, [&](std::string_view alias) { map.add_alias(node, alias); });
-                } else {
+                if (value_as_string(&entry.value) == nullptr)
                     return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a string");
-                }
+                for (const std::string_view alias : words_of(value_as_string(&entry.value), ','))
+                    map.add_alias(node, alias);
                 continue;
-            case Fact::LocalPeers: {
-                Result<void> result = place_peers(staged, node, entry, app);
-                if (!result) return result;
+            case Fact::LocalPeers:
+                if (auto placed = place_peers(staged, node, entry, app); !placed) return placed;
                 if (app) continue;
                 break;
-            }
             case Fact::LocalSize:
             case Fact::LocalLeader:
                 if (!app) break;
@@ -494,16 +455,12 @@ Result<void> Registration::read_app(Staged& staged, const pmix_info_t& array) {
         switch (key_info(key_view(entry.key)).fact) {
             case Fact::AppNumber:
                 continue;
-            case Fact::ProcArray: {
-                Result<void> result = read_proc(staged, entry, number);
-                if (!result) return result;
+            case Fact::ProcArray:
+                if (auto read = read_proc(staged, entry, number); !read) return read;
                 continue;
-            }
-            case Fact::NodeArray: {
-                Result<void> result = read_node(staged, entry, number);
-                if (!result) return result;
+            case Fact::NodeArray:
+                if (auto read = read_node(staged, entry, number); !read) return read;
                 continue;
-            }
             case Fact::AppSize:
             case Fact::AppLeader:
                 if (!value_as_number<uint32_t>(&entry.value)) {

@@ -37,14 +37,13 @@ class Registration {
         const Job* known = nullptr;                               ///< what is in the store, if it is
         std::optional<JobMapBuilder> builder;                     ///< when something is said of the map
         std::map<pmix_rank_t, std::vector<Qualified>> qualified;  ///< of single processes
-        bool node_map_given = false;
     };
     Staged& stage(std::string_view nspace);
     JobMapBuilder& builder(Staged& staged);
     bool strict() const { return source_ == Source::Host; }
 
     Result<void> flatten(std::string_view nspace, InfoView info, int depth, Entries& out);
-    Result<void> read_job(std::string_view nspace, const Entries& entries, int depth);
+    Result<void> read_job(std::string_view nspace, const Entries& entries);
     Result<void> read_maps(Staged& staged, const Entries& entries);
     Result<void> read_session(std::string_view nspace, const pmix_info_t& array, int depth);
     /// `app`: the application in whose array this one is.
@@ -52,6 +51,7 @@ class Registration {
     Result<void> read_app(Staged& staged, const pmix_info_t& array);
     Result<void> read_proc(Staged& staged, const pmix_info_t& array, std::optional<uint32_t> app);
     Result<void> read_proc_entry(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry, Fact fact);
+    Result<void> keep_qualified(std::vector<Qualified>& into, const pmix_info_t& entry) const;
     Result<void> read_single(Staged& staged, const pmix_info_t& entry);
     Result<void> read_session_id(Staged& staged, const pmix_info_t& entry);
     Result<void> place_on(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
@@ -88,10 +88,7 @@ inline std::string quoted(std::string_view name) {
 /// Reads PMIX_QUALIFIED_VALUE: an array of the entry and its qualifiers.
 Result<Qualified> read_qualified(const pmix_value_t& value);
 
-/// A copy of an attribute's value, or why it cannot be kept; `where` is for the message.
-Result<Value> copy_value(const pmix_info_t& info, std::string_view where);
-
-/// Adds or replaces a copy of an attribute.
+/// Adds or replaces a copy of an attribute, or says why it cannot be kept; `where` is for the message.
 Result<void> keep(Table& table, const pmix_info_t& info, std::string_view where);
 
 /// The infos of a data array attribute; an error for anything else.

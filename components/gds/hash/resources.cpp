@@ -63,10 +63,6 @@ ResourceNode* Resources::find(std::string_view host, std::optional<uint32_t> id)
     return first;
 }
 
-const ResourceNode* Resources::node(std::string_view host, std::optional<uint32_t> id) const {
-    return find(host, id);
-}
-
 void Resources::enter(ResourceNode& node) {
     if (!node.name.empty()) by_name_.emplace(node.name, &node);
     if (const std::string_view label = first_label(node.name); !label.empty())

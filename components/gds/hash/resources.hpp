@@ -37,7 +37,9 @@ class Resources {
 
     bool no_nodes() const { return nodes_.empty(); }
     /// The first node of that name or alias; by number where one of both, it or who asks, has no name.
-    const ResourceNode* node(std::string_view host, std::optional<uint32_t> id) const;
+    const ResourceNode* node(std::string_view host, std::optional<uint32_t> id) const {
+        return find(host, id);
+    }
     /// Adds a node; to one that is known, what is new. Where it throws std::bad_alloc, some of that may be
     /// missing, and a node that was new is not there.
     void add(ResourceNode node);

@@ -2,6 +2,7 @@
 // Job data between server and client: the reply to a client's request (docs/reference/wire.md 7.1), written
 // for OpenPMIx's clients and, shorter, for our own, and read from all servers.
 #include <algorithm>
+#include <set>
 
 #include "components/gds/hash/find.hpp"
 #include "components/gds/hash/registration.hpp"
@@ -46,19 +47,12 @@ class JobPacker {
             if (!job_.facts.contains(key)) out_.kval(key.c_str(), *value.get());
         }
         for (const Qualified& one : job_.qualified)
-            pack_qualified(out_, one);
+            out_.kval(PMIX_QUALIFIED_VALUE, *one.as_given());
     }
 
-    static void pack_qualified(Packer& out, const Qualified& one) {
-        Info entries;
-        entries.add_copy(one.key.c_str(), *one.value->get());
-        entries.add_copies(one.qualifiers);
-        const Value array = std::move(entries).to_value();
-        out.kval(PMIX_QUALIFIED_VALUE, *array.get());
-    }
-
-    static void copy(Info& entries, const Table& table) {
-        for (const auto& [key, value] : table) {
+    static void copy(Info& entries, const Table* table) {
+        if (table == nullptr) return;
+        for (const auto& [key, value] : *table) {
             if (!entries.view().has(key.c_str())) entries.add_copy(key.c_str(), *value.get());
         }
     }
@@ -70,11 +64,8 @@ class JobPacker {
     void pack_session() {
         Info entries;
         entries.add(PMIX_SESSION_ID, job_.session_id.value_or(UINT32_MAX));
-        if (job_.session_id) {
-            const auto session = store_.sessions_.find(*job_.session_id);
-            if (session != store_.sessions_.end()) copy(entries, session->second);
-        }
-        copy(entries, job_.session);
+        if (job_.session_id) copy(entries, table_in(store_.sessions_, *job_.session_id));
+        copy(entries, &job_.session);
         Derived derived;
         if (!entries.view().has(PMIX_UNIV_SIZE) && finder_.derive_session(Fact::UniverseSize, derived)) {
             entries.add_copy(PMIX_UNIV_SIZE, derived.value);
@@ -84,12 +75,11 @@ class JobPacker {
 
     /// What is known of a node beside the map.
     void add_node_facts(uint32_t node, Info& entries) {
-        const auto table = job_.nodes.find(node);
-        if (table != job_.nodes.end()) copy(entries, table->second);
-        if (node == own_) copy(entries, job_.own_node);
+        copy(entries, table_in(job_.nodes, node));
+        if (node == own_) copy(entries, &job_.own_node);
         const ResourceNode* resource =
             store_.resources_.node(job_.map->node_name(node), job_.map->node_id(node));
-        if (resource != nullptr) copy(entries, resource->facts);
+        if (resource != nullptr) copy(entries, &resource->facts);
     }
 
     void pack_nodes() {
@@ -104,9 +94,8 @@ class JobPacker {
             if (!compact_) {
                 for (const Fact fact : kDerivedNodeFacts) {
                     Derived derived;
-                    if (entries.view().has(key_of(fact)) || !finder_.derive_node(fact, node, derived))
-                        continue;
-                    entries.add_copy(key_of(fact), derived.value);
+                    if (!entries.view().has(key_of(fact)) && finder_.derive_node(fact, node, derived))
+                        entries.add_copy(key_of(fact), derived.value);
                 }
                 if (finder_.derive_node(Fact::Aliases, node, aliases)) {
                     entries.add_copy(PMIX_HOSTNAME_ALIASES, aliases.value);
@@ -120,30 +109,27 @@ class JobPacker {
             // This node has no part in the job, but something was said of it.
             Info entries;
             entries.add(PMIX_HOSTNAME, store_.context_.hostname.c_str());
-            copy(entries, job_.own_node);
+            copy(entries, &job_.own_node);
             pack_array(PMIX_NODE_INFO_ARRAY, std::move(entries));
         }
     }
 
     void pack_apps() {
-        std::vector<uint32_t> numbers;
+        std::set<uint32_t> numbers;
         for (const auto& [number, table] : job_.apps)
-            numbers.push_back(number);
+            numbers.insert(number);
         if (!job_.map->single_app()) {
             for (const JobMap::App& app : job_.map->apps())
-                numbers.push_back(app.number);
+                numbers.insert(app.number);
         }
-        std::sort(numbers.begin(), numbers.end());
-        numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
         for (const uint32_t number : numbers) {
             Info entries;
             entries.add(PMIX_APPNUM, number);
-            const auto table = job_.apps.find(number);
-            if (table != job_.apps.end()) copy(entries, table->second);
+            copy(entries, table_in(job_.apps, number));
             for (const Fact fact : {Fact::AppSize, Fact::AppLeader}) {
                 Derived derived;
-                if (entries.view().has(key_of(fact)) || !finder_.derive_app(fact, number, derived)) continue;
-                entries.add_copy(key_of(fact), derived.value);
+                if (!entries.view().has(key_of(fact)) && finder_.derive_app(fact, number, derived))
+                    entries.add_copy(key_of(fact), derived.value);
             }
             pack_array(PMIX_APP_INFO_ARRAY, std::move(entries));
         }
@@ -152,16 +138,19 @@ class JobPacker {
     void pack_map() {
         Bytes bytes;
         job_.map->encode(bytes);
-        pmix_byte_object_t object = {reinterpret_cast<char*>(bytes.data()), bytes.size()};
+        pack_bytes(kJobMapKey, bytes);
+    }
+
+    void pack_bytes(const char* key, Bytes& bytes) {
         pmix_value_t value = {};
         value.type = PMIX_BYTE_OBJECT;
-        value.data.bo = object;
-        out_.kval(kJobMapKey, value);
+        value.data.bo = {reinterpret_cast<char*>(bytes.data()), bytes.size()};
+        out_.kval(key, value);
     }
 
     void pack_proc(pmix_rank_t rank) {
-        const auto table = job_.procs.find(rank);
-        const bool given = table != job_.procs.end() && !table->second.empty();
+        const Table* table = table_in(job_.procs, rank);
+        const bool given = table != nullptr && !table->empty();
         if (compact_ && !given) return;
         Packer blob(out_.format());
         blob.rank(rank);
@@ -169,22 +158,19 @@ class JobPacker {
         if (!compact_) {
             for (const Fact fact : kDerivedProcFacts) {
                 Derived derived;
-                if (given && table->second.contains(key_of(fact))) continue;
+                if (given && table->contains(key_of(fact))) continue;
                 if (!finder_.derive_proc(fact, rank, derived)) continue;
                 any = true;
                 blob.kval(key_of(fact), derived.value);
             }
         }
         if (given) {
-            for (const auto& [key, value] : table->second)
+            for (const auto& [key, value] : *table)
                 blob.kval(key.c_str(), *value.get());
         }
         if (!any) return;
         Bytes bytes = blob.take();
-        pmix_value_t value = {};
-        value.type = PMIX_BYTE_OBJECT;
-        value.data.bo = {reinterpret_cast<char*>(bytes.data()), bytes.size()};
-        out_.kval(PMIX_PROC_BLOB, value);
+        pack_bytes(PMIX_PROC_BLOB, bytes);
     }
 
     void pack_procs() {

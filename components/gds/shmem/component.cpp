@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gds/shmem: the descriptor.
-#include <cstdlib>
-
 #include "components/gds/shmem/shmem_store.hpp"
 #include "framework/object_component.hpp"
 
@@ -14,27 +12,8 @@ constexpr muster_param_t kParameters[] = {
      nullptr, nullptr},
 };
 
-/// The text was checked; k, m and g may follow the number.
-uint64_t bytes_of(const char* text) {
-    char* end = nullptr;
-    const uint64_t number = std::strtoull(text, &end, 10);
-    switch (*end) {
-        case 'k':
-        case 'K':
-            return number << 10;
-        case 'm':
-        case 'M':
-            return number << 20;
-        case 'g':
-        case 'G':
-            return number << 30;
-        default:
-            return number;
-    }
-}
-
 std::unique_ptr<muster::Gds> make(muster::sdk::Host host) {
-    const uint64_t limit = bytes_of(host.parameter("limit").data());
+    const auto limit = static_cast<uint64_t>(host.integer("limit"));
     if (limit > muster::gds::shmem::kOffsetMask) {
         throw muster::sdk::Failure(PMIX_ERR_NOT_AVAILABLE,
                                    "gds_shmem_limit is more than this machine can map");

@@ -20,7 +20,7 @@ Result<void> Reader::check(std::string_view nspace) const {
     const auto refused = [](std::string why) {
         return Error{PMIX_ERR_BAD_PARAM, "the server's segment is refused: " + std::move(why)};
     };
-    const auto* header = reinterpret_cast<const Header*>(segment_.at(0, sizeof(Header)));
+    const Header* header = this->header();
     if (header == nullptr) return refused("it is too short");
     Header copy;
     std::memcpy(&copy, header, sizeof copy);
@@ -36,7 +36,7 @@ Result<void> Reader::check(std::string_view nspace) const {
 }
 
 bool Reader::find(uint64_t key_hash, Kind kind, uint32_t of, std::string_view key, Item& out) const {
-    const auto* header = reinterpret_cast<const Header*>(segment_.at(0, sizeof(Header)));
+    const Header* header = this->header();
     if (header == nullptr) return false;
     const uint64_t table_at = published(header->table);
     const auto* table = segment_.at<Table>(table_at);
@@ -74,18 +74,15 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
     if (payload == nullptr) return false;
     out.value = {};
     switch (entry.form) {
-        case Form::Scalar: {
-            if (entry.length != sizeof out.value.data) return false;
+        case Form::Scalar:
+            if (entry.length != sizeof out.value.data || !is_scalar(entry.type)) return false;
             if (entry.type == PMIX_BOOL) {
                 out.value.data.flag = *payload != 0;
-            } else if (is_scalar(entry.type)) {
-                std::memcpy(&out.value.data, payload, sizeof out.value.data);
             } else {
-                return false;
+                std::memcpy(&out.value.data, payload, sizeof out.value.data);
             }
             out.value.type = entry.type;
             return true;
-        }
         case Form::Text:
             if (payload[entry.length] != 0) return false;
             out.value.type = PMIX_STRING;
@@ -120,58 +117,39 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
 // --- the map ---
 
 bool Reader::map(Map& out) const {
-    const auto* header = reinterpret_cast<const Header*>(segment_.at(0, sizeof(Header)));
-    if (header == nullptr) return false;
-    const auto* there = segment_.at<Map>(published(header->map));
-    if (there == nullptr) return false;
-    std::memcpy(&out, there, sizeof out);
-    return true;
+    if (header() == nullptr) return false;
+    const auto* there = segment_.at<Map>(published(header()->map));
+    if (there != nullptr) std::memcpy(&out, there, sizeof out);
+    return there != nullptr;
 }
 
-uint32_t Reader::listed(const Column& column, uint32_t index) const {
-    // A multiple of four: the column was 8-aligned, or is refused here.
-    const auto* value = segment_.at<uint32_t>(column.at + uint64_t{index} * 4);
-    return value != nullptr ? *value : kNone;
-}
-
-uint32_t Reader::of_rank(const Map& map, const Column& column, uint32_t rank) const {
-    if (rank >= map.rank_end) return kNone;
+/// What the column says by its rule alone.
+uint32_t Reader::number_in(const Column& column, uint32_t index) const {
     switch (column.rule) {
         case Column::Rule::Constant:
             return column.base;
         case Column::Rule::Sum:
-            return rank + column.base;
+            return index + column.base;
         case Column::Rule::Block:
-            return column.base != 0 ? rank / column.base : kNone;
-        case Column::Rule::Starts:
-            return node_by_starts(map, rank);
-        case Column::Rule::Position:
-            return position(map, rank);
-        case Column::Rule::Listed:
-            return listed(column, rank);
-        case Column::Rule::None:
-            break;
+            return column.base != 0 ? index / column.base : kNone;
+        case Column::Rule::Listed: {
+            // A multiple of four: the column was 8-aligned, or is refused here.
+            const auto* value = segment_.at<uint32_t>(column.at + uint64_t{index} * 4);
+            return value != nullptr ? *value : kNone;
+        }
+        default:
+            return kNone;
     }
-    return kNone;
+}
+
+uint32_t Reader::of_rank(const Map& map, const Column& column, uint32_t rank) const {
+    if (rank >= map.rank_end) return kNone;
+    if (column.rule == Column::Rule::Starts) return node_by_starts(map, rank);
+    return column.rule == Column::Rule::Position ? position(map, rank) : number_in(column, rank);
 }
 
 uint32_t Reader::node_id(const Map& map, uint32_t node) const {
-    if (node >= map.node_count) return kNone;
-    switch (map.node_id.rule) {
-        case Column::Rule::Constant:
-            return map.node_id.base;
-        case Column::Rule::Sum:
-            return node + map.node_id.base;
-        case Column::Rule::Block:
-            return map.node_id.base != 0 ? node / map.node_id.base : kNone;
-        case Column::Rule::Listed:
-            return listed(map.node_id, node);
-        case Column::Rule::Starts:
-        case Column::Rule::Position:
-        case Column::Rule::None:
-            break;
-    }
-    return kNone;
+    return node < map.node_count ? number_in(map.node_id, node) : kNone;
 }
 
 uint32_t Reader::node_by_starts(const Map& map, uint32_t rank) const {
@@ -234,18 +212,11 @@ uint32_t Reader::position(const Map& map, uint32_t rank) const {
     if (consecutive(map)) {
         return rank >= range.begin && rank < range.end ? static_cast<uint32_t>(rank - range.begin) : kNone;
     }
-    uint32_t low = 0, high = static_cast<uint32_t>(range.end - range.begin);
-    const auto* ranks = segment_.at<uint32_t>(map.ranks + range.begin * 4, high);
+    const uint64_t count = range.end - range.begin;
+    const auto* ranks = segment_.at<uint32_t>(map.ranks + range.begin * 4, count);
     if (ranks == nullptr) return kNone;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (ranks[middle] < rank) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < range.end - range.begin && ranks[low] == rank ? low : kNone;
+    const auto place = static_cast<uint64_t>(std::lower_bound(ranks, ranks + count, rank) - ranks);
+    return place < count && ranks[place] == rank ? static_cast<uint32_t>(place) : kNone;
 }
 
 }  // namespace muster::gds::shmem

@@ -46,7 +46,8 @@ class Reader {
     uint32_t rank_on(const Map& map, uint32_t node, uint32_t place) const;
 
   private:
-    uint32_t listed(const Column& column, uint32_t index) const;
+    const Header* header() const { return reinterpret_cast<const Header*>(segment_.at(0, sizeof(Header))); }
+    uint32_t number_in(const Column& column, uint32_t index) const;
     struct Range {
         uint64_t begin = 0, end = 0;
     };

@@ -66,17 +66,18 @@ void ShmemStore::deregister(const char* nspace) {
 
 void ShmemStore::forget(const pmix_proc_t& proc) {
     const std::lock_guard lock(fill_guard_);
-    const auto shared = shared_.find(proc.nspace);
-    if (shared != shared_.end() && proc.rank < PMIX_RANK_VALID) {
-        shared->second.earlier.erase(proc.rank);
-        shared->second.remote.erase(proc.rank);
-        shared->second.own.erase(proc.rank);
-        shared->second.mixed.erase(proc.rank);
-        if (shared->second.writer) {
-            shared->second.writer->remove_all(Kind::Posted, proc.rank);
-            shared->second.writer->remove_all(Kind::Proc, proc.rank);
-        } else if (shared->second.earlier.empty() && !shared->second.refused) {
-            shared_.erase(shared);  // anybody can ask for processes of any namespace
+    const auto at = shared_.find(proc.nspace);
+    if (at != shared_.end() && proc.rank < PMIX_RANK_VALID) {
+        Shared& shared = at->second;
+        shared.earlier.erase(proc.rank);
+        shared.remote.erase(proc.rank);
+        shared.own.erase(proc.rank);
+        shared.mixed.erase(proc.rank);
+        if (shared.writer) {
+            shared.writer->remove_all(Kind::Posted, proc.rank);
+            shared.writer->remove_all(Kind::Proc, proc.rank);
+        } else if (shared.earlier.empty() && !shared.refused) {
+            shared_.erase(at);  // anybody can ask for processes of any namespace
         }
     }
     other_->forget(proc);
@@ -477,9 +478,8 @@ std::optional<uint32_t> ShmemStore::job_size(const char* nspace) const {
     const Attached* attached = attached_to(nspace);
     if (attached == nullptr) return other_->job_size(nspace);
     Item item;
-    if (attached->reader->find(Kind::Job, 0, PMIX_JOB_SIZE, item))
-        return value_as_number<uint32_t>(&item.value);
-    return std::nullopt;
+    const bool found = attached->reader->find(Kind::Job, 0, PMIX_JOB_SIZE, item);
+    return found ? value_as_number<uint32_t>(&item.value) : std::nullopt;
 }
 
 std::optional<uint32_t> ShmemStore::node_of(const char* nspace, pmix_rank_t rank) const {
