@@ -98,7 +98,7 @@ void set_by_attributes(const muster_component_t& component, const std::vector<In
 }
 
 std::shared_ptr<void> make_facade(std::string_view framework, void* instance, const std::string& name) {
-    if (framework == "psec") return adapt_psec(static_cast<const muster_psec_t*>(instance), name);
+    if (framework == "psec") return std::make_shared<Psec>(static_cast<const muster_psec_t*>(instance), name);
     if (framework == "pcompress") {
         return std::make_shared<Pcompress>(static_cast<const muster_pcompress_t*>(instance), name);
     }

@@ -25,6 +25,7 @@
 #include "framework/base/install.hpp"
 #include "framework/base/mutex.hpp"
 #include "framework/base/trusted_path.hpp"
+#include "framework/linked_components.hpp"
 
 namespace muster {
 namespace {
@@ -85,15 +86,20 @@ bool beside_library(std::string_view folder) {
     return folder == install_paths().components;
 }
 
-/// Why a folder is passed over; empty when it is not. `status` is the folder's.
+/// Why what has this status is passed over.
+Result<void> examine_status(const std::string& path, const struct stat& status) {
+    const std::string why = why_not_trusted(status);
+    if (why.empty()) return {};
+    return Error{PMIX_ERR_NO_PERMISSIONS, path + " is passed over: it " + why + kCure};
+}
+
+/// Why a folder is passed over. `status` is the folder's.
 Result<void> examine_folder(const std::string& folder, const struct stat& status) {
     if (!beside_library(folder)) {
         if (Result<std::string> real = trusted_path(folder, Trust::Usual); !real.ok())
             return Error{real.status(), real.error().text + kCure};
     }
-    const std::string why = why_not_trusted(status);
-    if (why.empty()) return {};
-    return Error{PMIX_ERR_NO_PERMISSIONS, folder + " is passed over: it " + why + kCure};
+    return examine_status(folder, status);
 }
 
 /// The names in a folder; none where it cannot be read, or is one of those that were `seen` under another
@@ -133,9 +139,8 @@ Result<std::string> examine(const std::string& path, const struct stat& status) 
     struct stat around {};
     if (::stat(folder.c_str(), &around) != 0) return io_error(folder);
     if (Result<void> examined = examine_folder(folder, around); !examined.ok()) return examined.error();
-    const std::string why = why_not_trusted(status);
-    if (why.empty()) return path;
-    return Error{PMIX_ERR_NO_PERMISSIONS, path + " is passed over: it " + why + kCure};
+    if (Result<void> examined = examine_status(path, status); !examined.ok()) return examined.error();
+    return path;
 }
 
 /// The library in which an address lies, as the dynamic linker knows it.
@@ -150,8 +155,7 @@ bool same_file(const char* opened, const std::string& path) {
     if (path == opened) return true;
     struct stat one {};
     struct stat other {};
-    return ::stat(opened, &one) == 0 && ::stat(path.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
+    return ::stat(opened, &one) == 0 && ::stat(path.c_str(), &other) == 0 && id_of(one) == id_of(other);
 }
 
 /// Whether all its symbols were bound when it was opened: libltdl itself asks for that one by one.
@@ -176,8 +180,6 @@ std::string why_not_opened(const std::string& path) {
     if (why.starts_with(path + ": ")) why.remove_prefix(path.size() + 2);
     return std::string(why);
 }
-
-using EntryFunction = const muster_component_t* (*)();
 
 /// The state of libltdl is global to the process, and its functions are not thread-safe.
 struct Ltdl {
@@ -219,7 +221,7 @@ Result<void> is_whole(const std::string& path, const void* address) {
 }
 
 /// Opens the file and finds its one function.
-Result<EntryFunction> open_entry(const std::string& path, const std::string& symbol) {
+Result<ComponentEntry> open_entry(const std::string& path, const std::string& symbol) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return io_error(path);
     Result<std::string> examined = examine(path, status);
@@ -230,7 +232,7 @@ Result<EntryFunction> open_entry(const std::string& path, const std::string& sym
     if (address == nullptr)
         return refused(path, "it does not export " + symbol + "; build it with muster_add_component()");
     if (Result<void> whole = is_whole(*examined, address); !whole.ok()) return whole.error();
-    EntryFunction entry = nullptr;
+    ComponentEntry entry = nullptr;
     std::memcpy(&entry, &address, sizeof entry);
     return entry;
 }
@@ -352,7 +354,7 @@ Result<const muster_component_t*> open_component_file(const ComponentFile& file,
         if (!allowed.ok()) return allowed.error();
         path = std::move(*allowed);
     }
-    Result<EntryFunction> entry = open_entry(path, "muster_component_" + file.framework + "_" + file.name);
+    Result<ComponentEntry> entry = open_entry(path, "muster_component_" + file.framework + "_" + file.name);
     if (!entry.ok()) return entry.error();
     const muster_component_t* descriptor = (*entry)();
     Result<void> fits = check_descriptor(descriptor, file.framework, file.name, file.path);

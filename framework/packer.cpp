@@ -26,11 +26,9 @@ pmix_byte_object_t borrow(ByteView view) {
 
 Packer& Packer::items(const void* values, size_t n, pmix_data_type_t type) {
     if (error_ != PMIX_SUCCESS) return *this;
-    if (n > INT32_MAX) {
-        error_ = PMIX_ERR_BAD_PARAM;
-    } else {
-        error_ = format_.bfrops->pack(out_, format_.buffer_type, values, static_cast<int32_t>(n), type);
-    }
+    error_ = n > INT32_MAX
+                 ? PMIX_ERR_BAD_PARAM
+                 : format_.bfrops->pack(out_, format_.buffer_type, values, static_cast<int32_t>(n), type);
     return *this;
 }
 
@@ -49,6 +47,16 @@ Packer& Packer::kval(const char* key, const pmix_value_t& value) {
     return items(&pair, 1, PMIX_KVAL);
 }
 
+template <class Append>
+Packer& Packer::guarded(Append&& append) {
+    try {
+        append();
+    } catch (const std::bad_alloc&) {
+        error_ = PMIX_ERR_NOMEM;
+    }
+    return *this;
+}
+
 /// Small ones are copied: a part of its own takes more than that.
 void Packer::append_elsewhere(size_t at, ByteView bytes) {
     if (bytes.size() < kWorthAPart && at == out_.size()) return out_.append(bytes);
@@ -62,12 +70,7 @@ Packer& Packer::kval_in_place(const char* key, const pmix_value_t& value) {
     ByteView rest;
     error_ = format_.bfrops->pack_all_but(&rest, out_, format_.buffer_type, &pair, PMIX_KVAL);
     if (error_ != PMIX_SUCCESS) return *this;
-    try {
-        append_elsewhere(out_.size(), rest);
-    } catch (const std::bad_alloc&) {
-        error_ = PMIX_ERR_NOMEM;
-    }
-    return *this;
+    return guarded([&] { append_elsewhere(out_.size(), rest); });
 }
 
 Packer& Packer::buffer_in_place(const Packer& content) {
@@ -77,15 +80,12 @@ Packer& Packer::buffer_in_place(const Packer& content) {
     ByteView rest;
     error_ = format_.bfrops->pack_all_but(&rest, out_, format_.buffer_type, &buffer, PMIX_BUFFER);
     if (error_ != PMIX_SUCCESS) return *this;
-    try {
+    return guarded([&] {
         const size_t begin = out_.size();
         out_.append(content.out_.view());
         for (const Elsewhere& part : content.elsewhere_)
             append_elsewhere(begin + part.at, part.bytes);
-    } catch (const std::bad_alloc&) {
-        error_ = PMIX_ERR_NOMEM;
-    }
-    return *this;
+    });
 }
 
 std::vector<ByteView> Packer::parts() const {
@@ -110,18 +110,22 @@ Packer& Packer::counted(const void* values, size_t n, pmix_data_type_t type) {
 }
 
 Packer& Packer::raw(ByteView packed) {
-    if (error_ != PMIX_SUCCESS) return *this;
-    try {
-        out_.append(packed);
-    } catch (const std::bad_alloc&) {
-        error_ = PMIX_ERR_NOMEM;
-    }
-    return *this;
+    return error_ != PMIX_SUCCESS ? *this : guarded([&] { out_.append(packed); });
 }
 
 bool Unpacker::fail(pmix_status_t code) {
     if (error_ == PMIX_SUCCESS) error_ = code;
     return false;
+}
+
+template <class Make>
+bool Unpacker::guarded(Make&& make) {
+    try {
+        make();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return fail(PMIX_ERR_NOMEM);
+    }
 }
 
 bool Unpacker::skip(ByteView packed) {
@@ -167,9 +171,7 @@ bool Unpacker::counted(void** values, size_t& n, pmix_data_type_t type) {
     if (announced == 0) return true;
     if (!items(values, n, type)) return false;
     if (n == announced) return true;
-    data_free_elements(*values, n, type);
-    *values = nullptr;
-    n = 0;
+    data_free_elements(std::exchange(*values, nullptr), std::exchange(n, 0), type);
     return fail(PMIX_ERR_UNPACK_FAILURE);
 }
 
@@ -184,12 +186,7 @@ bool Unpacker::string(std::string& out, bool& is_null) {
     const pmix_status_t status = format_.bfrops->unpack_view(in_, format_.buffer_type, &view, PMIX_STRING);
     if (status != PMIX_SUCCESS) return fail(status);
     is_null = view.data() == nullptr;
-    try {
-        out.assign(view.begin(), view.end());
-    } catch (const std::bad_alloc&) {
-        return fail(PMIX_ERR_NOMEM);
-    }
-    return true;
+    return guarded([&] { out.assign(view.begin(), view.end()); });
 }
 
 bool Unpacker::bytes(ByteView& out) {
@@ -216,25 +213,12 @@ bool Unpacker::kval(std::string_view& key, Value& value) {
 
 bool Unpacker::kval(std::string& key, Value& value) {
     std::string_view view;
-    if (!kval(view, value)) return false;
-    try {
-        key.assign(view);
-    } catch (const std::bad_alloc&) {
-        return fail(PMIX_ERR_NOMEM);
-    }
-    return true;
+    return kval(view, value) && guarded([&] { key.assign(view); });
 }
 
 bool Unpacker::info(Info& append_to) {
     pmix_info_t raw;
-    if (!item(&raw, PMIX_INFO)) return false;
-    try {
-        append_to.add_move(raw);
-    } catch (const std::bad_alloc&) {
-        info_destruct(&raw);
-        return fail(PMIX_ERR_NOMEM);
-    }
-    return true;
+    return item(&raw, PMIX_INFO) && guarded([&] { append_to.add_move(raw); });
 }
 
 bool Unpacker::infos(Info& out) {
@@ -250,12 +234,7 @@ bool Unpacker::procs(std::vector<pmix_proc_t>& out) {
     size_t n = 0;
     if (!counted(&block, n, PMIX_PROC)) return false;
     const std::unique_ptr<pmix_proc_t, Free> procs(static_cast<pmix_proc_t*>(block));
-    try {
-        out.assign(procs.get(), procs.get() + n);
-    } catch (const std::bad_alloc&) {
-        return fail(PMIX_ERR_NOMEM);
-    }
-    return true;
+    return guarded([&] { out.assign(procs.get(), procs.get() + n); });
 }
 
 }  // namespace muster

@@ -71,6 +71,8 @@ class Packer {
         ByteView bytes;
     };
     void append_elsewhere(size_t at, ByteView bytes);
+    template <class Append>
+    Packer& guarded(Append&& append);
 
     WireFormat format_;
     Bytes out_;
@@ -144,6 +146,8 @@ class Unpacker {
 
   private:
     bool fail(pmix_status_t code);
+    template <class Make>
+    bool guarded(Make&& make);
 
     WireFormat format_;
     ByteReader in_;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -22,6 +21,7 @@
 #include "framework/base/decimal.hpp"
 #include "framework/base/install.hpp"
 #include "framework/base/mutex.hpp"
+#include "framework/base/words.hpp"
 #include "framework/parameter_file.hpp"
 
 namespace muster {
@@ -29,14 +29,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "PMIX_MCA_";
 constexpr const char* kParameterFiles = "PMIX_MCA_mca_base_param_files";
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) {
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return out;
-}
 
 template <class T>
 std::optional<T> parse_number(std::string_view text) {
@@ -57,25 +49,9 @@ std::optional<T> parse_number(std::string_view text) {
 }
 
 std::optional<uint64_t> parse_size(std::string_view text) {
-    unsigned shift = 0;
-    if (!text.empty()) {
-        switch (text.back()) {
-            case 'k':
-            case 'K':
-                shift = 10;
-                break;
-            case 'm':
-            case 'M':
-                shift = 20;
-                break;
-            case 'g':
-            case 'G':
-                shift = 30;
-                break;
-            default:
-                break;
-        }
-    }
+    constexpr std::string_view kUnits = "kKmMgG";
+    const size_t unit = text.empty() ? kUnits.npos : kUnits.find(text.back());
+    const size_t shift = unit == kUnits.npos ? 0 : 10 * (unit / 2 + 1);
     if (shift != 0) text.remove_suffix(1);
     const std::optional<uint64_t> number = parse_number<uint64_t>(text);
     if (!number || *number > (UINT64_MAX >> shift)) return std::nullopt;
@@ -83,12 +59,12 @@ std::optional<uint64_t> parse_size(std::string_view text) {
 }
 
 std::optional<bool> parse_bool(std::string_view text) {
-    using Words = std::array<std::string_view, 7>;
-    constexpr Words kYes{"true", "yes", "on", "1", "t", "y", "enabled"};
-    constexpr Words kNo{"false", "no", "off", "0", "f", "n", "disabled"};
-    const std::string word = lower(text);
-    if (std::find(kYes.begin(), kYes.end(), word) != kYes.end()) return true;
-    if (std::find(kNo.begin(), kNo.end(), word) != kNo.end()) return false;
+    constexpr std::string_view kYes[] = {"true", "yes", "on", "1", "t", "y", "enabled"};
+    constexpr std::string_view kNo[] = {"false", "no", "off", "0", "f", "n", "disabled"};
+    const auto lower = [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); };
+    const auto is_word = [&](std::string_view word) { return std::ranges::equal(text, word, {}, lower); };
+    if (std::ranges::any_of(kYes, is_word)) return true;
+    if (std::ranges::any_of(kNo, is_word)) return false;
     return std::nullopt;
 }
 
@@ -160,23 +136,14 @@ std::optional<std::string> canonical(const ParameterDefinition& definition, cons
 }
 
 std::string valid_values(const ParameterDefinition& definition) {
-    switch (definition.type) {
-        case ParameterType::Int:
-            return "whole numbers";
-        case ParameterType::Unsigned:
-            return "whole numbers from 0";
-        case ParameterType::Size:
-            return "numbers of bytes from 0, also with k, m or g";
-        case ParameterType::Bool:
-            return "true, false, yes, no, on, off, 1, 0";
-        case ParameterType::Seconds:
-            return "numbers of seconds from 0, also with a fraction";
-        case ParameterType::Choice:
-            return join(definition.choices);
-        case ParameterType::String:
-            return "any text";
-    }
-    return "";
+    if (definition.type == ParameterType::Choice) return join(definition.choices);
+    constexpr const char* kByType[] = {"whole numbers",
+                                       "whole numbers from 0",
+                                       "numbers of bytes from 0, also with k, m or g",
+                                       "true, false, yes, no, on, off, 1, 0",
+                                       "any text",
+                                       "numbers of seconds from 0, also with a fraction"};
+    return kByType[static_cast<size_t>(definition.type)];
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn one name into the other.
@@ -286,19 +253,8 @@ std::string ParameterDefinition::full_name() const {
 }
 
 const char* parameter_source_name(ParameterSource source) {
-    switch (source) {
-        case ParameterSource::Default:
-            return "default";
-        case ParameterSource::SystemFile:
-            return "system file";
-        case ParameterSource::UserFile:
-            return "user file";
-        case ParameterSource::Environment:
-            return "environment";
-        case ParameterSource::Program:
-            return "command line";
-    }
-    return "";
+    constexpr const char* kNames[] = {"default", "system file", "user file", "environment", "command line"};
+    return kNames[static_cast<size_t>(source)];
 }
 
 struct Parameters::Impl {
@@ -437,13 +393,8 @@ Parameters::Sources Parameters::Sources::standard() {
     if (const char* list = std::getenv(kParameterFiles); list != nullptr) {
         sources.files.clear();
         if (std::strcmp(list, "none") == 0) return sources;
-        std::string_view rest(list);
-        while (!rest.empty()) {
-            const size_t comma = rest.find(',');
-            if (comma != 0) sources.user_files.emplace_back(rest.substr(0, comma));
-            rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
-        }
-        std::reverse(sources.user_files.begin(), sources.user_files.end());
+        const auto strongest_first = words_of(list, ',');
+        sources.user_files.assign(strongest_first.rbegin(), strongest_first.rend());
         return sources;
     }
     if (const std::string home = home_folder(); !home.empty()) {
@@ -534,8 +485,7 @@ std::vector<std::string> Parameters::given() const {
 std::optional<ParameterView> Parameters::view(std::string_view full_name) const {
     const MutexLock guard(impl_->lock);
     const Defined* entry = impl_->find(full_name);
-    if (entry == nullptr) return std::nullopt;
-    return entry->view();
+    return entry != nullptr ? std::optional(entry->view()) : std::nullopt;
 }
 
 std::string Parameters::text(std::string_view full_name) const {

@@ -2,8 +2,11 @@
 // plog: see plog.hpp.
 #include "framework/plog.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
+
+#include "framework/base/words.hpp"
 
 namespace muster {
 namespace {
@@ -32,14 +35,9 @@ time_t timestamp(InfoView directives, uint32_t flags) {
 
 bool Plog::takes(std::string_view channel) const {
     if (!MUSTER_HAS(operations_, channels)) return false;
-    std::string_view rest(operations_->channels);
-    if (rest == "*") return true;
-    while (!rest.empty()) {
-        const size_t comma = rest.find(',');
-        if (rest.substr(0, comma) == channel) return true;
-        rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
-    }
-    return false;
+    const std::string_view channels(operations_->channels);
+    const auto words = words_of(channels, ',');
+    return channels == "*" || std::find(words.begin(), words.end(), channel) != words.end();
 }
 
 Result<void> Plog::write(const muster_plog_record_t& record) const {

@@ -41,11 +41,6 @@ Error broken(pmix_status_t status, const std::string& component, const char* wha
                         "): write it as PMIx_generate_regex does"};
 }
 
-/// A list without a tag must be text.
-bool plain(std::string_view text) {
-    return text.find('\0') == std::string_view::npos;
-}
-
 /// Calls generate_nodes or generate_ppn of a component.
 pmix_status_t generated(const muster_preg_t& form, decltype(muster_preg_t::generate_nodes) generate,
                         std::string_view list, Bytes& out) {
@@ -109,8 +104,10 @@ Result<void> parse_map(PregSet pregs, ByteView regex, const Sink& sink, const ch
         if (status != PMIX_SUCCESS) return broken(status, preg->name(), what);
         return {};
     }
-    const std::string_view text = regex_text(regex);
-    if (!plain(text)) {
+    std::string_view text(text_of(regex), regex.size());
+    if (text.ends_with('\0')) text.remove_suffix(1);
+    // A list without a tag must be text.
+    if (text.find('\0') != std::string_view::npos) {
         return Error{PMIX_ERR_NOT_SUPPORTED,
                      std::string(what) + " is in a form that no preg component knows"};
     }
@@ -135,12 +132,6 @@ Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_ra
         [](std::string_view text, const muster_preg_rank_row_sink_t& to) {
             return preg::parse_ranks(text, preg::kDefaultLimit, to);
         });
-}
-
-std::string_view regex_text(ByteView regex) {
-    std::string_view text(reinterpret_cast<const char*>(regex.data()), regex.size());
-    if (!text.empty() && text.back() == '\0') text.remove_suffix(1);
-    return text;
 }
 
 }  // namespace muster

@@ -53,7 +53,4 @@ inline Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_
     return parse_ppn_regex(pregs, regex, muster_preg_rank_row_sink_t{sink, nullptr});
 }
 
-/// The bytes of `regex` up to `size`, without the terminator at the end, if there is one.
-std::string_view regex_text(ByteView regex);
-
 }  // namespace muster

@@ -4,13 +4,12 @@
 
 #include <pmix/sdk/psec.h>
 
-#include <memory>
 #include <optional>
-#include <string>
 
 #include "framework/base/bytes.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/result.hpp"
+#include "framework/component_table.hpp"
 #include "framework/ptl.hpp"
 
 namespace muster {
@@ -28,21 +27,20 @@ struct PsecOwner {
     uint32_t gid = 0;
 };
 
-class Psec {
+/// One component. Any thread.
+class Psec : public TableFacade<muster_psec_t> {
   public:
-    virtual ~Psec() = default;
-    virtual const char* name() const = 0;
-    /// Our own credential, to be sent. `directives` come from PMIx_Get_credential (empty at a handshake).
-    virtual Result<Bytes> create_credential(InfoView directives) = 0;
-    /// Whether the bytes prove the claim; the error's sentence says what did not fit.
-    virtual Result<void> validate_credential(ByteView credential, const PsecClaim& claim) = 0;
-    /// Whose the credential is, where it proves that by itself; PMIX_ERR_NOT_SUPPORTED where it does not.
-    virtual Result<PsecOwner> identify_credential(ByteView credential) = 0;
-    /// Advice to the user whose credential was refused on a connection that is no local socket, or "".
-    virtual const char* remedy() const { return ""; }
-};
+    using TableFacade::TableFacade;
 
-/// The facade over a component's table, which lives as long as the result. Any thread.
-std::unique_ptr<Psec> adapt_psec(const muster_psec_t* operations, std::string name);
+    const char* name() const { return name_.c_str(); }
+    /// Our own credential, to be sent. `directives` come from PMIx_Get_credential (empty at a handshake).
+    Result<Bytes> create_credential(InfoView directives) const;
+    /// Whether the bytes prove the claim; the error's sentence says what did not fit.
+    Result<void> validate_credential(ByteView credential, const PsecClaim& claim) const;
+    /// Whose the credential is, where it proves that by itself; PMIX_ERR_NOT_SUPPORTED where it does not.
+    Result<PsecOwner> identify_credential(ByteView credential) const;
+    /// Advice to the user whose credential was refused on a connection that is no local socket, or "".
+    const char* remedy() const { return MUSTER_HAS(operations_, remedy) ? operations_->remedy : ""; }
+};
 
 }  // namespace muster

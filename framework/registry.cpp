@@ -61,10 +61,7 @@ struct Restriction {
     std::vector<std::string> names;
     std::string said;  // for reasons: name, value and origin
 
-    bool allows(std::string_view name) const {
-        if (names.empty()) return true;
-        return contains(names, name) != deny;
-    }
+    bool allows(std::string_view name) const { return names.empty() || contains(names, name) != deny; }
     bool names_it(std::string_view name) const { return !deny && contains(names, name); }
 };
 
@@ -182,10 +179,8 @@ struct Registry::Impl {
     }
 
     Framework* find(std::string_view name) {
-        for (Framework& framework : frameworks) {
-            if (name == framework.name) return &framework;
-        }
-        return nullptr;
+        const auto at = std::ranges::find(frameworks, name, &Framework::name);
+        return at != frameworks.end() ? &*at : nullptr;
     }
 
     /// Finds out which components there are, without opening any file.
@@ -237,15 +232,14 @@ struct Registry::Impl {
     }
 
     static Component& add(Framework& framework, const std::string& name, std::string path) {
-        const Component* first = nullptr;
-        for (const Component& other : framework.components) {
-            if (first == nullptr && other.record.name == name) first = &other;
-        }
+        const auto has_name = [&](const Component& other) { return other.record.name == name; };
+        const auto first = std::ranges::find_if(framework.components, has_name);
+        const bool shadowed = first != framework.components.end();
         Component& component = framework.components.emplace_back();
         component.record.framework = framework.name;
         component.record.name = name;
         component.record.path = std::move(path);
-        if (first != nullptr) {
+        if (shadowed) {
             component.shadowed = true;
             component.give_up("not opened: another of this name was found first, " +
                               (first->record.path.empty() ? "linked into the library" : first->record.path));
@@ -275,6 +269,10 @@ struct Registry::Impl {
             other.step = Component::Step::Found;
             return;
         }
+    }
+
+    static std::string priority_name(const ComponentRecord& record) {
+        return record.framework + "_" + record.name + "_priority";
     }
 
     /// Descriptor and parameters.
@@ -315,8 +313,7 @@ struct Registry::Impl {
              .help =
                  "Priority of the component: the highest is preferred; one below 0 is used only when named."},
             framework.log);
-        record.priority = static_cast<int>(
-            parameters.integer(std::string(framework.name) + "_" + record.name + "_priority"));
+        record.priority = static_cast<int>(parameters.integer(priority_name(record)));
         component.host = std::make_unique<HostContext>();
         component.host->component = record.name;
         component.host->log = &framework.log;
@@ -362,7 +359,7 @@ struct Registry::Impl {
         component.step = Component::Step::Made;
         record.chosen = true;
         record.reason = "usable, priority " + std::to_string(record.priority);
-        if (const auto view = parameters.view(std::string(framework.name) + "_" + record.name + "_priority");
+        if (const auto view = parameters.view(priority_name(record));
             view && view->source != ParameterSource::Default) {
             record.reason += " (" + view->origin + ")";
         }
@@ -472,7 +469,6 @@ std::vector<Plog*> Registry::plogs() {
 std::vector<Pmdl*> Registry::pmdls() {
     return impl_->instances<Pmdl>("pmdl");
 }
-
 std::vector<Pnet*> Registry::pnets() {
     return impl_->instances<Pnet>("pnet");
 }

@@ -26,17 +26,12 @@ struct Range {
 bool take_range(std::string_view& text, Range& range) {
     const std::string_view first = take_digits(text);
     if (first.empty() || first.size() > kMaxDigits) return false;
-    range.first = range.last = value_of(first);
+    range.last_text = take(text, '-') ? take_digits(text) : first;
+    if (range.last_text.empty() || range.last_text.size() > kMaxDigits) return false;
+    range.first = value_of(first);
+    range.last = value_of(range.last_text);
     range.width = first.size();
-    range.last_text = first;
-    if (take(text, '-')) {
-        const std::string_view last = take_digits(text);
-        if (last.empty() || last.size() > kMaxDigits) return false;
-        range.last = value_of(last);
-        range.last_text = last;
-        if (range.last < range.first) return false;
-    }
-    return true;
+    return range.first <= range.last;
 }
 
 /// Whether `text` is a comma list of ranges, with at least one.
@@ -233,8 +228,8 @@ class RangeList {
         if (!take(text, '[')) return take_range(text, range) && add(range);
         text.remove_suffix(1);
         do {
-            if (!take_range(text, range)) return false;
-            if (!same_number_text(range.last_text, range.last, range.width)) return false;
+            if (!take_range(text, range) || !same_number_text(range.last_text, range.last, range.width))
+                return false;
             add(range);
         } while (take(text, ','));
         return true;
@@ -255,24 +250,17 @@ class RangeList {
   private:
     bool add(const Range& range) {
         // Going on where the last range ended, with the digits that it would give.
-        if (open_ && range.first == current_.last + 1 &&
-            std::max(width_of(range.first), current_.width) == std::max(width_of(range.first), range.width)) {
-            current_.last = range.last;
-            return true;
+        if (open_ && range.first == current_.last + 1) {
+            const size_t digits = std::to_string(range.first).size();
+            if (std::max(digits, current_.width) == std::max(digits, range.width)) {
+                current_.last = range.last;
+                return true;
+            }
         }
         close();
         current_ = range;
         open_ = true;
         return true;
-    }
-
-    static size_t width_of(uint64_t value) {
-        size_t width = 1;
-        while (value >= 10) {
-            value /= 10;
-            ++width;
-        }
-        return width;
     }
 
     void close() {
@@ -393,37 +381,32 @@ class Group {
         active_ = name.bracket;
         size_ = 1;
         ranges_.clear();
-        if (active_ != Pattern::kMaxFields) return append(name);
-        return true;
+        return active_ == Pattern::kMaxFields || append(name);
     }
 
     /// Takes the names at the front of `list` that follow the last one, as most names of most lists do.
     /// @return their length with what separates them from the next one, or the list from nothing.
     size_t take_following(std::string_view list) {
         if (size_ < 2) return 0;
-        const size_t whole = list.size();
+        size_t length = 0;
         uint64_t taken = 0;
         for (;;) {
             if (expected_.empty()) expect(taken);
             if (number_end_ - number_begin_ > kMaxDigits) break;
-            uint64_t more = entries_of_decade(list, expected_, number_end_ - 1, ',');
-            if (more == 0) more = begins_with_entry(list, expected_, ',') ? 1 : 0;
+            const std::string_view rest = list.substr(length);
+            uint64_t more = entries_of_decade(rest, expected_, number_end_ - 1, ',');
+            if (more == 0) more = begins_with_entry(rest, expected_, ',') ? 1 : 0;
             if (more == 0) break;
             taken += more;
             // The next number: in place, as long as its digits suffice.
-            const size_t length = more * (expected_.size() + 1);
+            length += more * (expected_.size() + 1);
             char* digits = expected_.data();
             if (!add_to_digits(digits + number_begin_, digits + number_end_, more)) expected_.clear();
-            if (list.size() < length) {
-                ranges_.grow(taken);
-                size_ += taken;
-                return whole + 1;
-            }
-            list.remove_prefix(length);
+            if (length > list.size()) break;
         }
         ranges_.grow(taken);
         size_ += taken;
-        return whole - list.size();
+        return length;
     }
 
     bool flush() {
@@ -547,11 +530,6 @@ void RowNames::next() {
         text_.insert(begin_, 1, '1');
         ++end_;
     }
-}
-
-pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_sink_t& sink,
-                          Brackets brackets) {
-    return parse_names(text, limit, muster_preg_name_row_sink_t{sink, nullptr}, brackets);
 }
 
 pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_row_sink_t& sink,

@@ -54,11 +54,13 @@ enum class Brackets : bool { Lenient, Strict };
 /// each combination, the last changing fastest; a number has at least as many digits as the first of its
 /// range. Empty entries are passed over.
 /// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE past `limit`; what the sink returned.
-pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_sink_t& sink,
-                          Brackets brackets = Brackets::Lenient);
 /// `sink.row` may be null.
 pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_row_sink_t& sink,
                           Brackets brackets = Brackets::Lenient);
+inline pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_sink_t& sink,
+                                 Brackets brackets = Brackets::Lenient) {
+    return parse_names(text, limit, muster_preg_name_row_sink_t{sink, nullptr}, brackets);
+}
 
 /// The same for entries "prefix[DIGITS:ranges]suffix", where every number has DIGITS digits (OpenPMIx 4.2).
 pmix_status_t parse_names_with_digits(std::string_view text, size_t limit,

@@ -21,23 +21,18 @@ void skip_spaces(std::string_view& text) {
 }
 
 bool take_rank(std::string_view& text, uint32_t& rank) {
-    uint64_t value = 0;
-    size_t n = 0;
-    for (; n < text.size() && n <= kMaxDigits && is_digit(text[n]); ++n)
-        value = value * 10 + static_cast<uint64_t>(text[n] - '0');
-    if (n == 0 || n > kMaxDigits || value >= PMIX_RANK_VALID) return false;
+    const std::string_view digits = take_digits(text);
+    if (digits.empty() || digits.size() > kMaxDigits) return false;
+    const uint64_t value = value_of(digits);
     rank = static_cast<uint32_t>(value);
-    text.remove_prefix(n);
-    return true;
+    return value < PMIX_RANK_VALID;
 }
 
 bool take_run(std::string_view& text, Run& run) {
     skip_spaces(text);
     if (!take_rank(text, run.first)) return false;
     run.last = run.first;
-    if (take(text, '-')) {
-        if (!take_rank(text, run.last) || run.last < run.first) return false;
-    }
+    if (take(text, '-') && (!take_rank(text, run.last) || run.last < run.first)) return false;
     skip_spaces(text);
     return true;
 }
@@ -166,16 +161,9 @@ class Shortener {
         if (pending_.count == 0) return;
         std::string row;
         if (pending_.count > 1) {
-            append_number(row, pending_.count);
-            row += "x(";
-            append_number(row, pending_.span);
-            row += ')';
-            if (pending_.start != 1 || pending_.step != 1) {
-                row += '@';
-                append_number(row, pending_.start);
-                row += '+';
-                append_number(row, pending_.step);
-            }
+            row = std::to_string(pending_.count) + "x(" + std::to_string(pending_.span) + ")";
+            if (pending_.start != 1 || pending_.step != 1)
+                row += "@" + std::to_string(pending_.start) + "+" + std::to_string(pending_.step);
         }
         std::string written;
         uint64_t first = pending_.start;
@@ -243,11 +231,6 @@ class Shortener {
 };
 
 }  // namespace
-
-pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_sink_t& sink,
-                          bool runs) {
-    return parse_ranks(text, limit, muster_preg_rank_row_sink_t{sink, nullptr}, runs);
-}
 
 pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_row_sink_t& sink,
                           bool runs) {

@@ -13,11 +13,13 @@ namespace muster::preg {
 /// Reads a semicolon list, one entry a node, each a comma list of ranks and ranges of ranks (or nothing).
 /// The limit is for the ranks and for the nodes. With `runs` an entry may also be "NxK" in the form below.
 /// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE; what the sink returned.
-pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_sink_t& sink,
-                          bool runs = false);
 /// `sink.row` may be null.
 pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_row_sink_t& sink,
                           bool runs = false);
+inline pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_sink_t& sink,
+                                 bool runs = false) {
+    return parse_ranks(text, limit, muster_preg_rank_row_sink_t{sink, nullptr}, runs);
+}
 
 /// Appends the shortened list. Ranks that follow each other become a range. "Nx(K)" stands for N nodes that
 /// hold K+1 ranks in a row each, where the first of them starts at rank 1 and each next one a rank higher, as

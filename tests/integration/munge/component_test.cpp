@@ -48,7 +48,8 @@ class MungeComponent : public testing::Test {
         char reason[256] = "";
         const pmix_status_t status = muster_component_psec_munge()->create(&host_, &instance_, reason);
         reason_ = reason;
-        if (status == PMIX_SUCCESS) psec_ = adapt_psec(static_cast<const muster_psec_t*>(instance_), "munge");
+        if (status == PMIX_SUCCESS)
+            psec_ = std::make_unique<Psec>(static_cast<const muster_psec_t*>(instance_), "munge");
         return status;
     }
     Bytes credential() {

@@ -39,7 +39,7 @@ class PsecTest : public testing::Test {
         descriptor_ = descriptor;
         char reason[256] = "";
         ASSERT_EQ(descriptor->create(&host_, &instance_, reason), PMIX_SUCCESS) << reason;
-        psec_ = adapt_psec(static_cast<const muster_psec_t*>(instance_), descriptor->name);
+        psec_ = std::make_unique<Psec>(static_cast<const muster_psec_t*>(instance_), descriptor->name);
     }
     static Bytes credential(uint32_t uid, uint32_t gid) {
         Bytes bytes;
