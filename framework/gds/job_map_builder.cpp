@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <ranges>
 
 #include "framework/gds/job_map.hpp"
 #include "framework/preg/name_list.hpp"
@@ -26,9 +25,9 @@ JobMapBuilder::JobMapBuilder(const JobMap& previous) : map_(previous), offset_(p
         id_index_.emplace(map_.ids_[node], node);
     // Applications are collected by rank again.
     pmix_rank_t end = map_.rank_end_;
-    for (const JobMap::AppRun& run : map_.app_runs_ | std::views::reverse) {
-        if (run.app != kNone) set_apps(run.first, end, run.app);
-        end = run.first;
+    for (auto run = map_.app_runs_.rbegin(); run != map_.app_runs_.rend(); ++run) {
+        if (run->app != kNone) set_apps(run->first, end, run->app);
+        end = run->first;
     }
 }
 
@@ -535,7 +534,10 @@ JobMap JobMapBuilder::build() && {
         std::iota(map_.by_id_.begin(), map_.by_id_.end(), 0);
         std::stable_sort(map_.by_id_.begin(), map_.by_id_.end(),
                          [this](uint32_t a, uint32_t b) { return map_.ids_[a] < map_.ids_[b]; });
-        if (std::ranges::equal(map_.ids_, std::views::iota(0U, node_count()))) {
+        bool identity = true;
+        for (uint32_t node = 0; node < node_count(); ++node)
+            identity = identity && map_.ids_[node] == node;
+        if (identity) {
             map_.ids_.clear();
             map_.by_id_.clear();
         }

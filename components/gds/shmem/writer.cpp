@@ -111,26 +111,36 @@ Result<uint64_t> Writer::intern(std::string_view key) {
 }
 
 Result<void> Writer::describe(const pmix_value_t& value, Payload& out) const {
-    const auto take = [&](Form form, const void* data, uint64_t length) -> Result<void> {
-        out.form = form;
-        out.type = value.type;
-        out.data = data;
-        out.length = length;
+    out.type = value.type;
+    if (is_scalar(value.type)) {
+        out.form = Form::Scalar;
+        out.data = &value.data;
+        out.length = sizeof value.data;
         return {};
-    };
-    if (is_scalar(value.type)) return take(Form::Scalar, &value.data, sizeof value.data);
-    if (const char* text = value_as_string(&value)) return take(Form::Text, text, std::strlen(text));
+    }
+    if (value.type == PMIX_STRING && value.data.string != nullptr) {
+        out.form = Form::Text;
+        out.data = value.data.string;
+        out.length = std::strlen(value.data.string);
+        return {};
+    }
     if ((value.type == PMIX_BYTE_OBJECT || value.type == PMIX_COMPRESSED_BYTE_OBJECT) &&
         (value.data.bo.size == 0 || value.data.bo.bytes != nullptr)) {
-        return take(Form::Bytes, value.data.bo.bytes, value.data.bo.size);
+        out.form = Form::Bytes;
+        out.data = value.data.bo.bytes;
+        out.length = value.data.bo.size;
+        return {};
     }
     if (value.type == PMIX_POINTER || format_.bfrops == nullptr)
         return Error{PMIX_ERR_NOT_SUPPORTED, "a value of this type cannot be shared"};
     Packer packer(format_);
     packer.items(&value, 1, PMIX_VALUE);
     if (packer.error() != PMIX_SUCCESS) return Error{packer.error(), "a value cannot be packed"};
+    out.form = Form::Packed;
     out.packed = packer.take();
-    return take(Form::Packed, out.packed.data(), out.packed.size());
+    out.data = out.packed.data();
+    out.length = out.packed.size();
+    return {};
 }
 
 Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const Payload& payload, Put* done) {
@@ -161,7 +171,13 @@ Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const 
         auto at = allocate(sizeof(Entry) + payload.length + 1);
         if (!at) return at.error();
         Entry& entry = *object<Entry>(*at);
-        entry = {static_cast<uint32_t>(hash), of, *name, payload.length, payload.type, kind, payload.form, 0};
+        entry.hash = static_cast<uint32_t>(hash);
+        entry.of = of;
+        entry.key = *name;
+        entry.length = payload.length;
+        entry.type = payload.type;
+        entry.kind = kind;
+        entry.form = payload.form;
         if (payload.length != 0) std::memcpy(&entry + 1, payload.data, payload.length);
         if (auto room = make_room(); !room) return room;
         uint64_t* slot = known;
@@ -192,12 +208,17 @@ Result<void> Writer::put(Kind kind, uint32_t of, std::string_view key, const pmi
 }
 
 Result<void> Writer::put_bytes(Kind kind, std::string_view key, ByteView bytes) {
-    return insert(kind, 0, key, {Form::Bytes, PMIX_BYTE_OBJECT, bytes.data(), bytes.size(), {}});
+    Payload payload;
+    payload.form = Form::Bytes;
+    payload.type = PMIX_BYTE_OBJECT;
+    payload.data = bytes.data();
+    payload.length = bytes.size();
+    return insert(kind, 0, key, payload);
 }
 
 void Writer::remove(Kind kind, uint32_t of, std::string_view key) {
     uint64_t* slot = find_slot(hash_of(hash_of(key), kind, of), kind, of, key, nullptr);
-    if (slot != nullptr) publish(*slot, slot_of(*slot, kGone));
+    if (slot != nullptr) publish(*slot, slot_of(*slot, 0) | kGone);
 }
 
 void Writer::remove_all(Kind kind, uint32_t of) {
@@ -205,7 +226,7 @@ void Writer::remove_all(Kind kind, uint32_t of) {
     for (uint64_t i = 0; i < object<Table>(table_)->capacity; ++i) {
         if (slots[i] == 0 || (slots[i] & kOffsetMask) == kGone) continue;
         const Entry& entry = *object<Entry>(slots[i] & kOffsetMask);
-        if (entry.kind == kind && entry.of == of) publish(slots[i], slot_of(slots[i], kGone));
+        if (entry.kind == kind && entry.of == of) publish(slots[i], slot_of(slots[i], 0) | kGone);
     }
 }
 
@@ -250,10 +271,10 @@ Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
     out.rank_end = ranks;
     out.own_node = own_node;
     out.apps = static_cast<uint32_t>(map.apps().size());
-    out.has_aliases = map.has_aliases() ? 1 : 0;
 
     uint64_t names_size = 0;
     map.each_node_name([&](uint32_t, std::string_view name) { names_size += name.size() + 1; });
+    out.has_aliases = map.has_aliases() ? 1 : 0;
     if (names_size >= kNone) return Error{PMIX_ERR_OUT_OF_RESOURCE, "the names of its nodes are too long"};
     auto starts = allocate(uint64_t{nodes} * 4 + 4);
     if (!starts) return starts.error();

@@ -37,15 +37,15 @@ class ShmemTest : public StoreTest {
     }
 
     /// A gds/shmem before a gds/hash of its own, on a host.
-    Gds* make_shmem(const char* host = "alpha", const char* limit = "1g") {
-        limit_ = limit;
+    Gds* make_shmem(const char* host = "alpha", size_t limit = size_t{1} << 30) {
+        limit_ = std::to_string(limit);
         const muster_host_t host_table = {
             sizeof(muster_host_t),
             this,
             [](void* self, int, const char* line) {
                 static_cast<ShmemTest*>(self)->log_ += std::string(line) + "\n";
             },
-            [](void* self, const char*) { return static_cast<ShmemTest*>(self)->limit_; },
+            [](void* self, const char*) { return static_cast<ShmemTest*>(self)->limit_.c_str(); },
             nullptr,
             nullptr,
             nullptr};
@@ -130,7 +130,7 @@ class ShmemTest : public StoreTest {
     }
 
     std::string log_;
-    const char* limit_ = nullptr;
+    std::string limit_;
     std::vector<void*> shmem_;
     std::vector<std::unique_ptr<muster_host_t>> tables_;
 };
@@ -279,7 +279,7 @@ TEST_F(ShmemTest, DeregisteredResourcesAreGoneAfterTheNextRegistration) {
 }
 
 TEST_F(ShmemTest, RepeatedRegistrationOfResourcesTakesNoSpace) {
-    Gds* server = make_shmem("alpha", "1048576");
+    Gds* server = make_shmem("alpha", size_t{1} << 20);
     ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
     const Info resources = entries("site.key", std::string(1024, 'x').c_str());
     for (int i = 0; i < 5000; ++i) {
@@ -320,7 +320,7 @@ TEST_F(ShmemTest, PostedDataIsVisibleAtOnceWithinItsScope) {
 
 TEST_F(ShmemTest, AServerReadsTheSegmentAsGdsHashWould) {
     // Room for some, so that others are kept behind it.
-    for (const char* limit : {"1g", "192k"}) {
+    for (const size_t limit : {size_t{1} << 30, size_t{192} << 10}) {
         Gds* server = make_shmem("alpha", limit);
         Gds* hash = another_store();
         use_host(*hash, "alpha");
@@ -490,7 +490,7 @@ TEST_F(ShmemTest, GrowthAndReplacementLoseNothing) {
 }
 
 TEST_F(ShmemTest, AFullSegmentIsReportedOnceAndDropsTheOldValue) {
-    Gds* server = make_shmem("alpha", "128k");
+    Gds* server = make_shmem("alpha", size_t{128} << 10);
     ASSERT_TRUE(server->register_job("job", 1, maps("alpha", "0,1", 2)).ok());
     Gds* client = attached(*server, 0);
     ASSERT_EQ(server->post(make_proc("job", 1), PMIX_GLOBAL, "big", *Value::from("small")), PMIX_SUCCESS);
@@ -507,7 +507,7 @@ TEST_F(ShmemTest, AFullSegmentIsReportedOnceAndDropsTheOldValue) {
 }
 
 TEST_F(ShmemTest, AJobLargerThanTheLimitIsNotShared) {
-    Gds* server = make_shmem("alpha", "64k");
+    Gds* server = make_shmem("alpha", size_t{64} << 10);
     std::string nodes = "alpha", procs = "0";
     for (int i = 1; i < 20000; ++i) {
         nodes += ",node" + std::to_string(i);
