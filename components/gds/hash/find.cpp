@@ -237,14 +237,21 @@ void Finder::find_unreserved() {
 // --- posted data ---
 
 bool Finder::give_posted(const Posted& posted, const char* key) {
-    const pmix_scope_t scope = lookup_->scope;
-    const std::shared_ptr<const Value>& value = scope == PMIX_LOCAL                         ? posted.local
-                                                : scope == PMIX_REMOTE                      ? posted.remote
-                                                : scope == PMIX_INTERNAL || posted.internal ? posted.internal
-                                                : posted.local                              ? posted.local
-                                                                                            : posted.remote;
-    outside_scope_ = outside_scope_ || !value;
-    return value && give(key, *value->get(), true);
+    const auto value = [&]() -> const Value* {
+        switch (lookup_->scope) {
+            case PMIX_LOCAL:
+                return posted.local.get();
+            case PMIX_REMOTE:
+                return posted.remote.get();
+            case PMIX_INTERNAL:
+                return posted.internal.get();
+            default:
+                if (posted.internal) return posted.internal.get();
+                return posted.local ? posted.local.get() : posted.remote.get();
+        }
+    }();
+    outside_scope_ = outside_scope_ || value == nullptr;
+    return value != nullptr && give(key, *value->get(), true);
 }
 
 bool Finder::posted() {
