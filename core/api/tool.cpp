@@ -153,7 +153,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* 
         if (status != PMIX_SUCCESS) return status;
         auto* array = static_cast<pmix_proc_t*>(std::calloc(all->size(), sizeof(pmix_proc_t)));
         if (array == nullptr) return PMIX_ERR_NOMEM;
-        std::copy(all->begin(), all->end(), array);
+        std::ranges::copy(*all, array);
         *servers = array;
         *nservers = all->size();
         return PMIX_SUCCESS;

@@ -369,7 +369,7 @@ std::optional<pmix_status_t> Client::fence_in_memory(const std::vector<pmix_proc
 
 Barrier::Away Client::fence_by_server(const std::vector<pmix_proc_t>& procs) {
     // Other namespaces may be names of groups, which may mean the job.
-    const bool maybe_all = std::any_of(procs.begin(), procs.end(), [this](const pmix_proc_t& proc) {
+    const bool maybe_all = std::ranges::any_of(procs, [this](const pmix_proc_t& proc) {
         return proc.rank == PMIX_RANK_WILDCARD || !nspace_is(proc.nspace, runtime_.self().nspace);
     });
     return barrier_ && maybe_all ? barrier_->by_server() : nullptr;

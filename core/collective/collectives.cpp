@@ -22,8 +22,7 @@ bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
 
 /// Takes out what a wildcard of the same namespace covers. The list is sorted.
 void drop_covered(std::vector<pmix_proc_t>& procs) {
-    if (std::none_of(procs.begin(), procs.end(),
-                     [](const pmix_proc_t& proc) { return proc.rank == PMIX_RANK_WILDCARD; }))
+    if (std::ranges::none_of(procs, [](const pmix_proc_t& proc) { return proc.rank == PMIX_RANK_WILDCARD; }))
         return;
     std::vector<pmix_proc_t> kept;
     for (auto first = procs.begin(); first != procs.end();) {
@@ -39,7 +38,7 @@ void drop_covered(std::vector<pmix_proc_t>& procs) {
 }
 
 bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& proc) {
-    return std::any_of(participants.begin(), participants.end(), [&](const pmix_proc_t& one) {
+    return std::ranges::any_of(participants, [&](const pmix_proc_t& one) {
         return (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD) &&
                nspace_is(one.nspace, proc.nspace);
     });
@@ -88,15 +87,15 @@ const char* collective_name(CollectiveKind kind) {
 }
 
 bool Collective::any_true(const char* key) const {
-    return std::any_of(arrivals_.begin(), arrivals_.end(),
-                       [&](const Arrival& arrival) { return arrival.info.view().is_true(key); });
+    return std::ranges::any_of(arrivals_,
+                               [&](const Arrival& arrival) { return arrival.info.view().is_true(key); });
 }
 
 std::vector<pmix_proc_t> Collective::missing(size_t* unnamed) const {
     std::vector<pmix_proc_t> result;
     const auto called = [this](const pmix_proc_t& proc) {
-        return std::any_of(arrivals_.begin(), arrivals_.end(),
-                           [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+        return std::ranges::any_of(arrivals_,
+                                   [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
     };
     for (const pmix_proc_t& participant : participants_) {
         const Namespace* nspace = namespaces_->find(participant.nspace);
@@ -162,7 +161,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         given = participants;
     }
     if (!std::is_sorted(participants.begin(), participants.end(), proc_less))
-        std::sort(participants.begin(), participants.end(), proc_less);
+        std::ranges::sort(participants, proc_less);
     participants.erase(std::unique(participants.begin(), participants.end(), proc_is), participants.end());
     drop_covered(participants);
     if (!includes(participants, arrival.proc)) {
@@ -170,8 +169,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         // it. Programs rely on that (docs/decisions/0027). Other names may be a mistake: of a group that is
         // no more, of a set.
         const bool others_of_job =
-            kind == CollectiveKind::Fence &&
-            std::all_of(participants.begin(), participants.end(), [&](const pmix_proc_t& other) {
+            kind == CollectiveKind::Fence && std::ranges::all_of(participants, [&](const pmix_proc_t& other) {
                 return nspace_view(other.nspace) == nspace_view(arrival.proc.nspace);
             });
         return arrival.reply({others_of_job ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM, {}});
@@ -180,9 +178,9 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     if (!id.empty()) {
         if (const auto named = find(kind, id)) {
             const bool in_already =
-                named->handed_over_ ||
-                std::any_of(named->arrivals_.begin(), named->arrivals_.end(),
-                            [&](const Arrival& other) { return proc_is(other.proc, arrival.proc); });
+                named->handed_over_ || std::ranges::any_of(named->arrivals_, [&](const Arrival& other) {
+                    return proc_is(other.proc, arrival.proc);
+                });
             if (in_already) return arrival.reply({PMIX_ERR_EXISTS, {}});
             if (!same_procs(named->participants_, participants))
                 return arrival.reply({PMIX_ERR_BAD_PARAM, {}});
@@ -193,8 +191,8 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     if (const auto open = find_open(kind, id, participants); open != open_.end()) {
         // A process that is in already means the next operation over the same participants.
         const auto in_already = [&](const std::shared_ptr<Collective>& one) {
-            return std::any_of(one->arrivals_.begin(), one->arrivals_.end(),
-                               [&](const Arrival& other) { return proc_is(other.proc, arrival.proc); });
+            return std::ranges::any_of(
+                one->arrivals_, [&](const Arrival& other) { return proc_is(other.proc, arrival.proc); });
         };
         const auto next = std::partition_point(open->second.begin(), open->second.end(), in_already);
         if (next != open->second.end()) collective = *next;
@@ -264,18 +262,16 @@ void Collectives::remove_open(const std::shared_ptr<Collective>& collective) {
     const auto open = find_open(collective->kind_, collective->id_, collective->participants_);
     if (open == open_.end()) return;
     Generations& all = open->second;
-    if (const auto found = std::find(all.begin(), all.end(), collective); found != all.end())
-        all.erase(found);
+    if (const auto found = std::ranges::find(all, collective); found != all.end()) all.erase(found);
     if (all.empty()) open_.erase(open);
 }
 
 bool Collectives::arrive_too(const std::shared_ptr<Collective>& collective, Arrival& arrival) {
     if (closed_ || collective->handed_over_ || !includes(collective->participants_, arrival.proc))
         return false;
-    const bool in_already =
-        std::any_of(collective->arrivals_.begin(), collective->arrivals_.end(), [&](const Arrival& other) {
-            return other.proc.rank == arrival.proc.rank && proc_is(other.proc, arrival.proc);
-        });
+    const bool in_already = std::ranges::any_of(collective->arrivals_, [&](const Arrival& other) {
+        return other.proc.rank == arrival.proc.rank && proc_is(other.proc, arrival.proc);
+    });
     if (in_already) {
         arrival.reply({PMIX_ERR_EXISTS, {}});
     } else {
@@ -408,8 +404,8 @@ void Collectives::depart(const std::shared_ptr<Collective>& collective, const pm
     if (collective->handed_over_ || !includes(collective->participants_, proc)) return;
     const auto is_it = [&](const pmix_proc_t& one) { return proc_is(one, proc); };
     std::vector<Arrival>& arrivals = collective->arrivals_;
-    const auto called = std::find_if(arrivals.begin(), arrivals.end(),
-                                     [&](const Arrival& arrival) { return is_it(arrival.proc); });
+    const auto called =
+        std::ranges::find_if(arrivals, [&](const Arrival& arrival) { return is_it(arrival.proc); });
     if (called != arrivals.end()) {
         if (!operation(*collective).forgets_departed()) return;
         collective->withdrawn_.push_back(std::move(*called));
@@ -417,7 +413,7 @@ void Collectives::depart(const std::shared_ptr<Collective>& collective, const pm
         if (arrivals.empty()) return finish(collective, {});  // the next call begins another collective
     }
     std::vector<pmix_proc_t>& departed = collective->departed_;
-    if (std::none_of(departed.begin(), departed.end(), is_it)) departed.push_back(proc);
+    if (std::ranges::none_of(departed, is_it)) departed.push_back(proc);
     check(collective);
 }
 
@@ -425,11 +421,11 @@ void Collectives::left(CollectiveKind kind, const std::string& id, const pmix_pr
     const auto collective = find(kind, id);
     if (!collective || collective->handed_over_) return;
     const auto is_it = [&](const pmix_proc_t& one) { return proc_is(one, proc); };
-    const bool called = std::any_of(collective->arrivals_.begin(), collective->arrivals_.end(),
-                                    [&](const Arrival& arrival) { return is_it(arrival.proc); });
-    if (called || std::any_of(collective->departed_.begin(), collective->departed_.end(), is_it)) return;
+    const bool called = std::ranges::any_of(collective->arrivals_,
+                                            [&](const Arrival& arrival) { return is_it(arrival.proc); });
+    if (called || std::ranges::any_of(collective->departed_, is_it)) return;
     std::erase_if(collective->given_, is_it);
-    if (std::none_of(collective->participants_.begin(), collective->participants_.end(), is_it)) return;
+    if (std::ranges::none_of(collective->participants_, is_it)) return;
     remove_open(collective);
     std::erase_if(collective->participants_, is_it);
     add_open(collective);
@@ -440,9 +436,9 @@ void Collectives::left(CollectiveKind kind, const std::string& id, const pmix_pr
 void Collectives::deregistered(const char* nspace) {
     const auto active = active_;
     for (const auto& collective : active) {
-        const bool involved =
-            std::any_of(collective->participants_.begin(), collective->participants_.end(),
-                        [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
+        const bool involved = std::ranges::any_of(collective->participants_, [&](const pmix_proc_t& proc) {
+            return nspace_is(proc.nspace, nspace);
+        });
         if (involved) finish(collective, {PMIX_ERR_INVALID_NAMESPACE, {}});
     }
 }
@@ -458,9 +454,9 @@ void Collectives::registered(const char* nspace) {
     const auto active = active_;
     for (const auto& collective : active) {
         if (collective->handed_over_) continue;
-        const bool involved =
-            std::any_of(collective->participants_.begin(), collective->participants_.end(),
-                        [&](const pmix_proc_t& proc) { return nspace_is(proc.nspace, nspace); });
+        const bool involved = std::ranges::any_of(collective->participants_, [&](const pmix_proc_t& proc) {
+            return nspace_is(proc.nspace, nspace);
+        });
         if (!involved) continue;
         compute_expected(*collective);
         check(collective);

@@ -131,11 +131,9 @@ pmix_status_t Cleanups::Wish::read(InfoView infos) {
 bool Cleanups::Wish::removes_any(const TextSet& ignored, const ViewSet& removed) {
     // Either may be long, and the other short.
     if (ignored.size() <= removed.size()) {
-        return std::any_of(ignored.begin(), ignored.end(),
-                           [&](const std::string& path) { return removed.contains(path); });
+        return std::ranges::any_of(ignored, [&](const std::string& path) { return removed.contains(path); });
     }
-    return std::any_of(removed.begin(), removed.end(),
-                       [&](std::string_view path) { return ignored.contains(path); });
+    return std::ranges::any_of(removed, [&](std::string_view path) { return ignored.contains(path); });
 }
 
 pmix_status_t Cleanups::add(const std::vector<Proc>& targets, uint32_t uid, uint32_t gid,
@@ -156,12 +154,11 @@ pmix_status_t Cleanups::add(const std::vector<Proc>& targets, uint32_t uid, uint
     };
     for (const Proc& target : targets) {
         std::vector<Epilog>& registered = epilogs_[target];
-        auto own = std::find_if(registered.begin(), registered.end(),
-                                [&](const Epilog& one) { return one.uid == uid && one.gid == gid; });
+        auto own = std::ranges::find_if(registered,
+                                        [&](const Epilog& one) { return one.uid == uid && one.gid == gid; });
         if (own != registered.end() && paths > kMaxPaths - own->paths) return PMIX_ERR_OUT_OF_RESOURCE;
         for (const Epilog& earlier : registered) {
-            if (earlier.uid == uid &&
-                std::any_of(earlier.ignoring.begin(), earlier.ignoring.end(), conflicts)) {
+            if (earlier.uid == uid && std::ranges::any_of(earlier.ignoring, conflicts)) {
                 return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
             }
         }

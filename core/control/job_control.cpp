@@ -33,7 +33,7 @@ pmix_status_t JobControl::register_cleanup(const Caller& caller, const std::vect
 
 void JobControl::request(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives,
                          HostDone done) {
-    const auto cleanups = std::count_if(directives.begin(), directives.end(), Cleanups::is_directive);
+    const auto cleanups = std::ranges::count_if(directives, Cleanups::is_directive);
     if (cleanups > 0) {
         const pmix_status_t status = register_cleanup(caller, targets, directives);
         if (status != PMIX_SUCCESS || static_cast<size_t>(cleanups) == directives.size())

@@ -38,9 +38,9 @@ bool answer_available_servers(Runtime& runtime, const char* key, Info& found) {
     const bool foreign = runtime.parameters().boolean("tool_base_trust_foreign_files");
     const auto hosts = rendezvous_hosts(runtime.hostname());
     const auto is_server = [&](const std::string& name) {
-        return is_session_rendezvous(name, hosts) ||
-               std::any_of(hosts.begin(), hosts.end(),
-                           [&](const std::string& host) { return name == system_rendezvous_name(host); });
+        return is_session_rendezvous(name, hosts) || std::ranges::any_of(hosts, [&](const std::string& host) {
+                   return name == system_rendezvous_name(host);
+               });
     };
     Info servers;
     std::set<std::string> seen;  // a server has several files

@@ -38,7 +38,7 @@ std::string trimmed(std::string_view line) {
 }
 
 bool is_printable(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; });
+    return std::ranges::all_of(text, [](unsigned char c) { return c >= ' ' && c != 0x7f; });
 }
 
 bool has_ended(pid_t pid) {
@@ -208,8 +208,7 @@ bool is_stale(pid_t pid, time_t written) {
 std::vector<std::string> rendezvous_hosts(const std::string& hostname) {
     std::vector<std::string> hosts;
     const auto add = [&](const std::string& name) {
-        if (!name.empty() && std::find(hosts.begin(), hosts.end(), name) == hosts.end())
-            hosts.push_back(name);
+        if (!name.empty() && std::ranges::find(hosts, name) == hosts.end()) hosts.push_back(name);
     };
     const size_t dot = hostname.find('.');
     const bool is_address = hostname.find_first_not_of("0123456789.") == std::string::npos;

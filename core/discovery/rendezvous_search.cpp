@@ -71,7 +71,7 @@ std::string session_rendezvous_name(const std::string& host, const std::string& 
 }
 
 bool is_session_rendezvous(const std::string& name, const std::vector<std::string>& hosts) {
-    return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+    return std::ranges::any_of(hosts, [&](const std::string& host) {
         const std::string plain = session_rendezvous_name(host);
         return name.compare(0, plain.size(), plain) == 0 &&
                (name.size() == plain.size() || name[plain.size()] == '.');
@@ -86,7 +86,7 @@ std::vector<std::string> search_rendezvous(const std::string& folder,
     struct stat facts {};
     if (::stat(folder.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return {};
     search.look(AT_FDCWD, folder + "/.", folder, 0);
-    std::sort(search.hits.begin(), search.hits.end(), [](const Search::Hit& a, const Search::Hit& b) {
+    std::ranges::sort(search.hits, [](const Search::Hit& a, const Search::Hit& b) {
         return std::tie(b.written.tv_sec, b.written.tv_nsec, a.path) <
                std::tie(a.written.tv_sec, a.written.tv_nsec, b.path);
     });

@@ -11,12 +11,11 @@
 namespace muster {
 
 bool among(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc) {
-    return std::any_of(procs.begin(), procs.end(),
-                       [&](const pmix_proc_t& one) { return same_or_wildcard(one, proc); });
+    return std::ranges::any_of(procs, [&](const pmix_proc_t& one) { return same_or_wildcard(one, proc); });
 }
 
 bool overlap(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
-    return std::any_of(a.begin(), a.end(), [&](const pmix_proc_t& one) { return among(b, one); });
+    return std::ranges::any_of(a, [&](const pmix_proc_t& one) { return among(b, one); });
 }
 
 bool is_error_event(pmix_status_t status) {

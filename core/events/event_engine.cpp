@@ -234,7 +234,7 @@ bool EventEngine::matches(const Handler& handler, const Event& event, bool for_d
     if (!handler.active || handler.removed) return false;
     if (spec.codes.empty()) {
         if (!for_defaults || event.non_default) return false;
-    } else if (std::find(spec.codes.begin(), spec.codes.end(), event.status) == spec.codes.end()) {
+    } else if (std::ranges::find(spec.codes, event.status) == spec.codes.end()) {
         return false;
     }
     if (!spec.affected.empty() && !overlap(spec.affected, event.affected)) return false;

@@ -91,9 +91,8 @@ bool EventRouter::has_room(const Peer& peer, const std::vector<pmix_status_t>& c
     if (found == by_peer_.end()) return codes.size() <= max_codes_;
     Registration& registration = *found->second;
     const auto fits = [&] {
-        const auto fresh = std::count_if(codes.begin(), codes.end(), [&](pmix_status_t code) {
-            return !registration.codes.contains(code);
-        });
+        const auto fresh = std::ranges::count_if(
+            codes, [&](pmix_status_t code) { return !registration.codes.contains(code); });
         return registration.codes.size() + static_cast<size_t>(fresh) <= max_codes_;
     };
     // Those that it has taken back are there only so that it is told nothing twice.
@@ -217,8 +216,9 @@ void EventRouter::deregistered(const char* nspace) {
         const Event& event = *held.event;
         if (event.range == PMIX_RANGE_NAMESPACE) return nspace_is(event.source.nspace, nspace);
         return event.range == PMIX_RANGE_CUSTOM &&
-               std::all_of(event.targets.begin(), event.targets.end(),
-                           [&](const pmix_proc_t& target) { return nspace_is(target.nspace, nspace); });
+               std::ranges::all_of(event.targets, [&](const pmix_proc_t& target) {
+                   return nspace_is(target.nspace, nspace);
+               });
     });
 }
 
@@ -234,8 +234,8 @@ void EventRouter::want_environment(const std::vector<pmix_status_t>& codes, Info
     }
     const pmix_server_module_t& module = host_.module();
     if (!wanted.empty() && module.register_events == nullptr) return done(PMIX_ERR_NOT_SUPPORTED);
-    const bool is_asked = std::any_of(wanted.begin(), wanted.end(),
-                                      [&](pmix_status_t code) { return unanswered_.contains(code); });
+    const bool is_asked =
+        std::ranges::any_of(wanted, [&](pmix_status_t code) { return unanswered_.contains(code); });
     if (is_asked) {
         waiting_wants_.push_back({codes, std::move(info), std::move(done)});
         return;
@@ -338,7 +338,7 @@ bool EventRouter::reaches_beyond(const Event& event, bool& surely) const {
         case PMIX_RANGE_NAMESPACE:
             return surely = has_remote_members(event.source.nspace);
         case PMIX_RANGE_CUSTOM:
-            return surely = std::any_of(event.targets.begin(), event.targets.end(), [&](const auto& target) {
+            return surely = std::ranges::any_of(event.targets, [&](const auto& target) {
                        return target.rank == PMIX_RANK_WILDCARD ? has_remote_members(target.nspace)
                                                                 : !namespaces_.is_local(target);
                    });
@@ -393,7 +393,7 @@ void EventRouter::replay(const Registration& before, const PeerPtr& peer,
             // Whoever asks for everything is not told of the past of other jobs: default handlers mostly end
             // the process.
             if (event.non_default || !concerns(event, peer->proc)) continue;
-        } else if (std::find(codes.begin(), codes.end(), event.status) == codes.end()) {
+        } else if (std::ranges::find(codes, event.status) == codes.end()) {
             continue;
         }
         if (proc_is(event.source, peer->proc) || !in_range(event, peer->proc) ||
@@ -429,9 +429,10 @@ void EventRouter::from_client(EventPtr event, const OnStatus& done) {
     if (reaches_beyond(*event, surely)) {
         status = tell_host(event);
         // A launcher without a host has got what was meant for itself.
-        const bool ours = event->range == PMIX_RANGE_CUSTOM &&
-                          std::all_of(event->targets.begin(), event->targets.end(),
-                                      [&](const auto& target) { return among({target}, runtime_.self()); });
+        const bool ours =
+            event->range == PMIX_RANGE_CUSTOM && std::ranges::all_of(event->targets, [&](const auto& target) {
+                return among({target}, runtime_.self());
+            });
         if (status == PMIX_ERR_NOT_SUPPORTED && (!surely || ours)) status = PMIX_SUCCESS;
     }
     // The host has it; how far it has come is not the reporter's to wait for (Standard: PMIx_Notify_event).

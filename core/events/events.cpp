@@ -42,7 +42,7 @@ bool Events::source_in_range(const HandlerSpec& handler, const pmix_proc_t& sour
             if (router_ != nullptr) return namespaces_->is_local(source);
             if (client_ != nullptr && proc_is(source, client_->server())) return true;
             const auto ranks = runtime_.store().local_ranks(source.nspace);
-            return std::find(ranks.begin(), ranks.end(), source.rank) != ranks.end();
+            return std::ranges::find(ranks, source.rank) != ranks.end();
         }
         case PMIX_RANGE_RM: {
             const pmix_proc_t& manager =
@@ -107,8 +107,7 @@ void Events::observe(pmix_status_t code, Observer observer) {
 }
 
 bool Events::is_observed(pmix_status_t code) const {
-    return std::any_of(observers_.begin(), observers_.end(),
-                       [code](const auto& observer) { return observer.first == code; });
+    return std::ranges::any_of(observers_, [code](const auto& observer) { return observer.first == code; });
 }
 
 EventEngine::OnEnd Events::observed(const EventPtr& event) {

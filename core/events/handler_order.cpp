@@ -19,8 +19,8 @@ std::vector<size_t> order_by_wishes(const std::vector<OrderWish>& wishes) {
         moved = false;
         for (size_t i = 0; i < n; ++i) {
             if (wishes[i].other >= n || wishes[i].other == i) continue;
-            const auto self = std::find(order.begin(), order.end(), i);
-            const auto other = std::find(order.begin(), order.end(), wishes[i].other);
+            const auto self = std::ranges::find(order, i);
+            const auto other = std::ranges::find(order, wishes[i].other);
             if ((self < other) == wishes[i].before) continue;
             if (wishes[i].before) {
                 std::rotate(other, self, self + 1);

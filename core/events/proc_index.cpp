@@ -36,8 +36,8 @@ ProcIndex::ProcIndex(const std::vector<pmix_proc_t>& procs) {
         if (i == 0 || !nspace_is(procs[i].nspace, procs[i - 1].nspace))
             jobs_.emplace_back(hash_of(procs[i].nspace), static_cast<uint32_t>(i));
     }
-    std::sort(places_.begin(), places_.end());
-    std::sort(jobs_.begin(), jobs_.end());
+    std::ranges::sort(places_);
+    std::ranges::sort(jobs_);
     jobs_.erase(std::unique(jobs_.begin(), jobs_.end(),
                             [&](const Place& a, const Place& b) {
                                 return a.first == b.first &&
@@ -58,8 +58,8 @@ bool ProcIndex::found(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& 
 
 bool ProcIndex::has(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc) const {
     if (places_.empty() || proc.rank == PMIX_RANK_WILDCARD) {
-        return std::any_of(procs.begin(), procs.end(),
-                           [&](const pmix_proc_t& one) { return same_or_wildcard(one, proc); });
+        return std::ranges::any_of(procs,
+                                   [&](const pmix_proc_t& one) { return same_or_wildcard(one, proc); });
     }
     if (found(procs, proc)) return true;
     pmix_proc_t any = proc;
@@ -69,7 +69,7 @@ bool ProcIndex::has(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& pr
 
 bool ProcIndex::has_job(const std::vector<pmix_proc_t>& procs, const char* nspace) const {
     const auto is_of_it = [&](const pmix_proc_t& one) { return nspace_is(one.nspace, nspace); };
-    if (places_.empty()) return std::any_of(procs.begin(), procs.end(), is_of_it);
+    if (places_.empty()) return std::ranges::any_of(procs, is_of_it);
     const uint64_t hash = hash_of(nspace);
     for (auto at = std::lower_bound(jobs_.begin(), jobs_.end(), Place{hash, 0});
          at != jobs_.end() && at->first == hash; ++at) {

@@ -68,7 +68,7 @@ std::vector<pmix_proc_t> Group::procs() const {
 }
 
 bool Group::has(const pmix_proc_t& proc) const {
-    return std::any_of(members.begin(), members.end(), [&](const GroupMember& one) {
+    return std::ranges::any_of(members, [&](const GroupMember& one) {
         return one.proc_rank == proc.rank && nspaces[one.nspace] == nspace_view(proc.nspace);
     });
 }
@@ -260,8 +260,7 @@ pmix_status_t GroupTable::expand(Info& directives, size_t& room) const {
                           key_is(one.key, PMIX_EVENT_AFFECTED_PROCS);
         std::vector<pmix_proc_t> procs;
         if ((!list && !key_is(one.key, PMIX_PROCID)) || !append_procs(one.value, procs)) continue;
-        if (std::none_of(procs.begin(), procs.end(),
-                         [&](const pmix_proc_t& proc) { return is_group(proc.nspace); })) {
+        if (std::ranges::none_of(procs, [&](const pmix_proc_t& proc) { return is_group(proc.nspace); })) {
             continue;
         }
         if (!list && procs.front().rank == PMIX_RANK_WILDCARD) continue;  // the group itself is meant

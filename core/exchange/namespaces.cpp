@@ -32,7 +32,7 @@ std::vector<pmix_rank_t> Namespace::local_ranks() const {
     for (const auto& [rank, client] : clients) {
         if (!std::binary_search(mapped_ranks.begin(), mapped_ranks.end(), rank)) ranks.push_back(rank);
     }
-    std::sort(ranks.begin(), ranks.end());
+    std::ranges::sort(ranks);
     return ranks;
 }
 

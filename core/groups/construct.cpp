@@ -233,9 +233,8 @@ GroupPart GroupConstruct::local_part(const Collective& collective) const {
         add_group_info(arrival, part.infos);
     }
     // Members that see another order are in the wrong; the word of the first by name counts everywhere.
-    const auto first =
-        std::min_element(collective.arrivals().begin(), collective.arrivals().end(),
-                         [](const Arrival& a, const Arrival& b) { return proc_less(a.proc, b.proc); });
+    const auto first = std::ranges::min_element(
+        collective.arrivals(), [](const Arrival& a, const Arrival& b) { return proc_less(a.proc, b.proc); });
     part.order = group_call(*first).members->order;
     return part;
 }
@@ -290,7 +289,7 @@ std::vector<pmix_proc_t> final_members(const Collective& collective, const std::
         order = first->order;
     } else {
         order = group_call(collective.arrivals().front()).members->order;
-        std::sort(order.begin(), order.end(), proc_less);
+        std::ranges::sort(order, proc_less);
     }
     if (!tolerant && same_procs(order, by_host)) return order;
     const ProcSet asked = set_of(order);
@@ -425,9 +424,9 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
         part.posted = server_.modex().contribution(part.present);
         // Who has a job's data gives it to those who have not.
         const char* nspace = collective->participants().front().nspace;
-        const bool several =
-            std::any_of(collective->participants().begin(), collective->participants().end(),
-                        [&](const pmix_proc_t& proc) { return !nspace_is(proc.nspace, nspace); });
+        const bool several = std::ranges::any_of(collective->participants(), [&](const pmix_proc_t& proc) {
+            return !nspace_is(proc.nspace, nspace);
+        });
         ProcSet told;
         for (const pmix_proc_t& proc : part.present) {
             if (!several || !told.emplace(proc.nspace, PMIX_RANK_WILDCARD).second) continue;
@@ -477,8 +476,8 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
 
 void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmix_proc_t> procs,
                      Arrival arrival) {
-    const bool others = std::any_of(procs.begin(), procs.end(),
-                                    [&](const pmix_proc_t& proc) { return !proc_is(proc, arrival.proc); });
+    const bool others =
+        std::ranges::any_of(procs, [&](const pmix_proc_t& proc) { return !proc_is(proc, arrival.proc); });
     if (others) return arrival.reply({PMIX_ERR_BAD_PARAM, {}});
     if (!server.group_construct().has_room(arrival.proc, id, procs.size()))
         return arrival.reply({PMIX_ERR_OUT_OF_RESOURCE, {}});
@@ -512,7 +511,7 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
             if (!expand_wildcards(server.runtime().store(), members) || members.empty()) {
                 for (const GroupPart& one : parts)
                     members.insert(members.end(), one.present.begin(), one.present.end());
-                std::sort(members.begin(), members.end(), proc_less);
+                std::ranges::sort(members, proc_less);
             }
             Group group;
             group.id = id;

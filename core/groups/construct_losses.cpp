@@ -92,7 +92,7 @@ void GroupConstruct::leader_calls(const std::string& id, const pmix_proc_t& lead
 
 bool GroupConstruct::keep_for_others(const Collective& collective) {
     const std::vector<Arrival>& gone = collective.withdrawn();
-    const auto led = std::find_if(gone.begin(), gone.end(), [](const Arrival& arrival) {
+    const auto led = std::ranges::find_if(gone, [](const Arrival& arrival) {
         const InfoView info = arrival.info;
         return info.is_true(PMIX_GROUP_LEADER) && info.is_true(PMIX_GROUP_NOTIFY_TERMINATION) &&
                !info.is_true(PMIX_GROUP_OPTIONAL);
@@ -112,21 +112,20 @@ void GroupConstruct::goes_on_without(const Collective& collective, const pmix_pr
     if (!collective.any_true(PMIX_GROUP_NOTIFY_TERMINATION) || collective.any_true(PMIX_GROUP_OPTIONAL))
         return;
     // It led, and was the only one here.
-    if (std::any_of(state.losses.begin(), state.losses.end(),
-                    [&](const Loss& loss) { return proc_is(loss.proc, proc); })) {
+    if (std::ranges::any_of(state.losses, [&](const Loss& loss) { return proc_is(loss.proc, proc); })) {
         return;
     }
-    const auto called = std::find_if(collective.withdrawn().begin(), collective.withdrawn().end(),
-                                     [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+    const auto called = std::ranges::find_if(
+        collective.withdrawn(), [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
     state.losses.emplace_back();
     Loss& loss = state.losses.back();
     loss.proc = proc;
     loss.led = called != collective.withdrawn().end() && called->info.view().is_true(PMIX_GROUP_LEADER);
     const auto known = elsewhere_.find(collective.id());
-    const bool leader_is_known =
-        (known != elsewhere_.end() && !known->second.leaders.empty()) ||
-        std::any_of(collective.arrivals().begin(), collective.arrivals().end(),
-                    [](const Arrival& arrival) { return arrival.info.view().is_true(PMIX_GROUP_LEADER); });
+    const bool leader_is_known = (known != elsewhere_.end() && !known->second.leaders.empty()) ||
+                                 std::ranges::any_of(collective.arrivals(), [](const Arrival& arrival) {
+                                     return arrival.info.view().is_true(PMIX_GROUP_LEADER);
+                                 });
     // Else who is to hear it shows when all have called.
     if (leader_is_known || loss.led) tell(collective, loss);
 }
@@ -229,8 +228,8 @@ std::vector<pmix_proc_t> GroupConstruct::undecided(const std::string& id) const 
 void GroupConstruct::go_on(const std::string& id) {
     const auto state = states_.find(id);
     if (state == states_.end() || !state->second.local_in) return;
-    const bool waiting = std::any_of(state->second.losses.begin(), state->second.losses.end(),
-                                     [](const Loss& loss) { return !loss.undecided.empty(); });
+    const bool waiting =
+        std::ranges::any_of(state->second.losses, [](const Loss& loss) { return !loss.undecided.empty(); });
     if (waiting) return;
     if (const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id))
         hand_over(collective);
@@ -409,9 +408,9 @@ void GroupConstruct::tell_of_missing(const Collective& collective, const std::ve
     const State& state = states_[collective.id()];
     for (const pmix_proc_t& proc : group_call(collective.arrivals().front()).members->order) {
         const bool in = among(members, proc);
-        const bool told = (known != elsewhere_.end() && among(known->second.lost, proc)) ||
-                          std::any_of(state.losses.begin(), state.losses.end(),
-                                      [&](const Loss& loss) { return proc_is(loss.proc, proc); });
+        const bool told =
+            (known != elsewhere_.end() && among(known->second.lost, proc)) ||
+            std::ranges::any_of(state.losses, [&](const Loss& loss) { return proc_is(loss.proc, proc); });
         // Nobody of its node called, so that its server knew of no construct.
         if (in || told) continue;
         Info info;

@@ -47,7 +47,7 @@ GroupDestruct::GroupDestruct(GroupServer& server) : server_(server) {
 bool GroupDestruct::has_members_here(const std::string& id) const {
     const Group* group = server_.groups().find(id);
     if (group == nullptr) return false;
-    return std::any_of(group->members.begin(), group->members.end(), [&](const GroupMember& one) {
+    return std::ranges::any_of(group->members, [&](const GroupMember& one) {
         const LocalClient* client = server_.namespaces().client(group->proc(one));
         return client != nullptr && !client->gone();
     });
@@ -62,9 +62,8 @@ std::vector<pmix_proc_t> GroupDestruct::participants_for_host(const Collective& 
     std::vector<pmix_proc_t> procs = collective.participants();
     const std::vector<Call> calls = take_calls(collective.id());
     if (!calls.empty()) procs = calls.front().procs;
-    const auto first_here = std::find_if(procs.begin(), procs.end(), [&](const pmix_proc_t& one) {
-        return server_.namespaces().is_local(one);
-    });
+    const auto first_here = std::ranges::find_if(
+        procs, [&](const pmix_proc_t& one) { return server_.namespaces().is_local(one); });
     Asked& asked = asked_[collective.id()];
     asked.call = {collective.id(), procs, tolerates_departure(collective, {})};
     asked.reminder = server_.runtime().loop().after(
@@ -132,9 +131,8 @@ void GroupDestruct::deregistered() {
     std::vector<std::string> over;
     for (const auto& entry : groups.all()) {
         const Group& group = entry.second;
-        const bool known =
-            std::any_of(group.members.begin(), group.members.end(),
-                        [&](const GroupMember& one) { return was_here(server_, group.proc(one)); });
+        const bool known = std::ranges::any_of(
+            group.members, [&](const GroupMember& one) { return was_here(server_, group.proc(one)); });
         if (!known) over.push_back(entry.first);
     }
     for (const std::string& id : over)
@@ -168,8 +166,9 @@ void GroupDestruct::called_elsewhere(Call call) {
     if (has_members_here(call.id)) {
         // Members become fewer: where one is not named it is about an earlier group of this name.
         const Group* group = server_.groups().find(call.id);
-        if (std::any_of(group->members.begin(), group->members.end(),
-                        [&](const GroupMember& one) { return !among(call.procs, group->proc(one)); })) {
+        if (std::ranges::any_of(group->members, [&](const GroupMember& one) {
+                return !among(call.procs, group->proc(one));
+            })) {
             return;
         }
     }
@@ -182,12 +181,12 @@ void GroupDestruct::called_elsewhere(Call call) {
 }
 
 bool GroupDestruct::join(const Call& call) {
-    const bool concerned = std::any_of(call.procs.begin(), call.procs.end(),
-                                       [&](const pmix_proc_t& one) { return was_here(server_, one); });
+    const bool concerned =
+        std::ranges::any_of(call.procs, [&](const pmix_proc_t& one) { return was_here(server_, one); });
     const auto same = [&](const Call& other) {
         return other.id == call.id && same_procs(other.procs, call.procs);
     };
-    if (!concerned || std::any_of(joined_.begin(), joined_.end(), same)) return false;
+    if (!concerned || std::ranges::any_of(joined_, same)) return false;
     took_part(call);
     Info info;
     info.add(MUSTER_GROUP_STANDIN, true);
@@ -226,9 +225,9 @@ void GroupDestruct::took_part(Call call) {
 void GroupDestruct::constructed(const Group& group) {
     // Others may be ending this one already.
     calls_.remove_if([&](const Call& call) {
-        return call.id == group.id &&
-               std::any_of(group.members.begin(), group.members.end(),
-                           [&](const auto& one) { return !among(call.procs, group.proc(one)); });
+        return call.id == group.id && std::ranges::any_of(group.members, [&](const auto& one) {
+                   return !among(call.procs, group.proc(one));
+               });
     });
     joined_.remove_if([&](const Call& call) { return call.id == group.id; });
 }

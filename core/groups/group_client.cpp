@@ -133,9 +133,9 @@ Meeting::Away begin_by_server(const std::shared_ptr<Meeting>& meeting, MeetingNo
 bool are_ours(Exchange& exchange, const ProcList& list) {
     if (list.nspace() != nspace_view(exchange.self().nspace)) return false;
     const auto size = exchange.store().job_size(exchange.self().nspace);
-    return size && list.size() <= *size &&
-           std::all_of(list.runs().begin(), list.runs().end(),
-                       [&](const RankRun& run) { return uint64_t{run.first} + run.count <= *size; });
+    return size && list.size() <= *size && std::ranges::all_of(list.runs(), [&](const RankRun& run) {
+               return uint64_t{run.first} + run.count <= *size;
+           });
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ void end_for(GroupServer& server, const std::string& id, const pmix_proc_t& proc
         }
         group.state = GroupState::Failed;
         group.remove(proc);
-        over = std::none_of(group.members.begin(), group.members.end(), [&](const GroupMember& one) {
+        over = std::ranges::none_of(group.members, [&](const GroupMember& one) {
             const LocalClient* client = server.namespaces().client(group.proc(one));
             return client != nullptr && !client->gone();
         });
@@ -138,8 +138,8 @@ void apply_order(InfoView info, std::vector<pmix_proc_t>& order) {
         const auto found = place.find(Proc(proc));
         return found == place.end() ? place.size() : found->second;
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const pmix_proc_t& a, const pmix_proc_t& b) { return key(a) < key(b); });
+    std::ranges::stable_sort(order,
+                             [&](const pmix_proc_t& a, const pmix_proc_t& b) { return key(a) < key(b); });
 }
 
 /// Whether the bytes that come next are those that another participant sent; passes over them then.
@@ -197,9 +197,8 @@ bool answered_by_meeting(GroupServer& server, const Request& request, Collective
     const pmix_proc_t& proc = request.peer->proc;
     if (const auto active = server.collectives().find(kind, id)) {
         const std::vector<Arrival>& arrivals = active->arrivals();
-        const bool met = std::any_of(arrivals.begin(), arrivals.end(), [&](const Arrival& one) {
-            return group_call(one).met && proc_is(one.proc, proc);
-        });
+        const bool met = std::ranges::any_of(
+            arrivals, [&](const Arrival& one) { return group_call(one).met && proc_is(one.proc, proc); });
         if (met)
             return Collectives::answer_instead(active, proc, reply_to(group_call(arrivals.front()).members));
     }

@@ -125,8 +125,7 @@ void Invitations::add_group(const std::string& id, const std::vector<pmix_proc_t
 
 bool Invitations::under_way(const std::string& id) const {
     return leading(id) != nullptr ||
-           std::any_of(received_.begin(), received_.end(),
-                       [&](const Received& one) { return one.joining && one.id == id; });
+           std::ranges::any_of(received_, [&](const Received& one) { return one.joining && one.id == id; });
 }
 
 void Invitations::lost() {
@@ -142,7 +141,7 @@ void Invitations::lost() {
 // --- being invited ---
 
 Invitations::Received* Invitations::received(const GroupEvent& said, const pmix_proc_t& leader) {
-    const auto found = std::find_if(received_.begin(), received_.end(), [&](const Received& one) {
+    const auto found = std::ranges::find_if(received_, [&](const Received& one) {
         return one.id == said.id && (!one.round || said.same_round(*one.round)) &&
                (proc_is(one.leader, leader) || proc_is(one.inviter, leader));
     });
@@ -151,7 +150,7 @@ Invitations::Received* Invitations::received(const GroupEvent& said, const pmix_
 
 Invitations::Received* Invitations::received(const std::string& id,
                                              const std::optional<pmix_proc_t>& inviter) {
-    const auto found = std::find_if(received_.begin(), received_.end(), [&](const Received& one) {
+    const auto found = std::ranges::find_if(received_, [&](const Received& one) {
         return one.id == id && (!inviter || proc_is(one.inviter, *inviter) || proc_is(one.leader, *inviter));
     });
     return found == received_.end() ? nullptr : &*found;
@@ -305,9 +304,8 @@ void Invitations::aborted(const Event& event, const GroupEvent& said) {
 // --- when the leader fails ---
 
 Invitations::Received& Invitations::note_leader(const GroupEvent& said, const pmix_proc_t& leader) {
-    const auto known = std::find_if(received_.begin(), received_.end(), [&](const Received& one) {
-        return one.id == said.id && one.round == said.round;
-    });
+    const auto known = std::ranges::find_if(
+        received_, [&](const Received& one) { return one.id == said.id && one.round == said.round; });
     if (known != received_.end()) {
         known->leader = leader;
         return *known;
@@ -352,7 +350,7 @@ EventEngine::OnEnd Invitations::leader_failed(const Event&, const GroupEvent& sa
 }
 
 void Invitations::leader_selected(const Event&, const GroupEvent& said) {
-    const auto found = std::find_if(received_.begin(), received_.end(), [&](const Received& one) {
+    const auto found = std::ranges::find_if(received_, [&](const Received& one) {
         return one.id == said.id && (!one.round || said.same_round(*one.round));
     });
     if (found == received_.end()) return;

@@ -10,14 +10,14 @@
 
 namespace muster {
 Invitations::InvitationPtr Invitations::leading(const std::string& id) const {
-    const auto found = std::find_if(leading_.begin(), leading_.end(),
-                                    [&](const InvitationPtr& one) { return one->id == id; });
+    const auto found =
+        std::ranges::find_if(leading_, [&](const InvitationPtr& one) { return one->id == id; });
     return found == leading_.end() ? nullptr : *found;
 }
 
 Invitations::Invitee* Invitations::invitee(Invitation& invitation, const pmix_proc_t& proc) {
-    const auto found = std::find_if(invitation.members.begin(), invitation.members.end(),
-                                    [&](const Invitee& one) { return proc_is(one.proc, proc); });
+    const auto found =
+        std::ranges::find_if(invitation.members, [&](const Invitee& one) { return proc_is(one.proc, proc); });
     return found == invitation.members.end() ? nullptr : &*found;
 }
 
@@ -27,8 +27,8 @@ void Invitations::invite(const std::string& id, std::vector<pmix_proc_t> procs, 
         return done(answer_of(PMIX_ERR_BAD_PARAM));
     if (leading(id) != nullptr || exchange_.groups().find(id) != nullptr)
         return done(answer_of(PMIX_ERR_EXISTS));
-    const auto self = std::find_if(procs.begin(), procs.end(),
-                                   [&](const pmix_proc_t& proc) { return proc_is(proc, exchange_.self()); });
+    const auto self =
+        std::ranges::find_if(procs, [&](const pmix_proc_t& proc) { return proc_is(proc, exchange_.self()); });
     if (self == procs.end()) procs.insert(procs.begin(), exchange_.self());
     auto invitation = std::make_shared<Invitation>();
     invitation->id = id;
@@ -166,8 +166,8 @@ void Invitations::decide(const InvitationPtr& invitation, const std::optional<pm
         });
         if (!replacements.empty()) {
             // The first takes the place, and so the rank, of the one who does not come.
-            auto place = std::find_if(invitation->members.begin(), invitation->members.end(),
-                                      [&](const Invitee& one) { return proc_is(one.proc, *missing); });
+            auto place = std::ranges::find_if(
+                invitation->members, [&](const Invitee& one) { return proc_is(one.proc, *missing); });
             for (const pmix_proc_t& proc : replacements)
                 place = invitation->members.insert(place, {proc, State::Invited}) + 1;
             return send_invitations(invitation, replacements);
@@ -180,8 +180,8 @@ void Invitations::decide(const InvitationPtr& invitation, const std::optional<pm
 }
 
 void Invitations::check(const InvitationPtr& invitation) {
-    const bool waiting = std::any_of(invitation->members.begin(), invitation->members.end(),
-                                     [](const Invitee& one) { return one.state == State::Invited; });
+    const bool waiting = std::ranges::any_of(invitation->members,
+                                             [](const Invitee& one) { return one.state == State::Invited; });
     if (!waiting && invitation->undecided == 0 && !invitation->finishing) finish(invitation);
 }
 

@@ -27,8 +27,8 @@ constexpr std::chrono::milliseconds kClaimTime{2000};
 }  // namespace
 
 InvitationWatch::Participant* InvitationWatch::Watched::find(const pmix_proc_t& proc) {
-    const auto found = std::find_if(others.begin(), others.end(),
-                                    [&](const Participant& one) { return proc_is(one.proc, proc); });
+    const auto found =
+        std::ranges::find_if(others, [&](const Participant& one) { return proc_is(one.proc, proc); });
     return found == others.end() ? nullptr : &*found;
 }
 
@@ -91,13 +91,13 @@ bool InvitationWatch::is_strangers(const Event& event, const GroupEvent& said) c
         return !server_.namespaces().may_use(*event.user, make_proc(nspace, PMIX_RANK_WILDCARD));
     };
     const Group* group = server_.groups().find(said.id);
-    if (group != nullptr && std::any_of(group->nspaces.begin(), group->nspaces.end(), is_others)) return true;
-    return std::any_of(said.members.begin(), said.members.end(),
-                       [&](const pmix_proc_t& proc) { return is_others(nspace_view(proc.nspace)); });
+    if (group != nullptr && std::ranges::any_of(group->nspaces, is_others)) return true;
+    return std::ranges::any_of(said.members,
+                               [&](const pmix_proc_t& proc) { return is_others(nspace_view(proc.nspace)); });
 }
 
 InvitationWatch::Watched* InvitationWatch::find(const GroupEvent& said, const pmix_proc_t& leader) {
-    const auto found = std::find_if(watched_.begin(), watched_.end(), [&](const Watched& one) {
+    const auto found = std::ranges::find_if(watched_, [&](const Watched& one) {
         return one.id == said.id && said.same_round(one.round) && proc_is(one.leader, leader);
     });
     return found == watched_.end() ? nullptr : &*found;
@@ -187,9 +187,8 @@ void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
         return;
     }
     // Somebody else leads by now, and will be answered as soon as the sender knows.
-    const bool goes_on = std::any_of(watched_.begin(), watched_.end(), [&](const Watched& one) {
-        return one.id == said.id && said.same_round(one.round);
-    });
+    const bool goes_on = std::ranges::any_of(
+        watched_, [&](const Watched& one) { return one.id == said.id && said.same_round(one.round); });
     if (accepted && !goes_on) late_answer(event, said, leader);
 }
 
@@ -197,7 +196,7 @@ void InvitationWatch::late_answer(const Event& event, const GroupEvent& said, co
     const uint64_t round = said.round.value_or(0);
     // Nobody is there any more who could complete it.
     if (has_gone(leader)) return abort(said.id, round, {event.source});
-    const bool told = std::any_of(given_up_.begin(), given_up_.end(), [&](const GivenUp& one) {
+    const bool told = std::ranges::any_of(given_up_, [&](const GivenUp& one) {
         return one.id == said.id && one.round == round && proc_is(one.leader, leader) &&
                among(one.told, event.source);
     });
@@ -221,9 +220,8 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
     watched_.remove_if([&](const Watched& one) {
         return one.id == said.id && said.same_round(one.round) && proc_is(one.leader, event.source);
     });
-    const bool has_local =
-        std::any_of(said.members.begin(), said.members.end(),
-                    [&](const pmix_proc_t& proc) { return server_.namespaces().is_local(proc); });
+    const bool has_local = std::ranges::any_of(
+        said.members, [&](const pmix_proc_t& proc) { return server_.namespaces().is_local(proc); });
     // Only members can say so, and not of a group that is there.
     GroupTable& groups = server_.groups();
     if (!has_local || !among(said.members, event.source) || groups.find(said.id) != nullptr) return;
@@ -341,11 +339,10 @@ void InvitationWatch::departed(const pmix_proc_t& proc, bool lost) {
 void InvitationWatch::tell_of_loss(const std::string& id, const pmix_proc_t& proc) {
     std::vector<pmix_proc_t> others;
     server_.groups().change(id, [&](Group& group) {
-        const auto lost =
-            std::find_if(group.members.begin(), group.members.end(),
-                         [&](const GroupMember& one) { return proc_is(group.proc(one), proc); });
+        const auto lost = std::ranges::find_if(
+            group.members, [&](const GroupMember& one) { return proc_is(group.proc(one), proc); });
         if (!group.notify_termination || lost == group.members.end()) return;
-        if (std::find(group.lost.begin(), group.lost.end(), lost->rank) != group.lost.end()) return;
+        if (std::ranges::find(group.lost, lost->rank) != group.lost.end()) return;
         group.lost.push_back(lost->rank);
         others = group.procs();
     });
@@ -369,8 +366,9 @@ void InvitationWatch::deregistered(const char* nspace) {
     });
     watched_.remove_if([&](const Watched& one) {
         return nspace_is(one.leader.nspace, nspace) ||
-               std::all_of(one.others.begin(), one.others.end(),
-                           [&](const Participant& other) { return nspace_is(other.proc.nspace, nspace); });
+               std::ranges::all_of(one.others, [&](const Participant& other) {
+                   return nspace_is(other.proc.nspace, nspace);
+               });
     });
 }
 

@@ -51,7 +51,7 @@ void Meetings::ended(const Collective& collective, const Outcome& outcome) {
     // All are here, and none is in memory: the only moment when the next one can be begun there.
     if (shared == nullptr || shared->open || all.size() != shared->size) return;
     // One may have gone while the host was asked: nobody would shut it for that one's sake any more.
-    const bool came = std::all_of(all.begin(), all.end(), [&](const Arrival& one) {
+    const bool came = std::ranges::all_of(all, [&](const Arrival& one) {
         const LocalClient* client = server_.namespaces().client(one.proc);
         return group_call(one).maps_meeting && !group_call(one).met &&
                nspace_is(one.proc.nspace, all.front().proc.nspace) && client != nullptr && !client->gone();

@@ -29,8 +29,7 @@ pmix_status_t ProcessSets::define(const std::string& name, std::vector<pmix_proc
 }
 
 pmix_status_t ProcessSets::remove(const std::string& name) {
-    const auto found =
-        std::find_if(sets_.begin(), sets_.end(), [&](const ProcessSet& set) { return set.name == name; });
+    const auto found = std::ranges::find_if(sets_, [&](const ProcessSet& set) { return set.name == name; });
     if (found == sets_.end()) return PMIX_ERR_NOT_FOUND;
     const ProcessSet removed = std::move(*found);
     sets_.erase(found);
@@ -54,8 +53,7 @@ void ProcessSets::tell(pmix_status_t code, const ProcessSet& set) {
 }
 
 const ProcessSet* ProcessSets::find(const std::string& name) const {
-    const auto found =
-        std::find_if(sets_.begin(), sets_.end(), [&](const ProcessSet& set) { return set.name == name; });
+    const auto found = std::ranges::find_if(sets_, [&](const ProcessSet& set) { return set.name == name; });
     return found == sets_.end() ? nullptr : &*found;
 }
 
@@ -79,7 +77,7 @@ bool ProcessSets::answer(uint32_t uid, const char* key, InfoView qualifiers, Inf
     // A host may know sets that it did not define here.
     if (sets_.empty() && server_.host().module().query != nullptr) return false;
     if (key_is(key, PMIX_QUERY_NUM_PSETS)) {
-        found.add(key, static_cast<size_t>(std::count_if(sets_.begin(), sets_.end(), visible)));
+        found.add(key, static_cast<size_t>(std::ranges::count_if(sets_, visible)));
         return true;
     }
     if (key_is(key, PMIX_QUERY_PSET_NAMES)) {

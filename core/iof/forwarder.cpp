@@ -182,7 +182,7 @@ void Forwarder::read_sources(Registration& registration, const std::vector<pmix_
     }
     for (auto& [nspace, ranks] : registration.sources) {
         if (ranks.all) ranks.some.clear();
-        std::sort(ranks.some.begin(), ranks.some.end());
+        std::ranges::sort(ranks.some);
         registration.ranks += 1 + ranks.some.size();
     }
 }
@@ -374,7 +374,7 @@ void Forwarder::deliver(const PiecePtr& piece) {
 void Forwarder::leave_to_pulls(std::vector<RegistrationPtr>& readers) {
     const std::vector<RegistrationPtr> all = readers;
     std::erase_if(readers, [&](const RegistrationPtr& one) {
-        return one->unasked && std::any_of(all.begin(), all.end(), [&](const RegistrationPtr& other) {
+        return one->unasked && std::ranges::any_of(all, [&](const RegistrationPtr& other) {
                    return !other->unasked && !other->on_piece && other->index == one->index;
                });
     });

@@ -36,8 +36,7 @@ void InputGate::run(pmix_status_t status, Ends&& ends) {
 
 void InputGate::apply(const pmix_proc_t& producers, bool suspend) {
     std::erase_if(rules_, [&](const Rule& rule) { return covers(producers, rule.producers); });
-    const bool some =
-        std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) { return rule.suspend; });
+    const bool some = std::ranges::any_of(rules_, [](const Rule& rule) { return rule.suspend; });
     if (suspend || some) rules_.push_back({producers, suspend});
     if (!suspend) run(PMIX_SUCCESS, [&](const pmix_proc_t& producer) { return !suspended(producer); });
 }

@@ -68,8 +68,8 @@ Console::~Console() {
 }
 
 bool Console::full() const {
-    return std::any_of(streams_.begin(), streams_.end(),
-                       [](const Stream& stream) { return stream.queue.size() - stream.done > kRoom; });
+    return std::ranges::any_of(
+        streams_, [](const Stream& stream) { return stream.queue.size() - stream.done > kRoom; });
 }
 
 void Console::write(pmix_iof_channel_t channel, std::string_view text) {

@@ -25,7 +25,7 @@ void Modex::ask_host(const pmix_proc_t& target) {
     if (closed_ || in_flight_.count(key) != 0) return;
     WaitingList& list = waiting_[key];
     // For one user at a time, as what the host may give depends on it.
-    auto first = std::find_if(list.begin(), list.end(), [](const auto& waiting) { return !waiting->asked; });
+    auto first = std::ranges::find_if(list, [](const auto& waiting) { return !waiting->asked; });
     if (first == list.end()) {
         for (const auto& waiting : list)
             waiting->asked = false;
@@ -113,7 +113,7 @@ void Modex::keep_foreign(const Proc& target) {
         const auto size = exchange_.store().job_size(one.nspace);
         return nspace != nullptr && nspace->registered && (!size || one.rank < *size);
     };
-    if (registered(proc) || std::find(foreign_.begin(), foreign_.end(), target) != foreign_.end()) return;
+    if (registered(proc) || std::ranges::find(foreign_, target) != foreign_.end()) return;
     foreign_.push_back(target);
     // At least the latest is kept, for the requests that wait for it.
     const size_t most =

@@ -164,7 +164,7 @@ bool GetCall::waits_for_nothing() const {
     const std::optional<uint32_t> size = store.job_size(target_.nspace);
     if (!size) return false;
     const std::vector<pmix_rank_t> local = store.local_ranks(target_.nspace);
-    return target_.rank >= *size || std::find(local.begin(), local.end(), target_.rank) != local.end();
+    return target_.rank >= *size || std::ranges::find(local, target_.rank) != local.end();
 }
 
 pmix_status_t GetCall::detach() {

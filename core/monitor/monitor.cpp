@@ -55,8 +55,8 @@ pmix_status_t Monitors::start(const Caller& caller, const pmix_info_t& what, pmi
             return PMIX_ERR_BAD_PARAM;
         }
     }
-    const auto has = std::count_if(active_.begin(), active_.end(),
-                                   [&](const auto& other) { return proc_is(other->requestor, caller.proc); });
+    const auto has = std::ranges::count_if(
+        active_, [&](const auto& other) { return proc_is(other->requestor, caller.proc); });
     if (static_cast<size_t>(has) >= kMaxMonitors) return PMIX_ERR_OUT_OF_RESOURCE;
     arm(*monitor);
     active_.push_back(std::move(monitor));

@@ -47,7 +47,7 @@ void read_names(InfoView answer, const char* key, std::vector<std::string>& name
 }
 
 void sort_names(std::vector<std::string>& names) {
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 

@@ -200,8 +200,8 @@ bool answer_attribute_support(const char* key, InfoView qualifiers, std::initial
         for (const char* level :
              {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES}) {
             if (!key_is(qualifier.key, level)) continue;
-            const bool ours = std::any_of(levels.begin(), levels.end(),
-                                          [&](const char* allowed) { return key_is(level, allowed); });
+            const bool ours =
+                std::ranges::any_of(levels, [&](const char* allowed) { return key_is(level, allowed); });
             const bool answered =
                 ours && add_attribute_support(level, value_as_string(&qualifier.value), host, answers);
             all = all && answered;

@@ -31,8 +31,8 @@ int Barriers::offer(const Namespace& nspace) {
     // Nobody has a new one yet. A process that will not map it comes to the server, and with that shuts it.
     // For one that has gone already nobody is to wait.
     const bool all_to_come =
-        nspace.removed.empty() && std::none_of(nspace.clients.begin(), nspace.clients.end(),
-                                               [](const auto& one) { return one.second.lost; });
+        nspace.removed.empty() &&
+        std::ranges::none_of(nspace.clients, [](const auto& one) { return one.second.lost; });
     if (made && all_to_come && !called_at_server(nspace.name.c_str())) open(*shared);
     return shared->page->descriptor();
 }
@@ -49,9 +49,8 @@ void Barriers::ended(const Collective& fence, const Outcome& outcome) {
     // All are here, and none is in memory: the only moment when the next one can be begun there.
     const std::vector<Arrival>& all = fence.arrivals();
     if (shared->open || all.size() != shared->size) return;
-    if (!std::all_of(all.begin(), all.end(), [](const Arrival& one) {
-            return static_cast<const FenceCall&>(*one.data).maps_barrier;
-        }))
+    if (!std::ranges::all_of(
+            all, [](const Arrival& one) { return static_cast<const FenceCall&>(*one.data).maps_barrier; }))
         return;
     // Some may have called the next one here already.
     if (called_at_server(nspace)) return;
@@ -61,7 +60,7 @@ void Barriers::ended(const Collective& fence, const Outcome& outcome) {
 /// Whether a fence over this job is with us.
 bool Barriers::called_at_server(const char* nspace) const {
     const auto& active = collectives_.active();
-    return std::any_of(active.begin(), active.end(), [nspace](const auto& one) {
+    return std::ranges::any_of(active, [nspace](const auto& one) {
         if (one->kind() != CollectiveKind::Fence) return false;
         const char* job = whole_job(*one);
         return job != nullptr && nspace_is(job, nspace);

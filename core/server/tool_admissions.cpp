@@ -41,9 +41,8 @@ void Admissions::refuse_tool(const Admission& admission, pmix_status_t status, c
 }
 
 size_t Admissions::tools_of(uint32_t uid) const {
-    return static_cast<size_t>(
-        std::count_if(services_.peers.all().begin(), services_.peers.all().end(),
-                      [&](const PeerPtr& peer) { return is_tool(peer->kind) && peer->uid == uid; }));
+    return static_cast<size_t>(std::ranges::count_if(
+        services_.peers.all(), [&](const PeerPtr& peer) { return is_tool(peer->kind) && peer->uid == uid; }));
 }
 
 /// The group of a tool whose credential is valid. Over TCP the kernel vouches for the user alone. The

@@ -201,7 +201,7 @@ pmix_status_t collect_job_info(Runtime& runtime, const std::vector<pmix_proc_t>&
     bool any = false;
     for (const pmix_proc_t& proc : procs) {
         std::string name(nspace_view(proc.nspace));
-        if (std::find(done.begin(), done.end(), name) != done.end()) continue;
+        if (std::ranges::find(done, name) != done.end()) continue;
         Packer job(format);
         job.string(name);
         if (runtime.store().knows(name.c_str()) &&

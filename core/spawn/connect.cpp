@@ -106,7 +106,7 @@ void Connections::add(std::vector<pmix_proc_t> participants) {
     // Sets whose namespaces have all gone can be forgotten.
     sets_.erase(std::remove_if(sets_.begin(), sets_.end(),
                                [&](const std::vector<pmix_proc_t>& set) {
-                                   return std::none_of(set.begin(), set.end(), [&](const pmix_proc_t& proc) {
+                                   return std::ranges::none_of(set, [&](const pmix_proc_t& proc) {
                                        return namespaces_.find(proc.nspace) != nullptr;
                                    });
                                }),
@@ -121,8 +121,8 @@ void Connections::remove(const std::vector<pmix_proc_t>& participants) {
 }
 
 bool Connections::has(const std::vector<pmix_proc_t>& participants) const {
-    return std::any_of(sets_.begin(), sets_.end(),
-                       [&](const std::vector<pmix_proc_t>& set) { return same(set, participants); });
+    return std::ranges::any_of(sets_,
+                               [&](const std::vector<pmix_proc_t>& set) { return same(set, participants); });
 }
 
 void ConnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {

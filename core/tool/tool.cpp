@@ -221,7 +221,7 @@ Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
     }
     for (const std::string& folder : folders) {
         for (const std::string& path : search_rendezvous(folder, [&](const std::string& name) {
-                 return std::find(names.begin(), names.end(), name) != names.end();
+                 return std::ranges::find(names, name) != names.end();
              })) {
             auto found = read(path);
             if (found) return std::vector<Candidate>{std::move(*found)};

@@ -125,7 +125,7 @@ Result<std::vector<DeviceDistance>> device_distances(hwloc_topology* topology, c
         DeviceDistance distance{uuid_of(device, hostname), device->name, type, 0, 0};
         if (filter.devices.empty()) {
             if (stood_in_for(device, types)) continue;
-        } else if (std::none_of(filter.devices.begin(), filter.devices.end(), [&](const std::string& wanted) {
+        } else if (std::ranges::none_of(filter.devices, [&](const std::string& wanted) {
                        return strcasecmp(wanted.c_str(), distance.name.c_str()) == 0 ||
                               strcasecmp(wanted.c_str(), distance.uuid.c_str()) == 0;
                    })) {

@@ -344,7 +344,7 @@ void Launcher::on_message(uint32_t node, Topic topic, uint64_t question, Buffer&
 void Launcher::node_ready(uint32_t node, const std::string& uri) {
     nodes_[node].ready = true;
     if (node == 0) uri_ = uri;
-    if (!std::all_of(nodes_.begin(), nodes_.end(), [](const NodeState& n) { return n.ready; })) return;
+    if (!std::ranges::all_of(nodes_, [](const NodeState& n) { return n.ready; })) return;
     report_.servers_ready();
     if (state_ == State::Starting && options_.serve) state_ = State::Running;
     say_uri();
@@ -379,7 +379,7 @@ void Launcher::on_node_gone(uint32_t node) {
                 rank_ended(*record, rank);
         }
     }
-    if (std::all_of(nodes_.begin(), nodes_.end(), [](const NodeState& n) { return n.gone; })) loop_->quit();
+    if (std::ranges::all_of(nodes_, [](const NodeState& n) { return n.gone; })) loop_->quit();
 }
 
 void Launcher::on_signals() {

@@ -133,8 +133,8 @@ void Launcher::start_settled(JobRecord& record) {
     if (record.ranks_to_start == 0 || --record.ranks_to_start > 0) return;
     if (record.state == JobRecord::State::Starting) record.state = JobRecord::State::Running;
     // A job whose first processes have failed before the last one was started has been started all the same.
-    const bool started = std::all_of(record.ranks.begin(), record.ranks.end(),
-                                     [](const RankState& rank) { return rank.started; });
+    const bool started =
+        std::ranges::all_of(record.ranks, [](const RankState& rank) { return rank.started; });
     for (auto& [topic, service] : services_) {
         if (started) service->job_started(record);
     }

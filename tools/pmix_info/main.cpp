@@ -115,7 +115,7 @@ bool names_are_known(const Selection& selection, const Inventory& inventory) {
     for (const auto& [kind, folder] : inventory.paths)
         kinds.push_back(kind);
     for (const std::string& kind : selection.paths) {
-        if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+        if (std::ranges::find(kinds, kind) != kinds.end()) continue;
         fmt::print(stderr, "pmix_info: there is no path \"{}\"; there are {}\n", kind, list(kinds));
         return false;
     }

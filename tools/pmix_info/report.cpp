@@ -16,7 +16,7 @@ constexpr size_t kLabelWidth = 24;
 constexpr size_t kLineWidth = 100;
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
+    return std::ranges::find(words, word) != words.end();
 }
 
 std::string join(const std::vector<std::string_view>& words) {
@@ -327,10 +327,9 @@ bool Selection::wants(const ParameterView& parameter, const Inventory& inventory
         return false;
     }
     if (!selected_only || of_framework) return true;
-    return std::any_of(
-        inventory.components.begin(), inventory.components.end(), [&](const ComponentRecord& one) {
-            return one.chosen && one.framework == definition.framework && one.name == definition.component;
-        });
+    return std::ranges::any_of(inventory.components, [&](const ComponentRecord& one) {
+        return one.chosen && one.framework == definition.framework && one.name == definition.component;
+    });
 }
 
 std::unique_ptr<Report> pretty_report(bool color) {

@@ -145,7 +145,7 @@ Words after(const Words& words, std::string_view option) {
 }
 
 bool links(const Words& arguments) {
-    return std::none_of(arguments.begin(), arguments.end(), [](const std::string& word) {
+    return std::ranges::none_of(arguments, [](const std::string& word) {
         return word == "-c" || word == "-S" || word == "-E" || word == "-M" || word == "-MM" ||
                word == "-fsyntax-only";
     });
@@ -189,9 +189,9 @@ int run(Words arguments) {
     }
     // "pmixcc -v" asks the compiler something; only where there is something to compile is there something to
     // add.
-    const bool works =
-        showme.has_value() || std::any_of(arguments.begin(), arguments.end(),
-                                          [](const auto& word) { return word.empty() || word[0] != '-'; });
+    const bool works = showme.has_value() || std::ranges::any_of(arguments, [](const auto& word) {
+                           return word.empty() || word[0] != '-';
+                       });
     Words command = compiler;
     if (works) append(command, flags.compile);
     append(command, arguments);

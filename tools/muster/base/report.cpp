@@ -31,7 +31,7 @@ std::string Report::text(size_t ranks, size_t nodes) const {
     row("end", ended_);
     if (!fences_.empty()) {
         std::vector<Clock::duration> sorted = fences_;
-        std::sort(sorted.begin(), sorted.end());
+        std::ranges::sort(sorted);
         table += fmt::format("  {:<10} {:>7}   took {:.2f} (median), {:.2f} (longest); {} bytes of data\n",
                              "fence", sorted.size(), milliseconds(sorted[sorted.size() / 2]),
                              milliseconds(sorted.back()), fence_bytes_);

@@ -95,7 +95,7 @@ std::string mca_variable(const std::string& name) {
         "pinstalldirs", "plog",   "pmdl",  "pnet",      "preg", "prm",    "psec", "psensor",
         "psquash",      "pstat",  "pstrg", "ptl",       "mca",  "pmixp"};
     const std::string framework = name.substr(0, name.find('_'));
-    const bool ours = std::find(kOurs.begin(), kOurs.end(), framework) != kOurs.end();
+    const bool ours = std::ranges::find(kOurs, framework) != kOurs.end();
     return (ours ? "PMIX_MCA_" : "OMPI_MCA_") + name;
 }
 
@@ -231,7 +231,7 @@ struct Part {
                 options.push_back(arguments[i]);
             }
         }
-        std::reverse(options.begin(), options.end());
+        std::ranges::reverse(options);
         parser.parse(options);
         program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(std::min(i, arguments.size())),
                        arguments.end());

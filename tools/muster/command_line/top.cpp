@@ -116,7 +116,7 @@ std::vector<TopRow> look(Servers& servers) {
             row.state = PMIx_Proc_state_string(process.state);
             row.memory = process.state < PMIX_PROC_STATE_UNTERMINATED ? memory_of(process.pid) : -1;
             row.program = process.executable_name != nullptr ? process.executable_name : "";
-            if (std::find(nodes.begin(), nodes.end(), row.node) == nodes.end()) nodes.push_back(row.node);
+            if (std::ranges::find(nodes, row.node) == nodes.end()) nodes.push_back(row.node);
         });
     }
     std::map<ProcName, std::string> waits;

@@ -189,8 +189,7 @@ void Node::watch_releases() {
             on_loop([procs = targets_of(info, count), who = name_of(*source)] {
                 Node& here = this_node();
                 here.ranks_->release(procs);
-                if (std::any_of(procs.begin(), procs.end(),
-                                [&](const ProcName& proc) { return here.is_server(proc); }))
+                if (std::ranges::any_of(procs, [&](const ProcName& proc) { return here.is_server(proc); }))
                     here.link_->tell(Topic::Release, pack(who));
             });
             if (done != nullptr) done(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, data);

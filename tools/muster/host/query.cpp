@@ -179,7 +179,7 @@ bool Answers::groups(const Question& question) {
         }
         const ProcName proc{question.nspace, question.rank.value_or(PMIX_RANK_WILDCARD)};
         const bool of_one = question.key == PMIX_GROUP_NAMES;
-        if (!of_one || std::find(group.members.begin(), group.members.end(), proc) != group.members.end())
+        if (!of_one || std::ranges::find(group.members, proc) != group.members.end())
             names.push_back(group.id.c_str());
     }
     if (question.key == PMIX_QUERY_GROUP_MEMBERSHIP) return false;
@@ -293,8 +293,8 @@ pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info
                 questions.push_back(question_of(*key, queries[i]));
         }
         if (questions.empty()) return PMIX_ERR_BAD_PARAM;
-        if (std::none_of(questions.begin(), questions.end(), [](const Question& question) {
-                return std::find(kKeys.begin(), kKeys.end(), question.key) != kKeys.end();
+        if (std::ranges::none_of(questions, [](const Question& question) {
+                return std::ranges::find(kKeys, question.key) != kKeys.end();
             })) {
             return PMIX_ERR_NOT_SUPPORTED;
         }
@@ -303,9 +303,8 @@ pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info
         for (const Question& question : questions) {
             if (question.nspace != nspace || question.key == PMIX_QUERY_NAMESPACES) nspace.clear();
         }
-        const bool groups = std::any_of(questions.begin(), questions.end(), [](const Question& question) {
-            return is_about_groups(question.key);
-        });
+        const bool groups = std::ranges::any_of(
+            questions, [](const Question& question) { return is_about_groups(question.key); });
         auto ask = [questions = std::move(questions), nspace, callback,
                     data](const std::vector<KnownGroup>& known) {
             this_node().link().ask(Topic::Query, pack(nspace),

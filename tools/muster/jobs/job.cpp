@@ -30,8 +30,7 @@ uint32_t node_of(uint32_t rank, uint32_t size, uint32_t nodes, const MapPolicy& 
 /// The choices of all programs as one of the job's ranks: a program that says "all" means its own.
 RankChoice join(const Job& job, RankChoice StopPoints::*point) {
     RankChoice joined;
-    joined.all =
-        std::all_of(job.apps.begin(), job.apps.end(), [&](const App& app) { return (app.stops.*point).all; });
+    joined.all = std::ranges::all_of(job.apps, [&](const App& app) { return (app.stops.*point).all; });
     for (const App& app : job.apps) {
         if (joined.all) break;
         const RankChoice& own = app.stops.*point;
@@ -81,11 +80,11 @@ std::vector<uint32_t> nodes_of(const Job& job, const App& app) {
     std::vector<uint32_t> numbers;
     for (const std::string& text : wanted) {
         const std::string name = text.substr(0, text.find(':'));  // "node:slots"
-        auto found = std::find(names.begin(), names.end(), name);
+        auto found = std::ranges::find(names, name);
         if (found == names.end() && names.size() == 1 && name == "localhost") found = names.begin();
         if (found == names.end()) throw JobError(fmt::format("there is no node '{}'", name));
         const auto number = static_cast<uint32_t>(found - names.begin());
-        if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
+        if (std::ranges::find(numbers, number) == numbers.end()) numbers.push_back(number);
     }
     if (job.not_on_head) {
         for (uint32_t node = 0; wanted.empty() && node < names.size(); ++node)
@@ -93,7 +92,7 @@ std::vector<uint32_t> nodes_of(const Job& job, const App& app) {
         std::erase(numbers, 0U);
         if (numbers.empty()) throw JobError("there is no node but the first");
     }
-    std::sort(numbers.begin(), numbers.end());
+    std::ranges::sort(numbers);
     return numbers;
 }
 
@@ -126,9 +125,8 @@ std::vector<uint32_t> Job::used_nodes() const {
 }
 
 bool Job::consistent() const {
-    return !apps.empty() &&
-           std::none_of(apps.begin(), apps.end(), [](const App& app) { return app.argv.empty(); }) &&
-           std::all_of(places.begin(), places.end(), [&](const Place& place) {
+    return !apps.empty() && std::ranges::none_of(apps, [](const App& app) { return app.argv.empty(); }) &&
+           std::ranges::all_of(places, [&](const Place& place) {
                return place.app < apps.size() && place.node < nodes.size();
            });
 }
@@ -213,7 +211,7 @@ void lay_out(Job& job, const std::string& nspace, const std::vector<std::string>
                  join(job, &StopPoints::in_app)};
     if (job.no_oversubscribe) {
         const uint32_t cores = machine().count(Level::Core);
-        if (*std::max_element(used.begin(), used.end()) > cores)
+        if (*std::ranges::max_element(used) > cores)
             throw JobError(fmt::format("there are more ranks than the {} cores of a node", cores));
     }
 }

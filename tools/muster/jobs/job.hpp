@@ -22,9 +22,7 @@ struct RankChoice {
 
     static auto fields(auto& self) { return std::tie(self.all, self.ranks); }
     bool any() const { return all || !ranks.empty(); }
-    bool means(uint32_t rank) const {
-        return all || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-    }
+    bool means(uint32_t rank) const { return all || std::ranges::find(ranks, rank) != ranks.end(); }
 };
 
 /// The places at which processes wait for a debugger.

@@ -50,17 +50,16 @@ RankState* JobTable::find(const ProcName& proc) {
 bool JobTable::has_set(std::string_view name) const {
     if (name.empty()) return false;
     if (sets_.contains(name)) return true;
-    return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
+    return std::ranges::any_of(jobs_, [&](const auto& entry) {
         const JobRecord& record = *entry.second;
         return record.state != JobRecord::State::Ended &&
-               std::any_of(record.job.apps.begin(), record.job.apps.end(),
-                           [&](const App& app) { return app.pset == name; });
+               std::ranges::any_of(record.job.apps, [&](const App& app) { return app.pset == name; });
     });
 }
 
 bool JobTable::all_ended() const {
-    return std::all_of(jobs_.begin(), jobs_.end(),
-                       [](const auto& entry) { return entry.second->state == JobRecord::State::Ended; });
+    return std::ranges::all_of(
+        jobs_, [](const auto& entry) { return entry.second->state == JobRecord::State::Ended; });
 }
 
 }  // namespace muster::launcher

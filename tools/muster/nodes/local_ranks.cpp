@@ -170,8 +170,8 @@ void LocalRanks::forget(uint32_t number) {
             agents_nspace(local->job).c_str(), [](pmix_status_t, void*) {}, nullptr);
     remove_session_dir(local->dirs.job);
     // Grandchildren may still write: their pipes are read as long as there are any.
-    const bool open = std::any_of(local->ranks.begin(), local->ranks.end(),
-                                  [](const auto& rank) { return rank->out.fd >= 0 || rank->err.fd >= 0; });
+    const bool open = std::ranges::any_of(
+        local->ranks, [](const auto& rank) { return rank->out.fd >= 0 || rank->err.fd >= 0; });
     if (!open) jobs_.erase(number);
 }
 
@@ -292,7 +292,7 @@ void LocalRanks::reap() {
     // Calls of a rank before its end (PMIx_Finalize, PMIx_Abort) are posted by now; they come first.
     loop_.run_posted();
     // Those that a signal ended are named first: the others may have failed for their sake.
-    std::stable_sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) {
+    std::ranges::stable_sort(ended, [](const Ended& a, const Ended& b) {
         return WIFSIGNALED(a.status) && !WIFSIGNALED(b.status);
     });
     for (const Ended& end : ended) {
@@ -410,7 +410,7 @@ void LocalRanks::close_input(Rank& rank, bool refused) {
 
 void LocalRanks::signal(int number, const std::vector<ProcId>& procs, bool last) {
     auto meant = [&](ProcId id) {
-        return procs.empty() || std::any_of(procs.begin(), procs.end(), [&](ProcId proc) {
+        return procs.empty() || std::ranges::any_of(procs, [&](ProcId proc) {
                    return proc == id || (proc.job == id.job && proc.rank == kAllRanks);
                });
     };

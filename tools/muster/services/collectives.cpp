@@ -33,13 +33,13 @@ int32_t Collectives::nodes_of(const std::vector<ProcName>& procs, std::set<uint3
 
 /// Takes the part of a node. A part that is refused, which is not PMIX_SUCCESS, belongs to no operation.
 int32_t Collectives::add(Asker asker, Request request, Bytes bytes) {
-    std::sort(request.procs.begin(), request.procs.end());  // members name them in any order
+    std::ranges::sort(request.procs);  // members name them in any order
     std::set<uint32_t> nodes;
     if (const int32_t status = nodes_of(request.procs, nodes); status != PMIX_SUCCESS) return status;
     if (!nodes.contains(asker.node)) return PMIX_ERR_BAD_PARAM;
     const uint32_t seconds = request.seconds;
     // A node that has given its part already means the next operation over the same processes.
-    auto found = std::find_if(operations_.begin(), operations_.end(), [&](const Operation& one) {
+    auto found = std::ranges::find_if(operations_, [&](const Operation& one) {
         return one.request.kind == request.kind && one.request.procs == request.procs &&
                !one.parts.contains(asker.node);
     });

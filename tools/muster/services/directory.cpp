@@ -9,7 +9,7 @@ namespace muster::launcher {
 namespace {
 
 bool names(const std::vector<ProcName>& procs, const ProcName& proc) {
-    return std::any_of(procs.begin(), procs.end(), [&](const ProcName& one) {
+    return std::ranges::any_of(procs, [&](const ProcName& one) {
         return one.nspace == proc.nspace && (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD);
     });
 }
@@ -78,8 +78,7 @@ void Directory::publish(Asker asker, const Party& party, Buffer& in) {
                    same_range(other.range, other.owner, entry->range, entry->owner);
         };
         // All or nothing.
-        if (std::any_of(entries_.begin(), entries_.end(), taken) ||
-            std::any_of(added.begin(), entry, taken)) {
+        if (std::ranges::any_of(entries_, taken) || std::any_of(added.begin(), entry, taken)) {
             return hub_.answer(asker, PMIX_ERR_DUPLICATE_KEY);
         }
     }

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kHeld{5};
 }  // namespace
 
 bool Forwards::Pull::wants(const ProcName& proc, uint32_t channel) const {
-    return (channels & channel) != 0 && std::any_of(procs.begin(), procs.end(), [&](const ProcName& one) {
+    return (channels & channel) != 0 && std::ranges::any_of(procs, [&](const ProcName& one) {
                return one.nspace == proc.nspace && (one.rank == PMIX_RANK_WILDCARD || one.rank == proc.rank);
            });
 }
@@ -39,7 +39,7 @@ void Forwards::pull(Asker asker, Buffer& in, bool stop) {
     wanted.node = asker.node;
     if (!in.unpack(wanted.procs, wanted.channels, wanted.copy)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     if (stop) {
-        const auto found = std::find_if(pulls_.begin(), pulls_.end(), [&](const Pull& pull) {
+        const auto found = std::ranges::find_if(pulls_, [&](const Pull& pull) {
             return pull.node == wanted.node && pull.procs == wanted.procs && pull.channels == wanted.channels;
         });
         if (found == pulls_.end()) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
@@ -97,8 +97,7 @@ void Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_
         if (!pull.wants(name, channel)) continue;
         taken_away = taken_away || !pull.copy;
         // The library there gives it to each who asked.
-        if (std::find(piece.nodes.begin(), piece.nodes.end(), pull.node) == piece.nodes.end())
-            piece.nodes.push_back(pull.node);
+        if (std::ranges::find(piece.nodes, pull.node) == piece.nodes.end()) piece.nodes.push_back(pull.node);
     }
     if (piece.nodes.empty()) {
         if (!bytes.empty()) hub_.show_output(node, proc, channel, bytes);

@@ -52,8 +52,8 @@ void Groups::asked(Asker asker, Buffer& in) {
 }
 
 Groups::Place Groups::find(GroupRequest::Operation kind, const std::string& id) {
-    return std::find_if(operations_.begin(), operations_.end(),
-                        [&](const Operation& one) { return one.kind == kind && one.id == id; });
+    return std::ranges::find_if(operations_,
+                                [&](const Operation& one) { return one.kind == kind && one.id == id; });
 }
 
 /// Each node that has asked tells it behind its request, if that names the process: nothing has to be kept.
@@ -216,8 +216,8 @@ void Groups::check_bootstrap(Place place) {
     }
     if (waiting) return;
     // One that nobody adds cannot belong to it.
-    const bool stranger = std::any_of(operation.added_in.begin(), operation.added_in.end(),
-                                      [&](const ProcName& proc) { return !operation.added.contains(proc); });
+    const bool stranger = std::ranges::any_of(
+        operation.added_in, [&](const ProcName& proc) { return !operation.added.contains(proc); });
     finish(place, stranger ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS);
 }
 

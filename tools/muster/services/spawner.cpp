@@ -29,7 +29,7 @@ std::vector<uint32_t> Spawner::daemon_nodes(const App& app, const Job* target) c
         daemons.insert(daemons.end(), policy.per_proc, target->places[rank].node);
     }
     if (policy.per_proc > 0) {
-        std::sort(daemons.begin(), daemons.end());
+        std::ranges::sort(daemons);
         return daemons;
     }
     for (const uint32_t node : nodes)
@@ -75,8 +75,8 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
     const uint32_t number = hub_.jobs.next_number();
     // The spawner gets the name of the application; that of its debugger is to be queried.
     if (spawn->nspace.empty()) spawn->nspace = job.nspace;
-    const bool more = !daemons && std::any_of(spawn->job.apps.begin(), spawn->job.apps.end(),
-                                              [](const App& app) { return app.daemons.daemon; });
+    const bool more =
+        !daemons && std::ranges::any_of(spawn->job.apps, [](const App& app) { return app.daemons.daemon; });
     hub_.launch(std::move(job), [this, spawn, more](JobRecord& launched, int32_t status, const std::string&) {
         spawn_limits_.erase(launched.job.number);
         if (status == PMIX_SUCCESS && more) return start(spawn, true);
@@ -144,7 +144,7 @@ void Spawner::allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buf
         if (app.hosts.empty() && app.hostfile.empty()) app.hosts = nodes;
         for (const std::string& host : app.hosts) {
             const std::string name = host.substr(0, host.find(':'));
-            if (std::find(nodes.begin(), nodes.end(), name) == nodes.end())
+            if (std::ranges::find(nodes, name) == nodes.end())
                 return finish(spawn, PMIX_ERR_JOB_FAILED_TO_MAP);
         }
     }
@@ -153,15 +153,15 @@ void Spawner::allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buf
 
 /// Gives the allocation back when no job has it any more.
 void Spawner::release(const std::string& allocation) {
-    const bool used = std::any_of(allocations_.begin(), allocations_.end(),
-                                  [&](const auto& entry) { return entry.second == allocation; });
+    const bool used =
+        std::ranges::any_of(allocations_, [&](const auto& entry) { return entry.second == allocation; });
     if (allocation.empty() || used) return;
     hub_.ask(0, Topic::Spawn, pack(Request::Release, allocation), [](pmix_status_t, Buffer&) {});
 }
 
 void Spawner::begin(const std::shared_ptr<Spawn>& spawn) {
-    const bool daemons_alone = std::all_of(spawn->job.apps.begin(), spawn->job.apps.end(),
-                                           [](const App& app) { return app.daemons.daemon; });
+    const bool daemons_alone =
+        std::ranges::all_of(spawn->job.apps, [](const App& app) { return app.daemons.daemon; });
     start(spawn, daemons_alone);
 }
 
