@@ -55,18 +55,15 @@ void on_event(size_t, pmix_status_t code, const pmix_proc_t*, pmix_info_t info[]
     guarded([&]() -> pmix_status_t {
         const std::lock_guard guard(seen.lock);
         if (code == PMIX_ERR_LOST_CONNECTION) seen.lost = true;
-        const pmix_info_t* nspace = find_info(info, count, PMIX_NSPACE);
-        if (code == PMIX_EVENT_JOB_END && nspace != nullptr) {
-            const pmix_info_t* status = find_info(info, count, PMIX_JOB_TERM_STATUS);
-            const pmix_info_t* exit_code = find_info(info, count, PMIX_EXIT_CODE);
-            const pmix_info_t* failed = find_info(info, count, PMIX_PROCID);
-            const std::string name = text_of(nspace->value);
-            seen.ended[name] = {
-                status != nullptr && status->value.type == PMIX_STATUS ? status->value.data.status
-                                                                       : PMIX_SUCCESS,
-                exit_code != nullptr ? static_cast<int>(integer_of(exit_code->value).value_or(0)) : 0};
-            if (failed != nullptr && failed->value.type == PMIX_PROC && failed->value.data.proc != nullptr)
-                seen.failed[name] = name_of(*failed->value.data.proc);
+        const Infos facts(info, count);
+        if (code == PMIX_EVENT_JOB_END && facts.find(PMIX_NSPACE) != nullptr) {
+            const std::string name = facts.text(PMIX_NSPACE);
+            const auto number = [&](const char* key) {
+                return static_cast<int>(facts.integer(key).value_or(0));
+            };
+            seen.ended[name] = {number(PMIX_JOB_TERM_STATUS), number(PMIX_EXIT_CODE)};
+            for (const ProcName& failed : facts.procs(PMIX_PROCID))
+                seen.failed[name] = failed;
         }
         wake();
         return PMIX_SUCCESS;
@@ -92,11 +89,10 @@ void on_output(size_t, pmix_iof_channel_t channel, pmix_proc_t*, pmix_byte_objec
             broken = errno != EINTR;
         }
     }
-    const pmix_info_t* complete = find_info(info, count, PMIX_IOF_COMPLETE);
     const std::lock_guard guard(seen.lock);
     ++seen.outputs;
     seen.unread |= broken;
-    if (complete != nullptr && is_true(*complete)) ++seen.closed;
+    if (Infos(info, count).is_true(PMIX_IOF_COMPLETE)) ++seen.closed;
     wake();
 }
 

@@ -6,13 +6,13 @@
 #include <pmix/muster.h>
 #include <pmix_tool.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
 #include "tools/muster/exchange/attributes.hpp"
+#include "tools/muster/jobs/words.hpp"
 
 namespace muster::launcher {
 
@@ -69,15 +69,9 @@ pmix_status_t query(const char* key, const std::string& nspace, Found& found) {
 
 std::vector<std::string> jobs() {
     Found found;
-    std::vector<std::string> names;
     check(query(PMIX_QUERY_NAMESPACES, "", found), "the jobs cannot be queried");
     const std::string list = found.count > 0 ? text_of(found.info[0].value) : "";
-    for (size_t at = 0; at < list.size();) {
-        const size_t end = std::min(list.find(',', at), list.size());
-        names.push_back(list.substr(at, end - at));
-        at = end + 1;
-    }
-    return names;
+    return list.empty() ? std::vector<std::string>() : split(list, ',');
 }
 
 void for_each_process(const std::string& nspace, const std::function<void(const pmix_proc_info_t&)>& visit) {

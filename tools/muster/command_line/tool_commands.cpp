@@ -33,9 +33,8 @@ constexpr std::string_view kUsage =
     "is no terminal.\n";
 
 void show_process(const std::string& nspace, const pmix_proc_info_t& proc) {
-    fmt::print("{:<28} {:>5} {:<12} {:>8} {:<24} {}\n", nspace, proc.proc.rank,
-               proc.hostname != nullptr ? proc.hostname : "", proc.pid, PMIx_Proc_state_string(proc.state),
-               proc.executable_name != nullptr ? proc.executable_name : "");
+    fmt::print("{:<28} {:>5} {:<12} {:>8} {:<24} {}\n", nspace, proc.proc.rank, text_of(proc.hostname),
+               proc.pid, PMIx_Proc_state_string(proc.state), text_of(proc.executable_name));
 }
 
 int ps(const std::vector<std::string>& arguments) {

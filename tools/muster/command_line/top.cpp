@@ -84,22 +84,11 @@ class Servers {
 void read_waits(std::map<ProcName, std::string>& waits) {
     Found found;
     if (query(kWaitsKey, "", found) != PMIX_SUCCESS || found.count == 0) return;
-    const auto infos = [](const pmix_value_t& value) -> const pmix_data_array_t* {
-        const pmix_data_array_t* array = value.type == PMIX_DATA_ARRAY ? value.data.darray : nullptr;
-        return array != nullptr && array->type == PMIX_INFO ? array : nullptr;
-    };
-    const pmix_data_array_t* entries = infos(found.info[0].value);
-    for (size_t i = 0; entries != nullptr && i < entries->size; ++i) {
-        const pmix_data_array_t* facts = infos(static_cast<pmix_info_t*>(entries->array)[i].value);
-        std::optional<ProcName> name;
-        std::string wait;
-        for (size_t k = 0; facts != nullptr && k < facts->size; ++k) {
-            const pmix_info_t& fact = static_cast<pmix_info_t*>(facts->array)[k];
-            if (PMIX_CHECK_KEY(&fact, PMIX_PROCID) && fact.value.type == PMIX_PROC)
-                name = name_of(*fact.value.data.proc);
-            if (PMIX_CHECK_KEY(&fact, kWaitKey)) wait = text_of(fact.value);
-        }
-        if (name) waits[*name] = wait;
+    const Infos entries = Infos::of(found.info[0].value).value_or(Infos());
+    for (const pmix_info_t& entry : entries) {
+        const Infos facts = Infos::of(entry.value).value_or(Infos());
+        for (const ProcName& name : facts.procs(PMIX_PROCID))
+            waits[name] = facts.text(kWaitKey);
     }
 }
 
@@ -111,11 +100,11 @@ std::vector<TopRow> look(Servers& servers) {
             TopRow& row = rows.emplace_back();
             row.job = job;
             row.rank = process.proc.rank;
-            row.node = process.hostname != nullptr ? process.hostname : "";
+            row.node = text_of(process.hostname);
             row.pid = process.pid;
             row.state = PMIx_Proc_state_string(process.state);
             row.memory = process.state < PMIX_PROC_STATE_UNTERMINATED ? memory_of(process.pid) : -1;
-            row.program = process.executable_name != nullptr ? process.executable_name : "";
+            row.program = text_of(process.executable_name);
             if (std::ranges::find(nodes, row.node) == nodes.end()) nodes.push_back(row.node);
         });
     }

@@ -4,6 +4,7 @@
 
 #include <pmix.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -16,83 +17,69 @@ std::vector<ProcName> names_of(const pmix_proc_t procs[], size_t count) {
 }
 
 std::optional<int64_t> integer_of(const pmix_value_t& value) {
-    switch (value.type) {
-        case PMIX_INT:
-            return value.data.integer;
-        case PMIX_INT8:
-            return value.data.int8;
-        case PMIX_INT16:
-            return value.data.int16;
-        case PMIX_INT32:
-            return value.data.int32;
-        case PMIX_INT64:
-            return value.data.int64;
-        case PMIX_UINT:
-            return value.data.uint;
-        case PMIX_UINT8:
-            return value.data.uint8;
-        case PMIX_UINT16:
-            return value.data.uint16;
-        case PMIX_UINT32:
-            return value.data.uint32;
-        case PMIX_UINT64:
-            return static_cast<int64_t>(value.data.uint64);
-        case PMIX_SIZE:
-            return static_cast<int64_t>(value.data.size);
-        case PMIX_PROC_RANK:
-            return value.data.rank;
-        case PMIX_STATUS:
-            return value.data.status;
-        case PMIX_DATA_RANGE:
-            return value.data.range;
-        case PMIX_PERSIST:
-            return value.data.persist;
-        default:
-            return std::nullopt;
-    }
+    int64_t number = 0;
+    const bool whole = value.type != PMIX_FLOAT && value.type != PMIX_DOUBLE;
+    if (!whole || PMIx_Value_get_number(&value, &number, PMIX_INT64) != PMIX_SUCCESS) return std::nullopt;
+    return number;
 }
 
 bool is_true(const pmix_info_t& info) {
-    if (info.value.type == PMIX_UNDEF) return true;
-    if (info.value.type == PMIX_BOOL) return info.value.data.flag;
-    if (info.value.type == PMIX_STRING) {
-        const std::string text = text_of(info.value);
-        return text.empty() || text[0] == 't' || text[0] == 'T' || text[0] == '1' || text[0] == 'y';
-    }
-    return integer_of(info.value).value_or(0) != 0;
+    return PMIx_Info_true(&info) == PMIX_BOOL_TRUE || integer_of(info.value).value_or(0) != 0;
 }
 
 std::string text_of(const pmix_value_t& value) {
-    if (value.type == PMIX_STRING) return value.data.string != nullptr ? value.data.string : "";
+    if (value.type == PMIX_STRING) return text_of(value.data.string);
     if (value.type == PMIX_PROC_NSPACE && value.data.nspace != nullptr)
         return {*value.data.nspace, strnlen(*value.data.nspace, PMIX_MAX_NSLEN)};
     return {};
 }
 
-const pmix_info_t* find_info(const pmix_info_t info[], size_t count, const char* key) {
-    for (size_t i = 0; info != nullptr && i < count; ++i) {
-        if (PMIX_CHECK_KEY(&info[i], key)) return &info[i];
-    }
-    return nullptr;
+std::vector<ProcName> procs_of(const pmix_value_t& value) {
+    if (value.type == PMIX_PROC) return names_of(value.data.proc, 1);
+    const pmix_data_array_t* array = value.type == PMIX_DATA_ARRAY ? value.data.darray : nullptr;
+    if (array == nullptr || array->type != PMIX_PROC) return {};
+    return names_of(static_cast<const pmix_proc_t*>(array->array), array->size);
 }
 
-std::vector<ProcName> targets_of(const pmix_info_t info[], size_t count) {
-    const pmix_info_t* custom = find_info(info, count, PMIX_EVENT_CUSTOM_RANGE);
-    if (custom == nullptr) return {};
-    if (custom->value.type == PMIX_PROC && custom->value.data.proc != nullptr)
-        return {name_of(*custom->value.data.proc)};
-    if (custom->value.type == PMIX_DATA_ARRAY && custom->value.data.darray != nullptr &&
-        custom->value.data.darray->type == PMIX_PROC) {
-        return names_of(static_cast<const pmix_proc_t*>(custom->value.data.darray->array),
-                        custom->value.data.darray->size);
-    }
-    return {};
+bool is_any_of(const pmix_info_t& info, std::initializer_list<const char*> keys) {
+    return std::ranges::any_of(keys, [&](const char* key) { return PMIX_CHECK_KEY(&info, key); });
 }
 
-std::optional<uint32_t> timeout_of(const pmix_info_t info[], size_t count) {
-    const pmix_info_t* found = find_info(info, count, PMIX_TIMEOUT);
-    if (found == nullptr) return 0;
-    const std::optional<int64_t> value = integer_of(found->value);
+std::optional<Infos> Infos::of(const pmix_value_t& value) {
+    const pmix_data_array_t* array = value.type == PMIX_DATA_ARRAY ? value.data.darray : nullptr;
+    if (array == nullptr || array->type != PMIX_INFO) return std::nullopt;
+    return Infos(static_cast<const pmix_info_t*>(array->array), array->size);
+}
+
+const pmix_info_t* Infos::find(const char* key) const {
+    const auto* found =
+        std::ranges::find_if(*this, [&](const pmix_info_t& info) { return PMIX_CHECK_KEY(&info, key); });
+    return found != end() ? found : nullptr;
+}
+
+bool Infos::is_true(const char* key) const {
+    const pmix_info_t* found = find(key);
+    return found != nullptr && launcher::is_true(*found);
+}
+
+std::optional<int64_t> Infos::integer(const char* key) const {
+    const pmix_info_t* found = find(key);
+    return found != nullptr ? integer_of(found->value) : std::nullopt;
+}
+
+std::string Infos::text(const char* key) const {
+    const pmix_info_t* found = find(key);
+    return found != nullptr ? text_of(found->value) : std::string();
+}
+
+std::vector<ProcName> Infos::procs(const char* key) const {
+    const pmix_info_t* found = find(key);
+    return found != nullptr ? procs_of(found->value) : std::vector<ProcName>();
+}
+
+std::optional<uint32_t> Infos::timeout() const {
+    if (find(PMIX_TIMEOUT) == nullptr) return 0;
+    const std::optional<int64_t> value = integer(PMIX_TIMEOUT);
     if (!value || *value < 0 || *value > INT32_MAX) return std::nullopt;
     return static_cast<uint32_t>(*value);
 }
@@ -121,12 +108,29 @@ InfoList& InfoList::copy(const pmix_info_t& info) {
     return *this;
 }
 
+InfoList& InfoList::copy(const Infos& infos) {
+    for (const pmix_info_t& info : infos)
+        copy(info);
+    return *this;
+}
+
 InfoList& InfoList::array(const char* key, const InfoList& elements) {
-    pmix_data_array_t array;
-    array.type = PMIX_INFO;
-    array.size = elements.list_.size();
-    array.array = const_cast<pmix_info_t*>(elements.list_.data());
+    return array(key, elements.list_.data(), elements.list_.size(), PMIX_INFO);
+}
+
+InfoList& InfoList::array(const char* key, const void* elements, size_t count, pmix_data_type_t type) {
+    pmix_data_array_t array{type, count, const_cast<void*>(elements)};  // copied
     return add(key, &array, PMIX_DATA_ARRAY);
+}
+
+InfoList& InfoList::proc(const char* key, const ProcName& name) {
+    const pmix_proc_t proc = to_pmix(name);
+    return add(key, &proc, PMIX_PROC);
+}
+
+InfoList& InfoList::procs(const char* key, const std::vector<ProcName>& names) {
+    const std::vector<pmix_proc_t> procs = to_pmix(names);
+    return array(key, procs.data(), procs.size(), PMIX_PROC);
 }
 
 std::string packed(const void* elements, size_t count, pmix_data_type_t type) {

@@ -4,6 +4,7 @@
 
 #include <pmix_common.h>
 
+#include <initializer_list>
 #include <new>
 #include <optional>
 #include <string>
@@ -30,16 +31,52 @@ std::vector<ProcName> names_of(const pmix_proc_t procs[], size_t count);
 
 /// A number of any integer type that PMIx has; nothing for other types.
 std::optional<int64_t> integer_of(const pmix_value_t& value);
+
 /// A boolean attribute: true also where it has no value.
 bool is_true(const pmix_info_t& info);
+
 /// The text of a string value, "" for anything else.
 std::string text_of(const pmix_value_t& value);
-/// The attribute of that key, or null.
-const pmix_info_t* find_info(const pmix_info_t info[], size_t count, const char* key);
-/// The processes that an event is for (PMIX_EVENT_CUSTOM_RANGE); none where it does not say.
-std::vector<ProcName> targets_of(const pmix_info_t info[], size_t count);
-/// PMIX_TIMEOUT in seconds, 0 where there is none; nothing where it is no such number.
-std::optional<uint32_t> timeout_of(const pmix_info_t info[], size_t count);
+/// "" for null.
+inline std::string text_of(const char* text) {
+    return text != nullptr ? text : "";
+}
+
+/// The processes of a value that holds one or an array of them; none for anything else.
+std::vector<ProcName> procs_of(const pmix_value_t& value);
+
+/// Whether the attribute is one of these.
+bool is_any_of(const pmix_info_t& info, std::initializer_list<const char*> keys);
+
+/// Attributes that belong to somebody else.
+class Infos {
+  public:
+    Infos() = default;
+    Infos(const pmix_info_t* data, size_t size) : data_(data), size_(data != nullptr ? size : 0) {}
+
+    /// Those that a value holds as an array; nothing for any other value.
+    static std::optional<Infos> of(const pmix_value_t& value);
+
+    const pmix_info_t* begin() const { return data_; }
+    const pmix_info_t* end() const { return data_ + size_; }
+    size_t size() const { return size_; }
+    const pmix_info_t& operator[](size_t i) const { return data_[i]; }
+
+    /// The attribute of that key, or null.
+    const pmix_info_t* find(const char* key) const;
+    /// Whether the attribute is there and true.
+    bool is_true(const char* key) const;
+    /// As the functions for values; of an attribute that is not there: nothing, "", no processes.
+    std::optional<int64_t> integer(const char* key) const;
+    std::string text(const char* key) const;
+    std::vector<ProcName> procs(const char* key) const;
+    /// PMIX_TIMEOUT in seconds, 0 where there is none; nothing where it is no such number.
+    std::optional<uint32_t> timeout() const;
+
+  private:
+    const pmix_info_t* data_ = nullptr;
+    size_t size_ = 0;
+};
 
 /// An info array under construction; frees what it holds.
 class InfoList {
@@ -58,10 +95,15 @@ class InfoList {
     InfoList& flag(const char* key, bool value) { return add(key, &value, PMIX_BOOL); }
     InfoList& add(const char* key, const void* value, pmix_data_type_t type);
     InfoList& array(const char* key, const InfoList& elements);
+    InfoList& array(const char* key, const void* elements, size_t count, pmix_data_type_t type);
+    InfoList& proc(const char* key, const ProcName& name);
+    InfoList& procs(const char* key, const std::vector<ProcName>& names);
     InfoList& copy(const pmix_info_t& info);
+    InfoList& copy(const Infos& infos);
 
     pmix_info_t* data() { return list_.data(); }
     size_t size() const { return list_.size(); }
+    operator Infos() const { return {list_.data(), list_.size()}; }
 
   private:
     std::vector<pmix_info_t> list_;
@@ -80,6 +122,7 @@ class UnpackedInfo {
     bool ok() const { return ok_; }
     pmix_info_t* data() { return data_; }
     size_t size() const { return size_; }
+    operator Infos() const { return {data_, size_}; }
 
   private:
     pmix_info_t* data_ = nullptr;

@@ -18,6 +18,13 @@ pmix_proc_t to_pmix(const ProcName& name) {
     return proc;
 }
 
+std::vector<pmix_proc_t> to_pmix(const std::vector<ProcName>& names) {
+    std::vector<pmix_proc_t> procs;
+    for (const ProcName& name : names)
+        procs.push_back(to_pmix(name));
+    return procs;
+}
+
 Buffer::Buffer(std::string_view bytes) {
     if (bytes.empty()) return;
     const pmix_byte_object_t object{const_cast<char*>(bytes.data()), bytes.size()};  // only read

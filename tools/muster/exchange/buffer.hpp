@@ -56,6 +56,7 @@ class Bytes {
 
 ProcName name_of(const pmix_proc_t& proc);
 pmix_proc_t to_pmix(const ProcName& name);
+std::vector<pmix_proc_t> to_pmix(const std::vector<ProcName>& names);
 
 class Buffer {
   public:

@@ -12,15 +12,14 @@ namespace {
 using Kind = Collectives::Request::Kind;
 
 /// The attributes of a fence or a modex: a time limit, and nothing else that is required.
-pmix_status_t read_directives(const pmix_info_t info[], size_t count, uint32_t& seconds) {
-    const std::optional<uint32_t> limit = timeout_of(info, count);
+pmix_status_t read_directives(const Infos& directives, uint32_t& seconds) {
+    const std::optional<uint32_t> limit = directives.timeout();
     if (!limit) return PMIX_ERR_BAD_PARAM;
     seconds = *limit;
-    for (size_t i = 0; i < count; ++i) {
-        if (PMIX_INFO_IS_REQUIRED(&info[i]) && !PMIX_CHECK_KEY(&info[i], PMIX_TIMEOUT) &&
-            !PMIX_CHECK_KEY(&info[i], PMIX_COLLECT_DATA) && !PMIX_CHECK_KEY(&info[i], PMIX_REQUIRED_KEY)) {
+    for (const pmix_info_t& info : directives) {
+        if (PMIX_INFO_IS_REQUIRED(&info) &&
+            !is_any_of(info, {PMIX_TIMEOUT, PMIX_COLLECT_DATA, PMIX_REQUIRED_KEY}))
             return PMIX_ERR_NOT_SUPPORTED;
-        }
     }
     return PMIX_SUCCESS;
 }
@@ -44,7 +43,7 @@ pmix_status_t fence_nb(const pmix_proc_t procs[], size_t count, const pmix_info_
     return guarded([&]() -> pmix_status_t {
         if (procs == nullptr || count == 0) return PMIX_ERR_BAD_PARAM;
         uint32_t seconds = 0;
-        const pmix_status_t status = read_directives(info, info_count, seconds);
+        const pmix_status_t status = read_directives({info, info_count}, seconds);
         if (status != PMIX_SUCCESS) return status;
         ask_launcher(Topic::Fence,
                      pack(Collectives::Request{Kind::Fence, names_of(procs, count), seconds},
@@ -58,7 +57,7 @@ pmix_status_t direct_modex(const pmix_proc_t* proc, const pmix_info_t info[], si
                            pmix_modex_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
         uint32_t seconds = 0;
-        const pmix_status_t status = read_directives(info, count, seconds);
+        const pmix_status_t status = read_directives({info, count}, seconds);
         if (status != PMIX_SUCCESS) return status;
         ask_launcher(Topic::Modex, pack(name_of(*proc), seconds), answer_with(callback, data));
         return PMIX_SUCCESS;
@@ -68,7 +67,7 @@ pmix_status_t direct_modex(const pmix_proc_t* proc, const pmix_info_t info[], si
 pmix_status_t ask(Kind kind, const pmix_proc_t procs[], size_t count, const pmix_info_t info[],
                   size_t info_count, pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
-        const std::optional<uint32_t> seconds = timeout_of(info, info_count);
+        const std::optional<uint32_t> seconds = Infos(info, info_count).timeout();
         if (procs == nullptr || count == 0 || !seconds) return PMIX_ERR_BAD_PARAM;
         ask_launcher(Topic::Connect, pack(Collectives::Request{kind, names_of(procs, count), *seconds}, ""),
                      done_op(callback, data));

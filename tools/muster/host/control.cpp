@@ -36,18 +36,15 @@ pmix_status_t read_directive(const pmix_info_t& info, std::vector<Control::Step>
     }
     // Requests are carried out at once, so there is none left to be cancelled.
     if (is(PMIX_JOB_CTRL_CANCEL)) return PMIX_ERR_NOT_FOUND;
-    for (const char* key : {PMIX_JOB_CTRL_CHECKPOINT, PMIX_JOB_CTRL_RESTART, PMIX_JOB_CTRL_CHECKPOINT_EVENT,
-                            PMIX_JOB_CTRL_CHECKPOINT_SIGNAL, PMIX_JOB_CTRL_CHECKPOINT_METHOD,
-                            PMIX_JOB_CTRL_PROVISION, PMIX_JOB_CTRL_PROVISION_IMAGE}) {
-        if (is(key)) return PMIX_ERR_NOT_SUPPORTED;
-    }
-    for (const char* key :
-         {PMIX_JOB_CTRL_ID, PMIX_JOB_CTRL_PREEMPTIBLE, PMIX_USERID, PMIX_GRPID, PMIX_TIMEOUT,
-          PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR, PMIX_CLEANUP_RECURSIVE, PMIX_CLEANUP_EMPTY,
-          PMIX_CLEANUP_IGNORE, PMIX_CLEANUP_LEAVE_TOPDIR}) {
-        if (is(key)) return PMIX_SUCCESS;
-    }
-    return PMIX_INFO_IS_REQUIRED(&info) ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
+    if (is_any_of(info, {PMIX_JOB_CTRL_CHECKPOINT, PMIX_JOB_CTRL_RESTART, PMIX_JOB_CTRL_CHECKPOINT_EVENT,
+                         PMIX_JOB_CTRL_CHECKPOINT_SIGNAL, PMIX_JOB_CTRL_CHECKPOINT_METHOD,
+                         PMIX_JOB_CTRL_PROVISION, PMIX_JOB_CTRL_PROVISION_IMAGE}))
+        return PMIX_ERR_NOT_SUPPORTED;
+    const bool known =
+        is_any_of(info, {PMIX_JOB_CTRL_ID, PMIX_JOB_CTRL_PREEMPTIBLE, PMIX_USERID, PMIX_GRPID, PMIX_TIMEOUT,
+                         PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR, PMIX_CLEANUP_RECURSIVE,
+                         PMIX_CLEANUP_EMPTY, PMIX_CLEANUP_IGNORE, PMIX_CLEANUP_LEAVE_TOPDIR});
+    return PMIX_INFO_IS_REQUIRED(&info) && !known ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
 }
 
 pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t targets[], size_t target_count,
@@ -57,8 +54,8 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t target
         // None named: all of the requestor's job.
         if (procs.empty()) procs.push_back({name_of(*requestor).nspace, PMIX_RANK_WILDCARD});
         std::vector<Control::Step> steps;
-        for (size_t i = 0; i < count; ++i) {
-            const pmix_status_t status = read_directive(info[i], steps);
+        for (const pmix_info_t& one : Infos(info, count)) {
+            const pmix_status_t status = read_directive(one, steps);
             if (status != PMIX_SUCCESS) return status;
         }
         if (steps.empty()) return PMIX_OPERATION_SUCCEEDED;
@@ -73,11 +70,9 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t target
 void define_set(uint64_t, Buffer& in) {
     std::string name;
     std::vector<ProcName> names;
-    if (!in.unpack(name, names)) return;
-    std::vector<pmix_proc_t> members;
-    for (const ProcName& member : names)
-        members.push_back(to_pmix(member));
-    if (!members.empty()) PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
+    if (!in.unpack(name, names) || names.empty()) return;
+    const std::vector<pmix_proc_t> members = to_pmix(names);
+    PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
 }
 
 }  // namespace

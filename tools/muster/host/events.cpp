@@ -24,9 +24,8 @@ pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_d
                            pmix_info_t info[], size_t count, pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
         if (code == PMIX_READY_FOR_DEBUG) {
-            const pmix_info_t* place = find_info(info, count, PMIX_BREAKPOINT);
-            const std::string text = place != nullptr ? text_of(place->value) : std::string();
-            on_loop([body = pack(name_of(*source), text), callback, data] {
+            const std::string place = Infos(info, count).text(PMIX_BREAKPOINT);
+            on_loop([body = pack(name_of(*source), place), callback, data] {
                 this_node().link().tell(Topic::Debug, body);
                 if (callback != nullptr) callback(PMIX_SUCCESS, data);
             });
@@ -36,7 +35,7 @@ pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_d
         notice.code = code;
         notice.source = name_of(*source);
         notice.range = range;
-        notice.targets = targets_of(info, count);
+        notice.targets = Infos(info, count).procs(PMIX_EVENT_CUSTOM_RANGE);
         notice.info = packed(info, count, PMIX_INFO);
         ask_launcher(Topic::Event, pack(notice), done_op(callback, data));
         return PMIX_SUCCESS;
@@ -52,18 +51,11 @@ struct Announced {
 };
 
 void add_facts(InfoList& info, const Notice& notice) {
-    if (!notice.targets.empty()) {
-        std::vector<pmix_proc_t> procs;
-        for (const ProcName& target : notice.targets)
-            procs.push_back(to_pmix(target));
-        pmix_data_array_t array{PMIX_PROC, procs.size(), procs.data()};
-        info.add(PMIX_EVENT_CUSTOM_RANGE, &array, PMIX_DATA_ARRAY);
-    }
+    if (!notice.targets.empty()) info.procs(PMIX_EVENT_CUSTOM_RANGE, notice.targets);
     if (notice.non_default) info.flag(PMIX_EVENT_NON_DEFAULT, true);
     if (notice.affected) {
-        const pmix_proc_t proc = to_pmix(*notice.affected);
-        info.add(PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
-        if (notice.affected->rank != PMIX_RANK_WILDCARD) info.add(PMIX_PROCID, &proc, PMIX_PROC);
+        info.proc(PMIX_EVENT_AFFECTED_PROC, *notice.affected);
+        if (notice.affected->rank != PMIX_RANK_WILDCARD) info.proc(PMIX_PROCID, *notice.affected);
     }
     if (!notice.nspace.empty()) info.text(PMIX_NSPACE, notice.nspace);
     if (!notice.breakpoint.empty()) info.text(PMIX_BREAKPOINT, notice.breakpoint);
@@ -98,7 +90,7 @@ void on_notice(uint64_t, Buffer& in) {
         count = kept->made.size();
     }
     if (notice.code == PMIX_GROUP_LEFT) {
-        if (const pmix_info_t* id = find_info(info, count, PMIX_GROUP_ID))
+        if (const pmix_info_t* id = Infos(info, count).find(PMIX_GROUP_ID))
             kept->departure = GroupDeparture{text_of(id->value), notice.source};
     }
     const pmix_status_t status = PMIx_Notify_event(

@@ -13,14 +13,11 @@ pmix_status_t iof_pull(const pmix_proc_t procs[], size_t count, const pmix_info_
                        size_t directive_count, pmix_iof_channel_t channels, pmix_op_cbfunc_t callback,
                        void* data) {
     return guarded([&]() -> pmix_status_t {
-        const auto has = [&](const char* key) {
-            const pmix_info_t* found = find_info(directives, directive_count, key);
-            return found != nullptr && is_true(*found);
-        };
+        const Infos wanted(directives, directive_count);
         const Forwards::Request request =
-            has(PMIX_IOF_STOP) ? Forwards::Request::Stop : Forwards::Request::Pull;
+            wanted.is_true(PMIX_IOF_STOP) ? Forwards::Request::Stop : Forwards::Request::Pull;
         ask_launcher(Topic::Forward,
-                     pack(request, names_of(procs, count), uint32_t{channels}, has(PMIX_IOF_COPY)),
+                     pack(request, names_of(procs, count), uint32_t{channels}, wanted.is_true(PMIX_IOF_COPY)),
                      done_op(callback, data));
         return PMIX_SUCCESS;
     });
@@ -32,8 +29,7 @@ pmix_status_t push_stdin(const pmix_proc_t*, const pmix_proc_t targets[], size_t
     return guarded([&]() -> pmix_status_t {
         std::string bytes;
         if (object != nullptr && object->bytes != nullptr) bytes.assign(object->bytes, object->size);
-        const pmix_info_t* complete = find_info(directives, directive_count, PMIX_IOF_COMPLETE);
-        const bool last = bytes.empty() || (complete != nullptr && is_true(*complete));
+        const bool last = bytes.empty() || Infos(directives, directive_count).is_true(PMIX_IOF_COMPLETE);
         ask_launcher(Topic::Forward, pack(Forwards::Request::Push, names_of(targets, count), last, bytes),
                      done_op(callback, data));
         return PMIX_SUCCESS;

@@ -10,78 +10,38 @@
 namespace muster::launcher {
 namespace {
 
-std::vector<ProcName> names_in(const pmix_info_t* info) {
-    if (info == nullptr) return {};
-    if (info->value.type == PMIX_PROC && info->value.data.proc != nullptr)
-        return {name_of(*info->value.data.proc)};
-    if (info->value.type != PMIX_DATA_ARRAY || info->value.data.darray == nullptr ||
-        info->value.data.darray->type != PMIX_PROC) {
-        return {};
-    }
-    const pmix_data_array_t& array = *info->value.data.darray;
-    return names_of(static_cast<const pmix_proc_t*>(array.array), array.size);
-}
-
 /// The results for the library: who is in, the context id, and what the servers told each other.
-class Results {
-  public:
-    explicit Results(const GroupAnswer& answer) {
-        std::vector<pmix_proc_t> members;
-        for (const ProcName& name : answer.members)
-            members.push_back(to_pmix(name));
-        pmix_data_array_t array{PMIX_PROC, members.size(), members.data()};
-        load(PMIX_GROUP_MEMBERSHIP, &array, PMIX_DATA_ARRAY);
-        if (answer.context_id != 0) {
-            size_t id = answer.context_id;
-            load(PMIX_GROUP_CONTEXT_ID, &id, PMIX_SIZE);
-        }
-        if (!answer.data.empty()) {
-            pmix_byte_object_t object{const_cast<char*>(answer.data.data()), answer.data.size()};
-            load(PMIX_GROUP_ENDPT_DATA, &object, PMIX_BYTE_OBJECT);
-        }
-    }
-    ~Results() {
-        for (size_t i = 0; i < count_; ++i)
-            PMIX_INFO_DESTRUCT(&infos_[i]);
-    }
-    Results(const Results&) = delete;
-    Results& operator=(const Results&) = delete;
-    pmix_info_t* data() { return infos_; }
-    size_t size() const { return count_; }
-
-  private:
-    void load(const char* key, const void* value, pmix_data_type_t type) {
-        PMIX_INFO_LOAD(&infos_[count_], key, value, type);
-        ++count_;
-    }
-    pmix_info_t infos_[3];
-    size_t count_ = 0;
-};
+InfoList results_of(const GroupAnswer& answer) {
+    InfoList results;
+    results.procs(PMIX_GROUP_MEMBERSHIP, answer.members);
+    const size_t id = answer.context_id;
+    if (id != 0) results.add(PMIX_GROUP_CONTEXT_ID, &id, PMIX_SIZE);
+    const pmix_byte_object_t object{const_cast<char*>(answer.data.data()), answer.data.size()};  // copied
+    if (object.size != 0) results.add(PMIX_GROUP_ENDPT_DATA, &object, PMIX_BYTE_OBJECT);
+    return results;
+}
 
 Link::Done answer_with(pmix_info_cbfunc_t callback, void* data) {
     return [callback, data](pmix_status_t status, Buffer& in) {
         if (callback == nullptr) return;
         GroupAnswer answer;
-        if (status != PMIX_SUCCESS || in.rest().empty() || !in.unpack(answer))
-            return callback(status, nullptr, 0, data, nullptr, nullptr);
-        auto* results = new Results(answer);
-        callback(
-            status, results->data(), results->size(), data,
-            [](void* owned) { delete static_cast<Results*>(owned); }, results);
+        const bool some = status == PMIX_SUCCESS && !in.rest().empty() && in.unpack(answer);
+        give_infos(callback, data, status, some ? results_of(answer) : InfoList());
     };
 }
 
 pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc_t procs[], size_t count,
                     const pmix_info_t info[], size_t info_count, pmix_info_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
-        const std::optional<uint32_t> seconds = timeout_of(info, info_count);
+        const Infos directives(info, info_count);
+        const std::optional<uint32_t> seconds = directives.timeout();
         if (id == nullptr || !seconds) return PMIX_ERR_BAD_PARAM;
-        const auto find = [&](const char* key) { return find_info(info, info_count, key); };
+        const pmix_info_t* endpoints = directives.find(PMIX_GROUP_ENDPT_DATA);
         // The launcher hears who leaves, and counts without them; not what fails for somebody who is done
         // with PMIx and runs on.
-        if (find("muster.grp.standin") != nullptr && find(PMIX_GROUP_ENDPT_DATA) == nullptr)
+        if (directives.find("muster.grp.standin") != nullptr && endpoints == nullptr)
             return PMIX_OPERATION_SUCCEEDED;
-        const auto wanted = [&](const char* key) { return find(key) != nullptr && is_true(*find(key)); };
+        const auto wanted = [&](const char* key) { return directives.is_true(key); };
         GroupRequest request;
         request.operation = operation == PMIX_GROUP_CONSTRUCT ? GroupRequest::Operation::Construct
                                                               : GroupRequest::Operation::Destruct;
@@ -92,22 +52,20 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
         if (wanted(PMIX_GROUP_OPTIONAL)) request.flags |= GroupRequest::Optional | GroupRequest::Tolerant;
         if (wanted(PMIX_GROUP_FT_COLLECTIVE) || wanted(PMIX_GROUP_NOTIFY_TERMINATION))
             request.flags |= GroupRequest::Tolerant;
-        if (const pmix_info_t* leaders = find(PMIX_GROUP_BOOTSTRAP)) {
-            const std::optional<int64_t> number = integer_of(leaders->value);
+        if (directives.find(PMIX_GROUP_BOOTSTRAP) != nullptr) {
+            const std::optional<int64_t> number = directives.integer(PMIX_GROUP_BOOTSTRAP);
             if (!number || *number <= 0 || *number > UINT32_MAX) return PMIX_ERR_BAD_PARAM;
             request.flags |= GroupRequest::Bootstrap;
             request.leaders = static_cast<uint32_t>(*number);
-            request.added = names_in(find(PMIX_GROUP_ADD_MEMBERS));
+            request.added = directives.procs(PMIX_GROUP_ADD_MEMBERS);
         } else if (count == 0) {
             request.flags |= GroupRequest::Added;
-            request.procs = names_in(find(PMIX_PROCID));
+            request.procs = directives.procs(PMIX_PROCID);
         }
-        if (const pmix_info_t* local = find(PMIX_LOCAL_COLLECTIVE_STATUS))
-            request.local_status = static_cast<int32_t>(integer_of(local->value).value_or(PMIX_SUCCESS));
-        if (const pmix_info_t* endpoints = find(PMIX_GROUP_ENDPT_DATA);
-            endpoints != nullptr && endpoints->value.type == PMIX_BYTE_OBJECT) {
+        request.local_status =
+            static_cast<int32_t>(directives.integer(PMIX_LOCAL_COLLECTIVE_STATUS).value_or(PMIX_SUCCESS));
+        if (endpoints != nullptr && endpoints->value.type == PMIX_BYTE_OBJECT)
             request.data.assign(endpoints->value.data.bo.bytes, endpoints->value.data.bo.size);
-        }
         ask_launcher(Topic::Group, pack(request), answer_with(callback, data));
         return PMIX_SUCCESS;
     });
@@ -116,28 +74,17 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
 /// The groups that the library of this node knows (core/groups/group_query.hpp).
 constexpr const char* kGroupsKey = "muster.groups";
 
-std::vector<KnownGroup> groups_in(const pmix_info_t* infos, size_t count) {
+std::vector<KnownGroup> groups_in(const Infos& infos) {
     std::vector<KnownGroup> groups;
-    const pmix_info_t* all = find_info(infos, count, kGroupsKey);
-    if (all == nullptr || all->value.type != PMIX_DATA_ARRAY || all->value.data.darray == nullptr ||
-        all->value.data.darray->type != PMIX_INFO) {
-        return groups;
-    }
-    const auto* entries = static_cast<const pmix_info_t*>(all->value.data.darray->array);
-    for (size_t i = 0; i < all->value.data.darray->size; ++i) {
-        const pmix_data_array_t* entry = entries[i].value.data.darray;
-        if (entries[i].value.type != PMIX_DATA_ARRAY || entry == nullptr || entry->type != PMIX_INFO)
-            continue;
-        const auto* facts = static_cast<const pmix_info_t*>(entry->array);
-        const pmix_info_t* id = find_info(facts, entry->size, PMIX_GROUP_ID);
-        const pmix_info_t* members = find_info(facts, entry->size, PMIX_GROUP_MEMBERSHIP);
-        if (id == nullptr || members == nullptr || members->value.type != PMIX_DATA_ARRAY ||
-            members->value.data.darray == nullptr || members->value.data.darray->type != PMIX_PROC) {
-            continue;
-        }
-        const pmix_data_array_t& procs = *members->value.data.darray;
-        groups.push_back(
-            {text_of(id->value), names_of(static_cast<const pmix_proc_t*>(procs.array), procs.size)});
+    const pmix_info_t* all = infos.find(kGroupsKey);
+    if (all == nullptr) return groups;
+    const Infos entries = Infos::of(all->value).value_or(Infos());
+    for (const pmix_info_t& entry : entries) {
+        const Infos facts = Infos::of(entry.value).value_or(Infos());
+        const pmix_info_t* id = facts.find(PMIX_GROUP_ID);
+        const pmix_info_t* members = facts.find(PMIX_GROUP_MEMBERSHIP);
+        if (id != nullptr && members != nullptr)
+            groups.push_back({text_of(id->value), procs_of(members->value)});
     }
     return groups;
 }
@@ -157,7 +104,7 @@ void answer_groups(uint64_t question, const std::vector<KnownGroup>& groups) {
 void answered(pmix_status_t, pmix_info_t* infos, size_t count, void* data, pmix_release_cbfunc_t release,
               void* owned) {
     const std::unique_ptr<Asked> asked(static_cast<Asked*>(data));
-    answer_groups(asked->question, groups_in(infos, count));
+    answer_groups(asked->question, groups_in({infos, count}));
     if (release != nullptr) release(owned);
 }
 

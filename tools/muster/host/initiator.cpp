@@ -19,9 +19,8 @@ namespace {
 
 constexpr int kPatience = 30;  // seconds
 
-std::string text_of(const char* name) {
-    const char* value = getenv(name);
-    return value != nullptr ? value : "";
+std::string variable(const char* name) {
+    return text_of(getenv(name));
 }
 
 /// Connects to the server at a URI, or of a file.
@@ -36,7 +35,7 @@ pmix_status_t attach(const char* key, const std::string& where, pmix_proc_t& ser
 pmix_value_t* own_value(const char* key) {
     pmix_proc_t self;
     pmix_value_t* value = nullptr;
-    PMIX_LOAD_PROCID(&self, text_of("PMIX_NAMESPACE").c_str(), PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&self, variable("PMIX_NAMESPACE").c_str(), PMIX_RANK_WILDCARD);
     pmix_info_t optional;
     PMIX_INFO_LOAD(&optional, PMIX_OPTIONAL, nullptr, PMIX_BOOL);
     if (PMIx_Get(&self, key, &optional, 1, &value) != PMIX_SUCCESS) value = nullptr;
@@ -68,13 +67,13 @@ class Restored {
 
 Initiator Initiator::from_environment() {
     Initiator initiator;
-    initiator.uri = text_of("PMIX_LAUNCHER_RNDZ_URI");
-    initiator.file = text_of("PMIX_LAUNCHER_RNDZ_FILE");
+    initiator.uri = variable("PMIX_LAUNCHER_RNDZ_URI");
+    initiator.file = variable("PMIX_LAUNCHER_RNDZ_FILE");
     initiator.names_server = !initiator.file.empty() && access(initiator.file.c_str(), F_OK) == 0;
-    if (initiator.waits_for_us()) initiator.nspace = text_of("PMIX_NAMESPACE");
-    const std::string pause = text_of("PMIX_LAUNCHER_PAUSE_FOR_TOOL");
+    if (initiator.waits_for_us()) initiator.nspace = variable("PMIX_NAMESPACE");
+    const std::string pause = variable("PMIX_LAUNCHER_PAUSE_FOR_TOOL");
     initiator.pause = !pause.empty() && pause != "0" && pause != "false";
-    const std::string pipe = text_of("PMIX_KEEPALIVE_PIPE");
+    const std::string pipe = variable("PMIX_KEEPALIVE_PIPE");
     const auto parsed = std::from_chars(pipe.data(), pipe.data() + pipe.size(), initiator.keepalive);
     if (parsed.ec != std::errc() || parsed.ptr != pipe.data() + pipe.size()) initiator.keepalive = -1;
     // For nobody whom we start.
@@ -90,8 +89,8 @@ std::string join_initiator(const Initiator& initiator, Guidance& guidance) {
     const Restored environment(initiator.environment);
     // Another process than the initiator may have started this one: its host, which has the directives.
     pmix_proc_t server;
-    std::string starter = text_of("PMIX_MUSTER_URI");
-    if (starter.empty()) starter = text_of("PMIX_SERVER_URI41");
+    std::string starter = variable("PMIX_MUSTER_URI");
+    if (starter.empty()) starter = variable("PMIX_SERVER_URI41");
     const std::string name = starter.substr(0, starter.find(';') + 1);
     if (!starter.empty() && !name.empty() && !initiator.uri.starts_with(name))
         attach(PMIX_SERVER_URI, starter, server);
@@ -113,11 +112,8 @@ std::string join_initiator(const Initiator& initiator, Guidance& guidance) {
     }
     pmix_value_t* directives = own_value(PMIX_LAUNCH_DIRECTIVES);
     if (directives == nullptr) return {};
-    pmix_status_t read = PMIX_ERR_BAD_PARAM;
-    if (directives->type == PMIX_DATA_ARRAY && directives->data.darray != nullptr &&
-        directives->data.darray->type == PMIX_INFO)
-        read = read_directives(static_cast<const pmix_info_t*>(directives->data.darray->array),
-                               directives->data.darray->size, guidance.request);
+    const std::optional<Infos> wanted = Infos::of(*directives);
+    const pmix_status_t read = wanted ? read_directives(*wanted, guidance.request) : PMIX_ERR_BAD_PARAM;
     PMIX_VALUE_RELEASE(directives);
     if (read == PMIX_SUCCESS) return {};
     return fmt::format("what the tool that started muster wants of the job cannot be done: {}",

@@ -11,13 +11,11 @@ namespace muster::launcher {
 namespace {
 
 /// Marks each line as the directives ask for it.
-std::string marked(const std::string& text, const pmix_proc_t& source, const pmix_info_t directives[],
-                   size_t count) {
+std::string marked(const std::string& text, const pmix_proc_t& source, const Infos& directives) {
     std::string mark;
-    const pmix_info_t* stamp = find_info(directives, count, PMIX_LOG_TIMESTAMP_OUTPUT);
-    if (stamp != nullptr && is_true(*stamp)) {
+    if (directives.is_true(PMIX_LOG_TIMESTAMP_OUTPUT)) {
         time_t when = time(nullptr);
-        const pmix_info_t* given = find_info(directives, count, PMIX_LOG_TIMESTAMP);
+        const pmix_info_t* given = directives.find(PMIX_LOG_TIMESTAMP);
         if (given != nullptr && given->value.type == PMIX_TIME) when = given->value.data.time;
         struct tm parts {};
         localtime_r(&when, &parts);
@@ -25,8 +23,7 @@ std::string marked(const std::string& text, const pmix_proc_t& source, const pmi
         strftime(words, sizeof words, "%Y-%m-%dT%H:%M:%S ", &parts);
         mark += words;
     }
-    const pmix_info_t* tag = find_info(directives, count, PMIX_LOG_TAG_OUTPUT);
-    if (tag != nullptr && is_true(*tag)) {
+    if (directives.is_true(PMIX_LOG_TAG_OUTPUT)) {
         const ProcName name = name_of(source);
         mark += "[" + name.nspace + "," + std::to_string(name.rank) + "]: ";
     }
@@ -43,7 +40,7 @@ std::string marked(const std::string& text, const pmix_proc_t& source, const pmi
 }
 
 bool is_ours(const pmix_info_t& entry) {
-    return PMIX_CHECK_KEY(&entry, PMIX_LOG_STDOUT) || PMIX_CHECK_KEY(&entry, PMIX_LOG_STDERR);
+    return is_any_of(entry, {PMIX_LOG_STDOUT, PMIX_LOG_STDERR});
 }
 
 pmix_status_t log2(const pmix_proc_t* client, const pmix_info_t entries[], size_t count,
@@ -54,12 +51,12 @@ pmix_status_t log2(const pmix_proc_t* client, const pmix_info_t entries[], size_
             if (!is_ours(entries[i])) return PMIX_ERR_NOT_SUPPORTED;
             if (entries[i].value.type != PMIX_STRING) return PMIX_ERR_BAD_PARAM;
         }
-        const pmix_info_t* once = find_info(directives, directive_count, PMIX_LOG_ONCE);
-        const size_t last = once != nullptr && is_true(*once) ? 1 : count;
+        const Infos how(directives, directive_count);
+        const size_t last = how.is_true(PMIX_LOG_ONCE) ? 1 : count;
         std::string texts[2];
         for (size_t i = 0; i < last; ++i) {
             texts[PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDERR) ? 1 : 0] +=
-                marked(text_of(entries[i].value), *client, directives, directive_count);
+                marked(text_of(entries[i].value), *client, how);
         }
         on_loop([out = texts[0], err = texts[1], done = done_op(callback, data)] {
             const bool both = !out.empty() && !err.empty();
@@ -78,11 +75,8 @@ struct Written {
 };
 
 bool is_channel(const pmix_info_t& info) {
-    for (const char* key : {PMIX_LOG_SYSLOG, PMIX_LOG_LOCAL_SYSLOG, PMIX_LOG_GLOBAL_SYSLOG, PMIX_LOG_EMAIL,
-                            PMIX_LOG_GLOBAL_DATASTORE, PMIX_LOG_JOB_RECORD}) {
-        if (PMIX_CHECK_KEY(&info, key)) return true;
-    }
-    return is_ours(info);
+    return is_ours(info) || is_any_of(info, {PMIX_LOG_SYSLOG, PMIX_LOG_LOCAL_SYSLOG, PMIX_LOG_GLOBAL_SYSLOG,
+                                             PMIX_LOG_EMAIL, PMIX_LOG_GLOBAL_DATASTORE, PMIX_LOG_JOB_RECORD});
 }
 
 /// A line about a job: to the channels that its spawn has named, as it wants them.
@@ -93,9 +87,8 @@ void write_line(uint64_t, Buffer& in) {
     const auto when = static_cast<time_t>(seconds);
     InfoList ours;
     auto kept = std::make_unique<Written>();
-    UnpackedInfo given(how);
-    for (size_t i = 0; i < given.size(); ++i) {
-        const pmix_info_t& info = given.data()[i];
+    const UnpackedInfo given(how);
+    for (const pmix_info_t& info : Infos(given)) {
         if (is_channel(info)) {
             (is_ours(info) ? ours : kept->entries).text(info.key, line);
         } else {

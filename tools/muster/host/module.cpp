@@ -33,6 +33,14 @@ Link::Done done_op(pmix_op_cbfunc_t callback, void* data) {
     };
 }
 
+void give_infos(pmix_info_cbfunc_t callback, void* data, pmix_status_t status, InfoList infos) {
+    if (infos.size() == 0) return callback(status, nullptr, 0, data, nullptr, nullptr);
+    auto* kept = new InfoList(std::move(infos));
+    callback(
+        status, kept->data(), kept->size(), data, [](void* owned) { delete static_cast<InfoList*>(owned); },
+        kept);
+}
+
 void register_attributes() {
     std::vector<char*> names;
     for (const char* key : spawn_attributes())

@@ -186,7 +186,7 @@ void Node::watch_releases() {
         &code, 1, nullptr, 0,
         [](size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t info[], size_t count, pmix_info_t[],
            size_t, pmix_event_notification_cbfunc_fn_t done, void* data) {
-            on_loop([procs = targets_of(info, count), who = name_of(*source)] {
+            on_loop([procs = Infos(info, count).procs(PMIX_EVENT_CUSTOM_RANGE), who = name_of(*source)] {
                 Node& here = this_node();
                 here.ranks_->release(procs);
                 if (std::ranges::any_of(procs, [&](const ProcName& proc) { return here.is_server(proc); }))

@@ -42,8 +42,8 @@ pmix_status_t client_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t,
 pmix_status_t abort_upcall(const pmix_proc_t* proc, void*, int status, const char text[], pmix_proc_t procs[],
                            size_t count, pmix_op_cbfunc_t callback, void* data) {
     return guarded([&] {
-        on_loop([name = name_of(*proc), status, text = std::string(text != nullptr ? text : ""),
-                 targets = names_of(procs, count), callback, data] {
+        on_loop([name = name_of(*proc), status, text = text_of(text), targets = names_of(procs, count),
+                 callback, data] {
             if (const LocalRanks::Rank* rank = this_node().ranks().find(name))
                 tell({RankEvent::Kind::Aborted, rank->id, status, 0, text, targets});
             if (callback != nullptr) callback(PMIX_SUCCESS, data);
@@ -55,14 +55,10 @@ pmix_status_t abort_upcall(const pmix_proc_t* proc, void*, int status, const cha
 pmix_status_t tool_connected(pmix_info_t* info, size_t count, pmix_tool_connection_cbfunc_t callback,
                              void* data) {
     return guarded([&]() -> pmix_status_t {
-        const pmix_info_t* user = find_info(info, count, PMIX_USERID);
-        const std::optional<int64_t> uid = user != nullptr ? integer_of(user->value) : std::nullopt;
+        const Infos given(info, count);
+        const std::optional<int64_t> uid = given.integer(PMIX_USERID);
         const bool ours = uid && static_cast<uid_t>(*uid) == geteuid();
-        ProcName name;
-        if (const pmix_info_t* given = find_info(info, count, PMIX_NSPACE))
-            name.nspace = text_of(given->value);
-        if (const pmix_info_t* given = find_info(info, count, PMIX_RANK))
-            name.rank = static_cast<uint32_t>(integer_of(given->value).value_or(0));
+        ProcName name{given.text(PMIX_NSPACE), static_cast<uint32_t>(given.integer(PMIX_RANK).value_or(0))};
         on_loop([ours, name, callback, data]() mutable {
             if (name.nspace.empty()) name = this_node().name_of_tool();
             pmix_proc_t proc = to_pmix(name);

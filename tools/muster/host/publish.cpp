@@ -13,47 +13,31 @@ namespace {
 
 /// Whether this directs the operation rather than being data.
 bool is_directive(const pmix_info_t& info) {
-    for (const char* key :
-         {PMIX_USERID, PMIX_GRPID, PMIX_RANGE, PMIX_PERSISTENCE, PMIX_ACCESS_PERMISSIONS, PMIX_TIMEOUT,
-          PMIX_WAIT, PMIX_EVENT_CUSTOM_RANGE, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT}) {
-        if (PMIX_CHECK_KEY(&info, key)) return true;
-    }
-    return false;
+    return is_any_of(
+        info, {PMIX_USERID, PMIX_GRPID, PMIX_RANGE, PMIX_PERSISTENCE, PMIX_ACCESS_PERMISSIONS, PMIX_TIMEOUT,
+               PMIX_WAIT, PMIX_EVENT_CUSTOM_RANGE, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT});
 }
 
 /// The range that is asked for; false when it makes no sense.
-bool range_of(const pmix_info_t info[], size_t count, std::optional<PublishRange>& range) {
-    const pmix_info_t* given = find_info(info, count, PMIX_RANGE);
-    if (given == nullptr) return true;
-    const std::optional<int64_t> value = integer_of(given->value);
+bool range_of(const Infos& info, std::optional<PublishRange>& range) {
+    if (info.find(PMIX_RANGE) == nullptr) return true;
+    const std::optional<int64_t> value = info.integer(PMIX_RANGE);
     if (!value || *value <= PMIX_RANGE_UNDEF || *value > PMIX_RANGE_PROC_LOCAL) return false;
     range = PublishRange{static_cast<uint32_t>(*value), {}};
     if (*value != PMIX_RANGE_CUSTOM) return true;
-    const pmix_info_t* who = find_info(info, count, PMIX_EVENT_CUSTOM_RANGE);
-    if (who == nullptr) return false;
-    const pmix_value_t& procs = who->value;
-    if (procs.type == PMIX_PROC && procs.data.proc != nullptr) {
-        range->procs.push_back(name_of(*procs.data.proc));
-    } else if (procs.type == PMIX_DATA_ARRAY && procs.data.darray != nullptr &&
-               procs.data.darray->type == PMIX_PROC) {
-        range->procs =
-            names_of(static_cast<const pmix_proc_t*>(procs.data.darray->array), procs.data.darray->size);
-    }
+    range->procs = info.procs(PMIX_EVENT_CUSTOM_RANGE);
     return !range->procs.empty();
 }
 
-Party party_of(const pmix_proc_t& proc, const pmix_info_t info[], size_t count) {
-    auto id = [&](const char* key) {
-        const pmix_info_t* found = find_info(info, count, key);
-        return static_cast<uint32_t>(found != nullptr ? integer_of(found->value).value_or(-1) : -1);
-    };
+Party party_of(const pmix_proc_t& proc, const Infos& info) {
+    auto id = [&](const char* key) { return static_cast<uint32_t>(info.integer(key).value_or(-1)); };
     const ProcName name = name_of(proc);
     return {name, 0, id(PMIX_USERID), id(PMIX_GRPID), this_node().is_server(name)};
 }
 
 /// The user or group numbers of a permission; false when it is malformed.
-bool read_ids(Directory::Ids& ids, const pmix_info_t permissions[], size_t count, const char* key) {
-    const pmix_info_t* found = find_info(permissions, count, key);
+bool read_ids(Directory::Ids& ids, const Infos& permissions, const char* key) {
+    const pmix_info_t* found = permissions.find(key);
     if (found == nullptr) return true;
     const pmix_data_array_t* array =
         found->value.type == PMIX_DATA_ARRAY ? found->value.data.darray : nullptr;
@@ -66,37 +50,30 @@ bool read_ids(Directory::Ids& ids, const pmix_info_t permissions[], size_t count
 pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t info[], size_t count,
                       pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
+        const Infos given(info, count);
         std::optional<PublishRange> range;
-        if (!range_of(info, count, range) || !timeout_of(info, count)) return PMIX_ERR_BAD_PARAM;
+        if (!range_of(given, range) || !given.timeout()) return PMIX_ERR_BAD_PARAM;
         Directory::Publication publication;
         if (range) publication.range = *range;
-        if (const pmix_info_t* given = find_info(info, count, PMIX_PERSISTENCE)) {
-            const std::optional<int64_t> value = integer_of(given->value);
+        if (given.find(PMIX_PERSISTENCE) != nullptr) {
+            const std::optional<int64_t> value = given.integer(PMIX_PERSISTENCE);
             if (!value || *value < PMIX_PERSIST_INDEF || *value > PMIX_PERSIST_SESSION)
                 return PMIX_ERR_BAD_PARAM;
             publication.persistence = static_cast<uint32_t>(*value);
         }
-        const pmix_info_t* access = find_info(info, count, PMIX_ACCESS_PERMISSIONS);
-        const pmix_info_t* permissions = nullptr;
-        size_t permission_count = 0;
-        if (access != nullptr) {
-            const pmix_data_array_t* array =
-                access->value.type == PMIX_DATA_ARRAY ? access->value.data.darray : nullptr;
-            if (array == nullptr || array->type != PMIX_INFO) return PMIX_ERR_BAD_PARAM;
-            permissions = static_cast<const pmix_info_t*>(array->array);
-            permission_count = array->size;
+        if (const pmix_info_t* access = given.find(PMIX_ACCESS_PERMISSIONS)) {
+            const std::optional<Infos> permissions = Infos::of(access->value);
+            if (!permissions || !read_ids(publication.uids, *permissions, PMIX_ACCESS_USERIDS) ||
+                !read_ids(publication.gids, *permissions, PMIX_ACCESS_GRPIDS))
+                return PMIX_ERR_BAD_PARAM;
         }
-        if (!read_ids(publication.uids, permissions, permission_count, PMIX_ACCESS_USERIDS) ||
-            !read_ids(publication.gids, permissions, permission_count, PMIX_ACCESS_GRPIDS))
-            return PMIX_ERR_BAD_PARAM;
-        for (size_t i = 0; i < count; ++i) {
-            if (is_directive(info[i])) continue;
-            publication.values.emplace_back(std::string(info[i].key, strnlen(info[i].key, PMIX_MAX_KEYLEN)),
-                                            packed(&info[i], 1, PMIX_INFO));
+        for (const pmix_info_t& one : given) {
+            if (is_directive(one)) continue;
+            publication.values.emplace_back(std::string(one.key, strnlen(one.key, PMIX_MAX_KEYLEN)),
+                                            packed(&one, 1, PMIX_INFO));
         }
         if (publication.values.empty()) return PMIX_ERR_BAD_PARAM;
-        ask_launcher(Topic::Publish,
-                     pack(Directory::Request::Publish, party_of(*proc, info, count), publication),
+        ask_launcher(Topic::Publish, pack(Directory::Request::Publish, party_of(*proc, given), publication),
                      done_op(callback, data));
         return PMIX_SUCCESS;
     });
@@ -156,10 +133,11 @@ void give(pmix_lookup_cbfunc_t callback, void* data, Wanted wanted, pmix_status_
 pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t info[], size_t count,
                      pmix_lookup_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
+        const Infos given(info, count);
         std::optional<PublishRange> range;
-        const std::optional<uint32_t> seconds = timeout_of(info, count);
-        if (!range_of(info, count, range) || !seconds) return PMIX_ERR_BAD_PARAM;
-        const pmix_info_t* wait = find_info(info, count, PMIX_WAIT);
+        const std::optional<uint32_t> seconds = given.timeout();
+        if (!range_of(given, range) || !seconds) return PMIX_ERR_BAD_PARAM;
+        const pmix_info_t* wait = given.find(PMIX_WAIT);
         // The number of values to wait for; 0, and a flag, mean all.
         const int64_t wanted =
             wait != nullptr && wait->value.type != PMIX_BOOL ? integer_of(wait->value).value_or(0) : 0;
@@ -167,7 +145,7 @@ pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t inf
         const bool waits = wait != nullptr && (wait->value.type != PMIX_BOOL || wait->value.data.flag);
         Directory::Wish wish{range, keys_of(keys), waits, static_cast<uint32_t>(wanted), *seconds};
         const Wanted ids{take(wish.keys, PMIX_USERID), take(wish.keys, PMIX_GRPID)};
-        ask_launcher(Topic::Publish, pack(Directory::Request::Lookup, party_of(*proc, info, count), wish),
+        ask_launcher(Topic::Publish, pack(Directory::Request::Lookup, party_of(*proc, given), wish),
                      [ids, callback, data](pmix_status_t status, Buffer& found) {
                          give(callback, data, ids, status, found);
                      });
@@ -178,10 +156,11 @@ pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t inf
 pmix_status_t unpublish(const pmix_proc_t* proc, char** keys, const pmix_info_t info[], size_t count,
                         pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
+        const Infos given(info, count);
         std::optional<PublishRange> range;
-        if (!range_of(info, count, range)) return PMIX_ERR_BAD_PARAM;
+        if (!range_of(given, range)) return PMIX_ERR_BAD_PARAM;
         ask_launcher(Topic::Publish,
-                     pack(Directory::Request::Unpublish, party_of(*proc, info, count), range, keys_of(keys)),
+                     pack(Directory::Request::Unpublish, party_of(*proc, given), range, keys_of(keys)),
                      done_op(callback, data));
         return PMIX_SUCCESS;
     });

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The upcall query: what the launcher knows of the jobs, and all nodes of groups, in PMIx's words. The
 // library has answered before what it knows itself (process sets, groups of its node, attributes).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pmix.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <memory>
+#include <numeric>
 
 #include "tools/muster/host/spawn.hpp"
 #include "tools/muster/host/upcalls.hpp"
@@ -26,8 +27,14 @@ struct Question {
     std::string hostname;
     std::string group;
     std::optional<uint32_t> node;
-    bool average = false, extremes = false;
-    std::string lacking;  ///< a qualifier that is required and not known here
+    bool extremes;
+    bool lacks_qualifier;  ///< one is required and not known here
+
+    bool means(uint32_t wanted) const { return !rank || *rank == PMIX_RANK_WILDCARD || *rank == wanted; }
+    bool on_node(uint32_t number) const {
+        return (!node || *node == number) &&
+               (hostname.empty() || this_node().plan().names[number] == hostname);
+    }
 };
 
 constexpr std::array kKeys = {
@@ -42,48 +49,26 @@ bool is_about_groups(const std::string& key) {
 }
 
 Question question_of(const char* key, const pmix_query_t& query) {
-    Question question;
-    question.key = key;
-    for (size_t i = 0; i < query.nqual; ++i) {
-        const pmix_info_t& info = query.qualifiers[i];
-        if (PMIX_CHECK_KEY(&info, PMIX_NSPACE)) {
-            question.nspace = text_of(info.value);
-        } else if (PMIX_CHECK_KEY(&info, PMIX_RANK)) {
-            if (const auto rank = integer_of(info.value)) question.rank = static_cast<uint32_t>(*rank);
-        } else if (PMIX_CHECK_KEY(&info, PMIX_PROCID) && info.value.type == PMIX_PROC &&
-                   info.value.data.proc != nullptr) {
-            const ProcName name = name_of(*info.value.data.proc);
-            question.nspace = name.nspace;
-            question.rank = name.rank;
-        } else if (PMIX_CHECK_KEY(&info, PMIX_HOSTNAME)) {
-            question.hostname = text_of(info.value);
-        } else if (PMIX_CHECK_KEY(&info, PMIX_GROUP_ID)) {
-            question.group = text_of(info.value);
-        } else if (PMIX_CHECK_KEY(&info, PMIX_NODEID)) {
-            if (const auto node = integer_of(info.value)) question.node = static_cast<uint32_t>(*node);
-        } else if (PMIX_CHECK_KEY(&info, PMIX_QUERY_REPORT_AVG)) {
-            question.average = is_true(info);
-        } else if (PMIX_CHECK_KEY(&info, PMIX_QUERY_REPORT_MINMAX)) {
-            question.extremes = is_true(info);
-        } else if (PMIX_INFO_IS_REQUIRED(&info) && !PMIX_CHECK_KEY(&info, PMIX_USERID) &&
-                   !PMIX_CHECK_KEY(&info, PMIX_GRPID)) {
-            question.lacking = info.key;
-        }
+    const Infos qualifiers(query.qualifiers, query.nqual);
+    Question question{key,
+                      qualifiers.text(PMIX_NSPACE),
+                      qualifiers.integer(PMIX_RANK),
+                      qualifiers.text(PMIX_HOSTNAME),
+                      qualifiers.text(PMIX_GROUP_ID),
+                      qualifiers.integer(PMIX_NODEID),
+                      qualifiers.is_true(PMIX_QUERY_REPORT_MINMAX),
+                      false};
+    for (const ProcName& name : qualifiers.procs(PMIX_PROCID)) {
+        question.nspace = name.nspace;
+        question.rank = name.rank;
+    }
+    for (const pmix_info_t& info : qualifiers) {
+        question.lacks_qualifier |=
+            PMIX_INFO_IS_REQUIRED(&info) &&
+            !is_any_of(info, {PMIX_NSPACE, PMIX_RANK, PMIX_PROCID, PMIX_HOSTNAME, PMIX_GROUP_ID, PMIX_NODEID,
+                              PMIX_QUERY_REPORT_AVG, PMIX_QUERY_REPORT_MINMAX, PMIX_USERID, PMIX_GRPID});
     }
     return question;
-}
-
-template <size_t N>
-std::string joined(const std::array<const char*, N>& keys) {
-    std::string text;
-    for (const char* key : keys)
-        text += (text.empty() ? "" : ",") + std::string(key);
-    return text;
-}
-
-bool on_node(const Question& question, uint32_t node) {
-    if (question.node && *question.node != node) return false;
-    return question.hostname.empty() || this_node().plan().names[node] == question.hostname;
 }
 
 /// The resident memory of a process, in MB.
@@ -112,6 +97,10 @@ class Answers {
         }
         return nullptr;
     }
+    /// A comma list.
+    void list(const std::string& key, const auto& words) {
+        infos_.text(key.c_str(), fmt::format("{}", fmt::join(words, ",")));
+    }
     bool proc_table(const Question& question, bool local);
     bool namespace_info(const Question& question);
     bool memory(const Question& question);
@@ -124,13 +113,13 @@ class Answers {
 
 bool Answers::add(const Question& question) {
     const std::string& key = question.key;
-    if (!question.lacking.empty()) return false;
+    if (question.lacks_qualifier) return false;
     if (key == PMIX_QUERY_NAMESPACES) {
-        std::string names;
+        std::vector<std::string> names;
         for (const JobStatus& one : jobs_) {
-            if (!one.ended) names += (names.empty() ? "" : ",") + one.nspace;
+            if (!one.ended) names.push_back(one.nspace);
         }
-        infos_.text(PMIX_QUERY_NAMESPACES, names);
+        list(key, names);
     } else if (key == PMIX_QUERY_NAMESPACE_INFO) {
         return namespace_info(question);
     } else if (key == PMIX_QUERY_JOB_STATUS) {
@@ -140,21 +129,14 @@ bool Answers::add(const Question& question) {
     } else if (key == PMIX_QUERY_PROC_TABLE || key == PMIX_QUERY_LOCAL_PROC_TABLE) {
         return proc_table(question, key == PMIX_QUERY_LOCAL_PROC_TABLE);
     } else if (key == PMIX_QUERY_SPAWN_SUPPORT) {
-        std::string text;
-        for (const char* attribute : spawn_attributes())
-            text += (text.empty() ? "" : ",") + std::string(attribute);
-        infos_.text(PMIX_QUERY_SPAWN_SUPPORT, text);
+        list(key, spawn_attributes());
     } else if (key == PMIX_QUERY_DEBUG_SUPPORT) {
-        std::string text;
-        for (const char* attribute : debug_attributes())
-            text += (text.empty() ? "" : ",") + std::string(attribute);
-        infos_.text(PMIX_QUERY_DEBUG_SUPPORT, text);
+        list(key, debug_attributes());
     } else if (key == PMIX_QUERY_AUTHORIZATIONS) {
         // Only the user's own processes and tools get here, and they may do all.
-        infos_.text(PMIX_QUERY_AUTHORIZATIONS,
-                    joined(std::array{"spawn", "query", "jobctrl", "log", "event"}));
+        infos_.text(PMIX_QUERY_AUTHORIZATIONS, "spawn,query,jobctrl,log,event");
     } else if (key == PMIX_QUERY_SUPPORTED_KEYS) {
-        infos_.text(PMIX_QUERY_SUPPORTED_KEYS, joined(kKeys));
+        list(key, kKeys);
     } else if (key == PMIX_QUERY_MEMORY_USAGE) {
         return memory(question);
     } else if (is_about_groups(key)) {
@@ -170,11 +152,7 @@ bool Answers::groups(const Question& question) {
     for (const KnownGroup& group : groups_) {
         if (question.key == PMIX_QUERY_GROUP_MEMBERSHIP) {
             if (group.id != question.group) continue;
-            std::vector<pmix_proc_t> members;
-            for (const ProcName& member : group.members)
-                members.push_back(to_pmix(member));
-            pmix_data_array_t array{PMIX_PROC, members.size(), members.data()};
-            infos_.add(question.key.c_str(), &array, PMIX_DATA_ARRAY);
+            infos_.procs(question.key.c_str(), group.members);
             return true;
         }
         const ProcName proc{question.nspace, question.rank.value_or(PMIX_RANK_WILDCARD)};
@@ -189,8 +167,7 @@ bool Answers::groups(const Question& question) {
         return true;
     }
     if (question.key == PMIX_GROUP_NAMES && names.empty()) return false;
-    pmix_data_array_t array{PMIX_STRING, names.size(), names.data()};
-    infos_.add(question.key.c_str(), &array, PMIX_DATA_ARRAY);
+    infos_.array(question.key.c_str(), names.data(), names.size(), PMIX_STRING);
     return true;
 }
 
@@ -202,8 +179,7 @@ bool Answers::proc_table(const Question& question, bool local) {
     for (uint32_t rank = 0; rank < one->procs.size(); ++rank) {
         const ProcStatus& proc = one->procs[rank];
         if (local && proc.node != this_node().plan().number) continue;
-        if (question.rank && *question.rank != PMIX_RANK_WILDCARD && *question.rank != rank) continue;
-        if (!on_node(question, proc.node)) continue;
+        if (!question.means(rank) || !question.on_node(proc.node)) continue;
         pmix_proc_info_t& entry = table.emplace_back();
         std::memset(&entry, 0, sizeof entry);
         entry.proc = to_pmix({one->nspace, rank});
@@ -213,8 +189,7 @@ bool Answers::proc_table(const Question& question, bool local) {
         entry.exit_code = proc.exit_code;
         entry.state = static_cast<pmix_proc_state_t>(proc.state);
     }
-    pmix_data_array_t array{PMIX_PROC_INFO, table.size(), table.data()};
-    infos_.add(question.key.c_str(), &array, PMIX_DATA_ARRAY);
+    infos_.array(question.key.c_str(), table.data(), table.size(), PMIX_PROC_INFO);
     return true;
 }
 
@@ -240,8 +215,7 @@ bool Answers::memory(const Question& question) {
         if (!question.nspace.empty() && one.nspace != question.nspace) continue;
         for (uint32_t rank = 0; rank < one.procs.size(); ++rank) {
             const ProcStatus& proc = one.procs[rank];
-            if (question.rank && *question.rank != PMIX_RANK_WILDCARD && *question.rank != rank) continue;
-            if (!on_node(question, proc.node)) continue;
+            if (!question.means(rank) || !question.on_node(proc.node)) continue;
             if (proc.pid > 0 && proc.state < PMIX_PROC_STATE_UNTERMINATED)
                 samples[proc.node].push_back(memory_of(proc.pid));
         }
@@ -255,10 +229,8 @@ bool Answers::memory(const Question& question) {
             const float own = memory_of(getpid());
             facts.add(PMIX_DAEMON_MEMORY, &own, PMIX_FLOAT);
         }
-        float sum = 0;
-        for (float value : values)
-            sum += value;
-        const float mean = sum / static_cast<float>(values.size());
+        const float mean =
+            std::accumulate(values.begin(), values.end(), 0.0F) / static_cast<float>(values.size());
         facts.add(PMIX_CLIENT_AVG_MEMORY, &mean, PMIX_FLOAT);
         if (question.extremes) {
             const auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -276,12 +248,9 @@ void answer(const std::vector<Question>& questions, std::vector<KnownGroup> grou
     size_t found = 0;
     for (const Question& question : questions)
         found += answers.add(question) ? 1 : 0;
-    auto* kept = new InfoList(answers.take());
     pmix_status_t status = found == questions.size() ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
     if (found == 0) status = PMIX_ERR_NOT_FOUND;
-    callback(
-        status, kept->size() > 0 ? kept->data() : nullptr, kept->size(), data,
-        [](void* owned) { delete static_cast<InfoList*>(owned); }, kept);
+    give_infos(callback, data, status, answers.take());
 }
 
 pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info_cbfunc_t callback,

@@ -30,13 +30,10 @@ void answered(pmix_status_t status, pmix_info_t* info, size_t count, void* data,
               pmix_release_cbfunc_t release, void* release_data) {
     const std::unique_ptr<Request> request(static_cast<Request*>(data));
     guarded([&]() -> pmix_status_t {
-        const auto text = [&](const char* key) {
-            const pmix_info_t* found = find_info(info, count, key);
-            return found != nullptr ? text_of(found->value) : std::string();
-        };
-        std::string nodes = text(PMIX_ALLOC_NODE_LIST);
-        if (nodes.empty()) nodes = text(PMIX_NODE_LIST);
-        on_loop([question = request->question, status, id = text(PMIX_ALLOC_ID), nodes] {
+        const Infos given(info, count);
+        std::string nodes = given.text(PMIX_ALLOC_NODE_LIST);
+        if (nodes.empty()) nodes = given.text(PMIX_NODE_LIST);
+        on_loop([question = request->question, status, id = given.text(PMIX_ALLOC_ID), nodes] {
             answer_with(question, status, id, nodes);
         });
         return PMIX_SUCCESS;
@@ -54,9 +51,7 @@ void ask_scheduler(uint64_t question, Buffer& in) {
     if (release) {
         request->info.text(PMIX_ALLOC_ID, bytes);
     } else {
-        UnpackedInfo given(bytes);
-        for (size_t i = 0; i < given.size(); ++i)
-            request->info.copy(given.data()[i]);
+        request->info.copy(UnpackedInfo(bytes));
     }
     const pmix_status_t status =
         PMIx_Allocation_request_nb(release ? PMIX_ALLOC_RELEASE : PMIX_ALLOC_NEW, request->info.data(),

@@ -2,11 +2,12 @@
 // The upcall spawn: translates the attributes of the job and of its programs.
 #include <pmix.h>
 
-#include <array>
 #include <cstring>
+#include <variant>
 
 #include "tools/muster/host/spawn.hpp"
 #include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/jobs/words.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -15,103 +16,38 @@ namespace {
 /// (docs/reference/tools.md).
 constexpr const char* kUnaskedOutputKey = "muster.iof.unasked";
 
-EnvChange env_change(EnvChange::Kind kind, const pmix_envar_t& variable) {
-    EnvChange change;
-    change.kind = kind;
-    change.name = variable.envar != nullptr ? variable.envar : "";
-    change.value = variable.value != nullptr ? variable.value : "";
-    if (variable.separator != '\0') change.separator = variable.separator;
-    return change;
-}
+/// An attribute whose value is stored as it is: a flag, a text, or a number of seconds or things.
+struct Field {
+    const char* key;
+    std::variant<bool*, std::string*, uint32_t*> value;
+};
 
-/// A directive about an environment variable; false for other attributes.
-bool read_environment(const pmix_info_t& info, std::vector<EnvChange>& changes) {
-    static constexpr std::array<std::pair<const char*, EnvChange::Kind>, 5> kKinds = {{
-        {PMIX_SET_ENVAR, EnvChange::Kind::Set},
-        {PMIX_ADD_ENVAR, EnvChange::Kind::Add},
-        {PMIX_PREPEND_ENVAR, EnvChange::Kind::Prepend},
-        {PMIX_APPEND_ENVAR, EnvChange::Kind::Append},
-        {PMIX_FIRST_ENVAR, EnvChange::Kind::First},
-    }};
-    for (const auto& [key, kind] : kKinds) {
-        if (!PMIX_CHECK_KEY(&info, key)) continue;
-        if (info.value.type == PMIX_ENVAR) changes.push_back(env_change(kind, info.value.data.envar));
-        return true;
-    }
-    if (!PMIX_CHECK_KEY(&info, PMIX_UNSET_ENVAR)) return false;
-    EnvChange change;
-    change.kind = EnvChange::Kind::Unset;
-    change.name = text_of(info.value);
-    if (!change.name.empty()) changes.push_back(std::move(change));
-    return true;
-}
-
-std::vector<std::string> split(const std::string& text) {
-    std::vector<std::string> parts;
-    for (size_t at = 0; at < text.size();) {
-        const size_t end = std::min(text.find(',', at), text.size());
-        if (end > at) parts.push_back(text.substr(at, end - at));
-        at = end + 1;
-    }
-    return parts;
-}
-
-/// An attribute of a program (or of all of them, given with the job); false for others.
-bool read_app_info(const pmix_info_t& info, App& app) {
-    const std::string text = text_of(info.value);
-    if (PMIX_CHECK_KEY(&info, PMIX_WDIR)) {
-        app.wdir = text;
-    } else if (PMIX_CHECK_KEY(&info, PMIX_SET_SESSION_CWD)) {
-        app.session_wdir = is_true(info);
-    } else if (PMIX_CHECK_KEY(&info, PMIX_INDEX_ARGV)) {
-        app.index_argv = is_true(info);
-    } else if (PMIX_CHECK_KEY(&info, PMIX_PSET_NAME)) {
-        app.pset = text;
-    } else if (PMIX_CHECK_KEY(&info, PMIX_HOST)) {
-        app.hosts = split(text);
-    } else if (PMIX_CHECK_KEY(&info, PMIX_HOSTFILE)) {
-        app.hostfile = text;
-    } else if (PMIX_CHECK_KEY(&info, PMIX_PREFIX)) {
-        EnvChange change;
-        change.kind = EnvChange::Kind::Prepend;
-        change.name = "PATH";
-        change.value = text + "/bin";
-        app.env_changes.push_back(change);
-        change.name = "LD_LIBRARY_PATH";
-        change.value = text + "/lib";
-        app.env_changes.push_back(std::move(change));
-    } else {
-        return read_environment(info, app.env_changes);
-    }
-    return true;
-}
-
-bool read_output_info(const pmix_info_t& info, OutputPolicy& output) {
-    auto is = [&](const char* a, const char* b) {
-        return PMIX_CHECK_KEY(&info, a) || PMIX_CHECK_KEY(&info, b);
-    };
-    if (is(PMIX_TAG_OUTPUT, PMIX_IOF_TAG_OUTPUT)) {
-        output.tag = is_true(info);
-    } else if (is(PMIX_IOF_RANK_OUTPUT, PMIX_IOF_RANK_OUTPUT)) {
-        output.rank = is_true(info);
-    } else if (is(PMIX_TIMESTAMP_OUTPUT, PMIX_IOF_TIMESTAMP_OUTPUT)) {
-        output.timestamp = is_true(info);
-    } else if (is(PMIX_MERGE_STDERR_STDOUT, PMIX_IOF_MERGE_STDERR_STDOUT)) {
-        output.merge = is_true(info);
-    } else if (is(PMIX_OUTPUT_TO_FILE, PMIX_IOF_OUTPUT_TO_FILE)) {
-        output.file = text_of(info.value);
-    } else if (is(PMIX_OUTPUT_TO_DIRECTORY, PMIX_IOF_OUTPUT_TO_DIRECTORY)) {
-        output.directory = text_of(info.value);
-    } else if (is(PMIX_OUTPUT_NOCOPY, PMIX_IOF_FILE_ONLY)) {
-        output.copy = !is_true(info);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-bool read_wish(const pmix_info_t& info, JobWishes& wishes) {
-    const std::array<std::pair<const char*, bool*>, 12> flags = {{
+std::vector<Field> fields_of(App& app, Job& job) {
+    OutputPolicy& output = job.output;
+    JobWishes& wishes = job.wishes;
+    return {
+        {PMIX_WDIR, &app.wdir},
+        {PMIX_SET_SESSION_CWD, &app.session_wdir},
+        {PMIX_HOSTFILE, &app.hostfile},
+        {PMIX_INDEX_ARGV, &app.index_argv},
+        {PMIX_PSET_NAME, &app.pset},
+        {PMIX_CPUS_PER_PROC, &job.cpus_per_proc},
+        {PMIX_NO_OVERSUBSCRIBE, &job.no_oversubscribe},
+        {PMIX_NO_PROCS_ON_HEAD, &job.not_on_head},
+        {PMIX_TIMEOUT, &job.spawn_seconds},
+        {PMIX_SPAWN_TIMEOUT, &job.spawn_seconds},
+        {PMIX_JOB_TIMEOUT, &job.job_seconds},
+        {PMIX_TAG_OUTPUT, &output.tag},
+        {PMIX_TIMESTAMP_OUTPUT, &output.timestamp},
+        {PMIX_MERGE_STDERR_STDOUT, &output.merge},
+        {PMIX_OUTPUT_TO_FILE, &output.file},
+        {PMIX_OUTPUT_TO_DIRECTORY, &output.directory},
+        {PMIX_IOF_TAG_OUTPUT, &output.tag},
+        {PMIX_IOF_RANK_OUTPUT, &output.rank},
+        {PMIX_IOF_TIMESTAMP_OUTPUT, &output.timestamp},
+        {PMIX_IOF_MERGE_STDERR_STDOUT, &output.merge},
+        {PMIX_IOF_OUTPUT_TO_FILE, &output.file},
+        {PMIX_IOF_OUTPUT_TO_DIRECTORY, &output.directory},
         {PMIX_NOTIFY_COMPLETION, &wishes.notify_end},
         {PMIX_NOTIFY_JOB_EVENTS, &wishes.notify_events},
         {PMIX_NOTIFY_PROC_TERMINATION, &wishes.notify_procs},
@@ -124,32 +60,52 @@ bool read_wish(const pmix_info_t& info, JobWishes& wishes) {
         {PMIX_SPAWN_CHILD_SEP, &wishes.separate},
         {PMIX_REPORT_CHILD_SEP, &wishes.report_separately},
         {PMIX_JOB_RECOVERABLE, &wishes.recoverable},
-    }};
-    for (const auto& [key, flag] : flags) {
-        if (!PMIX_CHECK_KEY(&info, key)) continue;
-        *flag = is_true(info);
-        return true;
+    };
+}
+
+/// False where the value has the wrong type.
+bool store(const pmix_info_t& info, const Field& field) {
+    if (auto* const* flag = std::get_if<bool*>(&field.value)) {
+        **flag = is_true(info);
+    } else if (auto* const* text = std::get_if<std::string*>(&field.value)) {
+        **text = text_of(info.value);
+    } else {
+        const std::optional<int64_t> number = integer_of(info.value);
+        if (!number || *number < 0 || *number > INT32_MAX) return false;
+        *std::get<uint32_t*>(field.value) = static_cast<uint32_t>(*number);
     }
-    for (const auto& [key, channel] : {std::pair(PMIX_FWD_STDOUT, PMIX_FWD_STDOUT_CHANNEL),
-                                       std::pair(PMIX_FWD_STDERR, PMIX_FWD_STDERR_CHANNEL)}) {
-        if (!PMIX_CHECK_KEY(&info, key)) continue;
-        if (is_true(info)) wishes.forward |= channel;
-        return true;
-    }
-    if (!PMIX_CHECK_KEY(&info, PMIX_ABORT_NON_ZERO_TERM)) return false;
-    wishes.nonzero_is_fine = !is_true(info);
     return true;
 }
 
-/// Reads a number of seconds or of things into `out`; false when it is none.
-bool read_number(const pmix_info_t& info, uint32_t& out) {
-    const std::optional<int64_t> value = integer_of(info.value);
-    if (!value || *value < 0 || *value > INT32_MAX) return false;
-    out = static_cast<uint32_t>(*value);
-    return true;
+struct EnvDirective {
+    const char* key;
+    EnvChange::Kind kind;
+};
+
+constexpr EnvDirective kEnvDirectives[] = {
+    {PMIX_SET_ENVAR, EnvChange::Kind::Set},       {PMIX_ADD_ENVAR, EnvChange::Kind::Add},
+    {PMIX_UNSET_ENVAR, EnvChange::Kind::Unset},   {PMIX_PREPEND_ENVAR, EnvChange::Kind::Prepend},
+    {PMIX_APPEND_ENVAR, EnvChange::Kind::Append}, {PMIX_FIRST_ENVAR, EnvChange::Kind::First},
+};
+
+/// A directive about an environment variable; false for other attributes.
+bool read_environment(const pmix_info_t& info, std::vector<EnvChange>& changes) {
+    for (const auto& [key, kind] : kEnvDirectives) {
+        if (!PMIX_CHECK_KEY(&info, key)) continue;
+        const pmix_envar_t& variable = info.value.data.envar;
+        if (kind == EnvChange::Kind::Unset) {
+            const std::string name = text_of(info.value);
+            if (!name.empty()) changes.push_back({kind, name, {}, ':'});
+        } else if (info.value.type == PMIX_ENVAR) {
+            changes.push_back({kind, text_of(variable.envar), text_of(variable.value),
+                               variable.separator != '\0' ? variable.separator : ':'});
+        }
+        return true;
+    }
+    return false;
 }
 
-/// The readers of the job's standard input.
+/// The readers of the job's standard input; false where the value has the wrong type.
 bool read_input(const pmix_info_t& info, InputPolicy& input) {
     std::optional<int64_t> rank = integer_of(info.value);
     if (info.value.type == PMIX_BOOL) {  // as before the Standard made it a rank
@@ -166,40 +122,46 @@ bool read_input(const pmix_info_t& info, InputPolicy& input) {
     return true;
 }
 
-/// An attribute of the job; PMIX_ERR_NOT_FOUND for one that is not known here.
-pmix_status_t read_job_info(const pmix_info_t& info, Job& job) {
-    auto is = [&](const char* key) { return PMIX_CHECK_KEY(&info, key); };
-    auto number = [&](uint32_t& out) { return read_number(info, out) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM; };
-    if (is(PMIX_PARENT_ID)) {
+/// An attribute of the job or of its programs; PMIX_ERR_NOT_FOUND for one that is not known here.
+pmix_status_t read_known(const pmix_info_t& info, App& app, Job& job) {
+    for (const Field& field : fields_of(app, job)) {
+        if (PMIX_CHECK_KEY(&info, field.key)) return store(info, field) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    }
+    const auto is = [&](const char* key) { return PMIX_CHECK_KEY(&info, key); };
+    const std::string text = text_of(info.value);
+    if (is(PMIX_HOST)) {
+        app.hosts = split(text, ',');
+        std::erase(app.hosts, "");
+    } else if (is(PMIX_PREFIX)) {
+        app.env_changes.push_back({EnvChange::Kind::Prepend, "PATH", text + "/bin", ':'});
+        app.env_changes.push_back({EnvChange::Kind::Prepend, "LD_LIBRARY_PATH", text + "/lib", ':'});
+    } else if (is(PMIX_PARENT_ID)) {
         if (info.value.type != PMIX_PROC || info.value.data.proc == nullptr) return PMIX_ERR_BAD_PARAM;
         job.parent = name_of(*info.value.data.proc);
     } else if (is(PMIX_MAPBY)) {
-        if (const std::string text = text_of(info.value); !text.empty()) job.map_by = text;
+        if (!text.empty()) job.map_by = text;
     } else if (is(PMIX_PPR)) {
-        job.map_by = "ppr:" + text_of(info.value);
+        job.map_by = "ppr:" + text;
     } else if (is(PMIX_BINDTO)) {
-        if (const std::string text = text_of(info.value); !text.empty()) job.bind_to = text;
-    } else if (is(PMIX_CPUS_PER_PROC)) {
-        return number(job.cpus_per_proc);
-    } else if (is(PMIX_NO_OVERSUBSCRIBE)) {
-        job.no_oversubscribe = is_true(info);
-    } else if (is(PMIX_NO_PROCS_ON_HEAD)) {
-        job.not_on_head = is_true(info);
-    } else if (is(PMIX_TIMEOUT) || is(PMIX_SPAWN_TIMEOUT)) {
-        return number(job.spawn_seconds);
-    } else if (is(PMIX_JOB_TIMEOUT)) {
-        return number(job.job_seconds);
+        if (!text.empty()) job.bind_to = text;
     } else if (is(PMIX_STDIN_TGT) || is(PMIX_FWD_STDIN)) {
         return read_input(info, job.input) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-    } else if (!read_output_info(info, job.output) && !read_wish(info, job.wishes)) {
-        return PMIX_ERR_NOT_FOUND;
+    } else if (is(PMIX_OUTPUT_NOCOPY) || is(PMIX_IOF_FILE_ONLY)) {
+        job.output.copy = !is_true(info);
+    } else if (is(PMIX_FWD_STDOUT) || is(PMIX_FWD_STDERR)) {
+        if (is_true(info))
+            job.wishes.forward |= is(PMIX_FWD_STDOUT) ? PMIX_FWD_STDOUT_CHANNEL : PMIX_FWD_STDERR_CHANNEL;
+    } else if (is(PMIX_ABORT_NON_ZERO_TERM)) {
+        job.wishes.nonzero_is_fine = !is_true(info);
+    } else if (!read_environment(info, app.env_changes)) {
+        return read_debug_info(info, app);
     }
     return PMIX_SUCCESS;
 }
 
 /// For a new job that is a launcher: how it is to launch, and what is to hold for what it starts in turn.
 bool is_for_launchers(const pmix_info_t& info) {
-    return PMIX_CHECK_KEY(&info, PMIX_LAUNCH_DIRECTIVES) || PMIX_CHECK_KEY(&info, PMIX_LAUNCHER_DAEMON);
+    return is_any_of(info, {PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON});
 }
 
 /// Whether this is an attribute of the request to the scheduler.
@@ -209,39 +171,34 @@ bool is_for_scheduler(const pmix_info_t& info) {
 
 /// Whether this names a destination or a format of the log; false also for the events that are to be logged.
 bool is_log_info(const pmix_info_t& info) {
-    for (const char* key :
-         {PMIX_LOG_STDERR, PMIX_LOG_STDOUT, PMIX_LOG_SYSLOG, PMIX_LOG_LOCAL_SYSLOG, PMIX_LOG_GLOBAL_SYSLOG,
-          PMIX_LOG_EMAIL, PMIX_LOG_GLOBAL_DATASTORE, PMIX_LOG_JOB_RECORD, PMIX_LOG_SYSLOG_PRI,
-          PMIX_LOG_TAG_OUTPUT, PMIX_LOG_TIMESTAMP_OUTPUT, PMIX_LOG_XML_OUTPUT}) {
-        if (PMIX_CHECK_KEY(&info, key)) return true;
-    }
-    return false;
+    return is_any_of(
+        info, {PMIX_LOG_STDERR, PMIX_LOG_STDOUT, PMIX_LOG_SYSLOG, PMIX_LOG_LOCAL_SYSLOG,
+               PMIX_LOG_GLOBAL_SYSLOG, PMIX_LOG_EMAIL, PMIX_LOG_GLOBAL_DATASTORE, PMIX_LOG_JOB_RECORD,
+               PMIX_LOG_SYSLOG_PRI, PMIX_LOG_TAG_OUTPUT, PMIX_LOG_TIMESTAMP_OUTPUT, PMIX_LOG_XML_OUTPUT});
 }
 
 /// Whether this describes the requestor, or holds for every job anyway.
 bool is_remark(const pmix_info_t& info) {
-    for (const char* key :
-         {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
-          PMIX_PERSONALITY, PMIX_RANKBY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDDIAG,
-          PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NOHUP}) {
-        if (PMIX_CHECK_KEY(&info, key)) return true;
+    if (PMIX_CHECK_KEY(&info, PMIX_RANKBY)) {
+        // Only what is done anyhow.
+        const std::string text = text_of(info.value);
+        return text.empty() || text == "slot" || text == "fill";
     }
-    return false;
+    return is_any_of(info,
+                     {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
+                      PMIX_PERSONALITY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDDIAG,
+                      PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NOHUP});
 }
 
-/// Attributes that must not be ignored: the job would run in the wrong place, or be part of another.
-bool cannot_do(const pmix_info_t& info) {
-    for (const char* key : {PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH}) {
-        if (PMIX_CHECK_KEY(&info, key) && is_true(info)) return true;
-    }
-    return false;
-}
-
-/// RANKBY may only be what is done anyhow.
-bool can_do(const pmix_info_t& info) {
-    if (!PMIX_CHECK_KEY(&info, PMIX_RANKBY)) return true;
-    const std::string text = text_of(info.value);
-    return text.empty() || text == "slot" || text == "fill";
+/// Reads an attribute that was given with the job, or with one of its programs.
+pmix_status_t read_attribute(const pmix_info_t& info, App& app, Job& job) {
+    // These must not be ignored: the job would run in the wrong place, or be part of another.
+    if (is_any_of(info, {PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH}) && is_true(info))
+        return PMIX_ERR_NOT_SUPPORTED;
+    if (is_remark(info)) return PMIX_SUCCESS;
+    const pmix_status_t status = read_known(info, app, job);
+    if (status != PMIX_ERR_NOT_FOUND) return status;
+    return PMIX_INFO_IS_REQUIRED(&info) ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
 }
 
 pmix_status_t read_app(const pmix_app_t& given, const App& common, Job& job) {
@@ -263,14 +220,9 @@ pmix_status_t read_app(const pmix_app_t& given, const App& common, Job& job) {
     app.env_changes.insert(app.env_changes.begin(), own.begin(), own.end());
     if (given.cwd != nullptr) app.wdir = given.cwd;
     if (given.maxprocs > 0) app.ranks = static_cast<unsigned>(given.maxprocs);
-    for (size_t i = 0; i < given.ninfo; ++i) {
-        const pmix_info_t& info = given.info[i];
-        if (cannot_do(info)) return PMIX_ERR_NOT_SUPPORTED;
-        if (read_app_info(info, app) || (is_remark(info) && can_do(info))) continue;
-        pmix_status_t status = read_debug_info(info, app);
-        if (status == PMIX_ERR_NOT_FOUND) status = read_job_info(info, job);
-        if (status == PMIX_ERR_NOT_FOUND && PMIX_INFO_IS_REQUIRED(&info)) return PMIX_ERR_NOT_SUPPORTED;
-        if (status != PMIX_ERR_NOT_FOUND && status != PMIX_SUCCESS) return status;
+    for (const pmix_info_t& info : Infos(given.info, given.ninfo)) {
+        if (const pmix_status_t status = read_attribute(info, app, job); status != PMIX_SUCCESS)
+            return status;
     }
     // Daemons are there to let others go on; they do not wait themselves.
     if (app.daemons.daemon) app.stops = {};
@@ -278,43 +230,32 @@ pmix_status_t read_app(const pmix_app_t& given, const App& common, Job& job) {
     return PMIX_SUCCESS;
 }
 
-pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], size_t count,
-                           const pmix_app_t apps[], size_t app_count, Job& job) {
+pmix_status_t read_request(const pmix_proc_t& proc, const Infos& infos, const pmix_app_t apps[],
+                           size_t app_count, Job& job) {
     if (apps == nullptr || app_count == 0) return PMIX_ERR_JOB_NO_EXE_SPECIFIED;
     job.parent = job.wishes.requestor = name_of(proc);
     job.input.target = InputPolicy::Target::None;
     App common;
     InfoList log, own, allocation;
-    for (size_t i = 0; i < count; ++i) {
-        if (is_log_info(info[i])) {
-            log.copy(info[i]);
-            continue;
+    for (const pmix_info_t& info : infos) {
+        pmix_status_t status = PMIX_SUCCESS;
+        if (is_log_info(info)) {
+            log.copy(info);
+        } else if (is_for_scheduler(info)) {
+            allocation.copy(info);
+            job.needs_allocation |= PMIX_INFO_IS_REQUIRED(&info);
+        } else if (is_for_launchers(info)) {
+            own.copy(info);
+        } else {
+            status = read_attribute(info, common, job);
         }
-        if (is_for_scheduler(info[i])) {
-            allocation.copy(info[i]);
-            job.needs_allocation |= PMIX_INFO_IS_REQUIRED(&info[i]);
-            continue;
-        }
-        if (is_for_launchers(info[i])) {
-            own.copy(info[i]);
-            continue;
-        }
-        if (cannot_do(info[i])) return PMIX_ERR_NOT_SUPPORTED;
-        if (read_app_info(info[i], common) || (is_remark(info[i]) && can_do(info[i]))) continue;
-        pmix_status_t status = read_debug_info(info[i], common);
-        if (status == PMIX_ERR_NOT_FOUND) status = read_job_info(info[i], job);
-        if (status == PMIX_ERR_NOT_FOUND) {
-            if (PMIX_INFO_IS_REQUIRED(&info[i])) return PMIX_ERR_NOT_SUPPORTED;
-        } else if (status != PMIX_SUCCESS) {
-            return status;
-        }
+        if (status != PMIX_SUCCESS) return status;
     }
     // Output is kept for tools, which ask for it when they know the job's name.
-    const pmix_info_t* tool = find_info(info, count, PMIX_REQUESTOR_IS_TOOL);
-    if (tool == nullptr || !is_true(*tool)) job.wishes.forward = 0;
-    if (allocation.size() > 0) job.allocation = packed(allocation.data(), allocation.size(), PMIX_INFO);
-    if (own.size() > 0) job.attributes = packed(own.data(), own.size(), PMIX_INFO);
-    if (log.size() > 0) job.wishes.log = packed(log.data(), log.size(), PMIX_INFO);
+    if (!infos.is_true(PMIX_REQUESTOR_IS_TOOL)) job.wishes.forward = 0;
+    job.allocation = packed(allocation.data(), allocation.size(), PMIX_INFO);
+    job.attributes = packed(own.data(), own.size(), PMIX_INFO);
+    job.wishes.log = packed(log.data(), log.size(), PMIX_INFO);
     for (size_t i = 0; i < app_count; ++i) {
         if (const pmix_status_t status = read_app(apps[i], common, job); status != PMIX_SUCCESS)
             return status;
@@ -324,12 +265,11 @@ pmix_status_t read_request(const pmix_proc_t& proc, const pmix_info_t info[], si
 
 }  // namespace
 
-pmix_status_t read_directives(const pmix_info_t info[], size_t count, Job& job) {
+pmix_status_t read_directives(const Infos& directives, Job& job) {
     pmix_app_t any;
     PMIX_APP_CONSTRUCT(&any);
     any.cmd = strdup("any");
-    const pmix_proc_t nobody = to_pmix({});
-    const pmix_status_t status = read_request(nobody, info, count, &any, 1, job);
+    const pmix_status_t status = read_request(to_pmix(ProcName()), directives, &any, 1, job);
     PMIX_APP_DESTRUCT(&any);
     return status;
 }
@@ -339,11 +279,11 @@ namespace {
 pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t info[], size_t count, const pmix_app_t apps[],
                     size_t app_count, pmix_spawn_cbfunc_t callback, void* data) {
     return guarded([&] {
+        const Infos infos(info, count);
         Job job;
-        const pmix_status_t status = read_request(*proc, info, count, apps, app_count, job);
+        const pmix_status_t status = read_request(*proc, infos, apps, app_count, job);
         if (status != PMIX_SUCCESS) return status;
-        const pmix_info_t* unasked = find_info(info, count, kUnaskedOutputKey);
-        const uint32_t channels = unasked != nullptr && is_true(*unasked) ? job.wishes.forward : 0;
+        const uint32_t channels = infos.is_true(kUnaskedOutputKey) ? job.wishes.forward : 0;
         ask_launcher(Topic::Spawn, pack(job),
                      [channels, tool = name_of(*proc), callback, data](pmix_status_t done, Buffer& in) {
                          std::string nspace;
@@ -366,64 +306,18 @@ void add_spawn_upcalls(pmix_server_module_t& module) {
 
 const std::vector<const char*>& spawn_attributes() {
     static const std::vector<const char*> kKeys = [] {
-        std::vector<const char*> keys = {PMIX_WDIR,
-                                         PMIX_SET_SESSION_CWD,
-                                         PMIX_PREFIX,
-                                         PMIX_HOST,
-                                         PMIX_HOSTFILE,
-                                         PMIX_INDEX_ARGV,
-                                         PMIX_PSET_NAME,
-                                         PMIX_SET_ENVAR,
-                                         PMIX_ADD_ENVAR,
-                                         PMIX_UNSET_ENVAR,
-                                         PMIX_PREPEND_ENVAR,
-                                         PMIX_APPEND_ENVAR,
-                                         PMIX_FIRST_ENVAR,
-                                         PMIX_PARENT_ID,
-                                         PMIX_LAUNCH_DIRECTIVES,
-                                         PMIX_LAUNCHER_DAEMON,
-                                         PMIX_MAPBY,
-                                         PMIX_PPR,
-                                         PMIX_RANKBY,
-                                         PMIX_BINDTO,
-                                         PMIX_CPUS_PER_PROC,
-                                         PMIX_NO_OVERSUBSCRIBE,
-                                         PMIX_NO_PROCS_ON_HEAD,
-                                         PMIX_TIMEOUT,
-                                         PMIX_SPAWN_TIMEOUT,
-                                         PMIX_JOB_TIMEOUT,
-                                         PMIX_STDIN_TGT,
-                                         PMIX_FWD_STDOUT,
-                                         PMIX_FWD_STDERR,
-                                         PMIX_FWD_STDIN,
-                                         PMIX_TAG_OUTPUT,
-                                         PMIX_TIMESTAMP_OUTPUT,
-                                         PMIX_MERGE_STDERR_STDOUT,
-                                         PMIX_OUTPUT_TO_FILE,
-                                         PMIX_OUTPUT_TO_DIRECTORY,
-                                         PMIX_OUTPUT_NOCOPY,
-                                         PMIX_IOF_TAG_OUTPUT,
-                                         PMIX_IOF_RANK_OUTPUT,
-                                         PMIX_IOF_TIMESTAMP_OUTPUT,
-                                         PMIX_IOF_MERGE_STDERR_STDOUT,
-                                         PMIX_IOF_OUTPUT_TO_FILE,
-                                         PMIX_IOF_OUTPUT_TO_DIRECTORY,
-                                         PMIX_IOF_FILE_ONLY,
-                                         PMIX_NOTIFY_COMPLETION,
-                                         PMIX_NOTIFY_JOB_EVENTS,
-                                         PMIX_NOTIFY_PROC_TERMINATION,
-                                         PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION,
-                                         PMIX_LOG_COMPLETION,
-                                         PMIX_LOG_JOB_EVENTS,
-                                         PMIX_LOG_PROC_TERMINATION,
-                                         PMIX_LOG_PROC_ABNORMAL_TERMINATION,
-                                         PMIX_EVENT_SILENT_TERMINATION,
-                                         PMIX_SPAWN_CHILD_SEP,
-                                         PMIX_REPORT_CHILD_SEP,
-                                         PMIX_JOB_RECOVERABLE,
-                                         PMIX_ABORT_NON_ZERO_TERM,
-                                         PMIX_NOHUP};
-        keys.insert(keys.end(), debug_attributes().begin(), debug_attributes().end());
+        std::vector<const char*> keys = debug_attributes();
+        App app;
+        Job job;
+        for (const Field& field : fields_of(app, job))
+            keys.push_back(field.key);
+        for (const EnvDirective& directive : kEnvDirectives)
+            keys.push_back(directive.key);
+        for (const char* other :
+             {PMIX_HOST, PMIX_PREFIX, PMIX_PARENT_ID, PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON,
+              PMIX_MAPBY, PMIX_PPR, PMIX_RANKBY, PMIX_BINDTO, PMIX_STDIN_TGT, PMIX_FWD_STDIN, PMIX_FWD_STDOUT,
+              PMIX_FWD_STDERR, PMIX_OUTPUT_NOCOPY, PMIX_IOF_FILE_ONLY, PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP})
+            keys.push_back(other);
         return keys;
     }();
     return kKeys;

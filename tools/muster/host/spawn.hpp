@@ -11,7 +11,7 @@ namespace muster::launcher {
 
 /// Reads what a tool wants of a job that it does not spawn itself (PMIX_LAUNCH_DIRECTIVES): attributes for
 /// programs that others name: the job has one program, which stands for them. Errors as of a spawn.
-pmix_status_t read_directives(const pmix_info_t info[], size_t count, Job& job);
+pmix_status_t read_directives(const Infos& directives, Job& job);
 
 /// The attributes that a spawn through muster honours.
 const std::vector<const char*>& spawn_attributes();

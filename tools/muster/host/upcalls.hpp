@@ -36,6 +36,9 @@ inline void ask_launcher(Topic topic, Buffer body, Link::Done done) {
 /// An answer that has only a status, for a callback of the library; null callbacks are left out.
 Link::Done done_op(pmix_op_cbfunc_t callback, void* data);
 
+/// Gives attributes to a callback of the library, which says when they are not needed any more.
+void give_infos(pmix_info_cbfunc_t callback, void* data, pmix_status_t status, InfoList infos);
+
 void add_process_upcalls(pmix_server_module_t& module);
 void add_collective_upcalls(pmix_server_module_t& module);
 void add_publish_upcalls(pmix_server_module_t& module);

@@ -15,16 +15,16 @@
 namespace muster::launcher {
 namespace {
 
-std::string joined(const std::vector<uint32_t>& ranks) {
-    return fmt::format("{}", fmt::join(ranks, ","));
+std::string joined(const auto& parts, const char* separator = ",") {
+    return fmt::format("{}", fmt::join(parts, separator));
 }
 
 /// Names of the nodes that have ranks: a comma list.
 std::string used_names(const Job& job) {
-    std::string names;
+    std::vector<std::string> names;
     for (uint32_t n : job.used_nodes())
-        names += (names.empty() ? "" : ",") + job.nodes[n];
-    return names;
+        names.push_back(job.nodes[n]);
+    return joined(names);
 }
 
 /// Adds a list in the library's compact form.
@@ -54,51 +54,37 @@ uint64_t physical_memory() {
     return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;
 }
 
-void add_procs(InfoList& info, const char* key, const std::string& nspace,
-               const std::vector<uint32_t>& ranks) {
-    std::vector<pmix_proc_t> procs(ranks.size());
-    for (size_t i = 0; i < ranks.size(); ++i)
-        PMIX_LOAD_PROCID(&procs[i], nspace.c_str(), ranks[i]);
-    pmix_data_array_t array;
-    array.type = PMIX_PROC;
-    array.size = procs.size();
-    array.array = procs.data();
-    info.add(key, &array, PMIX_DATA_ARRAY);
-}
-
 /// The processors of a bound rank in the library's own words: cpuset and locality string.
 void add_binding(InfoList& info, const std::vector<unsigned>& cpus) {
     if (cpus.empty()) return;
-    pmix_cpuset_t set;
-    std::memset(&set, 0, sizeof set);
     char source[] = "hwloc";
-    set.source = source;
     hwloc_bitmap_t bitmap = hwloc_bitmap_alloc();
     for (unsigned cpu : cpus)
         hwloc_bitmap_set(bitmap, cpu);
-    set.bitmap = bitmap;
-    char* text = nullptr;
-    if (PMIx_server_generate_cpuset_string(&set, &text) == PMIX_SUCCESS && text != nullptr) {
-        info.text(PMIX_CPUSET, text);
+    const pmix_cpuset_t set{source, bitmap};
+    const auto add = [&](const char* key, pmix_status_t (*generate)(const pmix_cpuset_t*, char**)) {
+        char* text = nullptr;
+        if (generate(&set, &text) == PMIX_SUCCESS && text != nullptr) info.text(key, text);
         free(text);
-    }
-    text = nullptr;
-    if (PMIx_server_generate_locality_string(&set, &text) == PMIX_SUCCESS && text != nullptr) {
-        info.text(PMIX_LOCALITY_STRING, text);
-        free(text);
-    }
+    };
+    add(PMIX_CPUSET, PMIx_server_generate_cpuset_string);
+    add(PMIX_LOCALITY_STRING, PMIx_server_generate_locality_string);
     hwloc_bitmap_free(bitmap);
 }
 
-InfoList node_data(const Job& job, uint32_t node) {
-    const std::vector<uint32_t> ranks = job.ranks_on(node);
-    InfoList info;
-    info.text(PMIX_HOSTNAME, job.nodes[node]);
-    info.u32(PMIX_NODEID, node);
+/// The ranks of one node, as the job's data of that node has them.
+void add_local_ranks(InfoList& info, const std::vector<uint32_t>& ranks) {
     info.u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(ranks.size()));
     info.u32(PMIX_NODE_SIZE, static_cast<uint32_t>(ranks.size()));
     info.text(PMIX_LOCAL_PEERS, joined(ranks));
     if (!ranks.empty()) info.rank(PMIX_LOCALLDR, ranks.front());
+}
+
+InfoList node_data(const Job& job, uint32_t node) {
+    InfoList info;
+    info.text(PMIX_HOSTNAME, job.nodes[node]);
+    info.u32(PMIX_NODEID, node);
+    add_local_ranks(info, job.ranks_on(node));
     return info;
 }
 
@@ -109,10 +95,7 @@ InfoList app_data(const Job& job, uint32_t number) {
     info.u32(PMIX_APP_SIZE, app.ranks);
     info.rank(PMIX_APPLDR, app.first_rank);
     info.text(PMIX_WDIR, app.wdir);
-    std::string command;
-    for (const std::string& word : app.argv)
-        command += (command.empty() ? "" : " ") + word;
-    info.text(PMIX_APP_ARGV, command);
+    info.text(PMIX_APP_ARGV, fmt::format("{}", fmt::join(app.argv, " ")));
     if (!app.pset.empty()) info.text(PMIX_PSET_NAME, app.pset);
     return info;
 }
@@ -142,11 +125,7 @@ void add_choice(InfoList& info, const char* key, const RankChoice& choice) {
     } else if (choice.ranks.size() == 1) {
         info.rank(key, choice.ranks[0]);
     } else if (!choice.ranks.empty()) {
-        pmix_data_array_t array;
-        array.type = PMIX_PROC_RANK;
-        array.size = choice.ranks.size();
-        array.array = const_cast<uint32_t*>(choice.ranks.data());
-        info.add(key, &array, PMIX_DATA_ARRAY);
+        info.array(key, choice.ranks.data(), choice.ranks.size(), PMIX_PROC_RANK);
     }
 }
 
@@ -157,20 +136,17 @@ void add_debugging(InfoList& info, const Job& job) {
     info.flag(PMIX_DEBUGGER_DAEMONS, true);
     const pmix_status_t release = PMIX_DEBUGGER_RELEASE;
     info.add(kReleaseKey, &release, PMIX_STATUS);
-    const std::optional<ProcName> name = job.target();
-    if (!name) return;
-    const pmix_proc_t target = to_pmix(*name);
-    info.add(PMIX_DEBUG_TARGET, &target, PMIX_PROC);
+    if (const std::optional<ProcName> target = job.target()) info.proc(PMIX_DEBUG_TARGET, *target);
 }
 
 }  // namespace
 
 void add_maps(InfoList& info, const Job& job) {
-    std::string ranks;
+    std::vector<std::string> ranks;
     for (uint32_t n : job.used_nodes())
-        ranks += (ranks.empty() ? "" : ";") + joined(job.ranks_on(n));
+        ranks.push_back(joined(job.ranks_on(n)));
     add_map(info, PMIX_NODE_MAP, used_names(job), PMIx_generate_regex);
-    add_map(info, PMIX_PROC_MAP, ranks, PMIx_generate_ppn);
+    add_map(info, PMIX_PROC_MAP, joined(ranks, ";"), PMIx_generate_ppn);
 }
 
 InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std::string& server_nspace) {
@@ -185,11 +161,7 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
     info.text(PMIX_JOBID, job.nspace);
     info.u32(PMIX_SESSION_ID, 1);
     info.flag(PMIX_SPAWNED, job.parent.has_value());
-    if (job.parent) {
-        pmix_proc_t parent;
-        PMIX_LOAD_PROCID(&parent, job.parent->nspace.c_str(), job.parent->rank);
-        info.add(PMIX_PARENT_ID, &parent, PMIX_PROC);
-    }
+    if (job.parent) info.proc(PMIX_PARENT_ID, *job.parent);
     info.u32(PMIX_JOB_SIZE, job.size());
     info.u32(PMIX_UNIV_SIZE, job.size());
     info.u32(PMIX_MAX_PROCS, job.size());
@@ -203,18 +175,17 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
     info.text(PMIX_RANKBY, "slot");
     info.text(PMIX_BINDTO, job.bind_to);
     // Of this node.
-    info.u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(local.size()));
-    info.u32(PMIX_NODE_SIZE, static_cast<uint32_t>(local.size()));
-    info.text(PMIX_LOCAL_PEERS, joined(local));
-    if (!local.empty()) info.rank(PMIX_LOCALLDR, local.front());
+    add_local_ranks(info, local);
     const std::string unbound = cpu_text(own_cpus());
-    std::string cpusets;
+    std::vector<std::string> cpusets;
+    std::vector<ProcName> procs;
     for (uint32_t rank : local) {
         const std::vector<unsigned>& cpus = job.places[rank].cpus;
-        cpusets += (rank == local.front() ? "" : ":") + (cpus.empty() ? unbound : cpu_text(cpus));
+        cpusets.push_back(cpus.empty() ? unbound : cpu_text(cpus));
+        procs.push_back({job.nspace, rank});
     }
-    info.text(PMIX_LOCAL_CPUSETS, cpusets);
-    add_procs(info, PMIX_LOCAL_PROCS, job.nspace, local);
+    info.text(PMIX_LOCAL_CPUSETS, fmt::format("{}", fmt::join(cpusets, ":")));
+    info.procs(PMIX_LOCAL_PROCS, procs);
     if (const uint64_t memory = physical_memory(); memory != 0) info.u64(PMIX_AVAIL_PHYS_MEMORY, memory);
     info.text(PMIX_TMPDIR, dirs.session);
     info.text(PMIX_NSDIR, dirs.job);

@@ -23,8 +23,7 @@ bool done(pmix_status_t status) {
 /// The process that an agent starts: its name, words, folder and environment.
 InfoList directives(const Job& job, uint32_t rank, const ProcessSpec& spec) {
     InfoList info;
-    const pmix_proc_t proc = to_pmix({job.nspace, rank});
-    info.add(PMIX_PROCID, &proc, PMIX_PROC);
+    info.proc(PMIX_PROCID, {job.nspace, rank});
     std::string line;
     std::vector<char*> words;
     for (const std::string& word : spec.argv) {
@@ -34,8 +33,7 @@ InfoList directives(const Job& job, uint32_t rank, const ProcessSpec& spec) {
         words.push_back(const_cast<char*>(said.c_str()));
     }
     info.text(PMIX_CMD_LINE, line);
-    pmix_data_array_t array{PMIX_STRING, words.size(), words.data()};
-    info.add(PMIX_APP_ARGV, &array, PMIX_DATA_ARRAY);
+    info.array(PMIX_APP_ARGV, words.data(), words.size(), PMIX_STRING);
     info.text(PMIX_WDIR, spec.wdir);
     for (const std::string& variable : spec.env) {
         const size_t equals = variable.find('=');

@@ -65,11 +65,7 @@ std::string LocalRanks::add(Job added) {
         return fmt::format("cannot make the directory '{}': {}", local.dirs.job, strerror(errno));
     const std::vector<uint32_t> here = job.ranks_on(node_);
     InfoList info = job_data(job, node_, local.dirs, server_nspace_);
-    if (!job.attributes.empty()) {
-        UnpackedInfo given(job.attributes);
-        for (size_t i = 0; given.ok() && i < given.size(); ++i)
-            info.copy(given.data()[i]);
-    }
+    if (const UnpackedInfo given(job.attributes); given.ok()) info.copy(given);
     pmix_status_t status = PMIx_server_register_nspace(job.nspace.c_str(), static_cast<int>(here.size()),
                                                        info.data(), info.size(), nullptr, nullptr);
     if (!done(status))

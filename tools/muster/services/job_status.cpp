@@ -2,6 +2,9 @@
 // The state of the jobs, for queries.
 #include "tools/muster/services/job_status.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "tools/muster/services/announcer.hpp"
 
 namespace muster::launcher {
@@ -39,10 +42,7 @@ JobStatus status_of(const JobRecord& record) {
     job.ended = record.state == JobRecord::State::Ended;
     for (const App& app : record.job.apps) {
         if (!job.command.empty()) job.command += " : ";
-        std::string words;
-        for (const std::string& word : app.argv)
-            words += (words.empty() ? "" : " ") + word;
-        job.command += words;
+        job.command += fmt::format("{}", fmt::join(app.argv, " "));
     }
     for (uint32_t rank = 0; rank < record.job.size(); ++rank) {
         const Place& place = record.job.places[rank];
