@@ -7,58 +7,40 @@
 namespace muster {
 namespace {
 
-struct Arguments {
-    pmix_proc_t proc{};
+struct BlockRequest : HostRequest {
     std::string block;
     ResourceUnits units;
-    Info info;
 };
-
-std::shared_ptr<Arguments> arguments(const Caller& caller, Info info) {
-    auto kept = std::make_shared<Arguments>();
-    kept->proc = caller.proc;
-    kept->info = std::move(info);
-    caller.add_identity(kept->info);
-    return kept;
-}
 
 void allocate_by_host(Host& host, const Caller& caller, pmix_alloc_directive_t directive, Info info,
                       HostDone done) {
     const auto upcall = host.module().allocate;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    const auto kept = arguments(caller, std::move(info));
-    host.upcall("allocate", kept,
-                host.bounded("allocation request", caller.proc, kept->info, std::move(done)),
-                [&](void* cbdata) {
-                    return upcall(&kept->proc, directive, kept->info.data(), kept->info.size(), Host::on_info,
-                                  cbdata);
-                });
+    ask_host(host, caller, "allocate", "allocation request", upcall, HostRequest{std::move(info)},
+             std::move(done), [&](HostRequest& asked, void* cbdata) {
+                 return upcall(&asked.proc, directive, asked.info.data(), asked.info.size(), Host::on_info,
+                               cbdata);
+             });
 }
 
 void block_by_host(Host& host, const Caller& caller, pmix_resource_block_directive_t directive,
                    std::string block, ResourceUnits units, Info info, HostDone done) {
     const auto upcall = host.module().resource_block;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    const auto kept = arguments(caller, std::move(info));
-    kept->block = std::move(block);
-    kept->units = std::move(units);
-    host.upcall("resource_block", kept,
-                host.bounded("resource block", caller.proc, kept->info, std::move(done)), [&](void* cbdata) {
-                    return upcall(&kept->proc, directive, kept->block.c_str(),
-                                  kept->units.empty() ? nullptr : kept->units.data(), kept->units.size(),
-                                  kept->info.data(), kept->info.size(), Host::on_op, cbdata);
-                });
+    ask_host(host, caller, "resource_block", "resource block", upcall,
+             BlockRequest{{std::move(info)}, std::move(block), std::move(units)}, std::move(done),
+             [&](BlockRequest& asked, void* cbdata) {
+                 return upcall(&asked.proc, directive, asked.block.c_str(),
+                               asked.units.empty() ? nullptr : asked.units.data(), asked.units.size(),
+                               asked.info.data(), asked.info.size(), Host::on_op, cbdata);
+             });
 }
 
 void session_by_host(Host& host, const Caller& caller, uint32_t session, Info directives, HostDone done) {
     const auto upcall = host.module().session_control;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    const auto kept = arguments(caller, std::move(directives));
-    host.upcall("session_control", kept,
-                host.bounded("session control", caller.proc, kept->info, std::move(done)), [&](void* cbdata) {
-                    return upcall(&kept->proc, session, kept->info.data(), kept->info.size(), Host::on_info,
-                                  cbdata);
-                });
+    ask_host(host, caller, "session_control", "session control", upcall, HostRequest{std::move(directives)},
+             std::move(done), [&](HostRequest& asked, void* cbdata) {
+                 return upcall(&asked.proc, session, asked.info.data(), asked.info.size(), Host::on_info,
+                               cbdata);
+             });
 }
 
 }  // namespace

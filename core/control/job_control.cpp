@@ -39,23 +39,17 @@ void JobControl::request(const Caller& caller, std::vector<pmix_proc_t> targets,
         if (status != PMIX_SUCCESS || static_cast<size_t>(cleanups) == directives.size())
             return done(answer_of(status));
     }
-    const auto upcall = host_.module().job_control;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    struct Arguments {
-        pmix_proc_t proc;
+    struct ControlRequest : HostRequest {
         std::vector<pmix_proc_t> targets;
-        Info directives;
     };
-    const auto kept =
-        std::make_shared<Arguments>(Arguments{caller.proc, std::move(targets), std::move(directives)});
-    caller.add_identity(kept->directives);
-    host_.upcall("job_control", kept,
-                 host_.bounded("job control", caller.proc, kept->directives, std::move(done)),
-                 [&](void* cbdata) {
-                     return upcall(&kept->proc, kept->targets.empty() ? nullptr : kept->targets.data(),
-                                   kept->targets.size(), kept->directives.data(), kept->directives.size(),
-                                   Host::on_info, cbdata);
-                 });
+    const auto upcall = host_.module().job_control;
+    ask_host(host_, caller, "job_control", "job control", upcall,
+             ControlRequest{{std::move(directives)}, std::move(targets)}, std::move(done),
+             [&](ControlRequest& asked, void* cbdata) {
+                 return upcall(&asked.proc, asked.targets.empty() ? nullptr : asked.targets.data(),
+                               asked.targets.size(), asked.info.data(), asked.info.size(), Host::on_info,
+                               cbdata);
+             });
 }
 
 void control_job(Exchange& exchange, JobControl* own, std::vector<pmix_proc_t> targets, Info directives,

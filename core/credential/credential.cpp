@@ -8,25 +8,14 @@
 namespace muster {
 namespace {
 
-struct Arguments {
-    pmix_proc_t proc{};
+struct ValidationRequest : HostRequest {
     Bytes credential;
     pmix_byte_object_t object{};  ///< views credential
-    Info directives;
 };
-
-std::shared_ptr<Arguments> arguments(const Caller& caller, Info directives) {
-    auto kept = std::make_shared<Arguments>();
-    kept->proc = caller.proc;
-    kept->directives = std::move(directives);
-    caller.add_identity(kept->directives);
-    return kept;
-}
 
 void on_credential(pmix_status_t status, pmix_byte_object_t* credential, pmix_info_t info[], size_t ninfo,
                    void* cbdata) {
-    HostAnswer answer;
-    answer.status = status;
+    HostAnswer answer = answer_of(status);
     try {
         if (credential != nullptr && credential->bytes != nullptr)
             answer.data.append(credential->bytes, credential->size);
@@ -44,28 +33,21 @@ void on_validation(pmix_status_t status, pmix_info_t info[], size_t ninfo, void*
 
 void get_by_host(Host& host, const Caller& caller, Info directives, HostDone done) {
     const auto upcall = host.module().get_credential;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    const auto kept = arguments(caller, std::move(directives));
-    host.upcall("get_credential", kept,
-                host.bounded("credential", caller.proc, kept->directives, std::move(done)),
-                [&](void* cbdata) {
-                    return upcall(&kept->proc, kept->directives.data(), kept->directives.size(),
-                                  on_credential, cbdata);
-                });
+    ask_host(host, caller, "get_credential", "credential", upcall, HostRequest{std::move(directives)},
+             std::move(done), [&](HostRequest& asked, void* cbdata) {
+                 return upcall(&asked.proc, asked.info.data(), asked.info.size(), on_credential, cbdata);
+             });
 }
 
 void validate_by_host(Host& host, const Caller& caller, Bytes credential, Info directives, HostDone done) {
     const auto upcall = host.module().validate_credential;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    const auto kept = arguments(caller, std::move(directives));
-    kept->credential = std::move(credential);
-    kept->object = {reinterpret_cast<char*>(kept->credential.data()), kept->credential.size()};
-    host.upcall("validate_credential", kept,
-                host.bounded("validation", caller.proc, kept->directives, std::move(done)),
-                [&](void* cbdata) {
-                    return upcall(&kept->proc, &kept->object, kept->directives.data(),
-                                  kept->directives.size(), on_validation, cbdata);
-                });
+    ask_host(host, caller, "validate_credential", "validation", upcall,
+             ValidationRequest{{std::move(directives)}, std::move(credential)}, std::move(done),
+             [&](ValidationRequest& asked, void* cbdata) {
+                 asked.object = {reinterpret_cast<char*>(asked.credential.data()), asked.credential.size()};
+                 return upcall(&asked.proc, &asked.object, asked.info.data(), asked.info.size(),
+                               on_validation, cbdata);
+             });
 }
 
 /// A credential of this process's own user, of the first kind of PMIX_CRED_TYPE that has one to show (some

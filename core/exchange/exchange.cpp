@@ -25,12 +25,6 @@ void Caller::add_identity(Info& info) const {
     info = std::move(kept);
 }
 
-HostAnswer answer_of(pmix_status_t status) {
-    HostAnswer answer;
-    answer.status = status;
-    return answer;
-}
-
 void read_infos(Unpacker& in, HostAnswer& answer) {
     in.infos(answer.info);
 }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "core/exchange/command_table.hpp"
@@ -70,8 +71,25 @@ struct Caller {
     void add_identity(Info& info) const;
 };
 
-/// An answer that is a status alone.
-HostAnswer answer_of(pmix_status_t status);
+/// What the host is given with a request of a caller, until it has answered.
+struct HostRequest {
+    Info info;           ///< the directives
+    pmix_proc_t proc{};  ///< the caller; set by ask_host()
+};
+
+/// Has the host do what a caller wants. `call(asked, cbdata)` makes the upcall; its directives have the
+/// caller's identity by then, and limit its time (Host::bounded() has `what`). PMIX_ERR_NOT_SUPPORTED where
+/// `upcall` is null.
+template <class Upcall, class Asked, class Call>
+void ask_host(Host& host, const Caller& caller, const char* name, const char* what, Upcall* upcall,
+              Asked asked, HostDone done, Call call) {
+    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    const auto kept = std::make_shared<Asked>(std::move(asked));
+    kept->proc = caller.proc;
+    caller.add_identity(kept->info);
+    done = host.bounded(what, caller.proc, kept->info, std::move(done));
+    host.upcall(name, kept, std::move(done), [&](void* cbdata) { return call(*kept, cbdata); });
+}
 
 /// Reads what follows the status of a reply; a failure is the unpacker's to remember.
 using ReadReply = std::function<void(Unpacker& in, HostAnswer& answer)>;

@@ -45,6 +45,12 @@ Host::Held hold(pmix_release_cbfunc_t release, void* release_data) {
 
 }  // namespace
 
+HostAnswer answer_of(pmix_status_t status) {
+    HostAnswer answer;
+    answer.status = status;
+    return answer;
+}
+
 Host::Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size)
     : loop_(loop), log_(log) {
     set_module(module, size);
@@ -60,15 +66,13 @@ void Host::set_module(const pmix_server_module_t* module, size_t size) {
 
 Host::~Host() {
     OpenUpcalls& open = open_upcalls();
-    std::unordered_map<uintptr_t, OpenUpcall> dropped;  // destroyed outside the lock
+    std::vector<OpenUpcall> dropped;  // destroyed outside the lock
     const MutexLock lock(open.lock);
-    for (auto it = open.by_number.begin(); it != open.by_number.end();) {
-        if (it->second.owner == owner_) {
-            dropped.insert(open.by_number.extract(it++));
-        } else {
-            ++it;
-        }
-    }
+    std::erase_if(open.by_number, [&](auto& entry) {
+        const bool ours = entry.second.owner == owner_;
+        if (ours) dropped.push_back(std::move(entry.second));
+        return ours;
+    });
 }
 
 void Host::close() {
@@ -96,10 +100,8 @@ void Host::upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
     }
     MUSTER_LOG(log_, Debug, "upcall %s, number %zu", name, static_cast<size_t>(number));
     const pmix_status_t status = closed_ ? PMIX_ERR_LOST_CONNECTION : call(reinterpret_cast<void*>(number));
-    if (status == PMIX_SUCCESS) return;  // the host will call back
-    HostAnswer immediate;
-    immediate.status = status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
-    answer(reinterpret_cast<void*>(number), std::move(immediate));
+    // Else the host will call back.
+    if (status != PMIX_SUCCESS) on_op(status, reinterpret_cast<void*>(number));
 }
 
 void Host::answer(void* cbdata, HostAnswer answer, Held held) {
@@ -122,15 +124,12 @@ void Host::answer(void* cbdata, HostAnswer answer, Held held) {
 }
 
 void Host::on_op(pmix_status_t status, void* cbdata) {
-    HostAnswer reply;
-    reply.status = status;
-    answer(cbdata, std::move(reply));
+    answer(cbdata, answer_of(status));
 }
 
 void Host::on_modex(pmix_status_t status, const char* data, size_t ndata, void* cbdata,
                     pmix_release_cbfunc_t release, void* release_data) {
-    HostAnswer reply;
-    reply.status = status;
+    HostAnswer reply = answer_of(status);
     try {
         if (data != nullptr) reply.data.append(data, ndata);
     } catch (const std::bad_alloc&) {
@@ -141,8 +140,7 @@ void Host::on_modex(pmix_status_t status, const char* data, size_t ndata, void* 
 
 void Host::on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* cbdata,
                    pmix_release_cbfunc_t release, void* release_data) {
-    HostAnswer reply;
-    reply.status = status;
+    HostAnswer reply = answer_of(status);
     try {
         if (info != nullptr && reply.info.add_copies({info, ninfo}) != PMIX_SUCCESS)
             reply.status = PMIX_ERR_BAD_PARAM;
@@ -165,10 +163,7 @@ void Host::client_connected(const pmix_proc_t& proc, void* server_object, Info i
         });
         return;
     }
-    if (module_.client_connected == nullptr) {
-        loop_.post([done = std::move(done)] { done({}); });
-        return;
-    }
+    if (module_.client_connected == nullptr) return answer_soon(PMIX_SUCCESS, std::move(done));
     pmix_status_t status = PMIX_SUCCESS;
     upcall(
         "client_connected", kept, [](const HostAnswer&) {},
@@ -176,27 +171,15 @@ void Host::client_connected(const pmix_proc_t& proc, void* server_object, Info i
             status = module_.client_connected(&kept->proc, server_object, on_op, cbdata);
             return status;
         });
-    HostAnswer reply;
-    reply.status = status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
-    auto shared = std::make_shared<HostAnswer>(std::move(reply));
-    loop_.post([done = std::move(done), shared] { done(std::move(*shared)); });
+    answer_soon(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status, std::move(done));
 }
 
-namespace {
-void not_supported(EventLoop& loop, HostDone done) {
-    loop.post([done = std::move(done)] {
-        HostAnswer reply;
-        reply.status = PMIX_ERR_NOT_SUPPORTED;
-        done(std::move(reply));
-    });
+void Host::answer_soon(pmix_status_t status, HostDone done) {
+    loop_.post([status, done = std::move(done)] { done(answer_of(status)); });
 }
-}  // namespace
 
 void Host::client_finalized(const pmix_proc_t& proc, void* server_object, HostDone done) {
-    if (module_.client_finalized == nullptr) {
-        loop_.post([done = std::move(done)] { done({}); });
-        return;
-    }
+    if (module_.client_finalized == nullptr) return answer_soon(PMIX_SUCCESS, std::move(done));
     auto kept = std::make_shared<pmix_proc_t>(proc);
     upcall("client_finalized", kept, std::move(done),
            [&](void* cbdata) { return module_.client_finalized(kept.get(), server_object, on_op, cbdata); });
@@ -204,7 +187,7 @@ void Host::client_finalized(const pmix_proc_t& proc, void* server_object, HostDo
 
 void Host::abort(const pmix_proc_t& proc, void* server_object, pmix_status_t status, std::string message,
                  std::vector<pmix_proc_t> procs, HostDone done) {
-    if (module_.abort == nullptr) return not_supported(loop_, std::move(done));
+    if (module_.abort == nullptr) return answer_soon(PMIX_ERR_NOT_SUPPORTED, std::move(done));
     struct Arguments {
         pmix_proc_t proc;
         std::string message;
@@ -219,7 +202,7 @@ void Host::abort(const pmix_proc_t& proc, void* server_object, pmix_status_t sta
 }
 
 void Host::fence(std::vector<pmix_proc_t> procs, Info info, Bytes data, HostDone done) {
-    if (module_.fence_nb == nullptr) return not_supported(loop_, std::move(done));
+    if (module_.fence_nb == nullptr) return answer_soon(PMIX_ERR_NOT_SUPPORTED, std::move(done));
     struct Arguments {
         std::vector<pmix_proc_t> procs;
         Info info;
@@ -235,7 +218,7 @@ void Host::fence(std::vector<pmix_proc_t> procs, Info info, Bytes data, HostDone
 }
 
 void Host::direct_modex(const pmix_proc_t& proc, Info info, HostDone done) {
-    if (module_.direct_modex == nullptr) return not_supported(loop_, std::move(done));
+    if (module_.direct_modex == nullptr) return answer_soon(PMIX_ERR_NOT_SUPPORTED, std::move(done));
     struct Arguments {
         pmix_proc_t proc;
         Info info;
@@ -269,9 +252,7 @@ HostDone Host::bounded(const char* what, const pmix_proc_t& caller, InfoView dir
             if (!expired) return;
             MUSTER_LOG(*log, Error, "%s of %s reached its time limit: the host has not answered", what,
                        proc_text(caller).c_str());
-            HostAnswer answer;
-            answer.status = PMIX_ERR_TIMEOUT;
-            expired->finish(std::move(answer));
+            expired->finish(answer_of(PMIX_ERR_TIMEOUT));
         });
     return [state](HostAnswer answer) { state->finish(std::move(answer)); };
 }

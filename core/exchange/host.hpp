@@ -30,6 +30,9 @@ struct HostAnswer {
 };
 using HostDone = std::function<void(HostAnswer)>;
 
+/// An answer that is a status alone.
+HostAnswer answer_of(pmix_status_t status);
+
 class Host {
   public:
     /// Copies `size` bytes of the host's module and not one more; what lies beyond counts as absent.
@@ -84,6 +87,8 @@ class Host {
     static void answer(void* cbdata, HostAnswer answer, Held held = nullptr);
 
   private:
+    void answer_soon(pmix_status_t status, HostDone done);
+
     EventLoop& loop_;
     Log& log_;
     pmix_server_module_t module_{};

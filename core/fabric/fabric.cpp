@@ -22,19 +22,11 @@ Info of_index(size_t index) {
 void Fabrics::ask_host(const Caller& caller, pmix_fabric_operation_t operation, Info directives,
                        HostDone done) {
     const auto upcall = host_.module().fabric;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    struct Arguments {
-        pmix_proc_t proc;
-        Info directives;
-    };
-    const auto kept = std::make_shared<Arguments>(Arguments{caller.proc, std::move(directives)});
-    caller.add_identity(kept->directives);
-    host_.upcall("fabric", kept,
-                 host_.bounded("fabric request", caller.proc, kept->directives, std::move(done)),
-                 [&](void* cbdata) {
-                     return upcall(&kept->proc, operation, kept->directives.data(), kept->directives.size(),
-                                   Host::on_info, cbdata);
-                 });
+    muster::ask_host(host_, caller, "fabric", "fabric request", upcall, HostRequest{std::move(directives)},
+                     std::move(done), [&](HostRequest& asked, void* cbdata) {
+                         return upcall(&asked.proc, operation, asked.info.data(), asked.info.size(),
+                                       Host::on_info, cbdata);
+                     });
 }
 
 /// A fabric that the host does not tell about may be one that a network component knows.

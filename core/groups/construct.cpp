@@ -159,9 +159,9 @@ void store_group_info(Gds& store, const pmix_info_t& info, std::optional<size_t>
     }
 }
 
-void ask_host_for_group(GroupServer& server, pmix_group_operation_t operation, const std::string& id,
+void ask_host_for_group(Host& host, pmix_group_operation_t operation, const std::string& id,
                         std::vector<pmix_proc_t> procs, Info info, HostDone done) {
-    const auto upcall = server.host().module().group;
+    const auto upcall = host.module().group;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     struct Arguments {
         std::string id;
@@ -169,7 +169,7 @@ void ask_host_for_group(GroupServer& server, pmix_group_operation_t operation, c
         Info info;
     };
     const auto kept = std::make_shared<Arguments>(Arguments{id, std::move(procs), std::move(info)});
-    server.host().upcall("group", kept, std::move(done), [&](void* cbdata) {
+    host.upcall("group", kept, std::move(done), [&](void* cbdata) {
         return upcall(operation, kept->id.data(), kept->procs.empty() ? nullptr : kept->procs.data(),
                       kept->procs.size(), kept->info.data(), kept->info.size(), Host::on_info, cbdata);
     });
@@ -204,7 +204,7 @@ void tell_host_of_failure(GroupServer& server, pmix_group_operation_t operation,
     if (status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_INVALID_NAMESPACE) return;
     Info info;
     if (add_failure(server, status, info) != PMIX_SUCCESS) return;
-    ask_host_for_group(server, operation, collective.id(), collective.participants(), std::move(info),
+    ask_host_for_group(server.host(), operation, collective.id(), collective.participants(), std::move(info),
                        [](const HostAnswer&) {});
 }
 
@@ -443,7 +443,7 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
             return server_.collectives().finish(collective, {status, {}});
     }
     auto own = std::make_shared<GroupPart>(std::move(part));
-    ask_host_for_group(server_, PMIX_GROUP_CONSTRUCT, collective->id(), collective->participants(),
+    ask_host_for_group(server_.host(), PMIX_GROUP_CONSTRUCT, collective->id(), collective->participants(),
                        std::move(info), [this, collective, own](const HostAnswer& answer) {
                            auto parts = parts_of(server_, collective->id(), answer, std::move(*own));
                            complete(collective, answer, std::move(parts));
@@ -519,7 +519,8 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
             group.set_members(members);
             reply(enter(server, std::move(group), 0, answer, std::move(parts)));
         });
-    ask_host_for_group(server, PMIX_GROUP_CONSTRUCT, id, std::move(procs), std::move(info), std::move(done));
+    ask_host_for_group(server.host(), PMIX_GROUP_CONSTRUCT, id, std::move(procs), std::move(info),
+                       std::move(done));
 }
 
 // --- destruct ---
@@ -542,8 +543,8 @@ void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) 
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS))
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
     std::vector<pmix_proc_t> procs = participants_for_host(*collective);
-    ask_host_for_group(server_, PMIX_GROUP_DESTRUCT, collective->id(), std::move(procs), std::move(info),
-                       [this, collective](const HostAnswer& answer) {
+    ask_host_for_group(server_.host(), PMIX_GROUP_DESTRUCT, collective->id(), std::move(procs),
+                       std::move(info), [this, collective](const HostAnswer& answer) {
                            if (!server_.collectives().is_active(collective)) return;
                            settled_.insert(collective->id());
                            pmix_status_t status = answer.status;

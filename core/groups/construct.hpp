@@ -200,7 +200,7 @@ class GroupDestruct : public CollectiveOperation {
 };
 
 /// The upcall for groups. `keep` of the arguments is the call's own. NOT_SUPPORTED where the host has none.
-void ask_host_for_group(GroupServer& server, pmix_group_operation_t operation, const std::string& id,
+void ask_host_for_group(Host& host, pmix_group_operation_t operation, const std::string& id,
                         std::vector<pmix_proc_t> procs, Info info, HostDone done);
 
 /// What fails on one node fails on all: what the host is told then (PMIX_LOCAL_COLLECTIVE_STATUS), and the

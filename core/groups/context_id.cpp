@@ -3,26 +3,15 @@
 #include "core/groups/context_id.hpp"
 
 #include "core/exchange/group_table.hpp"
+#include "core/groups/construct.hpp"
 
 namespace muster {
 namespace {
 
 void ask_host(Host& host, const pmix_proc_t& leader, const std::string& id, Info terms, HostDone done) {
-    const pmix_server_module_t& module = host.module();
-    if (module.group == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    struct Arguments {
-        std::string id;
-        pmix_proc_t leader;
-        Info info;
-    };
-    auto kept = std::make_shared<Arguments>(Arguments{id, leader, std::move(terms)});
-    if (!kept->info.view().has(PMIX_GROUP_ASSIGN_CONTEXT_ID))
-        kept->info.add(PMIX_GROUP_ASSIGN_CONTEXT_ID, true);
+    if (!terms.view().has(PMIX_GROUP_ASSIGN_CONTEXT_ID)) terms.add(PMIX_GROUP_ASSIGN_CONTEXT_ID, true);
     // To the host it is the group of one process: who else is in it, it never needs to know.
-    host.upcall("group", kept, std::move(done), [&](void* cbdata) {
-        return module.group(PMIX_GROUP_CONSTRUCT, kept->id.data(), &kept->leader, 1, kept->info.data(),
-                            kept->info.size(), Host::on_info, cbdata);
-    });
+    ask_host_for_group(host, PMIX_GROUP_CONSTRUCT, id, {leader}, std::move(terms), std::move(done));
 }
 
 }  // namespace

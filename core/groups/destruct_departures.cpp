@@ -208,7 +208,7 @@ bool GroupDestruct::join(const Call& call) {
     } else if (add_failure(server_, PMIX_GROUP_MEMBER_FAILED, info) != PMIX_SUCCESS) {
         return true;
     }
-    ask_host_for_group(server_, PMIX_GROUP_DESTRUCT, call.id, call.procs, std::move(info),
+    ask_host_for_group(server_.host(), PMIX_GROUP_DESTRUCT, call.id, call.procs, std::move(info),
                        [](const HostAnswer&) {});
     return true;
 }

@@ -267,8 +267,7 @@ void Forwarder::remove(const RegistrationPtr& registration) {
     for (const auto& [nspace, ranks] : registration->sources) {
         const auto found = jobs_.find(nspace);
         if (found == jobs_.end()) continue;
-        auto& readers = found->second.readers;
-        readers.erase(std::remove(readers.begin(), readers.end(), registration), readers.end());
+        std::erase(found->second.readers, registration);
         if (found->second.idle()) jobs_.erase(found);
     }
     if (!registration->on_piece) {
@@ -315,20 +314,17 @@ bool Forwarder::may_see(const Registration& registration, const pmix_proc_t& sou
 
 void Forwarder::upcall_pull(Info directives, const Caller& caller, const Registration& registration,
                             HostDone done) {
-    const auto upcall = services_.host.module().iof_pull;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    struct Arguments {
+    struct OutputRequest : HostRequest {
         std::vector<pmix_proc_t> procs;
-        Info directives;
     };
-    auto kept = std::make_shared<Arguments>(Arguments{registration.procs, std::move(directives)});
-    caller.add_identity(kept->directives);
-    done = services_.host.bounded("a request for output", caller.proc, kept->directives, std::move(done));
+    const auto upcall = services_.host.module().iof_pull;
     const pmix_iof_channel_t channels = registration.channels;
-    services_.host.upcall("iof_pull", kept, std::move(done), [&](void* cbdata) {
-        return upcall(kept->procs.data(), kept->procs.size(), kept->directives.data(),
-                      kept->directives.size(), channels, Host::on_op, cbdata);
-    });
+    ask_host(services_.host, caller, "iof_pull", "a request for output", upcall,
+             OutputRequest{{std::move(directives)}, registration.procs}, std::move(done),
+             [&](OutputRequest& asked, void* cbdata) {
+                 return upcall(asked.procs.data(), asked.procs.size(), asked.info.data(), asked.info.size(),
+                               channels, Host::on_op, cbdata);
+             });
 }
 
 void Forwarder::stop_host(const Registration& registration, Info directives) {

@@ -15,24 +15,19 @@ constexpr size_t kMostPushed = size_t{8} << 20;
 
 void Forwarder::upcall_push(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives,
                             Bytes bytes, HostDone done) {
-    const auto upcall = services_.host.module().push_stdin;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    struct Arguments {
-        pmix_proc_t source;
+    struct InputRequest : HostRequest {
         std::vector<pmix_proc_t> targets;
-        Info directives;
         Bytes bytes;
-        pmix_byte_object_t object;
+        pmix_byte_object_t object{};  ///< views bytes
     };
-    auto kept = std::make_shared<Arguments>(
-        Arguments{caller.proc, std::move(targets), std::move(directives), std::move(bytes), {}});
-    caller.add_identity(kept->directives);
-    kept->object = {reinterpret_cast<char*>(kept->bytes.data()), kept->bytes.size()};
-    done = services_.host.bounded("input", caller.proc, kept->directives, std::move(done));
-    services_.host.upcall("push_stdin", kept, std::move(done), [&](void* cbdata) {
-        return upcall(&kept->source, kept->targets.data(), kept->targets.size(), kept->directives.data(),
-                      kept->directives.size(), &kept->object, Host::on_op, cbdata);
-    });
+    const auto upcall = services_.host.module().push_stdin;
+    ask_host(services_.host, caller, "push_stdin", "input", upcall,
+             InputRequest{{std::move(directives)}, std::move(targets), std::move(bytes)}, std::move(done),
+             [&](InputRequest& asked, void* cbdata) {
+                 asked.object = {reinterpret_cast<char*>(asked.bytes.data()), asked.bytes.size()};
+                 return upcall(&asked.proc, asked.targets.data(), asked.targets.size(), asked.info.data(),
+                               asked.info.size(), &asked.object, Host::on_op, cbdata);
+             });
 }
 
 /// As upcall_push(), but no sooner than the producer may send, and what the producer hears waits for that,

@@ -149,16 +149,9 @@ void Monitors::alert(const Monitor& monitor) {
 }
 
 pmix_status_t Monitors::cancel(const Caller& caller, const char* id) {
-    size_t cancelled = 0;
-    for (auto it = active_.begin(); it != active_.end();) {
-        const Monitor& monitor = **it;
-        if (proc_is(monitor.requestor, caller.proc) && (id == nullptr || monitor.id == id)) {
-            it = active_.erase(it);
-            ++cancelled;
-        } else {
-            ++it;
-        }
-    }
+    const size_t cancelled = active_.remove_if([&](const auto& monitor) {
+        return proc_is(monitor->requestor, caller.proc) && (id == nullptr || monitor->id == id);
+    });
     return cancelled > 0 || id == nullptr ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
@@ -182,21 +175,16 @@ void Monitors::request(const Caller& caller, Info monitor, pmix_status_t error, 
 
 void Monitors::ask_host(const Caller& caller, Info monitor, pmix_status_t error, Info directives,
                         HostDone done) {
-    const auto upcall = host_.module().monitor;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    struct Arguments {
-        pmix_proc_t proc;
+    struct MonitorRequest : HostRequest {
         Info monitor;
-        Info directives;
     };
-    const auto kept =
-        std::make_shared<Arguments>(Arguments{caller.proc, std::move(monitor), std::move(directives)});
-    caller.add_identity(kept->directives);
-    host_.upcall("monitor", kept, host_.bounded("monitor", caller.proc, kept->directives, std::move(done)),
-                 [&](void* cbdata) {
-                     return upcall(&kept->proc, kept->monitor.data(), error, kept->directives.data(),
-                                   kept->directives.size(), Host::on_info, cbdata);
-                 });
+    const auto upcall = host_.module().monitor;
+    muster::ask_host(host_, caller, "monitor", "monitor", upcall,
+                     MonitorRequest{{std::move(directives)}, std::move(monitor)}, std::move(done),
+                     [&](MonitorRequest& asked, void* cbdata) {
+                         return upcall(&asked.proc, asked.monitor.data(), error, asked.info.data(),
+                                       asked.info.size(), Host::on_info, cbdata);
+                     });
 }
 
 void Monitors::beat(const pmix_proc_t& proc) {

@@ -9,12 +9,9 @@
 namespace muster {
 namespace {
 
-/// What an upcall of the directory is given, alive until the host has answered.
-struct Arguments {
-    pmix_proc_t proc{};
+struct KeysRequest : HostRequest {
     std::vector<std::string> keys;
-    std::vector<char*> argv;  ///< the keys as C wants them
-    Info info;
+    std::vector<char*> argv{};  ///< the keys as C wants them
 
     char** c_keys() {
         if (keys.empty()) return nullptr;
@@ -26,69 +23,60 @@ struct Arguments {
     }
 };
 
-std::shared_ptr<Arguments> arguments(const Caller& caller, std::vector<std::string> keys, Info info) {
-    auto kept = std::make_shared<Arguments>();
-    kept->proc = caller.proc;
-    kept->keys = std::move(keys);
-    kept->info = std::move(info);
-    caller.add_identity(kept->info);
-    return kept;
+void add_found(const pmix_pdata_t* found, size_t count, HostAnswer& answer) {
+    for (size_t i = 0; i < count; ++i) {
+        if (found[i].value.type == PMIX_UNDEF) continue;  // asked for and not found
+        if (answer.info.add_copy(found[i].key, found[i].value) == PMIX_SUCCESS)
+            answer.owners.push_back(found[i].proc);
+    }
 }
 
 void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void* cbdata) {
-    HostAnswer answer;
-    answer.status = status;
+    HostAnswer answer = answer_of(status);
     try {
-        for (size_t i = 0; data != nullptr && i < ndata; ++i) {
-            if (data[i].value.type == PMIX_UNDEF) continue;  // asked for and not found
-            if (answer.info.add_copy(data[i].key, data[i].value) != PMIX_SUCCESS) continue;
-            answer.owners.push_back(data[i].proc);
-        }
+        add_found(data, data != nullptr ? ndata : 0, answer);
     } catch (const std::bad_alloc&) {
         answer = answer_of(PMIX_ERR_NOMEM);
     }
     Host::answer(cbdata, std::move(answer));
 }
 
+/// Passes on the answer of a lookup with the status that the Standard gives it.
+HostDone with_lookup_status(size_t wanted, HostDone done) {
+    return [wanted, done = std::move(done)](HostAnswer answer) {
+        answer.status = lookup_status(answer.status, wanted, answer.owners.size());
+        done(std::move(answer));
+    };
+}
+
 void publish_by_host(Host& host, const Caller& caller, Info info, HostDone done) {
     const auto upcall = host.module().publish;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    const auto kept = arguments(caller, {}, std::move(info));
-    host.upcall("publish", kept, host.bounded("publish", caller.proc, kept->info, std::move(done)),
-                [&](void* cbdata) {
-                    return upcall(&kept->proc, kept->info.data(), kept->info.size(), Host::on_op, cbdata);
-                });
+    ask_host(host, caller, "publish", "publish", upcall, HostRequest{std::move(info)}, std::move(done),
+             [&](HostRequest& asked, void* cbdata) {
+                 return upcall(&asked.proc, asked.info.data(), asked.info.size(), Host::on_op, cbdata);
+             });
 }
 
 void lookup_by_host(Host& host, const Caller& caller, std::vector<std::string> keys, Info info,
                     HostDone done) {
     const auto upcall = host.module().lookup;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    if (keys.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
-    const size_t wanted = keys.size();
-    const auto kept = arguments(caller, std::move(keys), std::move(info));
-    host.upcall("lookup", kept,
-                host.bounded("lookup", caller.proc, kept->info,
-                             [wanted, done = std::move(done)](HostAnswer answer) {
-                                 answer.status = lookup_status(answer.status, wanted, answer.owners.size());
-                                 done(std::move(answer));
-                             }),
-                [&](void* cbdata) {
-                    return upcall(&kept->proc, kept->c_keys(), kept->info.data(), kept->info.size(),
-                                  on_lookup, cbdata);
-                });
+    if (upcall != nullptr && keys.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
+    done = with_lookup_status(keys.size(), std::move(done));
+    ask_host(host, caller, "lookup", "lookup", upcall, KeysRequest{{std::move(info)}, std::move(keys)},
+             std::move(done), [&](KeysRequest& asked, void* cbdata) {
+                 return upcall(&asked.proc, asked.c_keys(), asked.info.data(), asked.info.size(), on_lookup,
+                               cbdata);
+             });
 }
 
 void unpublish_by_host(Host& host, const Caller& caller, std::vector<std::string> keys, Info info,
                        HostDone done) {
     const auto upcall = host.module().unpublish;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    const auto kept = arguments(caller, std::move(keys), std::move(info));
-    host.upcall("unpublish", kept, host.bounded("unpublish", caller.proc, kept->info, std::move(done)),
-                [&](void* cbdata) {
-                    return upcall(&kept->proc, kept->c_keys(), kept->info.data(), kept->info.size(),
-                                  Host::on_op, cbdata);
-                });
+    ask_host(host, caller, "unpublish", "unpublish", upcall, KeysRequest{{std::move(info)}, std::move(keys)},
+             std::move(done), [&](KeysRequest& asked, void* cbdata) {
+                 return upcall(&asked.proc, asked.c_keys(), asked.info.data(), asked.info.size(), Host::on_op,
+                               cbdata);
+             });
 }
 
 // --- the wire ---
@@ -125,12 +113,7 @@ void read_found(Unpacker& in, HostAnswer& answer) {
     void* values = nullptr;
     size_t count = 0;
     if (!in.counted(&values, count, PMIX_PDATA)) return;
-    auto* found = static_cast<pmix_pdata_t*>(values);
-    for (size_t i = 0; i < count; ++i) {
-        if (found[i].value.type == PMIX_UNDEF) continue;
-        if (answer.info.add_copy(found[i].key, found[i].value) == PMIX_SUCCESS)
-            answer.owners.push_back(found[i].proc);
-    }
+    add_found(static_cast<const pmix_pdata_t*>(values), count, answer);
     data_free_elements(values, count, PMIX_PDATA);
 }
 
@@ -159,11 +142,7 @@ void lookup(Exchange& exchange, std::vector<std::string> keys, Info info, HostDo
         Packer message = upstream->packer(Command::Lookup);
         write_keys(message, keys);
         message.infos(info);
-        ask(*upstream, std::move(message), read_found,
-            [wanted = keys.size(), done = std::move(done)](HostAnswer answer) {
-                answer.status = lookup_status(answer.status, wanted, answer.owners.size());
-                done(std::move(answer));
-            });
+        ask(*upstream, std::move(message), read_found, with_lookup_status(keys.size(), std::move(done)));
     } else if (Host* host = exchange.host()) {
         lookup_by_host(*host, Caller::host(exchange.runtime()), std::move(keys), std::move(info),
                        std::move(done));

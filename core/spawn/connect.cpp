@@ -104,20 +104,15 @@ void add_job_data(Exchange& exchange, const std::vector<pmix_proc_t>& procs, Pac
 
 void Connections::add(std::vector<pmix_proc_t> participants) {
     // Sets whose namespaces have all gone can be forgotten.
-    sets_.erase(std::remove_if(sets_.begin(), sets_.end(),
-                               [&](const std::vector<pmix_proc_t>& set) {
-                                   return std::ranges::none_of(set, [&](const pmix_proc_t& proc) {
-                                       return namespaces_.find(proc.nspace) != nullptr;
-                                   });
-                               }),
-                sets_.end());
+    std::erase_if(sets_, [&](const std::vector<pmix_proc_t>& set) {
+        return std::ranges::none_of(
+            set, [&](const pmix_proc_t& proc) { return namespaces_.find(proc.nspace) != nullptr; });
+    });
     if (!has(participants)) sets_.push_back(std::move(participants));
 }
 
 void Connections::remove(const std::vector<pmix_proc_t>& participants) {
-    sets_.erase(std::remove_if(sets_.begin(), sets_.end(),
-                               [&](const std::vector<pmix_proc_t>& set) { return same(set, participants); }),
-                sets_.end());
+    std::erase_if(sets_, [&](const std::vector<pmix_proc_t>& set) { return same(set, participants); });
 }
 
 bool Connections::has(const std::vector<pmix_proc_t>& participants) const {

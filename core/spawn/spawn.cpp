@@ -13,15 +13,13 @@ namespace muster {
 namespace {
 
 void on_spawn(pmix_status_t status, char* nspace, void* cbdata) {
-    HostAnswer answer;
-    answer.status = status;
+    HostAnswer answer = answer_of(status);
     if (nspace != nullptr) answer.nspace = nspace_view(nspace);
     Host::answer(cbdata, std::move(answer));
 }
 
 /// What the Standard wants the host to be told of who asks.
 void add_requestor(Info& info, const Caller& caller) {
-    caller.add_identity(info);
     if (!info.view().has(PMIX_SPAWNED)) info.add(PMIX_SPAWNED, true);
     // A tool may start a job in the name of another process.
     if (!info.view().has(PMIX_PARENT_ID)) info.add(PMIX_PARENT_ID, caller.proc);
@@ -29,22 +27,17 @@ void add_requestor(Info& info, const Caller& caller) {
 }
 
 void spawn_by_host(Host& host, const Caller& caller, Info job_info, Apps apps, HostDone done) {
-    const auto upcall = host.module().spawn;
-    if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
-    if (apps.size() == 0) return done(answer_of(PMIX_ERR_BAD_PARAM));
-    struct Arguments {
-        pmix_proc_t proc;
-        Info info;
+    struct SpawnRequest : HostRequest {
         Apps apps;
     };
-    const auto kept =
-        std::make_shared<Arguments>(Arguments{caller.proc, std::move(job_info), std::move(apps)});
-    add_requestor(kept->info, caller);
-    host.upcall("spawn", kept, host.bounded("spawn", caller.proc, kept->info, std::move(done)),
-                [&](void* cbdata) {
-                    return upcall(&kept->proc, kept->info.data(), kept->info.size(), kept->apps.data(),
-                                  kept->apps.size(), on_spawn, cbdata);
-                });
+    const auto upcall = host.module().spawn;
+    if (upcall != nullptr && apps.size() == 0) return done(answer_of(PMIX_ERR_BAD_PARAM));
+    add_requestor(job_info, caller);
+    ask_host(host, caller, "spawn", "spawn", upcall, SpawnRequest{{std::move(job_info)}, std::move(apps)},
+             std::move(done), [&](SpawnRequest& asked, void* cbdata) {
+                 return upcall(&asked.proc, asked.info.data(), asked.info.size(), asked.apps.data(),
+                               asked.apps.size(), on_spawn, cbdata);
+             });
 }
 
 }  // namespace
