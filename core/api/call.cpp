@@ -47,12 +47,10 @@ HostDone to_callback(pmix_info_cbfunc_t cbfunc, void* cbdata) {
 
 void give_results(HostAnswer& answer, pmix_info_t** results, size_t* nresults) {
     const auto [data, size] = answer.info.release();
-    if (results != nullptr && nresults != nullptr) {
-        *results = data;
-        *nresults = size;
-    } else {
-        Info::adopt(data, size);
-    }
+    const bool wanted = results != nullptr && nresults != nullptr;
+    if (!wanted) Info::adopt(data, size);
+    if (results != nullptr) *results = wanted ? data : nullptr;
+    if (nresults != nullptr) *nresults = wanted ? size : 0;
 }
 
 }  // namespace muster::api

@@ -40,9 +40,7 @@ void run(Process& process, const Start& start, HostDone done);
 /// Waits for the answer. PMIX_ERR_WOULD_BLOCK on the loop itself.
 template <class Prepare>
 pmix_status_t call(HostAnswer& answer, const Prepare& prepare) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         Start start;
         if (const pmix_status_t status = prepare(*use, start); status != PMIX_SUCCESS) return status;
         if (!start.alone && !use->exchange().can_ask()) return PMIX_ERR_UNREACH;
@@ -57,9 +55,7 @@ pmix_status_t call(HostAnswer& answer, const Prepare& prepare) {
 /// Has `done` called on the loop, after this call has returned PMIX_SUCCESS; any other status: it is not.
 template <class Prepare>
 pmix_status_t launch(HostDone done, const Prepare& prepare) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         Start start;
         if (const pmix_status_t status = prepare(*use, start); status != PMIX_SUCCESS) return status;
         if (!start.alone && !use->exchange().can_ask()) return PMIX_ERR_UNREACH;
@@ -77,5 +73,37 @@ HostDone to_callback(pmix_info_cbfunc_t cbfunc, void* cbdata);
 
 /// The results of a blocking call: given to the caller, who frees them with PMIx_Info_free.
 void give_results(HostAnswer& answer, pmix_info_t** results, size_t* nresults);
+
+/// A blocking call with results; there are none after a failure.
+template <class Prepare>
+pmix_status_t call_for_results(const Prepare& prepare, pmix_info_t** results, size_t* nresults) {
+    HostAnswer answer;
+    const pmix_status_t status = call(answer, prepare);
+    give_results(answer, results, nresults);
+    return status;
+}
+
+/// For functions that block where they are given no callback.
+template <class Prepare>
+pmix_status_t call_or_launch(pmix_op_cbfunc_t cbfunc, void* cbdata, const Prepare& prepare) {
+    if (cbfunc != nullptr) return launch(to_callback(cbfunc, cbdata), prepare);
+    HostAnswer answer;
+    return call(answer, prepare);
+}
+
+/// What most calls prepare: their directives are copied, and `work(process, directives, done)` is done with
+/// the copy. `valid`: whether the other arguments are. `alone`: as in Start.
+template <class Work>
+auto with_infos(bool valid, const pmix_info_t info[], size_t ninfo, Work work, bool alone = false) {
+    return [=](Process&, Start& start) -> pmix_status_t {
+        const auto kept = keep_infos(info, ninfo);
+        if (!valid || !kept) return PMIX_ERR_BAD_PARAM;
+        start.alone = alone;
+        start.run = [work, kept](Process& process, HostDone done) {
+            work(process, std::move(*kept), std::move(done));
+        };
+        return PMIX_SUCCESS;
+    };
+}
 
 }  // namespace muster::api

@@ -28,14 +28,9 @@ auto logging(const pmix_info_t data[], size_t ndata, const pmix_info_t directive
 }
 
 auto allocating(pmix_alloc_directive_t directive, pmix_info_t* info, size_t ninfo) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(info, ninfo);
-        if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [directive, kept](Process& process, HostDone done) {
-            request_allocation(process.exchange(), directive, std::move(*kept), std::move(done));
-        };
-        return PMIX_SUCCESS;
-    };
+    return with_infos(true, info, ninfo, [directive](Process& process, Info kept, HostDone done) {
+        request_allocation(process.exchange(), directive, std::move(kept), std::move(done));
+    });
 }
 
 auto controlling(const pmix_proc_t targets[], size_t ntargets, const pmix_info_t directives[], size_t ndirs) {
@@ -53,14 +48,9 @@ auto controlling(const pmix_proc_t targets[], size_t ntargets, const pmix_info_t
 }
 
 auto controlling_session(uint32_t session, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(directives, ndirs);
-        if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [session, kept](Process& process, HostDone done) {
-            control_session(process.exchange(), session, std::move(*kept), std::move(done));
-        };
-        return PMIX_SUCCESS;
-    };
+    return with_infos(true, directives, ndirs, [session](Process& process, Info kept, HostDone done) {
+        control_session(process.exchange(), session, std::move(kept), std::move(done));
+    });
 }
 
 auto blocking_resources(pmix_resource_block_directive_t directive, const char* block,
@@ -92,15 +82,6 @@ auto monitoring(const pmix_info_t* monitor, pmix_status_t error, const pmix_info
         };
         return PMIX_SUCCESS;
     };
-}
-
-/// A blocking call with results; they are empty on every failure.
-template <class Prepare>
-pmix_status_t call_for_results(const Prepare& prepare, pmix_info_t** results, size_t* nresults) {
-    HostAnswer answer;
-    const pmix_status_t status = call(answer, prepare);
-    give_results(answer, results, nresults);
-    return status;
 }
 
 }  // namespace
@@ -178,9 +159,7 @@ PMIX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor, pm
 }
 
 PMIX_EXPORT void PMIx_Heartbeat(void) {
-    guard([]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    with_process([&](const Use& use) -> pmix_status_t {
         EventLoop::Task beat = [client = use->client()] {
             if (client != nullptr) client->send_heartbeat();
         };

@@ -60,9 +60,7 @@ bool gives_storage(const pmix_info_t info[], size_t ninfo) {
 extern "C" {
 
 PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t* val) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (!valid_key(key) || val == nullptr) return PMIX_ERR_BAD_PARAM;
         if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL && scope != PMIX_INTERNAL) {
             return PMIX_ERR_BAD_PARAM;
@@ -80,9 +78,7 @@ PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_va
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[], pmix_value_t* val) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (!valid_key(key) || val == nullptr) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t status = value_complete(*val); status != PMIX_SUCCESS) return status;
         const pmix_proc_t target = proc == nullptr ? use->self() : *proc;
@@ -91,9 +87,7 @@ PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const cha
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         Client* client = use->client();
         if (client == nullptr) return PMIX_SUCCESS;
         if (!client->connected()) return alone(*use) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;  // nobody to tell
@@ -121,9 +115,7 @@ PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], co
 
 PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[], const pmix_info_t info[],
                                       size_t ninfo, pmix_value_cbfunc_t cbfunc, void* cbdata) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
         auto call = std::make_shared<GetCall>();
         pmix_status_t status = call->prepare(use->exchange(), own_modex(*use), proc, key, {info, ninfo});
@@ -149,9 +141,7 @@ PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
 
 PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                      size_t ninfo) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
         auto all = participants(*use, procs, nprocs);
         Client* client = use->client();
@@ -169,9 +159,7 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
 
 PMIX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                         size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if ((ninfo > 0 && info == nullptr) || cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
         auto all = participants(*use, procs, nprocs);
         Client* client = use->client();

@@ -15,9 +15,7 @@ PMIX_EXPORT pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], siz
                                                       pmix_info_t info[], size_t ninfo,
                                                       pmix_notification_fn_t evhdlr,
                                                       pmix_hdlr_reg_cbfunc_t cbfunc, void* cbdata) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (evhdlr == nullptr || (ncodes > 0 && codes == nullptr) || (ninfo > 0 && info == nullptr))
             return PMIX_ERR_BAD_PARAM;
         HandlerSpec spec;
@@ -47,9 +45,7 @@ PMIX_EXPORT pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], siz
 
 PMIX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t cbfunc,
                                                         void* cbdata) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         Events& events = use->events();
         if (cbfunc != nullptr) {
             use->loop().post([&events, evhdlr_ref, cbfunc, cbdata] {
@@ -67,9 +63,7 @@ PMIX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_
 PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
                                             pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
                                             pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
         auto event = std::make_shared<Event>();
         event->status = status;

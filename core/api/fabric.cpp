@@ -14,15 +14,9 @@ using namespace muster::api;
 namespace {
 
 auto registering(const pmix_fabric_t* fabric, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(directives, ndirs);
-        if (fabric == nullptr || !kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [kept](Process& process, HostDone done) {
-            register_fabric(process.exchange(), own(process, &Server::fabrics), std::move(*kept),
-                            std::move(done));
-        };
-        return PMIX_SUCCESS;
-    };
+    return with_infos(fabric != nullptr, directives, ndirs, [](Process& process, Info kept, HostDone done) {
+        register_fabric(process.exchange(), own(process, &Server::fabrics), std::move(kept), std::move(done));
+    });
 }
 
 auto updating(const pmix_fabric_t* fabric) {
@@ -87,9 +81,7 @@ PMIX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric, pmix_op_c
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use&) -> pmix_status_t {
         if (fabric == nullptr) return PMIX_ERR_BAD_PARAM;
         Info::adopt(fabric->info, fabric->ninfo);
         fabric->info = nullptr;

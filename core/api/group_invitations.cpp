@@ -68,11 +68,6 @@ auto leaving(const char* grp, const pmix_info_t directives[], size_t ndirs) {
     };
 }
 
-void clear(pmix_info_t** results, size_t* nresults) {
-    if (results != nullptr) *results = nullptr;
-    if (nresults != nullptr) *nresults = 0;
-}
-
 }  // namespace
 
 extern "C" {
@@ -80,11 +75,7 @@ extern "C" {
 PMIX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[], size_t nprocs,
                                             const pmix_info_t directives[], size_t ndirs,
                                             pmix_info_t** results, size_t* nresults) {
-    clear(results, nresults);
-    HostAnswer answer;
-    const pmix_status_t status = call(answer, inviting(grp, procs, nprocs, directives, ndirs));
-    give_results(answer, results, nresults);
-    return status;
+    return call_for_results(inviting(grp, procs, nprocs, directives, ndirs), results, nresults);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], size_t nprocs,
@@ -96,11 +87,7 @@ PMIX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc
 PMIX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t* leader, pmix_group_opt_t opt,
                                           const pmix_info_t directives[], size_t ndirs, pmix_info_t** results,
                                           size_t* nresults) {
-    clear(results, nresults);
-    HostAnswer answer;
-    const pmix_status_t status = call(answer, joining(grp, leader, number_of(opt), directives, ndirs));
-    give_results(answer, results, nresults);
-    return status;
+    return call_for_results(joining(grp, leader, number_of(opt), directives, ndirs), results, nresults);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t* leader,

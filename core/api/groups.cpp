@@ -61,9 +61,7 @@ struct Destruct {
 /// The blocking form: in memory where that can be, else by the server.
 template <class Call, class... Arguments>
 pmix_status_t call_group(HostAnswer& answer, Arguments... arguments) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         Call call;
         if (const pmix_status_t bad = call.read(*use, arguments...); bad != PMIX_SUCCESS) return bad;
         if (auto met = call.in_memory(*use)) {
@@ -100,8 +98,6 @@ extern "C" {
 PMIX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[], size_t nprocs,
                                                const pmix_info_t directives[], size_t ndirs,
                                                pmix_info_t** results, size_t* nresults) {
-    if (results != nullptr) *results = nullptr;
-    if (nresults != nullptr) *nresults = 0;
     HostAnswer answer;
     const pmix_status_t status = call_group<Construct>(answer, grp, procs, nprocs, directives, ndirs);
     give_results(answer, results, nresults);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "core/api/instance.hpp"
-#include "core/api/topology.hpp"
 #include "core/client/client.hpp"
 #include "core/control/init_hold.hpp"
 #include "core/runtime/completion.hpp"
@@ -47,10 +46,7 @@ PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_
 PMIX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         const InfoView directives{info, info == nullptr ? 0 : ninfo};
-        const pmix_status_t status = instance::finalize(directives.is_true(PMIX_EMBED_BARRIER));
-        // Where nothing was initialised, it may be a child of fork(), whose parent's threads held locks.
-        if (status != PMIX_ERR_INIT && !instance::initialized()) api::forget_topology();
-        return status;
+        return instance::finalize(directives.is_true(PMIX_EMBED_BARRIER));
     });
 }
 
@@ -74,9 +70,7 @@ PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t*, size_t) {
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[], size_t nprocs) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (nprocs > 0 && procs == nullptr) return PMIX_ERR_BAD_PARAM;
         Client* client = use->client();
         if (client == nullptr || !client->connected()) return PMIX_ERR_UNREACH;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <thread>
 
+#include "core/api/topology.hpp"
 #include "framework/base/descriptor_claim.hpp"
 #include "framework/base/mutex.hpp"
 
@@ -201,6 +202,7 @@ pmix_status_t instance::finalize(bool fence, pmix_status_t* goodbye) {
     process.stop();
     the_slot.owned.reset();
     the_slot.references = 0;
+    api::forget_topology();
     return PMIX_SUCCESS;
 }
 

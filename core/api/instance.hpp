@@ -5,6 +5,8 @@
 
 #include <pmix.h>
 
+#include <cstring>
+
 #include "core/api/guard.hpp"
 #include "core/process/process.hpp"
 #include "framework/base/uncancelled.hpp"
@@ -31,6 +33,26 @@ class Hold {
 
 /// The same for all other calls: the thread cannot be cancelled meanwhile.
 class Use : Uncancelled, public Hold {};
+
+/// Runs the body of an API call, with the process while it lasts; PMIX_ERR_INIT where there is none.
+template <class Body>
+pmix_status_t with_process(const Body& body) {
+    return guard([&]() -> pmix_status_t {
+        const Use use;
+        return use ? body(use) : PMIX_ERR_INIT;
+    });
+}
+
+/// The same for the calls of a server.
+template <class Body>
+pmix_status_t with_server(const Body& body) {
+    return with_process([&](const Use& use) { return use->server() != nullptr ? body(use) : PMIX_ERR_INIT; });
+}
+
+/// Whether a text can name a namespace.
+inline bool valid_nspace(const char* nspace) {
+    return nspace != nullptr && *nspace != '\0' && strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
+}
 
 namespace instance {
 

@@ -63,9 +63,7 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs
                                         const pmix_info_t directives[], size_t ndirs,
                                         pmix_iof_channel_t channel, pmix_iof_cbfunc_t cbfunc,
                                         pmix_hdlr_reg_cbfunc_t regcbfunc, void* regcbdata) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (!valid_procs(procs, nprocs)) return PMIX_ERR_BAD_PARAM;
         if (const auto channels = readable_channels(channel); !channels) return channels.status();
         const auto kept = api::keep_infos(directives, ndirs);
@@ -98,19 +96,11 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs
 
 PMIX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[], size_t ndirs,
                                               pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    const auto prepare = [&](Process&, api::Start& start) -> pmix_status_t {
-        const auto kept = api::keep_infos(directives, ndirs);
-        if (!kept) return PMIX_ERR_BAD_PARAM;
-        // Without a server there is still what was buffered.
-        start.alone = true;
-        start.run = [iofhdlr, kept](Process& process, HostDone done) {
-            process.forwarding().puller().deregister(iofhdlr, std::move(*kept), std::move(done));
-        };
-        return PMIX_SUCCESS;
+    const auto work = [iofhdlr](Process& process, Info kept, HostDone done) {
+        process.forwarding().puller().deregister(iofhdlr, std::move(kept), std::move(done));
     };
-    if (cbfunc != nullptr) return api::launch(api::to_callback(cbfunc, cbdata), prepare);
-    HostAnswer answer;
-    return api::call(answer, prepare);
+    // Without a server there is still what was buffered.
+    return api::call_or_launch(cbfunc, cbdata, api::with_infos(true, directives, ndirs, work, true));
 }
 
 PMIX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_byte_object_t* bo,
@@ -122,17 +112,13 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntar
         start.run = [push](Process& process, HostDone done) { push.run(process, std::move(done)); };
         return status;
     };
-    if (cbfunc != nullptr) return api::launch(api::to_callback(cbfunc, cbdata), prepare_push);
-    HostAnswer answer;
-    return api::call(answer, prepare_push);
+    return api::call_or_launch(cbfunc, cbdata, prepare_push);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmix_iof_channel_t channel,
                                                   const pmix_byte_object_t* bo, const pmix_info_t info[],
                                                   size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+    return with_server([&](const Use& use) -> pmix_status_t {
         if (source == nullptr || nspace_view(source->nspace).empty() || bo == nullptr ||
             (bo->size > 0 && bo->bytes == nullptr) || (ninfo > 0 && info == nullptr))
             return PMIX_ERR_BAD_PARAM;
@@ -176,10 +162,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source
         };
         return PMIX_SUCCESS;
     };
-    if (cbfunc != nullptr) return api::launch(api::to_callback(cbfunc, cbdata), prepare_control);
-    HostAnswer answer;
-    const pmix_status_t status = api::call(answer, prepare_control);
-    return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
+    const pmix_status_t status = api::call_or_launch(cbfunc, cbdata, prepare_control);
+    return status == PMIX_SUCCESS && cbfunc == nullptr ? PMIX_OPERATION_SUCCEEDED : status;
 }
 
 }  // extern "C"

@@ -13,9 +13,7 @@ namespace {
 /// Runs `work(sets)` on the loop and waits for its status; at once when called on the loop.
 template <class Work>
 pmix_status_t on_sets(Work work) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+    return with_server([&](const Use& use) -> pmix_status_t {
         ProcessSets& sets = use->server()->process_sets();
         if (use->loop().on_loop()) return work(sets);
         return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {

@@ -13,26 +13,16 @@ using namespace muster::api;
 namespace {
 
 auto publishing(const pmix_info_t info[], size_t ninfo) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        if (info == nullptr || ninfo == 0) return PMIX_ERR_BAD_PARAM;
-        const auto kept = keep_infos(info, ninfo);
-        if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [kept](Process& process, HostDone done) {
-            publish(process.exchange(), std::move(*kept), std::move(done));
-        };
-        return PMIX_SUCCESS;
-    };
+    return with_infos(info != nullptr && ninfo > 0, info, ninfo,
+                      [](Process& process, Info kept, HostDone done) {
+                          publish(process.exchange(), std::move(kept), std::move(done));
+                      });
 }
 
 auto looking_up(std::vector<std::string> keys, const pmix_info_t info[], size_t ninfo) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(info, ninfo);
-        if (keys.empty() || !kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [keys, kept](Process& process, HostDone done) {
-            lookup(process.exchange(), keys, std::move(*kept), std::move(done));
-        };
-        return PMIX_SUCCESS;
-    };
+    return with_infos(!keys.empty(), info, ninfo, [keys](Process& process, Info kept, HostDone done) {
+        lookup(process.exchange(), keys, std::move(kept), std::move(done));
+    });
 }
 
 auto unpublishing(char** keys, const pmix_info_t info[], size_t ninfo) {

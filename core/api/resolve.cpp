@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #include "core/api/instance.hpp"
-#include "core/client/client.hpp"
 #include "core/runtime/completion.hpp"
 
 using namespace muster;
@@ -17,37 +17,17 @@ const char* or_null(const char* text) {
     return text == nullptr || *text == '\0' ? nullptr : text;
 }
 
-/// Asks our server; for namespaces that we know nothing of.
-pmix_status_t ask_peers(Process& process, const char* node, const char* nspace,
-                        std::vector<pmix_proc_t>& out) {
-    Client* client = process.client();
-    if (client == nullptr || !client->connected()) return PMIX_ERR_NOT_FOUND;
+/// Asks our server; for namespaces that we know nothing of. `read` takes what follows the status.
+pmix_status_t ask_server(Process& process, Command command, std::initializer_list<const char*> arguments,
+                         const ReadReply& read) {
+    Upstream* upstream = process.exchange().upstream();
+    if (upstream == nullptr) return PMIX_ERR_NOT_FOUND;
     return call_and_wait<pmix_status_t>(process.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-        Packer message = client->packer(Command::ResolvePeers);
-        message.string(node).string(nspace);
-        client->request(std::move(message), [deliver, &out](Unpacker* reply) {
-            if (reply == nullptr) return deliver(PMIX_ERR_LOST_CONNECTION);
-            pmix_status_t status = PMIX_SUCCESS;
-            if (!reply->status(status)) return deliver(reply->error());
-            if (status == PMIX_SUCCESS && !reply->procs(out)) status = reply->error();
-            deliver(status);
-        });
-    });
-}
-
-pmix_status_t ask_nodes(Process& process, const char* nspace, std::string& out) {
-    Client* client = process.client();
-    if (client == nullptr || !client->connected()) return PMIX_ERR_NOT_FOUND;
-    return call_and_wait<pmix_status_t>(process.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-        Packer message = client->packer(Command::ResolveNodes);
-        message.string(nspace);
-        client->request(std::move(message), [deliver, &out](Unpacker* reply) {
-            if (reply == nullptr) return deliver(PMIX_ERR_LOST_CONNECTION);
-            pmix_status_t status = PMIX_SUCCESS;
-            if (!reply->status(status)) return deliver(reply->error());
-            if (status == PMIX_SUCCESS && !reply->string(out)) status = reply->error();
-            deliver(status);
-        });
+        Packer message = upstream->packer(command);
+        for (const char* argument : arguments)
+            message.string(argument);
+        ask(*upstream, std::move(message), read,
+            [deliver](const HostAnswer& answer) { deliver(answer.status); });
     });
 }
 
@@ -72,7 +52,10 @@ PMIX_EXPORT pmix_status_t PMIx_Resolve_peers(const char* nodename, const pmix_ns
         const char* job = or_null(nspace);
         std::vector<pmix_proc_t> found;
         pmix_status_t status = use->store().peers_on(node, job, found);
-        if (unknown_here(status)) status = ask_peers(*use, node, job, found);
+        if (unknown_here(status)) {
+            status = ask_server(*use, Command::ResolvePeers, {node, job},
+                                [&](Unpacker& in, HostAnswer&) { in.procs(found); });
+        }
         if (status != PMIX_SUCCESS) return status;
         if (found.empty()) return PMIX_SUCCESS;
         auto* array = static_cast<pmix_proc_t*>(std::malloc(found.size() * sizeof(pmix_proc_t)));
@@ -96,7 +79,10 @@ PMIX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char** 
         pmix_status_t status = use->store().nodes_of(job, nodes);
         for (const std::string& node : nodes)
             list += (list.empty() ? "" : ",") + node;
-        if (unknown_here(status)) status = ask_nodes(*use, job, list);
+        if (unknown_here(status)) {
+            status = ask_server(*use, Command::ResolveNodes, {job},
+                                [&](Unpacker& in, HostAnswer&) { in.string(list); });
+        }
         if (status != PMIX_SUCCESS) return status;
         *nodelist = strdup(list.c_str());
         return *nodelist == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS;

@@ -11,15 +11,10 @@ using namespace muster::api;
 namespace {
 
 auto getting(const pmix_info_t info[], size_t ninfo) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(info, ninfo);
-        if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.alone = true;
-        start.run = [kept](Process& process, HostDone done) {
-            get_credential(process.exchange(), std::move(*kept), std::move(done));
-        };
-        return PMIX_SUCCESS;
+    const auto work = [](Process& process, Info kept, HostDone done) {
+        get_credential(process.exchange(), std::move(kept), std::move(done));
     };
+    return with_infos(true, info, ninfo, work, true);
 }
 
 auto validating(const pmix_byte_object_t* credential, const pmix_info_t info[], size_t ninfo) {
@@ -65,10 +60,7 @@ PMIX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_
 PMIX_EXPORT pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t* credential,
                                                    const pmix_info_t info[], size_t ninfo,
                                                    pmix_info_t** results, size_t* nresults) {
-    HostAnswer answer;
-    const pmix_status_t status = call(answer, validating(credential, info, ninfo));
-    give_results(answer, results, nresults);
-    return status;
+    return call_for_results(validating(credential, info, ninfo), results, nresults);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t* credential,

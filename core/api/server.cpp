@@ -52,9 +52,7 @@ pmix_status_t init(const pmix_server_module_t* module, size_t module_size, pmix_
 /// is not done at once goes on after the call.
 template <class Work>
 pmix_status_t start_on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+    return with_server([&](const Use& use) -> pmix_status_t {
         Server* server = use->server();
         using Deliver = std::function<void(pmix_status_t)>;
         const auto run = [server, work](const Deliver& deliver) {
@@ -94,9 +92,7 @@ pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
 /// in a server that is written in it).
 template <class Work>
 pmix_status_t do_soon(Work work) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+    return with_server([&](const Use& use) -> pmix_status_t {
         EventLoop& loop = use->loop();
         if (loop.on_loop() || loop.stopped() || loop.drive() == EventLoop::Drive::External)
             return on_server(nullptr, nullptr, work);
@@ -107,10 +103,6 @@ pmix_status_t do_soon(Work work) {
         });
         return PMIX_OPERATION_SUCCEEDED;
     });
-}
-
-bool valid_nspace(const char* nspace) {
-    return nspace != nullptr && *nspace != '\0' && strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
 }
 
 }  // namespace
@@ -127,12 +119,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, s
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_finalize(void) {
-    return guard([&]() -> pmix_status_t {
-        const pmix_status_t status = instance::finalize();
-        // Where nothing was initialised, it may be a child of fork(), whose parent's threads held locks.
-        if (status != PMIX_ERR_INIT && !instance::initialized()) api::forget_topology();
-        return status;
-    });
+    return guard([] { return instance::finalize(); });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
@@ -233,10 +220,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], s
 
 PMIX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc,
                                                      pmix_dmodex_response_fn_t cbfunc, void* cbdata) {
-    return guard([&]() -> pmix_status_t {
-        if (proc == nullptr || cbfunc == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
-        const Use use;
-        if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
+    if (proc == nullptr || cbfunc == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
+    return with_server([&](const Use& use) {
         use->loop().post([server = use->server(), target = *proc, cbfunc, cbdata] {
             server->modex().requested(target, [cbfunc, cbdata](pmix_status_t status, Bytes blob) {
                 cbfunc(status, reinterpret_cast<char*>(blob.data()), blob.size(), cbdata);

@@ -12,10 +12,6 @@ using namespace muster::api;
 
 namespace {
 
-bool valid_nspace(const char* nspace) {
-    return nspace != nullptr && *nspace != '\0' && strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
-}
-
 /// Work of the server that is done at once, on the loop.
 template <class Work>
 auto on_server(Work work) {
@@ -33,10 +29,8 @@ auto on_server(Work work) {
 /// Blocks where there is no callback, as these calls do.
 template <class Work>
 pmix_status_t complete(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
-    if (cbfunc != nullptr) return launch(to_callback(cbfunc, cbdata), on_server(work));
-    HostAnswer answer;
-    const pmix_status_t status = call(answer, on_server(work));
-    return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
+    const pmix_status_t status = call_or_launch(cbfunc, cbdata, on_server(work));
+    return status == PMIX_SUCCESS && cbfunc == nullptr ? PMIX_OPERATION_SUCCEEDED : status;
 }
 
 }  // namespace

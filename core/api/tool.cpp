@@ -9,7 +9,6 @@
 #include <cstdlib>
 
 #include "core/api/instance.hpp"
-#include "core/api/topology.hpp"
 #include "core/client/client.hpp"
 #include "core/control/init_hold.hpp"
 #include "core/runtime/completion.hpp"
@@ -26,10 +25,19 @@ constexpr std::chrono::seconds kGoodbye{2};
 /// What a host compiled against the oldest headers surely has (docs/decisions/0001-server-module-size.md).
 constexpr size_t kOldestModuleSize = offsetof(pmix_server_module_t, client_connected2) + sizeof(void*);
 
+/// `primary`: the server is the one that is asked from now on.
+pmix_status_t attach(pmix_proc_t* self, const pmix_info_t info[], size_t ninfo, bool primary,
+                     pmix_proc_t* server) {
+    return with_process([&](const Use& use) -> pmix_status_t {
+        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+        const pmix_status_t status = use->attach({info, ninfo}, primary, server);
+        if (status == PMIX_SUCCESS && self != nullptr) *self = use->self();
+        return status;
+    });
+}
+
 pmix_status_t set_module(const pmix_server_module_t* module, size_t size) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (module == nullptr) return PMIX_ERR_BAD_PARAM;
         if (use->server() == nullptr) return PMIX_ERR_NOT_SUPPORTED;  // no launcher
         Host& host = use->server()->host();
@@ -85,8 +93,6 @@ PMIX_EXPORT pmix_status_t PMIx_tool_finalize(void) {
     return guard([&]() -> pmix_status_t {
         pmix_status_t goodbye = PMIX_SUCCESS;
         const pmix_status_t status = instance::finalize(false, &goodbye);
-        // Where nothing was initialised, it may be a child of fork(), whose parent's threads held locks.
-        if (status != PMIX_ERR_INIT && !instance::initialized()) api::forget_topology();
         return status == PMIX_SUCCESS ? goodbye : status;
     });
 }
@@ -100,31 +106,15 @@ PMIX_EXPORT bool PMIx_tool_is_connected(void) {
 
 PMIX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t* myproc, pmix_proc_t* server,
                                                      pmix_info_t info[], size_t ninfo) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
-        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
-        const pmix_status_t status = use->attach({info, ninfo}, false, server);
-        if (status == PMIX_SUCCESS && myproc != nullptr) *myproc = use->self();
-        return status;
-    });
+    return attach(myproc, info, ninfo, false, server);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
-        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
-        const pmix_status_t status = use->attach({info, ninfo}, true, nullptr);
-        if (status == PMIX_SUCCESS && proc != nullptr) *proc = use->self();
-        return status;
-    });
+    return attach(proc, info, ninfo, true, nullptr);
 }
 
 PMIX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (server == nullptr) return PMIX_ERR_BAD_PARAM;
         if (use->client() == nullptr) return PMIX_ERR_NOT_FOUND;
         use->loop().catch_up();
@@ -161,9 +151,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* 
 }
 
 PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_info_t info[], size_t ninfo) {
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         if (server == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
         if (use->tool() == nullptr) return PMIX_ERR_NOT_SUPPORTED;
         use->loop().catch_up();

@@ -263,9 +263,7 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t* topo, pmix_cpuset_t* cpuse
 pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t* topo, pmix_cpuset_t* cpuset, pmix_info_t info[],
                                         size_t ninfo, pmix_device_dist_cbfunc_t cbfunc, void* cbdata) {
     if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
-    return guard([&]() -> pmix_status_t {
-        const Use use;
-        if (!use) return PMIX_ERR_INIT;
+    return with_process([&](const Use& use) -> pmix_status_t {
         // Quick enough for the caller's thread, and what the caller passed need not be copied then.
         const auto found = compute(topo, cpuset, {info, info == nullptr ? 0 : ninfo});
         if (!found) return found.status();

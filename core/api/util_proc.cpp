@@ -81,7 +81,7 @@ void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t clus
     const std::string_view left = nspace_view(cluster);
     const std::string_view right = nspace_view(nspace);
     const size_t length = left.size() + 1 + right.size();
-    char* const colon = std::ranges::copy(left, combined);
+    char* const colon = std::ranges::copy(left, combined).out;
     *colon = ':';
     std::ranges::copy(right, colon + 1);
     nspace_load(target, length <= PMIX_MAX_NSLEN ? std::string_view(combined, length) : std::string_view());
