@@ -17,6 +17,7 @@
 
 #include "core/control/file_rights.hpp"
 #include "core/control/file_worker.hpp"
+#include "core/runtime/keys.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster {
@@ -95,11 +96,8 @@ struct Sweep {
 }  // namespace
 
 bool Cleanups::is_directive(const pmix_info_t& info) {
-    for (const char* key : {PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR, PMIX_CLEANUP_RECURSIVE,
-                            PMIX_CLEANUP_EMPTY, PMIX_CLEANUP_IGNORE, PMIX_CLEANUP_LEAVE_TOPDIR}) {
-        if (key_is(info.key, key)) return true;
-    }
-    return false;
+    return key_is_any(info.key, {PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR, PMIX_CLEANUP_RECURSIVE,
+                                 PMIX_CLEANUP_EMPTY, PMIX_CLEANUP_IGNORE, PMIX_CLEANUP_LEAVE_TOPDIR});
 }
 
 pmix_status_t Cleanups::Wish::read(InfoView infos) {

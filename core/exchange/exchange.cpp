@@ -58,8 +58,7 @@ HostDone reply_to(const Request& request, WriteReply write) {
         if (answer.status == PMIX_OPERATION_SUCCEEDED) answer.status = PMIX_SUCCESS;
         Packer reply = peer->packer();
         reply.status(answer.status);
-        if (write && (answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS))
-            write(reply, answer);
+        if (write && is_good(answer.status)) write(reply, answer);
         peer->reply(tag, std::move(reply));
     };
 }

@@ -66,13 +66,15 @@ void Host::set_module(const pmix_server_module_t* module, size_t size) {
 
 Host::~Host() {
     OpenUpcalls& open = open_upcalls();
-    std::vector<OpenUpcall> dropped;  // destroyed outside the lock
+    std::unordered_map<uintptr_t, OpenUpcall> dropped;  // destroyed outside the lock
     const MutexLock lock(open.lock);
-    std::erase_if(open.by_number, [&](auto& entry) {
-        const bool ours = entry.second.owner == owner_;
-        if (ours) dropped.push_back(std::move(entry.second));
-        return ours;
-    });
+    for (auto it = open.by_number.begin(); it != open.by_number.end();) {
+        if (it->second.owner == owner_) {
+            dropped.insert(open.by_number.extract(it++));
+        } else {
+            ++it;
+        }
+    }
 }
 
 void Host::close() {

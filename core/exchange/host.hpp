@@ -33,6 +33,11 @@ using HostDone = std::function<void(HostAnswer)>;
 /// An answer that is a status alone.
 HostAnswer answer_of(pmix_status_t status);
 
+/// Whether an answer with this status has something to give.
+constexpr bool is_good(pmix_status_t status) {
+    return status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS;
+}
+
 class Host {
   public:
     /// Copies `size` bytes of the host's module and not one more; what lies beyond counts as absent.

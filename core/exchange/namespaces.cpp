@@ -60,6 +60,11 @@ LocalClient* Namespaces::client(const pmix_proc_t& proc) {
     return nspace == nullptr ? nullptr : nspace->client(proc.rank);
 }
 
+bool Namespaces::is_alive(const pmix_proc_t& proc) {
+    const LocalClient* one = client(proc);
+    return one != nullptr && !one->gone();
+}
+
 bool Namespaces::is_local(const pmix_proc_t& proc) {
     const Namespace* nspace = find(proc.nspace);
     return nspace != nullptr && nspace->is_local(proc.rank);

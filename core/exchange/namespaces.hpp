@@ -81,6 +81,8 @@ class Namespaces {
     Namespace& get_or_add(const char* name);
     void remove(const char* name);
     LocalClient* client(const pmix_proc_t& proc);
+    /// Whether it is a client of this node that has not gone.
+    bool is_alive(const pmix_proc_t& proc);
     /// Whether the process runs on this node (registered, or mapped here).
     bool is_local(const pmix_proc_t& proc);
     /// The user of a process; where that is not registered here, of its job. Nothing of what runs elsewhere:

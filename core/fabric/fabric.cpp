@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/runtime/keys.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/setup/job_network.hpp"
 
@@ -33,13 +34,10 @@ void Fabrics::ask_host(const Caller& caller, pmix_fabric_operation_t operation, 
 void Fabrics::request(const Caller& caller, Info directives, HostDone done) {
     for (const pmix_info_t& directive : directives) {
         // The networks look at these; the rest is for the host.
-        constexpr const char* kKnown[] = {PMIX_FABRIC_PLANE, PMIX_FABRIC_IDENTIFIER, PMIX_FABRIC_VENDOR,
-                                          PMIX_FABRIC_DEVICE_TYPE};
-        if ((directive.flags & PMIX_INFO_REQD) != 0 &&
-            std::none_of(std::begin(kKnown), std::end(kKnown),
-                         [&](const char* key) { return key_is(directive.key, key); })) {
+        const bool known = key_is_any(directive.key, {PMIX_FABRIC_PLANE, PMIX_FABRIC_IDENTIFIER,
+                                                      PMIX_FABRIC_VENDOR, PMIX_FABRIC_DEVICE_TYPE});
+        if ((directive.flags & PMIX_INFO_REQD) != 0 && !known)
             return ask_host(caller, PMIX_FABRIC_REQUEST_INFO, std::move(directives), std::move(done));
-        }
     }
     auto kept = Info::copy_of(directives);
     if (!kept) return done(answer_of(PMIX_ERR_BAD_PARAM));

@@ -12,6 +12,7 @@
 #include "core/exchange/namespaces.hpp"
 #include "core/groups/group_server.hpp"
 #include "core/modex/modex.hpp"
+#include "core/runtime/keys.hpp"
 #include "framework/base/value_bytes.hpp"
 
 namespace muster {
@@ -41,8 +42,7 @@ const pmix_proc_t& maker_of(const Collective& collective) {
 
 /// What a member contributes, rather than what all have to agree upon.
 bool is_contribution(const pmix_info_t& info) {
-    return key_is(info.key, PMIX_GROUP_INFO) || key_is(info.key, PMIX_GROUP_LOCAL_CID) ||
-           key_is(info.key, PMIX_PROC_DATA) || key_is(info.key, PMIX_GROUP_LEADER);
+    return key_is_any(info.key, {PMIX_GROUP_INFO, PMIX_GROUP_LOCAL_CID, PMIX_PROC_DATA, PMIX_GROUP_LEADER});
 }
 
 /// What one member tells the others, as one PMIX_GROUP_INFO that names it first, whatever it wrote there.
@@ -83,11 +83,8 @@ Info directives_for_host(const Collective& collective) {
     for (const Arrival& arrival : collective.arrivals()) {
         add_group_info(arrival, info);
         for (const pmix_info_t& one : arrival.info) {
-            if (key_is(one.key, PMIX_PROC_DATA)) {
-                info.add_copy(one);
-            } else if (!is_contribution(one) && !info.view().has(one.key)) {
-                info.add_copy(one);
-            }
+            const bool first = !is_contribution(one) && !info.view().has(one.key);
+            if (first || key_is(one.key, PMIX_PROC_DATA)) info.add_copy(one);
         }
     }
     for (const char* key : {PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_GROUP_OPTIONAL, PMIX_GROUP_NOTIFY_TERMINATION,
@@ -254,8 +251,8 @@ void GroupConstruct::ended(const Collective& collective, const Outcome& outcome)
     const bool settled = states_[collective.id()].settled;
     states_.erase(collective.id());
     elsewhere_.erase(collective.id());
-    const bool good = outcome.status == PMIX_SUCCESS || outcome.status == PMIX_ERR_PARTIAL_SUCCESS;
-    if (!good && !settled) tell_host_of_failure(server_, PMIX_GROUP_CONSTRUCT, collective, outcome.status);
+    if (!is_good(outcome.status) && !settled)
+        tell_host_of_failure(server_, PMIX_GROUP_CONSTRUCT, collective, outcome.status);
 }
 
 bool GroupConstruct::expired(const std::shared_ptr<Collective>& collective) {
@@ -383,10 +380,6 @@ pmix_status_t failure_among(const std::vector<GroupPart>& parts) {
     return PMIX_SUCCESS;
 }
 
-bool is_good(const HostAnswer& answer) {
-    return answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
-}
-
 }  // namespace
 
 void GroupConstruct::all_local_in(const std::shared_ptr<Collective>& collective) {
@@ -455,7 +448,7 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
     Collectives& collectives = server_.collectives();
     if (!collectives.is_active(collective)) return;  // its time limit was over
     states_[collective->id()].settled = true;
-    if (!is_good(answer)) return collectives.finish(collective, {answer.status, {}});
+    if (!is_good(answer.status)) return collectives.finish(collective, {answer.status, {}});
     if (const pmix_status_t failed = failure_among(parts); failed != PMIX_SUCCESS)
         return collectives.finish(collective, {failed, {}});
     std::vector<pmix_proc_t> by_host = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
@@ -491,10 +484,7 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
     Info info;
     info.add_copies(part.infos);
     for (const pmix_info_t& one : arrival.info) {
-        if (!key_is(one.key, PMIX_GROUP_INFO) && !key_is(one.key, PMIX_GROUP_LOCAL_CID) &&
-            !key_is(one.key, PMIX_PROCID)) {
-            info.add_copy(one);
-        }
+        if (!key_is_any(one.key, {PMIX_GROUP_INFO, PMIX_GROUP_LOCAL_CID, PMIX_PROCID})) info.add_copy(one);
     }
     // Of one that is added nothing else says who it is.
     info.add(PMIX_PROCID, arrival.proc);
@@ -505,7 +495,7 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
     HostDone done = server.host().bounded(
         "construction of a group", arrival.proc, arrival.info,
         [&server, id, own, self = arrival.proc, reply = arrival.reply](const HostAnswer& answer) {
-            if (!is_good(answer)) return reply({answer.status, {}});
+            if (!is_good(answer.status)) return reply({answer.status, {}});
             std::vector<GroupPart> parts = parts_of(server, id, answer, std::move(*own));
             std::vector<pmix_proc_t> members = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
             if (!expand_wildcards(server.runtime().store(), members) || members.empty()) {

@@ -125,7 +125,6 @@ class GroupConstruct : public CollectiveOperation {
                          const std::vector<GroupPart>& parts);
     /// Who wants to hear of an event of this code among these, connected here, with a library that answers.
     std::vector<pmix_proc_t> deciding(const std::vector<pmix_proc_t>& hearers, pmix_status_t code) const;
-    bool is_server(const pmix_proc_t& source) const;
     Elsewhere& elsewhere(const std::string& id);
 
     void announce_leader(const std::string& id, const State& state);

@@ -23,7 +23,9 @@ constexpr std::chrono::seconds kVoteTime{10};
 /// What is kept of constructs that have not begun here.
 constexpr size_t kMaxElsewhere = 4096;
 
-void send(GroupServer& server, const std::shared_ptr<Event>& event) {
+void send(GroupServer& server, pmix_status_t code, const std::vector<pmix_proc_t>& targets,
+          const std::string& id, Info info) {
+    auto event = make_group_event(code, server.runtime().self(), targets, id, std::move(info));
     server.router().from_client(event, [](pmix_status_t) {});
 }
 
@@ -36,10 +38,6 @@ Info about(const pmix_proc_t& affected) {
 
 }  // namespace
 
-bool GroupConstruct::is_server(const pmix_proc_t& source) const {
-    return !proc_is(source, server_.runtime().self()) && server_.namespaces().find(source.nspace) == nullptr;
-}
-
 GroupConstruct::Elsewhere& GroupConstruct::elsewhere(const std::string& id) {
     if (elsewhere_.size() >= kMaxElsewhere && !elsewhere_.contains(id)) elsewhere_.erase(elsewhere_.begin());
     return elsewhere_[id];
@@ -51,7 +49,7 @@ void GroupConstruct::watch_others() {
         const char* id = event->info.view().string(PMIX_GROUP_ID);
         if (id == nullptr || proc_is(event->source, server_.runtime().self())) return nullptr;
         const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
-        const bool by_server = is_server(event->source);
+        const bool by_server = server_.is_other_server(event->source);
         // A participant, or the server of one, who may be the first to say anything of it here.
         const bool entitled = collective ? by_server || among(collective->participants(), event->source)
                                          : by_server && event->info.view().is_true(MUSTER_GROUP_CONSTRUCT);
@@ -60,19 +58,20 @@ void GroupConstruct::watch_others() {
     });
     for (const pmix_status_t code : {PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED}) {
         events.observe(code, [this](const EventPtr& event) -> EventEngine::OnEnd {
-            if (event->info.view().is_true(MUSTER_GROUP_CONSTRUCT) && is_server(event->source))
+            if (event->info.view().is_true(MUSTER_GROUP_CONSTRUCT) && server_.is_other_server(event->source))
                 lost_elsewhere(*event);
             return nullptr;
         });
     }
     events.observe(PMIX_GROUP_LEADER_SELECTED, [this](const EventPtr& event) -> EventEngine::OnEnd {
-        if (event->info.view().is_true(MUSTER_GROUP_CONSTRUCT) && is_server(event->source)) voted(*event);
+        if (event->info.view().is_true(MUSTER_GROUP_CONSTRUCT) && server_.is_other_server(event->source))
+            voted(*event);
         return nullptr;
     });
     events.observe(kLeaderCallsCode, [this](const EventPtr& event) -> EventEngine::OnEnd {
         const char* id = event->info.view().string(PMIX_GROUP_ID);
         const pmix_proc_t* leader = event->info.view().proc(PMIX_GROUP_LEADER);
-        if (id == nullptr || leader == nullptr || !is_server(event->source)) return nullptr;
+        if (id == nullptr || leader == nullptr || !server_.is_other_server(event->source)) return nullptr;
         if (!among(elsewhere(id).leaders, *leader)) elsewhere(id).leaders.push_back(*leader);
         return nullptr;
     });
@@ -85,7 +84,7 @@ void GroupConstruct::leader_calls(const std::string& id, const pmix_proc_t& lead
     if (others.empty()) return;
     Info info;
     info.add(PMIX_GROUP_LEADER, leader);
-    send(server_, make_group_event(kLeaderCallsCode, server_.runtime().self(), others, id, std::move(info)));
+    send(server_, kLeaderCallsCode, others, id, std::move(info));
 }
 
 // --- at the server of the one that has gone ---
@@ -184,7 +183,7 @@ void GroupConstruct::tell(const std::string& id, Loss& loss, const std::vector<p
             go_on(id);
         });
     }
-    send(server_, make_group_event(code, server_.runtime().self(), hearers, id, about(loss.proc)));
+    send(server_, code, hearers, id, about(loss.proc));
 }
 
 void GroupConstruct::announce_leader(const std::string& id, const State& state) {
@@ -195,8 +194,7 @@ void GroupConstruct::announce_leader(const std::string& id, const State& state) 
     } else {
         info.add(PMIX_JOB_TERM_STATUS, Value::status(PMIX_ERR_NOT_FOUND));
     }
-    send(server_, make_group_event(PMIX_GROUP_LEADER_SELECTED, server_.runtime().self(), state.order, id,
-                                   std::move(info)));
+    send(server_, PMIX_GROUP_LEADER_SELECTED, state.order, id, std::move(info));
 }
 
 void GroupConstruct::answered(const std::string& id, const pmix_proc_t* gone,
@@ -236,19 +234,11 @@ void GroupConstruct::go_on(const std::string& id) {
 }
 
 void GroupConstruct::given_up(const std::string& id, const std::vector<pmix_proc_t>& all) {
-    std::vector<pmix_proc_t> late;
     const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
-    if (collective) {
-        late = collective->missing();
-    } else {
-        for (const pmix_proc_t& proc : all) {
-            const LocalClient* client = server_.namespaces().client(proc);
-            if (client != nullptr && !client->gone()) late.push_back(proc);
-        }
-    }
+    std::vector<pmix_proc_t> late = collective ? collective->missing() : all;
     std::erase_if(late, [&](const pmix_proc_t& proc) {
         const LocalClient* client = server_.namespaces().client(proc);
-        return client != nullptr && client->gone();
+        return client != nullptr ? client->gone() : collective == nullptr;
     });
     if (!late.empty() && late_.size() < kMaxElsewhere) late_[id] = std::move(late);
     states_.erase(id);
@@ -278,8 +268,7 @@ void GroupConstruct::give_up(const std::string& id) {
     // Those who have not called yet, and those on other nodes, shall not wait.
     Info info;
     info.add(MUSTER_GROUP_CONSTRUCT, true);
-    send(server_,
-         make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, server_.runtime().self(), all, id, std::move(info)));
+    send(server_, PMIX_GROUP_CONSTRUCT_ABORT, all, id, std::move(info));
 }
 
 void GroupConstruct::claim(State& state, const pmix_proc_t& gone, const pmix_proc_t& leader) {
@@ -348,10 +337,11 @@ void GroupConstruct::decide_ballots(const std::function<void(Ballot&)>& change) 
         info.add(MUSTER_GROUP_VOTE, Value::from(static_cast<uint8_t>(vote)));
         info.add(PMIX_GROUP_MEMBERSHIP, procs_value(ballot.voters));
         if (ballot.leader) info.add(PMIX_GROUP_LEADER, *ballot.leader);
-        auto event = make_group_event(PMIX_GROUP_LEADER_SELECTED, server_.runtime().self(), {ballot.gone},
-                                      ballot.id, std::move(info));
         // Posted: it may be an event that leads to this one.
-        server_.runtime().loop().post([this, event] { send(server_, event); });
+        server_.runtime().loop().post(
+            [this, gone = ballot.gone, id = ballot.id, kept = std::make_shared<Info>(std::move(info))] {
+                send(server_, PMIX_GROUP_LEADER_SELECTED, {gone}, id, std::move(*kept));
+            });
     }
 }
 
@@ -415,8 +405,7 @@ void GroupConstruct::tell_of_missing(const Collective& collective, const std::ve
         if (in || told) continue;
         Info info;
         info.add(PMIX_EVENT_AFFECTED_PROC, proc);
-        send(server_, make_group_event(PMIX_GROUP_MEMBER_FAILED, server_.runtime().self(), hearers,
-                                       collective.id(), std::move(info)));
+        send(server_, PMIX_GROUP_MEMBER_FAILED, hearers, collective.id(), std::move(info));
     }
 }
 

@@ -34,9 +34,7 @@ bool was_here(GroupServer& server, const pmix_proc_t& proc) {
 GroupDestruct::GroupDestruct(GroupServer& server) : server_(server) {
     server.events().observe(kDestructCallsCode, [this](const EventPtr& event) {
         auto said = GroupEvent::read(*event);
-        const bool by_server = !proc_is(event->source, server_.runtime().self()) &&
-                               server_.namespaces().find(event->source.nspace) == nullptr;
-        if (said && by_server && !said->members.empty()) {
+        if (said && server_.is_other_server(event->source) && !said->members.empty()) {
             const bool tolerant = event->info.view().is_true(PMIX_GROUP_FT_COLLECTIVE);
             called_elsewhere({std::move(said->id), std::move(said->members), tolerant});
         }
@@ -46,11 +44,9 @@ GroupDestruct::GroupDestruct(GroupServer& server) : server_(server) {
 
 bool GroupDestruct::has_members_here(const std::string& id) const {
     const Group* group = server_.groups().find(id);
-    if (group == nullptr) return false;
-    return std::ranges::any_of(group->members, [&](const GroupMember& one) {
-        const LocalClient* client = server_.namespaces().client(group->proc(one));
-        return client != nullptr && !client->gone();
-    });
+    return group != nullptr && std::ranges::any_of(group->members, [&](const GroupMember& one) {
+               return server_.namespaces().is_alive(group->proc(one));
+           });
 }
 
 bool GroupDestruct::may_be_ended_here(const std::string& id) const {

@@ -169,8 +169,7 @@ void GroupClient::construct(const std::string& id, ProcListPtr asked, Info info,
     ask(
         *client, std::move(message),
         [this, version, reply](Unpacker& in, HostAnswer& answer) {
-            if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS) return;
-            if (!read_reply(exchange_, version, in, *reply) && !in.failed())
+            if (is_good(answer.status) && !read_reply(exchange_, version, in, *reply) && !in.failed())
                 answer.status = PMIX_ERR_UNPACK_FAILURE;
         },
         [this, client, version, reply, id, notify, leads, asked = std::move(asked), away,
@@ -179,8 +178,7 @@ void GroupClient::construct(const std::string& id, ProcListPtr asked, Info info,
             if (version.can(Capability::SilentCommit) && answer.status != PMIX_ERR_LOST_CONNECTION)
                 client->commits().settle(commits);
             away.reset();  // whoever hears that it is over may begin the next one
-            if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS)
-                return done(std::move(answer));
+            if (!is_good(answer.status)) return done(std::move(answer));
             if (plain) *plain = reply->members.empty() && reply->told.empty() && reply->more.empty();
             store_told(exchange_, *reply);
             Group group;

@@ -24,6 +24,12 @@ std::optional<GroupEvent> GroupEvent::read(const Event& event) {
     return read;
 }
 
+Info round_info(uint64_t round) {
+    Info info;
+    info.add(MUSTER_GROUP_ROUND, Value::uint64(round));
+    return info;
+}
+
 Value procs_value(const std::vector<pmix_proc_t>& procs) {
     return Value::array(procs.data(), procs.size(), PMIX_PROC);
 }

@@ -38,6 +38,9 @@ std::shared_ptr<Event> make_group_event(pmix_status_t code, const pmix_proc_t& s
                                         const std::vector<pmix_proc_t>& targets, const std::string& id,
                                         Info info);
 
+/// The begin of what an event of this invitation carries.
+Info round_info(uint64_t round);
+
 /// The value of PMIX_GROUP_MEMBERSHIP.
 Value procs_value(const std::vector<pmix_proc_t>& procs);
 

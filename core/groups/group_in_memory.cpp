@@ -134,8 +134,7 @@ std::optional<HostAnswer> GroupClient::ask_for_all(Meeting& meeting, const std::
             }
         });
     if (answer.status == kEachForItself) return std::nullopt;
-    const bool good = answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
-    if (good ? *plain : is_for_all(answer.status))
+    if (is_good(answer.status) ? *plain : is_for_all(answer.status))
         duty.tell({answer.status, answer.info.view().number<uint64_t>(PMIX_GROUP_CONTEXT_ID)});
     return answer;
 }
@@ -167,7 +166,7 @@ std::optional<HostAnswer> GroupClient::construct_in_memory(const std::string& id
         });
     }
     HostAnswer answer = answer_of(visit.result.status);
-    if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_PARTIAL_SUCCESS) return answer;
+    if (!is_good(answer.status)) return answer;
     Group group;
     group.id = id;
     group.set_members(*asked);

@@ -2,6 +2,7 @@
 // The parts of groups on a server: see group_server.hpp.
 #include "core/groups/group_server.hpp"
 
+#include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"
 
 namespace muster {
@@ -13,6 +14,10 @@ GroupServer::GroupServer(const Services& services) : services_(services) {
     auto destruct = std::make_unique<GroupDestruct>(*this);
     destruct_ = destruct.get();
     collectives().set_operation(CollectiveKind::GroupDestruct, std::move(destruct));
+}
+
+bool GroupServer::is_other_server(const pmix_proc_t& source) {
+    return !proc_is(source, runtime().self()) && namespaces().find(source.nspace) == nullptr;
 }
 
 void GroupServer::deregistered(const char* nspace) {

@@ -52,6 +52,9 @@ class GroupServer {
     Meetings& meetings() { return meetings_; }
     ProcessSets& process_sets() { return process_sets_; }
     InvitationWatch& invitation_watch() { return invitation_watch_; }
+    /// Whether an event comes from the server of another node, rather than from a process.
+    bool is_other_server(const pmix_proc_t& source);
+
     GroupConstruct& group_construct() { return *construct_; }
     GroupDestruct& group_destruct() { return *destruct_; }
 

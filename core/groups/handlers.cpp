@@ -78,8 +78,7 @@ std::function<void(const Outcome&)> construct_reply(GroupServer& server, const R
     return [&server, ref = request.asker(), tag = request.tag, members](const Outcome& outcome) {
         const PeerPtr peer = ref.lock();
         if (!peer) return;
-        if (outcome.status != PMIX_SUCCESS && outcome.status != PMIX_ERR_PARTIAL_SUCCESS)
-            return peer->reply_status(tag, outcome.status);
+        if (!is_good(outcome.status)) return peer->reply_status(tag, outcome.status);
         GroupOutcome& told = group_outcome(outcome);
         // Who is in it as it said itself need not be told.
         const bool brief =
@@ -119,8 +118,7 @@ void end_for(GroupServer& server, const std::string& id, const pmix_proc_t& proc
         group.state = GroupState::Failed;
         group.remove(proc);
         over = std::ranges::none_of(group.members, [&](const GroupMember& one) {
-            const LocalClient* client = server.namespaces().client(group.proc(one));
-            return client != nullptr && !client->gone();
+            return server.namespaces().is_alive(group.proc(one));
         });
     });
     if (over) groups.remove(id);

@@ -10,7 +10,9 @@
 #include <iterator>
 
 #include "core/events/events.hpp"
+#include "core/groups/group_client.hpp"
 #include "core/runtime/get_directives.hpp"
+#include "core/runtime/keys.hpp"
 #include "core/runtime/runtime.hpp"
 
 namespace muster {
@@ -23,10 +25,9 @@ constexpr size_t kMaxReceived = 256;
 Info terms_of(const Event& event) {
     Info terms;
     for (const pmix_info_t& one : event.info) {
-        for (const char* term : {PMIX_GROUP_OPTIONAL, PMIX_GROUP_FT_COLLECTIVE, PMIX_GROUP_NOTIFY_TERMINATION,
-                                 PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_TIMEOUT}) {
-            if (key_is(one.key, term)) terms.add_copy(one);
-        }
+        if (key_is_any(one.key, {PMIX_GROUP_OPTIONAL, PMIX_GROUP_FT_COLLECTIVE, PMIX_GROUP_NOTIFY_TERMINATION,
+                                 PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_TIMEOUT}))
+            terms.add_copy(one);
     }
     return terms;
 }
@@ -100,12 +101,6 @@ void Invitations::send(std::shared_ptr<Event> event, HostDone done) {
     events_.notify(std::move(event), [done = std::move(done)](pmix_status_t status) {
         if (done) done(answer_of(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status));
     });
-}
-
-Info Invitations::round_info(uint64_t round) const {
-    Info info;
-    info.add(MUSTER_GROUP_ROUND, Value::uint64(round));
-    return info;
 }
 
 void Invitations::add_group(const std::string& id, const std::vector<pmix_proc_t>& members,
@@ -271,9 +266,7 @@ void Invitations::completed(const Event& event, const GroupEvent& said) {
     add_group(said.id, said.members, event.source, said.context_id,
               event.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION));
     HostAnswer answer;
-    answer.info.add(PMIX_GROUP_ID, said.id.c_str());
-    answer.info.add(PMIX_GROUP_MEMBERSHIP, procs_value(said.members));
-    if (said.context_id) answer.info.add(PMIX_GROUP_CONTEXT_ID, *said.context_id);
+    answer.info = group_results(said.id, ProcList(said.members), said.context_id);
     conclude(*ours, std::move(answer));
 }
 

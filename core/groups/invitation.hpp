@@ -46,7 +46,9 @@ class Invitations {
     struct Invitee {
         pmix_proc_t proc{};
         State state = State::Invited;
+        bool counts() const { return state == State::Invited || state == State::Accepted; }
     };
+
     /// A group that this process leads to its completion.
     struct Invitation {
         std::string id;
@@ -120,7 +122,6 @@ class Invitations {
     void conclude(Received& received, HostAnswer answer);
 
     void send(std::shared_ptr<Event> event, HostDone done = nullptr);
-    Info round_info(uint64_t round) const;
     void add_group(const std::string& id, const std::vector<pmix_proc_t>& members, const pmix_proc_t& leader,
                    std::optional<size_t> context_id, bool notify_termination);
 

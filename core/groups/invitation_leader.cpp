@@ -4,8 +4,10 @@
 
 #include "core/events/events.hpp"
 #include "core/groups/context_id.hpp"
+#include "core/groups/group_client.hpp"
 #include "core/groups/invitation.hpp"
 #include "core/runtime/get_directives.hpp"
+#include "core/runtime/keys.hpp"
 #include "core/runtime/runtime.hpp"
 
 namespace muster {
@@ -27,19 +29,16 @@ void Invitations::invite(const std::string& id, std::vector<pmix_proc_t> procs, 
         return done(answer_of(PMIX_ERR_BAD_PARAM));
     if (leading(id) != nullptr || exchange_.groups().find(id) != nullptr)
         return done(answer_of(PMIX_ERR_EXISTS));
-    const auto self =
-        std::ranges::find_if(procs, [&](const pmix_proc_t& proc) { return proc_is(proc, exchange_.self()); });
-    if (self == procs.end()) procs.insert(procs.begin(), exchange_.self());
+    if (!among(procs, exchange_.self())) procs.insert(procs.begin(), exchange_.self());
     auto invitation = std::make_shared<Invitation>();
     invitation->id = id;
     invitation->round = next_round_++;
     for (const pmix_proc_t& proc : procs)
         invitation->members.push_back({proc, State::Invited});
     for (const pmix_info_t& one : directives) {
-        for (const char* term : {PMIX_GROUP_OPTIONAL, PMIX_GROUP_FT_COLLECTIVE, PMIX_GROUP_NOTIFY_TERMINATION,
-                                 PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_RANGE, PMIX_TIMEOUT}) {
-            if (key_is(one.key, term)) invitation->terms.add_copy(one);
-        }
+        if (key_is_any(one.key, {PMIX_GROUP_OPTIONAL, PMIX_GROUP_FT_COLLECTIVE, PMIX_GROUP_NOTIFY_TERMINATION,
+                                 PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_RANGE, PMIX_TIMEOUT}))
+            invitation->terms.add_copy(one);
     }
     invitation->done = std::move(done);
     begin(invitation);
@@ -77,7 +76,7 @@ void Invitations::send_invitations(const InvitationPtr& invitation, const std::v
     if (targets.empty()) return;
     std::vector<pmix_proc_t> members;
     for (const Invitee& one : invitation->members) {
-        if (one.state == State::Invited || one.state == State::Accepted) members.push_back(one.proc);
+        if (one.counts()) members.push_back(one.proc);
     }
     Info info = round_info(invitation->round);
     info.add(PMIX_GROUP_MEMBERSHIP, procs_value(members));
@@ -95,7 +94,7 @@ EventEngine::OnEnd Invitations::answered(const Event& event, const GroupEvent& s
     Invitee* const one = invitation && said.same_round(invitation->round) && !invitation->finishing
                              ? invitee(*invitation, event.source)
                              : nullptr;
-    if (one != nullptr && (one->state == State::Invited || one->state == State::Accepted)) {
+    if (one != nullptr && one->counts()) {
         if (accepted && one->state == State::Accepted) return nullptr;
         one->state = accepted ? State::Accepted : State::Declined;
         return decide_later(invitation, accepted ? std::nullopt : std::optional(event.source), !accepted);
@@ -122,7 +121,7 @@ EventEngine::OnEnd Invitations::member_gone(const pmix_proc_t& proc, const Group
     const InvitationPtr invitation = leading(said.id);
     if (!invitation || !said.same_round(invitation->round) || invitation->finishing) return nullptr;
     Invitee* const one = invitee(*invitation, proc);
-    if (one == nullptr || (one->state != State::Invited && one->state != State::Accepted)) return nullptr;
+    if (one == nullptr || !one->counts()) return nullptr;
     one->state = State::Failed;
     return decide_later(invitation, proc, false);
 }
@@ -132,7 +131,7 @@ void Invitations::some_process_ended(const Event& event) {
         const std::list<InvitationPtr> all = leading_;
         for (const InvitationPtr& invitation : all) {
             const Invitee* one = invitee(*invitation, proc);
-            if (one == nullptr || (one->state != State::Invited && one->state != State::Accepted)) continue;
+            if (one == nullptr || !one->counts()) continue;
             Info info = round_info(invitation->round);
             info.add(PMIX_EVENT_AFFECTED_PROC, proc);
             const bool answered = one->state == State::Accepted;
@@ -245,9 +244,7 @@ void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t
                  return end(complete, answer_of(sent.status));
              }
              HostAnswer answer = answer_of(complete->partial ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
-             answer.info.add(PMIX_GROUP_ID, complete->id.c_str());
-             answer.info.add(PMIX_GROUP_MEMBERSHIP, procs_value(members));
-             if (context_id) answer.info.add(PMIX_GROUP_CONTEXT_ID, *context_id);
+             answer.info = group_results(complete->id, ProcList(members), context_id);
              end(complete, std::move(answer));
          });
 }
@@ -258,8 +255,7 @@ void Invitations::give_up(const InvitationPtr& invitation, pmix_status_t status,
     std::vector<pmix_proc_t> targets;
     given_up_.push_back({invitation->round, told});
     for (const Invitee& one : invitation->members) {
-        const bool waits = one.state == State::Invited || one.state == State::Accepted;
-        if (!waits || proc_is(one.proc, exchange_.self()) || among(told, one.proc)) continue;
+        if (!one.counts() || proc_is(one.proc, exchange_.self()) || among(told, one.proc)) continue;
         targets.push_back(one.proc);
         given_up_.back().told.push_back(one.proc);
     }

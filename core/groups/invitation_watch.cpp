@@ -123,9 +123,7 @@ void InvitationWatch::tell(pmix_status_t code, const std::vector<pmix_proc_t>& t
 }
 
 void InvitationWatch::abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets) {
-    Info info;
-    info.add(MUSTER_GROUP_ROUND, Value::uint64(round));
-    tell(PMIX_GROUP_CONSTRUCT_ABORT, targets, id, std::move(info));
+    tell(PMIX_GROUP_CONSTRUCT_ABORT, targets, id, round_info(round));
 }
 
 // --- an invitation and its answers ---
@@ -374,8 +372,7 @@ void InvitationWatch::deregistered(const char* nspace) {
 
 void InvitationWatch::member_lost(Watched& watched, const pmix_proc_t& proc) {
     Participant* one = watched.find(proc);
-    Info info;
-    info.add(MUSTER_GROUP_ROUND, Value::uint64(watched.round));
+    Info info = round_info(watched.round);
     info.add(PMIX_EVENT_AFFECTED_PROC, proc);
     const bool answered = one->state == State::Accepted;
     one->state = State::Gone;
@@ -388,8 +385,7 @@ void InvitationWatch::leader_lost(Watched& watched) {
     watched.leader_lost = true;
     watched.decided = false;
     const std::vector<pmix_proc_t> participants = watched.alive();
-    Info info;
-    info.add(MUSTER_GROUP_ROUND, Value::uint64(watched.round));
+    Info info = round_info(watched.round);
     info.add(PMIX_EVENT_AFFECTED_PROC, watched.leader);
     info.add(PMIX_GROUP_MEMBERSHIP, procs_value(participants));
     tell(PMIX_GROUP_LEADER_FAILED, participants, watched.id, std::move(info));
@@ -438,8 +434,7 @@ void InvitationWatch::count_votes(Watched& watched) {
 void InvitationWatch::select(Watched& watched, const pmix_proc_t* leader) {
     watched.decided = true;
     const std::vector<pmix_proc_t> participants = watched.alive();
-    Info info;
-    info.add(MUSTER_GROUP_ROUND, Value::uint64(watched.round));
+    Info info = round_info(watched.round);
     if (leader != nullptr) {
         info.add(PMIX_EVENT_AFFECTED_PROC, *leader);
         info.add(PMIX_GROUP_LEADER, *leader);

@@ -52,9 +52,8 @@ void Meetings::ended(const Collective& collective, const Outcome& outcome) {
     if (shared == nullptr || shared->open || all.size() != shared->size) return;
     // One may have gone while the host was asked: nobody would shut it for that one's sake any more.
     const bool came = std::ranges::all_of(all, [&](const Arrival& one) {
-        const LocalClient* client = server_.namespaces().client(one.proc);
         return group_call(one).maps_meeting && !group_call(one).met &&
-               nspace_is(one.proc.nspace, all.front().proc.nspace) && client != nullptr && !client->gone();
+               nspace_is(one.proc.nspace, all.front().proc.nspace) && server_.namespaces().is_alive(one.proc);
     });
     if (!came) return;
     // Some may have called the next one here already.

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "core/iof/piece.hpp"
+#include "core/runtime/keys.hpp"
 #include "framework/base/info_key.hpp"
 
 namespace muster {
@@ -80,12 +81,6 @@ void append_xml(std::string_view text, std::string& out) {
 }
 
 pmix_status_t OutputStyle::read(InfoView directives) {
-    const auto is = [](const pmix_info_t& info, std::initializer_list<const char*> keys) {
-        for (const char* key : keys) {
-            if (key_is(info.key, key)) return true;
-        }
-        return false;
-    };
     struct Flag {
         std::initializer_list<const char*> keys;
         bool* value;
@@ -104,7 +99,7 @@ pmix_status_t OutputStyle::read(InfoView directives) {
     };
     for (const pmix_info_t& info : directives) {
         for (const Flag& flag : flags) {
-            if (!is(info, flag.keys)) continue;
+            if (!key_is_any(info.key, flag.keys)) continue;
             const auto value = value_as_bool(&info.value);
             if (!value) return PMIX_ERR_BAD_PARAM;
             *flag.value = *value;
@@ -113,8 +108,9 @@ pmix_status_t OutputStyle::read(InfoView directives) {
             local = value_as_bool(&info.value);
             if (!local) return PMIX_ERR_BAD_PARAM;
         }
-        const bool is_file = is(info, {PMIX_IOF_OUTPUT_TO_FILE, PMIX_OUTPUT_TO_FILE});
-        if (!is_file && !is(info, {PMIX_IOF_OUTPUT_TO_DIRECTORY, PMIX_OUTPUT_TO_DIRECTORY})) continue;
+        const bool is_file = key_is_any(info.key, {PMIX_IOF_OUTPUT_TO_FILE, PMIX_OUTPUT_TO_FILE});
+        if (!is_file && !key_is_any(info.key, {PMIX_IOF_OUTPUT_TO_DIRECTORY, PMIX_OUTPUT_TO_DIRECTORY}))
+            continue;
         const char* path = value_as_string(&info.value);
         if (path == nullptr || *path == '\0') return PMIX_ERR_BAD_PARAM;
         (is_file ? file : directory) = path;

@@ -120,7 +120,7 @@ void read_found(Unpacker& in, HostAnswer& answer) {
 }  // namespace
 
 pmix_status_t lookup_status(pmix_status_t host, size_t wanted, size_t found) {
-    if (host != PMIX_SUCCESS && host != PMIX_ERR_PARTIAL_SUCCESS) return host;
+    if (!is_good(host)) return host;
     if (found == 0) return PMIX_ERR_NOT_FOUND;
     return found < wanted ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
 }

@@ -269,8 +269,7 @@ struct Arguments {
 HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
     auto kept = std::make_shared<Info>(std::move(found));
     return [kept, wanted, missing, done = std::move(done)](HostAnswer answer) {
-        const bool some = answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
-        if (!some) answer.info.clear();
+        if (!is_good(answer.status)) answer.info.clear();
         const size_t before = kept->size();
         for (size_t i = 0; i < answer.info.size(); ++i)
             kept->add_move(answer.info[i]);

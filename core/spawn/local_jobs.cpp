@@ -15,6 +15,7 @@
 #include <ctime>
 
 #include "core/events/events.hpp"
+#include "core/runtime/keys.hpp"
 #include "framework/base/status.hpp"
 
 namespace muster {
@@ -27,39 +28,33 @@ constexpr std::chrono::milliseconds kLook{50};
 
 /// What makes no difference here, or is for the new job to read.
 bool is_known(const pmix_info_t& info) {
-    static constexpr std::array kKeys = {PMIX_SPAWN_TOOL,
-                                         PMIX_DEBUG_STOP_IN_INIT,
-                                         PMIX_DEBUG_STOP_IN_APP,
-                                         PMIX_LAUNCH_DIRECTIVES,
-                                         PMIX_LAUNCHER_DAEMON,
-                                         PMIX_NOHUP,
-                                         PMIX_NOTIFY_COMPLETION,
-                                         PMIX_NOTIFY_JOB_EVENTS,
-                                         PMIX_FWD_STDOUT,
-                                         PMIX_FWD_STDERR,
-                                         PMIX_PARENT_ID,
-                                         PMIX_SET_ENVAR,
-                                         PMIX_ADD_ENVAR,
-                                         PMIX_UNSET_ENVAR,
-                                         PMIX_WDIR,
-                                         PMIX_SPAWNED,
-                                         PMIX_REQUESTOR_IS_TOOL,
-                                         PMIX_USERID,
-                                         PMIX_GRPID,
-                                         PMIX_EXEC_AGENT};
-    for (const char* key : kKeys) {
-        if (key_is(info.key, key)) return true;
-    }
-    return false;
+    return key_is_any(info.key, {PMIX_SPAWN_TOOL,
+                                 PMIX_DEBUG_STOP_IN_INIT,
+                                 PMIX_DEBUG_STOP_IN_APP,
+                                 PMIX_LAUNCH_DIRECTIVES,
+                                 PMIX_LAUNCHER_DAEMON,
+                                 PMIX_NOHUP,
+                                 PMIX_NOTIFY_COMPLETION,
+                                 PMIX_NOTIFY_JOB_EVENTS,
+                                 PMIX_FWD_STDOUT,
+                                 PMIX_FWD_STDERR,
+                                 PMIX_PARENT_ID,
+                                 PMIX_SET_ENVAR,
+                                 PMIX_ADD_ENVAR,
+                                 PMIX_UNSET_ENVAR,
+                                 PMIX_WDIR,
+                                 PMIX_SPAWNED,
+                                 PMIX_REQUESTOR_IS_TOOL,
+                                 PMIX_USERID,
+                                 PMIX_GRPID,
+                                 PMIX_EXEC_AGENT});
 }
 
 /// What would be wrong to leave out silently.
 bool cannot_do(const pmix_info_t& info) {
-    static constexpr std::array kKeys = {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUGGER_DAEMONS, PMIX_FORKEXEC_AGENT,
-                                         PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH};
-    for (const char* key : kKeys) {
-        if (key_is(info.key, key)) return InfoView{&info, 1}.is_true(key) || info.value.type != PMIX_BOOL;
-    }
+    if (key_is_any(info.key, {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUGGER_DAEMONS, PMIX_FORKEXEC_AGENT,
+                              PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH}))
+        return info.value.type != PMIX_BOOL || info.value.data.flag;
     return PMIX_INFO_IS_REQUIRED(&info) && !is_known(info);
 }
 
