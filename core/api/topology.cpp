@@ -22,6 +22,7 @@
 #include "core/topology/cpuset.hpp"
 #include "core/topology/distance.hpp"
 #include "core/topology/locality.hpp"
+#include "core/runtime/lookup.hpp"
 #include "framework/base/info.hpp"
 
 namespace muster::api {
@@ -39,10 +40,7 @@ std::optional<std::string> xml_in_job_data() {
     const Use use;
     if (!use) return xml;
     for (const char* key : kXmlKeys) {
-        Lookup lookup;
-        lookup.nspace = use->self().nspace;
-        lookup.rank = PMIX_RANK_WILDCARD;
-        lookup.key = key;
+        Lookup lookup = lookup_of(use->self().nspace, PMIX_RANK_WILDCARD, key);
         const auto keep = [&](const Found& found) {
             if (const char* text = value_as_string(&found.value)) xml = text;
         };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/runtime/completion.hpp"
+#include "core/runtime/lookup.hpp"
 
 namespace muster {
 
@@ -18,8 +19,7 @@ Packer Client::packer(Command command) const {
     return packer;
 }
 
-// --- connections
-// ---------------------------------------------------------------------------------------------------
+// --- connections ---
 
 std::shared_ptr<Connection> Client::find(const pmix_proc_t& server) const {
     for (const auto& connection : connections_) {
@@ -96,7 +96,7 @@ pmix_status_t Client::set_primary(const pmix_proc_t& server) {
 }
 
 void Client::drop(const std::shared_ptr<Connection>& connection) {
-    connections_.erase(std::remove(connections_.begin(), connections_.end(), connection), connections_.end());
+    std::erase(connections_, connection);
     if (connection == primary_) choose(nullptr);
     close_memory();
     // Its callbacks may be on the stack: it goes when they are done.
@@ -179,8 +179,7 @@ void Client::close() {
     }
 }
 
-// --- requests
-// ------------------------------------------------------------------------------------------------------
+// --- requests ---
 
 void Client::request(Packer&& message, OnReply done) {
     if (!primary_) return done(nullptr);
@@ -225,8 +224,7 @@ void Client::on_message_of(Frame frame) {
         handler->second(std::move(frame));
 }
 
-// --- posting and getting
-// -------------------------------------------------------------------------------------------
+// --- posting and getting ---
 
 pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_t& value) {
     // What a process has put is its own to read at once; others see it after commit.
@@ -260,10 +258,7 @@ pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
             if (one.scope != PMIX_LOCAL) tell(View::Remote, remote);
             continue;
         }
-        Lookup lookup;
-        lookup.nspace = runtime_.self().nspace;
-        lookup.rank = runtime_.self().rank;
-        lookup.key = one.key.c_str();
+        Lookup lookup = lookup_of(runtime_.self().nspace, runtime_.self().rank, one.key.c_str());
         lookup.scope = one.scope;
         runtime_.store().find(lookup, [&](const Found& found) {
             if (one.scope == PMIX_GLOBAL && server_version().can(Capability::SilentCommit))

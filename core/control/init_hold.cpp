@@ -4,6 +4,7 @@
 
 #include "core/events/events.hpp"
 #include "core/runtime/completion.hpp"
+#include "core/runtime/lookup.hpp"
 #include "framework/base/status.hpp"
 
 namespace muster {
@@ -23,10 +24,7 @@ void on_release(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], s
 }
 
 void say_ready(Exchange& exchange, Events& events, const std::shared_ptr<Hold>& hold) {
-    auto event = std::make_shared<Event>();
-    event->status = PMIX_READY_FOR_DEBUG;
-    event->source = exchange.self();
-    event->range = PMIX_RANGE_CUSTOM;
+    auto event = make_event(PMIX_READY_FOR_DEBUG, exchange.self(), PMIX_RANGE_CUSTOM);
     event->info.add(PMIX_EVENT_NON_DEFAULT, true);
     event->info.add(PMIX_BREAKPOINT, "pmix-init");
     event->info.add(PMIX_EVENT_CUSTOM_RANGE, exchange.attached()->server());
@@ -71,10 +69,7 @@ Result<bool> stop_means(const pmix_value_t& value, const pmix_proc_t& proc) {
 }
 
 pmix_status_t hold_in_init(Exchange& exchange, Events& events) {
-    Lookup lookup;
-    lookup.nspace = exchange.self().nspace;
-    lookup.rank = PMIX_RANK_WILDCARD;
-    lookup.key = PMIX_DEBUG_STOP_IN_INIT;
+    Lookup lookup = lookup_of(exchange.self().nspace, PMIX_RANK_WILDCARD, PMIX_DEBUG_STOP_IN_INIT);
     lookup.realm = Lookup::Realm::Job;
     Result<bool> meant = false;
     exchange.store().find(lookup,

@@ -18,6 +18,14 @@ bool overlap(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& 
     return std::ranges::any_of(a, [&](const pmix_proc_t& one) { return among(b, one); });
 }
 
+std::shared_ptr<Event> make_event(pmix_status_t status, const pmix_proc_t& source, pmix_data_range_t range) {
+    auto event = std::make_shared<Event>();
+    event->status = status;
+    event->source = source;
+    event->range = range;
+    return event;
+}
+
 bool is_error_event(pmix_status_t status) {
     const char* name = status_name(status);
     return name != nullptr && std::strncmp(name, "PMIX_ERR", 8) == 0;

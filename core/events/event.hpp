@@ -50,6 +50,8 @@ struct Event {
 
 using EventPtr = std::shared_ptr<const Event>;
 
+std::shared_ptr<Event> make_event(pmix_status_t status, const pmix_proc_t& source, pmix_data_range_t range);
+
 /// Whether `proc` is one of `procs`, among which wildcards count.
 bool among(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc);
 

@@ -5,13 +5,27 @@
 #include "core/events/event_engine.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <unordered_map>
+#include <utility>
 
 #include "core/events/handler_order.hpp"
 #include "framework/base/mutex.hpp"
 
 namespace muster {
+
+namespace {
+
+constexpr std::pair<const char*, HandlerSpec::Position> kPositions[] = {
+    {PMIX_EVENT_HDLR_FIRST, HandlerSpec::Position::First},
+    {PMIX_EVENT_HDLR_LAST, HandlerSpec::Position::Last},
+    {PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, HandlerSpec::Position::FirstInCategory},
+    {PMIX_EVENT_HDLR_LAST_IN_CATEGORY, HandlerSpec::Position::LastInCategory},
+    {PMIX_EVENT_HDLR_PREPEND, HandlerSpec::Position::Prepend},
+    {PMIX_EVENT_HDLR_APPEND, HandlerSpec::Position::Append}};
+
+}  // namespace
 
 pmix_status_t HandlerSpec::read_directives(InfoView info) {
     bool placed = false;
@@ -36,22 +50,14 @@ pmix_status_t HandlerSpec::read_directives(InfoView info) {
             return number.has_value();
         };
         bool good = true;
-        if (key_is(one.key, PMIX_EVENT_HDLR_NAME)) {
+        const auto wanted =
+            std::ranges::find_if(kPositions, [&](const auto& entry) { return key_is(one.key, entry.first); });
+        if (wanted != std::end(kPositions)) {
+            good = place(wanted->second);
+        } else if (key_is(one.key, PMIX_EVENT_HDLR_NAME)) {
             const char* text = value_as_string(&one.value);
             good = text != nullptr;
             if (good) name = text;
-        } else if (key_is(one.key, PMIX_EVENT_HDLR_FIRST)) {
-            good = place(Position::First);
-        } else if (key_is(one.key, PMIX_EVENT_HDLR_LAST)) {
-            good = place(Position::Last);
-        } else if (key_is(one.key, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY)) {
-            good = place(Position::FirstInCategory);
-        } else if (key_is(one.key, PMIX_EVENT_HDLR_LAST_IN_CATEGORY)) {
-            good = place(Position::LastInCategory);
-        } else if (key_is(one.key, PMIX_EVENT_HDLR_PREPEND)) {
-            good = place(Position::Prepend);
-        } else if (key_is(one.key, PMIX_EVENT_HDLR_APPEND)) {
-            good = place(Position::Append);
         } else if (key_is(one.key, PMIX_EVENT_HDLR_BEFORE)) {
             good = relate(Relation::Before);
         } else if (key_is(one.key, PMIX_EVENT_HDLR_AFTER)) {

@@ -8,6 +8,7 @@
 #include "core/exchange/command.hpp"
 #include "core/exchange/host.hpp"
 #include "core/exchange/namespaces.hpp"
+#include "core/runtime/lookup.hpp"
 #include "core/runtime/runtime.hpp"
 
 namespace muster {
@@ -157,11 +158,7 @@ void EventRouter::deregister_codes(const PeerPtr& peer, const std::vector<pmix_s
         const auto span = registration->codes.find(code);
         if (span == registration->codes.end() || !span->second.active()) continue;
         span->second.until = next_number_;
-        if (const auto list = by_code_.find(code); list != by_code_.end()) {
-            std::erase(list->second, registration);
-            if (list->second.empty()) by_code_.erase(list);
-        }
-        forget_environment({code});
+        end(registration, code);
     }
     if (codes.empty() && registration->has_defaults && registration->defaults.active()) {
         registration->defaults.until = next_number_;
@@ -176,14 +173,17 @@ bool EventRouter::wants(const Peer& peer, pmix_status_t code) const {
     return span != found->second->codes.end() && span->second.active();
 }
 
+void EventRouter::end(const RegistrationPtr& registration, pmix_status_t code) {
+    if (const auto list = by_code_.find(code); list != by_code_.end()) {
+        std::erase(list->second, registration);
+        if (list->second.empty()) by_code_.erase(list);
+    }
+    forget_environment({code});
+}
+
 void EventRouter::forget(const RegistrationPtr& registration) {
     for (const auto& [code, span] : registration->codes) {
-        if (!span.active()) continue;
-        if (const auto list = by_code_.find(code); list != by_code_.end()) {
-            std::erase(list->second, registration);
-            if (list->second.empty()) by_code_.erase(list);
-        }
-        forget_environment({code});
+        if (span.active()) end(registration, code);
     }
     std::erase(defaults_, registration);
 }
@@ -201,10 +201,7 @@ void EventRouter::departed() {
 }
 
 void EventRouter::lost(const pmix_proc_t& proc) {
-    auto event = std::make_shared<Event>();
-    event->status = PMIX_ERR_LOST_CONNECTION;
-    event->source = proc;
-    event->range = PMIX_RANGE_PROC_LOCAL;
+    auto event = make_event(PMIX_ERR_LOST_CONNECTION, proc, PMIX_RANGE_PROC_LOCAL);
     event->info.add(PMIX_EVENT_AFFECTED_PROC, proc);
     event->affected.push_back(proc);
     event->cacheable = false;
@@ -304,13 +301,7 @@ bool EventRouter::in_range(const Event& event, const pmix_proc_t& proc) const {
         case PMIX_RANGE_SESSION: {
             const Gds& store = runtime_.store();
             const auto session = [&](const char* nspace) {
-                std::optional<uint32_t> id;
-                Lookup lookup;
-                lookup.nspace = nspace;
-                lookup.rank = PMIX_RANK_WILDCARD;
-                lookup.key = PMIX_SESSION_ID;
-                store.find(lookup, [&](const Found& found) { id = value_as_number<uint32_t>(&found.value); });
-                return id;
+                return stored_number(store, nspace, PMIX_RANK_WILDCARD, PMIX_SESSION_ID);
             };
             if (nspace_is(event.source.nspace, proc.nspace)) return true;
             const auto from = session(event.source.nspace);

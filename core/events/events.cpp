@@ -6,6 +6,7 @@
 
 #include "core/events/event_router.hpp"
 #include "core/exchange/namespaces.hpp"
+#include "core/runtime/keys.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/base/status.hpp"
 
@@ -17,14 +18,12 @@ constexpr std::chrono::microseconds kStream{5};
 
 /// Directives that order and restrict handlers are ours; the others are for the server and its host.
 bool is_for_server(const pmix_info_t& info) {
-    for (const char* ours : {PMIX_EVENT_HDLR_NAME, PMIX_EVENT_HDLR_FIRST, PMIX_EVENT_HDLR_LAST,
-                             PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, PMIX_EVENT_HDLR_LAST_IN_CATEGORY,
-                             PMIX_EVENT_HDLR_PREPEND, PMIX_EVENT_HDLR_APPEND, PMIX_EVENT_HDLR_BEFORE,
-                             PMIX_EVENT_HDLR_AFTER, PMIX_EVENT_RETURN_OBJECT, PMIX_EVENT_ONESHOT, PMIX_RANGE,
-                             PMIX_EVENT_CUSTOM_RANGE, PMIX_EVENT_AFFECTED_PROC, PMIX_EVENT_AFFECTED_PROCS}) {
-        if (key_is(info.key, ours)) return false;
-    }
-    return true;
+    return !key_is_any(
+        info.key,
+        {PMIX_EVENT_HDLR_NAME, PMIX_EVENT_HDLR_FIRST, PMIX_EVENT_HDLR_LAST, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY,
+         PMIX_EVENT_HDLR_LAST_IN_CATEGORY, PMIX_EVENT_HDLR_PREPEND, PMIX_EVENT_HDLR_APPEND,
+         PMIX_EVENT_HDLR_BEFORE, PMIX_EVENT_HDLR_AFTER, PMIX_EVENT_RETURN_OBJECT, PMIX_EVENT_ONESHOT,
+         PMIX_RANGE, PMIX_EVENT_CUSTOM_RANGE, PMIX_EVENT_AFFECTED_PROC, PMIX_EVENT_AFFECTED_PROCS});
 }
 
 }  // namespace
@@ -283,10 +282,7 @@ void Events::receive(const Frame& frame) {
 }
 
 void Events::lost(const pmix_proc_t& server) {
-    auto event = std::make_shared<Event>();
-    event->status = PMIX_ERR_LOST_CONNECTION;
-    event->source = server;
-    event->range = PMIX_RANGE_PROC_LOCAL;
+    auto event = make_event(PMIX_ERR_LOST_CONNECTION, server, PMIX_RANGE_PROC_LOCAL);
     event->cacheable = false;
     raise(std::move(event));
 }

@@ -17,10 +17,7 @@ void register_events(EventRouter& router, const Request& request) {
     const std::unique_ptr<void, decltype(&std::free)> owned(values, &std::free);
     if (!request.in.infos(info)) return request.malformed();
     const auto* first = static_cast<const pmix_status_t*>(values);
-    router.register_codes(request.peer, {first, first + n}, std::move(info),
-                          [ref = request.asker(), tag = request.tag](pmix_status_t status) {
-                              if (const PeerPtr peer = ref.lock()) peer->reply_status(tag, status);
-                          });
+    router.register_codes(request.peer, {first, first + n}, std::move(info), answer_later(request));
 }
 
 void deregister_events(EventRouter& router, const Request& request) {

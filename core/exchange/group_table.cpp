@@ -14,7 +14,7 @@
 
 namespace muster {
 
-Value group_names_value(const std::vector<std::string>& names) {
+Value texts_value(const std::vector<std::string>& names) {
     std::vector<const char*> texts;
     for (const std::string& name : names)
         texts.push_back(name.c_str());
@@ -169,7 +169,7 @@ bool GroupTable::answer(const char* key, InfoView qualifiers, Info& found) const
         if (number) {
             found.add(key, names.size());
         } else {
-            found.add(key, group_names_value(names));
+            found.add(key, texts_value(names));
         }
         return true;
     }
@@ -282,7 +282,7 @@ pmix_status_t GroupTable::expand(Info& directives, size_t& room) const {
 
 Value GroupTable::names_value(const pmix_proc_t& proc) const {
     const std::vector<std::string> names = names_of(proc);
-    return names.empty() ? Value() : group_names_value(names);
+    return names.empty() ? Value() : texts_value(names);
 }
 
 bool expand_wildcards(const Gds& store, std::vector<pmix_proc_t>& procs) {

@@ -70,7 +70,7 @@ struct Group {
 };
 
 /// The value of PMIX_GROUP_NAMES and PMIX_QUERY_GROUP_NAMES.
-Value group_names_value(const std::vector<std::string>& names);
+Value texts_value(const std::vector<std::string>& names);
 
 /// Whether a text can name a group: 1 to PMIX_MAX_NSLEN bytes.
 bool valid_group_id(const char* id);

@@ -37,10 +37,7 @@ Value procs_value(const std::vector<pmix_proc_t>& procs) {
 std::shared_ptr<Event> make_group_event(pmix_status_t code, const pmix_proc_t& source,
                                         const std::vector<pmix_proc_t>& targets, const std::string& id,
                                         Info info) {
-    auto event = std::make_shared<Event>();
-    event->status = code;
-    event->source = source;
-    event->range = PMIX_RANGE_CUSTOM;
+    auto event = make_event(code, source, PMIX_RANGE_CUSTOM);
     event->info = std::move(info);
     event->info.add(PMIX_GROUP_ID, id.c_str());
     event->info.add(PMIX_EVENT_CUSTOM_RANGE, procs_value(targets));

@@ -9,16 +9,6 @@
 #include "core/groups/group_server.hpp"
 
 namespace muster {
-namespace {
-
-Value array_of(const std::vector<std::string>& names) {
-    std::vector<const char*> texts;
-    for (const std::string& name : names)
-        texts.push_back(name.c_str());
-    return Value::array(texts.data(), texts.size(), PMIX_STRING);
-}
-
-}  // namespace
 
 pmix_status_t ProcessSets::define(const std::string& name, std::vector<pmix_proc_t> members) {
     if (name.empty() || name.size() > PMIX_MAX_KEYLEN || members.empty()) return PMIX_ERR_BAD_PARAM;
@@ -38,10 +28,7 @@ pmix_status_t ProcessSets::remove(const std::string& name) {
 }
 
 void ProcessSets::tell(pmix_status_t code, const ProcessSet& set) {
-    auto event = std::make_shared<Event>();
-    event->status = code;
-    event->source = server_.runtime().self();
-    event->range = PMIX_RANGE_LOCAL;
+    auto event = make_event(code, server_.runtime().self(), PMIX_RANGE_LOCAL);
     event->about = std::make_shared<const std::vector<pmix_proc_t>>(set.members);
     event->info.add(PMIX_PSET_NAME, set.name.c_str());
     if (code == PMIX_PROCESS_SET_DEFINE)
@@ -67,7 +54,7 @@ std::vector<std::string> ProcessSets::names_of(const pmix_proc_t& proc) const {
 
 Value ProcessSets::names_value(const pmix_proc_t& proc) const {
     const std::vector<std::string> names = names_of(proc);
-    return names.empty() ? Value() : array_of(names);
+    return names.empty() ? Value() : texts_value(names);
 }
 
 bool ProcessSets::answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const {
@@ -85,7 +72,7 @@ bool ProcessSets::answer(uint32_t uid, const char* key, InfoView qualifiers, Inf
         for (const ProcessSet& set : sets_) {
             if (visible(set)) names.push_back(set.name);
         }
-        found.add(key, array_of(names));
+        found.add(key, texts_value(names));
         return true;
     }
     if (!key_is(key, PMIX_QUERY_PSET_MEMBERSHIP)) return false;

@@ -5,6 +5,7 @@
 #include <pmix/muster.h>
 
 #include "core/events/events.hpp"
+#include "core/runtime/lookup.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/gds.hpp"
 
@@ -25,10 +26,7 @@ FindFacts Forwarding::find_facts() {
     return [this](const pmix_proc_t& source) {
         SourceFacts facts;
         const auto look_up = [&](const char* key, const auto& take) {
-            Lookup lookup;
-            lookup.nspace = source.nspace;
-            lookup.rank = source.rank;
-            lookup.key = key;
+            const Lookup lookup = lookup_of(source.nspace, source.rank, key);
             exchange_.store().find(lookup, [&](const Found& found) { take(found.value); });
         };
         look_up(PMIX_HOSTNAME, [&](const pmix_value_t& value) {
@@ -48,10 +46,7 @@ OutputSink::OnFailure Forwarding::on_failure() {
 }
 
 void Forwarding::raise(pmix_status_t code, const pmix_proc_t& affected, pmix_iof_channel_t channel) {
-    auto event = std::make_shared<Event>();
-    event->status = code;
-    event->source = exchange_.self();
-    event->range = PMIX_RANGE_PROC_LOCAL;
+    auto event = make_event(code, exchange_.self(), PMIX_RANGE_PROC_LOCAL);
     event->info.add(PMIX_EVENT_AFFECTED_PROC, affected);
     event->info.add(MUSTER_IOF_CHANNEL, static_cast<uint16_t>(channel));
     [[maybe_unused]] const pmix_status_t read = event->read_directives();

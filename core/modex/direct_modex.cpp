@@ -8,6 +8,7 @@
 #include "core/exchange/exchange.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/modex/modex.hpp"
+#include "core/runtime/lookup.hpp"
 #include "framework/base/compress.hpp"
 
 namespace muster {
@@ -150,9 +151,7 @@ void Modex::requested(const pmix_proc_t& proc, OnRequested done) {
             requested_[Proc(proc)].push_back(std::move(done));
             return;
         }
-        Lookup lookup;
-        lookup.nspace = proc.nspace;
-        lookup.rank = PMIX_RANK_WILDCARD;
+        const Lookup lookup = lookup_of(proc.nspace, PMIX_RANK_WILDCARD);
         store.find(lookup, [&](const Found& found) { values.kval(found.key, found.value); });
         return done(values.error(), values.take());
     }

@@ -31,6 +31,13 @@ Lookup::Realm realm_of_array(std::string_view key) {
     return Lookup::Realm::Auto;
 }
 
+/// A value as PMIx_Get gives it out; null where there is no memory for it.
+pmix_value_t* to_heap(Value& value) {
+    auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
+    if (holder != nullptr) *holder = value.release();
+    return holder;
+}
+
 }  // namespace
 
 pmix_status_t GetCall::prepare(Exchange& exchange, Modex* modex, const pmix_proc_t* proc, const char* key,
@@ -80,17 +87,11 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
         } else if (directives_.static_value) {
             outcome = *result == nullptr ? PMIX_ERR_BAD_PARAM : value_copy(*result, &found.value);
         } else {
-            auto* copy = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
-            if (copy == nullptr) {
-                outcome = PMIX_ERR_NOMEM;
-                return;
-            }
-            outcome = value_copy(copy, &found.value);
-            if (outcome == PMIX_SUCCESS) {
-                *result = copy;
-            } else {
-                std::free(copy);
-            }
+            Value copy;
+            outcome = value_copy(copy.get(), &found.value);
+            if (outcome != PMIX_SUCCESS) return;
+            *result = to_heap(copy);
+            if (*result == nullptr) outcome = PMIX_ERR_NOMEM;
         }
     };
     // By reference: what it captures is too much to be kept in the visitor without an allocation.
@@ -133,11 +134,8 @@ pmix_status_t GetCall::look_for_all(pmix_value_t** result) {
         **result = array.release();
         return PMIX_SUCCESS;
     }
-    auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
-    if (holder == nullptr) return PMIX_ERR_NOMEM;
-    *holder = array.release();
-    *result = holder;
-    return PMIX_SUCCESS;
+    *result = to_heap(array);
+    return *result == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
 }
 
 pmix_status_t GetCall::may_ask() const {
@@ -218,10 +216,8 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
         Value names = key_is(self.key_, PMIX_PSET_NAMES) ? self.modex_->names_of_sets(self.target_)
                                                          : exchange.groups().names_value(self.target_);
         if (names.type() == PMIX_UNDEF) return again(PMIX_SUCCESS);
-        auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
-        if (holder == nullptr) return done(PMIX_ERR_NOMEM, nullptr);
-        *holder = names.release();
-        return done(PMIX_SUCCESS, holder);
+        pmix_value_t* const holder = to_heap(names);
+        return done(holder == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS, holder);
     }
     // Whom a server would ask is its host, which is the one that asks here: perhaps inside the very upcall
     // that wants this process's data from it (Open MPI's), on the thread that would have to answer. It waits

@@ -11,6 +11,7 @@
 #include "core/exchange/namespaces.hpp"
 #include "core/exchange/peers.hpp"
 #include "core/runtime/get_directives.hpp"
+#include "core/runtime/lookup.hpp"
 #include "framework/base/compress.hpp"
 
 namespace muster {
@@ -19,15 +20,7 @@ namespace {
 /// The session that a look-up in that realm is about; UINT32_MAX where it has no number.
 uint32_t session_of(const Gds& store, const Lookup& wanted) {
     if (wanted.session_id) return *wanted.session_id;
-    uint32_t id = UINT32_MAX;
-    Lookup lookup;
-    lookup.nspace = wanted.nspace;
-    lookup.rank = PMIX_RANK_WILDCARD;
-    lookup.key = PMIX_SESSION_ID;
-    store.find(lookup, [&](const Found& found) {
-        id = value_as_number<uint32_t>(&found.value).value_or(UINT32_MAX);
-    });
-    return id;
+    return stored_number(store, wanted.nspace, PMIX_RANK_WILDCARD, PMIX_SESSION_ID).value_or(UINT32_MAX);
 }
 
 }  // namespace
@@ -59,11 +52,8 @@ std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
         owner.rank = PMIX_RANK_WILDCARD;
         if (store.pack_job(request.target.nspace, values, false) != PMIX_SUCCESS) return std::nullopt;
     } else {
-        Lookup lookup;
+        Lookup lookup = lookup_of(request.target.nspace, request.target.rank, request.key->c_str());
         GetDirectives directives;
-        lookup.nspace = request.target.nspace;
-        lookup.rank = request.target.rank;
-        lookup.key = request.key->c_str();
         if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS) return std::nullopt;
         const bool of_session = lookup.realm == Lookup::Realm::Session;
         const uint32_t session = of_session ? session_of(store, lookup) : UINT32_MAX;
@@ -108,24 +98,20 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
     const bool local = namespaces_.is_local(request.target);
     Packer values(request.format);
     bool has_key = !request.key.has_value();
-    Lookup lookup;
-    GetDirectives directives;
-    if (request.key && read_get_directives(request.info, lookup, directives) == PMIX_SUCCESS &&
-        !lookup.qualifiers.empty()) {
+    if (request.key) {
+        const Lookup plain = lookup_of(request.target.nspace, request.target.rank, request.key->c_str());
+        Lookup lookup = plain;
+        GetDirectives directives;
         // Values with qualifiers all have one key; whether the one that is wanted is there, the store knows.
-        lookup.nspace = request.target.nspace;
-        lookup.rank = request.target.rank;
-        lookup.key = request.key->c_str();
-        has_key = store.find(lookup, [](const Found&) {}) == PMIX_SUCCESS;
-        if (!has_key) return std::nullopt;
-    } else if (request.key) {
-        // All that the process posted is packed for it: not where it is not there, or for other nodes alone.
-        Lookup plain;
-        if (local) plain.scope = PMIX_LOCAL;
-        plain.nspace = request.target.nspace;
-        plain.rank = request.target.rank;
-        plain.key = request.key->c_str();
-        if (store.find(plain, [](const Found&) {}) != PMIX_SUCCESS) return std::nullopt;
+        has_key = read_get_directives(request.info, lookup, directives) == PMIX_SUCCESS &&
+                  !lookup.qualifiers.empty();
+        if (!has_key) {
+            // All that the process posted is packed for it: not where it is not there, or for other nodes
+            // alone.
+            lookup = plain;
+            if (local) lookup.scope = PMIX_LOCAL;
+        }
+        if (store.find(lookup, [](const Found&) {}) != PMIX_SUCCESS) return std::nullopt;
     }
     const pmix_status_t status =
         store.find_posted(request.target, local ? View::Local : View::All, [&](const Found& found) {
@@ -172,7 +158,7 @@ void Modex::get_group_names(GetRequest request, const GetDirectives& directives,
             if (names.empty()) return get_value(std::move(*kept), directives, std::move(done));
             Packer out(kept->format);
             Packer values(kept->format);
-            values.kval(PMIX_GROUP_NAMES, *group_names_value(names));
+            values.kval(PMIX_GROUP_NAMES, *texts_value(names));
             pack_object(out, kept->target, values);
             if (out.error() != PMIX_SUCCESS) return done(out.error(), {});
             done(PMIX_SUCCESS, out.take());

@@ -126,7 +126,7 @@ struct Answering : std::enable_shared_from_this<Answering> {
         if (key_is(key, PMIX_QUERY_NUM_GROUPS)) {
             found.add(key, names.size());
         } else if (!key_is(key, PMIX_GROUP_NAMES) || !names.empty()) {
-            found.add(key, group_names_value(names));
+            found.add(key, texts_value(names));
         } else {
             return go_on();
         }

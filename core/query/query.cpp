@@ -21,6 +21,7 @@
 #include "core/query/query_turns.hpp"
 #include "core/query/waits.hpp"
 #include "core/runtime/get_directives.hpp"
+#include "core/runtime/lookup.hpp"
 #include "framework/base/argv.hpp"
 #include "framework/base/complete.hpp"
 
@@ -176,11 +177,8 @@ bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, I
             !key_is(qualifier.key, PMIX_RANK))
             directives.add_copy(qualifier);
     }
-    Lookup lookup;
+    Lookup lookup = lookup_of(proc.nspace, proc.rank, key);
     GetDirectives ignored;
-    lookup.nspace = proc.nspace;
-    lookup.rank = proc.rank;
-    lookup.key = key;
     if (read_get_directives(directives, lookup, ignored) != PMIX_SUCCESS) return false;
     bool answered = false;
     store.find(lookup, [&](const Found& value) {

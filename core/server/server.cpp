@@ -156,8 +156,7 @@ Result<std::unique_ptr<Server>> Server::create(const Parts& parts, const pmix_se
     return server;
 }
 
-// --- calls of the host
-// ---------------------------------------------------------------------------------------------
+// --- calls of the host ---
 
 pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, InfoView info) {
     // All that is looked for here, in one walk: nearly all infos of a large job are arrays of its processes,
@@ -286,8 +285,7 @@ void Server::close() {
     host_.close();
     // After the answers to all that is posted by now.
     runtime_.loop().post([this] {
-        const auto peers = peers_.all();
-        for (const PeerPtr& peer : peers)
+        for (const PeerPtr& peer : std::vector(peers_.all()))
             drop(peer);
     });
 }
@@ -296,8 +294,7 @@ std::vector<std::string> Server::uris() const {
     return acceptor_->uris();
 }
 
-// --- peers
-// ---------------------------------------------------------------------------------------------------------
+// --- peers ---
 
 void Server::lost(const PeerPtr& peer, const std::string& reason) {
     const PeerPtr keep = peer;
@@ -305,8 +302,7 @@ void Server::lost(const PeerPtr& peer, const std::string& reason) {
     LocalClient* client = namespaces_.client(keep->proc);
     if (client == nullptr) return;
     if (client->peer != keep) {
-        client->clones.erase(std::remove(client->clones.begin(), client->clones.end(), keep),
-                             client->clones.end());
+        std::erase(client->clones, keep);
         return;
     }
     client->peer.reset();

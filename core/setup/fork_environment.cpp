@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "core/runtime/lookup.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/setup/application.hpp"
 #include "framework/base/info_key.hpp"
@@ -19,15 +20,7 @@ namespace {
 /// What the store knows of a process, in the words of pmdl.
 muster_pmdl_process_t model_facts(const Gds& store, const pmix_proc_t& proc, const char* const* env) {
     const auto number = [&](const char* key, pmix_rank_t rank) {
-        uint32_t result = MUSTER_PMDL_UNKNOWN;
-        Lookup lookup;
-        lookup.nspace = proc.nspace;
-        lookup.rank = rank;
-        lookup.key = key;
-        store.find(lookup, [&](const Found& found) {
-            if (const auto value = value_as_number<uint32_t>(&found.value)) result = *value;
-        });
-        return result;
+        return stored_number(store, proc.nspace, rank, key).value_or(MUSTER_PMDL_UNKNOWN);
     };
     muster_pmdl_process_t process{};
     process.struct_size = sizeof process;

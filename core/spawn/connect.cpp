@@ -8,6 +8,7 @@
 #include "core/exchange/group_table.hpp"
 #include "core/exchange/job_reply.hpp"
 #include "core/exchange/namespaces.hpp"
+#include "core/runtime/lookup.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/base/keyed_hash.hpp"
 
@@ -35,22 +36,6 @@ Info directives_for_host(const Collective& collective) {
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS))
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective.local_status()));
     return info;
-}
-
-using Upcall = pmix_status_t (*)(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-                                 size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata);
-
-void ask_host(Host& host, const char* name, Upcall upcall, const Collective& collective, HostDone done) {
-    struct Arguments {
-        std::vector<pmix_proc_t> procs;
-        Info info;
-    };
-    const auto kept =
-        std::make_shared<Arguments>(Arguments{collective.participants(), directives_for_host(collective)});
-    host.upcall(name, kept, std::move(done), [&](void* cbdata) {
-        return upcall(kept->procs.data(), kept->procs.size(), kept->info.data(), kept->info.size(),
-                      Host::on_op, cbdata);
-    });
 }
 
 /// The namespaces that are in `procs` and are not `own`, each once.
@@ -89,9 +74,7 @@ void add_job_data(Exchange& exchange, const std::vector<pmix_proc_t>& procs, Pac
     Info job;
     const char* nspace = self.nspace;
     job.add(PMIX_NSPACE, Value::of(PMIX_PROC_NSPACE, nspace));
-    Lookup everything;
-    everything.nspace = nspace;
-    everything.rank = PMIX_RANK_WILDCARD;
+    const Lookup everything = lookup_of(nspace, PMIX_RANK_WILDCARD);
     exchange.store().find(everything, [&](const Found& found) { job.add_copy(found.key, found.value); });
     Info trailer;
     trailer.add(PMIX_JOB_INFO_ARRAY, std::move(job).to_value());
@@ -120,17 +103,30 @@ bool Connections::has(const std::vector<pmix_proc_t>& participants) const {
                                [&](const std::vector<pmix_proc_t>& set) { return same(set, participants); });
 }
 
-void ConnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
-    const auto upcall = host_.module().connect;
-    if (upcall == nullptr) return collectives_.finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}});
-    ask_host(host_, "connect", upcall, *collective, [this, collective](const HostAnswer& answer) {
-        if (answer.status == PMIX_SUCCESS) connections_->add(collective->participants());
+void ConnectionOperation::ask_host(const char* name, Upcall upcall,
+                                   const std::shared_ptr<Collective>& collective,
+                                   std::function<void()> done) {
+    struct Arguments {
+        std::vector<pmix_proc_t> procs;
+        Info info;
+    };
+    const auto kept =
+        std::make_shared<Arguments>(Arguments{collective->participants(), directives_for_host(*collective)});
+    const auto answered = [this, collective, done = std::move(done)](const HostAnswer& answer) {
+        if (answer.status == PMIX_SUCCESS) done();
         collectives_.finish(collective, {answer.status, {}});
+    };
+    host_.upcall(name, kept, answered, [&](void* cbdata) {
+        return upcall(kept->procs.data(), kept->procs.size(), kept->info.data(), kept->info.size(),
+                      Host::on_op, cbdata);
     });
 }
 
-bool ConnectOperation::tolerates_departure(const Collective&, const pmix_proc_t&) {
-    return false;
+void ConnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
+    const auto upcall = host_.module().connect;
+    if (upcall == nullptr) return collectives_.finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}});
+    ask_host("connect", upcall, collective,
+             [this, collective] { connections_->add(collective->participants()); });
 }
 
 void DisconnectOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
@@ -138,14 +134,8 @@ void DisconnectOperation::all_local_in(const std::shared_ptr<Collective>& collec
     if (upcall == nullptr) return collectives_.finish(collective, {PMIX_ERR_NOT_SUPPORTED, {}});
     if (!connections_->has(collective->participants()))
         return collectives_.finish(collective, {PMIX_ERR_INVALID_OPERATION, {}});
-    ask_host(host_, "disconnect", upcall, *collective, [this, collective](const HostAnswer& answer) {
-        if (answer.status == PMIX_SUCCESS) connections_->remove(collective->participants());
-        collectives_.finish(collective, {answer.status, {}});
-    });
-}
-
-bool DisconnectOperation::tolerates_departure(const Collective&, const pmix_proc_t&) {
-    return false;
+    ask_host("disconnect", upcall, collective,
+             [this, collective] { connections_->remove(collective->participants()); });
 }
 
 namespace {

@@ -4,6 +4,7 @@
 // loop.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,30 +30,35 @@ class Connections {
     std::vector<std::vector<pmix_proc_t>> sets_;
 };
 
-class ConnectOperation : public CollectiveOperation {
+/// What connect and disconnect have in common.
+class ConnectionOperation : public CollectiveOperation {
   public:
-    ConnectOperation(Host& host, Collectives& collectives, std::shared_ptr<Connections> connections)
+    ConnectionOperation(Host& host, Collectives& collectives, std::shared_ptr<Connections> connections)
         : host_(host), collectives_(collectives), connections_(std::move(connections)) {}
-    void all_local_in(const std::shared_ptr<Collective>& collective) override;
-    bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
+    bool tolerates_departure(const Collective&, const pmix_proc_t&) override { return false; }
 
-  private:
+  protected:
+    using Upcall = pmix_status_t (*)(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                     size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata);
+    /// Has the host do it, and tells the participants how it went; `done` where it went well.
+    void ask_host(const char* name, Upcall upcall, const std::shared_ptr<Collective>& collective,
+                  std::function<void()> done);
+
     Host& host_;
     Collectives& collectives_;
     std::shared_ptr<Connections> connections_;
 };
 
-class DisconnectOperation : public CollectiveOperation {
+class ConnectOperation : public ConnectionOperation {
   public:
-    DisconnectOperation(Host& host, Collectives& collectives, std::shared_ptr<Connections> connections)
-        : host_(host), collectives_(collectives), connections_(std::move(connections)) {}
+    using ConnectionOperation::ConnectionOperation;
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
-    bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
+};
 
-  private:
-    Host& host_;
-    Collectives& collectives_;
-    std::shared_ptr<Connections> connections_;
+class DisconnectOperation : public ConnectionOperation {
+  public:
+    using ConnectionOperation::ConnectionOperation;
+    void all_local_in(const std::shared_ptr<Collective>& collective) override;
 };
 
 /// The calls of a client.

@@ -292,10 +292,7 @@ void LocalJobs::ended(Job& job, Child& child, int status) {
 /// All of its processes have ended.
 void LocalJobs::over(Job& job) {
     if (job.notify) {
-        auto event = std::make_shared<Event>();
-        event->status = PMIX_EVENT_JOB_END;
-        event->source = runtime_.self();
-        event->range = PMIX_RANGE_PROC_LOCAL;
+        auto event = make_event(PMIX_EVENT_JOB_END, runtime_.self(), PMIX_RANGE_PROC_LOCAL);
         event->info.add(PMIX_EVENT_NON_DEFAULT, true);
         event->info.add(PMIX_NSPACE, job.nspace.c_str());
         event->info.add(PMIX_EVENT_AFFECTED_PROC, make_proc(job.nspace, PMIX_RANK_WILDCARD));

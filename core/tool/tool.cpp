@@ -484,10 +484,8 @@ void Tool::watch_parent(int fd) {
         }
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
         parent_watch_.reset();
-        auto event = std::make_shared<Event>();
-        event->status = PMIX_EVENT_JOB_END;
-        event->source = parent_.nspace[0] == '\0' ? runtime_.self() : parent_;
-        event->range = PMIX_RANGE_PROC_LOCAL;
+        auto event = make_event(PMIX_EVENT_JOB_END, parent_.nspace[0] == '\0' ? runtime_.self() : parent_,
+                                PMIX_RANGE_PROC_LOCAL);
         events_.raise(std::move(event));
     });
 }
