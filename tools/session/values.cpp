@@ -42,6 +42,13 @@ std::string text_or_empty(const char* text) {
     return text == nullptr ? "" : text;
 }
 
+template <class T>
+T number(const pmix_value_t& value, pmix_data_type_t type) {
+    T result{};
+    PMIx_Value_get_number(&value, &result, type);
+    return result;
+}
+
 nlohmann::json proc_json(const pmix_proc_t& proc) {
     return {{"nspace", proc.nspace}, {"rank", proc.rank}};
 }
@@ -100,37 +107,25 @@ nlohmann::json to_json(const pmix_value_t& value) {
             return value.data.flag;
         case PMIX_STRING:
             return text_or_empty(value.data.string);
-        case PMIX_SIZE:
-            return value.data.size;
         case PMIX_PID:
-            return value.data.pid;
         case PMIX_INT:
-            return value.data.integer;
         case PMIX_INT8:
-            return value.data.int8;
         case PMIX_INT16:
-            return value.data.int16;
         case PMIX_INT32:
-            return value.data.int32;
         case PMIX_INT64:
-            return value.data.int64;
-        case PMIX_UINT:
-            return value.data.uint;
+            return number<int64_t>(value, PMIX_INT64);
         case PMIX_BYTE:
+        case PMIX_SIZE:
+        case PMIX_UINT:
         case PMIX_UINT8:
-            return value.data.uint8;
         case PMIX_UINT16:
-            return value.data.uint16;
         case PMIX_UINT32:
-            return value.data.uint32;
         case PMIX_UINT64:
-            return value.data.uint64;
-        case PMIX_FLOAT:
-            return value.data.fval;
-        case PMIX_DOUBLE:
-            return value.data.dval;
         case PMIX_PROC_RANK:
-            return value.data.rank;
+            return number<uint64_t>(value, PMIX_UINT64);
+        case PMIX_FLOAT:
+        case PMIX_DOUBLE:
+            return number<double>(value, PMIX_DOUBLE);
         case PMIX_PROC:
             return value.data.proc == nullptr ? nlohmann::json() : proc_json(*value.data.proc);
         case PMIX_DATA_ARRAY:

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -111,6 +112,13 @@ std::vector<uint32_t> Job::ranks_on(uint32_t node) const {
         if (places[rank].node == node) ranks.push_back(rank);
     }
     return ranks;
+}
+
+std::vector<uint32_t> Job::ranks_meant(uint32_t rank) const {
+    if (rank != PMIX_RANK_WILDCARD) return std::vector<uint32_t>(rank < size() ? 1 : 0, rank);
+    std::vector<uint32_t> all(size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 std::vector<uint32_t> Job::used_nodes() const {

@@ -186,6 +186,8 @@ struct Job {
     bool debugger() const { return !apps.empty() && apps[0].daemons.daemon; }
     /// The job or process that debugger daemons are there for.
     std::optional<ProcName> target() const;
+    /// The ranks that the rank of a name means: all for the wildcard, none where there is no such rank.
+    std::vector<uint32_t> ranks_meant(uint32_t rank) const;
     /// Ranks on a node, in order.
     std::vector<uint32_t> ranks_on(uint32_t node) const;
     /// The nodes that have ranks, in order.

@@ -19,14 +19,10 @@ int32_t Collectives::nodes_of(const std::vector<ProcName>& procs, std::set<uint3
     for (const ProcName& proc : procs) {
         const JobRecord* record = hub_.jobs.find(proc.nspace);
         if (record == nullptr) return PMIX_ERR_INVALID_NAMESPACE;
-        if (proc.rank < record->job.size()) {
-            nodes.insert(record->job.places[proc.rank].node);
-        } else if (proc.rank == PMIX_RANK_WILDCARD) {
-            for (const Place& place : record->job.places)
-                nodes.insert(place.node);
-        } else {
-            return PMIX_ERR_BAD_PARAM;
-        }
+        const std::vector<uint32_t> ranks = record->job.ranks_meant(proc.rank);
+        if (ranks.empty()) return PMIX_ERR_BAD_PARAM;
+        for (uint32_t rank : ranks)
+            nodes.insert(record->job.places[rank].node);
     }
     return procs.empty() ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
 }
@@ -83,18 +79,12 @@ bool Collectives::hopeless(const Operation& operation) const {
         const uint32_t node = record.job.places[rank].node;
         return !operation.parts.contains(node) && (record.ranks[rank].ended || gone_.contains(node));
     };
-    for (const ProcName& proc : operation.request.procs) {
+    return std::ranges::any_of(operation.request.procs, [&](const ProcName& proc) {
         const JobRecord* record = hub_.jobs.find(proc.nspace);
-        if (record == nullptr) return true;
-        if (proc.rank != PMIX_RANK_WILDCARD) {
-            if (missing(*record, proc.rank)) return true;
-        } else {
-            for (uint32_t rank = 0; rank < record->job.size(); ++rank) {
-                if (missing(*record, rank)) return true;
-            }
-        }
-    }
-    return false;
+        return record == nullptr ||
+               std::ranges::any_of(record->job.ranks_meant(proc.rank),
+                                   [&](uint32_t rank) { return missing(*record, rank); });
+    });
 }
 
 void Collectives::fail_hopeless() {

@@ -15,9 +15,8 @@ void Control::asked(Asker asker, Buffer& in) {
     if (!in.unpack(targets, steps) || targets.empty()) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
     for (const ProcName& target : targets) {
         const JobRecord* record = hub_.jobs.find(target.nspace);
-        const bool known =
-            record != nullptr && (target.rank < record->job.size() || target.rank == PMIX_RANK_WILDCARD);
-        if (!known) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
+        if (record == nullptr || record->job.ranks_meant(target.rank).empty())
+            return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
     }
     int32_t status = PMIX_SUCCESS;
     for (const Step& step : steps) {
@@ -55,11 +54,8 @@ int32_t Control::act(const Step& step, const std::vector<ProcName>& targets) {
             hub_.jobs.add_set(step.text);
             std::vector<ProcName> members;
             for (const ProcName& target : targets) {
-                const JobRecord& record = *hub_.jobs.find(target.nspace);
-                for (uint32_t rank = 0; rank < record.job.size(); ++rank) {
-                    if (target.rank == rank || target.rank == PMIX_RANK_WILDCARD)
-                        members.push_back({target.nspace, rank});
-                }
+                for (uint32_t rank : hub_.jobs.find(target.nspace)->job.ranks_meant(target.rank))
+                    members.push_back({target.nspace, rank});
             }
             hub_.tell_all(Topic::Control, pack(step.text, members));
             return PMIX_SUCCESS;
@@ -73,9 +69,8 @@ int32_t Control::end(const std::vector<ProcName>& targets, bool at_once) {
     std::map<JobRecord*, std::set<uint32_t>> ranks;
     for (const ProcName& target : targets) {
         JobRecord* record = hub_.jobs.find(target.nspace);
-        for (uint32_t rank = 0; rank < record->job.size(); ++rank) {
-            if (target.rank == rank || target.rank == PMIX_RANK_WILDCARD) ranks[record].insert(rank);
-        }
+        const std::vector<uint32_t> meant = record->job.ranks_meant(target.rank);
+        ranks[record].insert(meant.begin(), meant.end());
     }
     for (const auto& [record, meant] : ranks) {
         if (meant.size() == record->job.size()) {

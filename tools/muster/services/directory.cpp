@@ -8,12 +8,6 @@
 namespace muster::launcher {
 namespace {
 
-bool names(const std::vector<ProcName>& procs, const ProcName& proc) {
-    return std::ranges::any_of(procs, [&](const ProcName& one) {
-        return one.nspace == proc.nspace && (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD);
-    });
-}
-
 /// Whether `who` is within the range, as seen from `from`.
 bool within(const PublishRange& range, const Party& from, const Party& who) {
     switch (range.range) {

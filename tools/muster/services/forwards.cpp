@@ -15,9 +15,7 @@ constexpr std::chrono::seconds kHeld{5};
 }  // namespace
 
 bool Forwards::Pull::wants(const ProcName& proc, uint32_t channel) const {
-    return (channels & channel) != 0 && std::ranges::any_of(procs, [&](const ProcName& one) {
-               return one.nspace == proc.nspace && (one.rank == PMIX_RANK_WILDCARD || one.rank == proc.rank);
-           });
+    return (channels & channel) != 0 && names(procs, proc);
 }
 
 void Forwards::asked(Asker asker, Buffer& in) {
@@ -46,14 +44,13 @@ void Forwards::pull(Asker asker, Buffer& in, bool stop) {
         pulls_.erase(found);
         return hub_.answer(asker, PMIX_SUCCESS);
     }
-    for (const ProcName& proc : wanted.procs) {
-        const bool known = proc.rank == PMIX_RANK_WILDCARD ? hub_.jobs.find(proc.nspace) != nullptr
-                                                           : hub_.jobs.find(proc) != nullptr;
-        if (!known) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
-    }
     std::vector<uint32_t> jobs;
-    for (const ProcName& proc : wanted.procs)
-        jobs.push_back(hub_.jobs.find(proc.nspace)->job.number);
+    for (const ProcName& proc : wanted.procs) {
+        const JobRecord* record = hub_.jobs.find(proc.nspace);
+        if (record == nullptr || record->job.ranks_meant(proc.rank).empty())
+            return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
+        jobs.push_back(record->job.number);
+    }
     pulls_.push_back(std::move(wanted));
     // Before what was kept: it makes the reader known there.
     hub_.answer(asker, PMIX_SUCCESS);
@@ -154,8 +151,8 @@ void Forwards::push(Asker asker, Buffer& in) {
         if (record == nullptr) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
         const InputPolicy& input = record->job.input;
         bool any = false;
-        for (uint32_t rank = 0; rank < record->ranks.size(); ++rank) {
-            if (!input.reads(rank) || (target.rank != PMIX_RANK_WILDCARD && target.rank != rank)) continue;
+        for (uint32_t rank : record->job.ranks_meant(target.rank)) {
+            if (!input.reads(rank)) continue;
             any = true;
             if (!record->ranks[rank].ended) ranks.push_back({record->job.number, rank});
         }

@@ -17,14 +17,10 @@ int32_t Groups::expand(const std::vector<ProcName>& names, std::set<ProcName>& p
     for (const ProcName& name : names) {
         const JobRecord* record = hub_.jobs.find(name.nspace);
         if (record == nullptr) return PMIX_ERR_INVALID_NAMESPACE;
-        if (name.rank < record->job.size()) {
-            procs.insert(name);
-        } else if (name.rank == PMIX_RANK_WILDCARD) {
-            for (uint32_t rank = 0; rank < record->job.size(); ++rank)
-                procs.insert({name.nspace, rank});
-        } else {
-            return PMIX_ERR_BAD_PARAM;
-        }
+        const std::vector<uint32_t> ranks = record->job.ranks_meant(name.rank);
+        if (ranks.empty()) return PMIX_ERR_BAD_PARAM;
+        for (uint32_t rank : ranks)
+            procs.insert({name.nspace, rank});
     }
     return PMIX_SUCCESS;
 }

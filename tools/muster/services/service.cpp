@@ -3,7 +3,10 @@
 #include "tools/muster/services/service.hpp"
 
 #include <fmt/format.h>
+#include <pmix.h>
 #include <signal.h>
+
+#include <algorithm>
 
 #include "tools/muster/base/report.hpp"
 #include "tools/muster/services/announcer.hpp"
@@ -62,6 +65,12 @@ void Hub::give_input(ProcId proc, std::string_view bytes) {
 
 void Service::asked(Asker asker, Buffer&) {
     hub_.answer(asker, PMIX_ERR_NOT_SUPPORTED);
+}
+
+bool names(const std::vector<ProcName>& procs, const ProcName& proc) {
+    return std::ranges::any_of(procs, [&](const ProcName& one) {
+        return one.nspace == proc.nspace && (one.rank == proc.rank || one.rank == PMIX_RANK_WILDCARD);
+    });
 }
 
 std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub, Report& report) {

@@ -97,6 +97,9 @@ class Service {
     Hub& hub_;
 };
 
+/// Whether one of `procs` is the process, or its job as a whole.
+bool names(const std::vector<ProcName>& procs, const ProcName& proc);
+
 /// One object for each topic that there is a service for. `hub` and `report` outlive them.
 std::map<Topic, std::unique_ptr<Service>> make_services(Hub& hub, Report& report);
 
