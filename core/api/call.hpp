@@ -91,8 +91,8 @@ pmix_status_t call_or_launch(pmix_op_cbfunc_t cbfunc, void* cbdata, const Prepar
     return call(answer, prepare);
 }
 
-/// What most calls prepare: their directives are copied, and `work(process, directives, done)` is done with
-/// the copy. `valid`: whether the other arguments are. `alone`: as in Start.
+/// The preparation of most calls: their directives are copied, and `work(process, directives, done)` is done
+/// with the copy. `valid`: whether the other arguments are. `alone`: as in Start.
 template <class Work>
 auto with_infos(bool valid, const pmix_info_t info[], size_t ninfo, Work work, bool alone = false) {
     return [=](Process&, Start& start) -> pmix_status_t {

@@ -7,7 +7,6 @@
 #include "core/client/client.hpp"
 #include "core/control/init_hold.hpp"
 #include "core/runtime/completion.hpp"
-#include "framework/ptl/handshake.hpp"
 
 using namespace muster;
 

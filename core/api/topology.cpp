@@ -18,11 +18,11 @@
 
 #include "core/api/guard.hpp"
 #include "core/api/instance.hpp"
+#include "core/runtime/lookup.hpp"
 #include "core/setup/node_description.hpp"
 #include "core/topology/cpuset.hpp"
 #include "core/topology/distance.hpp"
 #include "core/topology/locality.hpp"
-#include "core/runtime/lookup.hpp"
 #include "framework/base/info.hpp"
 
 namespace muster::api {

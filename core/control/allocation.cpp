@@ -2,8 +2,6 @@
 // Requests to the resource manager, on both sides of the wire: see allocation.hpp.
 #include "core/control/allocation.hpp"
 
-#include "core/runtime/runtime.hpp"
-
 namespace muster {
 namespace {
 

@@ -3,7 +3,6 @@
 // session (Standard: Job Management). The library carries the requests. On the loop.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

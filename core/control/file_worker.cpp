@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include <csignal>
-#include <exception>
 #include <system_error>
 #include <utility>
 

@@ -8,7 +8,6 @@
 #include "core/control/cleanup.hpp"
 #include "core/exchange/group_table.hpp"
 #include "core/exchange/namespaces.hpp"
-#include "core/runtime/runtime.hpp"
 
 namespace muster {
 

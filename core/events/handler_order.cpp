@@ -3,7 +3,6 @@
 #include "core/events/handler_order.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace muster {
 

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "core/exchange/command_table.hpp"
 #include "core/exchange/group_table.hpp"
@@ -71,7 +70,7 @@ struct Caller {
     void add_identity(Info& info) const;
 };
 
-/// What the host is given with a request of a caller, until it has answered.
+/// Given to the host with a request of a caller, until it has answered.
 struct HostRequest {
     Info info;           ///< the directives
     pmix_proc_t proc{};  ///< the caller; set by ask_host()

@@ -2,8 +2,6 @@
 // The connected processes: see peers.hpp.
 #include "core/exchange/peers.hpp"
 
-#include <algorithm>
-
 namespace muster {
 
 void Peers::add(const PeerPtr& peer, const WireFormat& usual) {

@@ -3,10 +3,8 @@
 #include "core/fabric/fabric.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/runtime/keys.hpp"
-#include "core/runtime/runtime.hpp"
 #include "core/setup/job_network.hpp"
 
 namespace muster {

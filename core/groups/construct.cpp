@@ -5,7 +5,6 @@
 #include "core/groups/group_call.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_set>
 
 #include "core/events/events.hpp"

@@ -6,7 +6,6 @@
 
 #include <pmix_common.h>
 
-#include <string>
 #include <vector>
 
 #include "framework/base/bytes.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/events/event.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/exchange/proc_list.hpp"
 #include "core/groups/construct.hpp"

@@ -5,7 +5,6 @@
 // docs/explanation/invitations.md has the states. Belongs to the loop.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <list>

@@ -9,7 +9,6 @@
 
 #include "core/iof/piece.hpp"
 #include "core/runtime/keys.hpp"
-#include "framework/base/info_key.hpp"
 
 namespace muster {
 namespace {

@@ -3,9 +3,6 @@
 // own stdout and stderr. What a server does for others is the Forwarder's. Belongs to the loop.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "core/iof/puller.hpp"
 #include "core/iof/pusher.hpp"
 #include "core/iof/sink.hpp"

@@ -6,9 +6,7 @@
 
 #include <pmix_tool.h>
 
-#include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>

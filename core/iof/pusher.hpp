@@ -3,7 +3,6 @@
 // where it asked us to read that (PMIX_IOF_PUSH_STDIN). Belongs to the loop.
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <vector>

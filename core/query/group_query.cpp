@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/events/event.hpp"
 #include "core/exchange/group_table.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/query/query.hpp"

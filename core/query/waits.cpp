@@ -5,7 +5,6 @@
 #include <pmix/muster.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/collective/collectives.hpp"
 #include "core/exchange/namespaces.hpp"

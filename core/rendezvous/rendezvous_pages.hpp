@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "core/rendezvous/rendezvous_page.hpp"
 #include "framework/base/keyed_hash.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is mostly looked up in the store: one key of a process.
+// The usual look-ups in the store: one key of a process.
 #pragma once
 
 #include <optional>

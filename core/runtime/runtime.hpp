@@ -5,7 +5,6 @@
 
 #include <pmix_server.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>

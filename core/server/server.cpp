@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 #include "core/events/events.hpp"
@@ -15,8 +14,6 @@
 #include "core/rendezvous/fence.hpp"
 #include "core/spawn/connect.hpp"
 #include "framework/base/info_key.hpp"
-#include "framework/base/status.hpp"
-#include "framework/psec.hpp"
 
 namespace muster {
 

@@ -7,7 +7,6 @@
 #include "core/runtime/lookup.hpp"
 #include "core/runtime/runtime.hpp"
 #include "core/setup/application.hpp"
-#include "framework/base/info_key.hpp"
 #include "framework/pmdl.hpp"
 #include "framework/pnet.hpp"
 #include "framework/psec.hpp"

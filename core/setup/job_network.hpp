@@ -4,8 +4,6 @@
 #pragma once
 
 #include <map>
-#include <string>
-#include <vector>
 
 #include "framework/base/info.hpp"
 #include "framework/base/keyed_hash.hpp"

@@ -3,7 +3,6 @@
 #include "core/spawn/connect.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "core/exchange/group_table.hpp"
 #include "core/exchange/job_reply.hpp"

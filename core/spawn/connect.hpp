@@ -30,7 +30,7 @@ class Connections {
     std::vector<std::vector<pmix_proc_t>> sets_;
 };
 
-/// What connect and disconnect have in common.
+/// The common part of connect and disconnect.
 class ConnectionOperation : public CollectiveOperation {
   public:
     ConnectionOperation(Host& host, Collectives& collectives, std::shared_ptr<Connections> connections)

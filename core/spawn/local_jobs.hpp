@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "core/events/event.hpp"
 #include "core/setup/fork_environment.hpp"

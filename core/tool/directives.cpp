@@ -2,8 +2,6 @@
 // Reading what a tool asks for: see directives.hpp.
 #include "core/tool/directives.hpp"
 
-#include <cstdlib>
-
 #include "core/client/connector.hpp"
 #include "core/runtime/get_directives.hpp"
 

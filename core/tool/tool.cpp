@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <set>
 #include <thread>
@@ -17,7 +16,6 @@
 #include "core/discovery/rendezvous_search.hpp"
 #include "core/discovery/server_uri.hpp"
 #include "core/runtime/completion.hpp"
-#include "framework/base/status.hpp"
 #include "framework/psec.hpp"
 #include "framework/ptl/transports.hpp"
 

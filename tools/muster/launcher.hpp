@@ -4,7 +4,6 @@
 // launcher_jobs.cpp that of the jobs.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <pmix.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "tools/session/session.hpp"

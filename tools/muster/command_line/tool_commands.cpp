@@ -7,7 +7,6 @@
 #include <pmix_tool.h>
 #include <signal.h>
 
-#include <charconv>
 #include <cstdio>
 #include <stdexcept>
 #include <string_view>

@@ -54,7 +54,7 @@ class Infos {
     Infos() = default;
     Infos(const pmix_info_t* data, size_t size) : data_(data), size_(data != nullptr ? size : 0) {}
 
-    /// Those that a value holds as an array; nothing for any other value.
+    /// The array that a value holds; nothing for any other value.
     static std::optional<Infos> of(const pmix_value_t& value);
 
     const pmix_info_t* begin() const { return data_; }

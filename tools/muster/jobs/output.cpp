@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <ctime>
-#include <vector>
 
 #include "framework/base/output_file.hpp"
 

@@ -7,8 +7,6 @@
 #include <pmix_server.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "tools/muster/exchange/attributes.hpp"
 #include "tools/muster/jobs/words.hpp"
 #include "tools/muster/nodes/environment.hpp"

@@ -7,7 +7,6 @@
 #include <list>
 #include <map>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "tools/muster/services/service.hpp"
