@@ -46,7 +46,7 @@ pmix_status_t call(HostAnswer& answer, const Prepare& prepare) {
         if (!start.alone && !use->exchange().can_ask()) return PMIX_ERR_UNREACH;
         Process& process = *use;
         answer = call_and_wait<HostAnswer>(
-            use->loop(), answer_of(PMIX_ERR_WOULD_BLOCK),
+            use->runtime(), answer_of(PMIX_ERR_WOULD_BLOCK),
             [&process, start](auto deliver) { run(process, start, std::move(deliver)); });
         return answer.status;
     });

@@ -163,7 +163,7 @@ PMIX_EXPORT void PMIx_Heartbeat(void) {
         EventLoop::Task beat = [client = use->client()] {
             if (client != nullptr) client->send_heartbeat();
         };
-        if (!use->loop().run_here(beat)) use->loop().post(std::move(beat));
+        if (!use->runtime().run_here(beat)) use->loop().post(std::move(beat));
         return PMIX_SUCCESS;
     });
 }

@@ -94,8 +94,8 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
         EventLoop& loop = use->loop();
         std::optional<pmix_status_t> posted;
         EventLoop::Task task = [&] { posted = client->post_staged(); };
-        if (!loop.on_loop() && loop.run_here(task) && posted) return *posted;
-        return call_and_wait<pmix_status_t>(loop, PMIX_ERR_WOULD_BLOCK,
+        if (!loop.on_loop() && use->runtime().run_here(task) && posted) return *posted;
+        return call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK,
                                             [client](auto deliver) { client->commit(deliver); });
     });
 }
@@ -149,7 +149,7 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
             return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
         if (const auto ended = client->fence_in_memory(all, {info, ninfo})) return *ended;
         const auto status =
-            call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+            call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
                 client->fence(std::move(all), {info, ninfo}, deliver);
             });
         // It was there when the call began.

@@ -35,7 +35,7 @@ PMIX_EXPORT pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], siz
             return PMIX_SUCCESS;
         }
         return call_and_wait<pmix_status_t>(
-            use->loop(), PMIX_ERR_WOULD_BLOCK, [&events, spec = std::move(spec), kept](auto deliver) {
+            use->runtime(), PMIX_ERR_WOULD_BLOCK, [&events, spec = std::move(spec), kept](auto deliver) {
                 events.register_handler(spec, std::move(*kept), [deliver](pmix_status_t status, size_t id) {
                     deliver(status == PMIX_SUCCESS ? static_cast<pmix_status_t>(id) : status);
                 });
@@ -55,7 +55,7 @@ PMIX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_
             return PMIX_SUCCESS;
         }
         return call_and_wait<pmix_status_t>(
-            use->loop(), PMIX_ERR_WOULD_BLOCK,
+            use->runtime(), PMIX_ERR_WOULD_BLOCK,
             [&events, evhdlr_ref](auto deliver) { events.deregister_handler(evhdlr_ref, deliver); });
     });
 }
@@ -84,7 +84,7 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
                 tried = true;
                 reported = events.report(event);
             };
-            if (!use->loop().on_loop()) use->loop().run_here(report);
+            if (!use->loop().on_loop()) use->runtime().run_here(report);
             if (reported) {
                 // Not PMIX_OPERATION_SUCCEEDED, which would save the callback: programs take it for an error.
                 use->loop().post([cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); });
@@ -97,7 +97,7 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
             return PMIX_SUCCESS;
         }
         return call_and_wait<pmix_status_t>(
-            use->loop(), PMIX_ERR_WOULD_BLOCK,
+            use->runtime(), PMIX_ERR_WOULD_BLOCK,
             [&events, event](auto deliver) { events.notify(event, deliver); });
     });
 }

@@ -72,7 +72,7 @@ pmix_status_t call_group(HostAnswer& answer, Arguments... arguments) {
         Start start;
         start.run = std::move(call);
         answer = call_and_wait<HostAnswer>(
-            use->loop(), answer_of(PMIX_ERR_WOULD_BLOCK),
+            use->runtime(), answer_of(PMIX_ERR_WOULD_BLOCK),
             [&process, start](auto deliver) { run(process, start, std::move(deliver)); });
         // It was there when the call began.
         if (answer.status == PMIX_ERR_UNREACH && !use->exchange().can_ask())

@@ -59,13 +59,13 @@ PMIX_EXPORT const char* PMIx_Get_version(void) {
 
 PMIX_EXPORT void PMIx_Progress(void) {
     const Use use;
-    if (use) use->loop().progress();
+    if (use) use->runtime().progress();
 }
 
 PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t*, size_t) {
     const Use use;
     // A handler cannot end the thread that it runs on.
-    if (use && !use->loop().on_loop()) use->loop().stop();
+    if (use && !use->loop().on_loop()) use->runtime().stop();
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[], size_t nprocs) {
@@ -73,7 +73,7 @@ PMIX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t p
         if (nprocs > 0 && procs == nullptr) return PMIX_ERR_BAD_PARAM;
         Client* client = use->client();
         if (client == nullptr || !client->connected()) return PMIX_ERR_UNREACH;
-        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+        return call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
             client->abort(status, msg, {procs, procs + nprocs}, deliver);
         });
     });

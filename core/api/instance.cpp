@@ -63,7 +63,7 @@ void let_server_stand() {
     try {
         const Use use;
         if (!use || use->server() == nullptr || use->loop().on_loop()) return;
-        if (use->loop().drive() == EventLoop::Drive::External) return;
+        if (use->runtime().host_drives()) return;
         auto ours = std::make_shared<Standstill>();
         use->loop().post([ours] {
             MutexLock lock(ours->lock);
@@ -196,7 +196,7 @@ pmix_status_t instance::finalize(bool fence, pmix_status_t* goodbye) {
     // Calls on other threads end now: what they wait for has been answered with an error by say_goodbye().
     // Fewer than none: calls in the middle of which a handler made this process.
     while (the_slot.users.load() > 0) {
-        if (process.loop().drive() == EventLoop::Drive::External) process.loop().progress();
+        process.runtime().progress();
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     process.stop();

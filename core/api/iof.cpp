@@ -86,7 +86,7 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs
             });
             return PMIX_SUCCESS;
         }
-        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [start](auto deliver) {
+        return call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [start](auto deliver) {
             start([deliver](pmix_status_t status, size_t id) {
                 deliver(status == PMIX_SUCCESS ? static_cast<pmix_status_t>(id) : status);
             });
@@ -139,7 +139,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
             return PMIX_SUCCESS;
         }
         const pmix_status_t status =
-            call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+            call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
                 piece->released = [deliver] { deliver(PMIX_SUCCESS); };
                 forwarder->deliver(std::move(piece));
             });

@@ -16,7 +16,7 @@ pmix_status_t on_sets(Work work) {
     return with_server([&](const Use& use) -> pmix_status_t {
         ProcessSets& sets = use->server()->process_sets();
         if (use->loop().on_loop()) return work(sets);
-        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+        return call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
             deliver(guard([&] { return work(sets); }));
         });
     });

@@ -22,7 +22,7 @@ pmix_status_t ask_server(Process& process, Command command, std::initializer_lis
                          const ReadReply& read) {
     Upstream* upstream = process.exchange().upstream();
     if (upstream == nullptr) return PMIX_ERR_NOT_FOUND;
-    return call_and_wait<pmix_status_t>(process.loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+    return call_and_wait<pmix_status_t>(process.runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
         Packer message = upstream->packer(command);
         for (const char* argument : arguments)
             message.string(argument);

@@ -74,7 +74,7 @@ pmix_status_t start_on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) 
             run([result](pmix_status_t code) { *result = code; });
             status = *result;
         } else {
-            status = call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK,
+            status = call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK,
                                                   [&](auto deliver) { run(deliver); });
         }
         return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
@@ -94,7 +94,7 @@ template <class Work>
 pmix_status_t do_soon(Work work) {
     return with_server([&](const Use& use) -> pmix_status_t {
         EventLoop& loop = use->loop();
-        if (loop.on_loop() || loop.stopped() || loop.drive() == EventLoop::Drive::External)
+        if (loop.on_loop() || loop.stopped() || use->runtime().host_drives())
             return on_server(nullptr, nullptr, work);
         loop.post([server = use->server(), work] {
             const pmix_status_t status = guard([&] { return work(*server); });

@@ -45,7 +45,7 @@ pmix_status_t set_module(const pmix_server_module_t* module, size_t size) {
             host.set_module(module, size);
             return PMIX_SUCCESS;
         }
-        return call_and_wait<pmix_status_t>(use->loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+        return call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
             host.set_module(module, size);
             deliver(PMIX_SUCCESS);
         });
@@ -72,7 +72,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], 
         {
             const Use use;
             if (!use) return PMIX_ERR_INIT;
-            use->loop().catch_up();
+            use->runtime().catch_up();
             if (!made && use->tool() != nullptr && !use->client()->connected() &&
                 !directives.is_true(PMIX_TOOL_DO_NOT_CONNECT)) {
                 // Another init of a tool that has no server (any more): it looks for one.
@@ -100,7 +100,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_finalize(void) {
 PMIX_EXPORT bool PMIx_tool_is_connected(void) {
     const Use use;
     if (!use || use->client() == nullptr) return false;
-    use->loop().catch_up();
+    use->runtime().catch_up();
     return use->client()->connected();
 }
 
@@ -117,10 +117,10 @@ PMIX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (server == nullptr) return PMIX_ERR_BAD_PARAM;
         if (use->client() == nullptr) return PMIX_ERR_NOT_FOUND;
-        use->loop().catch_up();
+        use->runtime().catch_up();
         Client& client = *use->client();
         return call_and_wait<pmix_status_t>(
-            use->loop(), PMIX_ERR_WOULD_BLOCK,
+            use->runtime(), PMIX_ERR_WOULD_BLOCK,
             [&client, which = *server](auto deliver) { client.disconnect(which, kGoodbye, deliver); });
     });
 }
@@ -133,10 +133,10 @@ PMIX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* 
         if (!use) return PMIX_ERR_INIT;
         if (servers == nullptr || nservers == nullptr) return PMIX_ERR_BAD_PARAM;
         if (use->client() == nullptr) return PMIX_ERR_UNREACH;
-        use->loop().catch_up();
+        use->runtime().catch_up();
         auto all = std::make_shared<std::vector<pmix_proc_t>>();
         const pmix_status_t status = call_and_wait<pmix_status_t>(
-            use->loop(), PMIX_ERR_WOULD_BLOCK, [all, client = use->client()](auto deliver) {
+            use->runtime(), PMIX_ERR_WOULD_BLOCK, [all, client = use->client()](auto deliver) {
                 *all = client->servers();
                 deliver(all->empty() ? PMIX_ERR_UNREACH : PMIX_SUCCESS);
             });
@@ -154,7 +154,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_i
     return with_process([&](const Use& use) -> pmix_status_t {
         if (server == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
         if (use->tool() == nullptr) return PMIX_ERR_NOT_SUPPORTED;
-        use->loop().catch_up();
+        use->runtime().catch_up();
         const InfoView view{info, ninfo};
         return use->tool()->set_server(*server, view.is_true(PMIX_WAIT_FOR_CONNECTION), read_timeout(view));
     });

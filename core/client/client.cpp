@@ -50,7 +50,7 @@ void Client::choose(std::shared_ptr<Connection> primary) {
 
 Result<void> Client::add(Greeted greeted, bool primary) {
     auto connection = std::make_shared<Connection>(runtime_, std::move(greeted), format_);
-    const pmix_status_t status = call_and_wait<pmix_status_t>(runtime_.loop(), PMIX_ERR_WOULD_BLOCK,
+    const pmix_status_t status = call_and_wait<pmix_status_t>(runtime_, PMIX_ERR_WOULD_BLOCK,
                                                               [this, connection, primary](auto deliver) {
                                                                   if (find(connection->server()))
                                                                       return deliver(PMIX_ERR_EXISTS);
@@ -344,7 +344,7 @@ std::optional<pmix_status_t> Client::fence_in_memory(const std::vector<pmix_proc
     const size_t commits = commits_.sent(), settled = commits_.settled();
     if (commits_.behind() > settled) return std::nullopt;
     const auto tell = [this] {
-        return call_and_wait<bool>(runtime_.loop(), false, [this](auto deliver) {
+        return call_and_wait<bool>(runtime_, false, [this](auto deliver) {
             const bool there = primary_ != nullptr;
             send(packer(Command::AllArrived));
             deliver(there);

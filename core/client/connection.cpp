@@ -7,7 +7,7 @@
 namespace muster {
 namespace {
 
-/// Whoever wants to hear what a server says unasked says so (EventLoop::need_thread()). A server answers as
+/// Whoever wants to hear what a server says unasked says so (EventLoop::need_driver()). A server answers as
 /// long as a message can be; memory is taken as it arrives.
 Channel::Limits limits() {
     Channel::Limits limits;

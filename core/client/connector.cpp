@@ -293,7 +293,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
             failure = got < 0 ? errno : 0;
             return failure != EAGAIN && failure != EWOULDBLOCK;
         };
-        if (!look()) runtime.loop().poll_for(look);
+        if (LoopCallers* callers = runtime.callers(); !look() && callers != nullptr) callers->poll_for(look);
         if (got > 0) {
             received.append(chunk, static_cast<size_t>(got));
         } else if (got == 0) {

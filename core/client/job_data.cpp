@@ -40,7 +40,7 @@ Result<void> Client::connect(const ServerContact& contact) {
 
 void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
     // Where the host drives progress, a call that waits has to drive it, too.
-    if (runtime_.loop().drive() == EventLoop::Drive::External) return;
+    if (runtime_.host_drives()) return;
     if (!runtime_.parameters().boolean("pmix_shared_barrier")) return;
     const auto size = runtime_.store().job_size(runtime_.self().nspace);
     if (!size || *size < 2) return;
@@ -50,7 +50,7 @@ void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
         return;
     }
     // Only the connection says that the server has ended without a word: somebody has to look at it.
-    (*memory)->on_long_wait([&loop = runtime_.loop()] { loop.need_thread(); });
+    (*memory)->on_long_wait([&loop = runtime_.loop()] { loop.need_driver(); });
     barrier_ = std::make_shared<Barrier>(std::move(*memory), *size);
 }
 
@@ -65,8 +65,8 @@ Result<void> Client::fetch_job_data() {
 
 Result<void> Client::fetch_job_data(const pmix_proc_t& server) {
     auto complaint = std::make_shared<std::string>();
-    const pmix_status_t status = call_and_wait<pmix_status_t>(
-        runtime_.loop(), PMIX_ERR_WOULD_BLOCK, [this, complaint, server](auto deliver) {
+    const pmix_status_t status =
+        call_and_wait<pmix_status_t>(runtime_, PMIX_ERR_WOULD_BLOCK, [this, complaint, server](auto deliver) {
             const auto connection = find(server);
             if (!connection) return deliver(PMIX_ERR_LOST_CONNECTION);
             const auto take = [this, deliver, complaint](Unpacker* reply) {

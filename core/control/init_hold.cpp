@@ -82,7 +82,7 @@ pmix_status_t hold_in_init(Exchange& exchange, Events& events) {
     Upstream* const upstream = exchange.upstream();
     if (!*meant || upstream == nullptr) return PMIX_SUCCESS;
     return call_and_wait<pmix_status_t>(
-        exchange.loop(), PMIX_ERR_WOULD_BLOCK,
+        exchange.runtime(), PMIX_ERR_WOULD_BLOCK,
         [&exchange, &events, upstream](std::function<void(pmix_status_t)> deliver) {
             const auto hold = std::make_shared<Hold>(Hold{std::move(deliver)});
             // The listener, which stays, keeps `hold` for the handler too.

@@ -127,7 +127,7 @@ void Events::listen(const std::vector<pmix_status_t>& codes) {
     for (const pmix_status_t code : codes) {
         if (listened_.insert(code).second && wanted_[code]++ == 0) fresh.push_back(code);
     }
-    runtime_.loop().need_thread();
+    runtime_.loop().need_driver();
     // A server sees all that passes.
     if (fresh.empty() || upstream() == nullptr) return;
     Packer message = client_->packer(Command::RegisterEvents);
@@ -141,7 +141,7 @@ void Events::listen(const std::vector<pmix_status_t>& codes) {
 }
 
 void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
-    if (!runtime_.loop().need_thread()) return done(PMIX_ERR_NOMEM, 0);  // its events come unasked
+    if (!runtime_.loop().need_driver()) return done(PMIX_ERR_NOMEM, 0);  // its events come unasked
     const std::vector<pmix_status_t> codes = spec.codes;
     size_t id = 0;
     if (const pmix_status_t added = engine_.add(std::move(spec), id); added != PMIX_SUCCESS)

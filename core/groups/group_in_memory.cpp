@@ -36,9 +36,9 @@ bool only_wants_id(InfoView directives, bool& wants_id) {
 }
 
 /// What the loop owns is changed here, or there.
-void change_on_loop(EventLoop& loop, EventLoop::Task task) {
-    if (loop.run_here(task)) return;
-    call_and_wait<bool>(loop, false, [&](auto deliver) {
+void change_on_loop(Runtime& runtime, EventLoop::Task task) {
+    if (runtime.run_here(task)) return;
+    call_and_wait<bool>(runtime, false, [&](auto deliver) {
         task();
         deliver(true);
     });
@@ -101,7 +101,7 @@ void GroupClient::attach() {
         return;
     }
     // Only the connection says that the server has ended without a word: somebody has to look at it.
-    (*memory)->on_long_wait([&loop = exchange_.loop()] { loop.need_thread(); });
+    (*memory)->on_long_wait([&loop = exchange_.loop()] { loop.need_driver(); });
     meeting_ = std::make_shared<Meeting>(std::move(*memory), *size, self.rank);
 }
 
@@ -126,7 +126,7 @@ std::optional<HostAnswer> GroupClient::ask_for_all(Meeting& meeting, const std::
                                                    Ask ask) {
     Duty duty(meeting);
     HostAnswer answer =
-        call_and_wait<HostAnswer>(exchange_.loop(), answer_of(PMIX_ERR_WOULD_BLOCK), [&](auto deliver) {
+        call_and_wait<HostAnswer>(exchange_.runtime(), answer_of(PMIX_ERR_WOULD_BLOCK), [&](auto deliver) {
             try {
                 ask(deliver);
             } catch (const std::bad_alloc&) {
@@ -172,7 +172,7 @@ std::optional<HostAnswer> GroupClient::construct_in_memory(const std::string& id
     group.set_members(*asked);
     group.context_id = visit.result.context_id;
     answer.info = group_results(id, *asked, group.context_id);
-    change_on_loop(exchange_.loop(), [&] { exchange_.groups().add(std::move(group)); });
+    change_on_loop(exchange_.runtime(), [&] { exchange_.groups().add(std::move(group)); });
     return answer;
 }
 
@@ -197,7 +197,7 @@ std::optional<HostAnswer> GroupClient::destruct_in_memory(const std::string& id,
         });
     }
     if (ends_group(visit.result.status))
-        change_on_loop(exchange_.loop(), [&] { exchange_.groups().remove(id); });
+        change_on_loop(exchange_.runtime(), [&] { exchange_.groups().remove(id); });
     return answer_of(visit.result.status);
 }
 

@@ -69,7 +69,7 @@ void Puller::set_style(InfoView directives) {
     if (style.read(directives) != PMIX_SUCCESS) return;
     style_ = style;
     if (!style.local.value_or(false)) return;
-    exchange_.loop().need_thread();
+    exchange_.loop().need_driver();
     unasked_ = make_sink(std::move(style));
 }
 
@@ -119,7 +119,7 @@ void Puller::pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_chan
     auto handler = std::make_shared<Handler>();
     if (const pmix_status_t status = handler->read(directives); status != PMIX_SUCCESS)
         return done(status, 0);
-    if (!exchange_.loop().need_thread()) return done(PMIX_ERR_NOMEM, 0);  // output comes unasked
+    if (!exchange_.loop().need_driver()) return done(PMIX_ERR_NOMEM, 0);  // output comes unasked
     handler->function = function;
     if (function == nullptr || handler->style.to_files()) {
         handler->sink = std::make_unique<OutputSink>(handler->style,

@@ -255,7 +255,7 @@ pmix_status_t get_blocking(Exchange& exchange, Modex* modex, const pmix_proc_t* 
     if (status = shared->detach(); status != PMIX_SUCCESS) return status;
     pmix_value_t* storage = *result;
     const Answer answer =
-        call_and_wait<Answer>(exchange.loop(), {PMIX_ERR_WOULD_BLOCK, nullptr}, [shared](auto deliver) {
+        call_and_wait<Answer>(exchange.runtime(), {PMIX_ERR_WOULD_BLOCK, nullptr}, [shared](auto deliver) {
             GetCall::ask(shared, [deliver](pmix_status_t code, pmix_value_t* value) {
                 deliver({code, value});
             });

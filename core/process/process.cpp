@@ -145,7 +145,7 @@ Result<void> Process::become_server(InfoView info) {
     if (self().nspace[0] == '\0') runtime_->set_self(tool()->name());
     std::string complaint;
     const pmix_status_t status =
-        call_and_wait<pmix_status_t>(loop(), PMIX_ERR_WOULD_BLOCK, [this, info, &complaint](auto deliver) {
+        call_and_wait<pmix_status_t>(runtime(), PMIX_ERR_WOULD_BLOCK, [this, info, &complaint](auto deliver) {
             if (auto made = make_server(nullptr, 0, info); !made) {
                 complaint = made.error().text;
                 return deliver(made.status());
@@ -162,7 +162,7 @@ Result<Tool*> Process::tool_to_attach() {
     if (server() == nullptr)
         return Error{PMIX_ERR_NOT_SUPPORTED, "a client has one server, the one that started it"};
     const pmix_status_t status =
-        call_and_wait<pmix_status_t>(loop(), PMIX_ERR_WOULD_BLOCK, [this](auto deliver) {
+        call_and_wait<pmix_status_t>(runtime(), PMIX_ERR_WOULD_BLOCK, [this](auto deliver) {
             if (client() == nullptr) make_client().set_format(runtime_->own_format());
             if (tool() == nullptr) {
                 ToolIdentity identity;
@@ -184,7 +184,7 @@ Result<Tool*> Process::tool_to_attach() {
 pmix_status_t Process::attach(InfoView info, bool primary, pmix_proc_t* server) {
     // A wait on the loop itself would never end.
     if (loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;
-    loop().catch_up();  // a server may have gone
+    runtime_->catch_up();  // a server may have gone
     auto tool = tool_to_attach();
     if (!tool) return tool.status();
     auto wanted = ToolDirectives::read(*runtime_, info);
@@ -208,18 +208,18 @@ pmix_status_t Process::say_goodbye(bool fence) {
     pmix_status_t outcome = PMIX_SUCCESS;
     if (Client* const leaving = client()) {
         if (fence && leaving->connected()) {
-            call_and_wait<pmix_status_t>(loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+            call_and_wait<pmix_status_t>(runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
                 leaving->fence({make_proc(self().nspace, PMIX_RANK_WILDCARD)}, {}, deliver);
             });
         }
         // The host waits for a process that it has started.
         const bool in_a_hurry =
             runtime_->role() == Runtime::Role::Tool && tool() != nullptr && !tool()->started_by_server();
-        outcome = call_and_wait<pmix_status_t>(loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+        outcome = call_and_wait<pmix_status_t>(runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
             leaving->finalize(kGoodbye, in_a_hurry, deliver);
         });
     }
-    call_and_wait<pmix_status_t>(loop(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+    call_and_wait<pmix_status_t>(runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
         if (tool() != nullptr) tool()->close();
         if (client() != nullptr) client()->close();
         if (server() != nullptr) server()->close();

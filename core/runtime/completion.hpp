@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "framework/base/loop.hpp"
+#include "core/runtime/runtime.hpp"
 #include "framework/base/mutex.hpp"
 
 namespace muster {
@@ -19,7 +19,7 @@ namespace muster {
 template <class T>
 class Completion {
   public:
-    explicit Completion(EventLoop& loop) : loop_(loop) {}
+    explicit Completion(Runtime& runtime) : runtime_(runtime) {}
 
     /// Any thread; the first delivery counts.
     void deliver(T value) {
@@ -30,11 +30,7 @@ class Completion {
         }
         // Not under the lock, which the waiter would wake up to find taken.
         arrived_.notify_all();
-        if (loop_.drive() == EventLoop::Drive::External) {
-            loop_.wake();
-        } else {
-            loop_.wake_borrower();
-        }
+        if (LoopCallers* callers = runtime_.callers()) callers->wake();
     }
 
     bool ready() {
@@ -44,9 +40,7 @@ class Completion {
 
     /// Waits for the value. Not on the loop's own thread.
     T wait() {
-        if (loop_.drive() == EventLoop::Drive::External) {
-            loop_.run_until([this] { return ready(); });
-        }
+        if (runtime_.host_drives()) runtime_.callers()->run_until([this] { return ready(); });
         MutexLock lock(lock_);
         while (!value_)
             lock.wait(arrived_);
@@ -54,7 +48,7 @@ class Completion {
     }
 
   private:
-    EventLoop& loop_;
+    Runtime& runtime_;
     Mutex lock_;
     std::condition_variable arrived_;
     std::optional<T> value_ MUSTER_GUARDED_BY(lock_);
@@ -64,13 +58,16 @@ class Completion {
 /// end, and neither would it on a loop that was stopped (PMIx_Progress_thread_stop): `refused` is returned at
 /// once (PMIX_ERR_WOULD_BLOCK at the API).
 template <class T, class Start>
-T call_and_wait(EventLoop& loop, T refused, Start start) {
+T call_and_wait(Runtime& runtime, T refused, Start start) {
+    EventLoop& loop = runtime.loop();
     if (loop.on_loop() || loop.stopped()) return refused;
-    auto completion = std::make_shared<Completion<T>>(loop);
+    auto completion = std::make_shared<Completion<T>>(runtime);
     EventLoop::Task task = [completion, start = std::move(start)]() mutable {
         start([completion](T value) { completion->deliver(std::move(value)); });
     };
-    if (!loop.run_borrowed(task, [&completion] { return completion->ready(); })) loop.post(std::move(task));
+    LoopCallers* beside = runtime.host_drives() ? nullptr : runtime.callers();
+    const auto ready = [&completion] { return completion->ready(); };
+    if (beside == nullptr || !beside->run_borrowed(task, ready)) loop.post(std::move(task));
     return completion->wait();
 }
 

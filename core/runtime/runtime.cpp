@@ -55,14 +55,21 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     define_library_parameters(*runtime->parameters_);
 
     const bool external = options.info.is_true(PMIX_EXTERNAL_PROGRESS);
-    runtime->loop_ =
-        std::make_unique<EventLoop>(external ? EventLoop::Drive::External : EventLoop::Drive::Thread);
-    // A client, or a tool that is no server, mostly waits for one reply at a time.
-    runtime->shares_loop_ = options.role == Role::Client || options.shares_loop;
-    if (runtime->shares_loop_) runtime->loop_->share();
     constexpr int64_t kLongestPolling = 1000000;
-    runtime->loop_->poll_first(std::chrono::microseconds(
-        std::clamp<int64_t>(runtime->parameters_->integer("pmix_progress_poll_time"), 0, kLongestPolling)));
+    const std::chrono::microseconds poll_limit(
+        std::clamp<int64_t>(runtime->parameters_->integer("pmix_progress_poll_time"), 0, kLongestPolling));
+    if (external) {
+        EventLoop& loop = *(runtime->loop_ = std::make_unique<EventLoop>());
+        runtime->callers_.emplace(loop).poll_fd();
+    } else if (options.role == Role::Client || options.shares_loop) {
+        // A client, or a tool that is no server, mostly waits for one reply at a time.
+        EventLoop& loop = *(runtime->loop_ = std::make_unique<EventLoop>(EventLoop::On::Poll, poll_limit));
+        runtime->thread_.emplace(loop, LoopThread::Beside::Callers);
+        runtime->callers_.emplace(loop, &*runtime->thread_);
+    } else {
+        runtime->loop_ = std::make_unique<EventLoop>(EventLoop::On::Libevent, poll_limit);
+        runtime->thread_.emplace(*runtime->loop_, LoopThread::Beside::Nobody);
+    }
 
     Registry::Options where = Registry::Options::standard(*runtime->parameters_);
     where.linked = linked_components();
@@ -130,7 +137,7 @@ Result<void> Runtime::bind_thread(InfoView info) {
     if (!processors) {
         failed = Error{PMIX_ERR_BAD_PARAM, "the list of processors for the progress thread, '" + wanted +
                                                "', is none: give numbers and ranges such as 0-3,8"};
-    } else if (loop_->drive() == EventLoop::Drive::External) {
+    } else if (host_drives()) {
         failed = Error{PMIX_ERR_NOT_SUPPORTED,
                        "with PMIX_EXTERNAL_PROGRESS there is no progress thread that could be bound"};
     } else if (!can_bind_to(*processors)) {
@@ -142,12 +149,17 @@ Result<void> Runtime::bind_thread(InfoView info) {
         MUSTER_LOG(*log_, Warning, "%s; it is not bound", failed->text.c_str());
         return {};
     }
-    loop_->bind_thread(*processors);
+    thread_->bind(*processors);
     return {};
 }
 
 Runtime::~Runtime() {
     stop();
+    registry_.reset();
+    // Explicitly: the end of a task that has not run may answer a call, which asks for the callers then.
+    callers_.reset();
+    thread_.reset();
+    loop_.reset();
 }
 
 void Runtime::note_own_facts(const pmix_proc_t* server, const char* uri) {
@@ -162,26 +174,22 @@ void Runtime::note_own_facts(const pmix_proc_t* server, const char* uri) {
         own_facts_.add(PMIX_SERVER_RANK, Value::rank(server->rank));
     }
     if (uri != nullptr) own_facts_.add(PMIX_SERVER_URI, uri);
-    if (loop_->poll_fd() >= 0) own_facts_.add(MUSTER_PROGRESS_FD, loop_->poll_fd());
+    if (host_drives()) own_facts_.add(MUSTER_PROGRESS_FD, callers_->poll_fd());
 }
 
 void Runtime::start() {
-    if (shares_loop_) {
-        loop_->start_when_needed(thread_name_.c_str());
-    } else {
-        loop_->start(thread_name_.c_str());
-    }
+    if (thread_) thread_->start(thread_name_.c_str());
 }
 
 void Runtime::set_company(size_t processes) {
     // Those that this process may run on: where it is bound to one, the peer may need that one.
     cpu_set_t mine;
     const int processors = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
-    loop_->may_poll(processes <= static_cast<size_t>(processors));
+    loop_->polling().allow(processes <= static_cast<size_t>(processors));
 }
 
 void Runtime::stop(EventLoop::Task last) {
-    if (loop_) loop_->stop(std::move(last));
+    if (thread_) thread_->stop(std::move(last));
 }
 
 const Bfrops* Runtime::find_bfrops(std::string_view wire_name) {

@@ -6,12 +6,15 @@
 #include <pmix_server.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "framework/base/info.hpp"
 #include "framework/base/loop.hpp"
+#include "framework/base/loop_callers.hpp"
+#include "framework/base/loop_thread.hpp"
 #include "framework/base/value.hpp"
 #include "framework/registry.hpp"
 
@@ -24,7 +27,7 @@ class Runtime {
     struct Options {
         Role role = Role::Client;
         InfoView info;  ///< directives of the init call; used during create() only
-        /// A tool whose blocking calls drive its loop themselves, as a client's do (EventLoop::share()).
+        /// A tool whose blocking calls drive its loop themselves, as a client's do (LoopCallers).
         bool shares_loop = false;
     };
 
@@ -38,6 +41,18 @@ class Runtime {
     Parameters& parameters() { return *parameters_; }
     Registry& registry() { return *registry_; }
     EventLoop& loop() { return *loop_; }
+    /// Whether the host drives the loop (PMIX_EXTERNAL_PROGRESS): there is no thread of ours.
+    bool host_drives() const { return !thread_; }
+    /// Callers as the drivers of the loop; null in a server, whose thread drives alone.
+    LoopCallers* callers() { return callers_ ? &*callers_ : nullptr; }
+    /// Runs what is ready, where the host drives; false where it does not, or somebody else drives now.
+    bool progress() { return host_drives() && callers_->progress(); }
+    /// As LoopCallers::run_here(). False, with nothing done, where calls do not drive beside our thread.
+    bool run_here(EventLoop::Task& task) { return thread_ && callers_ && callers_->run_here(task); }
+    /// Runs what is ready, where our thread is deferred: for calls that ask for what that would bring.
+    void catch_up() {
+        if (callers_ && loop_->has_standby()) callers_->progress();
+    }
     Gds& store() { return *store_; }
     const Gds& store() const { return *store_; }
     Log& log() { return *log_; }
@@ -86,7 +101,6 @@ class Runtime {
     Result<void> bind_thread(InfoView info);
 
     Role role_ = Role::Client;
-    bool shares_loop_ = false;
     pmix_proc_t self_{};
     Info own_facts_;
     std::string hostname_;
@@ -96,6 +110,8 @@ class Runtime {
     WireFormat own_format_;
     std::unique_ptr<Parameters> parameters_;
     std::unique_ptr<EventLoop> loop_;
+    std::optional<LoopThread> thread_;
+    std::optional<LoopCallers> callers_;
     std::unique_ptr<Registry> registry_;
     Gds* store_ = nullptr;      // the registry's
     std::vector<Preg*> pregs_;  // the registry's

@@ -51,7 +51,7 @@ void spawn(Exchange& exchange, Forwarding& forwarding, LocalJobs* local, Info jo
         if (exchange.runtime().role() == Runtime::Role::Tool)
             output = std::make_shared<JobOutput>(forwarding.puller().output_of(job_info));
         const bool shows = output && output->shown();
-        if (!only_asked || shows) exchange.loop().need_thread();
+        if (!only_asked || shows) exchange.loop().need_driver();
         if (only_asked && shows) job_info.add(MUSTER_IOF_UNASKED, true);
         Packer message = client->packer(Command::Spawn);
         message.infos(job_info).counted(apps.data(), apps.size(), PMIX_APP);

@@ -128,7 +128,7 @@ void Tool::choose_server(const pmix_proc_t& server, bool wait, std::optional<mil
 
 pmix_status_t Tool::set_server(const pmix_proc_t& server, bool wait, std::optional<milliseconds> limit) {
     const Choice choice = call_and_wait<Choice>(
-        runtime_.loop(), Choice{PMIX_ERR_WOULD_BLOCK, {}},
+        runtime_, Choice{PMIX_ERR_WOULD_BLOCK, {}},
         [this, server, wait, limit](auto deliver) { choose_server(server, wait, limit, deliver); });
     if (choice.uri.empty()) return choice.status;
     Info info;
@@ -231,7 +231,7 @@ Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
 }
 
 Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit, bool& answered) {
-    const auto known = has_had_servers_ && call_and_wait<bool>(runtime_.loop(), false, [&](auto deliver) {
+    const auto known = has_had_servers_ && call_and_wait<bool>(runtime_, false, [&](auto deliver) {
                            deliver(client_.connected_to(candidate.server));
                        });
     if (known) return Outcome{std::nullopt, candidate.server, {}};
@@ -503,7 +503,7 @@ Result<void> Tool::obey_parent() {
         int fd = -1;
         const auto parsed = std::from_chars(pipe.data(), pipe.data() + pipe.size(), fd);
         if (parsed.ec == std::errc() && parsed.ptr == pipe.data() + pipe.size() && fd >= 0) {
-            call_and_wait<bool>(runtime_.loop(), false, [this, fd](auto deliver) {
+            call_and_wait<bool>(runtime_, false, [this, fd](auto deliver) {
                 watch_parent(fd);
                 deliver(true);
             });

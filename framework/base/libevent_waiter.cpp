@@ -51,9 +51,7 @@ class LibeventWaiter : public Waiter {
         if (watch.handle == nullptr) throw std::bad_alloc();
         const auto left =
             std::max(duration_cast<microseconds>(watch.deadline - steady_clock::now()), microseconds::zero());
-        timeval delay{};
-        delay.tv_sec = duration_cast<seconds>(left).count();
-        delay.tv_usec = (left % seconds(1)).count();
+        const timeval delay{duration_cast<seconds>(left).count(), (left % seconds(1)).count()};
         event_add(watch.handle, &delay);
     }
 

@@ -18,8 +18,7 @@ class PollWaiter : public Waiter {
             // A turn is to need no memory.
             polled_.reserve(watched_.size() + 1);
             asked_.reserve(watched_.size() + 1);
-            watched_.push_back(&watch);
-            return;
+            return watched_.push_back(&watch);
         }
         std::erase(times_, &watch);
         const auto earlier = [](const Watch::Impl* a, const Watch::Impl* b) {
@@ -70,10 +69,9 @@ class PollWaiter : public Waiter {
     using Clock = std::chrono::steady_clock;
 
     static timespec until(Clock::time_point deadline) {
-        const auto left = std::max<Clock::duration>(deadline - Clock::now(), Clock::duration::zero());
-        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-        return {static_cast<time_t>(seconds.count()),
-                static_cast<long>(std::chrono::nanoseconds(left - seconds).count())};
+        constexpr int64_t kSecond = 1000000000;
+        const auto left = std::max<int64_t>(std::chrono::nanoseconds(deadline - Clock::now()).count(), 0);
+        return {left / kSecond, left % kSecond};
     }
 
     void fire_ready() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that waits for a message looks for it for a moment before it sleeps: to wake a processor that has
-// gone idle takes several times as long as most answers do. It does so only where processors are to spare
-// (docs/decisions/0038).
+// Polling before sleeping, where processors are to spare: to wake one that has gone idle takes several times
+// as long as most answers do (docs/decisions/0038).
 #pragma once
 
 #include <sched.h>
@@ -11,7 +10,7 @@
 
 namespace muster {
 
-/// One a loop, of the thread that drives it, but for allow().
+/// Used by the thread that drives a loop, but for allow().
 class Polling {
   public:
     using Clock = std::chrono::steady_clock;
@@ -23,8 +22,7 @@ class Polling {
     void allow(bool on) { allowed_ = on; }
     bool allowed() const { return limit_.count() > 0 && allowed_; }
 
-    /// Calls `look` until it returns true or the time is over, and lets others run in between. False at once
-    /// where polling is not allowed, and where nothing was found.
+    /// Calls `look` until it returns true or the time is over, and lets others run in between. Else false.
     template <class Look>
     bool poll(const Look& look) const {
         if (!allowed()) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waits for descriptors and times on behalf of an event loop, and what it sees of a watch. Inside of
-// loop.cpp and of those who implement it only. Everything here is of whoever drives the loop.
+// The waiters for descriptors and times, on which an event loop stands, and what they see of a watch. For
+// the loop and its drivers only. Everything here is the driver's.
 #pragma once
 
 #include <chrono>
@@ -16,15 +16,14 @@ namespace muster {
 class Waiter;
 
 struct Watch::Impl {
-    Impl** first = nullptr;  // EventLoop::watches_ or times_, and our neighbours there
-    Impl* next = nullptr;
+    Impl** first = nullptr;  // EventLoop::watches_ or times_
+    Impl* next = nullptr;    // in that list
     Impl* previous = nullptr;
     Waiter* waiter = nullptr;  // once it knows us
     event* handle = nullptr;   // of libevent's waiter
     int fd = -1;
-    const int* mirror_fd = nullptr;                  // EventLoop::poll_fd_, where there is one
+    LoopMirror* const* mirror = nullptr;             // EventLoop::mirror_
     short interest = 0;                              // POLLIN and POLLOUT, as asked for
-    bool mirrored = false;                           // *mirror_fd has fd
     bool can_wait = false;                           // Watch::let_wait()
     bool doubted = false;                            // Watch::look_at_times()
     std::chrono::steady_clock::time_point deadline;  // where there is on_time, which comes once
@@ -40,19 +39,18 @@ struct Watch::Impl {
     /// Waits for nothing any more.
     ~Impl();
 
-    void enlist(Impl*& all);
     /// Tells the waiter, and the mirror, what is asked for now. bad_alloc, at the first time.
     void arm();
-    /// Shows there what is watched: of a descriptor.
-    void mirror();
+    /// Shows the mirror what is asked for.
+    void show() const;
+    /// Asks for POLLIN or POLLOUT, or no longer.
+    void ask(short what, bool on);
     /// Calls back, because of `ready` (POLLIN, POLLOUT) or of the time. May destroy the watch.
     void fire(short ready);
-    /// Whether somebody has to drive the loop for this.
-    bool presses() const;
 };
 
-/// How long a descriptor that is doubted may say nothing at first. Each look at it that finds nothing doubles
-/// that, to the second one, so that a process that computes for hours is hardly ever woken.
+/// How long a doubted descriptor may say nothing at first. Each look in vain doubles that, so that a process
+/// that computes for hours is hardly ever woken.
 constexpr std::chrono::seconds kFirstSilence{1};
 constexpr std::chrono::seconds kLongestSilence{64};
 
@@ -73,8 +71,7 @@ class Waiter {
     virtual void look() {}
 };
 
-/// On poll(2), for a process that watches a few descriptors, and would pay more for opening libevent than it
-/// ever does for waiting (docs/decisions/0023). bad_alloc.
+/// On poll(2), for a few descriptors, which pay more for opening libevent than for waiting. bad_alloc.
 std::unique_ptr<Waiter> make_poll_waiter();
 /// On libevent, for any number; null where that cannot be opened. bad_alloc.
 std::unique_ptr<Waiter> make_libevent_waiter();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "framework/base/endian.hpp"
+#include "framework/base/loop_callers.hpp"
 #include "framework/ptl/channel.hpp"
 #include "tests/fuzz/require.hpp"
 
@@ -57,7 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     bool broken = false;
     const std::vector<Expected> expected = frames_of(stream, broken);
 
-    EventLoop loop(EventLoop::Drive::External);
+    EventLoop loop;
+    LoopCallers callers(loop);
     int fds[2];
     require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
     Socket socket;
@@ -89,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         },
         early);
     const auto turn = [&] {
-        require(loop.progress());
+        require(callers.progress());
         if (channel && action == Action::Pause) channel->pause(false);
     };
 

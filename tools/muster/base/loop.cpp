@@ -11,13 +11,9 @@ void Watch::enable(bool on) {
     writes_ ? watch_->want_write(on) : watch_->want_read(on);
 }
 
-Loop::Loop() {
-    loop_.share();
-}
-
 void Loop::run() {
     EventLoop::Task nothing = [] {};
-    loop_.run_borrowed(nothing, [this] { return over_; });
+    callers_.run_borrowed(nothing, [this] { return over_; });
 }
 
 Watch Loop::on_readable(int fd, Task task) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "framework/base/loop.hpp"
+#include "framework/base/loop_callers.hpp"
 
 namespace muster::launcher {
 
@@ -34,7 +35,7 @@ class Loop {
   public:
     using Task = EventLoop::Task;
 
-    Loop();
+    Loop() = default;
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
 
@@ -54,7 +55,8 @@ class Loop {
     void run_posted() { loop_.run_posted(); }
 
   private:
-    EventLoop loop_{EventLoop::Drive::Thread};
+    EventLoop loop_{EventLoop::On::Poll};
+    LoopCallers callers_{loop_};
     bool over_ = false;
 };
 

@@ -256,7 +256,7 @@ TEST_F(ClientTest, ASingletonIsItsOwnJob) {
     });
     const Call said = notify(alone, PMIX_EXTERNAL_ERR_BASE - 1, PMIX_RANGE_GLOBAL);
     for (int turn = 0; turn < 50; ++turn)
-        alone.loop().progress();
+        alone.runtime().progress();
     EXPECT_EQ(sent_nowhere.status(), PMIX_ERR_LOST_CONNECTION);
     EXPECT_EQ(said.status(), PMIX_ERR_UNREACH);
     EXPECT_EQ(alone.say_goodbye(), PMIX_SUCCESS);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/exchange/namespaces.hpp"
+#include "framework/base/loop_callers.hpp"
 
 namespace muster {
 namespace {
@@ -77,7 +78,8 @@ class CollectivesTest : public testing::Test {
     }
     size_t answers_of(pmix_rank_t rank) { return answers_[rank].size(); }
 
-    EventLoop loop_{EventLoop::Drive::External};
+    EventLoop loop_;
+    LoopCallers callers_{loop_};
     Log log_{"test"};
     Namespaces namespaces_;
     uint32_t job_size_ = kLocal;

@@ -52,7 +52,7 @@ class CleanupsTest : public testing::Test {
 
     const Proc first_{make_proc("job", 0)}, second_{make_proc("job", 1)};
     std::string folder_;
-    muster::EventLoop loop_{muster::EventLoop::Drive::Thread};
+    muster::EventLoop loop_;
     muster::FileWorker worker_{loop_};
     std::unique_ptr<Cleanups> cleanups_ = std::make_unique<Cleanups>(worker_);
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thread for files: in order, beside the loop, and gone when there is nothing to do.
 #include "core/control/file_worker.hpp"
+#include "framework/base/loop_thread.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +18,8 @@ using namespace std::chrono_literals;
 
 class FileWorkerTest : public testing::Test {
   protected:
-    FileWorkerTest() { loop_.start("test"); }
-    ~FileWorkerTest() override { loop_.stop(); }
+    FileWorkerTest() { thread_.start("test"); }
+    ~FileWorkerTest() override { thread_.stop(); }
 
     /// On the loop, and waits for that.
     void on_loop(const std::function<void()>& what) {
@@ -30,7 +31,8 @@ class FileWorkerTest : public testing::Test {
         ASSERT_EQ(done.get_future().wait_for(20s), std::future_status::ready) << "the loop is blocked";
     }
 
-    EventLoop loop_{EventLoop::Drive::Thread};
+    EventLoop loop_;
+    LoopThread thread_{loop_, LoopThread::Beside::Nobody};
 };
 
 TEST_F(FileWorkerTest, TheLoopIsNotBlockedByASlowTask) {

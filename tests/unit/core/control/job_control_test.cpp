@@ -14,6 +14,7 @@
 #include "core/control/cleanup.hpp"
 #include "core/control/file_worker.hpp"
 #include "core/exchange/namespaces.hpp"
+#include "framework/base/loop_callers.hpp"
 
 namespace muster {
 namespace {
@@ -56,7 +57,7 @@ class JobControlTest : public testing::Test {
         control_.request(caller_, std::move(targets), std::move(directives),
                          [&](const HostAnswer& answer) { status = answer.status; });
         for (int turn = 0; turn < 10 && !status; ++turn)
-            loop_.progress();
+            callers_.progress();
         return status.value_or(PMIX_ERR_TIMEOUT);
     }
     static Info with(const char* key, const char* text) {
@@ -70,7 +71,8 @@ class JobControlTest : public testing::Test {
         return info;
     }
 
-    EventLoop loop_{EventLoop::Drive::External};
+    EventLoop loop_;
+    LoopCallers callers_{loop_};
     Log log_{"test"};
     pmix_server_module_t module_;
     Host host_{loop_, log_, nullptr, 0};

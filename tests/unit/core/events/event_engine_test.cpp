@@ -9,6 +9,7 @@
 #include <map>
 #include <thread>
 
+#include "framework/base/loop_callers.hpp"
 #include "framework/base/proc.hpp"
 #include "tests/covers.hpp"
 
@@ -66,7 +67,7 @@ class Engine : public testing::Test {
             done = true;
         });
         while (!done)
-            loop_.progress();
+            callers_.progress();
     }
     pmix_status_t try_add(std::vector<pmix_status_t> codes, Info info, size_t& id) {
         HandlerSpec spec;
@@ -109,7 +110,8 @@ class Engine : public testing::Test {
         return ids;
     }
 
-    EventLoop loop_{EventLoop::Drive::External};
+    EventLoop loop_;
+    LoopCallers callers_{loop_};
     std::vector<pmix_status_t> gone_;
     std::unique_ptr<EventEngine> engine_ = std::make_unique<EventEngine>(
         loop_, 4096, 4096,

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "framework/base/loop_callers.hpp"
 #include "tests/unit/core/in_memory/groups.hpp"
 #include "tests/unit/core/in_memory/parameter_scope.hpp"
 
@@ -76,10 +77,11 @@ class HostForms : public testing::Test {
     }
     void run() {
         for (int turn = 0; turn < 5; ++turn)
-            loop_.progress();
+            callers_.progress();
     }
 
-    EventLoop loop_{EventLoop::Drive::External};
+    EventLoop loop_;
+    LoopCallers callers_{loop_};
     Log log_{"test"};
     pmix_server_module_t module_;
     std::vector<pmix_status_t> answers_;

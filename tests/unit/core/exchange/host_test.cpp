@@ -2,6 +2,7 @@
 // Upcalls: each is answered on the loop, once, whatever the host does; and what the host's module does not
 // have is not read.
 #include "core/exchange/host.hpp"
+#include "framework/base/loop_thread.hpp"
 #include "tests/covers.hpp"
 
 #include <gtest/gtest.h>
@@ -30,9 +31,9 @@ class HostUpcalls : public testing::Test {
     HostUpcalls() {
         std::memset(static_cast<void*>(&module_), 0, sizeof module_);
         module_.client_finalized = keep_finalized;
-        loop_.start("test");
+        thread_.start("test");
     }
-    ~HostUpcalls() override { loop_.stop(); }
+    ~HostUpcalls() override { thread_.stop(); }
 
     /// Makes the upcall on the loop; the future has the answer.
     std::shared_future<pmix_status_t> finalized(Host& host) {
@@ -57,7 +58,8 @@ class HostUpcalls : public testing::Test {
         return answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     }
 
-    EventLoop loop_{EventLoop::Drive::Thread};
+    EventLoop loop_;
+    LoopThread thread_{loop_, LoopThread::Beside::Nobody};
     Log log_{"test"};
     pmix_server_module_t module_;
 };

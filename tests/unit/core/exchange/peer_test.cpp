@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "framework/base/endian.hpp"
+#include "framework/base/loop_callers.hpp"
 #include "tests/unit/components/bfrops/codec.hpp"
 
 namespace muster {
@@ -55,7 +56,8 @@ class PeerReplies : public testing::Test {
         return bytes;
     }
 
-    EventLoop loop_{EventLoop::Drive::External};
+    EventLoop loop_;
+    LoopCallers callers_{loop_};
     UniqueFd other_;
     Peer peer_;
 };

@@ -342,7 +342,7 @@ TEST_F(InvitationTest, ANewLeaderKeepsTheTermsOfAnInvitationThatItAnsweredBefore
         info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
         invite_all("g", std::move(info));
         calls[1] = accept(1, "g");
-        process(0).loop().progress();  // the invitation is on its way
+        process(0).runtime().progress();  // the invitation is on its way
         cluster_->finish();
         cluster_->kill("job", 0);
         cluster_->finish();
@@ -358,12 +358,12 @@ TEST_F(InvitationTest, AnAnswerThatPassesItsInvitationCountsWhenTheLeaderDies) {
     for (const int nodes : {1, 2}) {
         start(3, nodes);
         invite_all("g");
-        process(0).loop().progress();
+        process(0).runtime().progress();
         Calls calls;
         calls[1] = accept(1, "g");
         // The answer of rank 1 is read first, then the invitation.
-        process(1).loop().progress();
-        process(1).loop().progress();
+        process(1).runtime().progress();
+        process(1).runtime().progress();
         cluster_->finish();
         cluster_->kill("job", 0);
         cluster_->finish();

@@ -144,7 +144,7 @@ class FakeNode {
             over = true;
         });
         while (!over) {
-            process_->loop().progress();
+            process_->runtime().progress();
             ::sched_yield();
         }
         connecting.join();
@@ -165,9 +165,9 @@ class FakeNode {
 
     /// Runs what is ready, on the server and on all clients.
     void turn() {
-        process_->loop().progress();
+        process_->runtime().progress();
         for (auto& [name, client] : clients_)
-            client->loop().progress();
+            client->runtime().progress();
     }
     /// Moves the clocks of the server and of all clients ahead.
     void pass(std::chrono::milliseconds time) {
@@ -183,7 +183,7 @@ class FakeNode {
             done = true;
         });
         while (!done)
-            process_->loop().progress();
+            process_->runtime().progress();
     }
 
     FakeHost host;

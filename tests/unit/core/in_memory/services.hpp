@@ -44,7 +44,7 @@ class ServicesInMemory : public JobInMemory {
     /// Drives the server alone: its clients do not read.
     void serve(int turns = 20) {
         for (int turn = 0; turn < turns; ++turn)
-            node.process().loop().progress();
+            node.process().runtime().progress();
     }
     /// The user that the host is told of, as text.
     static std::string user_in(const Upcall& upcall) {

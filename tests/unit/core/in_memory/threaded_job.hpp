@@ -104,7 +104,7 @@ class ThreadedJob : public testing::Test {
             }
         }
         return call_and_wait<HostAnswer>(
-            process(rank).loop(), answer_of(PMIX_ERR_WOULD_BLOCK),
+            process(rank).runtime(), answer_of(PMIX_ERR_WOULD_BLOCK),
             [&](auto deliver) { client.construct(id, list, copy(info), note, deliver); });
     }
     HostAnswer destruct(pmix_rank_t rank, const std::string& id, bool by_server = false) {
@@ -116,7 +116,7 @@ class ThreadedJob : public testing::Test {
                 return std::move(*met);
             }
         }
-        return call_and_wait<HostAnswer>(process(rank).loop(), answer_of(PMIX_ERR_WOULD_BLOCK),
+        return call_and_wait<HostAnswer>(process(rank).runtime(), answer_of(PMIX_ERR_WOULD_BLOCK),
                                          [&](auto deliver) { client.destruct(id, {}, note, deliver); });
     }
     pmix_status_t fence(pmix_rank_t rank, bool by_server = false) {
@@ -129,13 +129,13 @@ class ThreadedJob : public testing::Test {
             }
         }
         const auto away = client.fence_by_server(procs);
-        return call_and_wait<pmix_status_t>(process(rank).loop(), PMIX_ERR_WOULD_BLOCK,
+        return call_and_wait<pmix_status_t>(process(rank).runtime(), PMIX_ERR_WOULD_BLOCK,
                                             [&](auto deliver) { client.fence(procs, {}, deliver); });
     }
     void post(pmix_rank_t rank, const char* key, const char* text) {
         Client& client = *process(rank).client();
         EXPECT_EQ(client.put(PMIX_GLOBAL, key, *Value::from(text)), PMIX_SUCCESS);
-        EXPECT_EQ(call_and_wait<pmix_status_t>(process(rank).loop(), PMIX_ERR_WOULD_BLOCK,
+        EXPECT_EQ(call_and_wait<pmix_status_t>(process(rank).runtime(), PMIX_ERR_WOULD_BLOCK,
                                                [&](auto deliver) { client.commit(deliver); }),
                   PMIX_SUCCESS);
     }

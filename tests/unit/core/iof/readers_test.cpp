@@ -64,7 +64,7 @@ TEST_F(ReadersInMemory, FreeTheHostWhenTheyStop) {
     OutputReader reader;
     ASSERT_EQ(pull(reader, node.client(0), all_of("job")), PMIX_SUCCESS);
     const Call stopped = reader.stop(node.client(0));
-    node.client(0).loop().progress();  // the request is on its way
+    node.client(0).runtime().progress();  // the request is on its way
     std::vector<std::shared_ptr<int>> released;
     for (int i = 0; i < 16; ++i)
         released.push_back(deliver(1, block(i)));
@@ -107,7 +107,7 @@ TEST_F(ReadersInMemory, DoNotSlowOneThatReads) {
     ASSERT_TRUE(until([&] {
         for (int turn = 0; turn < 200 && fast.text() != all; ++turn) {
             serve(1);
-            node.client(2).loop().progress();
+            node.client(2).runtime().progress();
         }
         return fast.text() == all;
     }));
@@ -209,10 +209,10 @@ TEST_F(ReadersInMemory, SeeEveryPieceOnceAndInOrderWhateverHappens) {
                     break;
                 }
                 case 3:
-                    node.process().loop().progress();
+                    node.process().runtime().progress();
                     break;
                 case 4:
-                    node.client(some(4)).loop().progress();
+                    node.client(some(4)).runtime().progress();
                     break;
                 default: {
                     const pmix_rank_t rank = some(4);

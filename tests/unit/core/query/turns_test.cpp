@@ -126,7 +126,7 @@ TEST_F(LongQueries, LetOthersHaveTheirTurn) {
         const Call large = ask(0, many(20000, {key}, local));
         // The server has read the long one: it answers the short one meanwhile, or was done in one turn.
         for (int turn = 0; turn < 3; ++turn) {
-            node.client(0).loop().progress();
+            node.client(0).runtime().progress();
             serve(1);
         }
         const Call small = ask(1, many(1, {"muster.iof.dropped"}));
@@ -149,7 +149,7 @@ TEST_F(LongQueries, AreGivenUpWhenTheirAskerDies) {
             query(asker.exchange(), nullptr, std::move(kept), done);
         });
         for (int turn = 0; turn < 3; ++turn) {
-            asker.loop().progress();
+            asker.runtime().progress();
             serve(1);
         }
         node.kill("asks", 0);

@@ -7,7 +7,7 @@
 #include <future>
 #include <string>
 
-#include "framework/base/loop.hpp"
+#include "framework/base/loop_thread.hpp"
 
 namespace muster {
 namespace {
@@ -113,27 +113,28 @@ TEST(CpuList, ReportsWhetherAThreadCanBeBound) {
 TEST(CpuList, TheThreadOfALoopIsBoundOnEachStart) {
     const cpu_set_t one = one_of_mine();
     for (const bool when_needed : {false, true}) {
-        EventLoop loop(EventLoop::Drive::Thread);
-        if (when_needed) loop.share();
-        loop.bind_thread(one);
+        EventLoop loop;
+        LoopThread thread(loop, when_needed ? LoopThread::Beside::Callers : LoopThread::Beside::Nobody);
+        thread.bind(one);
         for (int round = 0; round < 2; ++round) {
-            when_needed ? loop.start_when_needed("bound") : loop.start("bound");
+            thread.start("bound");
             const cpu_set_t there = thread_of(loop);
             EXPECT_TRUE(CPU_EQUAL(&there, &one)) << numbers(there);
-            loop.stop();
+            thread.stop();
         }
     }
 }
 
 TEST(CpuList, ALoopStartsItsThreadWhenBindingFails) {
-    EventLoop loop(EventLoop::Drive::Thread);
-    loop.bind_thread(none_here());
-    loop.start("unbound");
+    EventLoop loop;
+    LoopThread thread(loop, LoopThread::Beside::Nobody);
+    thread.bind(none_here());
+    thread.start("unbound");
     cpu_set_t mine;
     ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
     const cpu_set_t there = thread_of(loop);
     EXPECT_TRUE(CPU_EQUAL(&there, &mine));
-    loop.stop();
+    thread.stop();
 }
 
 }  // namespace

@@ -19,6 +19,9 @@
 #include <thread>
 #include <vector>
 
+#include "framework/base/loop_callers.hpp"
+#include "framework/base/loop_thread.hpp"
+
 namespace muster {
 namespace {
 
@@ -56,12 +59,13 @@ bool comes(std::future<T>& result) {
 }
 
 TEST(LoopThread, RunsPostedTasksInOrderOnItsThread) {
-    EventLoop loop(EventLoop::Drive::Thread);
+    EventLoop loop;
+    LoopThread thread(loop, LoopThread::Beside::Nobody);
     std::vector<int> order;
     std::promise<void> done;
     auto finished = done.get_future();
     loop.post([&] { order.push_back(1); });  // before the start
-    loop.start("a name that is too long");
+    thread.start("a name that is too long");
     EXPECT_FALSE(loop.on_loop());
     loop.post([&] {
         order.push_back(2);
@@ -77,25 +81,24 @@ TEST(LoopThread, RunsPostedTasksInOrderOnItsThread) {
         EXPECT_EQ(order.back(), 3);
     });
     ASSERT_TRUE(comes(finished));
-    loop.stop();
+    thread.stop();
     EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4}));
-    EXPECT_EQ(loop.poll_fd(), -1);
-    EXPECT_FALSE(loop.progress());
 }
 
 TEST(LoopThread, StopRunsPostedTasksAndDestroysLaterOnes) {
     auto alive = std::make_shared<int>(0);
     int ran = 0;
     {
-        EventLoop loop(EventLoop::Drive::Thread);
-        loop.start("loop");
+        EventLoop loop;
+        LoopThread thread(loop, LoopThread::Beside::Nobody);
+        thread.start("loop");
         for (int i = 0; i < 1000; ++i)
             loop.post([&ran, alive] { ++ran; });
-        loop.stop();
+        thread.stop();
         EXPECT_EQ(ran, 1000);
         EXPECT_EQ(alive.use_count(), 1);
         loop.post([&ran, alive] { ++ran; });
-        loop.stop();
+        thread.stop();
         EXPECT_EQ(alive.use_count(), 2);
     }
     EXPECT_EQ(ran, 1000);
@@ -103,34 +106,36 @@ TEST(LoopThread, StopRunsPostedTasksAndDestroysLaterOnes) {
 }
 
 TEST(LoopThread, StartsAgainAfterStop) {
-    EventLoop loop(EventLoop::Drive::Thread);
+    EventLoop loop;
+    LoopThread thread(loop, LoopThread::Beside::Nobody);
     for (int round = 0; round < 20; ++round) {
         std::promise<void> done;
         auto finished = done.get_future();
-        loop.start("loop");
+        thread.start("loop");
         loop.post([&] { done.set_value(); });
         ASSERT_TRUE(comes(finished));
-        loop.stop();
+        thread.stop();
     }
 }
 
 TEST(LoopThread, TakesTasksFromManyThreads) {
-    EventLoop loop(EventLoop::Drive::Thread);
-    loop.start("loop");
+    EventLoop loop;
+    LoopThread thread(loop, LoopThread::Beside::Nobody);
+    thread.start("loop");
     constexpr int kThreads = 8, kTasks = 5000;
     int counts[kThreads] = {};  // written on the loop only
     bool in_order = true;
     std::vector<std::thread> threads;
-    for (int thread = 0; thread < kThreads; ++thread) {
-        threads.emplace_back([&, thread] {
+    for (int poster = 0; poster < kThreads; ++poster) {
+        threads.emplace_back([&, poster] {
             for (int i = 0; i < kTasks; ++i) {
-                loop.post([&, thread, i] { in_order = in_order && counts[thread]++ == i; });
+                loop.post([&, poster, i] { in_order = in_order && counts[poster]++ == i; });
             }
         });
     }
-    for (auto& thread : threads)
-        thread.join();
-    loop.stop();
+    for (auto& poster : threads)
+        poster.join();
+    thread.stop();
     for (const int count : counts)
         EXPECT_EQ(count, kTasks);
     EXPECT_TRUE(in_order);
@@ -138,7 +143,8 @@ TEST(LoopThread, TakesTasksFromManyThreads) {
 
 TEST(LoopThread, WatchesDescriptorsAndTimes) {
     Pipe pipe;
-    EventLoop loop(EventLoop::Drive::Thread);
+    EventLoop loop;
+    LoopThread thread(loop, LoopThread::Beside::Nobody);
     std::promise<void> ready, late;
     auto saw = ready.get_future(), passed = late.get_future();
     auto watch = loop.watch(pipe.fds[0], [&](EventLoop::Ready now) {
@@ -149,12 +155,12 @@ TEST(LoopThread, WatchesDescriptorsAndTimes) {
     });
     const auto before = std::chrono::steady_clock::now();
     auto timer = loop.after(30ms, [&] { late.set_value(); });
-    loop.start("loop");
+    thread.start("loop");
     pipe.put();
     ASSERT_TRUE(comes(saw));
     ASSERT_TRUE(comes(passed));
     EXPECT_GE(std::chrono::steady_clock::now() - before, 20ms);  // the loop's clock is a coarse one
-    loop.stop();
+    thread.stop();
 }
 
 /// A loop that the test drives.
@@ -164,29 +170,29 @@ class LoopDriven : public testing::Test {
     bool runs_until(Condition&& condition) {
         bool expired = false;
         const auto limit = loop_.after(10s, [&] { expired = true; });
-        loop_.run_until([&] { return condition() || expired; });
+        callers_.run_until([&] { return condition() || expired; });
         return condition();
     }
     void settle() {
         for (int i = 0; i < 20; ++i)
-            loop_.progress();
+            callers_.progress();
     }
-    EventLoop loop_{EventLoop::Drive::External};
+    EventLoop loop_;
+    LoopCallers callers_{loop_};
 };
 
 TEST_F(LoopDriven, RunsNothingUnlessDriven) {
     int ran = 0;
-    loop_.start("ignored");
     loop_.post([&] {
         ++ran;
         EXPECT_TRUE(loop_.on_loop());
-        EXPECT_FALSE(loop_.progress());
+        EXPECT_FALSE(callers_.progress());
     });
     EXPECT_EQ(ran, 0);
-    EXPECT_TRUE(loop_.progress());
+    EXPECT_TRUE(callers_.progress());
     EXPECT_EQ(ran, 1);
     EXPECT_FALSE(loop_.on_loop());
-    EXPECT_TRUE(loop_.progress());
+    EXPECT_TRUE(callers_.progress());
 }
 
 TEST_F(LoopDriven, OnlyOneThreadDrives) {
@@ -196,13 +202,13 @@ TEST_F(LoopDriven, OnlyOneThreadDrives) {
         entered.set_value();
         out.wait_for(10s);
     });
-    std::thread driver([&] { loop_.progress(); });
+    std::thread driver([&] { callers_.progress(); });
     ASSERT_TRUE(comes(in));
-    EXPECT_FALSE(loop_.progress());
+    EXPECT_FALSE(callers_.progress());
     EXPECT_FALSE(loop_.on_loop());
     leave.set_value();
     driver.join();
-    EXPECT_TRUE(loop_.progress());
+    EXPECT_TRUE(callers_.progress());
 }
 
 TEST_F(LoopDriven, ProgressEndsWhenAPeerNeverDoes) {
@@ -210,19 +216,19 @@ TEST_F(LoopDriven, ProgressEndsWhenAPeerNeverDoes) {
     pipe.put();
     int calls = 0;
     const auto watch = loop_.watch(pipe.fds[0], [&](EventLoop::Ready) { ++calls; });  // stays readable
-    EXPECT_TRUE(loop_.progress());
+    EXPECT_TRUE(callers_.progress());
     EXPECT_EQ(calls, 1);
 }
 
 TEST_F(LoopDriven, PollFdSignalsTasks) {
     settle();
-    EXPECT_FALSE(readable(loop_.poll_fd()));
+    EXPECT_FALSE(readable(callers_.poll_fd()));
     loop_.post([] {});
-    EXPECT_TRUE(readable(loop_.poll_fd()));
+    EXPECT_TRUE(readable(callers_.poll_fd()));
     settle();
-    EXPECT_FALSE(readable(loop_.poll_fd()));
+    EXPECT_FALSE(readable(callers_.poll_fd()));
     std::thread([&] { loop_.post([] {}); }).join();
-    EXPECT_TRUE(readable(loop_.poll_fd(), 10s));
+    EXPECT_TRUE(readable(callers_.poll_fd(), 10s));
 }
 
 TEST_F(LoopDriven, PollFdSignalsDescriptors) {
@@ -232,20 +238,20 @@ TEST_F(LoopDriven, PollFdSignalsDescriptors) {
         ++reads;
         pipe.take();
     });
-    EXPECT_FALSE(readable(loop_.poll_fd()));
+    EXPECT_FALSE(readable(callers_.poll_fd()));
     pipe.put();
-    EXPECT_TRUE(readable(loop_.poll_fd()));
+    EXPECT_TRUE(readable(callers_.poll_fd()));
     settle();
     EXPECT_EQ(reads, 1);
-    EXPECT_FALSE(readable(loop_.poll_fd()));
+    EXPECT_FALSE(readable(callers_.poll_fd()));
 
     reader->want_read(false);
     pipe.put();
-    EXPECT_FALSE(readable(loop_.poll_fd()));
+    EXPECT_FALSE(readable(callers_.poll_fd()));
     settle();
     EXPECT_EQ(reads, 1);
     reader->want_read(true);
-    EXPECT_TRUE(readable(loop_.poll_fd()));
+    EXPECT_TRUE(readable(callers_.poll_fd()));
     settle();
     EXPECT_EQ(reads, 2);
 
@@ -253,19 +259,19 @@ TEST_F(LoopDriven, PollFdSignalsDescriptors) {
         EXPECT_TRUE(now.writable);
         ++writes;
     });
-    EXPECT_FALSE(readable(loop_.poll_fd()));
+    EXPECT_FALSE(readable(callers_.poll_fd()));
     writer->want_write(true);
-    EXPECT_TRUE(readable(loop_.poll_fd()));
-    loop_.progress();
+    EXPECT_TRUE(readable(callers_.poll_fd()));
+    callers_.progress();
     EXPECT_EQ(writes, 1);
     reader->want_read(false);
     pipe.fill();
-    EXPECT_FALSE(readable(loop_.poll_fd()));
+    EXPECT_FALSE(readable(callers_.poll_fd()));
     writer.reset();
     reader->want_read(true);
-    EXPECT_TRUE(readable(loop_.poll_fd()));
+    EXPECT_TRUE(readable(callers_.poll_fd()));
     reader.reset();
-    EXPECT_FALSE(readable(loop_.poll_fd()));
+    EXPECT_FALSE(readable(callers_.poll_fd()));
 }
 
 TEST_F(LoopDriven, PollFdSignalsTimersOnce) {
@@ -273,19 +279,19 @@ TEST_F(LoopDriven, PollFdSignalsTimersOnce) {
     const auto begin = std::chrono::steady_clock::now();
     const auto soon = loop_.after(20ms, [&] { ++fired; });
     const auto never = loop_.after(1h, [&] { ADD_FAILURE(); });
-    const bool now = readable(loop_.poll_fd());
+    const bool now = readable(callers_.poll_fd());
     EXPECT_TRUE(!now || std::chrono::steady_clock::now() - begin > 10ms);
-    EXPECT_TRUE(readable(loop_.poll_fd(), 10s));
+    EXPECT_TRUE(readable(callers_.poll_fd(), 10s));
     ASSERT_TRUE(runs_until([&] { return fired == 1; }));
     settle();
     EXPECT_EQ(fired, 1);
-    EXPECT_FALSE(readable(loop_.poll_fd()));  // the watch is still there, but it has called
+    EXPECT_FALSE(readable(callers_.poll_fd()));  // the watch is still there, but it has called
 }
 
 TEST_F(LoopDriven, ATimerOfZeroFiresAtOnce) {
     bool fired = false;
     const auto now = loop_.after(0ms, [&] { fired = true; });
-    EXPECT_TRUE(readable(loop_.poll_fd(), 10s));
+    EXPECT_TRUE(readable(callers_.poll_fd(), 10s));
     settle();
     EXPECT_TRUE(fired);
 }
@@ -382,7 +388,7 @@ TEST_F(LoopDriven, SeveralThreadsTakeTurnsInWaiting) {
                 std::atomic<bool> answered{false};
                 // What a request does: a task on the loop, and from it another one.
                 loop_.post([&] { loop_.post([&] { answered = true; }); });
-                loop_.run_until([&] { return answered.load(); });
+                callers_.run_until([&] { return answered.load(); });
             }
             ++finished;
         });
@@ -395,8 +401,8 @@ TEST_F(LoopDriven, SeveralThreadsTakeTurnsInWaiting) {
 TEST_F(LoopDriven, AWaiterTakesOverWhenTheDriverLeaves) {
     // The second thread's answer comes after the first has left the loop.
     std::atomic<bool> first{false}, second{false};
-    std::thread early([&] { loop_.run_until([&] { return first.load(); }); });
-    std::thread late([&] { loop_.run_until([&] { return second.load(); }); });
+    std::thread early([&] { callers_.run_until([&] { return first.load(); }); });
+    std::thread late([&] { callers_.run_until([&] { return second.load(); }); });
     loop_.post([&] { first = true; });
     early.join();
     loop_.post([&] { second = true; });
@@ -427,23 +433,25 @@ class NoDescriptors {
 class LoopShared : public ::testing::Test {
   protected:
     LoopShared() {
-        loop_.share();
-        loop_.start("shared");
+        loop_.need_driver();
+        thread_.start("shared");
     }
-    ~LoopShared() override { loop_.stop(); }  // before what it calls goes
+    ~LoopShared() override { thread_.stop(); }  // before what it calls goes
 
     /// Borrows the loop for `task` until `done` holds; the loop may have its thread's attention for a moment.
     void borrow(const EventLoop::Task& task, const std::function<bool()>& done) {
         for (int i = 0; i < 100000; ++i) {
             EventLoop::Task copy = task;
-            if (loop_.run_borrowed(copy, done)) return;
+            if (callers_.run_borrowed(copy, done)) return;
             std::this_thread::sleep_for(100us);
         }
         ADD_FAILURE() << "the loop was never free";
     }
 
     Pipe pipe_;
-    EventLoop loop_{EventLoop::Drive::Thread};
+    EventLoop loop_{EventLoop::On::Poll};
+    LoopThread thread_{loop_, LoopThread::Beside::Callers};
+    LoopCallers callers_{loop_, &thread_};
     std::unique_ptr<Watch> watch_;
 };
 
@@ -508,12 +516,12 @@ TEST_F(LoopShared, OnlyOneBorrowsAndRunsTheTasksOfOthers) {
     while (!begun)
         std::this_thread::yield();
     EventLoop::Task task = [] { FAIL(); };
-    EXPECT_FALSE(loop_.run_borrowed(task, [] { return true; }));
+    EXPECT_FALSE(callers_.run_borrowed(task, [] { return true; }));
     loop_.post([&] { ran.set_value(std::this_thread::get_id()); });
     EXPECT_TRUE(comes(by));
     EXPECT_EQ(by.get(), borrower.get_id());
     end = true;
-    loop_.wake_borrower();
+    callers_.wake();
     borrower.join();
 }
 
@@ -522,10 +530,10 @@ TEST_F(LoopShared, StopEndsABorrowerThatStillWaits) {
     std::thread borrower([&] { borrow([&] { begun = true; }, [] { return false; }); });
     while (!begun)
         std::this_thread::yield();
-    loop_.stop();
+    thread_.stop();
     borrower.join();
     EventLoop::Task task = [] { FAIL(); };
-    EXPECT_FALSE(loop_.run_borrowed(task, [] { return true; }));
+    EXPECT_FALSE(callers_.run_borrowed(task, [] { return true; }));
 }
 
 TEST_F(LoopShared, TimersFireInBorrowersAndInItsThread) {
@@ -570,7 +578,7 @@ TEST_F(LoopShared, ManyThreadsWaitAtOnce) {
                     ++ran;
                     done->set_value();
                 };
-                if (!loop_.run_borrowed(task, [] { return true; })) loop_.post(task);
+                if (!callers_.run_borrowed(task, [] { return true; })) loop_.post(task);
                 ASSERT_TRUE(comes(result));
             }
         });
@@ -590,7 +598,7 @@ TEST_F(LoopShared, ACallerMayRunOneTaskItself) {
         // What comes from now on is its thread's.
         watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {});
     };
-    for (int i = 0; i < 100000 && !loop_.run_here(task); ++i)
+    for (int i = 0; i < 100000 && !callers_.run_here(task); ++i)
         std::this_thread::sleep_for(100us);
     EXPECT_EQ(by, std::this_thread::get_id());
     EXPECT_TRUE(at_end);
@@ -607,7 +615,7 @@ TEST_F(LoopShared, TasksPostedByTheLoopAlwaysRun) {
                     after.get_future().share()};
         borrow([&] { loop_.post([&] { borrowed.set_value(); }); }, [] { return true; });
         EventLoop::Task task = [&] { loop_.post([&] { here.set_value(); }); };
-        for (int i = 0; i < 100000 && !loop_.run_here(task); ++i)
+        for (int i = 0; i < 100000 && !callers_.run_here(task); ++i)
             std::this_thread::sleep_for(100us);
         loop_.post([&] {
             loop_.post([&] {
@@ -629,28 +637,27 @@ TEST_F(LoopShared, NoCallerRunsATaskBesideABorrowerOrAfterStop) {
     while (!begun)
         std::this_thread::yield();
     EventLoop::Task task = [] { FAIL(); };
-    EXPECT_FALSE(loop_.run_here(task));
+    EXPECT_FALSE(callers_.run_here(task));
     end = true;
-    loop_.wake_borrower();
+    callers_.wake();
     borrower.join();
-    loop_.stop();
-    EXPECT_FALSE(loop_.run_here(task));
+    thread_.stop();
+    EXPECT_FALSE(callers_.run_here(task));
 }
 
 /// A loop whose thread is put off until it is needed.
 class LoopPutOff : public ::testing::Test {
   protected:
-    LoopPutOff() { loop_.share(); }
     ~LoopPutOff() override {
-        loop_.stop();
+        thread_.stop();
         watch_.reset();
     }
 
-    void start() { loop_.start_when_needed("put-off"); }
+    void start() { thread_.start("put-off"); }
     /// Its thread, where it is there, may be busy for a moment.
     void drive(const EventLoop::Task& task) {
         EventLoop::Task copy = task;
-        while (!loop_.run_borrowed(copy, [] { return true; }))
+        while (!callers_.run_borrowed(copy, [] { return true; }))
             std::this_thread::sleep_for(100us);
     }
     /// A thread of this name, which it gives itself when it runs.
@@ -678,7 +685,9 @@ class LoopPutOff : public ::testing::Test {
     }
 
     Pipe pipe_;
-    EventLoop loop_{EventLoop::Drive::Thread};
+    EventLoop loop_{EventLoop::On::Poll};
+    LoopThread thread_{loop_, LoopThread::Beside::Callers};
+    LoopCallers callers_{loop_, &thread_};
     std::unique_ptr<Watch> watch_;
     std::promise<void> ran_;
 };
@@ -694,21 +703,21 @@ TEST_F(LoopPutOff, HasNoThreadForBorrowers) {
         watch_->let_wait();
         pipe_.put();
     };
-    EXPECT_TRUE(loop_.run_borrowed(wait, [&] { return came; }));
+    EXPECT_TRUE(callers_.run_borrowed(wait, [&] { return came; }));
     bool on_time = false;
     std::unique_ptr<Watch> timer;
     EventLoop::Task later = [&] { timer = loop_.after(1ms, [&] { on_time = true; }); };
-    EXPECT_TRUE(loop_.run_borrowed(later, [&] { return on_time; }));
+    EXPECT_TRUE(callers_.run_borrowed(later, [&] { return on_time; }));
     timer.reset();
-    EXPECT_TRUE(loop_.run_here(wait = [] {}));
+    EXPECT_TRUE(callers_.run_here(wait = [] {}));
     // What can wait does, for whoever drives next.
     pipe_.put();
     came = false;
     std::this_thread::sleep_for(1ms);
     EXPECT_FALSE(came);
-    EXPECT_TRUE(loop_.run_borrowed(wait, [&] { return came; }));
+    EXPECT_TRUE(callers_.run_borrowed(wait, [&] { return came; }));
     EXPECT_FALSE(has_thread());
-    loop_.stop();
+    thread_.stop();
     EXPECT_FALSE(has_thread());
     EXPECT_TRUE(loop_.stopped());
 }
@@ -766,7 +775,7 @@ TEST_F(LoopPutOff, StartsForAWritableDescriptor) {
 }
 
 TEST_F(LoopPutOff, StartsOnRequest) {
-    EXPECT_TRUE(loop_.need_thread());
+    EXPECT_TRUE(loop_.need_driver());
     start();
     serves();
 }
@@ -776,7 +785,7 @@ TEST_F(LoopPutOff, StartsForASecondWaiter) {
     std::atomic<bool> begun{false}, end{false};
     std::thread borrower([&] {
         EventLoop::Task task = [&] { begun = true; };
-        EXPECT_TRUE(loop_.run_borrowed(task, [&] { return end.load(); }));
+        EXPECT_TRUE(callers_.run_borrowed(task, [&] { return end.load(); }));
     });
     while (!begun)
         std::this_thread::yield();
@@ -797,20 +806,20 @@ TEST_F(LoopPutOff, StartsForASecondWaiter) {
 TEST_F(LoopPutOff, RunsRemainingTasksOnTheStoppingThread) {
     start();
     std::vector<int> order;
-    loop_.stop([&] {
+    thread_.stop([&] {
         EXPECT_TRUE(loop_.on_loop());
         order.push_back(1);
     });
     EXPECT_EQ(order, std::vector{1});
     EventLoop::Task never = [] { FAIL(); };
-    EXPECT_FALSE(loop_.run_borrowed(never, [] { return true; }));
+    EXPECT_FALSE(callers_.run_borrowed(never, [] { return true; }));
     loop_.post([&] { order.push_back(2); });
     EXPECT_FALSE(has_thread());
     // What was posted meanwhile is waited for by nobody.
     start();
     serves();
     EXPECT_EQ(order, (std::vector{1, 2}));
-    loop_.stop([&] { order.push_back(3); });
+    thread_.stop([&] { order.push_back(3); });
     EXPECT_EQ(order, (std::vector{1, 2, 3}));
     EXPECT_FALSE(has_thread());
 }
@@ -820,63 +829,58 @@ TEST_F(LoopPutOff, TheThreadKeepsTheLoopWhenDescriptorsAreExhausted) {
     // One turn before they are: UBSan needs descriptors when it meets a type for the first time.
     std::unique_ptr<Watch> time;
     EventLoop::Task wait = [&] { time = loop_.after(0ms, [&] { time.reset(); }); };
-    ASSERT_TRUE(loop_.run_borrowed(wait, [&] { return time == nullptr; }));
+    ASSERT_TRUE(callers_.run_borrowed(wait, [&] { return time == nullptr; }));
     {
         const NoDescriptors none;
         loop_.post([&] { ran_.set_value(); });
         EXPECT_TRUE(runs());
     }
     EventLoop::Task never = [] { FAIL(); };
-    EXPECT_FALSE(loop_.run_borrowed(never, [] { return true; }));
+    EXPECT_FALSE(callers_.run_borrowed(never, [] { return true; }));
     serves();
 }
 
 TEST(LoopThread, RunsTasksPostedByTasks) {
-    EventLoop loop(EventLoop::Drive::Thread);
-    loop.start("alone");
+    EventLoop loop;
+    LoopThread thread(loop, LoopThread::Beside::Nobody);
+    thread.start("alone");
     std::promise<int> told;
     int left = 1000;
     EventLoop::Task task = [&] { --left == 0 ? told.set_value(left) : loop.post(task); };
     loop.post(task);
     auto result = told.get_future();
     EXPECT_EQ(result.wait_for(20s), std::future_status::ready);
-    loop.stop();
-}
-
-TEST(LoopThread, IsNotBorrowedUnlessShared) {
-    EventLoop loop(EventLoop::Drive::Thread);
-    loop.start("alone");
-    EventLoop::Task task = [] { FAIL(); };
-    EXPECT_FALSE(loop.run_borrowed(task, [] { return true; }));
-    EXPECT_FALSE(loop.run_here(task));
+    thread.stop();
 }
 
 }  // namespace
 TEST(LoopThread, SurvivesATaskThatRunsOutOfMemory) {
-    muster::EventLoop loop(muster::EventLoop::Drive::Thread);
-    loop.start("test");
+    EventLoop loop;
+    LoopThread thread(loop, LoopThread::Beside::Nobody);
+    thread.start("test");
     std::promise<void> done;
     loop.post([] { throw std::bad_alloc(); });
     loop.post([&] { done.set_value(); });
     EXPECT_EQ(done.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
-    loop.stop();
+    thread.stop();
 }
 
 TEST(EventLoop, FiresDueTimersWhenTheClockJumpsAhead) {
-    EventLoop loop(EventLoop::Drive::External);
+    EventLoop loop;
+    LoopCallers callers(loop);
     std::vector<int> called;
     const auto hour = loop.after(std::chrono::hours(1), [&] { called.push_back(1); });
     const auto day = loop.after(std::chrono::hours(24), [&] { called.push_back(2); });
     const auto before = loop.now();
-    loop.progress();
+    callers.progress();
     EXPECT_TRUE(called.empty());
     loop.skip(std::chrono::hours(1));
     EXPECT_GE(loop.now() - before, std::chrono::hours(1));
-    loop.progress();
+    callers.progress();
     EXPECT_EQ(called, std::vector<int>{1});
     const auto later = loop.after(std::chrono::hours(1), [&] { called.push_back(3); });
     loop.skip(std::chrono::hours(23));
-    loop.progress();
+    callers.progress();
     EXPECT_EQ(called, (std::vector<int>{1, 3, 2}));
 }
 

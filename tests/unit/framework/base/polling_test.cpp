@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "framework/base/loop.hpp"
+#include "framework/base/loop_callers.hpp"
+#include "framework/base/loop_thread.hpp"
 
 namespace muster {
 namespace {
@@ -47,21 +49,19 @@ TEST(Polling, EndsWithItsLimit) {
 /// A loop that its callers drive, and that polls for longer than a test takes.
 class PollingLoop : public testing::Test {
   protected:
-    PollingLoop() {
-        loop_.share();
-        loop_.poll_first(20s);
-        loop_.may_poll(true);
-    }
+    PollingLoop() { loop_.polling().allow(true); }
     /// Drives the loop until `done`; its thread, where there is one, may have it first for a moment.
     void drive(const std::function<bool()>& done) {
         EventLoop::Task nothing = [] {};
-        while (!loop_.run_borrowed(nothing, done)) {
+        while (!callers_.run_borrowed(nothing, done)) {
             ASSERT_FALSE(loop_.stopped());
             std::this_thread::yield();
         }
     }
 
-    EventLoop loop_{EventLoop::Drive::Thread};
+    EventLoop loop_{EventLoop::On::Poll, 20s};
+    LoopThread thread_{loop_, LoopThread::Beside::Callers};
+    LoopCallers callers_{loop_, &thread_};
 };
 
 TEST_F(PollingLoop, SeesWhatAnotherThreadDoesWithoutAWakeUp) {
@@ -74,12 +74,12 @@ TEST_F(PollingLoop, SeesWhatAnotherThreadDoesWithoutAWakeUp) {
 }
 
 TEST_F(PollingLoop, EndsWhenTheLoopStops) {
-    loop_.start_when_needed("polling");
+    thread_.start("polling");
     std::atomic<bool> driven{false};
     std::thread stopper([&] {
         while (!driven)
             std::this_thread::yield();
-        loop_.stop();
+        thread_.stop();
     });
     const auto begin = Polling::Clock::now();
     drive([&] {
@@ -98,10 +98,10 @@ std::chrono::nanoseconds used() {
 }
 
 TEST(Polling, AnIdleLoopSleeps) {
-    EventLoop loop(EventLoop::Drive::Thread);
-    loop.poll_first(200us);
-    loop.may_poll(true);
-    loop.start("polling");
+    EventLoop loop(EventLoop::On::Libevent, 200us);
+    LoopThread thread(loop, LoopThread::Beside::Nobody);
+    loop.polling().allow(true);
+    thread.start("polling");
     const auto time = [&] {
         std::promise<std::chrono::nanoseconds> told;
         loop.post([&] { told.set_value(used()); });
@@ -110,15 +110,15 @@ TEST(Polling, AnIdleLoopSleeps) {
     const auto before = time();
     std::this_thread::sleep_for(300ms);
     EXPECT_LT(time() - before, 150ms) << "200 us after the first task, and some work";
-    loop.stop();
+    thread.stop();
 }
 
 TEST(Polling, ManyThreadsPostToALoopThatPollsOrSleeps) {
     // At times that are now within its polling, now after it: none of the tasks may be left behind.
-    EventLoop loop(EventLoop::Drive::Thread);
-    loop.poll_first(50us);
-    loop.may_poll(true);
-    loop.start("polling");
+    EventLoop loop(EventLoop::On::Libevent, 50us);
+    LoopThread thread(loop, LoopThread::Beside::Nobody);
+    loop.polling().allow(true);
+    thread.start("polling");
     std::vector<std::thread> threads;
     std::atomic<int> ran{0};
     for (int i = 0; i < 3; ++i) {
@@ -135,39 +135,40 @@ TEST(Polling, ManyThreadsPostToALoopThatPollsOrSleeps) {
             }
         });
     }
-    for (std::thread& thread : threads)
-        thread.join();
+    for (std::thread& poster : threads)
+        poster.join();
     EXPECT_EQ(ran, 900);
-    loop.stop();
+    thread.stop();
 }
 
 TEST(Polling, ACallerMayPollMemory) {
-    EventLoop loop(EventLoop::Drive::Thread);
-    loop.share();
-    loop.poll_first(20s);
+    EventLoop loop(EventLoop::On::Poll, 20s);
+    LoopThread thread(loop, LoopThread::Beside::Callers);
+    LoopCallers callers(loop, &thread);
     int looks = 0;
     const auto third = [&] { return ++looks == 3; };
-    EXPECT_FALSE(loop.poll_for(third)) << "there is no processor to spare";
+    EXPECT_FALSE(callers.poll_for(third)) << "there is no processor to spare";
     EXPECT_EQ(looks, 0);
-    loop.may_poll(true);
-    loop.start("polling");
+    loop.polling().allow(true);
+    loop.need_driver();
+    thread.start("polling");
     // The thread of the loop may have it for a moment.
     for (int i = 0; i < 2000 && looks < 3; ++i) {
-        if (!loop.poll_for(third)) std::this_thread::sleep_for(5ms);
+        if (!callers.poll_for(third)) std::this_thread::sleep_for(5ms);
     }
     EXPECT_EQ(looks, 3);
     std::promise<void> ran;
     loop.post([&] { ran.set_value(); });
     EXPECT_EQ(ran.get_future().wait_for(20s), std::future_status::ready) << "it has given the loop back";
-    loop.stop();
-    EXPECT_FALSE(loop.poll_for([] { return true; }));
+    thread.stop();
+    EXPECT_FALSE(callers.poll_for([] { return true; }));
 }
 
 TEST(Polling, EventsDuringPollingAreServedInOrder) {
-    EventLoop loop(EventLoop::Drive::Thread);
-    loop.share();
-    loop.poll_first(2s);  // longer than anything here takes: nothing may wait for its end
-    loop.may_poll(true);
+    EventLoop loop(EventLoop::On::Poll, 2s);  // longer than anything here takes: nothing may wait for its end
+    LoopThread thread(loop, LoopThread::Beside::Callers);
+    LoopCallers callers(loop, &thread);
+    loop.polling().allow(true);
     const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     ASSERT_GE(fd, 0);
     std::unique_ptr<Watch> watch, later;
@@ -177,12 +178,13 @@ TEST(Polling, EventsDuringPollingAreServedInOrder) {
         eventfd_read(fd, &count);
         ++served;
     });
-    loop.start("polling");
+    loop.need_driver();
+    thread.start("polling");
     const auto begin = Polling::Clock::now();
     const auto borrow = [&](const EventLoop::Task& task, const std::function<bool()>& done) {
         for (int i = 0; i < 100000; ++i) {
             EventLoop::Task copy = task;
-            if (loop.run_borrowed(copy, done)) return;
+            if (callers.run_borrowed(copy, done)) return;
             std::this_thread::sleep_for(100us);
         }
         ADD_FAILURE() << "the loop was never free";
@@ -202,7 +204,7 @@ TEST(Polling, EventsDuringPollingAreServedInOrder) {
         },
         [] { return true; });
     EXPECT_LT(Polling::Clock::now() - begin, 20s);
-    loop.stop();
+    thread.stop();
     ::close(fd);
 }
 

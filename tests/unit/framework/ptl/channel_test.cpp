@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "framework/base/endian.hpp"
+#include "framework/base/loop_callers.hpp"
+#include "framework/base/loop_thread.hpp"
 
 namespace muster {
 namespace {
@@ -115,13 +117,13 @@ class ChannelTest : public testing::Test {
     bool runs_until(Condition&& condition, std::chrono::milliseconds limit = 10s) {
         bool expired = false;
         const auto timer = loop_.after(limit, [&] { expired = true; });
-        loop_.run_until([&] { return condition() || expired; });
+        callers_.run_until([&] { return condition() || expired; });
         return condition();
     }
     /// Runs what is ready now, to the end.
     void settle() {
         for (int i = 0; i < 20; ++i)
-            loop_.progress();
+            callers_.progress();
     }
 
     void write_other(const std::string& bytes) {
@@ -136,7 +138,8 @@ class ChannelTest : public testing::Test {
         return all;
     }
 
-    EventLoop loop_{EventLoop::Drive::External};
+    EventLoop loop_;
+    LoopCallers callers_{loop_};
     Socket ours_;
     UniqueFd other_;
     std::unique_ptr<Channel> channel_;
@@ -175,7 +178,7 @@ TEST_F(ChannelTest, BatchesDeferredFramesUntilTheEndOfTheTurn) {
     EXPECT_TRUE(channel_->send_soon(0, 1, bytes_of(pattern(size_t{300} << 10))));
     EXPECT_NE(read_other(), "");
     while (channel_->queued() > 0) {
-        loop_.progress();
+        callers_.progress();
         read_other();
     }
     // What was gathered goes out before the end.
@@ -245,7 +248,7 @@ TEST_F(ChannelTest, ReceivesManyFramesInPiecesOfAnySize) {
         const ssize_t wrote = ::write(other_.get(), stream.data() + at, size);
         if (wrote > 0) at += static_cast<size_t>(wrote);
         piece = piece * 7 % 40009 + 1;
-        loop_.progress();
+        callers_.progress();
     }
     ASSERT_TRUE(runs_until([&] { return frames_.size() == sent.size(); }));
     for (size_t i = 0; i < sent.size(); ++i) {
@@ -668,7 +671,7 @@ TEST_F(ChannelTest, OneBusyPeerDoesNotStarveTheLoop) {
         stream += wire_frame(0, 101, pattern(8000));
     const ssize_t wrote = ::write(other_.get(), stream.data(), stream.size());
     if (wrote < (4 << 20)) GTEST_SKIP() << "the kernel's buffer is too small";
-    ASSERT_TRUE(loop_.progress());
+    ASSERT_TRUE(callers_.progress());
     EXPECT_LT(frames_.size() * 8016, size_t{3} << 20);
     ASSERT_TRUE(runs_until([&] { return frames_.size() == static_cast<size_t>(wrote) / 8016; }));
 }
@@ -716,9 +719,11 @@ TEST_F(ChannelTest, DeliversAllFramesSentBeforeTheEnd) {
 // Two processes, each with its own loop and thread: what one sends the other answers.
 
 TEST(ChannelShared, LeavesLaterFramesToTheThreadOfTheLoop) {
-    EventLoop loop(EventLoop::Drive::Thread);
-    loop.share();
-    loop.start("shared");
+    EventLoop loop(EventLoop::On::Poll);
+    LoopThread thread(loop, LoopThread::Beside::Callers);
+    LoopCallers callers(loop, &thread);
+    loop.need_driver();
+    thread.start("shared");
     int fds[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     Socket socket;
@@ -740,12 +745,12 @@ TEST(ChannelShared, LeavesLaterFramesToTheThreadOfTheLoop) {
         ASSERT_EQ(::write(other.get(), both.data(), both.size()), static_cast<ssize_t>(both.size()));
     };
     const std::function<bool()> first = [&] { return !who.empty(); };
-    while (!loop.run_borrowed(task, first))
+    while (!callers.run_borrowed(task, first))
         std::this_thread::yield();
     ASSERT_EQ(all.wait_for(10s), std::future_status::ready);
     EXPECT_EQ(who[0], std::this_thread::get_id());
     EXPECT_NE(who[1], std::this_thread::get_id());
-    loop.stop();
+    thread.stop();
 }
 
 TEST(ChannelProcesses, ExchangeFrames) {
@@ -757,18 +762,20 @@ TEST(ChannelProcesses, ExchangeFrames) {
         alarm(30);
         ::close(fds[0]);
         bool over = false;
-        EventLoop loop(EventLoop::Drive::External);
+        EventLoop loop;
+        LoopCallers callers(loop);
         Socket socket;
         socket.fd.reset(fds[1]);
         Channel channel(loop, std::move(socket), {});
         channel.start(
             [&](Frame frame) { channel.send(frame.pindex + 1, frame.tag, std::move(frame.payload)); },
             [&](const std::string&) { over = true; });
-        loop.run_until([&] { return over; });
+        callers.run_until([&] { return over; });
         _exit(0);
     }
     ::close(fds[1]);
-    EventLoop loop(EventLoop::Drive::External);
+    EventLoop loop;
+    LoopCallers callers(loop);
     Socket socket;
     socket.fd.reset(fds[0]);
     Channel channel(loop, std::move(socket), {});
@@ -785,7 +792,7 @@ TEST(ChannelProcesses, ExchangeFrames) {
         },
         [&](const std::string&) { lost = true; });
     ASSERT_TRUE(channel.send(0, 0, Bytes()));
-    loop.run_until([&] { return answered == kRounds || expired || lost; });
+    callers.run_until([&] { return answered == kRounds || expired || lost; });
     EXPECT_EQ(answered, kRounds);
     channel.close();
     int status = 0;

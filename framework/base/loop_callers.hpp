@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The driver of an event loop that is its callers: a host that drives progress, and calls that wait, which
+// run the loop themselves in place of a thread of ours. Not on the loop, but for wake().
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "framework/base/loop.hpp"
+#include "framework/base/loop_mirror.hpp"
+#include "framework/base/loop_thread.hpp"
+
+namespace muster {
+
+class LoopCallers {
+  public:
+    using Task = EventLoop::Task;
+    using Condition = EventLoop::Condition;
+
+    /// `thread`: drives the loop between the callers; null: nobody does.
+    explicit LoopCallers(EventLoop& loop, LoopThread* thread = nullptr) : loop_(loop), thread_(thread) {}
+    LoopCallers(const LoopCallers&) = delete;
+    LoopCallers& operator=(const LoopCallers&) = delete;
+    ~LoopCallers();
+
+    /// Runs what is posted, `task`, and then the loop, until `done()` holds (called under no lock) or the
+    /// loop is stopped, without a change of threads. False, with nothing done, where somebody else drives.
+    bool run_borrowed(Task& task, const Condition& done);
+    /// Runs `task` now on this thread, for what sends something and neither waits nor calls the application.
+    /// False, with nothing done, where somebody else keeps the loop for microseconds, or tasks are posted.
+    bool run_here(Task& task);
+    /// Looks for something that the loop does not watch for as long as the loop may poll. False, perhaps
+    /// without a look, where the caller had better sleep. `found` neither waits nor uses the loop.
+    bool poll_for(const Condition& found);
+    /// Runs what is ready, without waiting; false where somebody else drives.
+    bool progress();
+    /// Runs until `done()` holds; callers on several threads take turns. `done` is called under no lock.
+    void run_until(const Condition& done);
+    /// A descriptor that polls readable when there is something to progress. Made by the first call, while
+    /// nobody drives. bad_alloc.
+    int poll_fd();
+
+    /// Lets a caller that drives look at its condition again. Any thread.
+    void wake() {
+        if (driving_ && !loop_.on_loop()) loop_.wake();
+    }
+
+  private:
+    bool take_soon() MUSTER_TRY_ACQUIRE(true, loop_.here);
+
+    EventLoop& loop_;
+    LoopThread* const thread_;
+    std::atomic<bool> driving_{false};  // a caller waits in the loop
+    std::optional<LoopMirror> mirror_;
+};
+
+}  // namespace muster
