@@ -151,6 +151,7 @@ void Collectives::compute_expected(Collective& collective) {
 
 void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants,
                          Arrival arrival) {
+    loop_.assert_on_loop();
     if (!operations_[static_cast<size_t>(kind)]) return arrival.reply({PMIX_ERR_NOT_SUPPORTED, {}});
     if (closed_) return arrival.reply({PMIX_ERR_LOST_CONNECTION, {}});
     std::vector<pmix_proc_t> given;
@@ -267,6 +268,7 @@ void Collectives::remove_open(const std::shared_ptr<Collective>& collective) {
 }
 
 bool Collectives::arrive_too(const std::shared_ptr<Collective>& collective, Arrival& arrival) {
+    loop_.assert_on_loop();
     if (closed_ || collective->handed_over_ || !includes(collective->participants_, arrival.proc))
         return false;
     const bool in_already = std::ranges::any_of(collective->arrivals_, [&](const Arrival& other) {
@@ -322,6 +324,7 @@ void Collectives::check(const std::shared_ptr<Collective>& collective) {
 }
 
 void Collectives::proceed(const std::shared_ptr<Collective>& collective) {
+    loop_.assert_on_loop();
     const auto kept = collective;  // it may end, and leave the list
     kept->handed_over_ = true;
     remove_open(kept);
@@ -337,6 +340,7 @@ void Collectives::proceed(const std::shared_ptr<Collective>& collective) {
 }
 
 void Collectives::extend(const std::shared_ptr<Collective>& collective, std::chrono::milliseconds time) {
+    loop_.assert_on_loop();
     collective->extended_ = true;
     collective->time_limit_ = loop_.after(time, [this, ref = CollectiveRef(collective)] {
         if (const auto expired = ref.lock()) expire(expired);
@@ -375,6 +379,7 @@ void Collectives::expire(const std::shared_ptr<Collective>& collective) {
 }
 
 void Collectives::finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome) {
+    loop_.assert_on_loop();
     if (!is_active(collective)) return;  // ended already, by its time limit or a death
     const auto keep = collective;        // the reference given may be the one in the list
     active_.erase(*keep->place_);
@@ -388,6 +393,7 @@ void Collectives::finish(const std::shared_ptr<Collective>& collective, const Ou
 }
 
 void Collectives::finalized(const pmix_proc_t& proc) {
+    loop_.assert_on_loop();
     const auto active = active_;  // finishing changes the list
     for (const auto& collective : active) {
         if (operation(*collective).finalize_departs()) depart(collective, proc);
@@ -395,6 +401,7 @@ void Collectives::finalized(const pmix_proc_t& proc) {
 }
 
 void Collectives::departed(const pmix_proc_t& proc) {
+    loop_.assert_on_loop();
     const auto active = active_;  // finishing changes the list
     for (const auto& collective : active)
         depart(collective, proc);
@@ -418,6 +425,7 @@ void Collectives::depart(const std::shared_ptr<Collective>& collective, const pm
 }
 
 void Collectives::left(CollectiveKind kind, const std::string& id, const pmix_proc_t& proc) {
+    loop_.assert_on_loop();
     const auto collective = find(kind, id);
     if (!collective || collective->handed_over_) return;
     const auto is_it = [&](const pmix_proc_t& one) { return proc_is(one, proc); };
@@ -434,6 +442,7 @@ void Collectives::left(CollectiveKind kind, const std::string& id, const pmix_pr
 }
 
 void Collectives::deregistered(const char* nspace) {
+    loop_.assert_on_loop();
     const auto active = active_;
     for (const auto& collective : active) {
         const bool involved = std::ranges::any_of(collective->participants_, [&](const pmix_proc_t& proc) {
@@ -444,6 +453,7 @@ void Collectives::deregistered(const char* nspace) {
 }
 
 void Collectives::close() {
+    loop_.assert_on_loop();
     closed_ = true;
     const auto active = active_;
     for (const auto& collective : active)
@@ -451,6 +461,7 @@ void Collectives::close() {
 }
 
 void Collectives::registered(const char* nspace) {
+    loop_.assert_on_loop();
     const auto active = active_;
     for (const auto& collective : active) {
         if (collective->handed_over_) continue;

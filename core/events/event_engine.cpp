@@ -162,6 +162,7 @@ std::vector<EventEngine::HandlerPtr>& EventEngine::category(const HandlerSpec& s
 }
 
 pmix_status_t EventEngine::add(HandlerSpec spec, size_t& id) {
+    loop_.assert_on_loop();
     using Position = HandlerSpec::Position;
     auto handler = std::make_shared<Handler>();
     handler->spec = std::move(spec);
@@ -212,6 +213,7 @@ EventEngine::HandlerPtr EventEngine::find(size_t id) const {
 }
 
 void EventEngine::activate(size_t id) {
+    loop_.assert_on_loop();
     const HandlerPtr handler = find(id);
     if (!handler) return;
     handler->active = true;
@@ -226,6 +228,7 @@ void EventEngine::activate(size_t id) {
 }
 
 std::optional<std::vector<pmix_status_t>> EventEngine::remove(size_t id) {
+    loop_.assert_on_loop();
     const HandlerPtr handler = find(id);
     if (!handler) return std::nullopt;
     handler->removed = true;
@@ -282,6 +285,7 @@ std::vector<EventEngine::HandlerPtr> EventEngine::chain_for(const Event& event, 
 }
 
 void EventEngine::deliver(EventPtr event, bool for_defaults, OnEnd on_end) {
+    loop_.assert_on_loop();
     std::vector<HandlerPtr> handlers = chain_for(*event, for_defaults);
     if (!handlers.empty()) return run(std::move(event), std::move(handlers), std::move(on_end));
     if (event->cacheable) held_.add(std::move(event), next_number_++, for_defaults);

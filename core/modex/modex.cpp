@@ -134,6 +134,7 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
 }
 
 void Modex::get(GetRequest request, OnGet done) {
+    exchange_.loop().assert_on_loop();
     Lookup lookup;
     GetDirectives directives;
     if (read_get_directives(request.info, lookup, directives) != PMIX_SUCCESS)
@@ -287,6 +288,7 @@ void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
 }
 
 void Modex::registered(const char* nspace) {
+    exchange_.loop().assert_on_loop();
     const auto of_nspace = [nspace](const Proc& proc) { return proc.nspace() == nspace; };
     for (auto& waiting :
          take_waiting([&](const Proc& proc) { return of_nspace(proc) && in_flight_.count(proc) == 0; })) {
@@ -338,12 +340,14 @@ void Modex::for_each_waiting(const std::function<void(const GetRequest&)>& visit
 }
 
 void Modex::departed(const pmix_proc_t& proc) {
+    exchange_.loop().assert_on_loop();
     const Proc target(proc);
     retry(target, true);
     request_again([&](const Proc& other) { return other == target; });
 }
 
 void Modex::forget(const PeerPtr& peer) {
+    exchange_.loop().assert_on_loop();
     for (auto it = waiting_.begin(); it != waiting_.end();) {
         it->second.remove_if([&](const auto& waiting) {
             return !waiting->request.asker.owner_before(peer) && !peer.owner_before(waiting->request.asker);
@@ -353,10 +357,12 @@ void Modex::forget(const PeerPtr& peer) {
 }
 
 void Modex::deregistered(const char* nspace) {
+    exchange_.loop().assert_on_loop();
     end_all([nspace](const Proc& proc) { return proc.nspace() == nspace; }, PMIX_ERR_INVALID_NAMESPACE);
 }
 
 void Modex::close() {
+    exchange_.loop().assert_on_loop();
     closed_ = true;
     end_all([](const Proc&) { return true; }, PMIX_ERR_LOST_CONNECTION);
 }
