@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The drivers that the loop of each kind of process has.
+#include <gtest/gtest.h>
+
+#include "core/runtime/runtime.hpp"
+#include "framework/base/info.hpp"
+
+namespace muster {
+namespace {
+
+std::unique_ptr<Runtime> make(Runtime::Role role, bool external) {
+    Info info;
+    if (external) info.add(PMIX_EXTERNAL_PROGRESS, true);
+    Runtime::Options options;
+    options.role = role;
+    options.info = info;
+    auto made = Runtime::create(options);
+    EXPECT_TRUE(made) << made.error().text;
+    return made ? std::move(*made) : nullptr;
+}
+
+TEST(Drivers, NoCallerDrivesTheLoopOfAServer) {
+    const auto server = make(Runtime::Role::Server, false);
+    ASSERT_NE(server, nullptr);
+    server->start();
+    EXPECT_FALSE(server->host_drives());
+    EXPECT_EQ(server->callers(), nullptr);
+    EventLoop::Task task = [] { FAIL(); };
+    EXPECT_FALSE(server->run_here(task));
+    EXPECT_FALSE(server->progress());
+    server->catch_up();
+}
+
+TEST(Drivers, CallersDriveTheLoopOfAClientBesideItsThread) {
+    const auto client = make(Runtime::Role::Client, false);
+    ASSERT_NE(client, nullptr);
+    client->start();
+    EXPECT_FALSE(client->host_drives());
+    bool ran = false;
+    EventLoop::Task task = [&] { ran = true; };
+    EXPECT_TRUE(client->run_here(task));
+    EXPECT_TRUE(ran);
+    EXPECT_FALSE(client->progress());
+    client->stop();
+    EXPECT_FALSE(client->run_here(task));
+}
+
+TEST(Drivers, AHostDrivesAloneWithExternalProgress) {
+    for (const auto role : {Runtime::Role::Client, Runtime::Role::Server}) {
+        const auto driven = make(role, true);
+        ASSERT_NE(driven, nullptr);
+        driven->start();
+        EXPECT_TRUE(driven->host_drives());
+        EXPECT_GE(driven->callers()->poll_fd(), 0);
+        bool ran = false;
+        EventLoop::Task task = [&] { ran = true; };
+        EXPECT_FALSE(driven->run_here(task)) << "what a call sends waits for the host";
+        driven->loop().post(task);
+        EXPECT_FALSE(ran);
+        EXPECT_TRUE(driven->progress());
+        EXPECT_TRUE(ran);
+        driven->stop();
+        EXPECT_FALSE(driven->loop().stopped());
+    }
+}
+
+}  // namespace
+}  // namespace muster
