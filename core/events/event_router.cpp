@@ -124,7 +124,9 @@ void EventRouter::register_codes(const PeerPtr& peer, std::vector<pmix_status_t>
         }
         RegistrationPtr& registration = by_peer_[client->index];
         if (!registration) {
-            registration = std::make_shared<Registration>();
+            const auto former = former_.find(Proc(client->proc));
+            registration = former == former_.end() ? std::make_shared<Registration>()
+                                                   : std::make_shared<Registration>(*former->second);
             registration->peer = client;
             registration->index = client->index;
             registration->proc = client->proc;
@@ -188,6 +190,19 @@ void EventRouter::forget(const RegistrationPtr& registration) {
     std::erase(defaults_, registration);
 }
 
+/// Keeps what a process had registered that has finalized, and may initialise again.
+void EventRouter::end(const RegistrationPtr& registration) {
+    const LocalClient* client = namespaces_.client(registration->proc);
+    const PeerPtr peer = registration->peer.lock();
+    if (!peer || !peer->finalized || client == nullptr || client->peer != peer) return;
+    // Codes of lives before this one count no more than those of one life.
+    if (registration->codes.size() > max_codes_) registration->codes.clear();
+    for (auto& [code, span] : registration->codes)
+        span.until = std::min(span.until, next_number_);
+    registration->defaults.until = std::min(registration->defaults.until, next_number_);
+    former_[Proc(registration->proc)] = registration;
+}
+
 void EventRouter::departed() {
     for (auto it = by_peer_.begin(); it != by_peer_.end();) {
         // Further connections of a process, its children's, go by themselves.
@@ -196,6 +211,7 @@ void EventRouter::departed() {
             continue;
         }
         forget(it->second);
+        end(it->second);
         it = by_peer_.erase(it);
     }
 }
@@ -209,6 +225,7 @@ void EventRouter::lost(const pmix_proc_t& proc) {
 }
 
 void EventRouter::deregistered(const char* nspace) {
+    std::erase_if(former_, [&](const auto& one) { return one.first.nspace() == nspace_view(nspace); });
     held_.remove_if([&](const EventStore::Held& held) {
         const Event& event = *held.event;
         if (event.range == PMIX_RANGE_NAMESPACE) return nspace_is(event.source.nspace, nspace);
@@ -374,6 +391,13 @@ bool EventRouter::had(const Registration& registration, const EventStore::Held& 
     const Span& defaults = registration.defaults;
     return held.number < defaults.until &&
            (held.number >= defaults.since || concerns(*held.event, registration.proc));
+}
+
+bool EventRouter::had_before(const pmix_proc_t& proc, const EventPtr& event) const {
+    const auto former = former_.find(Proc(proc));
+    const auto held = std::find_if(held_.held().begin(), held_.held().end(),
+                                   [&](const EventStore::Held& one) { return one.event == event; });
+    return held == held_.held().end() || (former != former_.end() && had(*former->second, *held));
 }
 
 void EventRouter::replay(const Registration& before, const PeerPtr& peer,

@@ -63,9 +63,14 @@ class EventRouter {
 
     /// The connection of a client broke: the host is told, as an event of its own process.
     void lost(const pmix_proc_t& proc);
-    /// Some process has gone; a namespace was deregistered.
+    /// Some process has finalized or gone; this one is gone for good; a namespace was deregistered.
     void departed();
+    void exited(const pmix_proc_t& proc) { former_.erase(Proc(proc)); }
     void deregistered(const char* nspace);
+
+    /// Whether a life of this process that has finalized had an event; so it counts when that is not held
+    /// any more.
+    bool had_before(const pmix_proc_t& proc, const EventPtr& event) const;
 
     /// Events that were not held to the end, or not sent to a client that does not read, for lack of room.
     size_t dropped() const { return held_.dropped() + unsent_; }
@@ -100,6 +105,7 @@ class EventRouter {
     void replay(const Registration& before, const PeerPtr& peer, const std::vector<pmix_status_t>& codes);
     void end(const RegistrationPtr& registration, pmix_status_t code);
     void forget(const RegistrationPtr& registration);
+    void end(const RegistrationPtr& registration);
     pmix_status_t tell_host(const EventPtr& event);
 
     Runtime& runtime_;
@@ -114,6 +120,9 @@ class EventRouter {
     std::unordered_map<uint32_t, RegistrationPtr> by_peer_;  ///< by the peer's index
     std::unordered_map<pmix_status_t, std::vector<RegistrationPtr>> by_code_;
     std::vector<RegistrationPtr> defaults_;
+    /// What the last life of a process had registered before it finalized: its next life gets no event again
+    /// that this one had.
+    std::unordered_map<Proc, RegistrationPtr> former_;
     /// A registration that waits for the host's answer to another one, which asks for a code of it.
     struct WaitingWant {
         std::vector<pmix_status_t> codes;

@@ -175,6 +175,34 @@ TEST_F(EventRouterTest, HoldsAnEventForHandlersThatComeLater) {
     EXPECT_EQ(mine.heard.size(), 1U);
 }
 
+TEST_F(EventRouterTest, GivesTheNextLifeOfAProcessNoEventThatItHad) {
+    start(2);
+    Listener first, next, all;
+    listen(first, process(1), {kBell});
+    EXPECT_EQ(notified(process(0), kBell, PMIX_RANGE_NAMESPACE), PMIX_SUCCESS);
+    EXPECT_EQ(notified(process(0), kHorn, PMIX_RANGE_NAMESPACE), PMIX_SUCCESS);
+    EXPECT_EQ(first.heard.size(), 1U);
+    for (int life = 0; life < 2; ++life) {
+        Call over;
+        on(process(1), [&] {
+            process(1).client()->finalize(std::chrono::seconds(2), false,
+                                          [done = over.deliver()](auto status) { done(answer_of(status)); });
+        });
+        ASSERT_TRUE(until([&] { return over.there(); }));
+        if (life == 0) {
+            EXPECT_EQ(notified(process(0), kBell, PMIX_RANGE_NAMESPACE), PMIX_SUCCESS);
+        }
+        node.add_client("job", 1);
+    }
+    EXPECT_EQ(first.heard.size(), 1U);
+    listen(next, process(1), {kBell});
+    settle();
+    EXPECT_EQ(next.heard.size(), 1U) << "what came between the lives";
+    listen(all, process(1), {kHorn});
+    settle();
+    EXPECT_EQ(all.heard.size(), 1U) << "what no life has had";
+}
+
 TEST_F(EventRouterTest, ReplaysToADefaultHandlerWhatConcernsItsJobAlone) {
     node.add_job("job", 2);
     node.add_job("other", 1);
