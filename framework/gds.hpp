@@ -96,7 +96,8 @@ class Gds {
 
     /// The data of a job as the host registers it (PMIx_server_register_nspace): job-level keys, node and
     /// proc maps in any regex form, session, node, app and proc arrays. Called again for a known job it adds
-    /// and replaces. On failure nothing has changed; the error names the attribute.
+    /// and replaces; with `nlocalprocs` -1 that number stays as it is. A map counts more than a size that is
+    /// less. On failure nothing has changed; the error names the attribute.
     virtual Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) = 0;
     /// Session-level data that belongs to no job (PMIx_server_register_resources).
     virtual Result<void> register_resources(InfoView info) = 0;

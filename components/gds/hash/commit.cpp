@@ -100,15 +100,12 @@ Result<void> Registration::finish(std::string_view nspace, Staged& staged) {
             }
         }
     }
-    if (strict() && staged.builder && staged.known == nullptr) count_node_ranks(*staged.builder);
+    const bool first_map = staged.known == nullptr || staged.known->map->rank_end() == 0;
+    if (strict() && staged.builder && first_map) count_node_ranks(*staged.builder);
     if (staged.builder) job.map = std::make_shared<const JobMap>(std::move(*staged.builder).build());
     const JobMap& map = staged.builder ? *job.map : staged.known != nullptr ? *staged.known->map : *job.map;
-    if (strict() && map.placed() > job_size) {
-        return Error{PMIX_ERR_BAD_PARAM, "attribute " + quoted(PMIX_JOB_SIZE) + " of namespace " +
-                                             quoted(nspace) + " says " + std::to_string(job_size) +
-                                             ", but the maps place " + std::to_string(map.placed()) +
-                                             " processes"};
-    }
+    // OpenPMIx takes such a job, and its processes are those of the map.
+    if (strict() && map.placed() > job_size) put(job.facts, PMIX_JOB_SIZE, Value::from(map.placed()));
     for (auto& [node, table] : job.nodes) {
         if (auto settled = settle_node(map, node, table); !settled) return settled;
     }

@@ -56,11 +56,12 @@ void HashStore::set_context(StoreContext context) {
 
 Result<void> HashStore::register_job(const char* nspace, int32_t nlocalprocs, InfoView info) {
     if (nspace == nullptr) return Error{PMIX_ERR_BAD_PARAM, "a namespace must have a name"};
-    if (nlocalprocs < 0) return Error{PMIX_ERR_BAD_PARAM, "a number of local processes cannot be negative"};
+    if (nlocalprocs < -1) return Error{PMIX_ERR_BAD_PARAM, "a number of local processes cannot be negative"};
     try {
         Registration registration(*this, Source::Host);
-        Result<void> result =
-            registration.read(nspace_view(nspace), info, static_cast<uint32_t>(nlocalprocs));
+        std::optional<uint32_t> local_procs;
+        if (nlocalprocs >= 0) local_procs = static_cast<uint32_t>(nlocalprocs);
+        Result<void> result = registration.read(nspace_view(nspace), info, local_procs);
         return result ? registration.commit() : result;
     } catch (const std::bad_alloc&) {
         return Error{PMIX_ERR_NOMEM, "no memory for the data of a namespace"};

@@ -156,6 +156,32 @@ TEST_F(Register, MapsAsEncodedLists) {
     }
 }
 
+TEST_F(Register, AMapCountsMoreThanASizeThatIsLess) {
+    Info info = maps("alpha", "0,1,2");
+    info.add(PMIX_JOB_SIZE, uint32_t{2});
+    ASSERT_TRUE(add(info, 3));
+    EXPECT_EQ(get(PMIX_JOB_SIZE), "u3");
+    EXPECT_EQ(store_->job_size("job"), 3U);
+    EXPECT_EQ(of_rank(2, PMIX_LOCAL_RANK), "h2");
+}
+
+TEST_F(Register, AnUpdateAddsToWhatIsKnown) {
+    Info update;
+    add_array(update, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(1), "site.port", "4711", PMIX_CPUSET,
+              "hwloc:0x2");
+    update.add(PMIX_GROUP_CONTEXT_ID, size_t{12});
+    // The first is of a job that is not known yet.
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(add(update, -1));
+        EXPECT_EQ(of_rank(1, "site.port"), "s4711");
+        EXPECT_EQ(of_rank(1, PMIX_CPUSET), "shwloc:0x2");
+        EXPECT_EQ(get(PMIX_GROUP_CONTEXT_ID), "type4");
+        ASSERT_TRUE(add(maps("alpha", "0,1", 2), 2));
+        EXPECT_EQ(of_rank(1, PMIX_NODE_RANK), "h1");
+        EXPECT_EQ(get(PMIX_LOCAL_SIZE), "u2");
+    }
+}
+
 TEST_F(Register, AnAttributeWithANullPointerIsRefused) {
     Info info = maps("alpha1", "0");
     info.add(PMIX_PARENT_ID, nullptr, PMIX_PROC);

@@ -206,6 +206,18 @@ TEST_F(ShmemTest, EverythingOfAJobReadsAsWithHash) {
     EXPECT_EQ(all(*actual), all(*expected));
 }
 
+TEST_F(ShmemTest, AnUpdateIsSeenByThoseWhoAreAttached) {
+    Gds* server = make_shmem();
+    ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
+    Gds* client = attached(*server);
+    Info update;
+    add_array(update, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(1), "site.port", "4711");
+    ASSERT_TRUE(server->register_job("job", -1, update).ok());
+    EXPECT_EQ(get(*client, "site.port", {.rank = 1}), "s4711");
+    EXPECT_EQ(get(*attached(*server), "site.port", {.rank = 1}), "s4711");
+    EXPECT_EQ(get(*client, PMIX_LOCAL_SIZE, {}), "u2");
+}
+
 TEST_F(ShmemTest, CachedJobDataIsRefreshedAfterRegistration) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_job("job", 2, maps("alpha,beta", "0,1;2", 3)).ok());
