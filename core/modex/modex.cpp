@@ -98,9 +98,10 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
     const bool local = namespaces_.is_local(request.target);
     Packer values(request.format);
     bool has_key = !request.key.has_value();
+    Lookup lookup;
     if (request.key) {
         const Lookup plain = lookup_of(request.target.nspace, request.target.rank, request.key->c_str());
-        Lookup lookup = plain;
+        lookup = plain;
         GetDirectives directives;
         // Values with qualifiers all have one key; whether the one that is wanted is there, the store knows.
         has_key = read_get_directives(request.info, lookup, directives) == PMIX_SUCCESS &&
@@ -118,7 +119,11 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
             if (request.key && key_is(found.key, request.key->c_str())) has_key = true;
             values.kval(found.key, found.value);
         });
-    if (status != PMIX_SUCCESS || !has_key) return std::nullopt;
+    // What the host says of the process, perhaps since its job data was given to the one that asks.
+    if (request.key && !has_key)
+        store.find(lookup, [&](const Found& found) { values.kval(found.key, found.value); });
+    else if (status != PMIX_SUCCESS)
+        return std::nullopt;
 
     Packer out(request.format);
     if (!nspace_is(request.requester.nspace, request.target.nspace)) {

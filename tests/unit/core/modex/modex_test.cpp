@@ -55,6 +55,24 @@ TEST_F(ModexInMemory, GetWaitsForALocalCommit) {
     EXPECT_EQ(first->text, "4711");
 }
 
+TEST_F(ModexInMemory, GetFindsWhatAnUpdateOfTheNamespaceAdds) {
+    start(2);
+    Info update;
+    Info proc;
+    proc.add(PMIX_RANK, Value::rank(1));
+    proc.add("site.port", "4711");
+    proc.add(PMIX_CPUSET, "hwloc:0x2");
+    update.add(PMIX_PROC_INFO_ARRAY, std::move(proc).to_value());
+    auto waits = get(0, make_proc("job", 1), "site.port");
+    settle();
+    EXPECT_FALSE(waits.there());
+    node.on_loop([&] { EXPECT_EQ(node.server().register_nspace("job", -1, update), PMIX_SUCCESS); });
+    auto reserved = get(0, make_proc("job", 1), PMIX_CPUSET);
+    ASSERT_TRUE(until([&] { return waits.there() && reserved.there(); }));
+    EXPECT_EQ(waits->text, "4711");
+    EXPECT_EQ(reserved->text, "hwloc:0x2");
+}
+
 TEST_F(ModexInMemory, GetOfAMissingKeyTimesOut) {
     start(2);
     Info directives;
