@@ -207,23 +207,19 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         collective->namespaces_ = &namespaces_;
         compute_expected(*collective);
         // Those that have gone already will not call.
-        const bool finalized_too = operations_[static_cast<size_t>(kind)]->finalize_departs();
-        const auto has_gone = [finalized_too](const LocalClient& client) {
-            return client.lost || (client.finalized && finalized_too);
-        };
         for (const pmix_proc_t& participant : collective->participants_) {
             const Namespace* nspace = namespaces_.find(participant.nspace);
             if (nspace == nullptr) continue;
             // A list may name as many processes as a message has room for.
             if (participant.rank != PMIX_RANK_WILDCARD) {
                 const auto client = nspace->clients.find(participant.rank);
-                if ((client != nspace->clients.end() && has_gone(client->second)) ||
+                if ((client != nspace->clients.end() && client->second.lost) ||
                     nspace->removed.contains(participant.rank))
                     collective->departed_.push_back(participant);
                 continue;
             }
             for (const auto& [rank, client] : nspace->clients) {
-                if (has_gone(client)) collective->departed_.push_back(client.proc);
+                if (client.lost) collective->departed_.push_back(client.proc);
             }
             for (const pmix_rank_t rank : nspace->removed)
                 collective->departed_.push_back(make_proc(participant.nspace, rank));
@@ -396,8 +392,20 @@ void Collectives::finalized(const pmix_proc_t& proc) {
     loop_.assert_on_loop();
     const auto active = active_;  // finishing changes the list
     for (const auto& collective : active) {
-        if (operation(*collective).finalize_departs()) depart(collective, proc);
+        if (collective->handed_over_ || !operation(*collective).forgets_departed()) continue;
+        // The next call begins another collective.
+        if (withdraw(*collective, proc) && collective->arrivals_.empty()) finish(collective, {});
     }
+}
+
+std::optional<Arrival> Collectives::withdraw(Collective& collective, const pmix_proc_t& proc) {
+    std::vector<Arrival>& arrivals = collective.arrivals_;
+    const auto called =
+        std::ranges::find_if(arrivals, [&](const Arrival& arrival) { return proc_is(arrival.proc, proc); });
+    if (called == arrivals.end()) return std::nullopt;
+    std::optional<Arrival> withdrawn = std::move(*called);
+    arrivals.erase(called);
+    return withdrawn;
 }
 
 void Collectives::departed(const pmix_proc_t& proc) {
@@ -410,14 +418,15 @@ void Collectives::departed(const pmix_proc_t& proc) {
 void Collectives::depart(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc) {
     if (collective->handed_over_ || !includes(collective->participants_, proc)) return;
     const auto is_it = [&](const pmix_proc_t& one) { return proc_is(one, proc); };
-    std::vector<Arrival>& arrivals = collective->arrivals_;
-    const auto called =
-        std::ranges::find_if(arrivals, [&](const Arrival& arrival) { return is_it(arrival.proc); });
-    if (called != arrivals.end()) {
-        if (!operation(*collective).forgets_departed()) return;
-        collective->withdrawn_.push_back(std::move(*called));
-        arrivals.erase(called);
-        if (arrivals.empty()) return finish(collective, {});  // the next call begins another collective
+    if (operation(*collective).forgets_departed()) {
+        if (auto withdrawn = withdraw(*collective, proc)) {
+            collective->withdrawn_.push_back(std::move(*withdrawn));
+            // The next call begins another collective.
+            if (collective->arrivals_.empty()) return finish(collective, {});
+        }
+    } else if (std::ranges::any_of(collective->arrivals_,
+                                   [&](const Arrival& arrival) { return is_it(arrival.proc); })) {
+        return;
     }
     std::vector<pmix_proc_t>& departed = collective->departed_;
     if (std::ranges::none_of(departed, is_it)) departed.push_back(proc);

@@ -127,10 +127,8 @@ class CollectiveOperation {
     virtual void goes_on_without(const Collective&, const pmix_proc_t&) {}
     /// What the others get when a departure is not tolerated.
     virtual pmix_status_t departure_status() const { return PMIX_ERR_LOST_CONNECTION; }
-    /// Whether a process departs with PMIx_Finalize. Otherwise it stays expected, since it may initialise
-    /// again and call; it departs when its connection is lost or the host deregisters it.
-    virtual bool finalize_departs() const { return false; }
-    /// Whether the call of a process that goes before all local participants are in counts as none.
+    /// Whether the call of a process that goes or finalizes before all local participants are in counts as
+    /// none.
     virtual bool forgets_departed() const { return false; }
     /// The time limit is over. True: the operation has dealt with it; false: all get PMIX_ERR_TIMEOUT.
     virtual bool expired(const std::shared_ptr<Collective>&) { return false; }
@@ -172,9 +170,10 @@ class Collectives {
     /// The one of this kind and name, or null.
     std::shared_ptr<Collective> find(CollectiveKind kind, const std::string& id) const;
 
-    /// A process of this node has finalized, or it has gone: its connection was lost, or the host has
-    /// deregistered it.
+    /// A process of this node has finalized. It stays expected, since it may initialise again and call
+    /// (docs/decisions/0034).
     void finalized(const pmix_proc_t& proc);
+    /// It has gone: its connection was lost, or the host has deregistered it.
     void departed(const pmix_proc_t& proc);
     /// A participant of this operation, of any node, takes no part in it any more unless it has called. What
     /// the host has already is the host's to change.
@@ -206,6 +205,7 @@ class Collectives {
         return *operations_[static_cast<size_t>(collective.kind_)];
     }
     void depart(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc);
+    static std::optional<Arrival> withdraw(Collective& collective, const pmix_proc_t& proc);
     void check(const std::shared_ptr<Collective>& collective);
     void expire(const std::shared_ptr<Collective>& collective);
 

@@ -45,9 +45,10 @@ struct Group {
     GroupState state = GroupState::Ready;
     std::optional<size_t> context_id;
     std::optional<pmix_proc_t> leader;
-    bool notify_termination = false;  ///< PMIX_GROUP_NOTIFY_TERMINATION at construction
-    Info info;                        ///< what else was said at construction (PMIX_GROUP_INFO ...)
-    std::vector<pmix_rank_t> lost;    ///< a server's: members of whose end it has told the others
+    bool notify_termination = false;     ///< PMIX_GROUP_NOTIFY_TERMINATION at construction
+    Info info;                           ///< what else was said at construction (PMIX_GROUP_INFO ...)
+    std::vector<pmix_rank_t> lost;       ///< a server's: members of whose end it has told the others
+    std::vector<pmix_proc_t> finalized;  ///< a server's: of its node, who left it by that
     std::string payer;   ///< a server's: for whom its memory counts (GroupTable::memory()); none elsewhere
     size_t counted = 0;  ///< the table's: what it counts
 

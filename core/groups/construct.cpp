@@ -10,6 +10,7 @@
 #include "core/events/events.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/groups/group_server.hpp"
+#include "core/groups/leave.hpp"
 #include "core/modex/modex.hpp"
 #include "core/runtime/keys.hpp"
 #include "framework/base/value_bytes.hpp"
@@ -379,6 +380,13 @@ pmix_status_t failure_among(const std::vector<GroupPart>& parts) {
     return PMIX_SUCCESS;
 }
 
+/// Whether the life of `proc` that asked is over, in order. It may have begun another one.
+bool has_finalized(GroupServer& server, const PeerRef& asker, const pmix_proc_t& proc) {
+    if (const PeerPtr peer = asker.lock()) return peer->finalized;
+    const LocalClient* client = server.namespaces().client(proc);
+    return client != nullptr && !client->lost;
+}
+
 }  // namespace
 
 void GroupConstruct::all_local_in(const std::shared_ptr<Collective>& collective) {
@@ -394,6 +402,10 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
     State& state = states_[collective->id()];
     if (state.asked) return;
     state.asked = true;
+    if (server_.groups().find(collective->id()) != nullptr) {
+        // Those who have called were in it in a former life; somebody else still is.
+        return server_.collectives().finish(collective, {PMIX_ERR_EXISTS, {}});
+    }
     const bool wants_id = collective->any_true(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     const bool local_only = collective->all_local();
     if (!local_only && collective->any_true(PMIX_GROUP_LOCAL_ONLY))
@@ -464,6 +476,11 @@ void GroupConstruct::complete(const std::shared_ptr<Collective>& collective, con
     Outcome outcome = enter(server_, std::move(group), named->order.size(), answer, std::move(parts));
     if (named->as_sent && same_procs(named->order, members)) group_outcome(outcome).members = named;
     collectives.finish(collective, outcome);
+    for (const Arrival& arrival : collective->arrivals()) {
+        const GroupCall& call = group_call(arrival);
+        if (!call.met && has_finalized(server_, call.asker, arrival.proc))
+            leave_finalized(server_, collective->id(), arrival.proc);
+    }
 }
 
 void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmix_proc_t> procs,
@@ -493,7 +510,8 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
     auto own = std::make_shared<GroupPart>(std::move(part));
     HostDone done = server.host().bounded(
         "construction of a group", arrival.proc, arrival.info,
-        [&server, id, own, self = arrival.proc, reply = arrival.reply](const HostAnswer& answer) {
+        [&server, id, own, self = arrival.proc, asker = group_call(arrival).asker,
+         reply = arrival.reply](const HostAnswer& answer) {
             if (!is_good(answer.status)) return reply({answer.status, {}});
             std::vector<GroupPart> parts = parts_of(server, id, answer, std::move(*own));
             std::vector<pmix_proc_t> members = procs_of(answer.info.view().value(PMIX_GROUP_MEMBERSHIP));
@@ -507,6 +525,7 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
             group.payer = server.group_construct().payer(self);
             group.set_members(members);
             reply(enter(server, std::move(group), 0, answer, std::move(parts)));
+            if (has_finalized(server, asker, self)) leave_finalized(server, id, self);
         });
     ask_host_for_group(server.host(), PMIX_GROUP_CONSTRUCT, id, std::move(procs), std::move(info),
                        std::move(done));

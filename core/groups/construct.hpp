@@ -41,7 +41,6 @@ class GroupConstruct : public CollectiveOperation {
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
     void goes_on_without(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
-    bool finalize_departs() const override { return true; }
     bool forgets_departed() const override { return true; }
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
@@ -149,7 +148,6 @@ class GroupDestruct : public CollectiveOperation {
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
     void goes_on_without(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
-    bool finalize_departs() const override { return true; }
     bool forgets_departed() const override { return true; }
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
@@ -196,6 +194,7 @@ class GroupDestruct : public CollectiveOperation {
     std::map<std::string, Asked> asked_;  ///< what the host has
     std::list<Call> calls_;               ///< of other servers, for later; bounded
     std::list<Call> joined_;              ///< in which this server takes or took part; bounded
+    std::list<std::string> over_here_;    ///< groups that the last member of this node has left; bounded
 };
 
 /// The upcall for groups. `keep` of the arguments is the call's own. NOT_SUPPORTED where the host has none.

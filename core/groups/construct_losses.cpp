@@ -238,7 +238,7 @@ void GroupConstruct::given_up(const std::string& id, const std::vector<pmix_proc
     std::vector<pmix_proc_t> late = collective ? collective->missing() : all;
     std::erase_if(late, [&](const pmix_proc_t& proc) {
         const LocalClient* client = server_.namespaces().client(proc);
-        return client != nullptr ? client->gone() : collective == nullptr;
+        return client != nullptr ? client->lost : collective == nullptr;
     });
     if (!late.empty() && late_.size() < kMaxElsewhere) late_[id] = std::move(late);
     states_.erase(id);

@@ -90,6 +90,10 @@ void GroupDestruct::forget_failed(const std::string& id) {
 
 void GroupDestruct::left(const std::string& id, const pmix_proc_t& proc) {
     forget_failed(id);
+    if (server_.groups().find(id) == nullptr) {
+        over_here_.push_back(id);
+        if (over_here_.size() > kMaxCalls) over_here_.pop_front();
+    }
     // Those who have called may wait for it in memory.
     server_.meetings().call_in(proc.nspace);
     if (const auto asked = asked_.find(id); asked != asked_.end()) {
@@ -168,7 +172,9 @@ void GroupDestruct::called_elsewhere(Call call) {
             return;
         }
     }
-    if (may_be_ended_here(call.id)) {
+    // Whoever was in it here may be constructing the next one of this name.
+    const bool over_here = over_here_.remove(call.id) != 0;
+    if (!over_here && may_be_ended_here(call.id)) {
         calls_.push_back(std::move(call));
         if (calls_.size() > kMaxCalls) calls_.pop_front();
         return;
@@ -226,6 +232,7 @@ void GroupDestruct::constructed(const Group& group) {
                });
     });
     joined_.remove_if([&](const Call& call) { return call.id == group.id; });
+    over_here_.remove(group.id);
 }
 
 }  // namespace muster

@@ -44,6 +44,7 @@ struct GroupCall : ArrivalData {
     MemberListPtr members;
     bool maps_meeting = false;  ///< it could have come by its job's meeting in memory
     bool met = false;           ///< it did, and one process asks for all that are there
+    PeerRef asker;
 };
 /// The call that an arrival at one of the two collectives is.
 inline const GroupCall& group_call(const Arrival& arrival) {

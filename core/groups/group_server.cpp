@@ -4,6 +4,7 @@
 
 #include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"
+#include "core/groups/leave.hpp"
 
 namespace muster {
 
@@ -26,6 +27,7 @@ void GroupServer::deregistered(const char* nspace) {
 }
 
 void GroupServer::departed(const pmix_proc_t& proc, bool lost) {
+    if (!lost) leave_groups(*this, proc);
     invitation_watch_.departed(proc, lost);
     construct_->departed(proc);
     destruct_->departed();

@@ -95,13 +95,15 @@ std::function<void(const Outcome&)> construct_reply(GroupServer& server, const R
 }
 
 /// Whether a group of this name can be made here.
-pmix_status_t check_new_id(GroupServer& server, const std::string& id) {
+pmix_status_t check_new_id(GroupServer& server, const std::string& id, const pmix_proc_t& caller) {
     if (!valid_group_id(id.c_str()) || server.namespaces().find(id.c_str()) != nullptr ||
         server.runtime().store().knows(id.c_str())) {
         return PMIX_ERR_BAD_PARAM;
     }
     const Group* group = server.groups().find(id);
-    return group != nullptr && group->state != GroupState::Failed ? PMIX_ERR_EXISTS : PMIX_SUCCESS;
+    if (group == nullptr || group->state == GroupState::Failed) return PMIX_SUCCESS;
+    // It was in that group in a former life; the others may be about to finalize, too.
+    return among(group->finalized, caller) ? PMIX_SUCCESS : PMIX_ERR_EXISTS;
 }
 
 /// The destruct of a group has ended for one member. A group that cannot be ended in order, as a member has
@@ -226,6 +228,7 @@ void construct(GroupServer& server, const Request& request, bool by_runs) {
     if (by_runs && !MeetingNote::read(request.in, note)) return request.malformed();
     arrival.proc = request.peer->proc;
     call->maps_meeting = note.maps;
+    call->asker = request.peer;
     const auto refuse = [&](pmix_status_t status) { request.peer->reply_status(request.tag, status); };
     const auto reply_to = [&](const MemberListPtr& list) { return construct_reply(server, request, list); };
     if (note.number && !note.together &&
@@ -233,7 +236,8 @@ void construct(GroupServer& server, const Request& request, bool by_runs) {
         return;
     }
     if (note.together && first) return refuse(kEachForItself);
-    if (const pmix_status_t status = check_new_id(server, id); status != PMIX_SUCCESS) return refuse(status);
+    if (const pmix_status_t status = check_new_id(server, id, arrival.proc); status != PMIX_SUCCESS)
+        return refuse(status);
     if (server.group_construct().came_too_late(id, arrival.proc)) return refuse(PMIX_GROUP_CONSTRUCT_ABORT);
     const auto orders = [](InfoView info) {
         return info.has(PMIX_GROUP_FINAL_MEMBERSHIP_ORDER) || info.has(PMIX_GROUP_BOOTSTRAP);

@@ -13,6 +13,7 @@
 #include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"
 #include "core/groups/group_server.hpp"
+#include "core/groups/leave.hpp"
 
 namespace muster {
 namespace {
@@ -46,7 +47,7 @@ InvitationWatch::InvitationWatch(GroupServer& server) : server_(server) {
           PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_CONSTRUCT_COMPLETE,
           PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_LEFT}) {
         server.events().observe(code, [this](const EventPtr& event) {
-            on_event(*event);
+            on_event(event);
             forget_the_empty();
             return EventEngine::OnEnd();
         });
@@ -55,14 +56,15 @@ InvitationWatch::InvitationWatch(GroupServer& server) : server_(server) {
 
 InvitationWatch::~InvitationWatch() = default;
 
-void InvitationWatch::on_event(const Event& event) {
+void InvitationWatch::on_event(const EventPtr& seen) {
+    const Event& event = *seen;
     const auto read = GroupEvent::read(event);
     if (!read) return;
     const GroupEvent& said = *read;
     if (is_strangers(event, said)) return;
     switch (event.status) {
         case PMIX_GROUP_INVITED:
-            return invited(event, said);
+            return invited(seen, said);
         case PMIX_GROUP_INVITE_ACCEPTED:
         case PMIX_GROUP_INVITE_DECLINED:
             return answered(event, said);
@@ -107,7 +109,12 @@ bool InvitationWatch::has_gone(const pmix_proc_t& proc) const {
     Namespace* const nspace = server_.namespaces().find(proc.nspace);
     if (nspace == nullptr) return false;
     const LocalClient* client = nspace->client(proc.rank);
-    return nspace->removed.contains(proc.rank) || (client != nullptr && client->gone());
+    return nspace->removed.contains(proc.rank) || (client != nullptr && client->lost);
+}
+
+bool InvitationWatch::cannot_lead(const pmix_proc_t& proc) const {
+    const LocalClient* client = server_.namespaces().client(proc);
+    return has_gone(proc) || (client != nullptr && client->finalized);
 }
 
 void InvitationWatch::forget_the_empty() {
@@ -128,7 +135,8 @@ void InvitationWatch::abort(const std::string& id, uint64_t round, const std::ve
 
 // --- an invitation and its answers ---
 
-void InvitationWatch::invited(const Event& event, const GroupEvent& said) {
+void InvitationWatch::invited(const EventPtr& invitation, const GroupEvent& said) {
+    const Event& event = *invitation;
     Watched* watched = find(said, event.source);
     if (watched == nullptr) {
         Watched fresh;
@@ -150,7 +158,8 @@ void InvitationWatch::invited(const Event& event, const GroupEvent& said) {
         if (has_gone(proc)) member_lost(*watched, proc);
     }
     // Its end may have been known before its event came to be looked at.
-    if (!watched->leader_lost && has_gone(watched->leader)) leader_lost(*watched);
+    if (!watched->leader_lost && cannot_lead(watched->leader)) leader_lost(*watched);
+    watched->invitation = invitation;
     forget_the_oldest(event.user);
 }
 
@@ -193,7 +202,7 @@ void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
 void InvitationWatch::late_answer(const Event& event, const GroupEvent& said, const pmix_proc_t& leader) {
     const uint64_t round = said.round.value_or(0);
     // Nobody is there any more who could complete it.
-    if (has_gone(leader)) return abort(said.id, round, {event.source});
+    if (cannot_lead(leader)) return abort(said.id, round, {event.source});
     const bool told = std::ranges::any_of(given_up_, [&](const GivenUp& one) {
         return one.id == said.id && one.round == round && proc_is(one.leader, leader) &&
                among(one.told, event.source);
@@ -215,6 +224,13 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
     late_.remove_if([&](const Late& one) {
         return one.id == said.id && proc_is(one.leader, event.source) && among(said.members, one.from);
     });
+    std::vector<pmix_proc_t> withdrawn;  // their word and the leader's have crossed
+    if (const Watched* watched = find(said, event.source)) {
+        for (const Participant& one : watched->others) {
+            if (one.state == State::Gone && !has_gone(one.proc) && server_.namespaces().is_local(one.proc))
+                withdrawn.push_back(one.proc);
+        }
+    }
     watched_.remove_if([&](const Watched& one) {
         return one.id == said.id && said.same_round(one.round) && proc_is(one.leader, event.source);
     });
@@ -234,6 +250,8 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
     group.notify_termination = event.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION);
     groups.add(std::move(group));
     tell_of_losses(said.id);
+    for (const pmix_proc_t& proc : withdrawn)
+        leave_finalized(server_, said.id, proc);
 }
 
 void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
@@ -270,13 +288,14 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
 
 void InvitationWatch::left(const Event& event, const GroupEvent& said) {
     const Group* group = server_.groups().find(said.id);
-    const bool member = group != nullptr && group->has(event.source);
+    // It may have left an earlier group of this name.
+    const bool other = group != nullptr && said.context_id && said.context_id != group->context_id;
+    const bool member = group != nullptr && !other && group->has(event.source);
     if (member) goes_on_without(said.id, event.source);
 }
 
-/// The others may be ending the group meanwhile, and do not wait for it any more.
-void InvitationWatch::goes_on_without(const std::string& id, const pmix_proc_t& proc) {
-    shrink(id, proc);
+void InvitationWatch::goes_on_without(const std::string& id, const pmix_proc_t& proc, bool tell) {
+    shrink(id, proc, tell);
     server_.collectives().left(CollectiveKind::GroupDestruct, id, proc);
     server_.group_destruct().left(id, proc);
 }
@@ -292,7 +311,7 @@ void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) 
     goes_on_without(said.id, *said.affected);
 }
 
-void InvitationWatch::shrink(const std::string& id, const pmix_proc_t& proc) {
+void InvitationWatch::shrink(const std::string& id, const pmix_proc_t& proc, bool tell_members) {
     GroupTable& groups = server_.groups();
     if (!groups.remove_member(id, proc)) return;
     const Group* group = groups.find(id);
@@ -306,6 +325,7 @@ void InvitationWatch::shrink(const std::string& id, const pmix_proc_t& proc) {
         groups.remove(id);
         return;
     }
+    if (!tell_members) return;
     Info info;
     info.add(PMIX_GROUP_MEMBERSHIP, group->membership());
     info.add(PMIX_EVENT_STAYS_LOCAL, true);
@@ -318,8 +338,8 @@ void InvitationWatch::departed(const pmix_proc_t& proc, bool lost) {
     for (Watched& watched : watched_) {
         if (proc_is(watched.leader, proc)) {
             leader_lost(watched);
-        } else if (const Participant* one = watched.find(proc); one != nullptr && one->state != State::Gone) {
-            member_lost(watched, proc);
+        } else if (Participant* one = watched.find(proc); one != nullptr && one->state != State::Gone) {
+            lost ? member_lost(watched, proc) : member_finalized(watched, *one);
         }
     }
     forget_the_empty();
@@ -379,6 +399,32 @@ void InvitationWatch::member_lost(Watched& watched, const pmix_proc_t& proc) {
     // Where the leader has failed, its server hears it, and counts on without this one.
     tell(answered ? PMIX_GROUP_MEMBER_FAILED : PMIX_GROUP_INVITE_FAILED, {watched.leader}, watched.id,
          std::move(info));
+}
+
+/// Its acceptance ends with it; an invitation that it has not answered waits for its next life.
+void InvitationWatch::member_finalized(Watched& watched, Participant& one) {
+    if (one.state == State::Accepted) {
+        one.state = State::Gone;
+        Info info;
+        info.add(MUSTER_GROUP_ROUND, Value::uint64(watched.round));
+        auto event = make_group_event(PMIX_GROUP_INVITE_DECLINED, one.proc, {watched.leader}, watched.id,
+                                      std::move(info));
+        server_.runtime().loop().post([this, event] { server_.router().from_client(event, [](auto) {}); });
+        return;
+    }
+    if (!server_.router().had_before(one.proc, watched.invitation)) return;
+    Info info;
+    for (const pmix_info_t& said : watched.invitation->info) {
+        if (!key_is(said.key, PMIX_GROUP_ID) && !key_is(said.key, PMIX_EVENT_CUSTOM_RANGE) &&
+            !key_is(said.key, PMIX_EVENT_NON_DEFAULT)) {
+            info.add_copy(said);
+        }
+    }
+    auto event =
+        make_group_event(PMIX_GROUP_INVITED, watched.leader, {one.proc}, watched.id, std::move(info));
+    event->user = watched.user;
+    server_.router().to_clients(event);
+    watched.invitation = event;
 }
 
 void InvitationWatch::leader_lost(Watched& watched) {
@@ -465,7 +511,7 @@ void InvitationWatch::leader_selected(const GroupEvent& said) {
             one.voted = false;
             if (has_gone(one.proc)) member_lost(watched, one.proc);
         }
-        if (has_gone(watched.leader)) leader_lost(watched);
+        if (cannot_lead(watched.leader)) leader_lost(watched);
         return;
     }
 }

@@ -34,7 +34,7 @@ class InvitationWatch {
     explicit InvitationWatch(GroupServer& server);
     ~InvitationWatch();
 
-    /// A process of this node has finalized, or was lost.
+    /// A process of this node has finalized, or has gone (`lost`).
     void departed(const pmix_proc_t& proc, bool lost);
     void deregistered(const char* nspace);
     /// A member, of this node, of a group that is there has ended: tells the others, once, where they want to
@@ -42,6 +42,9 @@ class InvitationWatch {
     void tell_of_loss(const std::string& id, const pmix_proc_t& proc);
     /// The same of a group that is complete, for each member that ended too late to be left out.
     void tell_of_losses(const std::string& id);
+    /// A process has left a group, or has failed where the others go on. The others may be ending the group
+    /// meanwhile, and do not wait for it any more. `tell`: members of this node learn who is left.
+    void goes_on_without(const std::string& id, const pmix_proc_t& proc, bool tell = true);
 
     /// Adds to `found` (MUSTER_GROUPS_INVITED) who has not answered an invitation yet. False for other keys
     /// and where there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
@@ -60,6 +63,7 @@ class InvitationWatch {
         uint64_t round = 0;
         pmix_proc_t leader{};
         std::optional<uint32_t> user;  ///< whose process invited, where that is of this node
+        EventPtr invitation;           ///< the latest
         std::vector<Participant> others;
         bool leader_lost = false;           ///< and it was of this node: we decide
         bool decided = false;               ///< who leads, or that nobody does
@@ -85,8 +89,8 @@ class InvitationWatch {
         std::vector<pmix_proc_t> told;
     };
 
-    void on_event(const Event& event);
-    void invited(const Event& event, const GroupEvent& said);
+    void on_event(const EventPtr& seen);
+    void invited(const EventPtr& invitation, const GroupEvent& said);
     void answered(const Event& event, const GroupEvent& said);
     void gone(const pmix_proc_t& proc, const GroupEvent& said);
     void completed(const Event& event, const GroupEvent& said);
@@ -97,11 +101,11 @@ class InvitationWatch {
     void voted(const Event& event, const GroupEvent& said);
     void left(const Event& event, const GroupEvent& said);
     void member_failed(const Event& event, const GroupEvent& said);
-    void goes_on_without(const std::string& id, const pmix_proc_t& proc);
-    void shrink(const std::string& id, const pmix_proc_t& proc);
+    void shrink(const std::string& id, const pmix_proc_t& proc, bool tell_members);
 
     void leader_lost(Watched& watched);
     void member_lost(Watched& watched, const pmix_proc_t& proc);
+    void member_finalized(Watched& watched, Participant& one);
     void count_votes(Watched& watched);
     void select(Watched& watched, const pmix_proc_t* leader);
     void abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets);
@@ -109,6 +113,8 @@ class InvitationWatch {
     bool is_strangers(const Event& event, const GroupEvent& said) const;
     Watched* find(const GroupEvent& said, const pmix_proc_t& leader);
     bool has_gone(const pmix_proc_t& proc) const;
+    /// Whether an invitation of this process is over: another life of it knows of none.
+    bool cannot_lead(const pmix_proc_t& proc) const;
     void forget_the_empty();
     void forget_the_oldest(std::optional<uint32_t> user);
 

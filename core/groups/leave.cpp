@@ -4,12 +4,17 @@
 
 #include "core/events/event_router.hpp"
 #include "core/events/events.hpp"
+#include "core/exchange/namespaces.hpp"
 #include "core/groups/group_event.hpp"
 #include "core/groups/group_server.hpp"
 #include "core/groups/invitation.hpp"
 
 namespace muster {
 namespace {
+
+/// Members of a group of which all are told, on all nodes, of each one that finalizes. In larger ones they
+/// are told only where they have asked for that: many jobs end with all of their processes in a group.
+constexpr size_t kMostTold = 256;
 
 /// The event for the other members; null where there are none.
 std::shared_ptr<Event> departure(const Group& group, const pmix_proc_t& proc) {
@@ -19,6 +24,7 @@ std::shared_ptr<Event> departure(const Group& group, const pmix_proc_t& proc) {
     if (others.empty()) others.push_back(proc);
     Info info;
     info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+    if (group.context_id) info.add(PMIX_GROUP_CONTEXT_ID, *group.context_id);
     return make_group_event(PMIX_GROUP_LEFT, proc, others, group.id, std::move(info));
 }
 
@@ -52,6 +58,29 @@ void leave_group(GroupServer& server, const Request& request) {
     event->user = request.peer->uid;
     server.router().from_client(
         event, [done = reply_to(request)](pmix_status_t status) { done(answer_of(status)); });
+}
+
+void leave_groups(GroupServer& server, const pmix_proc_t& proc) {
+    std::vector<std::string> ids;
+    for (const auto& [id, group] : server.groups().all()) {
+        if (group.has(proc)) ids.push_back(id);
+    }
+    for (const std::string& id : ids)
+        leave_finalized(server, id, proc);
+}
+
+void leave_finalized(GroupServer& server, const std::string& id, const pmix_proc_t& proc) {
+    const Group* group = server.groups().find(id);
+    if (group == nullptr || !group->has(proc)) return;
+    server.groups().change(id, [&](Group& one) { one.finalized.push_back(proc); });
+    if (group->members.size() > kMostTold && !group->notify_termination)
+        return server.invitation_watch().goes_on_without(id, proc, false);
+    const auto event = departure(*group, proc);
+    event->user = server.namespaces().owner_of(proc);
+    // Processes that come later, the next life of a member among them, are in no such group.
+    event->cacheable = false;
+    event->info.add(PMIX_EVENT_DO_NOT_CACHE, true);
+    server.router().from_client(event, [](pmix_status_t) {});
 }
 
 }  // namespace muster

@@ -22,4 +22,10 @@ void leave_group(Exchange& exchange, Events& events, const Invitations& invitati
 /// The same as a connected process asks for it.
 void leave_group(GroupServer& server, const Request& request);
 
+/// A process of this node that has finalized is in no group any more, and the others are told
+/// (docs/decisions/0040).
+void leave_groups(GroupServer& server, const pmix_proc_t& proc);
+/// The same of one group that was complete only then.
+void leave_finalized(GroupServer& server, const std::string& id, const pmix_proc_t& proc);
+
 }  // namespace muster

@@ -28,11 +28,11 @@ class FakeOperation : public CollectiveOperation {
     void goes_on_without(const Collective&, const pmix_proc_t& proc) override {
         without.push_back(proc.rank);
     }
-    bool finalize_departs() const override { return finalize_counts; }
+    bool forgets_departed() const override { return forgets; }
     void ended(const Collective&, const Outcome& outcome) override { ends.push_back(outcome.status); }
 
     bool tolerates = false;
-    bool finalize_counts = false;
+    bool forgets = false;
     std::vector<std::shared_ptr<Collective>> handed_over;
     std::vector<pmix_rank_t> without;
     std::vector<pmix_status_t> ends;
@@ -145,6 +145,21 @@ TEST_F(CollectivesTest, AFinalizedProcessStaysExpectedUntilItIsLost) {
     EXPECT_EQ(answers_of(0), 0U);
     lose(2);
     EXPECT_EQ(answers_[0], std::vector<pmix_status_t>({PMIX_ERR_LOST_CONNECTION}));
+}
+
+TEST_F(CollectivesTest, ACallThatIsForgottenEndsWithFinalizeAndItsProcessStaysExpected) {
+    groups_->forgets = true;
+    const auto call = [this](pmix_rank_t rank) {
+        arrive(rank, whole_job(), CollectiveKind::GroupConstruct, "g");
+    };
+    for (const pmix_rank_t rank : {0U, 1U, 2U})
+        call(rank);
+    collectives_.finalized(make_proc("job", 2));
+    call(3);
+    EXPECT_TRUE(groups_->handed_over.empty());
+    call(2);
+    EXPECT_EQ(groups_->handed_over.size(), 1U);
+    EXPECT_EQ(answers_of(2), 0U);
 }
 
 TEST_F(CollectivesTest, AProcessMayBeginTheNextFenceBeforeTheLastCompletes) {

@@ -8,8 +8,8 @@
 namespace muster::testing_in_memory {
 namespace {
 
-/// Members that die or finalize, leaders, handlers that decide late, and late answers of the host, in any
-/// order: each call is answered once, all members get the same group, and nothing is left.
+/// Members that die or finalize and exit, leaders, handlers that decide late, and late answers of the host,
+/// in any order: each call is answered once, all members get the same group, and nothing is left.
 class RandomConstruct : public GroupsInMemory {
   protected:
     static constexpr uint32_t kSize = 4;
@@ -54,9 +54,11 @@ class RandomConstruct : public GroupsInMemory {
             const unsigned what = random() % 10;
             if (what == 0 && may_go > 0 && cluster_->alive(nspace, rank)) {
                 --may_go;
-                if (random() % 3 == 0)
+                if (random() % 3 == 0) {
                     cluster_->finalize(nspace, rank);
-                else
+                    cluster_->settle(static_cast<int>(random() % 4));
+                    cluster_->exited(nspace, rank);
+                } else
                     cluster_->kill(nspace, rank);
             } else if (what < 4) {
                 complete_one(rank);

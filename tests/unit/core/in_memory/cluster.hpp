@@ -91,6 +91,17 @@ class Cluster {
                                        [done](pmix_status_t status) { done(answer_of(status)); });
         });
     }
+    /// A process that has finalized initialises again.
+    void restart(const std::string& nspace, pmix_rank_t rank) {
+        at(node_of(rank), [&](auto& one) { one.add_client(nspace.c_str(), rank); });
+        alive_.insert({nspace, rank});
+    }
+    /// The host says that a process has exited.
+    void exited(const std::string& nspace, pmix_rank_t rank) {
+        at(node_of(rank), [&](auto& one) {
+            one.on_loop([&] { one.server().deregister_client(make_proc(nspace, rank), [] {}); });
+        });
+    }
     /// The host deregisters the job on all nodes.
     void deregister(const std::string& nspace) {
         for (int node = 0; node < nodes_; ++node) {
@@ -162,13 +173,15 @@ class Cluster {
         }
     }
     /// Operations of which the host has calls, and waits for more; not those that have failed on one node, of
-    /// which the other one may never hear.
+    /// which the other one may never hear, nor those of servers alone that take part for processes that have
+    /// gone, when the host has done without them.
     size_t incomplete() const {
         return static_cast<size_t>(
             std::count_if(operations_.begin(), operations_.end(), [](const Operation& one) {
                 return std::none_of(std::begin(one.calls), std::end(one.calls), [](const auto& calls) {
-                    return std::any_of(calls.begin(), calls.end(),
-                                       [](const auto& each) { return has_failed(*each); });
+                    return std::any_of(calls.begin(), calls.end(), [](const auto& each) {
+                        return has_failed(*each) || each->info.view().is_true(MUSTER_GROUP_STANDIN);
+                    });
                 });
             }));
     }
