@@ -94,7 +94,7 @@ template <class Work>
 pmix_status_t do_soon(Work work) {
     return with_server([&](const Use& use) -> pmix_status_t {
         EventLoop& loop = use->loop();
-        if (loop.on_loop() || loop.stopped() || use->runtime().host_drives())
+        if (loop.on_loop() || loop.stopped() || use->runtime().host_drives() || use->server()->has_refused())
             return on_server(nullptr, nullptr, work);
         loop.post([server = use->server(), work] {
             const pmix_status_t status = guard([&] { return work(*server); });
@@ -183,13 +183,15 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char**
         }
         const Use use;
         if (!use || use->server() == nullptr) return PMIX_ERR_INIT;
-        if (!use->server()->has_requests()) {
+        if (!use->server()->has_requests() && !use->server()->has_refused()) {
             if (auto found = use->server()->fork_environment().of_beside_loop(*proc, *env)) {
                 variables = std::move(*found);
                 return PMIX_OPERATION_SUCCEEDED;
             }
         }
         return on_server(nullptr, nullptr, [client = *proc, given = *env, out = &variables](Server& server) {
+            const pmix_status_t refused = server.refusal(client.nspace);
+            if (refused != PMIX_SUCCESS) return refused;
             *out = server.fork_environment().of(client, given);
             return PMIX_SUCCESS;
         });

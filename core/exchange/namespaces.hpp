@@ -45,10 +45,11 @@ struct LocalClient {
 
 struct Namespace {
     std::string name;
-    uint64_t number = 0;      ///< in the order in which they have come
-    int32_t nlocal = -1;      ///< processes on this node as registered; -1 while not registered
-    bool registered = false;  ///< register_nspace was called
-    bool synthetic = false;   ///< of a singleton or a tool, and gone with it
+    uint64_t number = 0;                   ///< in the order in which they have come
+    int32_t nlocal = -1;                   ///< processes on this node as registered; -1 while not registered
+    bool registered = false;               ///< register_nspace was called
+    pmix_status_t refused = PMIX_SUCCESS;  ///< and failed; there is nothing to wait for
+    bool synthetic = false;                ///< of a singleton or a tool, and gone with it
     std::map<pmix_rank_t, LocalClient> clients;
     std::set<pmix_rank_t> removed;               ///< deregistered clients: nobody waits for them
     std::vector<pmix_rank_t> mapped_ranks;       ///< ranks of this node by the job's map, sorted

@@ -102,8 +102,8 @@ void Admissions::admit_client(const std::shared_ptr<Admission>& admission) {
     // A process that has finalized and initialises again is not a second process of the same name.
     hear_goodbye(peer.proc);
     if (auto checked = check_client(*admission); !checked) {
-        if (checked.status() == PMIX_ERR_INVALID_CRED) {
-            // It is told that much: with another proof it may be let in.
+        if (checked.status() == PMIX_ERR_INVALID_CRED || is_of_refused(peer.proc)) {
+            // It is told that much: with another proof it may be let in, or its job never will be.
             const Bytes reply = build_client_reply(checked.status(), 0);
             [[maybe_unused]] const ssize_t sent =
                 ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
@@ -119,7 +119,16 @@ void Admissions::admit_client(const std::shared_ptr<Admission>& admission) {
     watch_held(admission);
 }
 
+bool Admissions::is_of_refused(const pmix_proc_t& proc) const {
+    const Namespace* nspace = services_.namespaces.find(proc.nspace);
+    return nspace != nullptr && nspace->refused != PMIX_SUCCESS;
+}
+
 Result<void> Admissions::check_client(Admission& admission) {
+    if (is_of_refused(admission.peer->proc)) {
+        return Error{services_.namespaces.find(admission.peer->proc.nspace)->refused,
+                     "the registration of its namespace was refused"};
+    }
     const LocalClient* client = services_.namespaces.client(admission.peer->proc);
     if (client == nullptr) {
         return Error{PMIX_ERR_NOT_FOUND,

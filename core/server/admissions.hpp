@@ -79,6 +79,7 @@ class Admissions {
     };
 
     void admit_client(const std::shared_ptr<Admission>& admission);
+    bool is_of_refused(const pmix_proc_t& proc) const;
     Result<void> check_client(Admission& admission);
     /// Whether the credential proves that the peer is this user and group.
     Result<void> check_credential(const Admission& admission, uint32_t uid, uint32_t gid);

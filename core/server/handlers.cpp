@@ -49,6 +49,7 @@ void Server::job_info(const Request& request) {
     const PeerPtr& peer = request.peer;
     Namespace* nspace = namespaces_.find(peer->proc.nspace);
     if (nspace == nullptr) return peer->reply_status(request.tag, PMIX_ERR_INVALID_NAMESPACE);
+    if (nspace->refused != PMIX_SUCCESS) return peer->reply_status(request.tag, nspace->refused);
     if (!nspace->registered) {
         nspace->waiting.push_back([this, ref = request.asker(), tag = request.tag] {
             const PeerPtr waiting = ref.lock();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/events/events.hpp"
 #include "core/groups/construct.hpp"
@@ -169,25 +170,47 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
         if (auto stored = runtime_.store().register_job(name, nlocalprocs, info); !stored) {
             MUSTER_LOG(log(), Error, "namespace %s was not registered: %s", name,
                        stored.error().text.c_str());
+            refuse_namespace(name, stored.status());
             return stored.status();
         }
     }
+    // Data of a job that the host has yet to register; nobody here waits for more.
+    if (const Namespace* known = namespaces_.find(name);
+        nlocalprocs < 0 && (known == nullptr || !known->registered))
+        return PMIX_SUCCESS;
     Namespace& nspace = namespaces_.get_or_add(name);
     if (nlocalprocs >= 0) nspace.nlocal = nlocalprocs;
     nspace.mapped_ranks = runtime_.store().local_ranks(name);
     nspace.registered = true;
+    nspace.refused = PMIX_SUCCESS;
     nspace.packed_job.clear();
     forwarder_.registered(name, asked);
     job_networks_.registered(name);
-    auto waiting = std::move(nspace.waiting);
-    nspace.waiting.clear();
-    for (const auto& task : waiting)
-        task();
+    run_waiting(nspace);
     modex_.registered(name);
     barriers_.registered(name);
     groups_.registered(name);
     collectives_.registered(name);
     return PMIX_SUCCESS;
+}
+
+void Server::run_waiting(Namespace& nspace) {
+    for (const auto& task : std::exchange(nspace.waiting, {}))
+        task();
+}
+
+/// Its clients, those that wait and those that come, are told; an update that fails changes nothing.
+void Server::refuse_namespace(const char* name, pmix_status_t status) {
+    Namespace& nspace = namespaces_.get_or_add(name);
+    if (nspace.registered) return;
+    nspace.refused = status;
+    has_refused_ = true;
+    run_waiting(nspace);
+}
+
+pmix_status_t Server::refusal(const char* nspace) {
+    const Namespace* known = namespaces_.find(nspace);
+    return known == nullptr ? PMIX_SUCCESS : known->refused;
 }
 
 void Server::deregister_nspace(const char* name, std::function<void()> done) {
@@ -229,6 +252,7 @@ void Server::end_namespace(const char* name) {
 
 pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid,
                                       void* server_object) {
+    if (const pmix_status_t refused = refusal(proc.nspace); refused != PMIX_SUCCESS) return refused;
     Namespace& nspace = namespaces_.get_or_add(proc.nspace);
     LocalClient& client = nspace.clients[proc.rank];
     client.proc = proc;
@@ -259,8 +283,10 @@ void Server::end_client(const pmix_proc_t& proc) {
         // It finalized, and will not initialise again.
         barriers_.call_in(proc.nspace);
         collectives_.departed(proc);
+        groups_.departed(proc, true);
     }
     end_connections(*client);
+    event_router_.exited(proc);
     nspace->clients.erase(proc.rank);
     cleanups_.ended(proc);
 }
@@ -318,6 +344,7 @@ void Server::forget_tool(const pmix_proc_t& proc) {
     const pmix_proc_t gone = proc;  // may stand in what is erased
     nspace->clients.erase(gone.rank);
     cleanups_.ended(gone);
+    event_router_.exited(gone);
     if (!nspace->clients.empty()) return;
     cleanups_.ended(gone.nspace);
     collectives_.deregistered(gone.nspace);
@@ -337,8 +364,8 @@ void Server::departed(const pmix_proc_t& proc, bool lost) {
     barriers_.call_in(gone.nspace);
     groups_.departing(gone);
     lost ? collectives_.departed(gone) : collectives_.finalized(gone);
-    groups_.departed(gone, lost);
     event_router_.departed();
+    groups_.departed(gone, lost);
 }
 
 void Server::drop(const PeerPtr& peer) {

@@ -86,7 +86,12 @@ class Server {
 
     // --- calls of the host ---
 
+    /// With `nlocalprocs` -1 it is an update: what is known of the namespace grows.
     pmix_status_t register_nspace(const char* nspace, int32_t nlocalprocs, InfoView info);
+    /// Why the registration of a namespace was refused; PMIX_SUCCESS where it was not.
+    pmix_status_t refusal(const char* nspace);
+    /// Whether that of any was. On any thread.
+    bool has_refused() const { return has_refused_; }
     /// `done`: when the files of the job that are to be removed are gone.
     void deregister_nspace(const char* nspace, std::function<void()> done);
     pmix_status_t register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid, void* server_object);
@@ -110,6 +115,8 @@ class Server {
 
   private:
     Server(const Parts& parts, const pmix_server_module_t* module, size_t size);
+    void refuse_namespace(const char* name, pmix_status_t status);
+    static void run_waiting(Namespace& nspace);
 
     // handlers.cpp
     void register_commands();
@@ -170,6 +177,7 @@ class Server {
     std::unique_ptr<RendezvousFiles> rendezvous_files_;
     std::string tool_uri_;
     LocalJobs local_jobs_{runtime_, fork_environment_, registrar()};
+    std::atomic<bool> has_refused_{false};
     std::shared_ptr<std::atomic<size_t>> requests_ = std::make_shared<std::atomic<size_t>>(0);  ///< open ones
 };
 
