@@ -95,6 +95,12 @@ reinit_[13]) # reinit_NODES
     [ "$(grep -c "^cycles: $cycles\$" out)" -eq 4 ] || wrong "not all have come to their end: $(head -n 5 out)"
     lines err 0
     ;;
+reinit_mixed_[13]) # reinit_mixed_NODES
+    cycles=${MUSTER_REINIT_CYCLES:-60}
+    run 0 -n 8 --nodes "${case_name#reinit_mixed_}" "$(dirname "$client")/reinit_client" mixed "$cycles"
+    [ "$(grep -c "^cycles: $cycles\$" out)" -eq 8 ] || wrong "not all have come to their end: $(head -n 5 out)"
+    lines err 0
+    ;;
 reinit_programs) # one after the other, under the same rank
     program="$(dirname "$client")/reinit_client cycles 1"
     run 0 -n 4 sh -c "for i in 1 2 3 4 5 6 7 8; do $program || exit 1; done"

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process of a job that initialises again and again:
 //   cycles COUNT [SEED]   COUNT times Init, a fence over the job, Finalize, with delays by chance in between
-//   leaves                Init and a fence; rank 0 finalizes and ends, the others fence again and say how
-//   that ended
+//   mixed COUNT [SEED]    the same with another operation in each cycle, by chance: fences, connections,
+//   groups that are destructed and groups that are not, published data, events leaves                Init and
+//   a fence; rank 0 finalizes and ends, the others fence again and say how that ended
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "tests/integration/says.hpp"
 
@@ -25,13 +28,132 @@ void pause(std::mt19937& random) {
     if (random() % 4 == 0) usleep(random() % 500);
 }
 
-int cycles(int count, unsigned seed) {
+void fence(const std::string& when) {
+    expect("fence " + when, PMIx_Fence(nullptr, 0, nullptr, 0));
+}
+
+pmix_proc_t whole_job() {
+    pmix_proc_t job;
+    PMIX_LOAD_PROCID(&job, self.nspace, PMIX_RANK_WILDCARD);
+    return job;
+}
+
+uint32_t job_size() {
+    const pmix_proc_t job = whole_job();
+    pmix_value_t* value = nullptr;
+    expect("PMIX_JOB_SIZE", PMIx_Get(&job, PMIX_JOB_SIZE, nullptr, 0, &value));
+    const uint32_t size = value->data.uint32;
+    PMIX_VALUE_RELEASE(value);
+    return size;
+}
+
+void connect(std::mt19937& random, bool disconnects) {
+    const pmix_proc_t job = whole_job();
+    expect("PMIx_Connect", PMIx_Connect(&job, 1, nullptr, 0));
+    pause(random);
+    if (disconnects) expect("PMIx_Disconnect", PMIx_Disconnect(&job, 1, nullptr, 0));
+}
+
+void group(std::mt19937& random, const std::string& id, uint32_t size, bool context_id, bool destructs) {
+    std::vector<pmix_proc_t> members(size);
+    for (uint32_t rank = 0; rank < size; ++rank)
+        PMIX_LOAD_PROCID(&members[rank], self.nspace, rank);
+    pmix_info_t wants;
+    PMIX_INFO_LOAD(&wants, PMIX_GROUP_ASSIGN_CONTEXT_ID, nullptr, PMIX_BOOL);
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    expect("construct " + id, PMIx_Group_construct(id.c_str(), members.data(), size, &wants,
+                                                   context_id ? 1 : 0, &results, &count));
+    PMIX_INFO_FREE(results, count);
+    pause(random);
+    if (destructs) expect("destruct " + id, PMIx_Group_destruct(id.c_str(), nullptr, 0));
+}
+
+void publish(std::mt19937& random, int cycle, uint32_t publisher) {
+    const std::string key = "reinit." + std::to_string(cycle);
+    if (self.rank == publisher) {
+        pmix_info_t info;
+        PMIX_INFO_LOAD(&info, key.c_str(), &cycle, PMIX_INT);
+        expect("PMIx_Publish", PMIx_Publish(&info, 1));
+    }
+    fence("behind PMIx_Publish");
+    pmix_pdata_t found;
+    PMIX_PDATA_CONSTRUCT(&found);
+    PMIX_LOAD_KEY(found.key, key.c_str());
+    expect("PMIx_Lookup", PMIx_Lookup(&found, 1, nullptr, 0));
+    expect_true("the value of " + key, found.value.data.integer == cycle && found.proc.rank == publisher);
+    pause(random);
+}
+
+constexpr pmix_status_t kCode = PMIX_EXTERNAL_ERR_BASE - 30;
+std::atomic<int> heard;       ///< the cycle of the last event
+std::atomic<int> heard_more;  ///< events of this life
+
+void on_event(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t count, pmix_info_t*,
+              size_t, pmix_event_notification_cbfunc_fn_t done, void* data) {
+    for (size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_KEY(&info[i], "reinit.cycle")) heard = info[i].value.data.integer;
+    }
+    ++heard_more;
+    done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
+}
+
+void event(std::mt19937& random, int cycle, uint32_t sender) {
+    heard = -1;
+    heard_more = 0;
+    pmix_status_t code = kCode;
+    const pmix_status_t id = PMIx_Register_event_handler(&code, 1, nullptr, 0, on_event, nullptr, nullptr);
+    expect_true("PMIx_Register_event_handler", id >= 0);
+    fence("behind the registration");
+    pause(random);
+    if (self.rank == sender) {
+        pmix_info_t info;
+        PMIX_INFO_LOAD(&info, "reinit.cycle", &cycle, PMIX_INT);
+        const pmix_status_t status =
+            PMIx_Notify_event(kCode, &self, PMIX_RANGE_NAMESPACE, &info, 1, nullptr, nullptr);
+        expect_true("PMIx_Notify_event", status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED);
+    }
+    for (int i = 0; i < 60000 && heard_more == 0; ++i)
+        usleep(1000);
+    fence("behind the event");
+    if (heard != cycle || heard_more != 1) {
+        fail("the event of cycle " + std::to_string(cycle) + " came as that of " + std::to_string(heard) +
+             ", " + std::to_string(heard_more) + " events in all");
+    }
+}
+
+void operation(std::mt19937& random, unsigned what, int cycle) {
+    const uint32_t size = job_size();
+    const uint32_t chosen = what / 8 % size;
+    switch (what % 8) {
+        case 0:
+            return fence("of cycle " + std::to_string(cycle));
+        case 1:
+        case 2:
+            return connect(random, what % 8 == 1);
+        case 3:
+        case 4:
+            return group(random, "again", size, what % 8 == 3, true);
+        case 5:
+            return group(random, "only." + std::to_string(cycle), size, what / 8 % 2 == 0, false);
+        case 6:
+            return publish(random, cycle, chosen);
+        default:
+            return event(random, cycle, chosen);
+    }
+}
+
+int cycles(int count, unsigned seed, bool mixed) {
     std::mt19937 random;
+    std::mt19937 common(seed);  // all do the same
     for (int cycle = 0; cycle < count; ++cycle) {
         init();
         if (cycle == 0) random.seed(seed + self.rank);
         pause(random);
-        expect("fence of cycle " + std::to_string(cycle), PMIx_Fence(nullptr, 0, nullptr, 0));
+        if (mixed)
+            operation(random, common(), cycle);
+        else
+            fence("of cycle " + std::to_string(cycle));
         pause(random);
         expect("PMIx_Finalize", PMIx_Finalize(nullptr, 0));
         pause(random);
@@ -52,8 +174,10 @@ int leaves() {
 
 int main(int argc, char** argv) {
     const std::string what = argc > 1 ? argv[1] : "";
-    if (what == "cycles" && argc > 2)
-        return cycles(std::atoi(argv[2]), argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1);
+    if ((what == "cycles" || what == "mixed") && argc > 2) {
+        const unsigned seed = argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1;
+        return cycles(std::atoi(argv[2]), seed, what == "mixed");
+    }
     if (what == "leaves") return leaves();
     fail("unknown behaviour '" + what + "'");
 }

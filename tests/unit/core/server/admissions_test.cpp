@@ -191,6 +191,44 @@ TEST_F(AdmissionsInMemory, AnswerWhatComesWithTheRequest) {
     EXPECT_EQ(frame->tag, 111U);
 }
 
+TEST_F(AdmissionsInMemory, TellWhoseNamespaceWasRefused) {
+    node.register_client("job", 0);
+    RawPeer early = peer();
+    EXPECT_TRUE(early.say(client()));
+    EXPECT_EQ(verdict(early), PMIX_SUCCESS);
+    Packer question(node.process().runtime().own_format());
+    question.command(static_cast<uint8_t>(Command::JobInfo));
+    EXPECT_TRUE(early.say_frame(101, question.view()));
+    settle();
+    EXPECT_FALSE(early.frame().has_value());
+    const auto register_nspace = [&](const char* ranks) {
+        Info info;
+        info.add(PMIX_JOB_SIZE, 2U);
+        info.add(PMIX_NODE_MAP, "node0");
+        info.add(PMIX_PROC_MAP, ranks);
+        pmix_status_t status = PMIX_ERROR;
+        node.on_loop([&] { status = node.server().register_nspace("job", 2, info); });
+        return status;
+    };
+    ASSERT_EQ(register_nspace("0,0"), PMIX_ERR_BAD_PARAM);
+    std::optional<RawPeer::Frame> frame;
+    ASSERT_TRUE(until([&] { return (frame = early.frame()).has_value(); }));
+    pmix_status_t told = PMIX_SUCCESS;
+    EXPECT_TRUE(Unpacker(node.process().runtime().own_format(), frame->payload).status(told));
+    EXPECT_EQ(told, PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(verdict(client()), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(verdict(client(1)), PMIX_ERR_BAD_PARAM);
+    node.on_loop([&] {
+        EXPECT_EQ(node.server().register_client(make_proc("job", 1), 0, 0, nullptr), PMIX_ERR_BAD_PARAM);
+        EXPECT_EQ(node.server().refusal("job"), PMIX_ERR_BAD_PARAM);
+    });
+    ASSERT_EQ(register_nspace("0,1"), PMIX_SUCCESS);
+    RawPeer late = peer();
+    EXPECT_TRUE(late.say(client()));
+    EXPECT_EQ(verdict(late), PMIX_SUCCESS);
+    EXPECT_TRUE(is_served(late));
+}
+
 TEST_F(AdmissionsInMemory, RefuseWhoIsDeregisteredMeanwhile) {
     node.add_job("job", 1);
     node.host.agreeable.erase("client_connected");
