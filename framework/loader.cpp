@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "framework/base/install.hpp"
+#include "framework/base/memory_room.hpp"
 #include "framework/base/mutex.hpp"
 #include "framework/base/trusted_path.hpp"
 #include "framework/linked_components.hpp"
@@ -192,6 +193,8 @@ Ltdl& ltdl() {
 }
 
 Result<void*> find_by_ltdl(const std::string& path, const std::string& symbol) {
+    constexpr size_t kOfLtdl = size_t{64} << 10;
+    if (!has_memory_for(kOfLtdl)) return Error{PMIX_ERR_NOMEM, "libltdl has no memory left"};
     const MutexLock guard(ltdl().lock);
     // Counted by libltdl and never undone: what was opened stays open.
     if (!ltdl().ready && lt_dlinit() != 0) return Error{PMIX_ERR_INIT, "libltdl cannot be initialised"};

@@ -32,7 +32,7 @@ class LibeventWaiter : public Waiter {
             event_del(watch.handle);
             event_assign(watch.handle, base_, watch.fd, what, &fired, &watch);
         }
-        if (watch.interest != 0) event_add(watch.handle, nullptr);
+        if (watch.interest != 0 && event_add(watch.handle, nullptr) != 0) throw std::bad_alloc();
     }
 
     void remove(Watch::Impl& watch) noexcept override {
@@ -52,7 +52,7 @@ class LibeventWaiter : public Waiter {
         const auto left =
             std::max(duration_cast<microseconds>(watch.deadline - steady_clock::now()), microseconds::zero());
         const timeval delay{duration_cast<seconds>(left).count(), (left % seconds(1)).count()};
-        event_add(watch.handle, &delay);
+        if (event_add(watch.handle, &delay) != 0) throw std::bad_alloc();
     }
 
     static void fired(evutil_socket_t, short what, void* watch) {

@@ -4,6 +4,7 @@
 #include "framework/base/loop.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -175,6 +176,38 @@ void EventLoop::post(Task task) {
     if (!on_loop()) wake();
 }
 
+void EventLoop::post_and_leave(Task task) {
+    struct Leaving {
+        std::atomic<int>& count;
+        explicit Leaving(std::atomic<int>& all) : count(all) { ++count; }
+        Leaving(const Leaving&) = delete;
+        Leaving& operator=(const Leaving&) = delete;
+        ~Leaving() { --count; }
+    } const leaving(leaving_);
+    post(std::move(task));
+}
+
+void EventLoop::post_surely(std::shared_ptr<Errand> errand) noexcept {
+    try {
+        return post([errand] { errand->run(); });
+    } catch (const std::bad_alloc&) {
+        const MutexLock lock(posted_lock_);
+        errand->next_ = std::move(errands_);
+        errands_ = std::move(errand);
+        any_posted_ = true;
+    }
+    wake();
+}
+
+/// The callers run, and have less to do than it takes to wake this thread. One that does not (it is stopped,
+/// or of lower priority) is not waited for.
+void EventLoop::let_callers_leave() const {
+    constexpr std::chrono::milliseconds kLongest{1};
+    const auto end = Clock::now() + kLongest;
+    while (leaving_ != 0 && Clock::now() < end)
+        sched_yield();
+}
+
 void EventLoop::turn(bool wait) {
     waiter_->turn(wait);
     end_turn();
@@ -231,17 +264,26 @@ void EventLoop::run_posted() {
     assert_on_loop();
     // A task may call this again.
     std::vector<Task> running = std::exchange(running_, {});
+    std::shared_ptr<Errand> errands, last;
     {
         const MutexLock lock(posted_lock_);
         running.swap(posted_);
+        last = std::move(errands_);
         any_posted_ = false;
     }
+    if (leaving_ != 0) let_callers_leave();
     for (Task& task : running) {
         Task current = std::move(task);
         contained(current);
     }
     running.clear();
     running_ = std::move(running);
+    while (last) {
+        std::swap(errands, last->next_);
+        std::swap(errands, last);
+    }
+    for (; errands; errands = std::move(errands->next_))
+        contained([&] { errands->run(); });
     run_turn_end();  // what was asked for does not wait for what else has come
 }
 

@@ -68,6 +68,16 @@ class EventLoop {
     using Condition = std::function<bool()>;
     using Clock = std::chrono::steady_clock;
 
+    /// What needs no memory to be posted.
+    struct Errand {
+        virtual ~Errand() = default;
+        virtual void run() = 0;
+
+      private:
+        friend class EventLoop;
+        std::shared_ptr<Errand> next_;
+    };
+
     /// A driver that is not there yet. begin() is false where it cannot be had now.
     struct Standby {
         virtual ~Standby() = default;
@@ -85,6 +95,12 @@ class EventLoop {
     // Any thread.
     /// Runs `task` on the loop, after all that was posted before.
     void post(Task task);
+    /// As post(), at the end of a call of the program that `task` answers by a callback: it begins when the
+    /// call has nothing left to do but return (docs/decisions/0041).
+    void post_and_leave(Task task);
+    /// As post(), for what must not be lost; also where there is no memory left, but perhaps later than what
+    /// is posted next. bad_alloc is never thrown.
+    void post_surely(std::shared_ptr<Errand> errand) noexcept;
     /// Whether something was posted that has not begun.
     bool has_posted() const { return any_posted_; }
     /// Runs `task` at once when on the loop, else posts it.
@@ -161,6 +177,7 @@ class EventLoop {
     void end_turn() MUSTER_REQUIRES(here);
     void poll() MUSTER_REQUIRES(here);
     void run_turn_end();
+    void let_callers_leave() const;
     bool leaves_something() const;
     void show_next_time();
     void on_wake();
@@ -173,7 +190,9 @@ class EventLoop {
     std::atomic<bool> wake_pending_{false};  // the loop is awake, or will be: nobody need write to wake_fd_
     Mutex posted_lock_;
     std::vector<Task> posted_ MUSTER_GUARDED_BY(posted_lock_);
-    std::atomic<bool> any_posted_{false};  // posted_ has some; changed under its lock
+    std::shared_ptr<Errand> errands_ MUSTER_GUARDED_BY(posted_lock_);  // the last one first
+    std::atomic<bool> any_posted_{false};  // there are some of either; changed under the lock
+    std::atomic<int> leaving_{0};          // calls that have posted, or will, and have not left
     std::atomic<bool> stopped_{false};
     Mutex drive_lock_;
     std::condition_variable drive_free_;

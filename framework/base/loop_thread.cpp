@@ -67,12 +67,12 @@ void LoopThread::stop(EventLoop::Task last) {
         loop_.stop(true);
         thread = std::exchange(thread_, std::nullopt);
     }
-    if (last) loop_.post(std::move(last));
     loop_.wake();
     if (thread) pthread_join(*thread, nullptr);
-    if (!shared_) return;
+    // Here, as it needs no memory.
     loop_.wait_to_take();
     loop_.run_posted();
+    if (last) loop_.run(last);
     loop_.give();
 }
 

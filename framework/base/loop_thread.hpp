@@ -30,8 +30,8 @@ class LoopThread : private EventLoop::Standby {
     /// there is something that no caller drives: a task that another thread posts, what a caller leaves
     /// behind (tasks, times, and descriptors that cannot wait), or EventLoop::need_driver(). bad_alloc.
     void start(const char* name);
-    /// Ends the loop after the tasks already posted, and `last` (may be null) behind them, and joins the
-    /// thread. What a shared loop has left to do runs on the calling thread. Not on the loop.
+    /// Ends the loop after the tasks already posted, joins the thread, and runs `last` (may be null) on the
+    /// calling thread, as what a shared loop has left to do. Not on the loop.
     void stop(EventLoop::Task last = nullptr);
     /// What becomes ready is (or is no longer) the affair of the caller that drives, and does not wake the
     /// thread. On the loop.
