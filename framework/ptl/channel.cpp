@@ -234,6 +234,20 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (on_closed) on_closed(socket_.peer.empty() ? "the peer " + what : socket_.peer + " " + what);
     }
 
+    /// Of what is read the next bytes are missing.
+    void fail_without_memory() {
+        if (!open_) return;
+        std::string reason;
+        try {
+            reason = socket_.peer + " sent a message for which there is not enough memory";
+        } catch (const std::bad_alloc&) {
+            reason = "out of memory";  // which needs none
+        }
+        OnClosed on_closed = std::move(on_closed_);
+        close();
+        if (on_closed) on_closed(reason);
+    }
+
     void on_ready(EventLoop::Ready ready) {
         auto self = shared_from_this();
         if (ready.writable) on_writable();
@@ -332,7 +346,11 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         queue_.clear();
         queued_ = front_sent_ = 0;
         drained_.clear();
-        later(report);
+        try {
+            later(report);
+        } catch (const std::bad_alloc&) {
+            if (has_socket()) ::shutdown(socket_.fd.get(), SHUT_RDWR);  // the end is read then
+        }
     }
 
     void report_full() {
@@ -411,7 +429,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             }
             return deliver();
         } catch (const std::bad_alloc&) {
-            fail("sent a message for which there is not enough memory");
+            fail_without_memory();
             return false;
         }
     }
@@ -430,7 +448,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         try {
             deliver();
         } catch (const std::bad_alloc&) {
-            fail("sent a message for which there is not enough memory");
+            fail_without_memory();
         }
     }
 

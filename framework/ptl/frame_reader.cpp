@@ -17,15 +17,25 @@ constexpr size_t kFirstStorage = size_t{64} << 10;
 
 }  // namespace
 
+/// False where the payload under way is lost.
+bool FrameReader::make_room(size_t capacity) {
+    try {
+        if (!frame_.lost) frame_.payload.reserve(capacity);
+    } catch (const std::bad_alloc&) {
+        frame_.lost = true;
+        frame_.payload = Bytes();
+    }
+    return !frame_.lost;
+}
+
 std::span<iovec> FrameReader::room(std::span<uint8_t> spare) {
-    const size_t have = frame_.payload.size();
-    const size_t missing = in_payload_ ? payload_size_ - have : 0;
-    into_payload_ = std::min(missing, std::max(kFirstStorage, have));
+    const size_t missing = in_payload_ ? payload_size_ - have_ : 0;
+    into_payload_ = std::min(missing, std::max(kFirstStorage, have_));
+    if (into_payload_ != 0 && !make_room(have_ + into_payload_)) into_payload_ = 0;
     // Behind an incomplete payload nothing else can follow.
-    spare_ = into_payload_ == missing ? spare : std::span<uint8_t>();
+    spare_ = frame_.lost || into_payload_ == missing ? spare : std::span<uint8_t>();
     size_t count = 0;
     if (into_payload_ != 0) {
-        frame_.payload.reserve(have + into_payload_);
         parts_[count++] = {frame_.payload.extend(into_payload_), into_payload_};
     }
     if (!spare_.empty()) parts_[count++] = {spare_.data(), spare_.size()};
@@ -35,6 +45,7 @@ std::span<iovec> FrameReader::room(std::span<uint8_t> spare) {
 void FrameReader::took(size_t got) {
     const size_t paid = std::min(got, into_payload_);
     frame_.payload.resize(frame_.payload.size() - (into_payload_ - paid));
+    have_ += paid;
     ByteView rest = spare_.first(got - paid);
     if (buffer_.empty() && !complete()) take(rest);
     if (rest.empty()) return;
@@ -60,11 +71,11 @@ void FrameReader::take(ByteView& bytes) {
         bytes = bytes.subspan(Frame::kHeaderSize);
         in_payload_ = true;
     }
-    const size_t have = frame_.payload.size();
-    const size_t more = std::min(payload_size_ - have, bytes.size());
+    const size_t more = std::min(payload_size_ - have_, bytes.size());
     if (more == 0) return;
-    frame_.payload.reserve(std::min(payload_size_, std::max(have + more, kFirstStorage)));
-    frame_.payload.append(bytes.first(more));
+    if (make_room(std::min(payload_size_, std::max(have_ + more, kFirstStorage))))
+        frame_.payload.append(bytes.first(more));
+    have_ += more;
     bytes = bytes.subspan(more);
 }
 
@@ -81,6 +92,7 @@ FrameReader::Next FrameReader::next(Frame& frame) {
     if (too_long_) return Next::TooLong;
     if (!complete()) return Next::None;
     in_payload_ = false;
+    have_ = 0;
     frame = std::exchange(frame_, {});
     return Next::Frame;
 }

@@ -20,9 +20,11 @@ struct Frame {
     uint32_t pindex = 0;
     uint32_t tag = 0;
     Bytes payload;
+    bool lost = false;  ///< there was no memory for the payload, which is not here
 };
 
-/// Of one connection; used by one thread at a time. Throws std::bad_alloc, and is of no use then.
+/// Of one connection; used by one thread at a time. Throws std::bad_alloc, and is of no use then, where
+/// memory is short for more than one payload.
 class FrameReader {
   public:
     enum class Next { None, Frame, TooLong };
@@ -51,14 +53,16 @@ class FrameReader {
     bool in_frame() const { return in_payload_ || at_ < buffer_.size(); }
 
   private:
-    bool complete() const { return in_payload_ && frame_.payload.size() == payload_size_; }
+    bool complete() const { return in_payload_ && have_ == payload_size_; }
     void take(ByteView& bytes);
+    bool make_room(size_t capacity);
 
     const size_t max_payload_;
     Bytes buffer_;  // read and, from at_ on, not yet looked at
     size_t at_ = 0;
     Frame frame_;  // under way
     size_t payload_size_ = 0;
+    size_t have_ = 0;  // of these
     bool in_payload_ = false;
     bool too_long_ = false;
     // The read under way.
