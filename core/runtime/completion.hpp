@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a blocking call waits for the loop: decided here once, for processes with a progress thread of ours
-// (which the waiting thread may stand in for), and for those whose host drives progress (then the waiting
-// thread drives).
+// How a call is answered exactly once, whatever becomes of the task that was to answer it. A blocking call
+// waits for the loop: that is decided here once, for processes with a progress thread of ours (which the
+// waiting thread may stand in for), and for those whose host drives progress (then the waiting thread
+// drives).
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
+#include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "core/runtime/runtime.hpp"
@@ -14,29 +18,50 @@
 
 namespace muster {
 
-/// A value that the loop will deliver once. Shared (std::shared_ptr) between the waiting call and the
-/// callback: each finds it alive when the other one has gone.
+/// The answer to a call whose task was lost, as memory was short.
+template <class T>
+T lost_answer() {
+    if constexpr (requires(T answer) { answer.status = PMIX_ERR_NOMEM; }) {
+        T answer{};
+        answer.status = PMIX_ERR_NOMEM;
+        return answer;
+    } else if constexpr (std::is_same_v<T, bool>) {
+        return false;
+    } else {
+        static_assert(std::is_same_v<T, pmix_status_t>);
+        return PMIX_ERR_NOMEM;
+    }
+}
+
+/// A value that the loop delivers once. Lives while the call waits, or something may still deliver.
 template <class T>
 class Completion {
   public:
+    /// Delivers; given to what answers. When the last copy goes and nothing was delivered, the call gets
+    /// lost_answer().
+    class Deliver {
+      public:
+        explicit Deliver(std::shared_ptr<Completion> to) : to_(to.get()) { to_->self_ = std::move(to); }
+        Deliver(const Deliver& other) : to_(other.to_) {
+            if (to_ != nullptr) to_->deliverers_.fetch_add(1, std::memory_order_relaxed);
+        }
+        Deliver(Deliver&& other) noexcept : to_(std::exchange(other.to_, nullptr)) {}
+        Deliver& operator=(const Deliver&) = delete;
+        Deliver& operator=(Deliver&&) = delete;
+        ~Deliver() {
+            if (to_ != nullptr && to_->deliverers_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+                to_->release();
+        }
+        /// Any thread; the first delivery counts.
+        void operator()(T value) const { to_->deliver(std::move(value)); }
+
+      private:
+        Completion* to_;
+    };
+
     explicit Completion(Runtime& runtime) : runtime_(runtime) {}
 
-    /// Any thread; the first delivery counts.
-    void deliver(T value) {
-        {
-            const MutexLock lock(lock_);
-            if (value_) return;
-            value_ = std::move(value);
-        }
-        // Not under the lock, which the waiter would wake up to find taken.
-        arrived_.notify_all();
-        if (LoopCallers* callers = runtime_.callers()) callers->wake();
-    }
-
-    bool ready() {
-        const MutexLock lock(lock_);
-        return value_.has_value();
-    }
+    bool ready() const { return delivered_.load(std::memory_order_acquire); }
 
     /// Waits for the value. Not on the loop's own thread.
     T wait() {
@@ -48,27 +73,87 @@ class Completion {
     }
 
   private:
+    void deliver(T value) {
+        {
+            const MutexLock lock(lock_);
+            if (value_) return;
+            value_ = std::move(value);
+            delivered_.store(true, std::memory_order_release);
+        }
+        // Not under the lock, which the waiter would wake up to find taken.
+        arrived_.notify_all();
+        if (LoopCallers* callers = runtime_.callers()) callers->wake();
+    }
+
+    void release() {
+        const std::shared_ptr<Completion> self = std::move(self_);
+        if (!ready()) deliver(lost_answer<T>());
+    }
+
     Runtime& runtime_;
+    std::atomic<int> deliverers_{1};
+    std::shared_ptr<Completion> self_;  // while there are deliverers
+    std::atomic<bool> delivered_{false};
     Mutex lock_;
     std::condition_variable arrived_;
     std::optional<T> value_ MUSTER_GUARDED_BY(lock_);
 };
 
-/// Runs `start(deliver)` on the loop and waits for what it delivers. On the loop itself a wait would never
-/// end, and neither would it on a loop that was stopped (PMIx_Progress_thread_stop): `refused` is returned at
-/// once (PMIX_ERR_WOULD_BLOCK at the API).
+/// Runs `start(deliver)` on the loop and waits for what it delivers; lost_answer() where it throws, or all
+/// copies of `deliver` go before. On the loop itself a wait would never end, and neither would it on a loop
+/// that was stopped (PMIx_Progress_thread_stop): `refused` is returned at once (PMIX_ERR_WOULD_BLOCK at the
+/// API).
 template <class T, class Start>
 T call_and_wait(Runtime& runtime, T refused, Start start) {
     EventLoop& loop = runtime.loop();
     if (loop.on_loop() || loop.stopped()) return refused;
     auto completion = std::make_shared<Completion<T>>(runtime);
-    EventLoop::Task task = [completion, start = std::move(start)]() mutable {
-        start([completion](T value) { completion->deliver(std::move(value)); });
-    };
+    EventLoop::Task task = [deliver = typename Completion<T>::Deliver(completion),
+                            start = std::move(start)]() mutable { start(std::move(deliver)); };
     LoopCallers* beside = runtime.host_drives() ? nullptr : runtime.callers();
     const auto ready = [&completion] { return completion->ready(); };
     if (beside == nullptr || !beside->run_borrowed(task, ready)) loop.post(std::move(task));
     return completion->wait();
 }
+
+/// A callback of the program, to be called on the loop exactly once: by what answers first, or with
+/// lost_answer() and no more when the last copy goes without. Copies are one callback.
+template <class Function, class Status, class... More>
+class Once {
+  public:
+    explicit Once(Function function) : state_(std::make_shared<State>(std::move(function))) {}
+
+    /// The call that was to bring this about has begun: from now on there is an answer. Not before the call
+    /// has been posted, which may fail.
+    void begin() const { state_->owed = true; }
+    void operator()(Status status, More... more) const {
+        // One that cannot be told all is owed to be told that.
+        if (!std::exchange(state_->owed, false)) return;
+        try {
+            state_->function(std::move(status), std::move(more)...);
+        } catch (const std::bad_alloc&) {
+            state_->owed = true;
+            throw;
+        }
+    }
+
+  private:
+    struct State {
+        explicit State(Function wanted) : function(std::move(wanted)) {}
+        State(const State&) = delete;
+        State& operator=(const State&) = delete;
+        ~State() {
+            if (!owed) return;
+            try {
+                function(lost_answer<Status>(), More{}...);
+            } catch (...) {  // the program's own
+                owed = false;
+            }
+        }
+        Function function;
+        bool owed = false;
+    };
+    std::shared_ptr<State> state_;
+};
 
 }  // namespace muster
