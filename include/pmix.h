@@ -6,7 +6,8 @@
 //   * Any thread may call. A call that waits must not be made from a callback of the library: it would wait for
 //     itself. Where PMIX_EXTERNAL_PROGRESS was said, a call that waits drives the library meanwhile.
 //   * A call ending in _nb takes the arguments of the same call without it, which must stay as they are until the
-//     callback. PMIX_SUCCESS means that the callback will be called, once, from the progress thread;
+//     callback. PMIX_SUCCESS means that the callback will be called, once, from the progress thread,
+//     never by the calling thread inside the call (the program's line after the call may run later all the same);
 //     PMIX_OPERATION_SUCCEEDED that it is done and the callback is not called; all else is an error, and the
 //     callback is not called either.
 //   * Arguments stay the caller's. An info that is marked as required and that nobody honours makes the call fail

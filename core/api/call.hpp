@@ -52,6 +52,18 @@ pmix_status_t call(HostAnswer& answer, const Prepare& prepare) {
     });
 }
 
+/// The end of a call that is answered by a callback, `function(Status, More...)`: has `work(done)` begun on
+/// the loop, and `function` called there exactly once, but never inside the call. An exception: it is not.
+template <class Status, class... More, class Function, class Work>
+pmix_status_t answer_by(const Use& use, Function function, Work work) {
+    const Once<Function, Status, More...> done(std::move(function));
+    use->loop().post_and_leave([done, work = std::move(work)]() mutable {
+        done.begin();
+        work(done);
+    });
+    return PMIX_SUCCESS;
+}
+
 /// Has `done` called on the loop, after this call has returned PMIX_SUCCESS; any other status: it is not.
 template <class Prepare>
 pmix_status_t launch(HostDone done, const Prepare& prepare) {
@@ -60,9 +72,9 @@ pmix_status_t launch(HostDone done, const Prepare& prepare) {
         if (const pmix_status_t status = prepare(*use, start); status != PMIX_SUCCESS) return status;
         if (!start.alone && !use->exchange().can_ask()) return PMIX_ERR_UNREACH;
         Process& process = *use;
-        use->loop().post(
-            [&process, start = std::move(start), done = std::move(done)] { run(process, start, done); });
-        return PMIX_SUCCESS;
+        return answer_by<HostAnswer>(
+            use, std::move(done),
+            [&process, start = std::move(start)](const HostDone& answer) { run(process, start, answer); });
     });
 }
 

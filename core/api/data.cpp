@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "core/api/instance.hpp"
+#include "core/api/call.hpp"
 #include "core/client/client.hpp"
 #include "core/modex/get.hpp"
 #include "core/runtime/completion.hpp"
@@ -122,20 +122,19 @@ PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
         if (status != PMIX_SUCCESS) return status;
         if (status = call->detach(); status != PMIX_SUCCESS) return status;
         const bool keep = call->directives().pointer;
-        use->loop().post([call, cbfunc, cbdata, keep] {
-            const auto done = [cbfunc, cbdata, keep](pmix_status_t code, pmix_value_t* value) {
-                cbfunc(code, value, cbdata);
-                if (value == nullptr || keep) return;
-                value_destruct(value);
-                std::free(value);
-            };
+        const auto give = [cbfunc, cbdata, keep](pmix_status_t code, pmix_value_t* value) {
+            cbfunc(code, value, cbdata);
+            if (value == nullptr || keep) return;
+            value_destruct(value);
+            std::free(value);
+        };
+        return api::answer_by<pmix_status_t, pmix_value_t*>(use, give, [call](const auto& done) {
             pmix_value_t* value = nullptr;
             pmix_status_t code = call->must_refresh() ? PMIX_ERR_NOT_FOUND : call->look(&value);
             if (code == PMIX_SUCCESS) return done(code, value);
             if (code = call->may_ask(); code != PMIX_SUCCESS) return done(code, nullptr);
             GetCall::ask(call, done);
         });
-        return PMIX_SUCCESS;
     });
 }
 
@@ -170,12 +169,11 @@ PMIX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs
         if (!directives) return PMIX_ERR_BAD_PARAM;
         auto kept = std::make_shared<Info>(std::move(*directives));
         auto away = client->fence_by_server(all);
-        use->loop().post(
-            [client, all = std::move(all), away = std::move(away), kept, cbfunc, cbdata]() mutable {
-                client->fence(std::move(all), *kept,
-                              [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); });
+        return api::answer_by<pmix_status_t>(
+            use, [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); },
+            [client, all = std::move(all), away = std::move(away), kept](const auto& done) mutable {
+                client->fence(std::move(all), *kept, done);
             });
-        return PMIX_SUCCESS;
     });
 }
 

@@ -2,12 +2,20 @@
 // Event notification (Standard: Event Notification).
 #include <pmix.h>
 
-#include "core/api/instance.hpp"
+#include "core/api/call.hpp"
 #include "core/events/events.hpp"
 #include "core/runtime/completion.hpp"
 #include "framework/base/complete.hpp"
 
 using namespace muster;
+
+namespace {
+
+auto status_to(pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); };
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -27,12 +35,11 @@ PMIX_EXPORT pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], siz
         Events& events = use->events();
         auto kept = std::make_shared<Info>(std::move(*copy));
         if (cbfunc != nullptr) {
-            use->loop().post([&events, spec = std::move(spec), kept, cbfunc, cbdata] {
-                events.register_handler(
-                    spec, std::move(*kept),
-                    [cbfunc, cbdata](pmix_status_t status, size_t id) { cbfunc(status, id, cbdata); });
-            });
-            return PMIX_SUCCESS;
+            return api::answer_by<pmix_status_t, size_t>(
+                use, [cbfunc, cbdata](pmix_status_t status, size_t id) { cbfunc(status, id, cbdata); },
+                [&events, spec = std::move(spec), kept](const auto& done) {
+                    events.register_handler(spec, std::move(*kept), done);
+                });
         }
         return call_and_wait<pmix_status_t>(
             use->runtime(), PMIX_ERR_WOULD_BLOCK, [&events, spec = std::move(spec), kept](auto deliver) {
@@ -48,11 +55,9 @@ PMIX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_
     return with_process([&](const Use& use) -> pmix_status_t {
         Events& events = use->events();
         if (cbfunc != nullptr) {
-            use->loop().post([&events, evhdlr_ref, cbfunc, cbdata] {
-                events.deregister_handler(evhdlr_ref,
-                                          [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); });
-            });
-            return PMIX_SUCCESS;
+            return api::answer_by<pmix_status_t>(
+                use, status_to(cbfunc, cbdata),
+                [&events, evhdlr_ref](const auto& done) { events.deregister_handler(evhdlr_ref, done); });
         }
         return call_and_wait<pmix_status_t>(
             use->runtime(), PMIX_ERR_WOULD_BLOCK,
@@ -85,16 +90,13 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
                 reported = events.report(event);
             };
             if (!use->loop().on_loop()) use->runtime().run_here(report);
-            if (reported) {
-                // Not PMIX_OPERATION_SUCCEEDED, which would save the callback: programs take it for an error.
-                use->loop().post([cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); });
-                return PMIX_SUCCESS;
-            }
-            use->loop().post([&events, event, tried, cbfunc, cbdata] {
-                if (!tried && events.report(event)) return cbfunc(PMIX_SUCCESS, cbdata);
-                events.notify(event, [cbfunc, cbdata](pmix_status_t result) { cbfunc(result, cbdata); });
-            });
-            return PMIX_SUCCESS;
+            // Not PMIX_OPERATION_SUCCEEDED, which would save the callback: programs take it for an error.
+            return api::answer_by<pmix_status_t>(use, status_to(cbfunc, cbdata),
+                                                 [&events, event, tried, reported](const auto& done) {
+                                                     if (reported || (!tried && events.report(event)))
+                                                         return done(PMIX_SUCCESS);
+                                                     events.notify(event, done);
+                                                 });
         }
         return call_and_wait<pmix_status_t>(
             use->runtime(), PMIX_ERR_WOULD_BLOCK,

@@ -79,12 +79,10 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs
             if (status != PMIX_SUCCESS) done(status, 0);
         };
         if (regcbfunc != nullptr) {
-            use->loop().post([start, regcbfunc, regcbdata] {
-                start([regcbfunc, regcbdata](pmix_status_t status, size_t id) {
-                    regcbfunc(status, id, regcbdata);
-                });
-            });
-            return PMIX_SUCCESS;
+            return api::answer_by<pmix_status_t, size_t>(
+                use,
+                [regcbfunc, regcbdata](pmix_status_t status, size_t id) { regcbfunc(status, id, regcbdata); },
+                start);
         }
         return call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [start](auto deliver) {
             start([deliver](pmix_status_t status, size_t id) {
@@ -131,12 +129,12 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
         piece->info = {info, ninfo};
         piece->bytes = {reinterpret_cast<const uint8_t*>(bo->bytes), bo->size};
         if (cbfunc != nullptr) {
-            piece->released = [cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); };
-            use->loop().post([forwarder, piece]() mutable {
-                const PiecePtr delivered = std::move(piece);
-                forwarder->deliver(delivered);
-            });
-            return PMIX_SUCCESS;
+            return api::answer_by<pmix_status_t>(
+                use, [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); },
+                [forwarder, piece](const auto& done) mutable {
+                    piece->released = [done] { done(PMIX_SUCCESS); };
+                    forwarder->deliver(std::move(piece));
+                });
         }
         const pmix_status_t status =
             call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {

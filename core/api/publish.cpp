@@ -83,17 +83,16 @@ PMIX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata, const p
 PMIX_EXPORT pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[], size_t ninfo,
                                          pmix_lookup_cbfunc_t cbfunc, void* cbdata) {
     if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
-    return launch(
-        [cbfunc, cbdata](HostAnswer answer) {
-            std::vector<pmix_pdata_t> found(answer.owners.size());
-            for (size_t i = 0; i < found.size(); ++i) {
-                found[i].proc = answer.owners[i];
-                key_load(found[i].key, key_view(answer.info[i].key));
-                found[i].value = answer.info[i].value;  // stays ours; the callback copies what it keeps
-            }
-            cbfunc(answer.status, found.empty() ? nullptr : found.data(), found.size(), cbdata);
-        },
-        looking_up(keep_keys(keys), info, ninfo));
+    const auto give = [cbfunc, cbdata](HostAnswer answer) {
+        std::vector<pmix_pdata_t> found(answer.owners.size());
+        for (size_t i = 0; i < found.size(); ++i) {
+            found[i].proc = answer.owners[i];
+            key_load(found[i].key, key_view(answer.info[i].key));
+            found[i].value = answer.info[i].value;  // stays ours; the callback copies what it keeps
+        }
+        cbfunc(answer.status, found.empty() ? nullptr : found.data(), found.size(), cbdata);
+    };
+    return guard([&] { return launch(give, looking_up(keep_keys(keys), info, ninfo)); });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Unpublish(char** keys, const pmix_info_t info[], size_t ninfo) {

@@ -9,10 +9,8 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "core/api/instance.hpp"
+#include "core/api/call.hpp"
 #include "core/api/topology.hpp"
-#include "core/runtime/completion.hpp"
-#include "core/server/server.hpp"
 #include "framework/base/argv.hpp"
 #include "framework/base/descriptor_table.hpp"
 #include "framework/base/status.hpp"
@@ -63,10 +61,9 @@ pmix_status_t start_on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) 
             if (failed != PMIX_SUCCESS) deliver(failed);
         };
         if (cbfunc != nullptr) {
-            use->loop().post([run, cbfunc, cbdata, open = server->request()] {
-                run([=](pmix_status_t status) { cbfunc(status, cbdata); });
-            });
-            return PMIX_SUCCESS;
+            return api::answer_by<pmix_status_t>(
+                use, [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); },
+                [run, open = server->request()](const auto& done) { run(done); });
         }
         pmix_status_t status = PMIX_SUCCESS;
         if (use->loop().on_loop()) {
@@ -126,11 +123,14 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace
                                                       pmix_info_t info[], size_t ninfo,
                                                       pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
-    return on_server(cbfunc, cbdata, [name = std::string(nspace), nlocalprocs, info, ninfo](Server& server) {
-        Info shared;
-        api::share_topology({info, ninfo}, shared);
-        return server.register_nspace(name.c_str(), nlocalprocs,
-                                      shared.empty() ? InfoView{info, ninfo} : shared);
+    return guard([&] {
+        const auto work = [name = std::string(nspace), nlocalprocs, info, ninfo](Server& server) {
+            Info shared;
+            api::share_topology({info, ninfo}, shared);
+            return server.register_nspace(name.c_str(), nlocalprocs,
+                                          shared.empty() ? InfoView{info, ninfo} : shared);
+        };
+        return on_server(cbfunc, cbdata, work);
     });
 }
 
@@ -138,8 +138,11 @@ PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_
                                                void* cbdata) {
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     if (valid_nspace(nspace)) {
-        status = start_on_server(cbfunc, cbdata, [name = std::string(nspace)](Server& server, auto done) {
-            server.deregister_nspace(name.c_str(), [done] { done(PMIX_SUCCESS); });
+        status = guard([&] {
+            const auto work = [name = std::string(nspace)](Server& server, auto done) {
+                server.deregister_nspace(name.c_str(), [done] { done(PMIX_SUCCESS); });
+            };
+            return start_on_server(cbfunc, cbdata, work);
         });
     }
     // There is no other way to tell.
@@ -224,12 +227,14 @@ PMIX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc,
                                                      pmix_dmodex_response_fn_t cbfunc, void* cbdata) {
     if (proc == nullptr || cbfunc == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
     return with_server([&](const Use& use) {
-        use->loop().post([server = use->server(), target = *proc, cbfunc, cbdata] {
-            server->modex().requested(target, [cbfunc, cbdata](pmix_status_t status, Bytes blob) {
+        return api::answer_by<pmix_status_t, Bytes>(
+            use,
+            [cbfunc, cbdata](pmix_status_t status, Bytes blob) {
                 cbfunc(status, reinterpret_cast<char*>(blob.data()), blob.size(), cbdata);
+            },
+            [server = use->server(), target = *proc](const auto& done) {
+                server->modex().requested(target, done);
             });
-        });
-        return PMIX_SUCCESS;
     });
 }
 

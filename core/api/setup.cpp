@@ -43,49 +43,62 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspa
     // A launcher asks for the environment of jobs before it knows what they will be called (PRRTE's prun).
     const bool named = nspace != nullptr && (*nspace == '\0' || valid_nspace(nspace));
     if (!named || cbfunc == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
-    return launch(
-        [cbfunc, cbdata](HostAnswer answer) {
-            // The host says when it has taken what it needs.
-            auto* kept = new Info(std::move(answer.info));
-            cbfunc(
-                answer.status, kept->data(), kept->size(), cbdata,
-                [](pmix_status_t, void* infos) { delete static_cast<Info*>(infos); }, kept);
-        },
-        on_server([name = std::string(nspace), info, ninfo](Process& process, HostAnswer& answer) {
-            return setup_application(process.runtime(), process.server()->job_networks(), name.c_str(),
-                                     {info, ninfo}, answer.info);
-        }));
+    const auto give = [cbfunc, cbdata](HostAnswer answer) {
+        if (answer.status == PMIX_ERR_NOMEM)
+            return cbfunc(
+                answer.status, nullptr, 0, cbdata, [](pmix_status_t, void*) {}, nullptr);
+        // The host says when it has taken what it needs.
+        auto* kept = new Info(std::move(answer.info));
+        cbfunc(
+            answer.status, kept->data(), kept->size(), cbdata,
+            [](pmix_status_t, void* infos) { delete static_cast<Info*>(infos); }, kept);
+    };
+    return guard([&] {
+        return launch(
+            give, on_server([name = std::string(nspace), info, ninfo](Process& process, HostAnswer& answer) {
+                return setup_application(process.runtime(), process.server()->job_networks(), name.c_str(),
+                                         {info, ninfo}, answer.info);
+            }));
+    });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_info_t info[],
                                                           size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                                           void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
-    return complete(cbfunc, cbdata, [name = std::string(nspace), info, ninfo](Process& process, HostAnswer&) {
-        return setup_local_support(process.runtime(), process.server()->job_environments(),
-                                   process.server()->job_networks(), name.c_str(), {info, ninfo});
+    return guard([&] {
+        const auto work = [name = std::string(nspace), info, ninfo](Process& process, HostAnswer&) {
+            return setup_local_support(process.runtime(), process.server()->job_environments(),
+                                       process.server()->job_networks(), name.c_str(), {info, ninfo});
+        };
+        return complete(cbfunc, cbdata, work);
     });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) {
     if (function == nullptr || *function == '\0') return PMIX_ERR_BAD_PARAM;
-    HostAnswer answer;
-    return call(answer, on_server([name = std::string(function), names = keep_keys(attrs)](Process& process,
-                                                                                           HostAnswer&) {
-                    return process.server()->host_attributes().add(name, names);
-                }));
+    return guard([&] {
+        const auto work = [name = std::string(function), names = keep_keys(attrs)](Process& process,
+                                                                                   HostAnswer&) {
+            return process.server()->host_attributes().add(name, names);
+        };
+        HostAnswer answer;
+        return call(answer, on_server(work));
+    });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
                                                         pmix_info_cbfunc_t cbfunc, void* cbdata) {
     if (cbfunc == nullptr || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
-    // Here, as looking at the machine takes some milliseconds, which would hold up the loop.
-    std::string topology;
-    if (auto xml = node_topology().xml()) topology = std::move(*xml);
-    return launch(to_callback(cbfunc, cbdata),
-                  on_server([directives, ndirs, topology](Process& process, HostAnswer& answer) {
-                      return collect_inventory(process.runtime(), {directives, ndirs}, topology, answer.info);
-                  }));
+    return guard([&] {
+        // Here, as looking at the machine takes some milliseconds, which would hold up the loop.
+        std::string topology;
+        if (auto xml = node_topology().xml()) topology = std::move(*xml);
+        const auto work = [directives, ndirs, topology](Process& process, HostAnswer& answer) {
+            return collect_inventory(process.runtime(), {directives, ndirs}, topology, answer.info);
+        };
+        return launch(to_callback(cbfunc, cbdata), on_server(work));
+    });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
@@ -100,15 +113,18 @@ PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size
 PMIX_EXPORT pmix_status_t PMIx_server_collect_job_info(pmix_proc_t* procs, size_t nprocs,
                                                        pmix_data_buffer_t* dbuf) {
     if (procs == nullptr || nprocs == 0 || dbuf == nullptr) return PMIX_ERR_BAD_PARAM;
-    HostAnswer answer;
-    const std::vector<pmix_proc_t> all(procs, procs + nprocs);
-    const pmix_status_t status = call(answer, on_server([&all](Process& process, HostAnswer& packed) {
-                                          return collect_job_info(process.runtime(), all, packed.data);
-                                      }));
-    if (status != PMIX_SUCCESS) return status;
-    pmix_byte_object_t bytes{reinterpret_cast<char*>(answer.data.data()), answer.data.size()};
-    answer.data.release();
-    return PMIx_Data_load(dbuf, &bytes);
+    return guard([&]() -> pmix_status_t {
+        HostAnswer answer;
+        const std::vector<pmix_proc_t> all(procs, procs + nprocs);
+        const auto work = [&all](Process& process, HostAnswer& packed) {
+            return collect_job_info(process.runtime(), all, packed.data);
+        };
+        const pmix_status_t status = call(answer, on_server(work));
+        if (status != PMIX_SUCCESS) return status;
+        pmix_byte_object_t bytes{reinterpret_cast<char*>(answer.data.data()), answer.data.size()};
+        answer.data.release();
+        return PMIx_Data_load(dbuf, &bytes);
+    });
 }
 
 }  // extern "C"

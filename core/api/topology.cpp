@@ -16,8 +16,7 @@
 #include <memory>
 #include <new>
 
-#include "core/api/guard.hpp"
-#include "core/api/instance.hpp"
+#include "core/api/call.hpp"
 #include "core/runtime/lookup.hpp"
 #include "core/setup/node_description.hpp"
 #include "core/topology/cpuset.hpp"
@@ -266,20 +265,20 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t* topo, pmix_cpuset_t* cp
         const auto found = compute(topo, cpuset, {info, info == nullptr ? 0 : ninfo});
         if (!found) return found.status();
         struct Answer {
+            ~Answer() { PMIx_Device_distance_free(distances, count); }
             pmix_device_distance_t* distances;
             size_t count;
         };
-        use->loop().post([answer = new Answer{to_array(*found), found->size()}, cbfunc, cbdata] {
-            cbfunc(
-                PMIX_SUCCESS, answer->distances, answer->count, cbdata,
-                [](void* data) {
-                    auto* given = static_cast<Answer*>(data);
-                    PMIx_Device_distance_free(given->distances, given->count);
-                    delete given;
-                },
-                answer);
-        });
-        return PMIX_SUCCESS;
+        auto answer = std::make_shared<std::unique_ptr<Answer>>(new Answer{to_array(*found), found->size()});
+        return api::answer_by<pmix_status_t>(
+            use,
+            [answer, cbfunc, cbdata](pmix_status_t status) {
+                Answer* given = answer->release();
+                cbfunc(
+                    status, given->distances, given->count, cbdata,
+                    [](void* data) { delete static_cast<Answer*>(data); }, given);
+            },
+            [](const auto& done) { done(PMIX_SUCCESS); });
     });
 }
 
