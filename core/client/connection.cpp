@@ -64,9 +64,14 @@ void Connection::request(Packer&& message, OnReply done) {
         return done(&refused);
     }
     const uint32_t number = next_tag();
-    pending_.emplace(number, std::move(done));
-    // Several that the program asks for at once go with one write.
-    channel_->send_soon(peer_index_, number, message.take());
+    const auto pending = pending_.emplace(number, std::move(done)).first;
+    try {
+        // Several that the program asks for at once go with one write.
+        channel_->send_soon(peer_index_, number, message.take());
+    } catch (const std::bad_alloc&) {
+        pending_.erase(pending);  // there will be no reply
+        throw;
+    }
 }
 
 void Connection::request_job_data(Packer&& message, OnReply done) {
@@ -107,8 +112,20 @@ void Connection::pause(bool on) {
 }
 
 void Connection::on_frame(Frame frame) {
+    const uint32_t number = frame.tag;
+    try {
+        take(std::move(frame));
+    } catch (const std::bad_alloc&) {
+        // A request whose reply is lost so is answered by its end.
+        MUSTER_LOG(runtime_.log(), Error, "a message of server %s:%u (tag %u) is lost: memory is short",
+                   server_.nspace, server_.rank, number);
+    }
+}
+
+void Connection::take(Frame frame) {
     if (frame.tag < tag::kFirstDynamic) {
         heard_unasked_ = true;
+        if (frame.lost) throw std::bad_alloc();
         return on_message_(std::move(frame));
     }
     if (asked_job_data_ && frame.tag == kJobDataTag) {
@@ -121,17 +138,28 @@ void Connection::on_frame(Frame frame) {
                    proc_text(server_).c_str(), frame.tag);
         return;
     }
-    if (frame.payload.empty())
+    if (frame.payload.empty() && !frame.lost)
         return node.mapped()(nullptr);  // the protocol's word for a connection that is lost
-    Unpacker reply(format_, frame.payload.view());
-    node.mapped()(&reply);
+    Unpacker reply =
+        frame.lost ? Unpacker::failed_with(format_, PMIX_ERR_NOMEM) : Unpacker(format_, frame.payload.view());
+    try {
+        node.mapped()(&reply);
+    } catch (const std::bad_alloc&) {
+        Unpacker none = Unpacker::failed_with(format_, PMIX_ERR_NOMEM);
+        node.mapped()(&none);
+    }
 }
 
 void Connection::answer_pending() {
     auto pending = std::move(pending_);
     pending_.clear();
-    for (auto& [number, done] : pending)
-        done(nullptr);
+    for (auto& [number, done] : pending) {
+        try {
+            done(nullptr);
+        } catch (const std::bad_alloc&) {
+            continue;  // what it was to answer is answered when it goes
+        }
+    }
 }
 
 void Connection::on_closed(const std::string& reason) {

@@ -64,6 +64,7 @@ class Connection {
     uint32_t next_tag();
     pmix_status_t sendable(const Packer& message) const;
     void on_frame(Frame frame);
+    void take(Frame frame);
     void on_closed(const std::string& reason);
     void answer_pending();
 
