@@ -16,17 +16,31 @@
 namespace muster {
 namespace {
 
-struct OpenUpcall {
-    uint64_t owner;
-    EventLoop* loop;
+struct OpenUpcall : EventLoop::Errand {
+    uint64_t owner = 0;
+    EventLoop* loop = nullptr;
     std::shared_ptr<void> keep;
     HostDone done;
+    HostAnswer answer;
+    Host::Held held;
+
+    /// The answer has come.
+    void run() override {
+        held = Host::Held();
+        const HostDone call = std::exchange(done, nullptr);
+        try {
+            call(std::move(answer));
+        } catch (const std::bad_alloc&) {
+            call(answer_of(PMIX_ERR_NOMEM));
+        }
+        keep.reset();
+    }
 };
 
 /// The C interface leaves room for nothing but a pointer, hence one table a process.
 struct OpenUpcalls {
     Mutex lock;
-    std::unordered_map<uintptr_t, OpenUpcall> by_number MUSTER_GUARDED_BY(lock);
+    std::unordered_map<uintptr_t, std::shared_ptr<OpenUpcall>> by_number MUSTER_GUARDED_BY(lock);
     uintptr_t next_number MUSTER_GUARDED_BY(lock) = 1;
     uint64_t next_owner MUSTER_GUARDED_BY(lock) = 1;
 };
@@ -35,12 +49,6 @@ OpenUpcalls& open_upcalls() {
     static auto* table =
         new OpenUpcalls;  // never destroyed: a host's thread may answer while the process exits
     return *table;
-}
-
-/// What is to be called when the data of an answer is no longer needed.
-Host::Held hold(pmix_release_cbfunc_t release, void* release_data) {
-    if (release == nullptr) return nullptr;
-    return {&open_upcalls(), [release, release_data](void*) { release(release_data); }};
 }
 
 }  // namespace
@@ -66,10 +74,10 @@ void Host::set_module(const pmix_server_module_t* module, size_t size) {
 
 Host::~Host() {
     OpenUpcalls& open = open_upcalls();
-    std::unordered_map<uintptr_t, OpenUpcall> dropped;  // destroyed outside the lock
+    decltype(open.by_number) dropped;  // destroyed outside the lock
     const MutexLock lock(open.lock);
     for (auto it = open.by_number.begin(); it != open.by_number.end();) {
-        if (it->second.owner == owner_) {
+        if (it->second->owner == owner_) {
             dropped.insert(open.by_number.extract(it++));
         } else {
             ++it;
@@ -84,7 +92,7 @@ void Host::close() {
         OpenUpcalls& open = open_upcalls();
         const MutexLock lock(open.lock);
         for (const auto& [number, upcall] : open.by_number) {
-            if (upcall.owner == owner_) numbers.push_back(number);
+            if (upcall->owner == owner_) numbers.push_back(number);
         }
     }
     for (const uintptr_t number : numbers)
@@ -93,36 +101,43 @@ void Host::close() {
 
 void Host::upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
                   const std::function<pmix_status_t(void*)>& call) {
-    OpenUpcalls& open = open_upcalls();
     uintptr_t number = 0;
-    {
+    try {
+        auto made = std::make_shared<OpenUpcall>();
+        made->owner = owner_;
+        made->loop = &loop_;
+        made->keep = std::move(keep);
+        made->done = done;
+        OpenUpcalls& open = open_upcalls();
         const MutexLock lock(open.lock);
         number = open.next_number++;
-        open.by_number.emplace(number, OpenUpcall{owner_, &loop_, std::move(keep), std::move(done)});
+        open.by_number.emplace(number, std::move(made));
+    } catch (const std::bad_alloc&) {
+        return done(answer_of(PMIX_ERR_NOMEM));
     }
+    done = nullptr;
     MUSTER_LOG(log_, Debug, "upcall %s, number %zu", name, static_cast<size_t>(number));
-    const pmix_status_t status = closed_ ? PMIX_ERR_LOST_CONNECTION : call(reinterpret_cast<void*>(number));
+    pmix_status_t status = PMIX_SUCCESS;
+    try {
+        status = closed_ ? PMIX_ERR_LOST_CONNECTION : call(reinterpret_cast<void*>(number));
+    } catch (const std::bad_alloc&) {  // of a host in C++, too
+        status = PMIX_ERR_NOMEM;
+    }
     // Else the host will call back.
     if (status != PMIX_SUCCESS) on_op(status, reinterpret_cast<void*>(number));
 }
 
-void Host::answer(void* cbdata, HostAnswer answer, Held held) {
+void Host::answer(void* cbdata, HostAnswer answer, Held held) noexcept {
     OpenUpcalls& open = open_upcalls();
-    OpenUpcall found;
-    {
-        const MutexLock lock(open.lock);
-        auto node = open.by_number.extract(reinterpret_cast<uintptr_t>(cbdata));
-        if (node.empty()) return;
-        found = std::move(node.mapped());
-        if (answer.status == PMIX_OPERATION_SUCCEEDED) answer.status = PMIX_SUCCESS;
-        // Posted under the lock: the owner's destructor cannot take the loop away before.
-        auto shared = std::make_shared<HostAnswer>(std::move(answer));
-        found.loop->post([done = std::move(found.done), keep = std::move(found.keep), held = std::move(held),
-                          shared]() mutable {
-            held.reset();
-            done(std::move(*shared));
-        });
-    }
+    const MutexLock lock(open.lock);
+    auto node = open.by_number.extract(reinterpret_cast<uintptr_t>(cbdata));
+    if (node.empty()) return;
+    OpenUpcall& found = *node.mapped();
+    if (answer.status == PMIX_OPERATION_SUCCEEDED) answer.status = PMIX_SUCCESS;
+    found.answer = std::move(answer);
+    found.held = std::move(held);
+    // Under the lock: the owner's destructor cannot take the loop away before.
+    found.loop->post_surely(std::move(node.mapped()));
 }
 
 void Host::on_op(pmix_status_t status, void* cbdata) {
@@ -137,7 +152,7 @@ void Host::on_modex(pmix_status_t status, const char* data, size_t ndata, void* 
     } catch (const std::bad_alloc&) {
         reply.status = PMIX_ERR_NOMEM;
     }
-    answer(cbdata, std::move(reply), hold(release, release_data));
+    answer(cbdata, std::move(reply), Held(release, release_data));
 }
 
 void Host::on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* cbdata,
@@ -149,7 +164,7 @@ void Host::on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* 
     } catch (const std::bad_alloc&) {
         reply.status = PMIX_ERR_NOMEM;
     }
-    answer(cbdata, std::move(reply), hold(release, release_data));
+    answer(cbdata, std::move(reply), Held(release, release_data));
 }
 
 void Host::client_connected(const pmix_proc_t& proc, void* server_object, Info info, HostDone done) {
@@ -210,12 +225,11 @@ void Host::fence(std::vector<pmix_proc_t> procs, Info info, Bytes data, HostDone
         Info info;
     };
     auto kept = std::make_shared<Arguments>(Arguments{std::move(procs), std::move(info)});
-    // The data becomes the host's: it frees it (Standard, pmix_server_fencenb_fn_t).
-    const size_t size = data.size();
-    char* block = reinterpret_cast<char*>(data.release());
     upcall("fence_nb", kept, std::move(done), [&](void* cbdata) {
+        // The data becomes the host's: it frees it (Standard, pmix_server_fencenb_fn_t).
+        const size_t size = data.size();
         return module_.fence_nb(kept->procs.data(), kept->procs.size(), kept->info.data(), kept->info.size(),
-                                block, size, on_modex, cbdata);
+                                reinterpret_cast<char*>(data.release()), size, on_modex, cbdata);
     });
 }
 

@@ -2,7 +2,9 @@
 // The host's side of a server: the module of upcalls. Wraps each upcall so that the core sees one rule:
 // `done` runs on the loop, exactly once, with the host's answer, with PMIX_ERR_NOT_SUPPORTED where the host
 // has no such upcall, or with the error that the upcall returned. A host may answer at once, later, from any
-// thread, or twice (the second is ignored).
+// thread, or twice (the second is ignored). Where memory is too short to make the upcall, `done` gets
+// PMIX_ERR_NOMEM, or the function throws; a `done` that throws for want of memory is called again with that
+// status.
 #pragma once
 
 #include <pmix_server.h>
@@ -10,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/base/bytes.hpp"
@@ -86,10 +89,28 @@ class Host {
 
     /// What the host lent for an answer: gives it back when destroyed. Never inside the host's call where an
     /// upcall is open, since hosts answer under locks that their release functions take as well (Slurm).
-    using Held = std::shared_ptr<void>;
+    class Held {
+      public:
+        explicit Held(pmix_release_cbfunc_t release = nullptr, void* data = nullptr)
+            : release_(release), data_(data) {}
+        Held(Held&& other) noexcept : release_(std::exchange(other.release_, nullptr)), data_(other.data_) {}
+        Held& operator=(Held&& other) noexcept {
+            std::swap(release_, other.release_);
+            std::swap(data_, other.data_);
+            return *this;
+        }
+        ~Held() {
+            if (release_ != nullptr) release_(data_);
+        }
+
+      private:
+        pmix_release_cbfunc_t release_;
+        void* data_;
+    };
     /// Delivers an answer for a callback's data; for C callbacks that services define themselves. `held` is
-    /// let go on the loop before the answer is used; at once where nobody waits for the answer.
-    static void answer(void* cbdata, HostAnswer answer, Held held = nullptr);
+    /// let go on the loop before the answer is used; at once where nobody waits for the answer. Any thread,
+    /// and without memory, too.
+    static void answer(void* cbdata, HostAnswer answer, Held held = Held()) noexcept;
 
   private:
     void answer_soon(pmix_status_t status, HostDone done);

@@ -3,9 +3,14 @@
 // Belongs to the loop. Whoever keeps one beyond a call keeps a weak reference: the peer may be gone by then.
 #pragma once
 
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/exchange/unanswered.hpp"
 #include "framework/base/log.hpp"
@@ -42,6 +47,17 @@ class Peer {
 
     Packer packer() const { return Packer(format); }
 
+    /// A request with this tag has come, and is owed an answer. bad_alloc.
+    void owe(uint32_t request_tag) { owed_.push_back(request_tag); }
+    bool owes(uint32_t request_tag) const { return std::ranges::find(owed_, request_tag) != owed_.end(); }
+    /// The answer has been sent, or the request has none.
+    void settle(uint32_t request_tag) {
+        if (const auto found = std::ranges::find(owed_, request_tag); found != owed_.end())
+            owed_.erase(found);
+    }
+    /// Nothing is left that could answer the request: unless it was answered, memory was short.
+    void answer_lost(uint32_t request_tag) noexcept;
+
     /// Answers the request with this tag. A message that could not be packed is answered by its status alone;
     /// one that is longer than a message can be, by PMIX_ERR_OUT_OF_RESOURCE.
     void reply(uint32_t request_tag, Packer&& message) {
@@ -49,18 +65,23 @@ class Peer {
             reply_status(request_tag, message.error());
             return;
         }
-        if (takes(request_tag, message.length())) send(request_tag, message.take());
+        if (!takes(request_tag, message.length())) return;
+        send(request_tag, message.take());
+        settle(request_tag);
     }
     void reply_shared(uint32_t request_tag, SharedBytes payload) {
-        if (channel && takes(request_tag, payload->size()))
-            channel->send_shared(0, request_tag, std::move(payload));
+        if (!channel || !takes(request_tag, payload->size())) return;
+        channel->send_shared(0, request_tag, std::move(payload));
+        settle(request_tag);
     }
     void reply_status(uint32_t request_tag, pmix_status_t status) {
         send(request_tag, packed_status(status));
+        settle(request_tag);
     }
     /// With what else is sent in this turn of the loop.
     void reply_status_soon(uint32_t request_tag, pmix_status_t status) {
         send_soon(request_tag, packed_status(status));
+        settle(request_tag);
     }
     void send(uint32_t frame_tag, Bytes payload) {
         if (channel) channel->send(0, frame_tag, std::move(payload));
@@ -86,11 +107,24 @@ class Peer {
     Bytes packed_status(pmix_status_t status) const {
         Packer message(format);
         message.status(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
+        if (message.error() != PMIX_SUCCESS) throw std::bad_alloc();  // the only reason that there can be
         return message.take();
     }
 
-    unsigned paused_ = 0;  // of Pause
+    unsigned paused_ = 0;         // of Pause
+    std::vector<uint32_t> owed_;  // the tags of requests without an answer
 };
+
+inline void Peer::answer_lost(uint32_t request_tag) noexcept {
+    if (!owes(request_tag)) return;
+    try {
+        reply_status(request_tag, PMIX_ERR_NOMEM);
+    } catch (const std::bad_alloc&) {
+        // It will find the connection lost, and so shall we.
+        if (channel && channel->is_open()) ::shutdown(channel->fd(), SHUT_RDWR);
+        settle(request_tag);
+    }
+}
 
 using PeerPtr = std::shared_ptr<Peer>;
 using PeerRef = std::weak_ptr<Peer>;
@@ -98,15 +132,13 @@ using PeerRef = std::weak_ptr<Peer>;
 /// Who is to be answered, to be kept until then: the peer may be gone by that time, the request counts.
 class Asker {
   public:
-    Asker(PeerRef peer, std::shared_ptr<OpenRequest> request)
-        : peer_(std::move(peer)), request_(std::move(request)) {}
+    explicit Asker(std::shared_ptr<OpenRequest> request) : request_(std::move(request)) {}
     /// The peer, or null.
-    PeerPtr lock() const { return peer_.lock(); }
+    PeerPtr lock() const { return request_->peer(); }
     /// That much more is kept until the answer. False where it is too much (OpenRequest::grow()).
     bool keeps(size_t memory) const { return request_->grow(memory); }
 
   private:
-    PeerRef peer_;
     std::shared_ptr<OpenRequest> request_;
 };
 

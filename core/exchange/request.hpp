@@ -27,8 +27,8 @@ struct Request {
 
     /// The peer to answer later. The request counts as one that waits for as long as the Asker lives.
     Asker asker() const {
-        if (!open) open = std::make_shared<OpenRequest>(peer->unanswered);
-        return {peer, open};
+        if (!open) open = std::make_shared<OpenRequest>(peer, tag);
+        return Asker(open);
     }
     /// The handler has returned. A request that waits for its answer counts from now on with these bytes.
     void handled(size_t memory) const {

@@ -2,6 +2,8 @@
 // Counting what waits for an answer: see unanswered.hpp.
 #include "core/exchange/unanswered.hpp"
 
+#include "core/exchange/peer.hpp"
+
 namespace muster {
 namespace {
 /// What a request takes beside its bytes: callbacks, the lists that it stands in, this object.
@@ -23,7 +25,11 @@ bool OpenRequest::grow(size_t memory) {
     return all_->memory_ < all_->limits.memory;
 }
 
+OpenRequest::OpenRequest(const std::shared_ptr<Peer>& peer, uint32_t tag)
+    : all_(peer->unanswered), peer_(peer), tag_(tag) {}
+
 OpenRequest::~OpenRequest() {
+    if (const auto asking = peer_.lock()) asking->answer_lost(tag_);
     if (!counts_) return;
     --all_->requests_;
     all_->memory_ -= memory_;

@@ -32,14 +32,19 @@ class Unanswered {
     bool refusing_ = false;
 };
 
+class Peer;
+
 /// A request that waits: whatever will answer it, or may, holds this, and it counts for as long as it is
-/// held, even when the connection that it came by has ended.
+/// held, even when the connection that it came by has ended. One that nothing holds any more, and that was
+/// not answered, was lost for lack of memory, and is answered so.
 class OpenRequest {
   public:
-    explicit OpenRequest(std::shared_ptr<Unanswered> all) : all_(std::move(all)) {}
+    OpenRequest(const std::shared_ptr<Peer>& peer, uint32_t tag);
     OpenRequest(const OpenRequest&) = delete;
     OpenRequest& operator=(const OpenRequest&) = delete;
     ~OpenRequest();
+    /// The peer, or null.
+    std::shared_ptr<Peer> peer() const { return peer_.lock(); }
     /// The request counts from now on, with these bytes.
     void count(size_t memory);
     /// More is kept for it, while or before it counts. False: those of its process take more than they may.
@@ -47,6 +52,8 @@ class OpenRequest {
 
   private:
     const std::shared_ptr<Unanswered> all_;
+    const std::weak_ptr<Peer> peer_;
+    const uint32_t tag_;
     bool counts_ = false;
     size_t memory_ = 0;
 };

@@ -23,6 +23,8 @@ void Server::on_frame(const PeerPtr& peer, Frame frame) {
 
 void Server::serve(const PeerPtr& peer, Frame frame) {
     if (frame.tag == tag::kHeartbeat) return monitors_.beat(peer->proc);
+    // It may be one without an answer, by which its sender could tell.
+    if (frame.lost) return lost(peer, "out of memory");
     Unpacker in(peer->format, frame.payload.view());
     in.limit_memory(peer->max_decoded);
     uint8_t code = 0;
@@ -52,6 +54,7 @@ void Server::serve(const PeerPtr& peer, Frame frame) {
     }
     const Request request{peer, frame.tag, in};
     try {
+        peer->owe(frame.tag);
         handler->run(request);
         request.handled(frame.payload.size() + in.memory_taken());
         if (in.failed()) {
@@ -59,8 +62,12 @@ void Server::serve(const PeerPtr& peer, Frame frame) {
                        peer->text().c_str(), command_name(code), status_text(in.error()));
         }
     } catch (const std::bad_alloc&) {
-        peer->reply_status(frame.tag, PMIX_ERR_NOMEM);
+        MUSTER_LOG(log(), Error, "%s of %s:%u is not done: memory is short", command_name(code),
+                   peer->proc.nspace, peer->proc.rank);
+        if (!request.open && handler->answer != AnswerTime::Never) peer->answer_lost(frame.tag);
     }
+    // What will answer later has it, or has done so.
+    if (!request.open) peer->settle(frame.tag);
 }
 
 }  // namespace muster

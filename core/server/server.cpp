@@ -357,28 +357,42 @@ void Server::forget_tool(const pmix_proc_t& proc) {
 
 void Server::departed(const pmix_proc_t& proc, bool lost) {
     const pmix_proc_t gone = proc;  // the services may free where it came from
+    // What one service has no memory for must not keep the next from going on without the process.
+    const auto each = [&](const auto& tell) {
+        try {
+            tell();
+        } catch (const std::bad_alloc&) {
+            MUSTER_LOG(log(), Error, "memory is short at the end of %s:%u", gone.nspace, gone.rank);
+        }
+    };
     // A process that has finalized may use its files until the host says that it has ended.
-    if (lost) cleanups_.ended(gone);
-    monitors_.departed(gone);
-    modex_.departed(gone);
-    barriers_.call_in(gone.nspace);
-    groups_.departing(gone);
-    lost ? collectives_.departed(gone) : collectives_.finalized(gone);
-    event_router_.departed();
-    groups_.departed(gone, lost);
+    each([&] {
+        if (lost) cleanups_.ended(gone);
+    });
+    each([&] { monitors_.departed(gone); });
+    each([&] { modex_.departed(gone); });
+    each([&] { barriers_.call_in(gone.nspace); });
+    each([&] { groups_.departing(gone); });
+    each([&] { lost ? collectives_.departed(gone) : collectives_.finalized(gone); });
+    each([&] { event_router_.departed(); });
+    each([&] { groups_.departed(gone, lost); });
 }
 
 void Server::drop(const PeerPtr& peer) {
     const PeerPtr keep = peer;
+    if (keep->channel) keep->channel->close();
     const LocalClient* client = namespaces_.client(keep->proc);
     if (client == nullptr || client->peer == keep) peers_.forget_format(keep->proc);
     forwarder_.forget(keep);
     modex_.forget(keep);
     peers_.remove(keep);
     runtime_.set_company(peers_.size() + 1);
-    if (keep->channel) keep->channel->close();
-    // Frames of this peer may be on the stack: the channel goes when they are done.
-    runtime_.loop().post([keep] { keep->channel.reset(); });
+    try {
+        // Frames of this peer may be on the stack: the channel goes when they are done.
+        runtime_.loop().post([keep] { keep->channel.reset(); });
+    } catch (const std::bad_alloc&) {
+        return;  // it goes with the peer
+    }
 }
 
 }  // namespace muster
