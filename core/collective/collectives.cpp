@@ -224,14 +224,20 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
             for (const pmix_rank_t rank : nspace->removed)
                 collective->departed_.push_back(make_proc(participant.nspace, rank));
         }
-        add(collective);
+        try {
+            add(collective);
+        } catch (const std::bad_alloc&) {
+            finish(collective, {PMIX_ERR_NOMEM, {}});
+            throw;
+        }
     }
     join(collective, std::move(arrival));
 }
 
 void Collectives::add(const std::shared_ptr<Collective>& collective) {
+    if (!collective->id_.empty()) collective->name_ = name_of(collective->kind_, collective->id_);
     collective->place_ = active_.insert(active_.end(), collective);
-    if (!collective->id_.empty()) named_.emplace(name_of(collective->kind_, collective->id_), collective);
+    if (!collective->id_.empty()) named_.emplace(collective->name_, collective);
     add_open(collective);
 }
 
@@ -290,15 +296,21 @@ bool Collectives::answer_instead(const std::shared_ptr<Collective>& collective, 
 
 void Collectives::join(const std::shared_ptr<Collective>& collective, Arrival arrival) {
     const auto timeout = read_timeout(arrival.info);
-    collective->arrivals_.push_back(std::move(arrival));
-    operations_[static_cast<size_t>(collective->kind_)]->joined(*collective);
-    if (timeout && !collective->time_limit_) {
-        collective->limit_ = *timeout;
-        collective->time_limit_ = loop_.after(*timeout, [this, ref = CollectiveRef(collective)] {
-            if (const auto expired = ref.lock()) expire(expired);
-        });
+    const auto kept = collective;  // it may end, and leave the list
+    kept->arrivals_.push_back(std::move(arrival));
+    try {
+        operations_[static_cast<size_t>(kept->kind_)]->joined(*kept);
+        if (timeout && !kept->time_limit_) {
+            kept->limit_ = *timeout;
+            kept->time_limit_ = loop_.after(*timeout, [this, ref = CollectiveRef(kept)] {
+                if (const auto expired = ref.lock()) expire(expired);
+            });
+        }
+        check(kept);
+    } catch (const std::bad_alloc&) {
+        // Nobody else may come who would go on with it.
+        finish(kept, {PMIX_ERR_NOMEM, {}});
     }
-    check(collective);
 }
 
 void Collectives::check(const std::shared_ptr<Collective>& collective) {
@@ -380,22 +392,47 @@ void Collectives::finish(const std::shared_ptr<Collective>& collective, const Ou
     const auto keep = collective;        // the reference given may be the one in the list
     active_.erase(*keep->place_);
     keep->place_.reset();
-    if (!keep->id_.empty()) named_.erase(name_of(keep->kind_, keep->id_));
+    if (!keep->id_.empty()) named_.erase(keep->name_);
     if (!keep->handed_over_) remove_open(keep);
     keep->time_limit_.reset();
-    operations_[static_cast<size_t>(keep->kind_)]->ended(*keep, outcome);
+    const auto contained = [](const auto& tell) {
+        try {
+            tell();
+        } catch (const std::bad_alloc&) {
+            return;  // a request that is not answered says so itself
+        }
+    };
+    contained([&] { operations_[static_cast<size_t>(keep->kind_)]->ended(*keep, outcome); });
     for (const Arrival& arrival : keep->arrivals_)
-        arrival.reply(outcome);
+        contained([&] { arrival.reply(outcome); });
+}
+
+/// Needs no memory. What ends changes the list, and is not gone on from.
+template <class Do>
+void Collectives::for_each_active(const Do& what) {
+    const uint64_t round = ++round_;
+    for (auto at = active_.begin(); at != active_.end();) {
+        const auto collective = *at;
+        if (std::exchange(collective->round_, round) == round) {
+            ++at;
+            continue;
+        }
+        try {
+            what(collective);
+        } catch (const std::bad_alloc&) {
+            finish(collective, {PMIX_ERR_NOMEM, {}});
+        }
+        at = is_active(collective) ? std::next(*collective->place_) : active_.begin();
+    }
 }
 
 void Collectives::finalized(const pmix_proc_t& proc) {
     loop_.assert_on_loop();
-    const auto active = active_;  // finishing changes the list
-    for (const auto& collective : active) {
-        if (collective->handed_over_ || !operation(*collective).forgets_departed()) continue;
+    for_each_active([&](const auto& collective) {
+        if (collective->handed_over_ || !operation(*collective).forgets_departed()) return;
         // The next call begins another collective.
         if (withdraw(*collective, proc) && collective->arrivals_.empty()) finish(collective, {});
-    }
+    });
 }
 
 std::optional<Arrival> Collectives::withdraw(Collective& collective, const pmix_proc_t& proc) {
@@ -410,9 +447,7 @@ std::optional<Arrival> Collectives::withdraw(Collective& collective, const pmix_
 
 void Collectives::departed(const pmix_proc_t& proc) {
     loop_.assert_on_loop();
-    const auto active = active_;  // finishing changes the list
-    for (const auto& collective : active)
-        depart(collective, proc);
+    for_each_active([&](const auto& collective) { depart(collective, proc); });
 }
 
 void Collectives::depart(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc) {
@@ -452,35 +487,31 @@ void Collectives::left(CollectiveKind kind, const std::string& id, const pmix_pr
 
 void Collectives::deregistered(const char* nspace) {
     loop_.assert_on_loop();
-    const auto active = active_;
-    for (const auto& collective : active) {
+    for_each_active([&](const auto& collective) {
         const bool involved = std::ranges::any_of(collective->participants_, [&](const pmix_proc_t& proc) {
             return nspace_is(proc.nspace, nspace);
         });
         if (involved) finish(collective, {PMIX_ERR_INVALID_NAMESPACE, {}});
-    }
+    });
 }
 
 void Collectives::close() {
     loop_.assert_on_loop();
     closed_ = true;
-    const auto active = active_;
-    for (const auto& collective : active)
-        finish(collective, {PMIX_ERR_LOST_CONNECTION, {}});
+    for_each_active([&](const auto& collective) { finish(collective, {PMIX_ERR_LOST_CONNECTION, {}}); });
 }
 
 void Collectives::registered(const char* nspace) {
     loop_.assert_on_loop();
-    const auto active = active_;
-    for (const auto& collective : active) {
-        if (collective->handed_over_) continue;
+    for_each_active([&](const auto& collective) {
+        if (collective->handed_over_) return;
         const bool involved = std::ranges::any_of(collective->participants_, [&](const pmix_proc_t& proc) {
             return nspace_is(proc.nspace, nspace);
         });
-        if (!involved) continue;
+        if (!involved) return;
         compute_expected(*collective);
         check(collective);
-    }
+    });
 }
 
 }  // namespace muster

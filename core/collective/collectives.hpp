@@ -90,6 +90,7 @@ class Collective {
     friend class Collectives;
     CollectiveKind kind_{};
     std::string id_;
+    std::string name_;  ///< in the table of those that have an id
     std::vector<pmix_proc_t> participants_;
     std::vector<pmix_proc_t> given_;
     std::vector<Arrival> arrivals_;
@@ -105,6 +106,7 @@ class Collective {
     std::chrono::milliseconds limit_{};  ///< what was given for it
     std::unique_ptr<Watch> time_limit_;
     Namespaces* namespaces_ = nullptr;
+    uint64_t round_ = 0;  ///< of all collectives, in which it had its turn
     /// Where it stands among those that are under way; nothing once it has ended.
     std::optional<std::list<std::shared_ptr<Collective>>::iterator> place_;
 };
@@ -206,6 +208,8 @@ class Collectives {
     }
     void depart(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc);
     static std::optional<Arrival> withdraw(Collective& collective, const pmix_proc_t& proc);
+    template <class Do>
+    void for_each_active(const Do& what);
     void check(const std::shared_ptr<Collective>& collective);
     void expire(const std::shared_ptr<Collective>& collective);
 
@@ -216,6 +220,7 @@ class Collectives {
     bool closed_ = false;
     std::unique_ptr<CollectiveOperation> operations_[5];
     std::list<std::shared_ptr<Collective>> active_;
+    uint64_t round_ = 0;  // of for_each_active()
     // One process may have tens of thousands under way: none is looked for among all.
     Open open_;                                   // by a hash of what they have in common
     TextMap<std::shared_ptr<Collective>> named_;  // by kind and name
