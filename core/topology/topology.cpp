@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "framework/base/hwloc_object.hpp"
+#include "framework/base/memory_room.hpp"
 
 namespace muster {
 namespace {
@@ -18,6 +19,13 @@ constexpr size_t kMaxXml = size_t{64} << 20;
 
 Error hwloc_error(const std::string& what) {
     return {errno == ENOMEM ? PMIX_ERR_NOMEM : PMIX_ERR_NOT_AVAILABLE, what + ": " + std::strerror(errno)};
+}
+
+/// hwloc looks at few of its allocations: a machine takes some 100 KiB.
+constexpr size_t kOfHwloc = size_t{4} << 20;
+
+Error no_memory() {
+    return {PMIX_ERR_NOMEM, "there is no memory for the topology"};
 }
 
 }  // namespace
@@ -48,6 +56,7 @@ namespace {
 
 Result<std::unique_ptr<hwloc_topology, void (*)(hwloc_topology*)>> make_empty() {
     hwloc_topology_t raw = nullptr;
+    if (!has_memory_for(kOfHwloc)) return no_memory();
     if (hwloc_topology_init(&raw) != 0) return hwloc_error("hwloc cannot be set up");
     return std::unique_ptr<hwloc_topology, void (*)(hwloc_topology*)>(raw, hwloc_topology_destroy);
 }
@@ -81,6 +90,7 @@ Result<Topology> Topology::from_xml_file(const std::string& path) {
 
 Result<Topology> Topology::copy_of(hwloc_topology* topology) {
     hwloc_topology_t copy = nullptr;
+    if (!has_memory_for(kOfHwloc)) return no_memory();
     if (hwloc_topology_abi_check(topology) != 0 || hwloc_topology_dup(&copy, topology) != 0) {
         return hwloc_error("hwloc cannot copy the topology that the host gave");
     }
@@ -92,6 +102,7 @@ Result<std::string> Topology::xml(bool version_1) const {
     char* buffer = nullptr;
     int length = 0;
     const unsigned long flags = version_1 ? HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1 : 0;
+    if (!has_memory_for(kOfHwloc)) return no_memory();
     if (hwloc_topology_export_xmlbuffer(topology_.get(), &buffer, &length, flags) != 0) {
         return hwloc_error("hwloc cannot write the topology as XML");
     }
