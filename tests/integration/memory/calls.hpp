@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls in which allocations fail, by role.
+#pragma once
+
+#include <pmix_common.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace failing {
+
+/// One call, made again and again. `run` has its allocations fail; what stands around it has not.
+struct Call {
+    std::string name;
+    std::function<pmix_status_t()> run;
+    std::function<void()> before = [] {};
+    std::function<void()> after = [] {};  ///< where it has succeeded
+};
+
+/// Of an initialised process of the role "client", "tool" or "server"; and the calls that begin and end it.
+std::vector<Call> calls_of(const std::string& role);
+
+/// Waits for the callbacks of calls that are not blocking. Whether each of those that were promised one was
+/// called once, and none of the others.
+bool callbacks_are_right();
+
+}  // namespace failing
