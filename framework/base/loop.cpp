@@ -199,13 +199,16 @@ void EventLoop::post_surely(std::shared_ptr<Errand> errand) noexcept {
     wake();
 }
 
-/// The callers run, and have less to do than it takes to wake this thread. One that does not (it is stopped,
-/// or of lower priority) is not waited for.
+/// Callers that run have less to do than it takes to wake this thread; one that waits for this processor gets
+/// it by a sleep. One that does not run even so (it is stopped, or of lower priority) is not waited for.
 void EventLoop::let_callers_leave() const {
-    constexpr std::chrono::milliseconds kLongest{1};
-    const auto end = Clock::now() + kLongest;
-    while (leaving_ != 0 && Clock::now() < end)
-        sched_yield();
+    constexpr int kYields = 20, kSleeps = 10;
+    for (int looks = 0; leaving_ != 0 && looks < kYields + kSleeps; ++looks) {
+        if (looks < kYields)
+            sched_yield();
+        else
+            std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
 }
 
 void EventLoop::turn(bool wait) {
