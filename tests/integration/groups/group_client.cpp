@@ -548,11 +548,13 @@ void timeout() {
 }
 
 /// A member has ended before it called. `how`: which directive is given, and what is due; `end`: it is
-/// killed, or that late, when the others have called for long, or else says goodbye.
+/// killed, or that late, when the others have called for long, or else says goodbye, by which it leaves a
+/// group that there is.
 void departed(const std::string& how, const std::string& end) {
-    listen(PMIX_GROUP_MEMBER_FAILED);
     std::vector<pmix_proc_t> all = everybody();
     const bool destruct = how == "destruct" || how == "destruct_notify";
+    const bool leaves = destruct && end.empty();
+    listen(leaves ? PMIX_GROUP_LEFT : PMIX_GROUP_MEMBER_FAILED);
     Directives directives;
     if (how == "notify" || how == "leader" || how == "destruct_notify")
         directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
@@ -584,14 +586,14 @@ void departed(const std::string& how, const std::string& end) {
         status = destruct ? PMIx_Group_destruct("t-gone", nullptr, 0)
                           : construct("t-gone", all, results, directives);
     }
-    if (how == "none" || how == "destruct") {
+    if (how == "none" || (how == "destruct" && !leaves)) {
         is(status, PMIX_GROUP_MEMBER_FAILED, how);
         need(groups_of(self).empty(), "a group that is none");
         return;
     }
-    if (how == "destruct_notify") {
+    if (destruct) {
         is(status, PMIX_SUCCESS, how);
-        need(wait_until([] { return !events.empty(); }), "no event of the member that failed");
+        need(wait_until([] { return !events.empty(); }), "no event of the member that failed or left");
         need(events[0].group == "t-gone" && events[0].affected.rank == size - 1, "what the event says");
         return;
     }
