@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "framework/gds/job_map.hpp"
+
 namespace muster::gds::shmem {
 namespace {
 
@@ -119,8 +121,10 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
 bool Reader::map(Map& out) const {
     if (header() == nullptr) return false;
     const auto* there = segment_.at<Map>(published(header()->map));
-    if (there != nullptr) std::memcpy(&out, there, sizeof out);
-    return there != nullptr;
+    if (there == nullptr) return false;
+    std::memcpy(&out, there, sizeof out);
+    // Ranks that follow from a rule take no room in the segment: it does not bound how many are told of.
+    return out.rank_end <= JobMapBuilder::kMaxRank;
 }
 
 /// What the column says by its rule alone.

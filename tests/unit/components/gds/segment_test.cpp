@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -210,6 +211,28 @@ TEST(SegmentTest, ACyclicMapIsNotFollowed) {
     map.node_of = position;
     EXPECT_EQ(reader.of_rank(map, position, 2), kNone);
     EXPECT_EQ(reader.node_of(map, 2), kNone);
+}
+
+TEST(SegmentTest, AMapOfMoreRanksThanAJobHasIsRefused) {
+    struct {
+        Header header{};
+        Map map{};
+    } memory;
+    memory.header.map = offsetof(decltype(memory), map);
+    memory.map.node_count = 1;
+    memory.map.node_of = {Column::Rule::Block, UINT32_MAX, 0};
+    const auto segment = Segment::over({reinterpret_cast<uint8_t*>(&memory), sizeof memory});
+    const Reader reader(*segment, {});
+    Map read;
+    for (const uint32_t ranks : {1u, 1u << 24}) {
+        memory.map.rank_end = ranks;
+        ASSERT_TRUE(reader.map(read)) << ranks;
+        EXPECT_EQ(reader.ranks_on(read, 0), ranks);
+    }
+    for (const uint32_t ranks : {(1u << 24) + 1, UINT32_MAX}) {
+        memory.map.rank_end = ranks;
+        EXPECT_FALSE(reader.map(read)) << ranks;
+    }
 }
 
 TEST(SegmentTest, PublishedDataSurvivesAWriterThatDies) {
