@@ -217,8 +217,6 @@ TEST_P(TcpTest, TheKernelIdentifiesAnotherUser) {
 }
 
 TEST_P(TcpTest, RefusesConnectionsWhenDescriptorsRunOut) {
-    // The sanitizer's first check of an object's type needs descriptors, its later ones do not.
-    EXPECT_EQ(listener_->accept().status(), PMIX_ERR_NOT_FOUND);
     auto client = tcp_.connect(listener_->uri(), 5s);
     ASSERT_TRUE(client.ok());
     ASSERT_TRUE(readable(listener_->fd()));
