@@ -5,12 +5,11 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <memory>
 #include <new>
+#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/exchange/unanswered.hpp"
 #include "framework/base/log.hpp"
@@ -48,12 +47,11 @@ class Peer {
     Packer packer() const { return Packer(format); }
 
     /// A request with this tag has come, and is owed an answer. bad_alloc.
-    void owe(uint32_t request_tag) { owed_.push_back(request_tag); }
-    bool owes(uint32_t request_tag) const { return std::ranges::find(owed_, request_tag) != owed_.end(); }
+    void owe(uint32_t request_tag) { owed_.insert(request_tag); }
+    bool owes(uint32_t request_tag) const { return owed_.contains(request_tag); }
     /// The answer has been sent, or the request has none.
     void settle(uint32_t request_tag) {
-        if (const auto found = std::ranges::find(owed_, request_tag); found != owed_.end())
-            owed_.erase(found);
+        if (const auto found = owed_.find(request_tag); found != owed_.end()) owed_.erase(found);
     }
     /// Nothing is left that could answer the request: unless it was answered, memory was short.
     void answer_lost(uint32_t request_tag) noexcept;
@@ -111,8 +109,9 @@ class Peer {
         return message.take();
     }
 
-    unsigned paused_ = 0;         // of Pause
-    std::vector<uint32_t> owed_;  // the tags of requests without an answer
+    unsigned paused_ = 0;  // of Pause
+    // The tags of requests without an answer; many wait in some programs. A peer chooses its tags: no hash.
+    std::multiset<uint32_t> owed_;
 };
 
 inline void Peer::answer_lost(uint32_t request_tag) noexcept {
