@@ -46,8 +46,9 @@ class Peer {
 
     Packer packer() const { return Packer(format); }
 
-    /// A request with this tag has come, and is owed an answer. bad_alloc.
-    void owe(uint32_t request_tag) { owed_.insert(request_tag); }
+    /// A request with this tag has come, and is owed an answer. Without memory to note it false: it is
+    /// answered.
+    bool owe(uint32_t request_tag) noexcept;
     bool owes(uint32_t request_tag) const { return owed_.contains(request_tag); }
     /// The answer has been sent, or the request has none.
     void settle(uint32_t request_tag) {
@@ -91,6 +92,7 @@ class Peer {
     std::string text() const { return proc_text(proc); }
 
   private:
+    void answer_no_memory(uint32_t request_tag) noexcept;
     bool takes(uint32_t request_tag, size_t length) {
         if (!channel || length <= channel->max_sent()) return true;
         if (log != nullptr) {
@@ -114,8 +116,21 @@ class Peer {
     std::multiset<uint32_t> owed_;
 };
 
+inline bool Peer::owe(uint32_t request_tag) noexcept {
+    try {
+        owed_.insert(request_tag);
+        return true;
+    } catch (const std::bad_alloc&) {
+        answer_no_memory(request_tag);
+        return false;
+    }
+}
+
 inline void Peer::answer_lost(uint32_t request_tag) noexcept {
-    if (!owes(request_tag)) return;
+    if (owes(request_tag)) answer_no_memory(request_tag);
+}
+
+inline void Peer::answer_no_memory(uint32_t request_tag) noexcept {
     try {
         reply_status(request_tag, PMIX_ERR_NOMEM);
     } catch (const std::bad_alloc&) {

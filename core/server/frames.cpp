@@ -53,8 +53,12 @@ void Server::serve(const PeerPtr& peer, Frame frame) {
         return peer->reply_status(frame.tag, PMIX_ERR_OUT_OF_RESOURCE);
     }
     const Request request{peer, frame.tag, in};
+    if (handler->answer != AnswerTime::Never && !peer->owe(frame.tag)) {
+        MUSTER_LOG(log(), Error, "%s of %s:%u is not done: memory is short", command_name(code),
+                   peer->proc.nspace, peer->proc.rank);
+        return;
+    }
     try {
-        peer->owe(frame.tag);
         handler->run(request);
         request.handled(frame.payload.size() + in.memory_taken());
         if (in.failed()) {
