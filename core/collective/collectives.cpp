@@ -224,6 +224,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
             for (const pmix_rank_t rank : nspace->removed)
                 collective->departed_.push_back(make_proc(participant.nspace, rank));
         }
+        collective->arrivals_.reserve(1);  // those that are found have one
         try {
             add(collective);
         } catch (const std::bad_alloc&) {

@@ -107,6 +107,18 @@ bool EventRouter::has_room(const Peer& peer, const std::vector<pmix_status_t>& c
     return good;
 }
 
+/// With what it had registered in a former life.
+EventRouter::RegistrationPtr EventRouter::add_peer(const PeerPtr& client) {
+    const auto former = former_.find(Proc(client->proc));
+    auto registration = former == former_.end() ? std::make_shared<Registration>()
+                                                : std::make_shared<Registration>(*former->second);
+    registration->peer = client;
+    registration->index = client->index;
+    registration->proc = client->proc;
+    by_peer_.emplace(client->index, registration);
+    return registration;
+}
+
 void EventRouter::register_codes(const PeerPtr& peer, std::vector<pmix_status_t> codes, Info info,
                                  OnStatus done) {
     if (!has_room(*peer, codes)) return done(PMIX_ERR_OUT_OF_RESOURCE);
@@ -122,15 +134,8 @@ void EventRouter::register_codes(const PeerPtr& peer, std::vector<pmix_status_t>
             forget_environment(codes);
             return done(PMIX_ERR_OUT_OF_RESOURCE);
         }
-        RegistrationPtr& registration = by_peer_[client->index];
-        if (!registration) {
-            const auto former = former_.find(Proc(client->proc));
-            registration = former == former_.end() ? std::make_shared<Registration>()
-                                                   : std::make_shared<Registration>(*former->second);
-            registration->peer = client;
-            registration->index = client->index;
-            registration->proc = client->proc;
-        }
+        const auto known = by_peer_.find(client->index);
+        const RegistrationPtr registration = known != by_peer_.end() ? known->second : add_peer(client);
         const Registration before = *registration;
         for (const pmix_status_t code : codes) {
             Span& span = registration->codes.try_emplace(code, Span{next_number_, 0}).first->second;

@@ -103,6 +103,7 @@ class EventRouter {
     bool concerns(const Event& event, const pmix_proc_t& proc) const;
     bool had(const Registration& registration, const EventStore::Held& held) const;
     void replay(const Registration& before, const PeerPtr& peer, const std::vector<pmix_status_t>& codes);
+    RegistrationPtr add_peer(const PeerPtr& client);
     void end(const RegistrationPtr& registration, pmix_status_t code);
     void forget(const RegistrationPtr& registration);
     void end(const RegistrationPtr& registration);

@@ -54,8 +54,9 @@ class FailingServer : public testing::TestWithParam<How> {
                     ADD_FAILURE() << (one.there() ? status_text(one.status()) : "not answered");
                 break;
             }
-            for (const pmix_rank_t rank : {0U, 1U}) {
+            for (const pmix_rank_t rank : {0U, 1U})
                 node.client(rank).runtime().progress();
+            for (const pmix_rank_t rank : {0U, 1U}) {
                 // A participant that has failed comes again, as the other waits for it.
                 if (calls[rank].there() && !calls[rank].good() && !calls[1 - rank].there() && !again[rank]) {
                     again[rank] = true;
