@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/attribute/directives.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "framework/base/keyed_hash.hpp"
@@ -89,6 +90,24 @@ const char* collective_name(CollectiveKind kind) {
 bool Collective::any_true(const char* key) const {
     return std::ranges::any_of(arrivals_,
                                [&](const Arrival& arrival) { return arrival.info.view().is_true(key); });
+}
+
+bool Collective::needs_host(Function function) const {
+    return std::ranges::any_of(
+        arrivals_, [&](const Arrival& arrival) { return muster::needs_host(function, arrival.info); });
+}
+
+pmix_status_t Collective::add_unmet(Function function, Info& directives) const {
+    for (const Arrival& arrival : arrivals_) {
+        for (const pmix_info_t& one : arrival.info) {
+            const auto is_same = [&](const pmix_info_t& other) {
+                return key_is(other.key, one.key) && is_unmet(function, other);
+            };
+            if (!is_unmet(function, one) || std::ranges::any_of(directives, is_same)) continue;
+            if (const pmix_status_t status = directives.add_copy(one); status != PMIX_SUCCESS) return status;
+        }
+    }
+    return PMIX_SUCCESS;
 }
 
 std::vector<pmix_proc_t> Collective::missing(size_t* unnamed) const {

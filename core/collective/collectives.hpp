@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/attribute/function.hpp"
 #include "core/exchange/peer.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/keyed_hash.hpp"
@@ -74,6 +75,10 @@ class Collective {
     InfoView directives() const { return arrivals_.front().info; }
     /// Whether any participant gave a directive that means true.
     bool any_true(const char* key) const;
+    /// Whether any participant requires what only a host can do (core/attribute/directives.hpp).
+    bool needs_host(Function function) const;
+    /// Adds to the directives for the host what other participants than the first require of it.
+    pmix_status_t add_unmet(Function function, Info& directives) const;
     /// Whether no other node takes part.
     bool all_local() const { return all_local_; }
     /// Local participants that have not called yet and are still alive; ranks that are not known by name

@@ -2,6 +2,7 @@
 // Credentials, on both sides of the wire: see credential.hpp.
 #include "core/credential/credential.hpp"
 
+#include "core/attribute/directives.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/psec.hpp"
 
@@ -93,6 +94,7 @@ HostDone else_here(Runtime& runtime, const Bytes& credential, InfoView directive
         Bytes credential;
         Info types;
     };
+    if (needs_host(Function::ValidateCredential, directives)) return done;
     const auto kept = std::make_shared<Question>();
     kept->credential.append(credential.view());
     if (const char* types = directives.string(PMIX_CRED_TYPE)) kept->types.add(PMIX_CRED_TYPE, types);
@@ -108,7 +110,8 @@ HostDone else_here(Runtime& runtime, const Bytes& credential, InfoView directive
 void get_credential(Exchange& exchange, Info directives, HostDone done) {
     auto kept = std::make_shared<Info>(std::move(directives));
     const HostDone else_own = [&exchange, kept, done = std::move(done)](HostAnswer answer) {
-        if (answer.status == PMIX_ERR_NOT_SUPPORTED) answer = own_credential(exchange.runtime(), *kept);
+        if (answer.status == PMIX_ERR_NOT_SUPPORTED && !needs_host(Function::GetCredential, *kept))
+            answer = own_credential(exchange.runtime(), *kept);
         done(std::move(answer));
     };
     if (Upstream* upstream = exchange.upstream()) {

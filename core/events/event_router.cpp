@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/attribute/directives.hpp"
 #include "core/events/events.hpp"
 #include "core/exchange/command.hpp"
 #include "core/exchange/host.hpp"
@@ -261,21 +262,24 @@ void EventRouter::want_environment(const std::vector<pmix_status_t>& codes, Info
     }
     for (const pmix_status_t code : wanted)
         ++environment_[code];
-    if (fresh.empty()) return done(PMIX_SUCCESS);
+    const bool must_ask = needs_host(Function::RegisterEventHandler, info);
+    if (must_ask && wanted.empty()) return done(PMIX_ERR_NOT_SUPPORTED);
+    if (fresh.empty() && !must_ask) return done(PMIX_SUCCESS);
     unanswered_.insert(fresh.begin(), fresh.end());
     struct Arguments {
         std::vector<pmix_status_t> codes;
         Info info;
     };
-    auto kept = std::make_shared<Arguments>(Arguments{std::move(fresh), std::move(info)});
+    auto kept = std::make_shared<Arguments>(Arguments{must_ask ? wanted : fresh, std::move(info)});
+    mark_processed("register_events", kept->info);
     host_.upcall(
         "register_events", kept,
-        [this, wanted, asked = kept, done = std::move(done)](const HostAnswer& answer) {
-            for (const pmix_status_t code : asked->codes)
+        [this, wanted, fresh, done = std::move(done)](const HostAnswer& answer) {
+            for (const pmix_status_t code : fresh)
                 unanswered_.erase(code);
             if (answer.status != PMIX_SUCCESS) {
                 // The host has not agreed to these; the others may have been given up by all who had them.
-                for (const pmix_status_t code : asked->codes)
+                for (const pmix_status_t code : fresh)
                     environment_.erase(code);
                 forget_environment(wanted);
             }
@@ -429,6 +433,7 @@ pmix_status_t EventRouter::tell_host(const EventPtr& event) {
     if (module.notify_event == nullptr) return PMIX_ERR_NOT_SUPPORTED;
     // Hosts take the infos as their own to read, not to change.
     auto kept = std::const_pointer_cast<Event>(event);
+    mark_processed("notify_event", kept->info);
     pmix_status_t status = PMIX_SUCCESS;
     host_.upcall(
         "notify_event", kept, [](const HostAnswer&) {},
@@ -440,13 +445,20 @@ pmix_status_t EventRouter::tell_host(const EventPtr& event) {
 }
 
 void EventRouter::from_client(EventPtr event, const OnStatus& done) {
+    bool surely = false;
+    const bool beyond = reaches_beyond(*event, surely);
+    // Nobody gets an event whose directives the host refuses.
+    const bool host_first = needs_host(Function::NotifyEvent, event->info);
+    if (host_first) {
+        const pmix_status_t refused = beyond ? tell_host(event) : PMIX_ERR_NOT_SUPPORTED;
+        if (refused != PMIX_SUCCESS) return done(refused);
+    }
     if (event->range != PMIX_RANGE_RM && event->range != PMIX_RANGE_PROC_LOCAL) {
         to_clients(event);
         raise_(event);
     }
-    bool surely = false;
     pmix_status_t status = PMIX_SUCCESS;
-    if (reaches_beyond(*event, surely)) {
+    if (beyond && !host_first) {
         status = tell_host(event);
         // A launcher without a host has got what was meant for itself.
         const bool ours =
@@ -465,6 +477,8 @@ void EventRouter::from_host(EventPtr event, const OnStatus& done) {
     const bool own = proc_is(event->source, runtime_.self());
     const bool upwards = own && reaches_beyond(*event, surely);
     if (upwards && host_.module().notify_event == nullptr) return done(PMIX_ERR_NOT_SUPPORTED);
+    if (own && !upwards && needs_host(Function::NotifyEvent, event->info))
+        return done(PMIX_ERR_NOT_SUPPORTED);
     to_clients(event);
     raise_(event);
     done(upwards ? tell_host(event) : PMIX_SUCCESS);

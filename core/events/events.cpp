@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/attribute/directives.hpp"
 #include "core/events/event_router.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/runtime/keys.hpp"
@@ -151,6 +152,7 @@ void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
     for (size_t i = 0; i < info.size(); ++i) {
         if (is_for_server(info[i])) directives.add_move(info[i]);
     }
+    const bool needs_host = muster::needs_host(Function::RegisterEventHandler, directives);
     std::vector<pmix_status_t> fresh;
     for (const pmix_status_t code : codes) {
         // A server that refuses the first handler of a code may not refuse the next.
@@ -168,7 +170,7 @@ void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
     };
     if (EventRouter* router = router_; router != nullptr && upstream() == nullptr) {
         // A tool with clients of its own has no environment behind it.
-        const bool tool = runtime_.role() == Runtime::Role::Tool;
+        const bool tool = runtime_.role() == Runtime::Role::Tool && !needs_host;
         return router->want_environment(
             fresh, std::move(directives), [tool, finish = std::move(finish)](pmix_status_t status) {
                 finish(tool && status == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS : status);
@@ -242,7 +244,8 @@ bool Events::report(const EventPtr& event) {
     const bool stream = now - std::exchange(reported_, now) < kStream;
     if (stream || event->range != PMIX_RANGE_LOCAL || router_ != nullptr || upstream() == nullptr ||
         !client_->server_version().can(Capability::SilentReport) || client_->busy() ||
-        is_observed(event->status) || engine_.wanted(*event, true))
+        is_observed(event->status) || engine_.wanted(*event, true) ||
+        needs_host(Function::NotifyEvent, event->info))
         return false;
     Packer message = packed(*event, Command::Report);
     if (message.error() != PMIX_SUCCESS || client_->too_long(message.length())) return false;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/attribute/directives.hpp"
 #include "core/exchange/command_table.hpp"
 #include "core/exchange/group_table.hpp"
 #include "core/exchange/host.hpp"
@@ -86,6 +87,7 @@ void ask_host(Host& host, const Caller& caller, const char* name, const char* wh
     const auto kept = std::make_shared<Asked>(std::move(asked));
     kept->proc = caller.proc;
     caller.add_identity(kept->info);
+    mark_processed(name, kept->info);
     done = host.bounded(what, caller.proc, kept->info, std::move(done));
     host.upcall(name, kept, std::move(done), [&](void* cbdata) { return call(*kept, cbdata); });
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/attribute/directives.hpp"
 #include "core/runtime/keys.hpp"
 #include "core/setup/job_network.hpp"
 
@@ -30,13 +31,8 @@ void Fabrics::ask_host(const Caller& caller, pmix_fabric_operation_t operation, 
 
 /// A fabric that the host does not tell about may be one that a network component knows.
 void Fabrics::request(const Caller& caller, Info directives, HostDone done) {
-    for (const pmix_info_t& directive : directives) {
-        // The networks look at these; the rest is for the host.
-        const bool known = key_is_any(directive.key, {PMIX_FABRIC_PLANE, PMIX_FABRIC_IDENTIFIER,
-                                                      PMIX_FABRIC_VENDOR, PMIX_FABRIC_DEVICE_TYPE});
-        if ((directive.flags & PMIX_INFO_REQD) != 0 && !known)
-            return ask_host(caller, PMIX_FABRIC_REQUEST_INFO, std::move(directives), std::move(done));
-    }
+    if (needs_host(Function::FabricRegister, directives))
+        return ask_host(caller, PMIX_FABRIC_REQUEST_INFO, std::move(directives), std::move(done));
     auto kept = Info::copy_of(directives);
     if (!kept) return done(answer_of(PMIX_ERR_BAD_PARAM));
     const auto wanted = std::make_shared<Info>(std::move(*kept));

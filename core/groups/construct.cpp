@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "core/attribute/directives.hpp"
 #include "core/events/events.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/groups/group_server.hpp"
@@ -99,6 +100,7 @@ Info directives_for_host(const Collective& collective) {
     }
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS))
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective.local_status()));
+    collective.add_unmet(Function::GroupConstruct, info);
     return info;
 }
 
@@ -166,6 +168,7 @@ void ask_host_for_group(Host& host, pmix_group_operation_t operation, const std:
         Info info;
     };
     const auto kept = std::make_shared<Arguments>(Arguments{id, std::move(procs), std::move(info)});
+    mark_processed("group", kept->info);
     host.upcall("group", kept, std::move(done), [&](void* cbdata) {
         return upcall(operation, kept->id.data(), kept->procs.empty() ? nullptr : kept->procs.data(),
                       kept->procs.size(), kept->info.data(), kept->info.size(), Host::on_info, cbdata);
@@ -417,7 +420,7 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
     if (!can_keep(server_, part.infos))
         return server_.collectives().finish(collective, {PMIX_ERR_OUT_OF_RESOURCE, {}});
     if (state.new_leader) part.leaders.assign(1, *state.new_leader);
-    if (local_only && !wants_id) {
+    if (local_only && !wants_id && !collective->needs_host(Function::GroupConstruct)) {
         std::vector<GroupPart> parts;
         parts.push_back(std::move(part));
         return complete(collective, {}, std::move(parts));
@@ -543,9 +546,11 @@ bool GroupDestruct::expired(const std::shared_ptr<Collective>& collective) {
 }
 
 void GroupDestruct::all_local_in(const std::shared_ptr<Collective>& collective) {
-    if (collective->all_local()) return server_.collectives().finish(collective, {});
+    if (collective->all_local() && !collective->needs_host(Function::GroupDestruct))
+        return server_.collectives().finish(collective, {});
     Info info;
     info.add_copies(collective->directives());
+    collective->add_unmet(Function::GroupDestruct, info);
     if (tolerates_departure(*collective, {}) && !info.view().has(PMIX_GROUP_NOTIFY_TERMINATION))
         info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS))

@@ -4,6 +4,7 @@
 
 #include <ctime>
 
+#include "core/attribute/directives.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/plog.hpp"
@@ -27,7 +28,7 @@ struct Arguments {
 /// The host's answer, or what our own channels make of entries that it does not take.
 HostDone else_here(Runtime& runtime, const std::shared_ptr<Arguments>& kept, HostDone done) {
     return [&runtime, kept, done = std::move(done)](HostAnswer answer) {
-        if (answer.status == PMIX_ERR_NOT_SUPPORTED)
+        if (answer.status == PMIX_ERR_NOT_SUPPORTED && !needs_host(Function::Log, kept->directives))
             answer.status = write_here(runtime, kept->proc, kept->data, kept->directives);
         done(std::move(answer));
     };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/attribute/directives.hpp"
 #include "core/control/file_rights.hpp"
 #include "core/control/file_worker.hpp"
 #include "core/events/event.hpp"
@@ -159,6 +160,8 @@ void Monitors::request(const Caller& caller, Info monitor, pmix_status_t error, 
                        HostDone done) {
     if (monitor.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
     const pmix_info_t& what = monitor[0];
+    if (needs_host(Function::ProcessMonitor, monitor) || needs_host(Function::ProcessMonitor, directives))
+        return ask_host(caller, std::move(monitor), error, std::move(directives), std::move(done));
     if (key_is(what.key, PMIX_SEND_HEARTBEAT)) {
         beat(caller.proc);
         return done({});
@@ -200,7 +203,8 @@ void Monitors::departed(const pmix_proc_t& proc) {
 void monitor_process(Exchange& exchange, Monitors* own, Info monitor, pmix_status_t error, Info directives,
                      HostDone done) {
     if (Upstream* upstream = exchange.upstream()) {
-        if (key_is(monitor[0].key, PMIX_SEND_HEARTBEAT)) {
+        if (key_is(monitor[0].key, PMIX_SEND_HEARTBEAT) &&
+            !needs_host(Function::ProcessMonitor, directives)) {
             upstream->send_heartbeat();
             return done({});
         }

@@ -2,6 +2,7 @@
 // Fence: see fence.hpp.
 #include "core/rendezvous/fence.hpp"
 
+#include "core/attribute/directives.hpp"
 #include "core/exchange/exchange.hpp"
 #include "core/modex/modex.hpp"
 #include "core/rendezvous/barriers.hpp"
@@ -9,12 +10,15 @@
 namespace muster {
 
 void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
-    if (collective->all_local()) {
+    // A host that is asked on one node gives the answer that it gives on several.
+    if (collective->all_local() && !collective->needs_host(Function::Fence)) {
         // What the participants committed is in the store of this server, the only one there is.
         collectives_.finish(collective, {});
         return;
     }
-    const bool collect = collective->any_true(PMIX_COLLECT_DATA);
+    // Where servers say what they keep of the participants, what these posted is with it.
+    const bool collect =
+        collective->any_true(PMIX_COLLECT_DATA) || collective->any_true(PMIX_COLLECT_GENERATED_JOB_INFO);
     // Also where nothing is collected, something goes round, and the host is told that it need not be kept:
     // Slurm 22.05 takes a fence without data for one of each node by itself (docs/decisions).
     std::vector<pmix_proc_t> local;
@@ -27,7 +31,7 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
     pmix_info_directives_t flags = 0;
     for (const pmix_info_t& directive : collective->directives()) {
         if (key_is(directive.key, PMIX_COLLECT_DATA)) {
-            flags = directive.flags & PMIX_INFO_REQD;
+            flags = directive.flags;
             continue;
         }
         if (const pmix_status_t status = info.add_copy(directive); status != PMIX_SUCCESS) {
@@ -38,6 +42,9 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
     }
     info.add(PMIX_COLLECT_DATA, collect);
     info[info.size() - 1].flags = flags;
+    if (const pmix_status_t status = collective->add_unmet(Function::Fence, info); status != PMIX_SUCCESS)
+        return collectives_.finish(collective, {status, {}});
+    mark_processed("fence_nb", info);
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS)) {
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
     }

@@ -43,11 +43,6 @@ bool names_variable(const char* const* env, const std::string& name) {
     return false;
 }
 
-/// What PMIx_server_setup_application makes something of.
-constexpr const char* kSetupDirectives[] = {PMIX_SETUP_APP_ENVARS, PMIX_SETUP_APP_NONENVARS,
-                                            PMIX_SETUP_APP_ALL,    PMIX_ALLOC_FABRIC,
-                                            PMIX_NODE_MAP,         PMIX_PROC_MAP};
-
 void forward_environment(Runtime& runtime, Info& result) {
     const std::string list = runtime.parameters().text("server_base_forward_environment");
     if (list.empty()) return;
@@ -65,15 +60,6 @@ void forward_environment(Runtime& runtime, Info& result) {
 
 pmix_status_t setup_application(Runtime& runtime, JobNetworks& networks, const char* nspace,
                                 InfoView directives, Info& result) {
-    for (const pmix_info_t& directive : directives) {
-        if ((directive.flags & PMIX_INFO_REQD) == 0) continue;
-        const auto is_it = [&](const char* key) { return key_is(directive.key, key); };
-        if (std::none_of(std::begin(kSetupDirectives), std::end(kSetupDirectives), is_it)) {
-            MUSTER_LOG(runtime.log(), Error, "the set-up of %s requires %s, which nothing here supports",
-                       nspace, directive.key);
-            return PMIX_ERR_NOT_SUPPORTED;
-        }
-    }
     Info gathered;
     if (directives.is_true(PMIX_SETUP_APP_ENVARS) || directives.is_true(PMIX_SETUP_APP_ALL))
         forward_environment(runtime, gathered);
@@ -137,9 +123,6 @@ void JobEnvironments::apply(const char* nspace, const char* const* env,
 
 pmix_status_t collect_inventory(Runtime& runtime, InfoView directives, const std::string& topology,
                                 Info& inventory) {
-    for (const pmix_info_t& directive : directives) {
-        if ((directive.flags & PMIX_INFO_REQD) != 0) return PMIX_ERR_NOT_SUPPORTED;
-    }
     Info node;
     node.add(PMIX_HOSTNAME, runtime.hostname().c_str());
     const long pages = sysconf(_SC_PHYS_PAGES);

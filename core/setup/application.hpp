@@ -52,8 +52,7 @@ pmix_status_t setup_local_support(Runtime& runtime, JobEnvironments& environment
                                   const char* nspace, InfoView info);
 
 /// What this node has (memory, topology, what networks say), as an entry that another server takes in
-/// (PMIx_server_collect_inventory). `topology`: hwloc's XML, empty for none. No directive is known, so a
-/// required one is PMIX_ERR_NOT_SUPPORTED.
+/// (PMIx_server_collect_inventory). `topology`: hwloc's XML, empty for none.
 pmix_status_t collect_inventory(Runtime& runtime, InfoView directives, const std::string& topology,
                                 Info& inventory);
 /// Takes inventories in (PMIx_server_deliver_inventory); entries that are not ours are passed over.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/attribute/directives.hpp"
 #include "core/exchange/group_table.hpp"
 #include "core/exchange/job_reply.hpp"
 #include "core/exchange/namespaces.hpp"
@@ -24,7 +25,7 @@ bool is_contribution(const pmix_info_t& info) {
     return key_is(info.key, PMIX_PROC_INFO_ARRAY) || key_is(info.key, PMIX_JOB_INFO_ARRAY);
 }
 
-Info directives_for_host(const Collective& collective) {
+Info directives_for_host(const Collective& collective, const char* upcall) {
     Info info;
     const std::vector<Arrival>& arrivals = collective.arrivals();
     for (size_t i = 0; i < arrivals.size(); ++i) {
@@ -34,6 +35,8 @@ Info directives_for_host(const Collective& collective) {
     }
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS))
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective.local_status()));
+    collective.add_unmet(*function_of_upcall(upcall), info);
+    mark_processed(upcall, info);
     return info;
 }
 
@@ -109,8 +112,8 @@ void ConnectionOperation::ask_host(const char* name, Upcall upcall,
         std::vector<pmix_proc_t> procs;
         Info info;
     };
-    const auto kept =
-        std::make_shared<Arguments>(Arguments{collective->participants(), directives_for_host(*collective)});
+    const auto kept = std::make_shared<Arguments>(
+        Arguments{collective->participants(), directives_for_host(*collective, name)});
     const auto answered = [this, collective, done = std::move(done)](const HostAnswer& answer) {
         if (answer.status == PMIX_SUCCESS) done();
         collectives_.finish(collective, {answer.status, {}});

@@ -143,7 +143,45 @@ TEST_F(EventHostTest, AsksADefaultHandlerOfTheHostAboutFailuresAlone) {
     EXPECT_EQ(all.heard.size(), 2U);
 }
 
+TEST_F(EventHostTest, NobodyGetsAnEventWhoseRequiredDirectiveNobodyHonours) {
+    start(2);
+    Listener other;
+    listen(other, process(1), {kDrum});
+    EXPECT_EQ(notified(0, kDrum, PMIX_RANGE_LOCAL, with_required(PMIX_EVENT_TERMINATE_JOB)),
+              PMIX_ERR_NOT_SUPPORTED);
+    EXPECT_EQ(host().count("notify_event"), 0U);
+    host().returns["notify_event"] = PMIX_ERR_NOT_SUPPORTED;
+    EXPECT_EQ(notified(0, kDrum, PMIX_RANGE_GLOBAL, with_required(PMIX_EVENT_TERMINATE_JOB)),
+              PMIX_ERR_NOT_SUPPORTED);
+    EXPECT_EQ(host().count("notify_event"), 1U);
+    EXPECT_EQ(other.heard.size(), 0U);
+    host().returns["notify_event"] = PMIX_OPERATION_SUCCEEDED;
+    EXPECT_EQ(notified(0, kDrum, PMIX_RANGE_GLOBAL, with_required(PMIX_EVENT_TERMINATE_JOB)), PMIX_SUCCESS);
+    EXPECT_EQ(host().count("notify_event"), 2U);
+    EXPECT_EQ(other.heard.size(), 1U);
+}
+
 // --- environment events ---
+
+TEST_F(EventHostTest, TheHostJudgesRequiredDirectivesOfEachRegistration) {
+    start(1);
+    Listener plain, strict, refused;
+    listen(plain, process(0), {kNodeDown});
+    // The host knows the code already, and is asked about the directive all the same.
+    listen(strict, process(0), {kNodeDown}, with_required("muster.test.unknown"));
+    EXPECT_EQ(host().count("register_events"), 2U);
+    // No host hears of a code of applications.
+    refused.listen(process(0), {kDrum}, with_required("muster.test.unknown"));
+    ASSERT_TRUE(cluster_->until([&] { return refused.registered(); }));
+    EXPECT_EQ(refused.status(), PMIX_ERR_NOT_SUPPORTED);
+    host().agreeable.erase("register_events");
+    host().returns["register_events"] = PMIX_ERR_NOT_SUPPORTED;
+    refused.listen(process(0), {kNodeDown}, with_required("muster.test.unknown"));
+    ASSERT_TRUE(cluster_->until([&] { return refused.registered(); }));
+    EXPECT_EQ(refused.status(), PMIX_ERR_NOT_SUPPORTED);
+    // The other handlers keep the code.
+    EXPECT_EQ(host().count("deregister_events"), 0U);
+}
 
 TEST_F(EventHostTest, RegistersACodeOfTheEnvironmentOnceAndWithTheHostsAgreement) {
     start(2);

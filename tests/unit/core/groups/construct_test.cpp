@@ -67,12 +67,17 @@ TEST_F(ConstructTest, NeedsNoHostWhereAllMembersAreOfOneNode) {
     ASSERT_TRUE(all_have(construct_all("g"), PMIX_SUCCESS, ranks()));
     ASSERT_TRUE(all_have(destruct_all("g"), PMIX_SUCCESS));
     EXPECT_EQ(cluster_->host().count("group"), 0U);
+    // A host judges what the library does not act upon.
+    cluster_->host().returns["group"] = PMIX_ERR_NOT_SUPPORTED;
+    ASSERT_TRUE(all_have(construct_all("r", with_required("muster.test.unknown")), PMIX_ERR_NOT_SUPPORTED));
+    EXPECT_EQ(cluster_->host().count("group"), 1U);
+    cluster_->host().returns.clear();
     // A context id is the host's to give.
     const Calls calls = construct_all("h", with(PMIX_GROUP_ASSIGN_CONTEXT_ID));
     ASSERT_TRUE(all_have(calls, PMIX_SUCCESS, ranks()));
     EXPECT_EQ(calls.at(0).context_id(), calls.at(2).context_id());
     EXPECT_TRUE(calls.at(0).context_id().has_value());
-    EXPECT_EQ(cluster_->host().count("group"), 1U);
+    EXPECT_EQ(cluster_->host().count("group"), 2U);
 }
 
 TEST_F(ConstructTest, GivesAContextIdToAllWhereOneMemberWantsIt) {

@@ -63,6 +63,12 @@ inline Info with(const char* key, bool value = true) {
     info.add(key, value);
     return info;
 }
+/// The same as a directive that must be honoured.
+inline Info with_required(const char* key) {
+    Info info = with(key);
+    info[0].flags |= PMIX_INFO_REQD;
+    return info;
+}
 inline Info with_timeout(int seconds, Info info = {}) {
     info.add(PMIX_TIMEOUT, seconds);
     return info;

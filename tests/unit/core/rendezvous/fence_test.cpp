@@ -206,6 +206,46 @@ TEST_F(FenceTest, GivesTheHostTheDirectivesOfItsFirstParticipant) {
     EXPECT_EQ(waiting.status(), PMIX_SUCCESS);
 }
 
+TEST_F(FenceTest, LetsTheHostJudgeRequiredDirectivesOnAnyNumberOfNodes) {
+    for (const int nodes : {1, 2}) {
+        start(2, nodes);
+        for (const pmix_status_t judgement : {PMIX_ERR_NOT_SUPPORTED, PMIX_SUCCESS}) {
+            Calls calls;
+            calls[0] = arrive(0);
+            cluster_->settle();
+            calls[1] = arrive(1, with_required("muster.test.unknown"));
+            cluster_->settle();
+            for (int node = 0; node < nodes; ++node) {
+                const auto upcall = cluster_->host(node).take("fence");
+                ASSERT_TRUE(upcall) << nodes;
+                EXPECT_EQ(upcall->info.view().has("muster.test.unknown"), node == nodes - 1);
+                upcall->answer(answer_of(judgement));
+            }
+            ASSERT_TRUE(all_have(calls, judgement));
+        }
+    }
+}
+
+TEST_F(FenceTest, AsksNoHostForRequiredDirectivesThatTheServerActsUpon) {
+    start(2);
+    Calls calls;
+    for (pmix_rank_t rank = 0; rank < size_; ++rank)
+        calls[rank] = arrive(rank, with_required(PMIX_COLLECT_DATA));
+    ASSERT_TRUE(all_have(calls, PMIX_SUCCESS));
+    EXPECT_EQ(cluster_->host().count("fence"), 0U);
+}
+
+TEST_F(FenceTest, CollectsWhatServersKeepOfTheParticipants) {
+    start(2, 2);
+    post(1, "port", "4001");
+    Calls calls;
+    for (pmix_rank_t rank = 0; rank < size_; ++rank)
+        calls[rank] = arrive(rank, with_required(PMIX_COLLECT_GENERATED_JOB_INFO));
+    cluster_->finish();
+    ASSERT_TRUE(all_have(calls, PMIX_SUCCESS));
+    EXPECT_EQ(stored(0, 1, "port"), "4001");
+}
+
 TEST_F(FenceTest, PassesTheErrorOfTheHostOnAndReadsNoDataOfIt) {
     start(2, 2);
     for (const bool readable : {false, true}) {
