@@ -13,6 +13,21 @@ std::shared_ptr<Info> keep_infos(const pmix_info_t info[], size_t ninfo) {
     return copy ? std::make_shared<Info>(std::move(*copy)) : nullptr;
 }
 
+pmix_status_t check(Process& process, Function function, InfoView directives, bool alone) {
+    if (directives.empty()) return PMIX_SUCCESS;
+    if (directives.data == nullptr) return PMIX_ERR_BAD_PARAM;
+    const bool others = !alone && process.exchange().can_ask();
+    const auto checked = check_directives(function, directives, others, process.log());
+    if (!checked) MUSTER_LOG(process.log(), Error, "%s", checked.error().text.c_str());
+    return checked.status();
+}
+
+pmix_status_t keep_directives(Process& process, Function function, const pmix_info_t info[], size_t ninfo,
+                              std::shared_ptr<Info>& kept) {
+    kept = keep_infos(info, ninfo);
+    return kept ? check(process, function, *kept) : PMIX_ERR_BAD_PARAM;
+}
+
 std::vector<std::string> keep_keys(char* const* keys) {
     std::vector<std::string> kept;
     for (; keys != nullptr && *keys != nullptr; ++keys)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/api/instance.hpp"
+#include "core/attribute/directives.hpp"
 #include "core/exchange/exchange.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/server/server.hpp"
@@ -30,6 +31,13 @@ Service* own(Process& process, Service& (Server::*service)()) {
 
 /// A deep copy that outlives the call, or null for what cannot be copied (null with entries, too).
 std::shared_ptr<Info> keep_infos(const pmix_info_t info[], size_t ninfo);
+
+/// Whether the directives of a call can be what the caller wants (check_directives()); a reason is logged.
+/// `alone`: nobody but this process sees them.
+pmix_status_t check(Process& process, Function function, InfoView directives, bool alone = false);
+/// A deep copy of checked directives that outlives the call. PMIX_ERR_BAD_PARAM for what cannot be copied.
+pmix_status_t keep_directives(Process& process, Function function, const pmix_info_t info[], size_t ninfo,
+                              std::shared_ptr<Info>& kept);
 
 /// Keys of a NULL-ended array; no keys for null.
 std::vector<std::string> keep_keys(char* const* keys);
@@ -106,13 +114,17 @@ pmix_status_t call_or_launch(pmix_op_cbfunc_t cbfunc, void* cbdata, const Prepar
 /// The preparation of most calls: their directives are copied, and `work(process, directives, done)` is done
 /// with the copy. `valid`: whether the other arguments are. `alone`: as in Start.
 template <class Work>
-auto with_infos(bool valid, const pmix_info_t info[], size_t ninfo, Work work, bool alone = false) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(info, ninfo);
-        if (!valid || !kept) return PMIX_ERR_BAD_PARAM;
+auto with_infos(Function function, bool valid, const pmix_info_t info[], size_t ninfo, Work work,
+                bool alone = false) {
+    return [=](Process& process, Start& start) -> pmix_status_t {
+        std::shared_ptr<Info> kept;
+        if (!valid) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = keep_directives(process, function, info, ninfo, kept);
+            bad != PMIX_SUCCESS)
+            return bad;
         start.alone = alone;
-        start.run = [work, kept](Process& process, HostDone done) {
-            work(process, std::move(*kept), std::move(done));
+        start.run = [work, kept](Process& on_loop, HostDone done) {
+            work(on_loop, std::move(*kept), std::move(done));
         };
         return PMIX_SUCCESS;
     };

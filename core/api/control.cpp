@@ -15,10 +15,13 @@ using namespace muster::api;
 namespace {
 
 auto logging(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto entries = keep_infos(data, ndata);
-        const auto options = keep_infos(directives, ndirs);
-        if (ndata == 0 || !entries || !options) return PMIX_ERR_BAD_PARAM;
+    return [=](Process& caller, Start& start) -> pmix_status_t {
+        std::shared_ptr<Info> entries, options;
+        if (ndata == 0) return PMIX_ERR_BAD_PARAM;
+        pmix_status_t status = keep_directives(caller, Function::Log, data, ndata, entries);
+        if (status == PMIX_SUCCESS)
+            status = keep_directives(caller, Function::Log, directives, ndirs, options);
+        if (status != PMIX_SUCCESS) return status;
         start.alone = true;
         start.run = [entries, options](Process& process, HostDone done) {
             log_data(process.exchange(), std::move(*entries), std::move(*options), std::move(done));
@@ -28,15 +31,19 @@ auto logging(const pmix_info_t data[], size_t ndata, const pmix_info_t directive
 }
 
 auto allocating(pmix_alloc_directive_t directive, pmix_info_t* info, size_t ninfo) {
-    return with_infos(true, info, ninfo, [directive](Process& process, Info kept, HostDone done) {
-        request_allocation(process.exchange(), directive, std::move(kept), std::move(done));
-    });
+    return with_infos(Function::AllocationRequest, true, info, ninfo,
+                      [directive](Process& process, Info kept, HostDone done) {
+                          request_allocation(process.exchange(), directive, std::move(kept), std::move(done));
+                      });
 }
 
 auto controlling(const pmix_proc_t targets[], size_t ntargets, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(directives, ndirs);
-        if (ndirs == 0 || !kept || (ntargets > 0 && targets == nullptr)) return PMIX_ERR_BAD_PARAM;
+    return [=](Process& caller, Start& start) -> pmix_status_t {
+        std::shared_ptr<Info> kept;
+        if (ndirs == 0 || (ntargets > 0 && targets == nullptr)) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = keep_directives(caller, Function::JobControl, directives, ndirs, kept);
+            bad != PMIX_SUCCESS)
+            return bad;
         std::vector<pmix_proc_t> all;
         if (targets != nullptr) all.assign(targets, targets + ntargets);
         start.run = [all = std::move(all), kept](Process& process, HostDone done) {
@@ -48,17 +55,21 @@ auto controlling(const pmix_proc_t targets[], size_t ntargets, const pmix_info_t
 }
 
 auto controlling_session(uint32_t session, const pmix_info_t directives[], size_t ndirs) {
-    return with_infos(true, directives, ndirs, [session](Process& process, Info kept, HostDone done) {
-        control_session(process.exchange(), session, std::move(kept), std::move(done));
-    });
+    return with_infos(Function::SessionControl, true, directives, ndirs,
+                      [session](Process& process, Info kept, HostDone done) {
+                          control_session(process.exchange(), session, std::move(kept), std::move(done));
+                      });
 }
 
 auto blocking_resources(pmix_resource_block_directive_t directive, const char* block,
                         const pmix_resource_unit_t* units, size_t nunits, const pmix_info_t* info,
                         size_t ninfo) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(info, ninfo);
-        if (block == nullptr || !kept || (nunits > 0 && units == nullptr)) return PMIX_ERR_BAD_PARAM;
+    return [=](Process& caller, Start& start) -> pmix_status_t {
+        std::shared_ptr<Info> kept;
+        if (block == nullptr || (nunits > 0 && units == nullptr)) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = keep_directives(caller, Function::ResourceBlock, info, ninfo, kept);
+            bad != PMIX_SUCCESS)
+            return bad;
         ResourceUnits all;
         if (units != nullptr) all.assign(units, units + nunits);
         start.run = [directive, name = std::string(block), all = std::move(all), kept](Process& process,
@@ -72,10 +83,12 @@ auto blocking_resources(pmix_resource_block_directive_t directive, const char* b
 
 auto monitoring(const pmix_info_t* monitor, pmix_status_t error, const pmix_info_t directives[],
                 size_t ndirs) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto what = keep_infos(monitor, 1);
-        const auto kept = keep_infos(directives, ndirs);
-        if (!what || !kept) return PMIX_ERR_BAD_PARAM;
+    return [=](Process& caller, Start& start) -> pmix_status_t {
+        std::shared_ptr<Info> what, kept;
+        pmix_status_t status = keep_directives(caller, Function::ProcessMonitor, monitor, 1, what);
+        if (status == PMIX_SUCCESS)
+            status = keep_directives(caller, Function::ProcessMonitor, directives, ndirs, kept);
+        if (status != PMIX_SUCCESS) return status;
         start.run = [what, error, kept](Process& process, HostDone done) {
             monitor_process(process.exchange(), own(process, &Server::monitors), std::move(*what), error,
                             std::move(*kept), std::move(done));

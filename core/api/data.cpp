@@ -106,6 +106,8 @@ PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], co
         const Hold use;  // get_blocking() sees to it where it waits
         if (!use) return PMIX_ERR_INIT;
         if (val == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = api::check(*use, Function::Get, {info, ninfo}); bad != PMIX_SUCCESS)
+            return bad;
         return get_blocking(use->exchange(), own_modex(*use), proc, key, {info, ninfo}, val);
     });
     // Callers free what they find there, but their own storage.
@@ -117,8 +119,10 @@ PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
                                       size_t ninfo, pmix_value_cbfunc_t cbfunc, void* cbdata) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
+        pmix_status_t status = api::check(*use, Function::Get, {info, ninfo});
+        if (status != PMIX_SUCCESS) return status;
         auto call = std::make_shared<GetCall>();
-        pmix_status_t status = call->prepare(use->exchange(), own_modex(*use), proc, key, {info, ninfo});
+        status = call->prepare(use->exchange(), own_modex(*use), proc, key, {info, ninfo});
         if (status != PMIX_SUCCESS) return status;
         if (status = call->detach(); status != PMIX_SUCCESS) return status;
         const bool keep = call->directives().pointer;
@@ -141,7 +145,8 @@ PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
 PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                      size_t ninfo) {
     return with_process([&](const Use& use) -> pmix_status_t {
-        if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = api::check(*use, Function::Fence, {info, ninfo}); bad != PMIX_SUCCESS)
+            return bad;
         auto all = participants(*use, procs, nprocs);
         Client* client = use->client();
         if (client == nullptr || !client->connected())
@@ -159,7 +164,9 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
 PMIX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                         size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return with_process([&](const Use& use) -> pmix_status_t {
-        if ((ninfo > 0 && info == nullptr) || cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = api::check(*use, Function::Fence, {info, ninfo}); bad != PMIX_SUCCESS)
+            return bad;
         auto all = participants(*use, procs, nprocs);
         Client* client = use->client();
         if (client == nullptr || !client->connected()) {

@@ -29,6 +29,9 @@ PMIX_EXPORT pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], siz
         HandlerSpec spec;
         if (ncodes > 0) spec.codes.assign(codes, codes + ncodes);
         spec.function = evhdlr;
+        if (const pmix_status_t bad = api::check(*use, Function::RegisterEventHandler, {info, ninfo});
+            bad != PMIX_SUCCESS)
+            return bad;
         auto copy = Info::copy_of(info, ninfo);
         if (!copy || use->groups().expand(*copy) != PMIX_SUCCESS) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t status = spec.read_directives(*copy); status != PMIX_SUCCESS) return status;
@@ -77,6 +80,10 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
         event->range = range;
         if (const pmix_status_t checked = elements_complete(info, ninfo, PMIX_INFO); checked != PMIX_SUCCESS)
             return checked;
+        if (const pmix_status_t bad =
+                api::check(*use, Function::NotifyEvent, {info, ninfo}, range == PMIX_RANGE_PROC_LOCAL);
+            bad != PMIX_SUCCESS)
+            return bad;
         auto copy = Info::copy_of(info, ninfo);
         if (!copy) return PMIX_ERR_BAD_PARAM;
         event->info = std::move(*copy);

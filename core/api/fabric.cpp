@@ -14,9 +14,11 @@ using namespace muster::api;
 namespace {
 
 auto registering(const pmix_fabric_t* fabric, const pmix_info_t directives[], size_t ndirs) {
-    return with_infos(fabric != nullptr, directives, ndirs, [](Process& process, Info kept, HostDone done) {
-        register_fabric(process.exchange(), own(process, &Server::fabrics), std::move(kept), std::move(done));
-    });
+    return with_infos(Function::FabricRegister, fabric != nullptr, directives, ndirs,
+                      [](Process& process, Info kept, HostDone done) {
+                          register_fabric(process.exchange(), own(process, &Server::fabrics), std::move(kept),
+                                          std::move(done));
+                      });
 }
 
 auto updating(const pmix_fabric_t* fabric) {

@@ -17,8 +17,12 @@ namespace {
 auto inviting(const char* grp, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t directives[],
               size_t ndirs) {
     return [=](Process& process, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(directives, ndirs);
-        if (!valid_group_id(grp) || procs == nullptr || nprocs == 0 || !kept) return PMIX_ERR_BAD_PARAM;
+        std::shared_ptr<Info> kept;
+        if (!valid_group_id(grp) || procs == nullptr || nprocs == 0) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad =
+                keep_directives(process, Function::GroupInvite, directives, ndirs, kept);
+            bad != PMIX_SUCCESS)
+            return bad;
         // A group's name stands where a namespace's does.
         if (nspace_is(grp, process.self().nspace)) return PMIX_ERR_BAD_PARAM;
         std::vector<pmix_proc_t> all(procs, procs + nprocs);
@@ -42,10 +46,13 @@ int number_of(const pmix_group_opt_t& opt) {
 
 auto joining(const char* grp, const pmix_proc_t* leader, int opt, const pmix_info_t directives[],
              size_t ndirs) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(directives, ndirs);
-        if (!valid_group_id(grp) || (opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE) || !kept)
+    return [=](Process& caller, Start& start) -> pmix_status_t {
+        std::shared_ptr<Info> kept;
+        if (!valid_group_id(grp) || (opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE))
             return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = keep_directives(caller, Function::GroupJoin, directives, ndirs, kept);
+            bad != PMIX_SUCCESS)
+            return bad;
         std::optional<pmix_proc_t> who;
         if (leader != nullptr) who = *leader;
         if (who && (nspace_view(who->nspace).empty() || !PMIX_RANK_IS_VALID(who->rank)))
@@ -59,8 +66,11 @@ auto joining(const char* grp, const pmix_proc_t* leader, int opt, const pmix_inf
 }
 
 auto leaving(const char* grp, const pmix_info_t directives[], size_t ndirs) {
-    return [=](Process&, Start& start) -> pmix_status_t {
+    return [=](Process& caller, Start& start) -> pmix_status_t {
         if (!valid_group_id(grp) || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = check(caller, Function::GroupLeave, {directives, ndirs});
+            bad != PMIX_SUCCESS)
+            return bad;
         start.run = [id = std::string(grp)](Process& process, HostDone done) {
             leave_group(process.exchange(), process.events(), process.invitations(), id, std::move(done));
         };

@@ -23,8 +23,10 @@ struct Construct {
         if (process.exchange().upstream() == nullptr) return PMIX_ERR_UNREACH;
         // No members at all: others add this process (PMIX_GROUP_ADD_MEMBERS).
         if (!valid_group_id(grp) || (procs == nullptr) != (nprocs == 0)) return PMIX_ERR_BAD_PARAM;
-        info = keep_infos(directives, ndirs);
-        if (!info) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad =
+                keep_directives(process, Function::GroupConstruct, directives, ndirs, info);
+            bad != PMIX_SUCCESS)
+            return bad;
         id = grp;
         members = std::make_shared<const ProcList>(procs, nprocs);
         return PMIX_SUCCESS;
@@ -45,8 +47,11 @@ struct Destruct {
 
     pmix_status_t read(Process& process, const char* grp, const pmix_info_t directives[], size_t ndirs) {
         if (process.exchange().upstream() == nullptr) return PMIX_ERR_UNREACH;
-        info = keep_infos(directives, ndirs);
-        if (!valid_group_id(grp) || !info) return PMIX_ERR_BAD_PARAM;
+        if (!valid_group_id(grp)) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad =
+                keep_directives(process, Function::GroupDestruct, directives, ndirs, info);
+            bad != PMIX_SUCCESS)
+            return bad;
         id = grp;
         return PMIX_SUCCESS;
     }

@@ -3,7 +3,7 @@
 #include <pmix.h>
 #include <unistd.h>
 
-#include "core/api/instance.hpp"
+#include "core/api/call.hpp"
 #include "core/client/client.hpp"
 #include "core/control/init_hold.hpp"
 #include "core/runtime/completion.hpp"
@@ -45,6 +45,9 @@ PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_
 PMIX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         const InfoView directives{info, info == nullptr ? 0 : ninfo};
+        const pmix_status_t bad =
+            with_process([&](const Use& use) { return api::check(*use, Function::Finalize, directives); });
+        if (bad != PMIX_SUCCESS) return bad;
         return instance::finalize(directives.is_true(PMIX_EMBED_BARRIER));
     });
 }

@@ -35,12 +35,14 @@ struct Push {
     }
 };
 
-pmix_status_t prepare(const pmix_proc_t targets[], size_t ntargets, const pmix_byte_object_t* bo,
-                      const pmix_info_t info[], size_t ninfo, Push& push) {
+pmix_status_t prepare(Process& process, const pmix_proc_t targets[], size_t ntargets,
+                      const pmix_byte_object_t* bo, const pmix_info_t info[], size_t ninfo, Push& push) {
     if (ntargets > 0 && !valid_procs(targets, ntargets)) return PMIX_ERR_BAD_PARAM;
     if (bo != nullptr && bo->size > 0 && bo->bytes == nullptr) return PMIX_ERR_BAD_PARAM;
-    push.directives = api::keep_infos(info, ninfo);
-    if (!push.directives) return PMIX_ERR_BAD_PARAM;
+    if (const pmix_status_t bad =
+            api::keep_directives(process, Function::IofPush, info, ninfo, push.directives);
+        bad != PMIX_SUCCESS)
+        return bad;
     const InfoView directives = *push.directives;
     if (ntargets > 0) push.targets.assign(targets, targets + ntargets);
     if (bo != nullptr) {
@@ -66,8 +68,10 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs
     return with_process([&](const Use& use) -> pmix_status_t {
         if (!valid_procs(procs, nprocs)) return PMIX_ERR_BAD_PARAM;
         if (const auto channels = readable_channels(channel); !channels) return channels.status();
-        const auto kept = api::keep_infos(directives, ndirs);
-        if (!kept) return PMIX_ERR_BAD_PARAM;
+        std::shared_ptr<Info> kept;
+        if (const pmix_status_t bad = api::keep_directives(*use, Function::IofPull, directives, ndirs, kept);
+            bad != PMIX_SUCCESS)
+            return bad;
         if (!use->exchange().can_ask()) return PMIX_ERR_UNREACH;
         Puller& puller = use->forwarding().puller();
         const auto start = [&puller, from = std::vector<pmix_proc_t>(procs, procs + nprocs), kept, channel,
@@ -98,15 +102,16 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t 
         process.forwarding().puller().deregister(iofhdlr, std::move(kept), std::move(done));
     };
     // Without a server there is still what was buffered.
-    return api::call_or_launch(cbfunc, cbdata, api::with_infos(true, directives, ndirs, work, true));
+    return api::call_or_launch(cbfunc, cbdata,
+                               api::with_infos(Function::IofDeregister, true, directives, ndirs, work, true));
 }
 
 PMIX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_byte_object_t* bo,
                                         const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                         void* cbdata) {
-    const auto prepare_push = [&](Process&, api::Start& start) -> pmix_status_t {
+    const auto prepare_push = [&](Process& caller, api::Start& start) -> pmix_status_t {
         Push push;
-        const pmix_status_t status = prepare(targets, ntargets, bo, directives, ndirs, push);
+        const pmix_status_t status = prepare(caller, targets, ntargets, bo, directives, ndirs, push);
         start.run = [push](Process& process, HostDone done) { push.run(process, std::move(done)); };
         return status;
     };
@@ -120,6 +125,9 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
         if (source == nullptr || nspace_view(source->nspace).empty() || bo == nullptr ||
             (bo->size > 0 && bo->bytes == nullptr) || (ninfo > 0 && info == nullptr))
             return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = api::check(*use, Function::ServerIofDeliver, {info, ninfo});
+            bad != PMIX_SUCCESS)
+            return bad;
         if ((channel & kOutputChannels) == 0 || (channel & ~kOutputChannels) != 0) return PMIX_ERR_BAD_PARAM;
         Forwarder* forwarder = &use->server()->forwarder();
         auto piece = std::make_shared<OutputPiece>();
@@ -151,6 +159,10 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source
     const auto prepare_control = [&](Process& process, api::Start& start) -> pmix_status_t {
         if (process.server() == nullptr) return PMIX_ERR_INIT;
         if (ndirs > 0 && directives == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad =
+                api::check(process, Function::ServerIofFlowControl, {directives, ndirs});
+            bad != PMIX_SUCCESS)
+            return bad;
         // Output is not ours to stop: it comes from the host.
         if ((channel & PMIX_FWD_STDIN_CHANNEL) == 0) return PMIX_ERR_NOT_SUPPORTED;
         start.run = [xoff, producers = source == nullptr ? make_proc("", PMIX_RANK_WILDCARD) : *source](

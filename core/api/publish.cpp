@@ -13,27 +13,24 @@ using namespace muster::api;
 namespace {
 
 auto publishing(const pmix_info_t info[], size_t ninfo) {
-    return with_infos(info != nullptr && ninfo > 0, info, ninfo,
+    return with_infos(Function::Publish, info != nullptr && ninfo > 0, info, ninfo,
                       [](Process& process, Info kept, HostDone done) {
                           publish(process.exchange(), std::move(kept), std::move(done));
                       });
 }
 
 auto looking_up(std::vector<std::string> keys, const pmix_info_t info[], size_t ninfo) {
-    return with_infos(!keys.empty(), info, ninfo, [keys](Process& process, Info kept, HostDone done) {
-        lookup(process.exchange(), keys, std::move(kept), std::move(done));
-    });
+    return with_infos(Function::Lookup, !keys.empty(), info, ninfo,
+                      [keys](Process& process, Info kept, HostDone done) {
+                          lookup(process.exchange(), keys, std::move(kept), std::move(done));
+                      });
 }
 
 auto unpublishing(char** keys, const pmix_info_t info[], size_t ninfo) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(info, ninfo);
-        if (!kept) return PMIX_ERR_BAD_PARAM;
-        start.run = [names = keep_keys(keys), kept](Process& process, HostDone done) {
-            unpublish(process.exchange(), names, std::move(*kept), std::move(done));
-        };
-        return PMIX_SUCCESS;
-    };
+    return with_infos(Function::Unpublish, true, info, ninfo,
+                      [names = keep_keys(keys)](Process& process, Info kept, HostDone done) {
+                          unpublish(process.exchange(), names, std::move(kept), std::move(done));
+                      });
 }
 
 /// Fills the caller's entry from what was found; UNDEF where it was not. What stands in the value before is

@@ -11,10 +11,15 @@ using namespace muster::api;
 namespace {
 
 auto querying(const pmix_query_t queries[], size_t nqueries) {
-    return [=](Process&, Start& start) -> pmix_status_t {
+    return [=](Process& caller, Start& start) -> pmix_status_t {
         const auto kept = std::make_shared<Queries>();
         if (const pmix_status_t status = Queries::copy_of(queries, nqueries, *kept); status != PMIX_SUCCESS)
             return status;
+        for (size_t i = 0; i < nqueries; ++i) {
+            const InfoView qualifiers{queries[i].qualifiers, queries[i].nqual};
+            if (const pmix_status_t bad = check(caller, Function::QueryInfo, qualifiers); bad != PMIX_SUCCESS)
+                return bad;
+        }
         start.alone = true;
         start.run = [kept](Process& process, HostDone done) {
             query(process.exchange(), own(process, &Server::queries), std::move(*kept), std::move(done));

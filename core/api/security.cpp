@@ -14,14 +14,18 @@ auto getting(const pmix_info_t info[], size_t ninfo) {
     const auto work = [](Process& process, Info kept, HostDone done) {
         get_credential(process.exchange(), std::move(kept), std::move(done));
     };
-    return with_infos(true, info, ninfo, work, true);
+    return with_infos(Function::GetCredential, true, info, ninfo, work, true);
 }
 
 auto validating(const pmix_byte_object_t* credential, const pmix_info_t info[], size_t ninfo) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(info, ninfo);
-        if (credential == nullptr || !kept || (credential->size > 0 && credential->bytes == nullptr))
+    return [=](Process& caller, Start& start) -> pmix_status_t {
+        std::shared_ptr<Info> kept;
+        if (credential == nullptr || (credential->size > 0 && credential->bytes == nullptr))
             return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad =
+                keep_directives(caller, Function::ValidateCredential, info, ninfo, kept);
+            bad != PMIX_SUCCESS)
+            return bad;
         const auto bytes = std::make_shared<Bytes>();
         bytes->append(credential->bytes, credential->size);
         start.alone = true;

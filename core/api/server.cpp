@@ -123,6 +123,10 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace
                                                       pmix_info_t info[], size_t ninfo,
                                                       pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
+    const pmix_status_t bad = with_server([&](const Use& use) {
+        return api::check(*use, Function::ServerRegisterNspace, {info, ninfo});
+    });
+    if (bad != PMIX_SUCCESS) return bad;
     return guard([&] {
         const auto work = [name = std::string(nspace), nlocalprocs, info, ninfo](Server& server) {
             Info shared;

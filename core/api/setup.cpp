@@ -56,6 +56,9 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspa
     return guard([&] {
         return launch(
             give, on_server([name = std::string(nspace), info, ninfo](Process& process, HostAnswer& answer) {
+                if (const pmix_status_t bad = check(process, Function::ServerSetupApplication, {info, ninfo});
+                    bad != PMIX_SUCCESS)
+                    return bad;
                 return setup_application(process.runtime(), process.server()->job_networks(), name.c_str(),
                                          {info, ninfo}, answer.info);
             }));
@@ -95,6 +98,10 @@ PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[]
         std::string topology;
         if (auto xml = node_topology().xml()) topology = std::move(*xml);
         const auto work = [directives, ndirs, topology](Process& process, HostAnswer& answer) {
+            if (const pmix_status_t bad =
+                    check(process, Function::ServerCollectInventory, {directives, ndirs});
+                bad != PMIX_SUCCESS)
+                return bad;
             return collect_inventory(process.runtime(), {directives, ndirs}, topology, answer.info);
         };
         return launch(to_callback(cbfunc, cbdata), on_server(work));
@@ -105,7 +112,10 @@ PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size
                                                         pmix_info_t directives[], size_t ndirs,
                                                         pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if ((ninfo > 0 && info == nullptr) || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
-    return complete(cbfunc, cbdata, [info, ninfo](Process& process, HostAnswer&) {
+    return complete(cbfunc, cbdata, [info, ninfo, directives, ndirs](Process& process, HostAnswer&) {
+        if (const pmix_status_t bad = check(process, Function::ServerDeliverInventory, {directives, ndirs});
+            bad != PMIX_SUCCESS)
+            return bad;
         return deliver_inventory(process.runtime(), {info, ninfo});
     });
 }

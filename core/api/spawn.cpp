@@ -12,12 +12,19 @@ using namespace muster::api;
 namespace {
 
 auto spawning(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[], size_t napps) {
-    return [=](Process&, Start& start) -> pmix_status_t {
-        const auto info = keep_infos(job_info, ninfo);
-        if (!info) return PMIX_ERR_BAD_PARAM;
+    return [=](Process& caller, Start& start) -> pmix_status_t {
+        std::shared_ptr<Info> info;
+        if (const pmix_status_t bad = keep_directives(caller, Function::Spawn, job_info, ninfo, info);
+            bad != PMIX_SUCCESS)
+            return bad;
         const auto kept = std::make_shared<Apps>();
         if (const pmix_status_t status = Apps::copy_of(apps, napps, *kept); status != PMIX_SUCCESS)
             return status;
+        for (size_t i = 0; i < napps; ++i) {
+            if (const pmix_status_t bad = check(caller, Function::Spawn, {apps[i].info, apps[i].ninfo});
+                bad != PMIX_SUCCESS)
+                return bad;
+        }
         start.run = [info, kept](Process& process, HostDone done) {
             spawn(process.exchange(), process.forwarding(), own(process, &Server::local_jobs),
                   std::move(*info), std::move(*kept), std::move(done));
@@ -28,11 +35,14 @@ auto spawning(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[
 
 using Collective = void (*)(Exchange&, std::vector<pmix_proc_t>, Info, HostDone);
 
-auto joining(Collective operation, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-             size_t ninfo) {
+auto joining(Function function, Collective operation, const pmix_proc_t procs[], size_t nprocs,
+             const pmix_info_t info[], size_t ninfo) {
     return [=](Process& process, Start& start) -> pmix_status_t {
-        const auto kept = keep_infos(info, ninfo);
-        if (procs == nullptr || nprocs == 0 || !kept) return PMIX_ERR_BAD_PARAM;
+        std::shared_ptr<Info> kept;
+        if (procs == nullptr || nprocs == 0) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = keep_directives(process, function, info, ninfo, kept);
+            bad != PMIX_SUCCESS)
+            return bad;
         if (process.exchange().upstream() == nullptr) return PMIX_ERR_UNREACH;
         start.run = [operation, all = std::vector<pmix_proc_t>(procs, procs + nprocs), kept](Process& on_loop,
                                                                                              HostDone done) {
@@ -69,24 +79,26 @@ PMIX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t nin
 PMIX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                        size_t ninfo) {
     HostAnswer answer;
-    return call(answer, joining(connect, procs, nprocs, info, ninfo));
+    return call(answer, joining(Function::Connect, connect, procs, nprocs, info, ninfo));
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                           size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    return launch(to_callback(cbfunc, cbdata), joining(connect, procs, nprocs, info, ninfo));
+    return launch(to_callback(cbfunc, cbdata),
+                  joining(Function::Connect, connect, procs, nprocs, info, ninfo));
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                           size_t ninfo) {
     HostAnswer answer;
-    return call(answer, joining(disconnect, procs, nprocs, info, ninfo));
+    return call(answer, joining(Function::Disconnect, disconnect, procs, nprocs, info, ninfo));
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,
                                              const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                              void* cbdata) {
-    return launch(to_callback(cbfunc, cbdata), joining(disconnect, procs, nprocs, info, ninfo));
+    return launch(to_callback(cbfunc, cbdata),
+                  joining(Function::Disconnect, disconnect, procs, nprocs, info, ninfo));
 }
 
 }  // extern "C"

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "core/api/instance.hpp"
+#include "core/api/call.hpp"
 #include "core/client/client.hpp"
 #include "core/control/init_hold.hpp"
 #include "core/runtime/completion.hpp"
@@ -30,6 +30,9 @@ pmix_status_t attach(pmix_proc_t* self, const pmix_info_t info[], size_t ninfo, 
                      pmix_proc_t* server) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = api::check(*use, Function::ToolAttachToServer, {info, ninfo});
+            bad != PMIX_SUCCESS)
+            return bad;
         const pmix_status_t status = use->attach({info, ninfo}, primary, server);
         if (status == PMIX_SUCCESS && self != nullptr) *self = use->self();
         return status;
@@ -154,8 +157,10 @@ PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_i
     return with_process([&](const Use& use) -> pmix_status_t {
         if (server == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
         if (use->tool() == nullptr) return PMIX_ERR_NOT_SUPPORTED;
-        use->runtime().catch_up();
         const InfoView view{info, ninfo};
+        if (const pmix_status_t bad = api::check(*use, Function::ToolSetServer, view); bad != PMIX_SUCCESS)
+            return bad;
+        use->runtime().catch_up();
         return use->tool()->set_server(*server, view.is_true(PMIX_WAIT_FOR_CONNECTION), read_timeout(view));
     });
 }

@@ -2,6 +2,7 @@
 // The roles of a process, from the first to the end: see process.hpp.
 #include "core/process/process.hpp"
 
+#include "core/attribute/directives.hpp"
 #include "core/client/client.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/server/server.hpp"
@@ -28,6 +29,12 @@ Result<std::unique_ptr<Process>> Process::create(const Runtime::Options& options
     auto runtime = Runtime::create(options);
     if (!runtime) return runtime.error();
     std::unique_ptr<Process> process(new Process(std::move(*runtime)));
+    if (auto checked = check_directives(options.role == Runtime::Role::Server ? Function::ServerInit
+                                        : options.role == Runtime::Role::Tool ? Function::ToolInit
+                                                                              : Function::Init,
+                                        options.info, false, process->log());
+        !checked)
+        return checked.error();
     if (options.role != Runtime::Role::Server) process->forwarding_.puller().set_style(options.info);
     return process;
 }
