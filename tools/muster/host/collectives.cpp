@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/collectives.hpp"
 
@@ -11,17 +12,12 @@ namespace {
 
 using Kind = Collectives::Request::Kind;
 
-/// The attributes of a fence or a modex: a time limit, and nothing else that is required.
-pmix_status_t read_directives(const Infos& directives, uint32_t& seconds) {
+/// The time limit of an operation.
+pmix_status_t read_directives(std::string_view upcall, const Infos& directives, uint32_t& seconds) {
     const std::optional<uint32_t> limit = directives.timeout();
     if (!limit) return PMIX_ERR_BAD_PARAM;
     seconds = *limit;
-    for (const pmix_info_t& info : directives) {
-        if (PMIX_INFO_IS_REQUIRED(&info) &&
-            !is_any_of(info, {PMIX_TIMEOUT, PMIX_COLLECT_DATA, PMIX_REQUIRED_KEY}))
-            return PMIX_ERR_NOT_SUPPORTED;
-    }
-    return PMIX_SUCCESS;
+    return check_required(upcall, directives);
 }
 
 /// The callback of either, which gets the bytes to free.
@@ -43,7 +39,7 @@ pmix_status_t fence_nb(const pmix_proc_t procs[], size_t count, const pmix_info_
     return guarded([&]() -> pmix_status_t {
         if (procs == nullptr || count == 0) return PMIX_ERR_BAD_PARAM;
         uint32_t seconds = 0;
-        const pmix_status_t status = read_directives({info, info_count}, seconds);
+        const pmix_status_t status = read_directives("fence_nb", {info, info_count}, seconds);
         if (status != PMIX_SUCCESS) return status;
         ask_launcher(Topic::Fence,
                      pack(Collectives::Request{Kind::Fence, names_of(procs, count), seconds},
@@ -57,7 +53,7 @@ pmix_status_t direct_modex(const pmix_proc_t* proc, const pmix_info_t info[], si
                            pmix_modex_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
         uint32_t seconds = 0;
-        const pmix_status_t status = read_directives({info, count}, seconds);
+        const pmix_status_t status = read_directives("direct_modex", {info, count}, seconds);
         if (status != PMIX_SUCCESS) return status;
         ask_launcher(Topic::Modex, pack(name_of(*proc), seconds), answer_with(callback, data));
         return PMIX_SUCCESS;
@@ -67,9 +63,12 @@ pmix_status_t direct_modex(const pmix_proc_t* proc, const pmix_info_t info[], si
 pmix_status_t ask(Kind kind, const pmix_proc_t procs[], size_t count, const pmix_info_t info[],
                   size_t info_count, pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
-        const std::optional<uint32_t> seconds = Infos(info, info_count).timeout();
-        if (procs == nullptr || count == 0 || !seconds) return PMIX_ERR_BAD_PARAM;
-        ask_launcher(Topic::Connect, pack(Collectives::Request{kind, names_of(procs, count), *seconds}, ""),
+        if (procs == nullptr || count == 0) return PMIX_ERR_BAD_PARAM;
+        uint32_t seconds = 0;
+        const pmix_status_t status =
+            read_directives(kind == Kind::Connect ? "connect" : "disconnect", {info, info_count}, seconds);
+        if (status != PMIX_SUCCESS) return status;
+        ask_launcher(Topic::Connect, pack(Collectives::Request{kind, names_of(procs, count), seconds}, ""),
                      done_op(callback, data));
         return PMIX_SUCCESS;
     });

@@ -2,6 +2,7 @@
 // The upcall job_control. The library itself cleans files up.
 #include <pmix.h>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/control.hpp"
 
@@ -40,11 +41,7 @@ pmix_status_t read_directive(const pmix_info_t& info, std::vector<Control::Step>
                          PMIX_JOB_CTRL_CHECKPOINT_SIGNAL, PMIX_JOB_CTRL_CHECKPOINT_METHOD,
                          PMIX_JOB_CTRL_PROVISION, PMIX_JOB_CTRL_PROVISION_IMAGE}))
         return PMIX_ERR_NOT_SUPPORTED;
-    const bool known =
-        is_any_of(info, {PMIX_JOB_CTRL_ID, PMIX_JOB_CTRL_PREEMPTIBLE, PMIX_USERID, PMIX_GRPID, PMIX_TIMEOUT,
-                         PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR, PMIX_CLEANUP_RECURSIVE,
-                         PMIX_CLEANUP_EMPTY, PMIX_CLEANUP_IGNORE, PMIX_CLEANUP_LEAVE_TOPDIR});
-    return PMIX_INFO_IS_REQUIRED(&info) && !known ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
+    return check_required("job_control", {&info, 1});
 }
 
 pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t targets[], size_t target_count,

@@ -2,8 +2,10 @@
 // The upcalls about events, and the events that come from elsewhere.
 #include <pmix.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/groups.hpp"
@@ -12,8 +14,18 @@ namespace muster::launcher {
 namespace {
 
 /// All that muster may raise is raised anyhow; whose handlers they are for is the library's to know.
-pmix_status_t register_events(pmix_status_t*, size_t, const pmix_info_t[], size_t, pmix_op_cbfunc_t, void*) {
-    return PMIX_OPERATION_SUCCEEDED;
+pmix_status_t register_events(pmix_status_t*, size_t, const pmix_info_t info[], size_t count,
+                              pmix_op_cbfunc_t, void*) {
+    const pmix_status_t status = check_required("register_events", {info, count});
+    return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
+}
+
+/// Whether this asks the host to act upon the event, which this one does not. All else that comes with an
+/// event is data.
+bool is_unmet(const pmix_info_t& info) {
+    return is_required(info) && is_any_of(info, {PMIX_EVENT_ACTION_TIMEOUT, PMIX_EVENT_SILENT_TERMINATION,
+                                                 PMIX_EVENT_TERMINATE_SESSION, PMIX_EVENT_TERMINATE_JOB,
+                                                 PMIX_EVENT_TERMINATE_NODE, PMIX_EVENT_TERMINATE_PROC});
 }
 
 pmix_status_t deregister_events(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*) {
@@ -23,6 +35,7 @@ pmix_status_t deregister_events(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*)
 pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t range,
                            pmix_info_t info[], size_t count, pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
+        if (std::ranges::any_of(Infos(info, count), is_unmet)) return PMIX_ERR_NOT_SUPPORTED;
         if (code == PMIX_READY_FOR_DEBUG) {
             const std::string place = Infos(info, count).text(PMIX_BREAKPOINT);
             on_loop([body = pack(name_of(*source), place), callback, data] {

@@ -3,6 +3,7 @@
 // others, or has input for them. The launcher sends the output here, and the library gives it to who asked.
 #include <pmix.h>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/forwards.hpp"
 
@@ -14,6 +15,8 @@ pmix_status_t iof_pull(const pmix_proc_t procs[], size_t count, const pmix_info_
                        void* data) {
     return guarded([&]() -> pmix_status_t {
         const Infos wanted(directives, directive_count);
+        const pmix_status_t status = check_required("iof_pull", wanted);
+        if (status != PMIX_SUCCESS) return status;
         const Forwards::Request request =
             wanted.is_true(PMIX_IOF_STOP) ? Forwards::Request::Stop : Forwards::Request::Pull;
         ask_launcher(Topic::Forward,
@@ -27,6 +30,8 @@ pmix_status_t push_stdin(const pmix_proc_t*, const pmix_proc_t targets[], size_t
                          const pmix_info_t directives[], size_t directive_count,
                          const pmix_byte_object_t* object, pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
+        const pmix_status_t status = check_required("push_stdin", {directives, directive_count});
+        if (status != PMIX_SUCCESS) return status;
         std::string bytes;
         if (object != nullptr && object->bytes != nullptr) bytes.assign(object->bytes, object->size);
         const bool last = bytes.empty() || Infos(directives, directive_count).is_true(PMIX_IOF_COMPLETE);

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/groups.hpp"
 
@@ -36,6 +37,8 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
         const Infos directives(info, info_count);
         const std::optional<uint32_t> seconds = directives.timeout();
         if (id == nullptr || !seconds) return PMIX_ERR_BAD_PARAM;
+        const pmix_status_t status = check_required("group", directives);
+        if (status != PMIX_SUCCESS) return status;
         const pmix_info_t* endpoints = directives.find(PMIX_GROUP_ENDPT_DATA);
         // The launcher hears who leaves, and counts without them; not what fails for somebody who is done
         // with PMIx and runs on.

@@ -5,6 +5,7 @@
 
 #include <ctime>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/upcalls.hpp"
 
 namespace muster::launcher {
@@ -52,6 +53,8 @@ pmix_status_t log2(const pmix_proc_t* client, const pmix_info_t entries[], size_
             if (entries[i].value.type != PMIX_STRING) return PMIX_ERR_BAD_PARAM;
         }
         const Infos how(directives, directive_count);
+        const pmix_status_t status = check_required("log2", how);
+        if (status != PMIX_SUCCESS) return status;
         const size_t last = how.is_true(PMIX_LOG_ONCE) ? 1 : count;
         std::string texts[2];
         for (size_t i = 0; i < last; ++i) {

@@ -2,12 +2,7 @@
 // The table of upcalls.
 #include "tools/muster/host/upcalls.hpp"
 
-#include <pmix.h>
-
 #include <cstring>
-#include <vector>
-
-#include "tools/muster/host/spawn.hpp"
 
 namespace muster::launcher {
 
@@ -39,15 +34,6 @@ void give_infos(pmix_info_cbfunc_t callback, void* data, pmix_status_t status, I
     callback(
         status, kept->data(), kept->size(), data, [](void* owned) { delete static_cast<InfoList*>(owned); },
         kept);
-}
-
-void register_attributes() {
-    std::vector<char*> names;
-    for (const char* key : spawn_attributes())
-        names.push_back(const_cast<char*>(PMIx_Get_attribute_name(key)));  // only read
-    names.push_back(nullptr);
-    char function[] = "spawn";
-    PMIx_Register_attributes(function, names.data());
 }
 
 }  // namespace muster::launcher

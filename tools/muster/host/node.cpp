@@ -17,6 +17,7 @@
 #include <memory>
 #include <sstream>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/spawn.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/nodes/environment.hpp"

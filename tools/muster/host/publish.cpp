@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/directory.hpp"
 
@@ -53,6 +54,8 @@ pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t info[], size_t 
         const Infos given(info, count);
         std::optional<PublishRange> range;
         if (!range_of(given, range) || !given.timeout()) return PMIX_ERR_BAD_PARAM;
+        const pmix_status_t status = check_required("publish", given);
+        if (status != PMIX_SUCCESS) return status;
         Directory::Publication publication;
         if (range) publication.range = *range;
         if (given.find(PMIX_PERSISTENCE) != nullptr) {
@@ -137,6 +140,7 @@ pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t inf
         std::optional<PublishRange> range;
         const std::optional<uint32_t> seconds = given.timeout();
         if (!range_of(given, range) || !seconds) return PMIX_ERR_BAD_PARAM;
+        if (const pmix_status_t bad = check_required("lookup", given); bad != PMIX_SUCCESS) return bad;
         const pmix_info_t* wait = given.find(PMIX_WAIT);
         // The number of values to wait for; 0, and a flag, mean all.
         const int64_t wanted =
@@ -159,6 +163,8 @@ pmix_status_t unpublish(const pmix_proc_t* proc, char** keys, const pmix_info_t 
         const Infos given(info, count);
         std::optional<PublishRange> range;
         if (!range_of(given, range)) return PMIX_ERR_BAD_PARAM;
+        const pmix_status_t status = check_required("unpublish", given);
+        if (status != PMIX_SUCCESS) return status;
         ask_launcher(Topic::Publish,
                      pack(Directory::Request::Unpublish, party_of(*proc, given), range, keys_of(keys)),
                      done_op(callback, data));

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <fstream>
 #include <numeric>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/spawn.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/job_status.hpp"
@@ -37,7 +37,7 @@ struct Question {
     }
 };
 
-constexpr std::array kKeys = {
+const std::vector<const char*> kKeys = {
     PMIX_QUERY_NAMESPACES,       PMIX_QUERY_NAMESPACE_INFO, PMIX_QUERY_JOB_STATUS,    PMIX_QUERY_PROC_TABLE,
     PMIX_QUERY_LOCAL_PROC_TABLE, PMIX_QUERY_SPAWN_SUPPORT,  PMIX_QUERY_DEBUG_SUPPORT, PMIX_QUERY_MEMORY_USAGE,
     PMIX_QUERY_SUPPORTED_KEYS,   PMIX_QUERY_AUTHORIZATIONS, PMIX_QUERY_NUM_GROUPS,    PMIX_QUERY_GROUP_NAMES,
@@ -62,12 +62,7 @@ Question question_of(const char* key, const pmix_query_t& query) {
         question.nspace = name.nspace;
         question.rank = name.rank;
     }
-    for (const pmix_info_t& info : qualifiers) {
-        question.lacks_qualifier |=
-            PMIX_INFO_IS_REQUIRED(&info) &&
-            !is_any_of(info, {PMIX_NSPACE, PMIX_RANK, PMIX_PROCID, PMIX_HOSTNAME, PMIX_GROUP_ID, PMIX_NODEID,
-                              PMIX_QUERY_REPORT_AVG, PMIX_QUERY_REPORT_MINMAX, PMIX_USERID, PMIX_GRPID});
-    }
+    question.lacks_qualifier = check_required("query", qualifiers) != PMIX_SUCCESS;
     return question;
 }
 
@@ -292,6 +287,10 @@ pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info
 }
 
 }  // namespace
+
+const std::vector<const char*>& query_keys() {
+    return kKeys;
+}
 
 void add_query_upcalls(pmix_server_module_t& module) {
     module.query = query;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <variant>
 
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/spawn.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/jobs/words.hpp"
@@ -198,7 +199,7 @@ pmix_status_t read_attribute(const pmix_info_t& info, App& app, Job& job) {
     if (is_remark(info)) return PMIX_SUCCESS;
     const pmix_status_t status = read_known(info, app, job);
     if (status != PMIX_ERR_NOT_FOUND) return status;
-    return PMIX_INFO_IS_REQUIRED(&info) ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
+    return is_required(info) ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
 }
 
 pmix_status_t read_app(const pmix_app_t& given, const App& common, Job& job) {

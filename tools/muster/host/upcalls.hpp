@@ -20,9 +20,6 @@ namespace muster::launcher {
 /// for this_node().
 pmix_server_module_t* host_module();
 
-/// Tells the library which attributes the upcalls honour, for those who query it. Behind PMIx_server_init.
-void register_attributes();
-
 /// Posts `work` to the node's loop. For upcalls, on the library's thread.
 inline void on_loop(Loop::Task work) {
     this_node().loop().post(std::move(work));

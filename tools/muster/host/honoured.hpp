@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The attributes that each upcall honours: what is required and not among them is refused, and the library
+// tells those who ask (PMIX_HOST_ATTRIBUTES).
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "tools/muster/exchange/attributes.hpp"
+
+namespace muster::launcher {
+
+/// PMIX_ERR_NOT_SUPPORTED where an attribute is required that neither this upcall ("fence_nb") nor the
+/// library (PMIX_INFO_REQD_PROCESSED) honours.
+pmix_status_t check_required(std::string_view upcall, const Infos& infos);
+/// Whether the attribute is required of the host.
+bool is_required(const pmix_info_t& info);
+
+/// The keys that queries answer.
+const std::vector<const char*>& query_keys();
+
+/// Tells the library which attributes the upcalls honour. Behind PMIx_server_init.
+void register_attributes();
+
+}  // namespace muster::launcher
