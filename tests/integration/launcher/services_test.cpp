@@ -277,6 +277,16 @@ TEST_F(GroupsTest, AFailedDestructFailsForLateMembersToo) {
     EXPECT_EQ(answer(ask(1, {0, 1, 2}, PMIX_SUCCESS, Operation::Destruct)), PMIX_GROUP_MEMBER_FAILED);
 }
 
+TEST_F(GroupsTest, ADestructWaitsForWhatTheNodeOfAMemberThatFinalizedSays) {
+    // Its exit may be heard of before its departure from the group.
+    const uint64_t first = ask(0, {0, 1, 2, 3}, PMIX_SUCCESS, Operation::Destruct);
+    host.jobs.find(ProcId{1, 3})->finalized = true;
+    end(3);
+    EXPECT_EQ(answer(first), 1);
+    EXPECT_EQ(answer(ask(1, {0, 1, 2}, PMIX_SUCCESS, Operation::Destruct)), PMIX_SUCCESS);
+    EXPECT_EQ(answer(first), PMIX_SUCCESS);
+}
+
 TEST_F(GroupsTest, AFailureOnOneNodeFailsTheWaitingMembers) {
     const uint64_t first = ask(0, {0, 1, 2, 3});
     EXPECT_EQ(answer(ask(1, {0, 1, 2, 3}, PMIX_ERR_LOST_CONNECTION)), PMIX_ERR_LOST_CONNECTION);

@@ -30,6 +30,12 @@ bool Groups::ended(const ProcName& proc) const {
     return state == nullptr || state->ended || gone_.contains(node_of(proc));
 }
 
+/// Whether it ended in order: it has left its groups, and its node says so or takes part in its place.
+bool Groups::left(const ProcName& proc) const {
+    const RankState* state = hub_.jobs.find(proc);
+    return state != nullptr && state->ended && state->finalized && !gone_.contains(node_of(proc));
+}
+
 uint32_t Groups::node_of(const ProcName& proc) const {
     const JobRecord* record = hub_.jobs.find(proc.nspace);
     return record == nullptr ? UINT32_MAX : record->job.places[proc.rank].node;
@@ -153,7 +159,7 @@ void Groups::check(Place place) {
     bool waiting = false;
     for (const ProcName& proc : operation.procs) {
         if (operation.nodes_in.contains(node_of(proc))) continue;
-        if (!ended(proc)) {
+        if (!ended(proc) || (operation.kind == Kind::Destruct && left(proc))) {
             waiting = true;
         } else if ((operation.flags & GroupRequest::Tolerant) == 0) {
             miss(operation, PMIX_GROUP_MEMBER_FAILED);

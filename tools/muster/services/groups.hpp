@@ -82,6 +82,7 @@ class Groups final : public Service {
 
     int32_t expand(const std::vector<ProcName>& names, std::set<ProcName>& procs) const;
     bool ended(const ProcName& proc) const;
+    bool left(const ProcName& proc) const;
     uint32_t node_of(const ProcName& proc) const;
     int32_t add(Asker asker, GroupRequest& request);
     int32_t add_bootstrap(Asker asker, GroupRequest& request);
