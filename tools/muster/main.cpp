@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/muster/command_line/connection.hpp"
 #include "tools/muster/command_line/tool_commands.hpp"
 #include "tools/muster/host/node.hpp"
 #include "tools/muster/launcher.hpp"
@@ -30,6 +31,21 @@ void forget_outer_server() {
         unsetenv(name.c_str());
 }
 
+/// muster starts on the machine where it is called: whoever has more of them is told.
+void tell_of_other_nodes() {
+    const char* text = getenv("SLURM_JOB_NUM_NODES");
+    if (text == nullptr) text = getenv("SLURM_NNODES");
+    if (text == nullptr) return;
+    const auto nodes = muster::launcher::positive_number(text);
+    if (nodes && *nodes > 1) {
+        fprintf(
+            stderr,
+            "muster: the allocation has %d nodes, and muster uses this one alone; 'srun --mpi=pmix PROGRAM' "
+            "or PRRTE's prterun use all\n",
+            *nodes);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,6 +65,7 @@ int main(int argc, char** argv) {
         for (const auto& [name, value] : line.options->parameters)
             setenv(name.c_str(), value.c_str(), 1);
         if (!line.options->attach.empty()) return muster::launcher::run_attached(*line.options);
+        if (!line.options->serve) tell_of_other_nodes();
         return muster::launcher::Launcher(std::move(*line.options), std::move(initiator)).run();
     } catch (const std::exception& error) {
         fprintf(stderr, "muster: %s\n", error.what());

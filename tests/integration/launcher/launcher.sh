@@ -365,6 +365,26 @@ environment)
     done
     run 0 -n 1 -wdir / pwd
     out_has '^/$'
+    # A relative path means a file here, or else one where the program runs.
+    mkdir -p there
+    printf '#!/bin/sh\necho here; pwd\n' >prog
+    chmod +x prog
+    run 0 -n 1 --wdir there ./prog
+    out_has '^here$'
+    out_has '/there$'
+    mv prog there/other
+    run 0 -n 1 --wdir there ./other
+    out_has '/there$'
+    run 127 -n 1 --wdir there ./prog
+    err_has "program './prog' not found in '.*/there'"
+    run 2 ps --bogus
+    err_has "unknown option '--bogus'"
+    run 2 kill --bogus
+    err_has "unknown option '--bogus'"
+    SLURM_JOB_NUM_NODES=4 run 0 -n 1 true
+    err_has 'the allocation has 4 nodes, and muster uses this one alone'
+    SLURM_JOB_NUM_NODES=1 run 0 -n 1 true
+    lines err 0
     run 2 -x NOT_SET_ANYWHERE true
     err_has 'NOT_SET_ANYWHERE: this variable is not set here'
     ;;
@@ -418,6 +438,12 @@ serve) # servers without a job: tools come, look, start jobs and end them
     timeout 60 "$services" tool_data "$background" look || wrong "data of a tool outlives it, or too much is gone"
     (timeout 60 "$services" tool_data "$background" die) 2>/dev/null
     timeout 60 "$services" tool_data "$background" look || wrong "data of a dead tool is left"
+    # A server that is stopped answers nobody.
+    node=$(pgrep -P "$background" | head -n 1)
+    kill -STOP "$node"
+    timeout 60 "$muster" ps "$(cat uri)" 2>tool.err && wrong "a stopped server answered"
+    grep -q "cannot connect with muster" tool.err || wrong "$(cat tool.err)"
+    kill -CONT "$node"
     kill -TERM "$background"
     ended_with 0
     [ ! -e uri ] || wrong "the file of the URI is left"

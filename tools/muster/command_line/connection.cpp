@@ -29,7 +29,10 @@ void check(pmix_status_t status, const std::string& what) {
 }
 
 Connection::Connection(const std::string& server) {
+    if (server.starts_with('-')) throw std::invalid_argument(fmt::format("unknown option '{}'", server));
     InfoList info;
+    const int seconds = 10;  // for a server that does not answer, as one that is stopped
+    info.add(PMIX_TIMEOUT, &seconds, PMIX_INT);
     if (const std::optional<int> pid = positive_number(server)) {
         const auto value = static_cast<pid_t>(*pid);
         info.add(PMIX_SERVER_PIDINFO, &value, PMIX_PID);

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include "tools/muster/jobs/topology.hpp"
 #include "tools/muster/jobs/words.hpp"
@@ -287,6 +289,15 @@ std::vector<std::vector<std::string>> parts_of(const std::vector<std::string>& a
     return parts;
 }
 
+/// The file that a relative path means where muster is called, or nothing: it is looked for in the directory
+/// in which the program runs.
+std::string program_here(const std::string& name) {
+    if (name[0] == '/' || name.find('/') == std::string::npos) return "";
+    std::error_code error;
+    const std::filesystem::path file = std::filesystem::current_path(error) / name;
+    return !error && std::filesystem::exists(file, error) ? file.string() : "";
+}
+
 CommandLine read_parts(const std::vector<std::string>& arguments) {
     Options options;
     // What -x of the first part says counts for all, as with mpirun.
@@ -319,6 +330,7 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
         }
         if (!part.ranks.empty()) app.ranks = read_number(part.ranks, "-n", 1, kMostRanks);
         app.wdir = part.wdir;
+        if (!app.wdir.empty()) app.program = program_here(app.argv[0]);
         app.pset = part.pset;
         app.env = common;
         for (const std::string& text : part.env)

@@ -150,13 +150,15 @@ StartFailure describe(const ProcessSpec& spec, const Failure& failure) {
             break;
     }
     struct stat info;
+    const std::string file = name[0] == '/' ? name : spec.wdir + "/" + name;
     StartFailure found{127, PMIX_ERR_JOB_EXE_NOT_FOUND, {}};
     if (failure.error == ENOENT && name.find('/') == std::string::npos) {
         found.text = fmt::format("program '{}' not found in PATH or in '{}'", name, spec.wdir);
-    } else if (failure.error == ENOENT && stat(name.c_str(), &info) == 0) {
+    } else if (failure.error == ENOENT && stat(file.c_str(), &info) == 0) {
         found.text = fmt::format("cannot execute '{}': its interpreter is not there", name);
     } else if (failure.error == ENOENT || failure.error == ENOTDIR) {
-        found.text = fmt::format("program '{}' not found", name);
+        found.text = name[0] == '/' ? fmt::format("program '{}' not found", name)
+                                    : fmt::format("program '{}' not found in '{}'", name, spec.wdir);
     } else {
         found = {126, PMIX_ERR_JOB_APP_NOT_EXECUTABLE, fmt::format("cannot execute '{}': {}", name, reason)};
     }
