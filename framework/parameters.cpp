@@ -523,7 +523,8 @@ std::vector<Parameters::Unknown> Parameters::unknown() const {
     const MutexLock guard(impl_->lock);
     std::vector<Unknown> out;
     for (const auto& [name, given] : impl_->given) {
-        if (impl_->find(name) == nullptr) out.push_back({name, given.origin, impl_->nearest(name)});
+        if (impl_->find(name) == nullptr)
+            out.push_back({name, given.origin, impl_->nearest(name), is_file(given.source)});
     }
     return out;
 }

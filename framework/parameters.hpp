@@ -43,6 +43,10 @@ struct ParameterView {
     std::string origin;  ///< path and line of a file, name of the environment variable
 };
 
+inline bool is_file(ParameterSource source) {
+    return source == ParameterSource::SystemFile || source == ParameterSource::UserFile;
+}
+
 /// "default", "system file", ...
 const char* parameter_source_name(ParameterSource source);
 
@@ -95,6 +99,7 @@ class Parameters {
     /// none is near).
     struct Unknown {
         std::string name, origin, nearest;
+        bool in_file;  ///< given by a file
     };
     std::vector<Unknown> unknown() const;
     /// Files and lines that could not be understood, and values that did not fit their type, as sentences.

@@ -58,10 +58,13 @@ bool contains(const Words& words, std::string_view word) {
 /// PMIX_MCA_<framework>: which components may be used.
 struct Restriction {
     bool deny = false;
+    bool mixed = false;  // names that may be used and names that may not: who wrote it wants we know not what
     std::vector<std::string> names;
     std::string said;  // for reasons: name, value and origin
 
-    bool allows(std::string_view name) const { return names.empty() || contains(names, name) != deny; }
+    bool allows(std::string_view name) const {
+        return !mixed && (names.empty() || contains(names, name) != deny);
+    }
     bool names_it(std::string_view name) const { return !deny && contains(names, name); }
 };
 
@@ -167,15 +170,13 @@ struct Registry::Impl {
                                      " (" + restriction->origin + ")";
         for (std::string_view word : words_of(value, ',')) {
             if (word.starts_with('^')) {
-                if (!framework.restriction.deny) {
-                    MUSTER_LOG(framework.log, Error, "%s: ^ counts only at the beginning; \"%s\" is ignored",
-                               framework.restriction.said.c_str(), std::string(word).c_str());
-                    continue;
-                }
+                framework.restriction.mixed |= !framework.restriction.deny;
                 word.remove_prefix(1);
             }
             if (!word.empty()) framework.restriction.names.emplace_back(word);
         }
+        if (framework.restriction.mixed)
+            framework.restriction.said += ", where ^ stands behind the beginning";
     }
 
     Framework* find(std::string_view name) {
@@ -202,22 +203,32 @@ struct Registry::Impl {
             if (file.framework == framework.name) add(framework, file.name, file.path);
         }
         const Restriction& restriction = framework.restriction;
-        // To rule out what is not there is no mistake: files of parameters are shared with other
-        // installations.
-        for (const std::string& name : restriction.deny ? std::vector<std::string>() : restriction.names) {
-            const auto has_name = [&](const Component& component) { return component.record.name == name; };
-            if (std::none_of(framework.components.begin(), framework.components.end(), has_name)) {
-                MUSTER_LOG(framework.log, Error, "%s names %s, and there is no such component; there are %s",
-                           restriction.said.c_str(), name.c_str(), names_of(framework).c_str());
-            }
-        }
+        for (const std::string& sentence : unknown_names(framework))
+            MUSTER_LOG(framework.log, Error, "%s", sentence.c_str());
         const auto named = [&](const Component& component) {
             return restriction.names_it(component.record.name);
         };
-        if (!restriction.deny && !restriction.names.empty() && contains(kIndispensable, framework.name) &&
+        if (!restriction.deny && !restriction.mixed && !restriction.names.empty() &&
+            contains(kIndispensable, framework.name) &&
             std::none_of(framework.components.begin(), framework.components.end(), named)) {
             set_aside(framework);
         }
+    }
+
+    /// A sentence for each name in the list that no component has. To rule out what is not there is no
+    /// mistake: files of parameters are shared with other installations.
+    static std::vector<std::string> unknown_names(const Framework& framework) {
+        std::vector<std::string> sentences;
+        const Restriction& restriction = framework.restriction;
+        if (restriction.deny) return sentences;
+        for (const std::string& name : restriction.names) {
+            const auto has_name = [&](const Component& component) { return component.record.name == name; };
+            if (std::none_of(framework.components.begin(), framework.components.end(), has_name)) {
+                sentences.push_back(restriction.said + " names " + name +
+                                    ", and there is no such component; there are " + names_of(framework));
+            }
+        }
+        return sentences;
     }
 
     /// From here on PMIX_MCA_<framework> counts for nothing.
@@ -544,14 +555,33 @@ std::vector<Parameters::Unknown> Registry::unknown_parameters() {
     return unknown;
 }
 
-void Registry::warn_unknown_parameters() {
-    if (!impl_->parameters.boolean("mca_base_warn_unknown")) return;
-    Log asked_for("mca");
-    asked_for.set_verbosity(static_cast<int>(LogLevel::Warning));
-    for (const Parameters::Unknown& one : unknown_parameters()) {
-        const std::string meant = one.nearest.empty() ? "" : "; did you mean " + one.nearest + "?";
-        asked_for.write(LogLevel::Warning, "nothing knows the parameter %s (%s)%s", one.name.c_str(),
-                        one.origin.c_str(), meant.c_str());
+void Registry::warn_unknown_parameters(std::optional<std::string_view> asked) {
+    const bool all = impl_->parameters.boolean("mca_base_warn_unknown");
+    if (!all && !asked) return;
+    const std::vector<std::string_view> names = words_of(asked.value_or(""), ',');
+    const auto is_asked = [&](std::string_view name, bool in_file) {
+        return all || in_file || contains(names, name);
+    };
+    const auto counts = [&](const Parameters::Unknown& one) { return is_asked(one.name, one.in_file); };
+    Log said("mca");
+    said.set_verbosity(static_cast<int>(LogLevel::Warning));
+    // Opening all components takes time, and mostly there is nothing to be told.
+    if (all || std::ranges::any_of(impl_->parameters.unknown(), counts)) {
+        for (const Parameters::Unknown& one : unknown_parameters()) {
+            if (!counts(one)) continue;
+            const std::string meant = one.nearest.empty() ? "" : "; did you mean " + one.nearest + "?";
+            said.write(LogLevel::Warning, "nothing knows the parameter %s (%s)%s", one.name.c_str(),
+                       one.origin.c_str(), meant.c_str());
+        }
+    }
+    if (!asked) return;
+    for (const std::string& complaint : impl_->parameters.complaints())
+        said.write(LogLevel::Warning, "%s", complaint.c_str());
+    for (Framework& framework : impl_->frameworks) {
+        const auto view = impl_->parameters.view(framework.name);
+        if (!view || !framework.listed || !is_asked(framework.name, is_file(view->source))) continue;
+        for (const std::string& sentence : Impl::unknown_names(framework))
+            said.write(LogLevel::Warning, "%s", sentence.c_str());
     }
 }
 

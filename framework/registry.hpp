@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,9 +101,10 @@ class Registry {
     /// Parameters that were set and that nothing knows; opens what may be used, for its parameters. What
     /// belongs to a component that was not opened is not counted.
     std::vector<Parameters::Unknown> unknown_parameters();
-    /// The same as lines on standard error, when the user asked for that (mca_base_warn_unknown). To be
-    /// called once, after everything was defined.
-    void warn_unknown_parameters();
+    /// The same as lines on standard error, when the user asked for that (mca_base_warn_unknown). `asked`
+    /// (MUSTER_CHECK_PARAMETERS): a comma list of names; of these and of those in files also what is wrong
+    /// with their values. To be called once.
+    void warn_unknown_parameters(std::optional<std::string_view> asked = {});
     /// The log of a framework, of "client" or of "server" (of the registry itself for any other name); its
     /// verbosity parameter is <framework>_base_verbose.
     Log& log(std::string_view framework);

@@ -68,7 +68,8 @@ Result<void> Acceptor::open(const ListenOptions& options) {
     }
     if (open_.empty()) {
         return Error{PMIX_ERR_NOT_AVAILABLE,
-                     "no transport can be listened on" + (failures.empty() ? "" : ": " + failures)};
+                     "no transport can be listened on: " +
+                         (failures.empty() ? runtime_.registry().why_none("ptl") : failures)};
     }
     return {};
 }

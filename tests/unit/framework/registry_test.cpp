@@ -189,6 +189,32 @@ TEST_F(RegistryTest, ADenyListExcludesItsNames) {
     EXPECT_NE(record("red").reason.find("ruled out"), std::string::npos);
 }
 
+TEST_F(RegistryTest, AListThatAllowsAndDeniesAllowsNothing) {
+    for (const char* list : {"red,^blue", "red,^green,blue"}) {
+        build({{"plog", list}});
+        EXPECT_TRUE(registry_->plogs().empty()) << list;
+        EXPECT_NE(registry_->why_none("plog").find("where ^ stands behind the beginning"), std::string::npos);
+    }
+    build({{"plog", "^red,^blue"}});
+    EXPECT_FALSE(registry_->plogs().empty());
+}
+
+TEST_F(RegistryTest, AskedParametersAndLists) {
+    const auto said = [&](std::vector<std::pair<std::string, std::string>> given, const char* asked) {
+        build(std::move(given));
+        (void)registry_->plogs();
+        ::testing::internal::CaptureStderr();
+        registry_->warn_unknown_parameters(asked);
+        return ::testing::internal::GetCapturedStderr();
+    };
+    EXPECT_EQ(said({{"plog_red_mod", "x"}, {"plog", "red,bogus"}}, "plog_other"), "");
+    EXPECT_NE(said({{"plog_red_mod", "x"}}, "plog,plog_red_mod").find("did you mean plog_red_mood?"),
+              std::string::npos);
+    EXPECT_NE(said({{"plog", "red,bogus"}}, "plog").find("names bogus, and there is no such component"),
+              std::string::npos);
+    EXPECT_NE(said({{"plog_base_verbose", "much"}}, "plog_base_verbose").find("much"), std::string::npos);
+}
+
 TEST_F(RegistryTest, AFrameworkMayHaveNoComponents) {
     EXPECT_TRUE(build({{"plog", "^red,green,blue"}}).plogs().empty());
     const std::string why = registry_->why_none("plog");
