@@ -114,7 +114,12 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     context.pregs = runtime->pregs_;
     runtime->store_->set_context(std::move(context));
     // Clients have their server's environment; a job of many would say the same many times.
-    if (options.role != Role::Client) runtime->registry_->warn_unknown_parameters();
+    if (options.role != Role::Client) {
+        const pmix_value_t* names = options.info.value(MUSTER_CHECK_PARAMETERS);
+        const char* text = names != nullptr ? value_as_string(names) : nullptr;
+        runtime->registry_->warn_unknown_parameters(text != nullptr ? std::optional<std::string_view>(text)
+                                                                    : std::nullopt);
+    }
     return runtime;
 }
 

@@ -232,6 +232,7 @@ bool Launcher::start_node(uint32_t n) {
             plan.rendezvous_by_name = rendezvous_by_name_;
             plan.initiator = initiator_;
             plan.scheduler = options_.scheduler;
+            plan.parameters = options_.parameter_names();
         }
         plan.session_dir = session_dir_;
         plan.launcher_fd = pair[1];

@@ -377,6 +377,24 @@ environment)
     out_has '/there$'
     run 127 -n 1 --wdir there ./prog
     err_has "program './prog' not found in '.*/there'"
+    # What the command line or a file says wrongly is told, once; the environment may be meant for others.
+    run 0 -n 2 --nodes 2 --pmixmca ptl_tcp_if_inlcude lo --mca gds shmem,bogus --pmixmca ptl_base_verbose abc true
+    err_has 'nothing knows the parameter ptl_tcp_if_inlcude .*did you mean ptl_tcp_if_include'
+    err_has 'names bogus, and there is no such component'
+    err_has 'ptl_base_verbose.*abc'
+    lines err 3
+    PMIX_MCA_ptl_tcp_if_inlcude=lo PMIX_MCA_gds=hash,bogus run 0 -n 1 true
+    lines err 0
+    echo 'ptl_nosuch = 1' >params
+    PMIX_MCA_mca_base_param_files=$PWD/params run 0 -n 1 true
+    err_has 'nothing knows the parameter ptl_nosuch'
+    lines err 1
+    run 0 -n 1 --mca plm rsh true
+    err_has 'plm rsh is a parameter of another launcher'
+    PMIX_MCA_ptl=usock,^tcp run 1 -n 1 true
+    err_has 'usock is not opened: ruled out by PMIX_MCA_ptl=usock,.tcp .*where . stands behind'
+    PMIX_MCA_ptl=^tcp,usock run 1 -n 1 true
+    err_has 'no transport can be listened on: .*usock is not opened: ruled out by PMIX_MCA_ptl=.tcp,usock'
     run 2 ps --bogus
     err_has "unknown option '--bogus'"
     run 2 kill --bogus

@@ -101,6 +101,14 @@ std::string mca_variable(const std::string& name) {
     return (ours ? "PMIX_MCA_" : "OMPI_MCA_") + name;
 }
 
+/// Whether it is a parameter of mpirun's launcher (PRRTE or ORTE), which muster is not.
+bool is_of_prrte(const std::string& name) {
+    static constexpr std::array<std::string_view, 18> kFrameworks = {
+        "errmgr", "ess", "filem", "grpcomm", "iof",    "odls", "oob",    "orte",  "plm",
+        "prte",   "ras", "rmaps", "rml",     "routed", "rtc",  "schizo", "snapc", "state"};
+    return std::ranges::find(kFrameworks, name.substr(0, name.find('_'))) != kFrameworks.end();
+}
+
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// Help with a usage line of our own: CLI11 does not know of programs and ":".
@@ -272,8 +280,13 @@ struct Part {
             options.parameters.emplace_back("PMIX_MCA_" + name, value);
         for (const auto& [name, value] : ompi_parameters)
             options.parameters.emplace_back("OMPI_MCA_" + name, value);
-        for (const auto& [name, value] : mca_parameters)
+        for (const auto& [name, value] : mca_parameters) {
             options.parameters.emplace_back(mca_variable(name), value);
+            if (is_of_prrte(name))
+                options.warnings.push_back(fmt::format(
+                    "--mca {} {} is a parameter of another launcher (PRRTE) and does nothing here", name,
+                    value));
+        }
     }
 };
 
@@ -345,6 +358,17 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
+
+std::string Options::parameter_names() const {
+    constexpr std::string_view kOurs = "PMIX_MCA_";
+    std::string names;
+    for (const auto& [name, value] : parameters) {
+        if (!name.starts_with(kOurs)) continue;
+        if (!names.empty()) names += ',';
+        names += name.substr(kOurs.size());
+    }
+    return names;
+}
 
 CommandLine read_command_line(const std::vector<std::string>& arguments) {
     try {

@@ -23,6 +23,11 @@ struct Options {
     /// Environment variables that carry parameters (PMIX_MCA_..., OMPI_MCA_...), for servers; the
     /// programs have them, too.
     std::vector<std::pair<std::string, std::string>> parameters;
+    /// Sentences about what is taken, but does nothing here.
+    std::vector<std::string> warnings;
+
+    /// The names of the library's parameters among them, a comma list.
+    std::string parameter_names() const;
 };
 
 /// What came of a command line: options; or a text to print, on standard error when the status is not 0.

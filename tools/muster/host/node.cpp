@@ -154,6 +154,8 @@ bool Node::start_server(std::string& error) {
     info.u32(PMIX_NODEID, plan_.number);
     info.flag(PMIX_SERVER_SHARE_TOPOLOGY, true);
     info.flag(PMIX_SERVER_TOOL_SUPPORT, true);
+    // A node's word is enough.
+    if (plan_.number == 0) info.text(MUSTER_CHECK_PARAMETERS, plan_.parameters);
     if (!plan_.rendezvous.empty()) info.text(PMIX_LAUNCHER_RENDEZVOUS_FILE, plan_.rendezvous);
     // A tool may wait for our contact data there.
     const std::string& file = plan_.initiator.file;

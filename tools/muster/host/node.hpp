@@ -27,8 +27,9 @@ struct NodePlan {
     std::string rendezvous_by_name;  ///< the same by the server's namespace
     std::string session_dir;         ///< of the run; the node makes its own below
     int launcher_fd = -1;
-    std::string scheduler;  ///< of the first node: the URI of who decides about resources; empty: nobody
-    Initiator initiator;    ///< of the first node: the tool that guides muster
+    std::string scheduler;   ///< of the first node: the URI of who decides about resources; empty: nobody
+    Initiator initiator;     ///< of the first node: the tool that guides muster
+    std::string parameters;  ///< of the first node: the names of those of the command line, a comma list
 };
 
 /// The plan of a node that is a program of its own, as text; nothing where that is damaged.
