@@ -2,6 +2,7 @@
 // A waiter on libevent: see waiter.hpp.
 #include <event2/event.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <new>
@@ -67,7 +68,18 @@ class LibeventWaiter : public Waiter {
 
 }  // namespace
 
+/// As many as it takes when it is made: where it does not get them it ends the process.
+static bool has_room_for_libevent() {
+    UniqueFd taken[4];
+    for (UniqueFd& one : taken) {
+        one = UniqueFd(eventfd(0, EFD_CLOEXEC));
+        if (!one) return false;
+    }
+    return true;
+}
+
 std::unique_ptr<Waiter> make_libevent_waiter() {
+    if (!has_room_for_libevent()) return nullptr;
     // libevent's own locking stays off: only the thread that drives the loop touches it.
     event_config* config = event_config_new();
     if (config == nullptr) return nullptr;

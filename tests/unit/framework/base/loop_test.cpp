@@ -429,6 +429,28 @@ class NoDescriptors {
     rlimit old_{};
 };
 
+TEST(EventLoop, NeedsOneDescriptorWhereThereAreFew) {
+    const int lowest = dup(0);
+    ASSERT_GE(lowest, 0);
+    ::close(lowest);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (const int left : {1, 2, 3}) {
+        rlimit tight = before;
+        tight.rlim_cur = static_cast<rlim_t>(lowest + left);
+        ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+        bool ran = false;
+        {
+            EventLoop loop;
+            LoopCallers callers(loop);
+            loop.post([&] { ran = true; });
+            callers.progress();
+        }
+        ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+        EXPECT_TRUE(ran) << left;
+    }
+}
+
 /// A loop whose thread lends it to callers that wait.
 class LoopShared : public ::testing::Test {
   protected:
