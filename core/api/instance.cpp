@@ -6,9 +6,12 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <new>
+#include <string>
 #include <thread>
 
 #include "core/api/topology.hpp"
@@ -167,7 +170,15 @@ pmix_status_t instance::initialize(const Make& make, InfoView info) {
         ++the_slot.references;
         return PMIX_SUCCESS;
     }
-    auto made = make();
+    auto made = [&]() -> decltype(make()) {
+        try {
+            errno = 0;
+            return make();
+        } catch (const std::bad_alloc&) {
+            return Error{PMIX_ERR_NOMEM, std::string("memory, a descriptor or a thread cannot be had: ") +
+                                             std::strerror(errno)};
+        }
+    }();
     if (!made) {
         if (text != nullptr) *text = ::strdup(made.error().text.c_str());
         return made.status();

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <random>
@@ -74,10 +75,13 @@ Result<UniqueFd> open_folder(const std::string& path) {
     UniqueFd folder = open_output_folder(path, 0700);
     struct stat facts {};
     if (!folder || ::fstat(folder.get(), &facts) != 0) {
-        const std::string why = errno == ELOOP
+        const int error = errno;
+        const std::string why = error == ELOOP
                                     ? "a link of another user leads there, which root does not follow"
-                                    : std::strerror(errno);
-        return Error{PMIX_ERR_NO_PERMISSIONS, "the folder " + path + " cannot be used: " + why};
+                                    : std::strerror(error);
+        const bool short_of = error == EMFILE || error == ENFILE || error == ENOMEM;
+        return Error{short_of ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_ERR_NO_PERMISSIONS,
+                     "the folder " + path + " cannot be used: " + why};
     }
     if (geteuid() != 0) return folder;
     const std::string consequence =
@@ -91,6 +95,14 @@ Result<UniqueFd> open_folder(const std::string& path) {
                      "in the folder " + path + " all users can exchange files" + consequence};
     }
     return folder;
+}
+
+/// Gives the file a name that nothing has; false with errno. Not all file systems, and not all filters of
+/// system calls, have links.
+bool put_in_place(int folder, const std::string& draft, const std::string& name) {
+    if (::linkat(folder, draft.c_str(), folder, name.c_str(), 0) == 0) return true;
+    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return false;
+    return ::renameat2(folder, draft.c_str(), folder, name.c_str(), RENAME_NOREPLACE) == 0;
 }
 
 }  // namespace
@@ -271,7 +283,7 @@ Result<void> RendezvousFiles::add(const std::string& path) {
         outcome = failed("opened to those who may read it");
     made.inode = facts.st_ino;
     for (int attempt = 0; outcome; ++attempt) {
-        if (::linkat(made.folder.get(), draft.c_str(), made.folder.get(), made.name.c_str(), 0) == 0) break;
+        if (put_in_place(made.folder.get(), draft, made.name)) break;
         if (errno != EEXIST || attempt > 8) {
             outcome = failed("made");
             break;
