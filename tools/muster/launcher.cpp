@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "tools/muster/host/node.hpp"
@@ -198,6 +199,8 @@ void Launcher::watch_signals() {
     sigprocmask(SIG_BLOCK, &wanted, nullptr);
     ::signal(SIGPIPE, SIG_IGN);
     signal_fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signal_fd_ < 0)
+        throw std::runtime_error(fmt::format("signals cannot be watched: {}", strerror(errno)));
 }
 
 /// Starts the nodes, but where a tool guides us only the first: the tool may say what the others are to be.

@@ -156,6 +156,13 @@ why_no_server)
     # The socket of a munged that is not there; a build without psec/munge does not know the component.
     PMIX_MCA_psec=munge PMIX_MCA_psec_munge_socket=$work/no-munged run 1 -n 1 true
     err_has 'the PMIx server did not start: .*(munge is not usable here.*no-munged|psec.*munge)'
+    # Few descriptors are no lack of permissions, and end nothing without a word.
+    for few in 10 16; do
+        status=0
+        (ulimit -n $few; exec timeout 90 "$muster" -n 1 true) >out 2>err || status=$?
+        [ "$status" -eq 1 ] || wrong "muster exits with $status where it may open $few files"
+        err_has 'the PMIx server did not start: .*Too many open files \(PMIX_ERR_OUT_OF_RESOURCE\)'
+    done
     # A full folder for temporary files, where this user may mount one.
     mkdir full
     if unshare -m mount -t tmpfs -o nr_inodes=1 none full 2>/dev/null; then

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -168,7 +169,8 @@ class AttachedJob {
         ::signal(SIGPIPE, SIG_IGN);
         signals_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
         seen.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (signals_ < 0 || seen.wake < 0) throw std::runtime_error("no descriptors are left");
+        if (signals_ < 0 || seen.wake < 0)
+            throw std::runtime_error(fmt::format("signals cannot be watched: {}", strerror(errno)));
     }
 
     int spawn() {

@@ -121,6 +121,11 @@ int Node::run() {
     sigaddset(&wanted, SIGCHLD);
     sigaddset(&wanted, SIGTERM);
     signal_fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signal_fd_ < 0) {
+        fail(fmt::format("signals cannot be watched: {}", strerror(errno)));
+        end();
+        return 1;
+    }
     signals_ = loop_.on_readable(signal_fd_, [this] { on_signal(); });
     if (!plan_.scheduler.empty()) error = join_scheduler(plan_.scheduler);
     if (!error.empty() || !join(error)) {
