@@ -51,12 +51,11 @@ void validate_by_host(Host& host, const Caller& caller, Bytes credential, Info d
              });
 }
 
-/// A credential of this process's own user, of the first kind of PMIX_CRED_TYPE that has one to show (some
-/// rely on the connection alone). Who names no kind leaves the choice to the host.
+/// A credential of this process's own user, of the first kind of PMIX_CRED_TYPE (all, where it names none)
+/// that has one to show: some rely on the connection alone.
 HostAnswer own_credential(Runtime& runtime, InfoView directives) {
     const char* types = directives.string(PMIX_CRED_TYPE);
-    if (types == nullptr || *types == '\0') return answer_of(PMIX_ERR_NOT_SUPPORTED);
-    for (Psec* module : runtime.registry().psecs(types)) {
+    for (Psec* module : runtime.registry().psecs(types == nullptr ? "" : types)) {
         auto made = module->create_credential(directives);
         if (!made || made->empty()) continue;
         HostAnswer answer;
