@@ -6,6 +6,7 @@
 #include "core/api/call.hpp"
 #include "core/client/client.hpp"
 #include "core/control/init_hold.hpp"
+#include "core/events/programming_model.hpp"
 #include "core/runtime/completion.hpp"
 
 using namespace muster;
@@ -31,6 +32,11 @@ PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_
             const Use use;
             if (!use) return PMIX_ERR_INIT;
             if (proc != nullptr) *proc = use->self();
+            if (EventPtr model = model_declared(use->self(), directives)) {
+                use->loop().post([events = &use->events(), model = std::move(model)] {
+                    events->notify(model, [](pmix_status_t) {});
+                });
+            }
             if (made && !alone) held = hold_in_init(use->exchange(), use->events());
         }
         if (held != PMIX_SUCCESS) {

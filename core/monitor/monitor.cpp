@@ -160,7 +160,8 @@ void Monitors::request(const Caller& caller, Info monitor, pmix_status_t error, 
                        HostDone done) {
     if (monitor.empty()) return done(answer_of(PMIX_ERR_BAD_PARAM));
     const pmix_info_t& what = monitor[0];
-    if (needs_host(Function::ProcessMonitor, monitor) || needs_host(Function::ProcessMonitor, directives))
+    if (!enabled_ || needs_host(Function::ProcessMonitor, monitor) ||
+        needs_host(Function::ProcessMonitor, directives))
         return ask_host(caller, std::move(monitor), error, std::move(directives), std::move(done));
     if (key_is(what.key, PMIX_SEND_HEARTBEAT)) {
         beat(caller.proc);

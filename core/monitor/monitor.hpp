@@ -24,6 +24,9 @@ class Monitors {
     Monitors(Runtime& runtime, Host& host, FileWorker& files, Raise raise)
         : runtime_(runtime), host_(host), files_(files), raise_(std::move(raise)) {}
 
+    /// Nothing is watched here: requests are the host's alone (PMIX_SERVER_ENABLE_MONITORING is false).
+    void leave_to_host() { enabled_ = false; }
+
     /// A request of a process (or of the host).
     void request(const Caller& caller, Info monitor, pmix_status_t error, Info directives, HostDone done);
     /// A heartbeat has come.
@@ -63,6 +66,7 @@ class Monitors {
     Runtime& runtime_;
     Host& host_;
     FileWorker& files_;
+    bool enabled_ = true;
     Raise raise_;
     std::list<std::shared_ptr<Monitor>> active_;
 };

@@ -45,7 +45,7 @@ Acceptor::Acceptor(Runtime& runtime, OnRequest on_request)
     : runtime_(runtime), on_request_(std::move(on_request)) {}
 Acceptor::~Acceptor() = default;
 
-Result<void> Acceptor::open(const ListenOptions& options) {
+Result<void> Acceptor::open(const ListenOptions& options, bool single) {
     std::string failures;
     for (Ptl* transport : runtime_.registry().ptls()) {
         auto listener = transport->listen(options);
@@ -65,6 +65,7 @@ Result<void> Acceptor::open(const ListenOptions& options) {
         open.listener = std::move(*listener);
         open.watch =
             runtime_.loop().watch(open.listener->fd(), [this, &open](EventLoop::Ready) { accept_all(open); });
+        if (single) break;
     }
     if (open_.empty()) {
         return Error{PMIX_ERR_NOT_AVAILABLE,

@@ -22,8 +22,9 @@ class Acceptor {
     Acceptor(Runtime& runtime, OnRequest on_request);
     ~Acceptor();
 
-    /// Opens one listener on each transport that can be used. Fails when there is none.
-    Result<void> open(const ListenOptions& options);
+    /// Opens one listener on each transport that can be used, or `single`: on the first of these. Fails when
+    /// there is none.
+    Result<void> open(const ListenOptions& options, bool single);
 
     /// Transport parts of the URIs, in the order of the transports' priority.
     std::vector<std::string> uris() const;

@@ -146,10 +146,13 @@ Result<std::unique_ptr<Server>> Server::create(const Parts& parts, const pmix_se
         runtime, [self = server.get()](Socket socket, ConnectRequest request, Bytes early) {
             self->admissions_.admit(std::move(socket), std::move(request), std::move(early));
         });
+    if (info.has(PMIX_SERVER_ENABLE_MONITORING) && !info.is_true(PMIX_SERVER_ENABLE_MONITORING))
+        server->monitors_.leave_to_host();
     ListenOptions options;
     options.directory = runtime.session_directory();
     options.remote = info.is_true(PMIX_SERVER_REMOTE_CONNECTIONS);
-    if (auto opened = server->acceptor_->open(options); !opened) return opened.error();
+    if (auto opened = server->acceptor_->open(options, info.is_true(PMIX_SINGLE_LISTENER)); !opened)
+        return opened.error();
     if (auto opened = server->open_to_tools(info); !opened) return opened.error();
     return server;
 }

@@ -89,6 +89,8 @@ constexpr muster_param_t kParameters[] = {
      nullptr},
 };
 
+constexpr muster_param_attribute_t kAttributes[] = {{PMIX_SERVER_GATEWAY, PMIX_BOOL, "gateway"}};
+
 }  // namespace
 
 MUSTER_COMPONENT(plog, syslog) {
@@ -96,6 +98,7 @@ MUSTER_COMPONENT(plog, syslog) {
                                                                               .version = MUSTER_VERSION,
                                                                               .vendor = "Muster",
                                                                               .priority = 50,
-                                                                              .params = kParameters});
+                                                                              .params = kParameters,
+                                                                              .attributes = kAttributes});
     return &descriptor;
 }

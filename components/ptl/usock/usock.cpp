@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "framework/ptl/sockets.hpp"
@@ -23,8 +24,15 @@ constexpr int kNames = 1000;
 
 /// A server of root's has clients of other users: whoever gets through the session directory may connect, and
 /// the kernel tells who it is. Any other server has clients of its own user.
-mode_t file_mode() {
-    return geteuid() == 0 ? 0666 : 0600;
+Result<mode_t> file_mode(const std::string& wanted) {
+    if (wanted.empty()) return geteuid() == 0 ? 0666 : 0600;
+    unsigned mode = 0;
+    const bool octal = wanted.front() == '0';
+    const char* const end = wanted.data() + wanted.size();
+    const auto read = std::from_chars(wanted.data(), end, mode, octal ? 8 : 10);
+    if (read.ec == std::errc() && read.ptr == end && mode <= 0777) return mode;
+    return Error{PMIX_ERR_BAD_PARAM,
+                 "ptl_usock_mode, '" + wanted + "', is no mode of a file: give one such as 0660"};
 }
 
 std::optional<PeerCredentials> credentials_of(int fd) {
@@ -113,6 +121,9 @@ bool Usock::accepts(std::string_view uri) const {
 }
 
 Result<std::unique_ptr<Listener>> Usock::listen(const ListenOptions& options) {
+    if (settings_.disabled) return Error{PMIX_ERR_NOT_AVAILABLE, "ptl_usock_disable is set"};
+    const auto mode = file_mode(settings_.mode);
+    if (!mode) return mode.error();
     std::string directory = options.directory;
     while (directory.size() > 1 && directory.back() == '/')
         directory.pop_back();
@@ -146,7 +157,7 @@ Result<std::unique_ptr<Listener>> Usock::listen(const ListenOptions& options) {
         return Error{PMIX_ERROR, "the socket " + place.path() +
                                      " has gone: is the session directory writable by others?"};
     }
-    ::chmod(("/proc/self/fd/" + std::to_string(file.get())).c_str(), file_mode());
+    ::chmod(("/proc/self/fd/" + std::to_string(file.get())).c_str(), *mode);
     auto listener = std::make_unique<UsockListener>(std::move(*fd), std::move(directory_fd), place, made);
     if (::listen(listener->fd(), SOMAXCONN) != 0) {
         return system_error("cannot listen on " + place.path(), errno);
