@@ -93,6 +93,9 @@ if(MUSTER_SANITIZE)
     add_compile_options(-fsanitize=${MUSTER_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer
                         -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${MUSTER_SANITIZE})
+    # gcc takes a third of its time for these. A null pointer ends the process all the same, and the fuzz targets, built by
+    # clang, have all of them.
+    add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fno-sanitize=null,alignment,object-size>)
     # Instrumented code looks to gcc as if a std::optional were read before it is set.
     add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
