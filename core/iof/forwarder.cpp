@@ -12,6 +12,7 @@
 #include "core/exchange/peers.hpp"
 #include "core/groups/process_sets.hpp"
 #include "core/iof/forwarding.hpp"
+#include "core/iof/style.hpp"
 #include "framework/base/keyed_hash.hpp"
 
 namespace muster {
@@ -81,14 +82,14 @@ std::unique_ptr<OutputSink> Forwarder::make_sink(const OutputStyle& style) {
 }
 
 pmix_status_t Forwarder::set_style(InfoView directives) {
-    if (const pmix_status_t status = style_.read(directives); status != PMIX_SUCCESS) return status;
+    if (const pmix_status_t status = read_style(directives, style_); status != PMIX_SUCCESS) return status;
     if (style_.local.value_or(false) || style_.to_files()) sink_ = make_sink(style_);
     return PMIX_SUCCESS;
 }
 
 void Forwarder::registered(const std::string& nspace, InfoView info) {
     OutputStyle style;
-    if (style.read(info) != PMIX_SUCCESS) {
+    if (read_style(info, style) != PMIX_SUCCESS) {
         MUSTER_LOG(services_.runtime.log(), Error,
                    "namespace %s: a directive about its output has a value of the wrong type; its output is "
                    "shown as usual",
@@ -98,7 +99,7 @@ void Forwarder::registered(const std::string& nspace, InfoView info) {
     if (!style.marks() && !style.raw && !style.merge && !style.to_files() && !style.local) return;
     // What the job does not say, the server's directives do.
     style = style_;
-    style.read(info);
+    read_style(info, style);
     Job& job = jobs_[nspace];
     const bool shown = style.local.value_or(false) || style.to_files();
     job.sink = shown ? make_sink(style) : nullptr;

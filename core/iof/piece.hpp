@@ -29,12 +29,6 @@ inline pmix_iof_channel_t unasked_channels(InfoView directives) {
            wanted(PMIX_FWD_STDDIAG, PMIX_FWD_STDDIAG_CHANNEL);
 }
 
-/// "stdout", "stderr" or "stddiag" of the lowest bit that is set.
-inline const char* channel_name(pmix_iof_channel_t channel) {
-    if ((channel & PMIX_FWD_STDOUT_CHANNEL) != 0) return "stdout";
-    return (channel & PMIX_FWD_STDERR_CHANNEL) != 0 ? "stderr" : "stddiag";
-}
-
 struct OutputPiece {
     OutputPiece() = default;
     OutputPiece(const OutputPiece&) = delete;

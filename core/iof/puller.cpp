@@ -9,6 +9,7 @@
 
 #include "core/iof/forwarder.hpp"
 #include "core/iof/forwarding.hpp"
+#include "core/iof/style.hpp"
 
 namespace muster {
 namespace {
@@ -44,7 +45,7 @@ struct Puller::Handler {
     bool keeps_something() const { return style.marks() || buffer_size > 0 || buffer_time.count() > 0; }
 
     pmix_status_t read(InfoView directives) {
-        if (const pmix_status_t status = style.read(directives); status != PMIX_SUCCESS) return status;
+        if (const pmix_status_t status = read_style(directives, style); status != PMIX_SUCCESS) return status;
         const auto size = directives.number<uint32_t>(PMIX_IOF_BUFFERING_SIZE);
         const auto time = directives.number<uint32_t>(PMIX_IOF_BUFFERING_TIME);
         if ((directives.has(PMIX_IOF_BUFFERING_SIZE) && !size) ||
@@ -66,7 +67,7 @@ void Puller::attach(Upstream& upstream) {
 
 void Puller::set_style(InfoView directives) {
     OutputStyle style;
-    if (style.read(directives) != PMIX_SUCCESS) return;
+    if (read_style(directives, style) != PMIX_SUCCESS) return;
     style_ = style;
     if (!style.local.value_or(false)) return;
     exchange_.loop().need_driver();
@@ -82,9 +83,9 @@ JobOutput Puller::output_of(InfoView directives) const {
     JobOutput output;
     output.channels = unasked_channels(directives);
     OutputStyle said;
-    output.as_init = said.read(directives) != PMIX_SUCCESS || said == OutputStyle();
+    output.as_init = read_style(directives, said) != PMIX_SUCCESS || said == OutputStyle();
     OutputStyle& style = output.style = style_;
-    if (!output.as_init) style.read(directives);
+    if (!output.as_init) read_style(directives, style);
     // A job's files are its server's affair, and with PMIX_IOF_FILE_ONLY they are all.
     if (style.file_only && style.to_files()) style.local = false;
     style.file.clear();

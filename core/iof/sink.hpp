@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/iof/format.hpp"
 #include "core/iof/piece.hpp"
 #include "framework/base/keyed_hash.hpp"
 #include "framework/base/loop.hpp"
+#include "framework/base/output_format.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster {

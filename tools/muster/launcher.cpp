@@ -69,6 +69,7 @@ int Launcher::run() {
     try {
         if (!options_.serve)
             lay_out(first_.emplace(options_.job), fmt::format("{}@1", server_nspace_), node_names_);
+        if (first_) first_->wishes.forward = PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL;
         session_dir_ = make_session_dir();
     } catch (const JobError& error) {
         say(error.what());
@@ -150,8 +151,10 @@ void Launcher::make_parts() {
         },
         .end_job = [this](JobRecord& job, int32_t status, bool at_once) { end_job(job, status, at_once); },
         .show_output =
-            [this](std::optional<uint32_t> node, ProcId proc, uint32_t channel, std::string_view bytes) {
-                output_->write(node.value_or(kNobody), proc, channel == PMIX_FWD_STDERR_CHANNEL, bytes);
+            [this](std::optional<uint32_t> node, ProcId proc, uint32_t channel, std::string_view bytes,
+                   bool shown) {
+                output_->write(node.value_or(kNobody), proc, channel == PMIX_FWD_STDERR_CHANNEL, bytes,
+                               shown);
             },
         .show = [this](bool error, std::string_view text) { output_->show_text(error, text); }});
     output_ = std::make_unique<Output>(
@@ -159,7 +162,8 @@ void Launcher::make_parts() {
         [this](uint32_t node, uint64_t bytes) {
             if (node != kNobody) hub_->output_taken(node, bytes);
         },
-        [this](const std::string& what) { fail(128 + SIGPIPE, what + "; the job is ended"); });
+        [this](const std::string& what) { fail(128 + SIGPIPE, what + "; the job is ended"); },
+        [this](ProcId proc) { return jobs_.find(proc)->pid; });
     services_ = make_services(*hub_, report_);
     for (uint32_t n = 0; n < nodes_.size(); ++n) {
         if (nodes_[n].fd >= 0) connect_node(n);

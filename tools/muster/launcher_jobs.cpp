@@ -29,7 +29,7 @@ JobRecord& Launcher::launch(Job job, Hub::Launched launched) {
     JobRecord& record = jobs_.add(std::move(job));
     const uint32_t number = record.job.number;
     progress_[number].launched = std::move(launched);
-    output_->add_job(number, record.job.output, record.job.size());
+    output_->add_job(record.job);
     if (number == 1 && !options_.serve) {
         // muster's own standard input is for the first job.
         input_ = std::make_unique<Input>(*loop_, readers_of(record.job),

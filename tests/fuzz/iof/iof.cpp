@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string>
 
-#include "core/iof/format.hpp"
 #include "core/iof/messages.hpp"
+#include "framework/base/output_format.hpp"
 #include "framework/bfrops.hpp"
 #include "tests/fuzz/require.hpp"
 

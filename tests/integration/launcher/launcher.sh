@@ -330,13 +330,13 @@ output)
     lines out 4
     lines err 0
     run 0 -n 1 --output timestamp echo a
-    out_has '^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3} a$'
+    out_has '^\[20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}[^]]*\]<stdout>: a$'
     run 0 -n 11 --output dir=d,nocopy sh -c 'echo $PMIX_RANK; echo e >&2'
     lines out 0
-    [ "$(cat d/1/rank.07/stdout d/1/rank.10/stderr)" = $'7\ne' ] || wrong "files of dir=: $(find d)"
+    [ "$(cat d/*@1/rank.7/stdout d/*@1/rank.10/stderr)" = $'7\ne' ] || wrong "files of dir=: $(find d)"
     run 0 -n 2 --output file=f sh -c 'echo $PMIX_RANK'
     lines out 2
-    [ "$(cat f.0.out f.1.out)" = $'0\n1' ] || wrong "files of file=: $(ls)"
+    [ "$(cat f.*@1.0.stdout f.*@1.1.stdout)" = $'0\n1' ] || wrong "files of file=: $(ls)"
     # Much, through a reader that is slow, to the last byte; and an unfinished line.
     "$muster" -n 3 sh -c 'seq 1 60000; printf end' | { sleep 0.5; cat; } >much
     [ "$(grep -c . much)" -ge 180000 ] || wrong "lines are lost: $(wc -l <much)"

@@ -36,7 +36,7 @@ TEST(LauncherOptions, SpellingsOfMpirun) {
         EXPECT_EQ(read_job({name, "5", "prog"}).apps[0].ranks, 5u) << name;
     }
     EXPECT_EQ(read_job({"-wdir", "/x", "prog"}).apps[0].wdir, "/x");
-    EXPECT_TRUE(read_job({"--tag-output", "prog"}).output.tag);
+    EXPECT_TRUE(read_job({"--tag-output", "prog"}).output.style.tag);
     EXPECT_TRUE(read_job({"--enable-recovery", "prog"}).wishes.recoverable);
     EXPECT_EQ(read_job({"--bind-to=core", "prog"}).bind_to, "core");
     EXPECT_EQ(read_job({"-map-by", "socket:PE=2", "prog"}).map_by, "socket:PE=2");

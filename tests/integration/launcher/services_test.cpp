@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tests/covers.hpp"
+#include "tests/integration/launcher/fake_launcher.hpp"
 #include "tests/integration/launcher/library.hpp"
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/collectives.hpp"
@@ -17,51 +18,6 @@
 
 namespace muster::launcher {
 namespace {
-
-Job job_of(unsigned ranks, unsigned nodes, const std::string& nspace = "job") {
-    Job job;
-    job.apps.emplace_back();
-    job.apps[0].ranks = ranks;
-    job.apps[0].argv = {"prog"};
-    lay_out(job, nspace, node_names(nodes, "here"));
-    return job;
-}
-
-/// A launcher that only remembers.
-class FakeLauncher {
-  public:
-    struct Answer {
-        int32_t status;
-        Buffer body;
-    };
-    Loop loop;
-    JobTable jobs;
-    std::map<uint64_t, Answer> answers;
-    std::vector<uint32_t> told;
-    std::vector<std::pair<int, std::vector<ProcId>>> signals;
-    Hub hub{
-        .loop = loop,
-        .jobs = jobs,
-        .launcher = {"server", 0},
-        .nodes = node_names(2, "here"),
-        .ask = [](uint32_t, Topic, const Buffer&, Link::Done) {},
-        .tell =
-            [this](uint32_t node, Topic topic, const Buffer& body) {
-                told.push_back(node);
-                if (topic != Topic::Signal || node != 0) return;
-                auto& [number, procs] = signals.emplace_back();
-                EXPECT_TRUE(Buffer(body).unpack(number, procs));
-            },
-        .give_answer =
-            [this](Asker asker, int32_t status, const Buffer& body) {
-                EXPECT_FALSE(answers.contains(asker.id)) << "answered twice";
-                answers[asker.id] = {status, body};
-            },
-        .launch = [this](Job job, const Hub::Launched&) -> JobRecord& { return jobs.add(std::move(job)); },
-        .end_job = [](JobRecord& job, int32_t, bool) { job.state = JobRecord::State::Ended; },
-        .show_output = [](std::optional<uint32_t>, ProcId, uint32_t, std::string_view) {},
-        .show = [](bool, std::string_view) {}};
-};
 
 /// A store, and questions to it as nodes put them.
 class DirectoryTest : public WithLibrary {
@@ -418,12 +374,12 @@ TEST_F(LauncherBodies, ADescriptionTravelsWhole) {
     job.apps[1].daemons.daemon = true;
     job.apps[1].stops.in_init.ranks = {1, 2};
     job.map_by = "node";
-    job.output.tag = true;
+    job.output.style.tag = true;
     job.job_seconds = 9;
     job.wishes.notify_end = job.wishes.recoverable = true;
     job.wishes.requestor = {"tool", 0};
     const Job read = expect_whole(job);
-    EXPECT_TRUE(read.wishes.recoverable && read.output.tag && !read.wishes.silent);
+    EXPECT_TRUE(read.wishes.recoverable && read.output.style.tag && !read.wishes.silent);
 }
 
 TEST_F(LauncherBodies, NoticesAndStatesTravelWhole) {

@@ -201,7 +201,7 @@ class AttachedJob {
     bool reads_input() const { return options_.job.input.target != InputPolicy::Target::None; }
 
     void show_output() {
-        const OutputPolicy& output = options_.job.output;
+        const OutputStyle& output = options_.job.output.style;
         InfoList info;
         if (output.tag) info.flag(PMIX_IOF_TAG_OUTPUT, true);
         if (output.rank) info.flag(PMIX_IOF_RANK_OUTPUT, true);
@@ -210,7 +210,7 @@ class AttachedJob {
         if (!output.directory.empty()) info.text(PMIX_IOF_OUTPUT_TO_DIRECTORY, output.directory);
         if (!output.file.empty()) info.text(PMIX_IOF_OUTPUT_TO_FILE, output.file);
         // Not PMIX_IOF_FILE_ONLY: we would not hear of the output's end.
-        seen.files_only = !output.copy && !(output.directory.empty() && output.file.empty());
+        seen.files_only = output.file_only && !(output.directory.empty() && output.file.empty());
         const pmix_proc_t job = to_pmix(job_);
         pmix_value_t* value = nullptr;
         if (PMIx_Get(&job, PMIX_JOB_SIZE, nullptr, 0, &value) == PMIX_SUCCESS) {

@@ -27,25 +27,25 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-void output_policy(const std::string& given, OutputPolicy& policy) {
+void output_style(const std::string& given, OutputStyle& style) {
     for (const std::string& part : split(given, ',')) {
         const size_t equals = part.find('=');
         const std::string name = lower(part.substr(0, equals));
         const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
         if (name == "tag") {
-            policy.tag = true;
+            style.tag = true;
         } else if (name == "rank") {
-            policy.rank = true;
+            style.rank = true;
         } else if (name == "timestamp") {
-            policy.timestamp = true;
+            style.timestamp = true;
         } else if (name == "merge" || name == "merge-stderr-to-stdout") {
-            policy.merge = true;
+            style.merge = true;
         } else if (name == "copy" || name == "nocopy") {
-            policy.copy = name == "copy";
+            style.file_only = name == "nocopy";
         } else if (name == "dir" || name == "directory") {
-            policy.directory = value;
+            style.directory = value;
         } else if (name == "file" || name == "filename") {
-            policy.file = value;
+            style.file = value;
         } else {
             throw UsageError(fmt::format(
                 "--output '{}': valid are tag, rank, timestamp, merge, dir=DIR, file=NAME, nocopy", part));
@@ -54,7 +54,7 @@ void output_policy(const std::string& given, OutputPolicy& policy) {
             throw UsageError(fmt::format("--output {} needs a name: {}=NAME", name, name));
         }
     }
-    if (!policy.directory.empty() && !policy.file.empty()) {
+    if (!style.directory.empty() && !style.file.empty()) {
         throw UsageError("--output takes dir= or file=, not both");
     }
 }
@@ -249,15 +249,16 @@ struct Part {
 
     void into(Options& options) const {
         Job& job = options.job;
+        OutputStyle& style = job.output.style;
         if (!map.empty()) job.map_by = read_map_policy(map).text;
         if (!bind.empty()) job.bind_to = read_bind_policy(bind).text;
         if (!nodes.empty()) options.nodes = read_number(nodes, "--nodes", 1, kMostNodes);
         for (const std::string& text : outputs)
-            output_policy(text, job.output);
-        if (!output_file.empty()) job.output.directory = output_file;
-        job.output.tag |= tag;
-        job.output.timestamp |= timestamps;
-        job.output.merge |= merge;
+            output_style(text, style);
+        if (!output_file.empty()) style.directory = output_file;
+        style.tag |= tag;
+        style.timestamp |= timestamps;
+        style.merge |= merge;
         options.report |= report;
         job.wishes.recoverable |= recovery;
         if (!input.empty()) job.input = input_policy(input);

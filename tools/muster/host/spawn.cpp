@@ -25,6 +25,7 @@ struct Field {
 
 std::vector<Field> fields_of(App& app, Job& job) {
     OutputPolicy& output = job.output;
+    OutputStyle& style = output.style;
     JobWishes& wishes = job.wishes;
     return {
         {PMIX_WDIR, &app.wdir},
@@ -38,17 +39,28 @@ std::vector<Field> fields_of(App& app, Job& job) {
         {PMIX_TIMEOUT, &job.spawn_seconds},
         {PMIX_SPAWN_TIMEOUT, &job.spawn_seconds},
         {PMIX_JOB_TIMEOUT, &job.job_seconds},
-        {PMIX_TAG_OUTPUT, &output.tag},
-        {PMIX_TIMESTAMP_OUTPUT, &output.timestamp},
-        {PMIX_MERGE_STDERR_STDOUT, &output.merge},
-        {PMIX_OUTPUT_TO_FILE, &output.file},
-        {PMIX_OUTPUT_TO_DIRECTORY, &output.directory},
-        {PMIX_IOF_TAG_OUTPUT, &output.tag},
-        {PMIX_IOF_RANK_OUTPUT, &output.rank},
-        {PMIX_IOF_TIMESTAMP_OUTPUT, &output.timestamp},
-        {PMIX_IOF_MERGE_STDERR_STDOUT, &output.merge},
-        {PMIX_IOF_OUTPUT_TO_FILE, &output.file},
-        {PMIX_IOF_OUTPUT_TO_DIRECTORY, &output.directory},
+        {PMIX_TAG_OUTPUT, &style.tag},
+        {PMIX_TIMESTAMP_OUTPUT, &style.timestamp},
+        {PMIX_MERGE_STDERR_STDOUT, &style.merge},
+        {PMIX_OUTPUT_TO_FILE, &style.file},
+        {PMIX_OUTPUT_TO_DIRECTORY, &style.directory},
+        {PMIX_OUTPUT_NOCOPY, &style.file_only},
+        {PMIX_IOF_TAG_OUTPUT, &style.tag},
+        {PMIX_IOF_TAG_DETAILED_OUTPUT, &style.detailed},
+        {PMIX_IOF_TAG_FULLNAME_OUTPUT, &style.full_name},
+        {PMIX_IOF_RANK_OUTPUT, &style.rank},
+        {PMIX_IOF_TIMESTAMP_OUTPUT, &style.timestamp},
+        {PMIX_IOF_XML_OUTPUT, &style.xml},
+        {PMIX_IOF_OUTPUT_RAW, &style.raw},
+        {PMIX_IOF_MERGE_STDERR_STDOUT, &style.merge},
+        {PMIX_IOF_OUTPUT_TO_FILE, &style.file},
+        {PMIX_IOF_OUTPUT_TO_DIRECTORY, &style.directory},
+        {PMIX_IOF_FILE_PATTERN, &style.pattern},
+        {PMIX_IOF_FILE_ONLY, &style.file_only},
+        {PMIX_IOF_BUFFERING_SIZE, &output.buffer_size},
+        {PMIX_IOF_BUFFERING_TIME, &output.buffer_seconds},
+        {PMIX_IOF_CACHE_SIZE, &output.cache_size},
+        {PMIX_IOF_DROP_OLDEST, &output.drop_oldest},
         {PMIX_NOTIFY_COMPLETION, &wishes.notify_end},
         {PMIX_NOTIFY_JOB_EVENTS, &wishes.notify_events},
         {PMIX_NOTIFY_PROC_TERMINATION, &wishes.notify_procs},
@@ -147,8 +159,8 @@ pmix_status_t read_known(const pmix_info_t& info, App& app, Job& job) {
         if (!text.empty()) job.bind_to = text;
     } else if (is(PMIX_STDIN_TGT) || is(PMIX_FWD_STDIN)) {
         return read_input(info, job.input) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-    } else if (is(PMIX_OUTPUT_NOCOPY) || is(PMIX_IOF_FILE_ONLY)) {
-        job.output.copy = !is_true(info);
+    } else if (is(PMIX_IOF_DROP_NEWEST)) {
+        job.output.drop_oldest = !is_true(info);
     } else if (is(PMIX_FWD_STDOUT) || is(PMIX_FWD_STDERR)) {
         if (is_true(info))
             job.wishes.forward |= is(PMIX_FWD_STDOUT) ? PMIX_FWD_STDOUT_CHANNEL : PMIX_FWD_STDERR_CHANNEL;
@@ -253,7 +265,7 @@ pmix_status_t read_request(const pmix_proc_t& proc, const Infos& infos, const pm
         if (status != PMIX_SUCCESS) return status;
     }
     // Output is kept for tools, which ask for it when they know the job's name.
-    if (!infos.is_true(PMIX_REQUESTOR_IS_TOOL)) job.wishes.forward = 0;
+    if (infos.is_true(PMIX_REQUESTOR_IS_TOOL)) job.wishes.held = job.wishes.forward;
     job.allocation = packed(allocation.data(), allocation.size(), PMIX_INFO);
     job.attributes = packed(own.data(), own.size(), PMIX_INFO);
     job.wishes.log = packed(log.data(), log.size(), PMIX_INFO);
@@ -317,7 +329,7 @@ const std::vector<const char*>& spawn_attributes() {
         for (const char* other :
              {PMIX_HOST, PMIX_PREFIX, PMIX_PARENT_ID, PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON,
               PMIX_MAPBY, PMIX_PPR, PMIX_RANKBY, PMIX_BINDTO, PMIX_STDIN_TGT, PMIX_FWD_STDIN, PMIX_FWD_STDOUT,
-              PMIX_FWD_STDERR, PMIX_OUTPUT_NOCOPY, PMIX_IOF_FILE_ONLY, PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP})
+              PMIX_FWD_STDERR, PMIX_IOF_DROP_NEWEST, PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP})
             keys.push_back(other);
         return keys;
     }();

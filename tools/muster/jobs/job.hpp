@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/output_format.hpp"
 #include "tools/muster/exchange/buffer.hpp"
 
 namespace muster::launcher {
@@ -52,17 +53,18 @@ struct Agents {
     static auto fields(auto& self) { return std::tie(self.exec, self.fork); }
 };
 
+/// How output of a job is shown, and where else it goes.
 struct OutputPolicy {
-    bool tag = false;   ///< "[job,rank]<stream>: " before each line
-    bool rank = false;  ///< "[rank]<stream>: "
-    bool timestamp = false;
-    bool merge = false;     ///< standard error goes where standard output goes
-    bool copy = true;       ///< with files: also to muster's own output
-    std::string directory;  ///< <directory>/<job>/rank.<N>/stdout and stderr
-    std::string file;       ///< <file>.<rank>.out and .err
+    OutputStyle style;            ///< files that it names get what is shown
+    uint32_t buffer_size = 0;     ///< so many bytes of a channel are collected before they are shown
+    uint32_t buffer_seconds = 0;  ///< or for so long
+    uint32_t cache_size = 0;      ///< of a channel, kept for the tool that will ask for it; 0: no limit
+    bool drop_oldest = false;     ///< what goes beyond the cache; else the newest
     static auto fields(auto& self) {
-        return std::tie(self.tag, self.rank, self.timestamp, self.merge, self.copy, self.directory,
-                        self.file);
+        auto& style = self.style;
+        return std::tie(style.tag, style.full_name, style.detailed, style.rank, style.timestamp, style.xml,
+                        style.raw, style.merge, style.pattern, style.file_only, style.file, style.directory,
+                        self.buffer_size, self.buffer_seconds, self.cache_size, self.drop_oldest);
     }
 };
 
@@ -100,14 +102,15 @@ struct JobWishes {
     bool report_separately = false;  ///< its failure does not count for muster's exit status
     bool recoverable = false;        ///< lives on when a process fails
     bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
-    uint32_t forward = 0;            ///< channels that a tool will ask for (PMIX_FWD_STDOUT and its like)
+    uint32_t forward = 0;            ///< channels that may be pulled (PMIX_FWD_STDOUT and its like)
+    uint32_t held = 0;               ///< those of them that the tool that spawns will pull
     ProcName requestor;              ///< gets the notices
     std::string log;                 ///< packed: where to it is written, and how; empty: standard error
     static auto fields(auto& self) {
         return std::tie(self.notify_end, self.notify_events, self.notify_procs, self.notify_failures,
                         self.log_end, self.log_events, self.log_procs, self.log_failures, self.silent,
                         self.separate, self.report_separately, self.recoverable, self.nonzero_is_fine,
-                        self.forward, self.requestor, self.log);
+                        self.forward, self.held, self.requestor, self.log);
     }
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output: lines, tags, files, and not waiting for a slow reader.
+// Output: lines, marks, files, and not waiting for a slow reader.
 #include "tools/muster/jobs/output.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "framework/base/output_file.hpp"
 
@@ -25,8 +25,11 @@ constexpr std::chrono::milliseconds kUnfinishedAfter{50};
 }  // namespace
 
 Output::Output(Loop& loop, std::function<void(uint32_t, uint64_t)> on_taken,
-               std::function<void(const std::string&)> on_broken)
-    : loop_(loop), on_taken_(std::move(on_taken)), on_broken_(std::move(on_broken)) {
+               std::function<void(const std::string&)> on_broken, std::function<pid_t(ProcId)> pid_of)
+    : loop_(loop),
+      on_taken_(std::move(on_taken)),
+      on_broken_(std::move(on_broken)),
+      pid_of_(std::move(pid_of)) {
     for (int i = 0; i < 2; ++i) {
         streams_[i].fd = i + 1;
         struct stat info;
@@ -34,93 +37,97 @@ Output::Output(Loop& loop, std::function<void(uint32_t, uint64_t)> on_taken,
     }
 }
 
-Output::~Output() {
-    for (auto& [key, source] : sources_) {
-        if (source.file != nullptr) fclose(source.file);
-    }
+Output::~Output() = default;
+
+void Output::add_job(const Job& job) {
+    JobOutput& output = jobs_[job.number];
+    output.policy = job.output;
+    output.nspace = job.nspace;
+    if (!job.output.style.detailed) return;
+    for (const Place& place : job.places)
+        output.hosts.push_back(job.nodes[place.node]);
 }
 
-void Output::add_job(uint32_t job, const OutputPolicy& policy, uint32_t ranks) {
-    jobs_[job] = {policy, ranks, false};
+Output::Source& Output::source_of(const Channel& channel) {
+    Source& source = sources_[channel];
+    if (source.formatter) return source;
+    const ProcId proc = channel.first;
+    const JobOutput& job = jobs_[proc.job];
+    const OutputStyle& style = job.policy.style;
+    // A short mark names the job by its number.
+    const bool short_name = style.tag && !style.full_name && !style.detailed && !style.xml;
+    source.formatter = std::make_unique<LineFormatter>(
+        style, to_pmix({short_name ? std::to_string(proc.job) : job.nspace, proc.rank}),
+        channel.second ? PMIX_FWD_STDERR_CHANNEL : PMIX_FWD_STDOUT_CHANNEL,
+        [&](const pmix_proc_t&) -> SourceFacts {
+            return {job.hosts.at(proc.rank), std::to_string(pid_of_(proc))};
+        });
+    return source;
 }
 
-void Output::write(uint32_t node, ProcId proc, bool error, std::string_view bytes) {
-    const OutputPolicy& policy = jobs_[proc.job].policy;
-    Source& source = sources_[{proc, error}];
+void Output::write(uint32_t node, ProcId proc, bool error, std::string_view bytes, bool shown) {
+    const Channel channel{proc, error};
+    Source& source = source_of(channel);
     owed_[node] += bytes.size();
-    const bool files = !policy.directory.empty() || !policy.file.empty();
-    if (files) into_file(proc, error, source, bytes);
-    if (!files || policy.copy) {
-        const size_t end = bytes.rfind('\n');
-        if (end != std::string_view::npos) {
-            source.line.append(bytes.substr(0, end + 1));
-            show(proc, error, source, source.line);
-            source.line.assign(bytes.substr(end + 1));
-        } else {
-            source.line.append(bytes);
-        }
-        if (source.line.size() > kLongestLine) {
-            show(proc, error, source, source.line);
-            source.line.clear();
-        }
-        if (!source.line.empty() && !unfinished_timer_) {
-            unfinished_timer_ = loop_.after(kUnfinishedAfter, [this] {
-                unfinished_timer_.cancel();
-                show_unfinished();
-            });
-        }
+    source.shown = shown;
+    std::string text;
+    if (bytes.empty()) {
+        source.formatter->show_held(text);
+        text.insert(0, std::exchange(source.collected, {}));
+        source.collecting.cancel();
+        return put(channel, source, text);
+    }
+    source.formatter->feed(bytes, text);
+    give(channel, source, std::move(text));
+    if (source.formatter->holds() && !unfinished_timer_) {
+        unfinished_timer_ = loop_.after(kUnfinishedAfter, [this] {
+            unfinished_timer_.cancel();
+            show_unfinished();
+        });
     }
     give_back();
 }
 
+/// Shows text of a channel, or collects it until there is enough of it.
+void Output::give(const Channel& channel, Source& source, std::string text) {
+    const OutputPolicy& policy = jobs_[channel.first.job].policy;
+    if (policy.buffer_size == 0 && policy.buffer_seconds == 0) return put(channel, source, text);
+    source.collected += text;
+    const bool enough = policy.buffer_size > 0 && source.collected.size() >= policy.buffer_size;
+    if (enough || source.collected.size() > kLongestLine) {
+        source.collecting.cancel();
+        return put(channel, source, std::exchange(source.collected, {}));
+    }
+    if (policy.buffer_seconds == 0 || source.collecting || source.collected.empty()) return;
+    source.collecting = loop_.after(std::chrono::seconds(policy.buffer_seconds), [this, channel] {
+        Source& late = sources_[channel];
+        late.collecting.cancel();
+        put(channel, late, std::exchange(late.collected, {}));
+    });
+}
+
 void Output::show_unfinished() {
-    for (auto& [key, source] : sources_) {
-        if (source.line.empty()) continue;
-        show(key.first, key.second, source, source.line);
-        source.line.clear();
+    for (auto& [channel, source] : sources_) {
+        std::string text;
+        source.formatter->show_held(text);
+        give(channel, source, std::move(text));
     }
 }
 
-std::string Output::prefix(ProcId proc, bool error) const {
-    std::string text;
-    const OutputPolicy& policy = jobs_.at(proc.job).policy;
-    if (policy.timestamp) {
-        const auto now = std::chrono::system_clock::now();
-        const auto millis =
-            std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
-        text = fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}",
-                           fmt::localtime(std::chrono::system_clock::to_time_t(now)), millis);
-        if (!policy.tag && !policy.rank) text += ' ';
-    }
-    const char* channel = error ? "stderr" : "stdout";
-    if (policy.tag) {
-        text += fmt::format("[{},{}]<{}>: ", proc.job, proc.rank, channel);
-    } else if (policy.rank) {
-        text += fmt::format("[{}]<{}>: ", proc.rank, channel);
-    }
-    return text;
-}
-
-/// Queues whole lines, or the begin of one, for muster's own output.
-void Output::show(ProcId proc, bool error, Source& source, std::string_view text) {
-    Stream& stream = streams_[error && !jobs_.at(proc.job).policy.merge ? 1 : 0];
-    const std::string mark = prefix(proc, error);
-    if (stream.unfinished && *stream.unfinished != proc && !mark.empty()) {
-        // A tag stands at the begin of a line, also when another rank's line is not ended.
+/// Queues whole lines, or the begin of one, for muster's own output, and writes them into the files.
+void Output::put(const Channel& channel, Source& source, std::string_view text) {
+    if (text.empty()) return;
+    const OutputStyle& style = jobs_[channel.first.job].policy.style;
+    if (style.to_files()) into_file(channel, text);
+    if (!source.shown || (style.to_files() && style.file_only)) return;
+    Stream& stream = streams_[channel.second && !style.merge ? 1 : 0];
+    if (stream.unfinished && *stream.unfinished != channel && style.marks()) {
+        // A mark stands at the begin of a line, also when another rank's line is not ended.
         stream.queue += '\n';
-        const auto other = sources_.find({*stream.unfinished, error});
-        if (other != sources_.end()) other->second.begun = false;
+        sources_[*stream.unfinished].formatter->interrupt();
     }
-    while (!text.empty()) {
-        const size_t end = text.find('\n');
-        const bool whole = end != std::string_view::npos;
-        const std::string_view line = text.substr(0, whole ? end + 1 : text.size());
-        if (!source.begun) stream.queue += mark;
-        stream.queue += line;
-        source.begun = !whole;
-        text.remove_prefix(line.size());
-    }
-    stream.unfinished = source.begun ? std::make_unique<ProcId>(proc) : nullptr;
+    stream.queue += text;
+    stream.unfinished = source.formatter->begun() ? std::make_unique<Channel>(channel) : nullptr;
     flush(stream);
 }
 
@@ -130,26 +137,20 @@ void Output::show_text(bool error, std::string_view text) {
     flush(stream);
 }
 
-void Output::into_file(ProcId proc, bool error, Source& source, std::string_view bytes) {
-    JobOutput& job = jobs_[proc.job];
-    const OutputPolicy& policy = job.policy;
+void Output::into_file(const Channel& channel, std::string_view text) {
+    JobOutput& job = jobs_[channel.first.job];
+    const OutputStyle& style = job.policy.style;
     if (job.files_broken) return;
-    Source& target = error && policy.merge ? sources_[{proc, false}] : source;
-    std::string path;
-    if (!policy.directory.empty()) {
-        const size_t digits = std::to_string(job.ranks - 1).size();
-        path = fmt::format("{}/{}/rank.{:0{}}", policy.directory, proc.job, proc.rank, digits);
-        path += &target == &source && error ? "/stderr" : "/stdout";
-    } else {
-        path = fmt::format("{}.{}.{}", policy.file, proc.rank, &target == &source && error ? "err" : "out");
-    }
-    if (target.file == nullptr) {
-        UniqueFd file = open_output_file(path, true);
-        if (file && (target.file = fdopen(file.get(), "a")) != nullptr) file.release();
+    const auto shown_on = style.shown_on(channel.second ? PMIX_FWD_STDERR_CHANNEL : PMIX_FWD_STDOUT_CHANNEL);
+    const std::string path = style.path_for(to_pmix({job.nspace, channel.first.rank}), shown_on);
+    auto& file = files_[path];
+    if (!file) {
+        UniqueFd opened = open_output_file(path, true);
+        if (opened) file.reset(fdopen(opened.get(), "a"));
+        if (file) opened.release();
     }
     // Written at once: who looks into the file while the job runs sees what there is.
-    if (target.file == nullptr || fwrite(bytes.data(), 1, bytes.size(), target.file) != bytes.size() ||
-        fflush(target.file) != 0) {
+    if (!file || fwrite(text.data(), 1, text.size(), file.get()) != text.size() || fflush(file.get()) != 0) {
         job.files_broken = true;
         const bool foreign = geteuid() == 0 && (errno == EPERM || errno == ELOOP);
         on_broken_(fmt::format(
@@ -210,6 +211,8 @@ void Output::give_back() {
 
 void Output::finish(std::chrono::milliseconds patience) {
     show_unfinished();
+    for (auto& [channel, source] : sources_)
+        put(channel, source, std::exchange(source.collected, {}));
     const auto until = std::chrono::steady_clock::now() + patience;
     for (Stream& stream : streams_) {
         for (flush(stream); stream.writable; flush(stream)) {

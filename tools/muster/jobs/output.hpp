@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Destinations of the ranks' output: muster's own standard output and error, with or without tags, and files.
-// Lines of different ranks are not mixed; a line that is not ended is shown after a short while.
+// Destinations of the ranks' output: muster's own standard output and error, with or without marks, and
+// files. Lines of different ranks are not mixed; a line that is not ended is shown after a short while.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstdio>
 #include <functional>
@@ -10,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "framework/base/output_format.hpp"
 #include "tools/muster/base/loop.hpp"
 #include "tools/muster/jobs/job.hpp"
 
@@ -19,14 +22,16 @@ class Output {
   public:
     /// `on_taken(node, bytes)`: so much of what write() was given has left (or was stored).
     /// `on_broken(what)`: standard output or error, or a file, can no longer be written.
+    /// `pid_of`: of a process that has written something.
     Output(Loop& loop, std::function<void(uint32_t node, uint64_t bytes)> on_taken,
-           std::function<void(const std::string& what)> on_broken);
+           std::function<void(const std::string& what)> on_broken, std::function<pid_t(ProcId)> pid_of);
     ~Output();
 
-    /// How the output of a job of that many ranks is to be treated. Comes before its output.
-    void add_job(uint32_t job, const OutputPolicy& policy, uint32_t ranks);
-    /// Output of a rank of node `node`.
-    void write(uint32_t node, ProcId proc, bool error, std::string_view bytes);
+    /// How the output of a job is to be treated. Comes before its output.
+    void add_job(const Job& job);
+    /// Output of a rank of node `node`; none: its end. `shown`: false where a tool shows it, and only files
+    /// get it.
+    void write(uint32_t node, ProcId proc, bool error, std::string_view bytes, bool shown);
     /// Shows words that are no rank's, as they are.
     void show_text(bool error, std::string_view text);
     /// Writes out all that is held back. `patience`: how long to wait for a reader that does not read;
@@ -34,6 +39,7 @@ class Output {
     void finish(std::chrono::milliseconds patience);
 
   private:
+    using Channel = std::pair<ProcId, bool>;  ///< whether it is standard error
     /// One of muster's own descriptors.
     struct Stream {
         int fd = -1;
@@ -42,36 +48,42 @@ class Output {
         std::string queue;
         size_t done = 0;
         Watch writable;
-        /// The rank whose unfinished line was written last.
-        std::unique_ptr<ProcId> unfinished;
+        /// The channel whose unfinished line was written last.
+        std::unique_ptr<Channel> unfinished;
     };
-    /// One channel of one rank.
+    struct JobOutput {
+        OutputPolicy policy;
+        std::string nspace;
+        std::vector<std::string> hosts;  ///< by rank, for detailed marks
+        bool files_broken = false;
+    };
     struct Source {
-        std::string line;    ///< the begin of a line, not shown yet
-        bool begun = false;  ///< the begin of this line was shown
-        FILE* file = nullptr;
+        std::unique_ptr<LineFormatter> formatter;
+        std::string collected;  ///< formatted, not shown yet (OutputPolicy::buffer_size)
+        bool shown = true;      ///< as the output that came last
+        Watch collecting;
+    };
+    struct CloseFile {
+        void operator()(FILE* file) const { fclose(file); }
     };
 
-    void show(ProcId proc, bool error, Source& source, std::string_view text);
+    Source& source_of(const Channel& channel);
+    void give(const Channel& channel, Source& source, std::string text);
+    void put(const Channel& channel, Source& source, std::string_view text);
     void show_unfinished();
-    void into_file(ProcId proc, bool error, Source& source, std::string_view bytes);
-    std::string prefix(ProcId proc, bool error) const;
+    void into_file(const Channel& channel, std::string_view text);
     void flush(Stream& stream);
     bool write_once(Stream& stream);
     void give_back();
-
-    struct JobOutput {
-        OutputPolicy policy;
-        uint32_t ranks = 0;
-        bool files_broken = false;
-    };
 
     Loop& loop_;
     std::map<uint32_t, JobOutput> jobs_;
     std::function<void(uint32_t, uint64_t)> on_taken_;
     std::function<void(const std::string&)> on_broken_;
+    std::function<pid_t(ProcId)> pid_of_;
     Stream streams_[2];  ///< standard output, standard error
-    std::map<std::pair<ProcId, bool>, Source> sources_;
+    std::map<Channel, Source> sources_;
+    std::map<std::string, std::unique_ptr<FILE, CloseFile>> files_;
     std::map<uint32_t, uint64_t> owed_;  ///< bytes by node that on_taken is still to be told of
     Watch unfinished_timer_;
 };

@@ -213,7 +213,7 @@ bool LocalRanks::describe(const LocalJob& local, const Rank& rank, ProcessSpec& 
     }
     spec.wdir = rank.app->session_wdir ? local.dirs.session : rank.app->wdir;
     spec.cpus = job.places[rank.id.rank].cpus;
-    spec.merge_stderr = job.output.merge;
+    spec.merge_stderr = job.output.style.merge;
     spec.with_stdin = job.input.reads(rank.id.rank);
     spec.stop_on_exec = job.stops.on_exec.means(rank.id.rank);
 

@@ -3,6 +3,7 @@
 #include "tools/muster/services/forwards.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace muster::launcher {
 namespace {
@@ -49,6 +50,9 @@ void Forwards::pull(Asker asker, Buffer& in, bool stop) {
         const JobRecord* record = hub_.jobs.find(proc.nspace);
         if (record == nullptr || record->job.ranks_meant(proc.rank).empty())
             return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
+        // Its spawn did not ask for forwarding (Standard: PMIX_FWD_STDOUT).
+        if ((record->job.wishes.forward & wanted.channels) == 0)
+            return hub_.answer(asker, PMIX_ERR_NOT_SUPPORTED);
         jobs.push_back(record->job.number);
     }
     pulls_.push_back(std::move(wanted));
@@ -61,16 +65,31 @@ void Forwards::pull(Asker asker, Buffer& in, bool stop) {
 /// Keeps the output for the tool that has spawned the job, if that will ask for it.
 bool Forwards::hold(const JobRecord& job, uint32_t node, ProcId proc, uint32_t channel,
                     std::string_view bytes) {
-    if ((job.job.wishes.forward & channel) == 0) return false;
+    if ((job.job.wishes.held & channel) == 0) return false;
     Held& held = held_[proc.job];
     if (!held.limit) held.limit = hub_.loop.after(kHeld, [this, number = proc.job] { release(number); });
     held.pieces.push_back({node, proc, channel, std::string(bytes)});
+    const OutputPolicy& policy = job.job.output;
+    uint64_t& size = held.sizes[channel];
+    size += bytes.size();
+    if (policy.cache_size == 0 || size <= policy.cache_size) return true;
+    uint64_t excess = size - policy.cache_size;
+    size = policy.cache_size;
+    auto piece = policy.drop_oldest ? held.pieces.begin() : std::prev(held.pieces.end());
+    while (excess > 0) {
+        const uint64_t dropped = piece->channel == channel ? std::min(excess, piece->bytes.size()) : 0;
+        piece->bytes.erase(policy.drop_oldest ? 0 : piece->bytes.size() - dropped, dropped);
+        if (dropped > 0) hub_.output_taken(piece->node, dropped);
+        excess -= dropped;
+        // An empty piece would be an end.
+        piece = dropped > 0 && piece->bytes.empty() ? held.pieces.erase(piece) : std::next(piece);
+    }
     return true;
 }
 
 /// From here on output of the job goes where it is wanted now.
 void Forwards::release(uint32_t job) {
-    if (JobRecord* record = hub_.jobs.find(job)) record->job.wishes.forward = 0;
+    if (JobRecord* record = hub_.jobs.find(job)) record->job.wishes.held = 0;
     const auto found = held_.find(job);
     if (found == held_.end()) return;
     const Held held = std::move(found->second);
@@ -91,22 +110,19 @@ void Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_
     Piece piece{node, bytes.size(), {}};
     bool taken_away = false;
     for (const Pull& pull : pulls_) {
-        if (!pull.wants(name, channel)) continue;
+        if ((record->job.wishes.forward & channel) == 0 || !pull.wants(name, channel)) continue;
         taken_away = taken_away || !pull.copy;
         // The library there gives it to each who asked.
         if (std::ranges::find(piece.nodes, pull.node) == piece.nodes.end()) piece.nodes.push_back(pull.node);
     }
-    if (piece.nodes.empty()) {
-        if (!bytes.empty()) hub_.show_output(node, proc, channel, bytes);
-        return;
-    }
+    if (piece.nodes.empty()) return hub_.show_output(node, proc, channel, bytes, true);
     const uint64_t number = next_piece_++;
     const auto nodes = piece.nodes;
     pieces_.emplace(number, std::move(piece));
     for (const uint32_t reader : nodes)
         hub_.tell(reader, Topic::Forward, pack(number, name, channel, bytes));
     // The node hears that it was taken when the tools have it.
-    if (!taken_away && !bytes.empty()) hub_.show_output(std::nullopt, proc, channel, bytes);
+    hub_.show_output(std::nullopt, proc, channel, bytes, !taken_away);
 }
 
 void Forwards::told(uint32_t node, Buffer& in) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <list>
 #include <map>
 #include <vector>
 
@@ -58,8 +59,9 @@ class Forwards final : public Service {
             uint32_t channel = 0;
             std::string bytes;
         };
-        std::vector<Output> pieces;
-        Watch limit;  ///< by then it has changed its mind
+        std::list<Output> pieces;
+        std::map<uint32_t, uint64_t> sizes;  ///< by channel
+        Watch limit;                         ///< by then it has changed its mind
     };
     bool hold(const JobRecord& job, uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes);
     void release(uint32_t job);

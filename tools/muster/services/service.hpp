@@ -50,8 +50,10 @@ struct Hub {
     std::function<JobRecord&(Job job, Launched launched)> launch;
     /// Ends a whole job by command, at once or politely; `term_status` says how it ended.
     std::function<void(JobRecord& job, int32_t term_status, bool at_once)> end_job;
-    /// Shows output of a process as the job's; `node` hears that it was taken, unless nothing is there.
-    std::function<void(std::optional<uint32_t> node, ProcId proc, uint32_t channel, std::string_view bytes)>
+    /// Shows output of a process (none: its end) as the job's; `node` hears that it was taken, unless nothing
+    /// is there. Not `shown`: it goes into the job's files only.
+    std::function<void(std::optional<uint32_t> node, ProcId proc, uint32_t channel, std::string_view bytes,
+                       bool shown)>
         show_output;
     /// Writes to muster's own standard output or error.
     std::function<void(bool error, std::string_view text)> show;

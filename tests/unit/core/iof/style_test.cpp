@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forwarded output as a tool or launcher shows it: tags, time stamps, lines.
-#include "core/iof/format.hpp"
+#include "core/iof/style.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ OutputStyle style_of(std::initializer_list<const char*> flags) {
     for (const char* flag : flags)
         info.add(flag, true);
     OutputStyle style;
-    EXPECT_EQ(style.read(info), PMIX_SUCCESS);
+    EXPECT_EQ(read_style(info, style), PMIX_SUCCESS);
     return style;
 }
 
@@ -44,12 +44,12 @@ TEST(OutputStyle, ValuesOfTheWrongTypeAreRefused) {
         Info info;
         info.add(key, "maybe not");
         OutputStyle style;
-        EXPECT_EQ(style.read(info), PMIX_ERR_BAD_PARAM) << key;
+        EXPECT_EQ(read_style(info, style), PMIX_ERR_BAD_PARAM) << key;
     }
     Info info;
     info.add(PMIX_IOF_OUTPUT_TO_FILE, 7);
     OutputStyle style;
-    EXPECT_EQ(style.read(info), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(read_style(info, style), PMIX_ERR_BAD_PARAM);
 }
 
 TEST(LineFormatter, TagsLinesAtTheirBeginning) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marked lines: see format.hpp. The marks have the form that OpenPMIx's tools print:
+// Marked lines: see output_format.hpp. The marks have the form that OpenPMIx's tools print:
 // "[time][nspace,rank]<stdout>: text", and in XML "<stdout nspace="" rank="" timestamp="">text</stdout>".
-#include "core/iof/format.hpp"
+#include "framework/base/output_format.hpp"
 
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <utility>
 
-#include "core/iof/piece.hpp"
-#include "core/runtime/keys.hpp"
+#include "framework/base/proc.hpp"
 
 namespace muster {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 /// A line that is longer is shown in parts.
 constexpr size_t kLongestLine = size_t{64} << 10;
 
-std::string rank_text(pmix_rank_t rank) {
+std::string rank_name_of(pmix_rank_t rank) {
     return rank == PMIX_RANK_WILDCARD ? "*" : std::to_string(rank);
 }
 
@@ -79,47 +79,9 @@ void append_xml(std::string_view text, std::string& out) {
     }
 }
 
-pmix_status_t OutputStyle::read(InfoView directives) {
-    struct Flag {
-        std::initializer_list<const char*> keys;
-        bool* value;
-    };
-    const Flag flags[] = {
-        {{PMIX_IOF_TAG_OUTPUT, PMIX_TAG_OUTPUT}, &tag},
-        {{PMIX_IOF_TAG_FULLNAME_OUTPUT}, &full_name},
-        {{PMIX_IOF_TAG_DETAILED_OUTPUT}, &detailed},
-        {{PMIX_IOF_RANK_OUTPUT}, &rank},
-        {{PMIX_IOF_TIMESTAMP_OUTPUT, PMIX_TIMESTAMP_OUTPUT}, &timestamp},
-        {{PMIX_IOF_XML_OUTPUT}, &xml},
-        {{PMIX_IOF_OUTPUT_RAW}, &raw},
-        {{PMIX_IOF_MERGE_STDERR_STDOUT, PMIX_MERGE_STDERR_STDOUT}, &merge},
-        {{PMIX_IOF_FILE_PATTERN}, &pattern},
-        {{PMIX_IOF_FILE_ONLY, PMIX_OUTPUT_NOCOPY}, &file_only},
-    };
-    for (const pmix_info_t& info : directives) {
-        for (const Flag& flag : flags) {
-            if (!key_is_any(info.key, flag.keys)) continue;
-            const auto value = value_as_bool(&info.value);
-            if (!value) return PMIX_ERR_BAD_PARAM;
-            *flag.value = *value;
-        }
-        if (key_is(info.key, PMIX_IOF_LOCAL_OUTPUT)) {
-            local = value_as_bool(&info.value);
-            if (!local) return PMIX_ERR_BAD_PARAM;
-        }
-        const bool is_file = key_is_any(info.key, {PMIX_IOF_OUTPUT_TO_FILE, PMIX_OUTPUT_TO_FILE});
-        if (!is_file && !key_is_any(info.key, {PMIX_IOF_OUTPUT_TO_DIRECTORY, PMIX_OUTPUT_TO_DIRECTORY}))
-            continue;
-        const char* path = value_as_string(&info.value);
-        if (path == nullptr || *path == '\0') return PMIX_ERR_BAD_PARAM;
-        (is_file ? file : directory) = path;
-    }
-    return PMIX_SUCCESS;
-}
-
 std::string OutputStyle::path_for(const pmix_proc_t& source, pmix_iof_channel_t channel) const {
     const std::string nspace = path_step(nspace_view(source.nspace));
-    const std::string rank_name = rank_text(source.rank);
+    const std::string rank_name = rank_name_of(source.rank);
     const char* name = channel_name(channel);
     if (!directory.empty()) return directory + "/" + nspace + "/rank." + rank_name + "/" + name;
     if (!pattern) return file + "." + nspace + "." + rank_name + "." + name;
@@ -151,20 +113,20 @@ LineFormatter::LineFormatter(const OutputStyle& style, const pmix_proc_t& source
             mark_ += '"';
         };
         if (style.tag || style.full_name || style.detailed) attribute("nspace", nspace);
-        attribute("rank", rank_text(source.rank));
+        attribute("rank", rank_name_of(source.rank));
         if (style.detailed) {
             attribute("host", facts.host);
             attribute("pid", facts.pid);
         }
         return;
     }
-    const std::string name = "[" + std::string(nspace) + "," + rank_text(source.rank) + "]";
+    const std::string name = "[" + std::string(nspace) + "," + rank_name_of(source.rank) + "]";
     if (style.detailed) {
         mark_ = name + "[" + facts.host + ":" + facts.pid + "]";
     } else if (style.tag || style.full_name) {
         mark_ = name;
     } else if (style.rank) {
-        mark_ = "[" + rank_text(source.rank) + "]";
+        mark_ = "[" + rank_name_of(source.rank) + "]";
     }
     mark_ += "<" + std::string(channel_) + ">: ";
 }
@@ -205,9 +167,13 @@ void LineFormatter::feed(std::string_view bytes, std::string& out) {
 }
 
 void LineFormatter::finish(std::string& out) {
-    if (!held_.empty()) emit(std::exchange(held_, {}), false, out);
+    show_held(out);
     if (begun_ && style_.marks() && !style_.xml) out += '\n';
     begun_ = false;
+}
+
+void LineFormatter::show_held(std::string& out) {
+    if (!held_.empty()) emit(std::exchange(held_, {}), false, out);
 }
 
 void LineFormatter::emit(std::string_view text, bool ended, std::string& out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How output is shown: what the PMIX_IOF_* directives ask for, and the bytes of one channel of one process
-// turned into marked lines (Standard: IO Forwarding attributes). Knows of no descriptor.
+// How output is shown: the style that the PMIX_IOF_* directives ask for, and the bytes of one channel of one
+// process turned into marked lines (Standard: IO Forwarding attributes). For the library and for muster.
 #pragma once
 
 #include <pmix_common.h>
@@ -10,9 +10,13 @@
 #include <string>
 #include <string_view>
 
-#include "framework/base/info.hpp"
-
 namespace muster {
+
+/// "stdout", "stderr" or "stddiag" of the lowest bit that is set.
+inline const char* channel_name(pmix_iof_channel_t channel) {
+    if ((channel & PMIX_FWD_STDOUT_CHANNEL) != 0) return "stdout";
+    return (channel & PMIX_FWD_STDERR_CHANNEL) != 0 ? "stderr" : "stddiag";
+}
 
 struct OutputStyle {
     bool tag = false;        ///< namespace, rank and channel
@@ -30,9 +34,6 @@ struct OutputStyle {
     std::string directory;
 
     bool operator==(const OutputStyle&) const = default;
-    /// Takes over what the directives say, former names of the attributes included. PMIX_ERR_BAD_PARAM for a
-    /// value of the wrong type.
-    pmix_status_t read(InfoView directives);
     /// Whether anything is added to the bytes.
     bool marks() const { return tag || full_name || detailed || rank || timestamp || xml; }
     bool to_files() const { return !file.empty() || !directory.empty(); }
@@ -60,6 +61,14 @@ class LineFormatter {
 
     /// Appends what can be shown now to `out`: whole lines, unless the style is raw.
     void feed(std::string_view bytes, std::string& out);
+    /// Whether the begin of a line is held back.
+    bool holds() const { return !held_.empty(); }
+    /// Appends the begin of a line that is held back; the rest of the line follows.
+    void show_held(std::string& out);
+    /// The line that was begun has been ended by somebody else: the rest of it is marked again.
+    void interrupt() { begun_ = false; }
+    /// Whether a line was begun and not ended.
+    bool begun() const { return begun_; }
     /// Appends what was held back. A marked line is ended; nothing is added to bytes without marks.
     void finish(std::string& out);
 
