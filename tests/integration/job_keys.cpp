@@ -92,7 +92,7 @@ pmix_status_t fence(const std::vector<pmix_info_t>& infos) {
 
 int main(int argc, char** argv) {
     alarm(60);
-    if (argc != 2) return 2;
+    if (argc != 2 && argc != 3) return 2;
     const auto size = static_cast<uint32_t>(atoi(argv[1]));
     if (const pmix_status_t status = PMIx_Init(&self, nullptr, 0); status != PMIX_SUCCESS) {
         printf("PMIx_Init: %s\n", PMIx_Error_string(status));
@@ -115,11 +115,15 @@ int main(int argc, char** argv) {
           {PMIX_ALLOCATED_NODELIST, PMIX_JOB_NUM_APPS, PMIX_MAPBY, PMIX_RANKBY, PMIX_BINDTO});
     group("SRV-17", true, job,
           {PMIX_AVAIL_PHYS_MEMORY, PMIX_HWLOC_XML_V2, PMIX_LOCALLDR, PMIX_NODE_SIZE, PMIX_LOCAL_PROCS});
+    for (const char* key : {PMIX_CLUSTER_ID, PMIX_RM_NAME, PMIX_RM_VERSION, PMIX_SERVER_HOSTNAME,
+                            PMIX_NUM_ALLOCATED_NODES, PMIX_USERID, PMIX_GRPID, PMIX_CPUS_PER_PROC})
+        there(true, job, key);
     for (pmix_rank_t rank = 0; rank < size; ++rank) {
         group("SRV-12", true, rank, {PMIX_RANK, PMIX_LOCAL_RANK, PMIX_NODE_RANK, PMIX_NODEID});
         group("SRV-13", true, rank, {PMIX_APPNUM, PMIX_APP_RANK});
         group("SRV-18", true, rank, {PMIX_GLOBAL_RANK, PMIX_HOSTNAME});
         need(number(rank, PMIX_RANK) == rank, "PMIX_RANK of a rank is not that rank");
+        if (argc == 3) there(true, rank, PMIX_PSET_NAME);
     }
     bool yes = true;
     for (uint32_t app = 0; app < number(job, PMIX_JOB_NUM_APPS); ++app) {

@@ -105,9 +105,13 @@ void Launcher::on_rank(const RankEvent& event) {
 
 void Launcher::rank_started(JobRecord& record, RankState& rank, pid_t pid) {
     if (rank.started) return;
+    const bool first = !std::exchange(record.begun, true);
     rank.pid = pid;
     rank.started = true;
     report_.rank_started();
+    for (auto& [topic, service] : services_) {
+        if (first) service->job_begun(record);
+    }
     start_settled(record);
 }
 

@@ -548,8 +548,9 @@ services_attributes)
     ;;
 services_log)
     run 0 -n 4 --nodes 2 "$services" log
-    lines out 2
+    lines out 3
     out_has '^\[.*@1,3\]: to the output$'
+    out_has '^<stdout nspace=".*@1" rank="3">a&lt;b</stdout>$'
     out_has '^to the output$'
     err_has '^\[.*@1,3\]: to the errors$'
     lines err 1

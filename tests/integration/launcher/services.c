@@ -125,6 +125,9 @@ static void ranges(void) {
     IS(look_up("wide", text, PMIX_RANGE_LOCAL, 0), me.rank < half ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
     IS(look_up("wide", text, PMIX_RANGE_NAMESPACE, 0), PMIX_SUCCESS);
     IS(look_up("wide", text, PMIX_RANGE_RM, 0), PMIX_ERR_NOT_FOUND);
+    // One that names nobody restricts nothing.
+    IS(look_up("wide", text, PMIX_RANGE_CUSTOM, 0), PMIX_SUCCESS);
+    IS(look_up("wide", text, 99, 0), PMIX_SUCCESS);
     fence();
     // Only who published takes back; without a range that of the session.
     snprintf(key, sizeof key, "wide");
@@ -408,6 +411,9 @@ static void attributes(void) {
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_CONTINUOUS, &yes, PMIX_BOOL);
     PMIX_INFO_REQUIRED(&info[0]);
     IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_NOT_SUPPORTED);
+    PMIX_INFO_LOAD(&info[0], PMIX_PERSONALITY, "nobody", PMIX_STRING);
+    PMIX_INFO_REQUIRED(&info[0]);
+    IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_NOT_SUPPORTED);
     const char* stops[] = {PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH};
     for (int i = 0; i < 2; ++i) {
         PMIX_INFO_LOAD(&info[0], stops[i], &yes, PMIX_BOOL);
@@ -510,6 +516,21 @@ static pmix_status_t ask(const char* key, const char* qualifier, const char* tex
     return status;
 }
 
+// The same of one process.
+static pmix_status_t ask_proc(const char* key, const char* nspace, pmix_rank_t rank, pmix_info_t** results,
+                              size_t* count) {
+    pmix_query_t query;
+    pmix_proc_t proc;
+    PMIX_LOAD_PROCID(&proc, nspace, rank);
+    PMIX_QUERY_CONSTRUCT(&query);
+    PMIx_Argv_append_nosize(&query.keys, key);
+    PMIX_QUERY_QUALIFIERS_CREATE(&query, 1);
+    PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_PROCID, &proc, PMIX_PROC);
+    const pmix_status_t status = PMIx_Query_info(&query, 1, results, count);
+    PMIX_QUERY_DESTRUCT(&query);
+    return status;
+}
+
 static void queries(void) {
     pmix_info_t* results = NULL;
     size_t count = 0;
@@ -539,6 +560,22 @@ static void queries(void) {
         EXPECT(table[0].state > PMIX_PROC_STATE_UNDEF && table[0].state < PMIX_PROC_STATE_UNTERMINATED);
     }
     PMIX_INFO_FREE(results, count);
+    OKAY(ask(PMIX_CMD_LINE, PMIX_NSPACE, nspace, &results, &count));
+    EXPECT(count == 1 && strstr(results[0].value.data.string, self) != NULL);
+    PMIX_INFO_FREE(results, count);
+    OKAY(ask(PMIX_QUERY_RESOLVE_PEERS, PMIX_NSPACE, nspace, &results, &count));
+    EXPECT(count == 1 && results[0].value.type == PMIX_DATA_ARRAY && results[0].value.data.darray->size == 2);
+    PMIX_INFO_FREE(results, count);
+    OKAY(ask(PMIX_QUERY_RESOLVE_NODE, PMIX_NSPACE, nspace, &results, &count));
+    EXPECT(count == 1 && results[0].value.type == PMIX_STRING);
+    PMIX_INFO_FREE(results, count);
+    OKAY(ask_proc(PMIX_PROC_PID, nspace, 1, &results, &count));
+    EXPECT(count == 1 && results[0].value.type == PMIX_PID && kill(results[0].value.data.pid, 0) == 0);
+    PMIX_INFO_FREE(results, count);
+    OKAY(ask_proc(PMIX_PROC_STATE_STATUS, nspace, 1, &results, &count));
+    EXPECT(count == 1 && results[0].value.data.state < PMIX_PROC_STATE_UNTERMINATED);
+    PMIX_INFO_FREE(results, count);
+    EXPECT(ask_proc(PMIX_PROC_PID, nspace, 2, &results, &count) != PMIX_SUCCESS);
     OKAY(ask(PMIX_QUERY_MEMORY_USAGE, PMIX_NSPACE, me.nspace, &results, &count));
     EXPECT(count == 1 && results[0].value.type == PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(results, count);
@@ -627,6 +664,9 @@ static void log_lines(void) {
         OKAY(PMIx_Log(info, 2, &directive, 1));
         PMIX_INFO_LOAD(&directive, PMIX_LOG_ONCE, &yes, PMIX_BOOL);
         OKAY(PMIx_Log(info, 2, &directive, 1));
+        PMIX_INFO_LOAD(&info[0], PMIX_LOG_STDOUT, "a<b", PMIX_STRING);
+        PMIX_INFO_LOAD(&directive, PMIX_LOG_XML_OUTPUT, &yes, PMIX_BOOL);
+        OKAY(PMIx_Log(info, 1, &directive, 1));
     }
     fence();
 }

@@ -321,6 +321,19 @@ TEST_F(LauncherAnnouncer, NotifiesOnlyTheNodesInRange) {
     EXPECT_EQ(notify(0, PMIX_RANGE_CUSTOM, {{"a.tool", 0}}), Nodes{1});
 }
 
+TEST_F(LauncherAnnouncer, TellsOfTheFirstProcessBeforeAllAreStarted) {
+    FakeLauncher host;
+    Job job = job_of(4, 2);
+    job.wishes.notify_events = true;
+    job.wishes.requestor = {"job", 0};
+    JobRecord& record = host.jobs.add(std::move(job));
+    Announcer announcer(host.hub);
+    announcer.job_begun(record);
+    EXPECT_EQ(host.told.size(), 1U);
+    announcer.job_started(record);
+    EXPECT_EQ(host.told.size(), 2U);
+}
+
 class LauncherBodies : public WithLibrary {
   protected:
     /// An unpacked value packs to the same bytes, and every beginning of a message is noticed as damaged.

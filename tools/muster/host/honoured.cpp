@@ -35,7 +35,7 @@ const std::vector<Honoured>& table() {
           PMIX_QUERY_REPORT_AVG, PMIX_QUERY_REPORT_MINMAX, PMIX_USERID, PMIX_GRPID}},
         {"log2",
          {PMIX_LOG_STDOUT, PMIX_LOG_STDERR, PMIX_LOG_SOURCE, PMIX_LOG_TIMESTAMP, PMIX_LOG_GENERATE_TIMESTAMP,
-          PMIX_LOG_TIMESTAMP_OUTPUT, PMIX_LOG_TAG_OUTPUT, PMIX_LOG_ONCE}},
+          PMIX_LOG_TIMESTAMP_OUTPUT, PMIX_LOG_TAG_OUTPUT, PMIX_LOG_XML_OUTPUT, PMIX_LOG_ONCE}},
         // Requests are carried out at once: an identifier has nothing left to name.
         {"job_control",
          {PMIX_JOB_CTRL_ID, PMIX_JOB_CTRL_PREEMPTIBLE, PMIX_JOB_CTRL_SIGNAL, PMIX_JOB_CTRL_DEFINE_PSET,
@@ -57,13 +57,17 @@ bool is_required(const pmix_info_t& info) {
     return PMIX_INFO_IS_REQUIRED(&info) && !PMIX_INFO_WAS_PROCESSED(&info);
 }
 
+const std::vector<const char*>& honoured_by(std::string_view upcall) {
+    static const std::vector<const char*> none;
+    const auto found = std::ranges::find(table(), upcall, &Honoured::upcall);
+    return found == table().end() ? none : found->keys;
+}
+
 pmix_status_t check_required(std::string_view upcall, const Infos& infos) {
-    const auto of_upcall = [&](const Honoured& one) { return one.upcall == upcall; };
     for (const pmix_info_t& info : infos) {
         if (!is_required(info)) continue;
-        const auto found = std::ranges::find_if(table(), of_upcall);
         const auto is_it = [&](const char* key) { return PMIX_CHECK_KEY(&info, key); };
-        if (found == table().end() || std::ranges::none_of(found->keys, is_it)) return PMIX_ERR_NOT_SUPPORTED;
+        if (std::ranges::none_of(honoured_by(upcall), is_it)) return PMIX_ERR_NOT_SUPPORTED;
     }
     return PMIX_SUCCESS;
 }

@@ -5,14 +5,26 @@
 
 #include <ctime>
 
+#include "framework/base/output_format.hpp"
 #include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/upcalls.hpp"
 
 namespace muster::launcher {
 namespace {
 
-/// Marks each line as the directives ask for it.
-std::string marked(const std::string& text, const pmix_proc_t& source, const Infos& directives) {
+/// Marks each line as the directives ask for it; in XML the text is one element, as plog/stdfd writes it.
+std::string marked(const std::string& text, const pmix_proc_t& source, const Infos& directives,
+                   bool to_error) {
+    if (directives.is_true(PMIX_LOG_XML_OUTPUT)) {
+        OutputStyle style;
+        style.xml = style.raw = style.tag = true;
+        style.timestamp = directives.is_true(PMIX_LOG_TIMESTAMP_OUTPUT);
+        LineFormatter formatter(style, source, to_error ? PMIX_FWD_STDERR_CHANNEL : PMIX_FWD_STDOUT_CHANNEL,
+                                nullptr);
+        std::string element;
+        formatter.feed(text, element);
+        return element;
+    }
     std::string mark;
     if (directives.is_true(PMIX_LOG_TIMESTAMP_OUTPUT)) {
         time_t when = time(nullptr);
@@ -58,8 +70,8 @@ pmix_status_t log2(const pmix_proc_t* client, const pmix_info_t entries[], size_
         const size_t last = how.is_true(PMIX_LOG_ONCE) ? 1 : count;
         std::string texts[2];
         for (size_t i = 0; i < last; ++i) {
-            texts[PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDERR) ? 1 : 0] +=
-                marked(text_of(entries[i].value), *client, how);
+            const bool to_error = PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDERR);
+            texts[to_error ? 1 : 0] += marked(text_of(entries[i].value), *client, how, to_error);
         }
         on_loop([out = texts[0], err = texts[1], done = done_op(callback, data)] {
             const bool both = !out.empty() && !err.empty();

@@ -139,8 +139,10 @@ pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t inf
         const Infos given(info, count);
         std::optional<PublishRange> range;
         const std::optional<uint32_t> seconds = given.timeout();
-        if (!range_of(given, range) || !seconds) return PMIX_ERR_BAD_PARAM;
+        if (!seconds) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t bad = check_required("lookup", given); bad != PMIX_SUCCESS) return bad;
+        // A range that says nothing about publishers selects all of them, as in PRRTE.
+        if (!range_of(given, range)) range.reset();
         const pmix_info_t* wait = given.find(PMIX_WAIT);
         // The number of values to wait for; 0, and a flag, mean all.
         const int64_t wanted =

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <numeric>
+#include <set>
 
 #include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/spawn.hpp"
@@ -37,11 +38,26 @@ struct Question {
     }
 };
 
-const std::vector<const char*> kKeys = {
-    PMIX_QUERY_NAMESPACES,       PMIX_QUERY_NAMESPACE_INFO, PMIX_QUERY_JOB_STATUS,    PMIX_QUERY_PROC_TABLE,
-    PMIX_QUERY_LOCAL_PROC_TABLE, PMIX_QUERY_SPAWN_SUPPORT,  PMIX_QUERY_DEBUG_SUPPORT, PMIX_QUERY_MEMORY_USAGE,
-    PMIX_QUERY_SUPPORTED_KEYS,   PMIX_QUERY_AUTHORIZATIONS, PMIX_QUERY_NUM_GROUPS,    PMIX_QUERY_GROUP_NAMES,
-    PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_NAMES};
+const std::vector<const char*> kKeys = {PMIX_QUERY_NAMESPACES,
+                                        PMIX_QUERY_NAMESPACE_INFO,
+                                        PMIX_QUERY_JOB_STATUS,
+                                        PMIX_QUERY_PROC_TABLE,
+                                        PMIX_QUERY_LOCAL_PROC_TABLE,
+                                        PMIX_QUERY_SPAWN_SUPPORT,
+                                        PMIX_QUERY_DEBUG_SUPPORT,
+                                        PMIX_QUERY_MEMORY_USAGE,
+                                        PMIX_QUERY_SUPPORTED_KEYS,
+                                        PMIX_QUERY_AUTHORIZATIONS,
+                                        PMIX_QUERY_NUM_GROUPS,
+                                        PMIX_QUERY_GROUP_NAMES,
+                                        PMIX_QUERY_GROUP_MEMBERSHIP,
+                                        PMIX_GROUP_NAMES,
+                                        PMIX_CMD_LINE,
+                                        PMIX_PROC_PID,
+                                        PMIX_PROC_STATE_STATUS,
+                                        PMIX_QUERY_RESOLVE_NODE,
+                                        PMIX_QUERY_RESOLVE_PEERS,
+                                        PMIX_QUERY_SUPPORTED_QUALIFIERS};
 
 bool is_about_groups(const std::string& key) {
     return key == PMIX_QUERY_NUM_GROUPS || key == PMIX_QUERY_GROUP_NAMES ||
@@ -99,6 +115,8 @@ class Answers {
     bool proc_table(const Question& question, bool local);
     bool namespace_info(const Question& question);
     bool memory(const Question& question);
+    bool of_process(const Question& question);
+    bool resolve(const Question& question);
     bool groups(const Question& question);
 
     std::vector<JobStatus> jobs_;
@@ -130,6 +148,16 @@ bool Answers::add(const Question& question) {
     } else if (key == PMIX_QUERY_AUTHORIZATIONS) {
         // Only the user's own processes and tools get here, and they may do all.
         infos_.text(PMIX_QUERY_AUTHORIZATIONS, "spawn,query,jobctrl,log,event");
+    } else if (key == PMIX_CMD_LINE) {
+        const JobStatus* one = job(question);
+        if (one == nullptr) return false;
+        infos_.text(PMIX_CMD_LINE, one->command);
+    } else if (key == PMIX_PROC_PID || key == PMIX_PROC_STATE_STATUS) {
+        return of_process(question);
+    } else if (key == PMIX_QUERY_RESOLVE_NODE || key == PMIX_QUERY_RESOLVE_PEERS) {
+        return resolve(question);
+    } else if (key == PMIX_QUERY_SUPPORTED_QUALIFIERS) {
+        list(key, honoured_by("query"));
     } else if (key == PMIX_QUERY_SUPPORTED_KEYS) {
         list(key, kKeys);
     } else if (key == PMIX_QUERY_MEMORY_USAGE) {
@@ -185,6 +213,44 @@ bool Answers::proc_table(const Question& question, bool local) {
         entry.state = static_cast<pmix_proc_state_t>(proc.state);
     }
     infos_.array(question.key.c_str(), table.data(), table.size(), PMIX_PROC_INFO);
+    return true;
+}
+
+bool Answers::of_process(const Question& question) {
+    const JobStatus* one = job(question);
+    if (one == nullptr || question.rank.value_or(PMIX_RANK_WILDCARD) >= one->procs.size()) return false;
+    const ProcStatus& proc = one->procs[*question.rank];
+    if (question.key == PMIX_PROC_STATE_STATUS) {
+        const auto state = static_cast<pmix_proc_state_t>(proc.state);
+        infos_.add(PMIX_PROC_STATE_STATUS, &state, PMIX_PROC_STATE);
+    } else {
+        if (proc.pid == 0) return false;
+        const auto pid = static_cast<pid_t>(proc.pid);
+        infos_.add(PMIX_PROC_PID, &pid, PMIX_PID);
+    }
+    return true;
+}
+
+/// The nodes of a job, or its processes on the nodes that are meant.
+bool Answers::resolve(const Question& question) {
+    const JobStatus* one = job(question);
+    if (one == nullptr) return false;
+    std::set<uint32_t> nodes;
+    std::vector<ProcName> peers;
+    for (uint32_t rank = 0; rank < one->procs.size(); ++rank) {
+        if (!question.on_node(one->procs[rank].node)) continue;
+        nodes.insert(one->procs[rank].node);
+        peers.push_back({one->nspace, rank});
+    }
+    if (peers.empty()) return false;
+    if (question.key == PMIX_QUERY_RESOLVE_PEERS) {
+        infos_.procs(PMIX_QUERY_RESOLVE_PEERS, peers);
+        return true;
+    }
+    std::vector<std::string> names;
+    for (const uint32_t node : nodes)
+        names.push_back(this_node().plan().names[node]);
+    list(question.key, names);
     return true;
 }
 

@@ -208,6 +208,9 @@ pmix_status_t read_attribute(const pmix_info_t& info, App& app, Job& job) {
     // These must not be ignored: the job would run in the wrong place, or be part of another.
     if (is_any_of(info, {PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH}) && is_true(info))
         return PMIX_ERR_NOT_SUPPORTED;
+    // No programming model is known here by name.
+    if (PMIX_CHECK_KEY(&info, PMIX_PERSONALITY) && PMIX_INFO_IS_REQUIRED(&info))
+        return PMIX_ERR_NOT_SUPPORTED;
     if (is_remark(info)) return PMIX_SUCCESS;
     const pmix_status_t status = read_known(info, app, job);
     if (status != PMIX_ERR_NOT_FOUND) return status;

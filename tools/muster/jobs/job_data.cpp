@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace muster::launcher {
@@ -83,7 +84,9 @@ InfoList node_data(const Job& job, uint32_t node) {
     InfoList info;
     info.text(PMIX_HOSTNAME, job.nodes[node]);
     info.u32(PMIX_NODEID, node);
-    add_local_ranks(info, job.ranks_on(node));
+    const std::vector<uint32_t> ranks = job.ranks_on(node);
+    add_local_ranks(info, ranks);
+    info.flag(PMIX_NODE_OVERSUBSCRIBED, ranks.size() > own_cpus().size());
     return info;
 }
 
@@ -112,6 +115,7 @@ InfoList proc_data(const Job& job, uint32_t rank, uint32_t own_node, const JobDi
     info.u32(PMIX_NODEID, place.node);
     info.text(PMIX_HOSTNAME, job.nodes[place.node]);
     info.u32(PMIX_REINCARNATION, 0);
+    if (const std::string& pset = job.apps[place.app].pset; !pset.empty()) info.text(PMIX_PSET_NAME, pset);
     add_binding(info, place.cpus);
     if (place.node == own_node) info.text(PMIX_PROCDIR, dirs.of_rank(rank));
     return info;
@@ -173,6 +177,14 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
     info.text(PMIX_MAPBY, job.map_by);
     info.text(PMIX_RANKBY, "slot");
     info.text(PMIX_BINDTO, job.bind_to);
+    info.u32(PMIX_CPUS_PER_PROC, std::max(job.cpus_per_proc, 1U));
+    info.text(PMIX_CLUSTER_ID, server_nspace)
+        .text(PMIX_RM_NAME, "muster")
+        .text(PMIX_RM_VERSION, MUSTER_VERSION);
+    info.text(PMIX_SERVER_HOSTNAME, job.nodes[node]);
+    info.u32(PMIX_NUM_ALLOCATED_NODES, static_cast<uint32_t>(job.nodes.size()));
+    info.flag(PMIX_HOSTNAME_KEEP_FQDN, true);
+    info.u32(PMIX_USERID, geteuid()).u32(PMIX_GRPID, getegid());
     // Of this node.
     add_local_ranks(info, local);
     const std::string unbound = cpu_text(own_cpus());

@@ -42,6 +42,7 @@ struct JobRecord {
     Job job;
     State state = State::Registering;
     std::vector<RankState> ranks;
+    bool begun = false;                   ///< one of its processes has been started
     uint32_t ranks_left = 0;              ///< not ended
     uint32_t ranks_to_start = 0;          ///< neither started nor given up
     std::set<uint32_t> nodes_left;        ///< that have yet to register it

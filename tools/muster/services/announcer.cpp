@@ -100,9 +100,12 @@ void Announcer::report(const JobRecord& job, const Notice& notice, bool notify, 
     if (log) hub_.tell(0, Topic::Log, pack(line_of(notice), notice.time, job.job.wishes.log));
 }
 
+void Announcer::job_begun(JobRecord& job) {
+    report(job, about(job, PMIX_EVENT_JOB_START), job.job.wishes.notify_events, job.job.wishes.log_events);
+}
+
 void Announcer::job_started(JobRecord& job) {
-    for (const int32_t code : {PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE})
-        report(job, about(job, code), job.job.wishes.notify_events, job.job.wishes.log_events);
+    report(job, about(job, PMIX_LAUNCH_COMPLETE), job.job.wishes.notify_events, job.job.wishes.log_events);
 }
 
 void Announcer::proc_ended(JobRecord& job, uint32_t rank) {

@@ -43,6 +43,7 @@ class Announcer final : public Service {
     explicit Announcer(Hub& hub) : Service(hub) {}
     void asked(Asker asker, Buffer& in) override;
     void proc_ended(JobRecord& job, uint32_t rank) override;
+    void job_begun(JobRecord& job) override;
     void job_started(JobRecord& job) override;
     void job_ended(JobRecord& job) override;
 

@@ -85,6 +85,8 @@ class Service {
     virtual void asked(Asker asker, Buffer& in);
     /// A node says something.
     virtual void told(uint32_t, Buffer&) {}
+    /// The first process of a job has been started.
+    virtual void job_begun(JobRecord&) {}
     /// All processes of a job have been started.
     virtual void job_started(JobRecord&) {}
     /// A process has ended; its job's record says how.
