@@ -12,9 +12,9 @@
  * no memory for it. */
 #define MUSTER_ERROR_TEXT "muster.error.text"
 
-/* (char*) Directive of PMIx_server_init and PMIx_tool_init: the names of parameters, separated by commas, that
- * the caller's user gave. Of these, and of those in files, the library says on standard error which ones nothing
- * knows, and which values cannot be used. */
+/* (char*) Directive of PMIx_server_init and PMIx_tool_init: the names of parameters, separated by commas,
+ * that the caller's user gave. Of these, and of those in files, the library says on standard error which ones
+ * nothing knows, and which values cannot be used. */
 #define MUSTER_CHECK_PARAMETERS "muster.check.params"
 
 /* (int) Key of a process's own rank, in a process that was initialised with PMIX_EXTERNAL_PROGRESS: the
