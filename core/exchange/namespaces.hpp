@@ -52,6 +52,7 @@ struct Namespace {
     bool synthetic = false;                ///< of a singleton or a tool, and gone with it
     std::map<pmix_rank_t, LocalClient> clients;
     std::set<pmix_rank_t> removed;               ///< deregistered clients: nobody waits for them
+    std::set<pmix_rank_t> removed_in_order;      ///< those of them that had finalized
     std::vector<pmix_rank_t> mapped_ranks;       ///< ranks of this node by the job's map, sorted
     std::vector<std::function<void()>> waiting;  ///< run once the namespace is registered
     /// Replies to the request for job data, one for each form that peers want.

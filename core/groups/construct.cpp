@@ -386,8 +386,10 @@ pmix_status_t failure_among(const std::vector<GroupPart>& parts) {
 /// Whether the life of `proc` that asked is over, in order. It may have begun another one.
 bool has_finalized(GroupServer& server, const PeerRef& asker, const pmix_proc_t& proc) {
     if (const PeerPtr peer = asker.lock()) return peer->finalized;
-    const LocalClient* client = server.namespaces().client(proc);
-    return client != nullptr && !client->lost;
+    Namespace* nspace = server.namespaces().find(proc.nspace);
+    if (nspace == nullptr) return false;
+    const LocalClient* client = nspace->client(proc.rank);
+    return client != nullptr ? !client->lost : nspace->removed_in_order.contains(proc.rank);
 }
 
 }  // namespace

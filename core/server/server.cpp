@@ -262,7 +262,8 @@ pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uin
     client.uid = uid;
     client.gid = gid;
     client.server_object = server_object;
-    namespaces_.find(proc.nspace)->removed.erase(proc.rank);
+    nspace.removed.erase(proc.rank);
+    nspace.removed_in_order.erase(proc.rank);
     collectives_.registered(proc.nspace);
     return PMIX_SUCCESS;
 }
@@ -280,6 +281,7 @@ void Server::end_client(const pmix_proc_t& proc) {
     const bool was_there = !client->gone();
     client->lost = client->lost || was_there;
     nspace->removed.insert(proc.rank);
+    if (!client->lost) nspace->removed_in_order.insert(proc.rank);
     if (was_there) {
         departed(client->proc, true);
     } else if (client->finalized) {

@@ -164,6 +164,24 @@ TEST_F(LivesTest, AMemberThatFinalizesWhileTheHostIsAskedIsInNoGroup) {
     });
 }
 
+TEST_F(LivesTest, AMemberThatFinalizesAndExitsWhileTheHostIsAskedHasLeft) {
+    on_each([&] {
+        Listener& told = listen(2, {PMIX_GROUP_LEFT});
+        Listener& lost = listen(2, {PMIX_GROUP_MEMBER_FAILED});
+        Calls calls = construct_all("g", with(PMIX_GROUP_ASSIGN_CONTEXT_ID));
+        cluster_->settle();
+        finalize({1});
+        cluster_->exited("job", 1);
+        calls.erase(1);
+        ASSERT_TRUE(all_have(calls, PMIX_SUCCESS));
+        EXPECT_EQ(told.heard.size(), 1U);
+        EXPECT_TRUE(lost.heard.empty());
+        ASSERT_NE(known("g"), nullptr);
+        EXPECT_FALSE(known("g")->has(proc(1)));
+        ASSERT_TRUE(all_have(destruct_all("g", {0, 2, 3}), PMIX_SUCCESS));
+    });
+}
+
 TEST_F(LivesTest, AnInvitationWaitsForTheNextLifeOfAProcessThatHasNotAnswered) {
     for (const int nodes : {1, 2}) {
         for (const bool had_it : {false, true}) {
