@@ -30,7 +30,7 @@ bool Groups::ended(const ProcName& proc) const {
     return state == nullptr || state->ended || gone_.contains(node_of(proc));
 }
 
-/// Whether it ended in order: it has left its groups, and its node says so or takes part in its place.
+/// Whether it ended in order, and so has left its groups, whether or not the nodes have said so yet.
 bool Groups::left(const ProcName& proc) const {
     const RankState* state = hub_.jobs.find(proc);
     return state != nullptr && state->ended && state->finalized && !gone_.contains(node_of(proc));
@@ -86,7 +86,10 @@ int32_t Groups::add(Asker asker, GroupRequest& request) {
     if (procs.empty()) return PMIX_ERR_BAD_PARAM;
     const bool construct = request.operation == GroupRequest::Operation::Construct;
     if (!construct) missed_.erase({Kind::Construct, request.id});
-    if (const auto status = too_late(asker.node, request.operation, request.id, procs)) return *status;
+    if (const auto status = too_late(asker.node, request.operation, request.id, procs)) {
+        hub_.answer(asker, *status);
+        return PMIX_SUCCESS;  // and so answered
+    }
     const Place place = start(request);
     Operation& operation = *place;
     if (operation.nodes_in.contains(asker.node)) return PMIX_ERR_EXISTS;
@@ -142,8 +145,8 @@ void Groups::fail(Asker asker, const GroupRequest& request) {
     hub_.answer(asker, request.local_status);
 }
 
-/// An operation fails, for a member has ended: nodes that have yet to ask hear the same. They may count that
-/// one as one that has left before, or as one that has called.
+/// An operation is over, for a member has ended: nodes that have yet to ask hear the same. They may count
+/// that one as one that has left before, or as one that has called.
 void Groups::miss(const Operation& operation, int32_t status) {
     Missed missed{{}, status, {}};
     if (operation.kind == Kind::Construct) missed.procs = operation.procs;
@@ -156,17 +159,22 @@ void Groups::miss(const Operation& operation, int32_t status) {
 
 void Groups::check(Place place) {
     const Operation& operation = *place;
-    bool waiting = false;
+    bool waiting = false, without_some = false;
     for (const ProcName& proc : operation.procs) {
         if (operation.nodes_in.contains(node_of(proc))) continue;
-        if (!ended(proc) || (operation.kind == Kind::Destruct && left(proc))) {
+        if (!ended(proc)) {
             waiting = true;
+        } else if (operation.kind == Kind::Destruct && left(proc)) {
+            without_some = true;
         } else if ((operation.flags & GroupRequest::Tolerant) == 0) {
             miss(operation, PMIX_GROUP_MEMBER_FAILED);
             return finish(place, PMIX_GROUP_MEMBER_FAILED);
         }
     }
-    if (!waiting) finish(place, PMIX_SUCCESS);
+    if (waiting) return;
+    // Its node may still take part in its place.
+    if (without_some) miss(operation, PMIX_SUCCESS);
+    finish(place, PMIX_SUCCESS);
 }
 
 int32_t Groups::add_bootstrap(Asker asker, GroupRequest& request) {
