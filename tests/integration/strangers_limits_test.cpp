@@ -184,21 +184,26 @@ TEST_F(Strangers, WaitingToolsDoNotShutOutThoseOfOthers) {
         raw.say(build_connect_request(request).view());
         return raw;
     };
-    int pipe_of[2];
+    int pipe_of[2], go_on[2];
     ASSERT_EQ(pipe(pipe_of), 0);
+    ASSERT_EQ(pipe(go_on), 0);
     const auto stay = [&] {
         char end;
         return read(pipe_of[0], &end, 1) == 0 ? 0 : 2;
     };
     OtherUser greedy(kStranger, [&] {
         close(pipe_of[1]);
+        close(go_on[1]);
         std::vector<RawPeer> all;
-        for (int i = 0; i < 65; ++i)
+        for (int i = 0; i < 64; ++i)
             all.push_back(nameless());
+        char byte;
+        if (read(go_on[0], &byte, 1) != 0) return 3;
         // The last is refused, and the others wait.
-        return all.back().dropped() ? stay() : 1;
+        return nameless().dropped() ? stay() : 1;
     });
     EXPECT_TRUE(until([] { return tools_asked == 64; }));
+    close(go_on[1]);
     OtherUser modest(kOther, [&] {
         close(pipe_of[1]);
         const RawPeer one = nameless();
@@ -209,6 +214,7 @@ TEST_F(Strangers, WaitingToolsDoNotShutOutThoseOfOthers) {
     EXPECT_EQ(greedy.status(), 0);
     EXPECT_EQ(modest.status(), 0);
     close(pipe_of[0]);
+    close(go_on[0]);
 }
 
 TEST_F(Strangers, RequestsOfThreeWaitingUsersReachTheHostSeparately) {

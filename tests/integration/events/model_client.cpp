@@ -36,10 +36,10 @@ void on_default(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t[],
     complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
 }
 
-pmix_status_t init(const char* model, const char* library) {
+pmix_status_t init(pmix_proc_t* who, const char* model, const char* library) {
     pmix_info_t info[] = {info_of(PMIX_PROGRAMMING_MODEL, model, PMIX_STRING),
                           info_of(PMIX_MODEL_LIBRARY_NAME, library, PMIX_STRING)};
-    const pmix_status_t status = PMIx_Init(&self, info, 2);
+    const pmix_status_t status = PMIx_Init(who, info, 2);
     for (pmix_info_t& one : info)
         PMIx_Info_destruct(&one);
     return status;
@@ -48,11 +48,13 @@ pmix_status_t init(const char* model, const char* library) {
 }  // namespace
 
 int main() {
-    is(init("MPI", "one"), PMIX_SUCCESS, "init");
+    is(init(&self, "MPI", "one"), PMIX_SUCCESS, "init");
     need(PMIx_Register_event_handler(nullptr, 0, nullptr, 0, on_default, nullptr, nullptr) >= 0, "default");
     pmix_status_t code = PMIX_MODEL_DECLARED;
     need(PMIx_Register_event_handler(&code, 1, nullptr, 0, on_model, nullptr, nullptr) >= 0, "handler");
-    is(init("OpenMP", "two"), PMIX_SUCCESS, "second init");
+    pmix_proc_t again;
+    is(init(&again, "OpenMP", "two"), PMIX_SUCCESS, "second init");
+    need(PMIx_Check_procid(&again, &self), "the same name");
     {
         std::unique_lock guard(lock);
         need(changed.wait_for(guard, kLimit, [] { return models.size() >= 2; }), "both models");
