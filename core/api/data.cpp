@@ -2,10 +2,13 @@
 // Posting and getting data, and synchronising (Standard: Data Access and Sharing, Synchronization).
 #include <pmix.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
 #include "core/api/call.hpp"
+#include "core/api/topology.hpp"
 #include "core/client/client.hpp"
 #include "core/modex/get.hpp"
 #include "core/runtime/completion.hpp"
@@ -53,6 +56,27 @@ Modex* own_modex(const Process& process) {
 bool gives_storage(const pmix_info_t info[], size_t ninfo) {
     const InfoView directives{info, info == nullptr ? 0 : ninfo};
     return directives.is_true(PMIX_GET_STATIC_VALUES) && !directives.is_true(PMIX_GET_POINTER_VALUES);
+}
+
+/// Whether PMIx_Get asks for the topology of our own node, which we load ourselves.
+bool wants_topology(Process& process, const pmix_proc_t* proc, const char* key) {
+    if (key == nullptr || !key_is(key, PMIX_TOPOLOGY2)) return false;
+    if (proc == nullptr || proc_is(*proc, process.self())) return true;
+    if (proc->nspace[0] != '\0' && !nspace_is(proc->nspace, process.self().nspace)) return false;
+    if (proc->rank == PMIX_RANK_WILDCARD || proc->rank == PMIX_RANK_UNDEF) return true;
+    const auto local = process.store().local_ranks(process.self().nspace);
+    return std::ranges::find(local, proc->rank) != local.end();
+}
+
+pmix_status_t get_topology(InfoView directives, pmix_value_t** val) {
+    auto topology = api::topology_value();
+    if (!topology) return topology.status();
+    const bool lent = directives.is_true(PMIX_GET_STATIC_VALUES);
+    if (lent && *val == nullptr) return PMIX_ERR_BAD_PARAM;
+    if (!lent) *val = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
+    if (*val == nullptr) return PMIX_ERR_NOMEM;
+    **val = topology->release();
+    return PMIX_SUCCESS;
 }
 
 }  // namespace
@@ -108,6 +132,7 @@ PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], co
         if (val == nullptr) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t bad = api::check(*use, Function::Get, {info, ninfo}); bad != PMIX_SUCCESS)
             return bad;
+        if (wants_topology(*use, proc, key)) return get_topology({info, ninfo}, val);
         return get_blocking(use->exchange(), own_modex(*use), proc, key, {info, ninfo}, val);
     });
     // Callers free what they find there, but their own storage.
@@ -132,6 +157,13 @@ PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
             value_destruct(value);
             std::free(value);
         };
+        if (wants_topology(*use, proc, key)) {
+            return api::answer_by<pmix_status_t, pmix_value_t*>(use, give, [](const auto& done) {
+                pmix_value_t* value = nullptr;
+                const pmix_status_t code = get_topology({}, &value);
+                done(code, value);
+            });
+        }
         return api::answer_by<pmix_status_t, pmix_value_t*>(use, give, [call](const auto& done) {
             pmix_value_t* value = nullptr;
             pmix_status_t code = call->must_refresh() ? PMIX_ERR_NOT_FOUND : call->look(&value);

@@ -28,6 +28,8 @@ namespace muster::api {
 
 namespace {
 
+constexpr const char* kOwnSource = "hwloc:" HWLOC_VERSION;
+
 // The forms in which servers describe the node, best first; the last is what they say to old clients.
 constexpr std::array<const char*, 3> kXmlKeys{PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1, PMIX_LOCAL_TOPO};
 
@@ -103,6 +105,16 @@ void share_topology(InfoView job, Info& shared_job) {
     const auto xml = node_topology().xml();
     if (!xml || shared_job.add_copies(job) != PMIX_SUCCESS) return;
     shared_job.add(PMIX_HWLOC_XML_V2, xml->c_str());
+}
+
+Result<Value> topology_value() {
+    auto local = node_topology().get();
+    if (!local) return local.error();
+    std::string source = kOwnSource;
+    pmix_topology_t topology{source.data(), *local};
+    auto copy = Value::of(PMIX_TOPO, &topology);
+    if (copy.type() == PMIX_UNDEF) return Error{PMIX_ERR_NOMEM, "no memory for a copy of the topology"};
+    return copy;
 }
 
 void forget_topology() {
@@ -203,7 +215,7 @@ using namespace muster::api;
 pmix_status_t PMIx_Load_topology(pmix_topology_t* topo) {
     if (topo == nullptr) return PMIX_ERR_BAD_PARAM;
     return guard([&]() -> pmix_status_t {
-        const std::string source = std::string(kHwlocSource) + ":" HWLOC_VERSION;
+        const std::string source = kOwnSource;
         if (topo->source != nullptr && !satisfies(source, topo->source)) return PMIX_ERR_NOT_SUPPORTED;
         auto local = node_topology().get();
         if (!local) return local.status();

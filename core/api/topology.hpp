@@ -4,6 +4,8 @@
 
 #include "core/topology/topology.hpp"
 #include "framework/base/info.hpp"
+#include "framework/base/result.hpp"
+#include "framework/base/value.hpp"
 
 namespace muster {
 class NodeDescription;
@@ -25,6 +27,8 @@ void describe_node_to_clients(NodeDescription& description, const Parameters& pa
 /// PMIx_server_register_nspace: where clients are to get the topology and the host has not given it itself,
 /// `shared` becomes a copy of the job's data with it; else it stays empty.
 void share_topology(InfoView job, Info& shared);
+/// PMIx_Get of PMIX_TOPOLOGY2: a copy of this node's topology, which value_destruct() frees. Any thread.
+Result<Value> topology_value();
 /// The last finalize.
 void forget_topology();
 

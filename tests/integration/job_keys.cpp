@@ -132,6 +132,18 @@ int main(int argc, char** argv) {
         if (there(true, job, PMIX_APPLDR, of) && there(true, job, PMIX_APP_SIZE, of) && app == 0)
             covers += " SRV-16";
     }
+    // Our own node's topology, and no guess for another node.
+    for (pmix_rank_t rank = 0; rank < size; ++rank) {
+        pmix_value_t* topology = nullptr;
+        const pmix_status_t status = get(rank, PMIX_TOPOLOGY2, {}, &topology);
+        const bool here = number(rank, PMIX_NODEID) == number(self.rank, PMIX_NODEID);
+        need(status == (here ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND), "whether there is a topology of the node");
+        if (status != PMIX_SUCCESS) continue;
+        need(topology->type == PMIX_TOPO && strncmp(topology->data.topo->source, "hwloc", 5) == 0 &&
+                 topology->data.topo->topology != nullptr,
+             "the topology");
+        release(topology);
+    }
     // The server is asked: other jobs may have their part in the session.
     pmix_value_t* nodes = nullptr;
     pmix_proc_t all = self;
