@@ -145,7 +145,7 @@ bool readable(const pmix_value_t& value, pmix_data_type_t type) {
 }
 
 bool is_required(const pmix_info_t& info) {
-    return (info.flags & PMIX_INFO_REQD) != 0;
+    return (flags_of(info) & PMIX_INFO_REQD) != 0;
 }
 
 /// Whether the library acts upon the directive.
@@ -210,7 +210,7 @@ Result<void> check_directives(Function function, InfoView directives, bool other
 }
 
 bool is_unmet(Function function, const pmix_info_t& directive) {
-    if (!is_required(directive) || (directive.flags & PMIX_INFO_REQD_PROCESSED) != 0) return false;
+    if (!is_required(directive) || (flags_of(directive) & PMIX_INFO_REQD_PROCESSED) != 0) return false;
     const Use* use = find_use(function, directive.key);
     return !is_met(use) && !is_data(function, use, directive);
 }

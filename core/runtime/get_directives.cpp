@@ -15,7 +15,7 @@ pmix_status_t read_get_directives(InfoView info, Lookup& lookup, GetDirectives& 
     if (info.empty()) return PMIX_SUCCESS;
     for (const pmix_info_t& entry : info) {
         const pmix_value_t* value = &entry.value;
-        if ((entry.flags & PMIX_INFO_QUALIFIER) != 0) {
+        if ((flags_of(entry) & PMIX_INFO_QUALIFIER) != 0) {
             lookup.qualifiers = info;
             continue;
         }

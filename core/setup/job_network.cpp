@@ -150,7 +150,7 @@ Result<void> JobNetworks::allocate(const char* nspace, InfoView directives, Info
             MUSTER_LOG(runtime_.registry().log("pnet"), Info, "%s", done.error().text.c_str());
         }
     }
-    if (request == nullptr || answered || (request->flags & PMIX_INFO_REQD) == 0) return {};
+    if (request == nullptr || answered || (flags_of(*request) & PMIX_INFO_REQD) == 0) return {};
     return refusal;
 }
 

@@ -89,9 +89,9 @@ class Decoder {
     bool bytes(char*& data, size_t& size);
     bool regex(char*& value, size_t& length);
     bool regexes(void* elements, size_t n);
-    bool info_flags(pmix_info_directives_t& flags) {
-        if (!number(flags)) return false;
-        flags &= PMIX_INFO_REQD | PMIX_INFO_QUALIFIER;
+    bool info_flags(pmix_info_t& info) {
+        if (!number(info.flags)) return false;
+        info.flags &= PMIX_INFO_REQD | PMIX_INFO_QUALIFIER;
         return true;
     }
 

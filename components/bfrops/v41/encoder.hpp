@@ -9,6 +9,7 @@
 #include "components/bfrops/v41/layout.hpp"
 #include "framework/base/bytes.hpp"
 #include "framework/base/data_type.hpp"
+#include "framework/base/info.hpp"
 
 namespace muster::v41 {
 
@@ -72,9 +73,9 @@ class Encoder {
     bool bytes(const void* data, size_t size);
     bool regex(const char* value);
     bool regexes(const void* elements, size_t n);
-    bool info_flags(pmix_info_directives_t flags) {
+    bool info_flags(const pmix_info_t& info) {
         // The others are notes of one library to itself.
-        return number(flags & (PMIX_INFO_REQD | PMIX_INFO_QUALIFIER));
+        return number(flags_of(info) & (PMIX_INFO_REQD | PMIX_INFO_QUALIFIER));
     }
 
     /// The array that a struct points to, by the addresses of its pointer and its count.

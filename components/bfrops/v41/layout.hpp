@@ -37,7 +37,7 @@ bool element(auto& c, Of<pmix_value_t> auto& v) {
     return c.value(v);
 }
 bool element(auto& c, Of<pmix_info_t> auto& v) {
-    return c.name(v.key) && c.info_flags(v.flags) && c.value(v.value);
+    return c.name(v.key) && c.info_flags(v) && c.value(v.value);
 }
 bool element(auto& c, Of<pmix_byte_object_t> auto& v) {
     return c.bytes(v.bytes, v.size);

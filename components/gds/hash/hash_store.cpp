@@ -160,7 +160,7 @@ size_t hash_of(const pmix_value_t& value) {
 size_t hash_of(std::string_view key, InfoView qualifiers, bool marked) {
     size_t hash = TextHash()(key);
     for (const pmix_info_t& one : qualifiers) {
-        if (marked && (one.flags & PMIX_INFO_QUALIFIER) == 0) continue;
+        if (marked && (flags_of(one) & PMIX_INFO_QUALIFIER) == 0) continue;
         hash += KeyedHash().add(key_view(one.key)).add(uint64_t{hash_of(one.value)}).end();
     }
     return hash;

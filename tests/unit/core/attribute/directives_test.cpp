@@ -36,6 +36,16 @@ TEST(Directives, RefuseRequiredOnesThatNobodyActsUpon) {
     }
 }
 
+TEST(Directives, AreNotRequiredByFlagsThatNobodyHasSet) {
+    Info info = one(kUnknown, true);
+    for (const pmix_info_directives_t undefined : {0x20U, 0x1374027cU, 0x8000U}) {
+        info[0].flags = PMIX_INFO_REQD | undefined;
+        EXPECT_EQ(check(Function::GroupDestruct, info, false), PMIX_SUCCESS) << undefined;
+    }
+    info[0].flags = PMIX_INFO_REQD | PMIX_INFO_PERSISTENT;
+    EXPECT_EQ(check(Function::GroupDestruct, info, false), PMIX_ERR_NOT_SUPPORTED);
+}
+
 TEST(Directives, LeaveRequiredOnesToAHostThatCanBeAsked) {
     for (const Function function : {Function::Fence, Function::Connect, Function::Lookup, Function::Spawn,
                                     Function::Log, Function::GroupConstruct, Function::IofPull})
