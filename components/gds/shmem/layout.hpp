@@ -11,7 +11,7 @@
 namespace muster::gds::shmem {
 
 inline constexpr uint64_t kMagic = 0x4d75737465725347;  // "MusterSG"
-inline constexpr uint32_t kLayout = 3;
+inline constexpr uint32_t kLayout = 4;
 /// Written as a number: sides whose numbers or pointers differ do not know each other.
 inline constexpr uint32_t kMachine = 0x01020300 + sizeof(void*);
 /// Everything begins at a multiple of it.
@@ -60,7 +60,8 @@ enum class Form : uint8_t {
     Packed       ///< one PMIX_VALUE in the encoding v41, not described
 };
 
-/// Never changed once it is published; a new value is a new entry.
+/// A new value is a new entry. The block of a replaced one that was Posted becomes another such entry later:
+/// its last word says kBeingWritten meanwhile, and another generation then. All others stay as they are.
 struct Entry {
     uint32_t hash;  ///< the lower half
     uint32_t of;
@@ -69,8 +70,10 @@ struct Entry {
     uint16_t type;  ///< pmix_data_type_t
     Kind kind;
     Form form;
-    uint32_t reserved;
+    uint32_t generation;  ///< another one for each entry that was posted
 };
+inline constexpr uint64_t kEntryWords = sizeof(Entry) / sizeof(uint64_t);
+inline constexpr uint64_t kBeingWritten = 0;
 
 /// A key's name, once in a segment; `length` characters follow.
 struct Key {

@@ -3,18 +3,17 @@
 #include "components/gds/shmem/reader.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <new>
 
+#include "components/gds/shmem/words.hpp"
 #include "framework/gds/job_map.hpp"
 
 namespace muster::gds::shmem {
 namespace {
 
-uint64_t published(const uint64_t& word) {
-    return std::atomic_ref<uint64_t>(const_cast<uint64_t&>(word)).load(std::memory_order_acquire);
-}
+/// How often a reader begins anew because the writer changed what it read.
+constexpr int kMostTries = 100;
 
 }  // namespace
 
@@ -38,42 +37,70 @@ Result<void> Reader::check(std::string_view nspace) const {
 }
 
 bool Reader::find(uint64_t key_hash, Kind kind, uint32_t of, std::string_view key, Item& out) const {
+    for (int i = 0; i < kMostTries; ++i) {
+        if (const Seen seen = look(key_hash, kind, of, key, out); seen != Seen::Changed)
+            return seen == Seen::There;
+    }
+    return false;  // the server is asked
+}
+
+Reader::Seen Reader::look(uint64_t key_hash, Kind kind, uint32_t of, std::string_view key, Item& out) const {
     const Header* header = this->header();
-    if (header == nullptr) return false;
-    const uint64_t table_at = published(header->table);
+    if (header == nullptr) return Seen::Absent;
+    const uint64_t table_at = load_word(header->table);
     const auto* table = segment_.at<Table>(table_at);
-    if (table == nullptr) return false;
+    if (table == nullptr) return Seen::Absent;
     const uint64_t capacity = table->capacity;
-    if (capacity == 0 || (capacity & (capacity - 1)) != 0) return false;
+    if (capacity == 0 || (capacity & (capacity - 1)) != 0) return Seen::Absent;
     const auto* slots = segment_.at<uint64_t>(table_at + sizeof(Table), capacity);
-    if (slots == nullptr) return false;
+    if (slots == nullptr) return Seen::Absent;
     const uint64_t hash = hash_of(key_hash, kind, of);
     const uint64_t mask = capacity - 1;
     uint64_t at = static_cast<uint32_t>(hash) & mask;
     for (uint64_t tried = 0; tried < std::min(capacity, kMostProbes); ++tried, at = (at + 1) & mask) {
-        const uint64_t slot = published(slots[at]);
-        if (slot == 0) return false;
+        const uint64_t slot = load_word(slots[at]);
+        if (slot == 0) return Seen::Absent;
         const uint64_t offset = slot & kOffsetMask;
         if (offset == kGone || ((slot ^ hash) & ~kOffsetMask) != 0) continue;
-        const auto* there = segment_.at<Entry>(offset);
-        if (there == nullptr) return false;
+        const auto* words = segment_.at<uint64_t>(offset, kEntryWords);
+        if (words == nullptr) return Seen::Absent;
+        uint64_t header_of[kEntryWords];
+        header_of[kEntryWords - 1] = load_word(words[kEntryWords - 1]);
+        load_words(header_of, words, (kEntryWords - 1) * sizeof(uint64_t));
         Entry entry;
-        std::memcpy(&entry, there, sizeof entry);
-        if (entry.hash != static_cast<uint32_t>(hash) || entry.kind != kind || entry.of != of) continue;
-        const auto* name = segment_.at<Key>(entry.key);
-        if (name == nullptr) return false;
-        if (name->length != key.size()) continue;
-        const uint8_t* text = segment_.at(entry.key + sizeof(Key), key.size());
-        if (text == nullptr || std::memcmp(text, key.data(), key.size()) != 0) continue;
-        return load(offset, entry, out);
+        std::memcpy(&entry, header_of, sizeof entry);
+        if (entry.hash == static_cast<uint32_t>(hash) && entry.kind == kind && entry.of == of &&
+            has_name(entry, key)) {
+            const bool good = load(offset, entry, out);
+            if (load_word(words[kEntryWords - 1]) != header_of[kEntryWords - 1]) return Seen::Changed;
+            return good ? Seen::There : Seen::Absent;
+        }
+        // Another key, or what was ours has become another entry since.
+        if (load_word(slots[at]) != slot || load_word(header->table) != table_at) return Seen::Changed;
     }
-    return false;
+    return Seen::Absent;
+}
+
+bool Reader::has_name(const Entry& entry, std::string_view key) const {
+    const auto* name = segment_.at<Key>(entry.key);
+    if (name == nullptr || name->length != key.size()) return false;
+    const uint8_t* text = segment_.at(entry.key + sizeof(Key), key.size());
+    return text != nullptr && std::memcmp(text, key.data(), key.size()) == 0;
 }
 
 bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
     if (entry.length >= segment_.limit()) return false;
     const uint8_t* payload = segment_.at(offset + sizeof(Entry), entry.length + 1);
     if (payload == nullptr) return false;
+    if (entry.kind == Kind::Posted) {
+        // It may become another entry while it is read.
+        const uint64_t all = (entry.length + kAlign) / kAlign * kAlign;
+        char* copy =
+            segment_.at(offset + sizeof(Entry), all) != nullptr ? out.room(entry.length + 1) : nullptr;
+        if (copy == nullptr) return false;
+        load_words(copy, reinterpret_cast<const uint64_t*>(payload), entry.length + 1);
+        payload = reinterpret_cast<const uint8_t*>(copy);
+    }
     out.value = {};
     switch (entry.form) {
         case Form::Scalar:
@@ -120,7 +147,7 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
 
 bool Reader::map(Map& out) const {
     if (header() == nullptr) return false;
-    const auto* there = segment_.at<Map>(published(header()->map));
+    const auto* there = segment_.at<Map>(load_word(header()->map));
     if (there == nullptr) return false;
     std::memcpy(&out, there, sizeof out);
     // Ranks that follow from a rule take no room in the segment: it does not bound how many are told of.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading a segment that nobody vouches for: every offset and length is checked against the segment before it
-// is used, and what was checked is a copy. No lock, no system call once the memory was seen to be there. Any
-// thread.
+// is used, and what was checked is a copy. No lock, no system call once the memory was seen to be there: a
+// reader begins anew where the writer has made another entry of what it read. Any thread.
 #pragma once
 
+#include <memory>
+#include <new>
 #include <string_view>
 
 #include "components/gds/shmem/layout.hpp"
@@ -14,9 +16,21 @@
 
 namespace muster::gds::shmem {
 
-/// A value as it was found. Text and bytes stay in the segment. Not to be copied or moved.
+/// A value as it was found. Text and bytes of what was posted are copied, others stay in the segment. Not to
+/// be copied or moved.
 struct Item : Derived {
     Value parts;  ///< owner of what had to be unpacked
+
+    /// Memory for a copy, until the next one; null where there is none.
+    char* room(uint64_t size) {
+        if (size <= sizeof small_) return small_;
+        large_.reset(new (std::nothrow) char[size]);
+        return large_.get();
+    }
+
+  private:
+    char small_[512];  // most of them, without an allocation; not filled with zeros each time
+    std::unique_ptr<char[]> large_;
 };
 
 class Reader {
@@ -54,6 +68,9 @@ class Reader {
     Range range_on(const Map& map, uint32_t node) const;
     uint32_t position(const Map& map, uint32_t rank) const;
     uint32_t node_by_starts(const Map& map, uint32_t rank) const;
+    enum class Seen { Absent, There, Changed };
+    Seen look(uint64_t key_hash, Kind kind, uint32_t of, std::string_view key, Item& out) const;
+    bool has_name(const Entry& entry, std::string_view key) const;
     bool load(uint64_t offset, const Entry& entry, Item& out) const;
 
     const Segment& segment_;

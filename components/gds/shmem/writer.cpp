@@ -3,17 +3,14 @@
 #include "components/gds/shmem/writer.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+
+#include "components/gds/shmem/words.hpp"
 
 namespace muster::gds::shmem {
 namespace {
 
 constexpr uint64_t kFirstCapacity = 256;
-
-void publish(uint64_t& word, uint64_t value) {
-    std::atomic_ref<uint64_t>(word).store(value, std::memory_order_release);
-}
 
 }  // namespace
 
@@ -72,7 +69,7 @@ Result<void> Writer::make_room() {
         ++slots_used_;
     }
     table_ = *made;
-    publish(object<Header>(0)->table, table_);
+    store_word(object<Header>(0)->table, table_);
     return {};
 }
 
@@ -143,6 +140,36 @@ Result<void> Writer::describe(const pmix_value_t& value, Payload& out) const {
     return {};
 }
 
+/// Room for an entry, which is not all zero where there was one before.
+Result<uint64_t> Writer::block_for(Kind kind, uint64_t length) {
+    const uint64_t size = block_size(length);
+    if (kind == Kind::Posted) {
+        if (const uint64_t left = free_.take(size); left != 0) return left;
+    }
+    return allocate(size);
+}
+
+void Writer::write_entry(uint64_t offset, Entry entry, const void* payload) {
+    auto* words = object<uint64_t>(offset);
+    uint64_t header[kEntryWords];
+    std::memcpy(header, &entry, sizeof header);
+    // The last word first and last: whoever reads meanwhile has seen another one before or sees it behind.
+    store_word(words[kEntryWords - 1], kBeingWritten);
+    store_words(words, header, (kEntryWords - 1) * sizeof(uint64_t));
+    store_words(words + kEntryWords, payload, entry.length);
+    if (entry.length % sizeof(uint64_t) == 0)
+        store_word(words[kEntryWords + entry.length / sizeof(uint64_t)], 0);  // the terminator
+    store_word(words[kEntryWords - 1], header[kEntryWords - 1]);
+}
+
+void Writer::refer(uint64_t& slot, uint64_t hash, uint64_t offset) {
+    const uint64_t before = slot & kOffsetMask;
+    store_word(slot, slot_of(hash, offset));
+    if (before == 0 || before == kGone) return;
+    const Entry& replaced = *object<Entry>(before);
+    if (replaced.kind == Kind::Posted) free_.add(block_size(replaced.length), before);
+}
+
 Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const Payload& payload, Put* done) {
     const uint64_t hash = hash_of(hash_of(key), kind, of);
     uint64_t* free_slot = nullptr;
@@ -163,34 +190,29 @@ Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const 
             return Error{PMIX_ERR_OUT_OF_RESOURCE, "too many keys fall upon one place of its table"};
         };
         if (known == nullptr && free_slot == nullptr) return crowded();
-        const uint64_t table = table_;
         auto name = intern(key);
         if (!name) return name.error();
         if (done != nullptr) done->key = *name;
         if (payload.length > segment_.limit()) return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached"};
-        auto at = allocate(sizeof(Entry) + payload.length + 1);
-        if (!at) return at.error();
-        Entry& entry = *object<Entry>(*at);
-        entry.hash = static_cast<uint32_t>(hash);
-        entry.of = of;
-        entry.key = *name;
-        entry.length = payload.length;
-        entry.type = payload.type;
-        entry.kind = kind;
-        entry.form = payload.form;
-        if (payload.length != 0) std::memcpy(&entry + 1, payload.data, payload.length);
+        const uint64_t table = table_;
         if (auto room = make_room(); !room) return room;
         uint64_t* slot = known;
         if (table != table_) {
             free_slot = nullptr;
             slot = find_slot(hash, kind, of, key, &free_slot);
         }
+        if (slot == nullptr && free_slot == nullptr) return crowded();
+        auto at = block_for(kind, payload.length);
+        if (!at) return at.error();
+        write_entry(*at,
+                    {static_cast<uint32_t>(hash), of, *name, payload.length, payload.type, kind, payload.form,
+                     ++generation_},
+                    payload.data);
         if (slot == nullptr) {
-            if (free_slot == nullptr) return crowded();
             slot = free_slot;
             if (*slot == 0) ++slots_used_;
         }
-        publish(*slot, slot_of(hash, *at));
+        refer(*slot, hash, *at);
         return {};
     };
     Result<void> result = write();
@@ -218,7 +240,7 @@ Result<void> Writer::put_bytes(Kind kind, std::string_view key, ByteView bytes) 
 
 void Writer::remove(Kind kind, uint32_t of, std::string_view key) {
     uint64_t* slot = find_slot(hash_of(hash_of(key), kind, of), kind, of, key, nullptr);
-    if (slot != nullptr) publish(*slot, slot_of(*slot, 0) | kGone);
+    if (slot != nullptr) refer(*slot, *slot, kGone);
 }
 
 void Writer::remove_all(Kind kind, uint32_t of) {
@@ -226,7 +248,7 @@ void Writer::remove_all(Kind kind, uint32_t of) {
     for (uint64_t i = 0; i < object<Table>(table_)->capacity; ++i) {
         if (slots[i] == 0 || (slots[i] & kOffsetMask) == kGone) continue;
         const Entry& entry = *object<Entry>(slots[i] & kOffsetMask);
-        if (entry.kind == kind && entry.of == of) publish(slots[i], slot_of(slots[i], 0) | kGone);
+        if (entry.kind == kind && entry.of == of) refer(slots[i], slots[i], kGone);
     }
 }
 
@@ -366,7 +388,7 @@ Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
     auto at = allocate(sizeof(Map));
     if (!at) return at.error();
     std::memcpy(object<Map>(*at), &out, sizeof out);
-    publish(object<Header>(0)->map, *at);
+    store_word(object<Header>(0)->map, *at);
     return {};
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a server writes into a segment. One thread; readers go on meanwhile, and see each entry whole or not
-// at all. Nothing that was published is changed, but the slots that lead to it.
+// at all. Nothing that was published is changed, but the slots that lead to it, and the entries of posted
+// values that no slot leads to any more.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "components/gds/shmem/free_blocks.hpp"
 #include "components/gds/shmem/layout.hpp"
 #include "components/gds/shmem/segment.hpp"
 #include "framework/base/keyed_hash.hpp"
@@ -62,6 +64,10 @@ class Writer {
     Result<void> insert(Kind kind, uint32_t of, std::string_view key, const Payload& payload,
                         Put* done = nullptr);
     Result<uint64_t> allocate(uint64_t size);
+    Result<uint64_t> block_for(Kind kind, uint64_t length);
+    void write_entry(uint64_t offset, Entry entry, const void* payload);
+    /// Lets a slot refer to that entry, or to none (kGone).
+    void refer(uint64_t& slot, uint64_t hash, uint64_t offset);
     Result<uint64_t> intern(std::string_view key);
     Result<void> make_room();
     /// Where the entry is, or null; then `free_slot`, null before, is where it can be put, if anywhere.
@@ -78,6 +84,8 @@ class Writer {
     uint64_t used_ = 0;
     uint64_t table_ = 0;
     uint64_t slots_used_ = 0;
+    uint32_t generation_ = 0;
+    FreeBlocks free_;
     TextMap<uint64_t> keys_;  ///< offsets of names
     /// The last one: a fence brings the same key of many processes.
     const std::pair<const std::string, uint64_t>* last_key_ = nullptr;

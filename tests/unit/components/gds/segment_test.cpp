@@ -178,6 +178,72 @@ TEST(SegmentTest, ARepostedKeyReusesItsSlot) {
     }
 }
 
+TEST(SegmentTest, ValuesPutAgainAndAgainTakeNoNewRoom) {
+    auto segment = Segment::create(64 << 20, "again");
+    ASSERT_TRUE(segment.ok()) << segment.error().text;
+    Writer writer(**segment, {});
+    ASSERT_TRUE(writer.begin("job").ok());
+    const Reader reader(**segment, {});
+    const auto put_all = [&] {
+        for (uint32_t i = 0; i < 20000; ++i) {
+            const std::string text(1 + i * 7919 % 5000, static_cast<char>('a' + i % 26));
+            ASSERT_TRUE(writer.put(Kind::Posted, i % 3, "again", *Value::from(text)).ok());
+            Item item;
+            ASSERT_TRUE(reader.find(Kind::Posted, i % 3, "again", item));
+            ASSERT_EQ(item.value.data.string, text);
+        }
+    };
+    put_all();
+    const uint64_t used = writer.used();
+    EXPECT_LT(used, 1U << 20);
+    put_all();
+    EXPECT_EQ(writer.used(), used);
+    // What is taken away leaves its room, too.
+    for (int i = 0; i < 1000; ++i) {
+        ASSERT_TRUE(writer.put(Kind::Posted, 1, "again", *Value::from("short")).ok());
+        writer.remove_all(Kind::Posted, 1);
+    }
+    EXPECT_LT(writer.used(), used + 1024);
+}
+
+TEST(SegmentTest, ReadersFindAValueThatIsReplacedAllTheTime) {
+    auto segment = Segment::create(16 << 20, "replaced");
+    ASSERT_TRUE(segment.ok()) << segment.error().text;
+    Writer writer(**segment, {});
+    ASSERT_TRUE(writer.begin("job").ok());
+    for (uint32_t rank = 0; rank < 3; ++rank)
+        ASSERT_TRUE(writer.put(Kind::Posted, rank, "replaced", *value_of(rank)).ok());
+    std::atomic<bool> done{false};
+    std::atomic<size_t> missed{0}, torn{0}, changes{0};
+    std::vector<std::thread> readers;
+    for (int i = 0; i < kReaders; ++i) {
+        readers.emplace_back([&] {
+            const Reader reader(**segment, {});
+            std::string last;
+            for (uint32_t read = 0; !done.load(std::memory_order_relaxed) || read < 2000; ++read) {
+                Item item;
+                if (!reader.find(Kind::Posted, read % 3, "replaced", item)) {
+                    ++missed;
+                } else if (!whole(item.value)) {
+                    ++torn;
+                } else if (read % 3 == 0 && last != item.value.data.string) {
+                    last = item.value.data.string;
+                    ++changes;
+                }
+            }
+        });
+    }
+    for (uint32_t round = 0; round < 50000; ++round)
+        ASSERT_TRUE(writer.put(Kind::Posted, round % 3, "replaced", *value_of(round)).ok());
+    done = true;
+    for (std::thread& reader : readers)
+        reader.join();
+    EXPECT_EQ(missed, 0U);
+    EXPECT_EQ(torn, 0U);
+    EXPECT_GE(changes, size_t{kReaders});
+    EXPECT_LT(writer.used(), 1U << 20);
+}
+
 TEST(SegmentTest, AKeyNameIsStoredOnce) {
     auto segment = Segment::create(16 << 20, "names");
     ASSERT_TRUE(segment.ok()) << segment.error().text;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks of replaced entries, kept by size until a new entry takes them. Blocks are neither split nor joined:
+// the first words of one are those of an entry for ever, by which a late reader sees that it has changed.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <new>
+#include <unordered_map>
+
+#include "components/gds/shmem/layout.hpp"
+
+namespace muster::gds::shmem {
+
+/// The size of the block of an entry with so many bytes of payload and their terminator. Larger ones have few
+/// sizes, eight for each doubling: whoever varies the length finds a block that another length has left.
+inline uint64_t block_size(uint64_t length) {
+    constexpr uint64_t kExact = 256, kSteps = 8;
+    const uint64_t needed = sizeof(Entry) + length + 1;
+    const uint64_t step = needed <= kExact ? kAlign : std::bit_floor(needed) / kSteps;
+    return (needed + step - 1) / step * step;
+}
+
+class FreeBlocks {
+  public:
+    /// Where there is no memory to note it the block is lost.
+    void add(uint64_t size, uint64_t offset) noexcept {
+        try {
+            by_size_[size].push_back(offset);
+        } catch (const std::bad_alloc&) {
+        }
+    }
+    /// The one that was left first; 0 for none. The last few stay: somebody may be reading them.
+    uint64_t take(uint64_t size) {
+        const auto found = by_size_.find(size);
+        if (found == by_size_.end() || found->second.size() <= kResting) return 0;
+        const uint64_t offset = found->second.front();
+        found->second.pop_front();
+        return offset;
+    }
+
+  private:
+    static constexpr size_t kResting = 4;
+    std::unordered_map<uint64_t, std::deque<uint64_t>> by_size_;
+};
+
+}  // namespace muster::gds::shmem
