@@ -3,8 +3,12 @@
 // and what travels between nodes and launcher, whole and damaged.
 #include <gtest/gtest.h>
 #include <pmix_common.h>
+#include <signal.h>
 
+#include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "tests/covers.hpp"
 #include "tests/integration/launcher/fake_launcher.hpp"
@@ -283,6 +287,43 @@ TEST_F(LauncherControl, ChecksTargetsBeforeItActs) {
     EXPECT_EQ(ask({"job", PMIX_RANK_WILDCARD}, 10), PMIX_SUCCESS);
     ASSERT_EQ(host.signals.size(), 1u);
     EXPECT_EQ(host.signals[0].second, (std::vector<ProcId>{{1, 0}, {1, kAllRanks}}));
+}
+
+TEST_F(LauncherControl, EndsAsAnEventAsks) {
+    using Action = Control::Action;
+    // Jobs of four processes on two nodes, rank 1 of the first is meant: what is ended of each.
+    struct Case {
+        Action action;
+        std::vector<ProcId> ranks;
+        bool first_ends, second_ends;
+    };
+    for (const Case& one :
+         {Case{Action::TerminateProcs, {{1, 1}}, false, false},
+          Case{Action::TerminateNodes, {{1, 0}, {1, 1}, {2, 0}, {2, 1}}, false, false},
+          Case{Action::TerminateJobs, {}, true, false}, Case{Action::TerminateSession, {}, true, true}}) {
+        FakeLauncher host;
+        host.jobs.add(job_of(4, 2));
+        host.jobs.add(job_of(4, 2, "other"));
+        Control control(host.hub);
+        const std::vector<ProcName> targets = {{"job", 1}};
+        const std::vector<Control::Step> steps = {{Action::EndSilently, 0, ""}, {one.action, 0, ""}};
+        Buffer in = pack(targets, steps);
+        control.asked({0, 1}, in);
+        EXPECT_EQ(host.answers[1].status, PMIX_SUCCESS);
+        EXPECT_TRUE(host.signals.empty()) << "before the others have heard of it";
+        Watch later = host.loop.after(std::chrono::milliseconds(1), [&] { host.loop.quit(); });
+        host.loop.run();
+        std::vector<ProcId> ended;
+        for (const auto& [number, procs] : host.signals) {
+            if (number == SIGTERM) ended.insert(ended.end(), procs.begin(), procs.end());
+        }
+        std::ranges::sort(ended, {}, [](const ProcId& proc) { return std::pair(proc.job, proc.rank); });
+        EXPECT_EQ(ended, one.ranks);
+        EXPECT_EQ(host.jobs.find(1)->ended(), one.first_ends);
+        EXPECT_EQ(host.jobs.find(2)->ended(), one.second_ends);
+        EXPECT_TRUE(host.jobs.find(1)->job.wishes.silent);
+        EXPECT_FALSE(host.jobs.find(2)->job.wishes.silent);
+    }
 }
 
 TEST_F(LauncherControl, RefusesToRedefineASet) {

@@ -8,6 +8,7 @@
 #include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/services/announcer.hpp"
+#include "tools/muster/services/control.hpp"
 #include "tools/muster/services/groups.hpp"
 
 namespace muster::launcher {
@@ -20,12 +21,28 @@ pmix_status_t register_events(pmix_status_t*, size_t, const pmix_info_t info[], 
     return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
 }
 
-/// Whether this asks the host to act upon the event, which this one does not. All else that comes with an
-/// event is data.
-bool is_unmet(const pmix_info_t& info) {
-    return is_required(info) && is_any_of(info, {PMIX_EVENT_ACTION_TIMEOUT, PMIX_EVENT_SILENT_TERMINATION,
-                                                 PMIX_EVENT_TERMINATE_SESSION, PMIX_EVENT_TERMINATE_JOB,
-                                                 PMIX_EVENT_TERMINATE_NODE, PMIX_EVENT_TERMINATE_PROC});
+/// What the event asks the host to do with what it is about: the widest end that it names.
+pmix_status_t read_wishes(const Infos& infos, std::vector<Control::Step>& steps) {
+    using Action = Control::Action;
+    const int64_t seconds = infos.integer(PMIX_EVENT_ACTION_TIMEOUT).value_or(0);
+    if (seconds < 0 || seconds > INT32_MAX) return PMIX_ERR_BAD_PARAM;
+    const std::pair<const char*, Action> ends[] = {{PMIX_EVENT_TERMINATE_SESSION, Action::TerminateSession},
+                                                   {PMIX_EVENT_TERMINATE_JOB, Action::TerminateJobs},
+                                                   {PMIX_EVENT_TERMINATE_NODE, Action::TerminateNodes},
+                                                   {PMIX_EVENT_TERMINATE_PROC, Action::TerminateProcs}};
+    const auto end =
+        std::ranges::find_if(ends, [&](const auto& entry) { return infos.is_true(entry.first); });
+    if (infos.is_true(PMIX_EVENT_SILENT_TERMINATION)) steps.push_back({Action::EndSilently, 0, {}});
+    if (end != std::end(ends)) steps.push_back({end->second, static_cast<int32_t>(seconds), {}});
+    return PMIX_SUCCESS;
+}
+
+/// The processes that it is about: those that it names, else its source.
+std::vector<ProcName> affected_by(const ProcName& source, const Infos& infos) {
+    for (const char* key : {PMIX_EVENT_AFFECTED_PROCS, PMIX_EVENT_AFFECTED_PROC}) {
+        if (std::vector<ProcName> procs = infos.procs(key); !procs.empty()) return procs;
+    }
+    return {source};
 }
 
 pmix_status_t deregister_events(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*) {
@@ -35,7 +52,8 @@ pmix_status_t deregister_events(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*)
 pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t range,
                            pmix_info_t info[], size_t count, pmix_op_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
-        if (std::ranges::any_of(Infos(info, count), is_unmet)) return PMIX_ERR_NOT_SUPPORTED;
+        std::vector<Control::Step> steps;
+        if (const pmix_status_t bad = read_wishes({info, count}, steps); bad != PMIX_SUCCESS) return bad;
         if (code == PMIX_READY_FOR_DEBUG) {
             const std::string place = Infos(info, count).text(PMIX_BREAKPOINT);
             on_loop([body = pack(name_of(*source), place), callback, data] {
@@ -50,7 +68,16 @@ pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_d
         notice.range = range;
         notice.targets = Infos(info, count).procs(PMIX_EVENT_CUSTOM_RANGE);
         notice.info = packed(info, count, PMIX_INFO);
-        ask_launcher(Topic::Event, pack(notice), done_op(callback, data));
+        // The end comes behind the event.
+        Link::Done done = done_op(callback, data);
+        if (!steps.empty()) {
+            done = [done, wishes = pack(affected_by(notice.source, {info, count}), steps)](
+                       pmix_status_t status, Buffer& in) {
+                if (status != PMIX_SUCCESS) return done(status, in);
+                this_node().link().ask(Topic::Control, wishes, done);
+            };
+        }
+        ask_launcher(Topic::Event, pack(notice), std::move(done));
         return PMIX_SUCCESS;
     });
 }

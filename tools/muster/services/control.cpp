@@ -4,6 +4,8 @@
 
 #include <signal.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace muster::launcher {
@@ -47,6 +49,17 @@ int32_t Control::act(const Step& step, const std::vector<ProcName>& targets) {
             return end(targets, false);
         case Action::Kill:
             return end(targets, true);
+        case Action::TerminateProcs:
+        case Action::TerminateNodes:
+        case Action::TerminateJobs:
+        case Action::TerminateSession:
+            if (step.number < 0) return PMIX_ERR_BAD_PARAM;
+            end_later(step, targets);
+            return PMIX_SUCCESS;
+        case Action::EndSilently:
+            for (const ProcName& target : targets)
+                hub_.jobs.find(target.nspace)->job.wishes.silent = true;
+            return PMIX_SUCCESS;
         case Action::DefineSet: {
             if (collides_with_jobs(step.text, hub_.next_nspace())) return PMIX_ERR_BAD_PARAM;
             if (hub_.jobs.has_set(step.text)) return PMIX_ERR_EXISTS;
@@ -61,6 +74,43 @@ int32_t Control::act(const Step& step, const std::vector<ProcName>& targets) {
         }
     }
     return PMIX_ERR_NOT_SUPPORTED;
+}
+
+void Control::end_later(const Step& step, const std::vector<ProcName>& targets) {
+    const auto place = later_.emplace(later_.end());
+    *place = hub_.loop.after(std::chrono::seconds(step.number), [this, place, action = step.action, targets] {
+        const auto asked = std::make_pair(action, targets);
+        later_.erase(place);  // and what this function holds
+        end_as_asked(asked.first, asked.second);
+    });
+}
+
+/// Of what is still there.
+void Control::end_as_asked(Action action, const std::vector<ProcName>& targets) {
+    std::set<uint32_t> nodes;
+    std::set<std::string> jobs;
+    for (const ProcName& target : targets) {
+        jobs.insert(target.nspace);
+        const Job& job = hub_.jobs.find(target.nspace)->job;
+        for (const uint32_t rank : job.ranks_meant(target.rank))
+            nodes.insert(job.places[rank].node);
+    }
+    std::vector<ProcName> procs;
+    for (const auto& entry : hub_.jobs.all()) {
+        const JobRecord& record = *entry.second;
+        if (record.ended()) continue;
+        const std::string& nspace = record.job.nspace;
+        if (action == Action::TerminateSession || (action == Action::TerminateJobs && jobs.contains(nspace)))
+            procs.push_back({nspace, PMIX_RANK_WILDCARD});
+        for (uint32_t rank = 0; action == Action::TerminateNodes && rank < record.job.size(); ++rank) {
+            if (nodes.contains(record.job.places[rank].node)) procs.push_back({nspace, rank});
+        }
+    }
+    if (action == Action::TerminateProcs) {
+        std::ranges::copy_if(targets, std::back_inserter(procs),
+                             [&](const ProcName& target) { return !hub_.jobs.find(target.nspace)->ended(); });
+    }
+    end(procs, false);
 }
 
 /// Ends jobs as a whole where all of their ranks are meant, else single ranks.
