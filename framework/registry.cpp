@@ -58,6 +58,7 @@ bool contains(const Words& words, std::string_view word) {
 /// PMIX_MCA_<framework>: which components may be used.
 struct Restriction {
     bool deny = false;
+    bool aside = false;  // for it named nothing that there is
     bool mixed = false;  // names that may be used and names that may not: who wrote it wants we know not what
     std::vector<std::string> names;
     std::string said;  // for reasons: name, value and origin
@@ -111,9 +112,8 @@ struct Registry::Impl {
         const auto has = [&](const Texts& texts) {
             return is_given(texts.name) || is_given(texts.verbosity_name) || is_given(texts.former_verbosity);
         };
-        return !given.empty() && (is_given("mca_base_verbose") ||
-                                  std::any_of(std::begin(kFrameworks), std::end(kFrameworks), has) ||
-                                  std::any_of(std::begin(kServices), std::end(kServices), has));
+        return !given.empty() && (is_given("mca_base_verbose") || std::ranges::any_of(kFrameworks, has) ||
+                                  std::ranges::any_of(kServices, has));
     }
 
     void define_all() {
@@ -166,8 +166,9 @@ struct Registry::Impl {
         if (restriction->value.empty()) return;
         std::string_view value = restriction->value;
         framework.restriction.deny = value.starts_with('^');
-        framework.restriction.said = std::string("PMIX_MCA_") + framework.name + "=" + restriction->value +
-                                     " (" + restriction->origin + ")";
+        const std::string variable = std::string("PMIX_MCA_") + framework.name;
+        framework.restriction.said = variable + "=" + restriction->value;
+        if (restriction->origin != variable) framework.restriction.said += " (" + restriction->origin + ")";
         for (std::string_view word : words_of(value, ',')) {
             if (word.starts_with('^')) {
                 framework.restriction.mixed |= !framework.restriction.deny;
@@ -203,16 +204,14 @@ struct Registry::Impl {
             if (file.framework == framework.name) add(framework, file.name, file.path);
         }
         const Restriction& restriction = framework.restriction;
-        for (const std::string& sentence : unknown_names(framework))
-            MUSTER_LOG(framework.log, Error, "%s", sentence.c_str());
         const auto named = [&](const Component& component) {
             return restriction.names_it(component.record.name);
         };
         if (!restriction.deny && !restriction.mixed && !restriction.names.empty() &&
-            contains(kIndispensable, framework.name) &&
-            std::none_of(framework.components.begin(), framework.components.end(), named)) {
+            contains(kIndispensable, framework.name) && std::ranges::none_of(framework.components, named))
             set_aside(framework);
-        }
+        for (const std::string& sentence : unknown_names(framework))
+            MUSTER_LOG(framework.log, Error, "%s", sentence.c_str());
     }
 
     /// A sentence for each name in the list that no component has. To rule out what is not there is no
@@ -221,9 +220,11 @@ struct Registry::Impl {
         std::vector<std::string> sentences;
         const Restriction& restriction = framework.restriction;
         if (restriction.deny) return sentences;
+        if (restriction.aside)
+            sentences.push_back(restriction.said + " is set aside: it names none of " + names_of(framework));
         for (const std::string& name : restriction.names) {
             const auto has_name = [&](const Component& component) { return component.record.name == name; };
-            if (std::none_of(framework.components.begin(), framework.components.end(), has_name)) {
+            if (std::ranges::none_of(framework.components, has_name)) {
                 sentences.push_back(restriction.said + " names " + name +
                                     ", and there is no such component; there are " + names_of(framework));
             }
@@ -233,8 +234,7 @@ struct Registry::Impl {
 
     /// From here on PMIX_MCA_<framework> counts for nothing.
     static void set_aside(Framework& framework) {
-        MUSTER_LOG(framework.log, Error, "%s is set aside: it names no component that there is",
-                   framework.restriction.said.c_str());
+        framework.restriction.aside = true;
         framework.restriction.names.clear();
         for (Component& component : framework.components) {
             if (component.ruled_out) component.step = Component::Step::Found;
@@ -315,15 +315,14 @@ struct Registry::Impl {
         record.sdk_minor = descriptor.sdk_minor;
         record.interface_version = descriptor.interface_version;
 
-        define(
-            {.framework = framework.name,
-             .component = descriptor.name,
-             .name = "priority",
-             .type = ParameterType::Int,
-             .default_value = std::to_string(descriptor.priority),
-             .help =
-                 "Priority of the component: the highest is preferred; one below 0 is used only when named."},
-            framework.log);
+        define({.framework = framework.name,
+                .component = descriptor.name,
+                .name = "priority",
+                .type = ParameterType::Int,
+                .default_value = std::to_string(descriptor.priority),
+                .help =
+                    "Priority: the highest is preferred; a component below 0 is used only when it is named."},
+               framework.log);
         record.priority = static_cast<int>(parameters.integer(priority_name(record)));
         component.host = std::make_unique<HostContext>();
         component.host->component = record.name;
@@ -549,8 +548,8 @@ std::vector<Parameters::Unknown> Registry::unknown_parameters() {
     }
     std::vector<Parameters::Unknown> unknown = impl_->parameters.unknown();
     std::erase_if(unknown, [&](const Parameters::Unknown& one) {
-        return std::any_of(closed.begin(), closed.end(),
-                           [&](const std::string& beginning) { return one.name.starts_with(beginning); });
+        return std::ranges::any_of(closed,
+                                   [&](const auto& beginning) { return one.name.starts_with(beginning); });
     });
     return unknown;
 }
@@ -579,7 +578,8 @@ void Registry::warn_unknown_parameters(std::optional<std::string_view> asked) {
         said.write(LogLevel::Warning, "%s", complaint.c_str());
     for (Framework& framework : impl_->frameworks) {
         const auto view = impl_->parameters.view(framework.name);
-        if (!view || !framework.listed || !is_asked(framework.name, is_file(view->source))) continue;
+        if (!view || !is_asked(framework.name, is_file(view->source))) continue;
+        impl_->list(framework);
         for (const std::string& sentence : Impl::unknown_names(framework))
             said.write(LogLevel::Warning, "%s", sentence.c_str());
     }

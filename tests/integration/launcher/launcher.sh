@@ -399,7 +399,7 @@ environment)
     run 0 -n 1 --mca plm rsh true
     err_has 'plm rsh is a parameter of another launcher'
     PMIX_MCA_ptl=usock,^tcp run 1 -n 1 true
-    err_has 'usock is not opened: ruled out by PMIX_MCA_ptl=usock,.tcp .*where . stands behind'
+    err_has 'usock is not opened: ruled out by PMIX_MCA_ptl=usock,.tcp, where . stands behind'
     PMIX_MCA_ptl=^tcp,usock run 1 -n 1 true
     err_has 'no transport can be listened on: .*usock is not opened: ruled out by PMIX_MCA_ptl=.tcp,usock'
     run 2 ps --bogus

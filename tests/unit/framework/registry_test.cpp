@@ -213,6 +213,10 @@ TEST_F(RegistryTest, AskedParametersAndLists) {
     EXPECT_NE(said({{"plog", "red,bogus"}}, "plog").find("names bogus, and there is no such component"),
               std::string::npos);
     EXPECT_NE(said({{"plog_base_verbose", "much"}}, "plog_base_verbose").find("much"), std::string::npos);
+    // Also of a framework that nobody has used yet.
+    EXPECT_NE(said({{"pnet", "bogus"}}, "pnet").find("names bogus, and there is no such component"),
+              std::string::npos);
+    EXPECT_NE(said({{"gds", "bogus"}}, "gds").find("is set aside: it names none of"), std::string::npos);
 }
 
 TEST_F(RegistryTest, AFrameworkMayHaveNoComponents) {
@@ -346,7 +350,7 @@ TEST_F(RegistryTest, AStoreIsSelectedForAnyListOfNames) {
     EXPECT_EQ(said.find("set aside"), std::string::npos) << said;
     for (const char* list : {"ds12", "ds21", "shmem3,ds12"}) {
         EXPECT_EQ(count(list, said), 2U) << list;
-        EXPECT_NE(said.find("is set aside: it names no component that there is"), std::string::npos) << said;
+        EXPECT_NE(said.find("is set aside: it names none of"), std::string::npos) << said;
     }
     EXPECT_EQ(count("^ds12,ds21", said), 2U);
     EXPECT_EQ(said, "");
