@@ -57,20 +57,33 @@ Value ProcessSets::names_value(const pmix_proc_t& proc) const {
     return names.empty() ? Value() : texts_value(names);
 }
 
+bool ProcessSets::has_local_member(const ProcessSet& set) const {
+    return std::ranges::any_of(set.members, [&](const pmix_proc_t& member) {
+        if (member.rank != PMIX_RANK_WILDCARD) return server_.namespaces().is_local(member);
+        const Namespace* nspace = server_.namespaces().find(member.nspace);
+        return nspace != nullptr && nspace->local_count() > 0;
+    });
+}
+
 bool ProcessSets::answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const {
     const auto visible = [&](const ProcessSet& set) {
         return server_.namespaces().may_see(uid, set.members);
     };
+    // Sets are defined in the whole session; of the smaller ranges only that of the node limits them.
+    const bool of_node = qualifiers.number<pmix_data_range_t>(PMIX_RANGE) == PMIX_RANGE_LOCAL;
+    const auto in_range = [&](const ProcessSet& set) {
+        return visible(set) && (!of_node || has_local_member(set));
+    };
     // A host may know sets that it did not define here.
     if (sets_.empty() && server_.host().module().query != nullptr) return false;
     if (key_is(key, PMIX_QUERY_NUM_PSETS)) {
-        found.add(key, static_cast<size_t>(std::ranges::count_if(sets_, visible)));
+        found.add(key, static_cast<size_t>(std::ranges::count_if(sets_, in_range)));
         return true;
     }
     if (key_is(key, PMIX_QUERY_PSET_NAMES)) {
         std::vector<std::string> names;
         for (const ProcessSet& set : sets_) {
-            if (visible(set)) names.push_back(set.name);
+            if (in_range(set)) names.push_back(set.name);
         }
         found.add(key, texts_value(names));
         return true;

@@ -39,12 +39,13 @@ class ProcessSets {
     Value names_value(const pmix_proc_t& proc) const;
 
     /// Answers PMIX_QUERY_NUM_PSETS, _PSET_NAMES and _PSET_MEMBERSHIP (of the set that PMIX_PSET_NAME among
-    /// `qualifiers` names), of the sets that concern processes of this user. False for other keys and for
-    /// what is not known here.
+    /// `qualifiers` names), of the sets that concern processes of this user. PMIX_RANGE_LOCAL limits number
+    /// and names to sets with a member on this node. False for other keys and for what is not known here.
     bool answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const;
 
   private:
     void tell(pmix_status_t code, const ProcessSet& set);
+    bool has_local_member(const ProcessSet& set) const;
 
     GroupServer& server_;
     std::vector<ProcessSet> sets_;

@@ -91,6 +91,29 @@ size_t number_of(const char* key) {
     return number;
 }
 
+/// The names that a query with this range finds; a query for their number has to say the same.
+std::set<std::string> names_in_range(const char* names_key, const char* number_key, pmix_data_range_t range) {
+    std::set<std::string> found;
+    size_t number = 77;
+    pmix_query_t query;
+    PMIX_QUERY_CONSTRUCT(&query);
+    PMIx_Argv_append_nosize(&query.keys, names_key);
+    PMIx_Argv_append_nosize(&query.keys, number_key);
+    PMIX_QUERY_QUALIFIERS_CREATE(&query, 1);
+    PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    pmix_info_t* results = nullptr;
+    size_t n = 0;
+    is(PMIx_Query_info(&query, 1, &results, &n), PMIX_SUCCESS, "query with a range");
+    for (size_t i = 0; i < n; ++i) {
+        if (PMIX_CHECK_KEY(&results[i], names_key)) found = strings(results[i].value);
+        if (PMIX_CHECK_KEY(&results[i], number_key)) number = results[i].value.data.size;
+    }
+    PMIX_INFO_FREE(results, n);
+    PMIX_QUERY_DESTRUCT(&query);
+    need(number == found.size(), std::string(number_key) + " with a range: " + std::to_string(number));
+    return found;
+}
+
 pmix_status_t construct(const std::string& id, std::vector<pmix_proc_t> procs, Infos directives = {}) {
     pmix_info_t* results = nullptr;
     size_t n = 0;
@@ -131,6 +154,16 @@ void compare(const std::string& what, const std::string& text) {
     }
 }
 
+uint32_t node_of(pmix_rank_t number) {
+    const pmix_proc_t proc = rank(number);
+    pmix_value_t* value = nullptr;
+    is(PMIx_Get(&proc, PMIX_NODEID, nullptr, 0, &value), PMIX_SUCCESS, "node");
+    if (value == nullptr) return UINT32_MAX;
+    const uint32_t node = value->data.uint32;
+    PMIX_VALUE_RELEASE(value);
+    return node;
+}
+
 /// Of the job: muster -n 4 --pset ocean ... : -n 3 --pset ice ...
 void sets() {
     const std::set<std::string> both{"ocean", "ice"};
@@ -143,6 +176,15 @@ void sets() {
         need(names(rank(one), PMIX_PSET_NAMES) == std::set<std::string>{one < 4 ? "ocean" : "ice"},
              "the sets of rank " + std::to_string(one));
 
+    const auto in_range = [](pmix_data_range_t range) {
+        return names_in_range(PMIX_QUERY_PSET_NAMES, PMIX_QUERY_NUM_PSETS, range);
+    };
+    std::set<std::string> here;
+    for (const pmix_rank_t one : all()) {
+        if (node_of(one) == node_of(self.rank)) here.insert(one < 4 ? "ocean" : "ice");
+    }
+    need(in_range(PMIX_RANGE_LOCAL) == here, "sets in the range of this node");
+    need(in_range(PMIX_RANGE_SESSION) == both, "sets in the range of the session");
     // No set has ranks, or stands for processes.
     for (const pmix_rank_t number : {0u, 3u, static_cast<unsigned>(PMIX_RANK_WILDCARD)}) {
         const pmix_proc_t member = named("ocean", number);
@@ -424,16 +466,6 @@ void unsupported(bool one_node) {
     fence();
 }
 
-uint32_t node_of(pmix_rank_t number) {
-    const pmix_proc_t proc = rank(number);
-    pmix_value_t* value = nullptr;
-    is(PMIx_Get(&proc, PMIX_NODEID, nullptr, 0, &value), PMIX_SUCCESS, "node");
-    if (value == nullptr) return UINT32_MAX;
-    const uint32_t node = value->data.uint32;
-    PMIX_VALUE_RELEASE(value);
-    return node;
-}
-
 /// Groups without a member here are known here, too: of whom, how many, and who is in them.
 void elsewhere() {
     using Names = std::set<std::string>;
@@ -469,6 +501,11 @@ void elsewhere() {
         need(found == members, "members of " + id);
     }
     need(all_names(PMIX_QUERY_LOCAL_ONLY) == here, "names of the groups of this node");
+    const auto in_range = [](pmix_data_range_t range) {
+        return names_in_range(PMIX_QUERY_GROUP_NAMES, PMIX_QUERY_NUM_GROUPS, range);
+    };
+    need(in_range(PMIX_RANGE_LOCAL) == here, "groups in the range of this node");
+    need(in_range(PMIX_RANGE_SESSION) == every, "groups in the range of the session");
     for (pmix_rank_t one = 0; one < size; ++one) {
         Names of_one;
         for (const auto& [id, members] : groups) {
