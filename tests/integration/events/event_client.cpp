@@ -30,12 +30,13 @@ struct Came {
     pmix_proc_t source;
     std::map<std::string, std::string> texts;
     size_t members = 0;
+    size_t handler = SIZE_MAX;
 };
 std::vector<Came> events;  // guarded by `lock`
 
-void on_event(size_t, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[], size_t ninfo,
+void on_event(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[], size_t ninfo,
               pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
-    Came came{status, *source, {}, 0};
+    Came came{status, *source, {}, 0, id};
     for (size_t i = 0; i < ninfo; ++i) {
         if (info[i].value.type == PMIX_STRING) came.texts[info[i].key] = info[i].value.data.string;
         if (info[i].value.type == PMIX_DATA_ARRAY && info[i].value.data.darray->type == PMIX_PROC)
@@ -56,7 +57,7 @@ size_t count(pmix_status_t status) {
 }
 Came wait_for(pmix_status_t status, size_t number = 1) {
     std::unique_lock guard(lock);
-    Came found{status, {}, {}, 0};
+    Came found{status, {}, {}, 0, SIZE_MAX};
     const bool came = changed.wait_for(guard, kLimit, [&] {
         size_t n = 0;
         for (const Came& one : events) {
@@ -193,7 +194,7 @@ void forms() {
     is(PMIx_Register_event_handler(&held, 1, nullptr, 0, on_event, on_registered_slowly, &slow), PMIX_SUCCESS,
        "register, not blocking");
     is(slow.wait(), PMIX_SUCCESS, "registration");
-    wait_for(held);
+    need(wait_for(held).handler == slow.id, "another id than that of the callback");
     need(!delivered_early, "an event before the registration's callback had returned");
 
     is(PMIx_Notify_event(code, &self, PMIX_RANGE_CUSTOM, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM,
@@ -548,7 +549,9 @@ void sets() {
     fence();
     need(count(PMIX_PROCESS_SET_DEFINE) == 0, "an event of a set without a registration for it");
     need(own_sets() == Names{"ocean"}, "sets at the start");
-    listen(PMIX_PROCESS_SET_DELETE);
+    // One does not register for the end of sets, and has a default handler only.
+    const bool unregistered = self.rank == 2;
+    if (!unregistered) listen(PMIX_PROCESS_SET_DELETE);
     listen(PMIX_PROCESS_SET_DEFINE);
     const Came ocean = wait_for(PMIX_PROCESS_SET_DEFINE);
     need(ocean.texts.count(PMIX_PSET_NAME) > 0 && ocean.texts.at(PMIX_PSET_NAME) == "ocean" &&
@@ -562,6 +565,13 @@ void sets() {
     need(own_sets() == (member ? Names{"ocean", "late"} : Names{"ocean"}),
          "sets after the second was defined");
     ask_host("minihost.delete");
+    if (unregistered) {
+        for (int i = 0; i < 1000 && own_sets() != Names{"ocean"}; ++i)
+            usleep(10000);
+        need(count(PMIX_PROCESS_SET_DELETE) == 0, "the end of a set without a registration for it");
+        need(own_sets() == Names{"ocean"}, "sets after the second was deleted");
+        return fence();
+    }
     const Came gone = wait_for(PMIX_PROCESS_SET_DELETE);
     need(gone.texts.count(PMIX_PSET_NAME) > 0 && gone.texts.at(PMIX_PSET_NAME) == "late",
          "the event of its end");

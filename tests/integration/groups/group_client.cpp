@@ -65,6 +65,9 @@ void fence(bool collect = false) {
 
 class Directives {
   public:
+    Directives() = default;
+    Directives(const Directives&) = delete;
+    Directives(Directives&& other) noexcept : infos_(std::move(other.infos_)) { other.infos_.clear(); }
     ~Directives() {
         for (pmix_info_t& info : infos_)
             PMIX_INFO_DESTRUCT(&info);
@@ -358,6 +361,61 @@ void several() {
         is(answer.status, PMIX_SUCCESS, "callback of destruct_nb");
 }
 
+/// The last rank calls late: neither construct nor destruct completes before, and a fence over the same
+/// processes does.
+void waits() {
+    const auto everyone = everybody();
+    const bool late = self.rank == size - 1;
+    for (const bool constructs : {true, false}) {
+        const std::string what = constructs ? "construct" : "destruct";
+        const auto start = [&](Answer& answer) {
+            is(constructs ? PMIx_Group_construct_nb("t-waits", everyone.data(), everyone.size(), nullptr, 0,
+                                                    on_results, &answer)
+                          : PMIx_Group_destruct_nb("t-waits", nullptr, 0, on_status, &answer),
+               PMIX_SUCCESS, what + "_nb");
+        };
+        Answer answer;
+        if (!late) start(answer);
+        is(PMIx_Fence(everyone.data(), everyone.size(), nullptr, 0), PMIX_SUCCESS, "fence during " + what);
+        number_of_groups();  // answered behind what the server may have sent
+        {
+            const std::lock_guard guard(lock);
+            need(!answer.came, what + " completed before the last one called");
+        }
+        fence();
+        if (late) start(answer);
+        need(wait_until([&] { return answer.came; }), what + " did not complete");
+        is(answer.status, PMIX_SUCCESS, what);
+        if (constructs) need(answer.results.members.size() == size, "members");
+        fence();
+    }
+}
+
+/// Directives that all libraries and hosts have to know may be required; others are refused then.
+void required() {
+    const auto with = [](const char* key) {
+        Directives directives;
+        directives.flag(key);
+        PMIX_INFO_REQUIRED(const_cast<pmix_info_t*>(directives.data()));
+        return directives;
+    };
+    const std::string own = "t-required-" + std::to_string(self.rank);
+    made(own.c_str(), {self}, with(PMIX_GROUP_LOCAL_ONLY));
+    gone(own.c_str());
+    for (const char* key : {PMIX_GROUP_LEADER, PMIX_GROUP_OPTIONAL, PMIX_GROUP_FT_COLLECTIVE,
+                            PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_GROUP_NOTIFY_TERMINATION}) {
+        const std::string id = std::string("t-required-") + key;
+        made(id.c_str(), everybody(),
+             key == std::string(PMIX_GROUP_LEADER) && self.rank != 0 ? Directives() : with(key));
+        fence();
+        gone(id.c_str());
+    }
+    Results results;
+    is(construct("t-required", everybody(), results, with("test.unknown")), PMIX_ERR_NOT_SUPPORTED,
+       "an unknown directive");
+    fence();
+}
+
 /// Context ids: the same for all, another for each group, none where none is wanted.
 void context() {
     Directives wish;
@@ -368,9 +426,20 @@ void context() {
     for (uint32_t r = self.rank % 2; r < size; r += 2)
         half.push_back(rank(r));
     Results mine, all;
-    // One wish is enough.
-    is(construct(self.rank % 2 == 0 ? "t-even" : "t-odd", half, mine, self.rank < 2 ? wish : Directives()),
-       PMIX_SUCCESS, "construct of half");
+    // One wish is enough, even the last.
+    const char* const id = self.rank % 2 == 0 ? "t-even" : "t-odd";
+    Answer early;
+    if (self.rank >= 2)
+        is(PMIx_Group_construct_nb(id, half.data(), half.size(), nullptr, 0, on_results, &early),
+           PMIX_SUCCESS, "construct_nb of half");
+    fence();
+    if (self.rank >= 2) {
+        need(wait_until([&] { return early.came; }), "the construct of half did not end");
+        is(early.status, PMIX_SUCCESS, "construct_nb of half");
+        mine = early.results;
+    } else {
+        is(construct(id, half, mine, wish), PMIX_SUCCESS, "construct of half");
+    }
     is(construct("t-all", everybody(), all, wish), PMIX_SUCCESS, "construct of all");
     need(mine.has_context_id && all.has_context_id && mine.context_id != all.context_id, "context ids");
     put("t.ctx", std::to_string(mine.context_id) + " " + std::to_string(all.context_id));
@@ -559,7 +628,8 @@ void departed(const std::string& how, const std::string& end) {
     if (how == "notify" || how == "leader" || how == "destruct_notify")
         directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
     if (how == "leader" && self.rank == 0) directives.flag(PMIX_GROUP_LEADER);
-    if (how == "optional") directives.flag(PMIX_GROUP_OPTIONAL);
+    if (how == "optional" || how == "optional_notify") directives.flag(PMIX_GROUP_OPTIONAL);
+    if (how == "optional_notify") directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
     if (how == "ft") directives.flag(PMIX_GROUP_FT_COLLECTIVE);
     if (destruct) made("t-gone", all, directives);
     fence();
@@ -608,7 +678,7 @@ void departed(const std::string& how, const std::string& end) {
     if (how == "leader" && self.rank == 0)
         need(wait_until([] { return !events.empty(); }), "no event for the leader");
     is(PMIx_Fence(&group, 1, nullptr, 0), PMIX_SUCCESS, "fence over the rest");
-    if (how == "optional" || how == "ft" || (how == "leader" && self.rank != 0)) {
+    if (how == "optional" || how == "optional_notify" || how == "ft" || (how == "leader" && self.rank != 0)) {
         std::lock_guard guard(lock);
         need(events.empty(), "an event that is not due");
     }
@@ -902,6 +972,8 @@ int main(int argc, char** argv) {
     const std::map<std::string, std::function<void()>> tests{
         {"basic", basic},
         {"several", several},
+        {"waits", waits},
+        {"required", required},
         {"context", context},
         {"data", data},
         {"nested", nested},

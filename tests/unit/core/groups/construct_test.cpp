@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "tests/covers.hpp"
 #include "tests/unit/core/in_memory/groups.hpp"
 #include "tests/unit/core/in_memory/parameter_scope.hpp"
 
@@ -25,10 +26,13 @@ class ConstructTest : public GroupsInMemory {
         return info;
     }
     std::string stored(Gds& store, pmix_rank_t owner, const char* key) {
+        return stored(store, proc(owner), key);
+    }
+    static std::string stored(Gds& store, const pmix_proc_t& owner, const char* key) {
         std::string text;
         Lookup lookup;
-        lookup.nspace = "job";
-        lookup.rank = owner;
+        lookup.nspace = owner.nspace;
+        lookup.rank = owner.rank;
         lookup.key = key;
         store.find(lookup, [&](const Found& found) {
             if (const char* value = value_as_string(&found.value)) text = value;
@@ -146,7 +150,37 @@ TEST_F(ConstructTest, SharesWhatItsMembersTell) {
     }
 }
 
+TEST_F(ConstructTest, GivesMembersTheJobDataAndThePostedDataOfTheOthers) {
+    covers("GRP-29", "GRP-88");
+    start(2, 2);
+    // A job that the server of node 0 has never heard of.
+    cluster_->at(1, [](auto& node) {
+        node.add_job("other", 2, "node0,node1", "0;1", 1);
+        node.register_client("other", 1);
+        node.add_client("other", 1);
+    });
+    Process& other = cluster_->process("other", 1);
+    Client& client = *other.client();
+    ASSERT_TRUE(cluster_->until([&] { return client.connected(); }));
+    ASSERT_EQ(client.put(PMIX_GLOBAL, "posted", *Value::from("by the other")), PMIX_SUCCESS);
+    ASSERT_EQ(client.put(PMIX_LOCAL, "local", *Value::from("to its node")), PMIX_SUCCESS);
+    cluster_->at(1, [&](auto& node) { node.on_loop([&] { client.commit([](pmix_status_t) {}); }); });
+    cluster_->settle();
+    ASSERT_FALSE(process(0).store().job_size("other"));
+    const std::vector<pmix_proc_t> members{make_proc("job", 0), make_proc("other", 1)};
+    Calls calls;
+    calls[0] = construct(process(0), "g", members);
+    calls[1] = construct(other, "g", members);
+    ASSERT_TRUE(all_have(calls, PMIX_SUCCESS, {0, 1}));
+    EXPECT_EQ(process(0).store().job_size("other"), std::optional<uint32_t>(2)) << "of the client";
+    EXPECT_EQ(cluster_->server(0).store().job_size("other"), std::optional<uint32_t>(2));
+    EXPECT_EQ(cluster_->process("other", 1).store().job_size("job"), std::optional<uint32_t>(2));
+    EXPECT_EQ(stored(cluster_->server(0).store(), make_proc("other", 1), "posted"), "by the other");
+    EXPECT_EQ(stored(cluster_->server(0).store(), make_proc("other", 1), "local"), "");
+}
+
 TEST_F(ConstructTest, RefusesWrongCalls) {
+    covers("GRP-59");
     start(3);
     const auto refused = [&](const char* id, std::vector<pmix_proc_t> procs, Info info = {}) {
         Calls calls;
