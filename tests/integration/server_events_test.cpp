@@ -161,7 +161,7 @@ TEST_F(ServerEvents, AClientThatFinalizesIsNotReported) {
 }
 
 TEST_P(ServerEventsOfNodes, HostEventsReachHostHandlersButInformationNoDefaultHandler) {
-    covers("EVT-52");
+    covers("EVT-50", "EVT-52");
     Host host;
     const auto job = start_job(host, 1);
     const pmix_proc_t source = last_of(job);
@@ -175,6 +175,11 @@ TEST_P(ServerEventsOfNodes, HostEventsReachHostHandlersButInformationNoDefaultHa
     EXPECT_TRUE(wait_for('D', PMIX_ERR_PROC_ABORTED));
     EXPECT_EQ(count('S', kCode), 1u);
     EXPECT_EQ(count('S', PMIX_PROCESS_SET_DEFINE), 1u);
+    {
+        std::lock_guard guard(lock);
+        EXPECT_EQ(came.back().source.nspace, job.nspace) << "the host speaks for the source that it names";
+        EXPECT_EQ(came.back().source.rank, source.rank);
+    }
     EXPECT_EQ(count('D', kCode), 0u);
     EXPECT_EQ(count('D', PMIX_PROCESS_SET_DEFINE), 0u);
 }

@@ -201,6 +201,15 @@ TEST_F(Engine, PassesResultsAlongTheChain) {
     EXPECT_TRUE(seen[0].results.empty());
     EXPECT_EQ(seen[1].results, (std::vector<std::string>{"early", "given"}));
     EXPECT_EQ(seen[1].statuses, (std::vector<pmix_status_t>{PMIX_EVENT_PARTIAL_ACTION_TAKEN}));
+    // The third handler has what both before it gave.
+    behaviour[late] = [](const Seen& call) {
+        Info result = with("more", "text");
+        call.complete(PMIX_SUCCESS, result.data(), result.size(), nullptr, nullptr, call.cbdata);
+    };
+    deliver(event());
+    ASSERT_EQ(seen.size(), 5u);
+    EXPECT_EQ(seen[4].results, (std::vector<std::string>{"early", "given", "late", "more"}));
+    EXPECT_EQ(seen[4].statuses, (std::vector<pmix_status_t>{PMIX_EVENT_PARTIAL_ACTION_TAKEN, PMIX_SUCCESS}));
 }
 
 TEST_F(Engine, PassesEachHandlerItsOwnNameAndObject) {
