@@ -32,6 +32,7 @@ class FakeLauncher {
     std::map<uint64_t, Answer> answers;
     std::vector<uint32_t> told;
     std::string shown;  ///< output
+    std::string input;  ///< given to ranks, as "rank:bytes "
     std::vector<std::pair<int, std::vector<ProcId>>> signals;
     Hub hub{
         .loop = loop,
@@ -42,6 +43,12 @@ class FakeLauncher {
         .tell =
             [this](uint32_t node, Topic topic, const Buffer& body) {
                 told.push_back(node);
+                if (topic == Topic::Input) {
+                    ProcId proc;
+                    std::string bytes;
+                    EXPECT_TRUE(Buffer(body).unpack(proc, bytes));
+                    input += std::to_string(proc.rank) + ":" + bytes + " ";
+                }
                 if (topic != Topic::Signal || node != 0) return;
                 auto& [number, procs] = signals.emplace_back();
                 EXPECT_TRUE(Buffer(body).unpack(number, procs));

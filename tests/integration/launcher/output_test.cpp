@@ -68,10 +68,36 @@ TEST_F(LauncherOutput, FilesAreNamedByNamespaceRankAndChannel) {
     policy.style.file += ".%r-of-%n";
     write(add("c", policy), 0, "four\n");
     EXPECT_EQ(text("f.0-of-c.stdout"), "four\n");
+    EXPECT_FALSE(std::filesystem::exists(dir_ + "f.0-of-c.stderr")) << "nothing was written to it";
     policy = to_file();
     policy.style.directory = std::exchange(policy.style.file, {});
     write(add("d", policy), 0, "five\n");
     EXPECT_EQ(text("f/d/rank.0/stdout"), "five\n");
+}
+
+TEST_F(LauncherOutput, MergedOutputGoesToTheFilesOfStdoutAlone) {
+    covers("IOF-19 IOF-31 IOF-32 IOF-33");
+    const auto write_both = [this](const std::string& nspace, OutputPolicy policy) {
+        policy.style.merge = true;
+        const uint32_t job = add(nspace, std::move(policy));
+        write(job, 0, "out\n");
+        write(job, 0, "error\n", true);
+    };
+    write_both("a", to_file());
+    EXPECT_EQ(text("f.a.0.stdout"), "out\nerror\n");
+    OutputPolicy policy = to_file(&OutputStyle::pattern);
+    policy.style.file += ".%r";
+    write_both("b", policy);
+    EXPECT_EQ(text("f.0.stdout"), "out\nerror\n");
+    policy = to_file();
+    policy.style.directory = std::exchange(policy.style.file, {});
+    write_both("c", policy);
+    EXPECT_EQ(text("f/c/rank.0/stdout"), "out\nerror\n");
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(dir_)) {
+        if (entry.is_regular_file()) files.push_back(entry.path().string().substr(dir_.size()));
+    }
+    EXPECT_EQ(files.size(), 3U) << "a file of stderr";
 }
 
 TEST_F(LauncherOutput, EachStyleOfASpawnMarksTheLines) {
@@ -146,6 +172,29 @@ TEST_F(LauncherForwards, APullOfAJobThatDoesNotForwardIsRefused) {
     forwards_.output(0, {1, 0}, PMIX_FWD_STDOUT_CHANNEL, "to the tool");
     // The second is shown into files only, which this launcher does not tell apart.
     EXPECT_EQ(host_.shown, "to musterto the tool");
+}
+
+TEST_F(LauncherForwards, APushToAJobThatForwardsNoInputIsRefused) {
+    covers("IOF-03 IOF-10");
+    JobRecord& job = add(PMIX_FWD_STDOUT_CHANNEL);
+    const auto push = [this](uint32_t rank) {
+        Buffer body =
+            pack(Forwards::Request::Push, std::vector<ProcName>{{"job", rank}}, false, std::string("text"));
+        forwards_.asked({0, ++asked_}, body);
+        return host_.answers.at(asked_).status;
+    };
+    job.job.input.target = InputPolicy::Target::None;
+    EXPECT_EQ(push(0), PMIX_ERR_NOT_SUPPORTED);
+    EXPECT_EQ(push(PMIX_RANK_WILDCARD), PMIX_ERR_NOT_SUPPORTED);
+    job.job.input.target = InputPolicy::Target::One;
+    job.job.input.rank = 1;
+    EXPECT_EQ(push(0), PMIX_ERR_NOT_SUPPORTED);
+    EXPECT_EQ(push(1), PMIX_SUCCESS);
+    EXPECT_EQ(push(PMIX_RANK_WILDCARD), PMIX_SUCCESS);
+    EXPECT_EQ(std::exchange(host_.input, {}), "1:text 1:text ");
+    job.job.input.target = InputPolicy::Target::All;
+    EXPECT_EQ(push(PMIX_RANK_WILDCARD), PMIX_SUCCESS);
+    EXPECT_EQ(host_.input, "0:text 1:text ");
 }
 
 TEST_F(LauncherForwards, TheCacheOfAJobDropsTheNewestOrTheOldest) {

@@ -7,6 +7,7 @@
 #include "core/groups/process_sets.hpp"
 #include "core/iof/forwarding.hpp"
 #include "core/query/query_server.hpp"
+#include "tests/covers.hpp"
 #include "tests/unit/core/in_memory/output.hpp"
 #include "tests/unit/core/in_memory/parameter_scope.hpp"
 
@@ -186,6 +187,7 @@ TEST_F(SmallForwarder, KeepsTheNewestOfWhatNobodyAskedFor) {
 }
 
 TEST_F(SmallForwarder, BoundsEarlyOutputOfAllJobsTogether) {
+    covers("IOF-35");
     start(1);
     for (int job = 0; job < 80; ++job)
         deliver(make_proc("job" + std::to_string(job), 0), std::string(100, 'x'));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "framework/base/unique_fd.hpp"
+#include "tests/covers.hpp"
 #include "tests/unit/core/in_memory/listener.hpp"
 #include "tests/unit/core/in_memory/output.hpp"
 
@@ -55,6 +56,23 @@ TEST_F(PusherInMemory, HandsInputToTheHostInOrder) {
     EXPECT_FALSE(first.there());
     one->answer(answer_of(PMIX_ERR_NOT_FOUND));
     EXPECT_EQ(status_of(first), PMIX_ERR_NOT_FOUND);
+}
+
+TEST_F(PusherInMemory, NamesEachTargetToTheHost) {
+    covers("IOF-09");
+    start(2);
+    Process& process = node.client(0);
+    const auto bytes = std::make_shared<const std::string>("both");
+    const Call pushed = call(process, [&process, bytes](const HostDone& done) {
+        const ByteView view(reinterpret_cast<const uint8_t*>(bytes->data()), bytes->size());
+        process.forwarding().pusher().push({make_proc("job", 1), make_proc("job", 0)}, {}, view, done);
+    });
+    const auto upcall = asked("push_stdin");
+    ASSERT_EQ(upcall->procs.size(), 3U) << "the producer and two targets";
+    EXPECT_EQ(upcall->procs[1].rank, 1U);
+    EXPECT_EQ(upcall->procs[2].rank, 0U);
+    upcall->answer({});
+    EXPECT_EQ(status_of(pushed), PMIX_SUCCESS);
 }
 
 TEST_F(PusherInMemory, EndsTheInputWithAnEmptyPush) {

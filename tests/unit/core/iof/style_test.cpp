@@ -37,6 +37,15 @@ TEST(OutputStyle, AddsNothingByDefault) {
     covers("IOF-17");
     EXPECT_FALSE(OutputStyle{}.marks());
     EXPECT_EQ(shown({}, {"a", "b\nc"}), "ab\nc");
+    // An attribute that is false is as one that is not given.
+    Info info;
+    for (const char* key :
+         {PMIX_IOF_TAG_OUTPUT, PMIX_IOF_RANK_OUTPUT, PMIX_IOF_TIMESTAMP_OUTPUT, PMIX_IOF_XML_OUTPUT,
+          PMIX_IOF_OUTPUT_RAW, PMIX_IOF_MERGE_STDERR_STDOUT, PMIX_IOF_FILE_PATTERN, PMIX_IOF_FILE_ONLY})
+        info.add(key, false);
+    OutputStyle style;
+    EXPECT_EQ(read_style(info, style), PMIX_SUCCESS);
+    EXPECT_EQ(style, OutputStyle());
 }
 
 TEST(OutputStyle, ValuesOfTheWrongTypeAreRefused) {
@@ -106,7 +115,7 @@ TEST(LineFormatter, BoundsTheLengthOfALine) {
 }
 
 TEST(OutputStyle, BuildsPathsOfFiles) {
-    covers("IOF-19", "IOF-31", "IOF-32", "IOF-33");
+    covers("IOF-31", "IOF-32", "IOF-33");
     OutputStyle style;
     style.file = "out/%r.%n.%%";
     EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDOUT_CHANNEL), "out/%r.%n.%%.job<1>.3.stdout");
