@@ -4,8 +4,11 @@
 #include "tests/covers.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 namespace muster::launcher {
 namespace {
@@ -48,6 +51,118 @@ TEST(LauncherJob, MapsBySlotAndByNode) {
     EXPECT_EQ(blocks.ranks_on(0), (std::vector<uint32_t>{0, 1}));
     const Job turns = laid_out(job_of(4, "node"), 2);
     EXPECT_EQ(turns.ranks_on(0), (std::vector<uint32_t>{0, 2}));
+}
+
+/// The nodes of the ranks, in order: "0012".
+std::string nodes_by_rank(const Job& job) {
+    std::string nodes;
+    for (const Place& place : job.places)
+        nodes += static_cast<char>('0' + place.node);
+    return nodes;
+}
+
+std::string mapped(Job job, const std::vector<std::string>& hosts, unsigned nodes = 3) {
+    job.apps[0].hosts = hosts;
+    return nodes_by_rank(laid_out(std::move(job), nodes));
+}
+
+/// The sentence and status by which a job is refused.
+std::pair<std::string, int32_t> refusal(Job job, unsigned nodes, const std::vector<uint32_t>& busy = {}) {
+    try {
+        lay_out(job, "job", node_names(nodes, "here"), busy);
+    } catch (const JobError& error) {
+        return {error.what(), error.code};
+    }
+    return {};
+}
+
+TEST(LauncherJob, NodesAreFilledInTheOrderInWhichTheyAreNamed) {
+    EXPECT_EQ(mapped(job_of(6), {"node2:4", "node0:2"}), "222200");
+    EXPECT_EQ(mapped(job_of(3), {"node2:4", "node0:2"}), "222");
+    EXPECT_EQ(mapped(job_of(4), {"node2", "node1"}), "2211");
+    EXPECT_EQ(mapped(job_of(5, "node"), {"node1:4", "node0:1"}), "10111");
+    EXPECT_EQ(mapped(job_of(4, "ppr:2:node"), {"node1", "node0"}), "1100");
+}
+
+TEST(LauncherJob, ProcessesBeyondTheSlotsAreSpreadEvenly) {
+    EXPECT_EQ(mapped(job_of(8), {"node0:4", "node1:2"}), "00000111");
+    EXPECT_EQ(mapped(job_of(9), {"node0:1", "node1:1", "node2:1"}), "000111222");
+    EXPECT_EQ(mapped(job_of(5, "node"), {"node0:1", "node1:1"}), "01010");
+}
+
+TEST(LauncherJob, SlotsAreTheNumberOfProcessesByDefault) {
+    EXPECT_EQ(mapped(job_of(0), {"node1:3", "node0:2"}), "11100");
+    EXPECT_EQ(mapped(job_of(0), {"node1", "node1", "node0:1"}), "110");
+}
+
+TEST(LauncherJob, FilesOfNodesGiveSlots) {
+    char path[] = "/tmp/muster-hostfile-XXXXXX";
+    const int fd = mkstemp(path);
+    ASSERT_GE(fd, 0);
+    const std::string text = "# all\nnode1 slots=2\n\nnode0   slots=1  # few\nnode2:1 other=7\n";
+    ASSERT_EQ(write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    close(fd);
+    Job job = job_of(0);
+    job.apps[0].hostfile = path;
+    EXPECT_EQ(mapped(job, {}), "1102");
+    EXPECT_EQ(mapped(job, {"node2:2", "node0"}), "22011");
+    std::ofstream(path) << "node1 slots=many\n";
+    EXPECT_THROW(mapped(job, {}), std::runtime_error);
+    unlink(path);
+    EXPECT_THROW(mapped(job, {}), JobError);
+}
+
+TEST(LauncherJob, HostsAreChecked) {
+    EXPECT_THROW(mapped(job_of(1), {"moon"}), JobError);
+    EXPECT_THROW(mapped(job_of(1), {"node0:"}), std::runtime_error);
+    EXPECT_THROW(mapped(job_of(1), {"node0:0"}), std::runtime_error);
+    EXPECT_EQ(mapped(job_of(2), {"localhost:2"}, 1), "00");
+}
+
+TEST(LauncherJob, RefusesToOversubscribeWhereThatIsForbidden) {
+    Job job = job_of(6);
+    job.no_oversubscribe = true;
+    job.apps[0].hosts = {"node1:4", "node0:2"};
+    EXPECT_EQ(nodes_by_rank(laid_out(job, 2)), "111100");
+    job.apps[0].ranks = 7;
+    const auto [text, status] = refusal(job, 2);
+    EXPECT_EQ(status, PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_NE(text.find("7 processes, but its nodes have 6 slots (node1: 4, node0: 2)"), std::string::npos)
+        << text;
+    // Another job has some of them.
+    job.apps[0].ranks = 4;
+    EXPECT_EQ(refusal(job, 2, {0, 2}).first, "");
+    EXPECT_NE(refusal(job, 2, {0, 3}).first.find("3 of them in use"), std::string::npos);
+    // A node may have too few of them although all nodes together have enough.
+    job.map_by = "ppr:3:node";
+    EXPECT_EQ(refusal(job, 2).second, PMIX_SUCCESS);
+    job.apps[0].ranks = 6;
+    EXPECT_EQ(refusal(job, 2).second, PMIX_ERR_OUT_OF_RESOURCE);
+    // As a modifier of the mapping.
+    Job other = job_of(3, "slot:nooversubscribe");
+    other.apps[0].hosts = {"node0:2"};
+    EXPECT_EQ(refusal(other, 1).second, PMIX_ERR_JOB_FAILED_TO_MAP);  // no such node
+    other.apps[0].hosts = {"here:2"};
+    EXPECT_EQ(refusal(other, 1).second, PMIX_ERR_OUT_OF_RESOURCE);
+}
+
+TEST(LauncherJob, ANodeHasAsManySlotsAsCores) {
+    Job job = job_of(0);
+    const uint32_t cores = laid_out(job, 1).size();
+    job.no_oversubscribe = true;
+    job.apps[0].ranks = 2 * cores;
+    EXPECT_EQ(refusal(job, 2).second, PMIX_SUCCESS);
+    EXPECT_EQ(refusal(job, 1).second, PMIX_ERR_OUT_OF_RESOURCE);
+    job.apps[0].ranks = cores + 1;
+    EXPECT_EQ(refusal(job, 2, {cores - 1, 0}).second, PMIX_SUCCESS);
+    EXPECT_EQ(refusal(job, 2, {cores, 0}).second, PMIX_ERR_OUT_OF_RESOURCE);
+}
+
+TEST(LauncherJob, ProgramsOfAJobShareTheSlots) {
+    Job job = job_of(2);
+    job.apps[0].hosts = {"node0:3", "node1:2"};
+    job.apps.push_back(job.apps[0]);
+    EXPECT_EQ(nodes_by_rank(laid_out(job, 2)), "0001");
 }
 
 TEST(LauncherJob, RefusesSetsNamedLikeJobs) {

@@ -43,6 +43,16 @@ TEST(LauncherOptions, SpellingsOfMpirun) {
     EXPECT_EQ(read_job({"-n", "1", "--", "--odd-name"}).apps[0].argv[0], "--odd-name");
 }
 
+TEST(LauncherOptions, NodesAreOfOneProgram) {
+    const Job job = read_job({"--host", "a:4,b", "-H", "c", "-n", "1", "p", ":", "--hostfile", "f",
+                              "--nooversubscribe", "-n", "1", "q"});
+    EXPECT_EQ(job.apps[0].hosts, (std::vector<std::string>{"a:4", "b", "c"}));
+    EXPECT_EQ(job.apps[0].hostfile, "");
+    EXPECT_TRUE(job.apps[1].hosts.empty());
+    EXPECT_EQ(job.apps[1].hostfile, "f");
+    EXPECT_TRUE(job.no_oversubscribe);
+}
+
 TEST(LauncherOptions, ProgramsAreSplitAtColons) {
     const Job job = read_job({"-x", "A=1", "-n", "1", "a", ":", "-x", "B=2", "-n", "2", "b", "c"});
     ASSERT_EQ(job.apps.size(), 2u);

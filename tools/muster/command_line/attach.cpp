@@ -4,6 +4,7 @@
 #include "tools/muster/command_line/tool_commands.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pmix_tool.h>
 #include <poll.h>
 #include <signal.h>
@@ -113,10 +114,15 @@ class Apps {
                 PMIx_Argv_append_nosize(&app.env, (name + "=" + value).c_str());
             app.cwd = strdup((spec.wdir.empty() ? here : here / spec.wdir).c_str());
             app.maxprocs = static_cast<int>(spec.ranks);
-            if (spec.pset.empty()) continue;
-            PMIX_INFO_CREATE(app.info, 1);
-            app.ninfo = 1;
-            PMIX_INFO_LOAD(&app.info[0], PMIX_PSET_NAME, spec.pset.c_str(), PMIX_STRING);
+            InfoList info;
+            if (!spec.pset.empty()) info.text(PMIX_PSET_NAME, spec.pset);
+            if (!spec.hosts.empty()) info.text(PMIX_HOST, fmt::format("{}", fmt::join(spec.hosts, ",")));
+            if (!spec.hostfile.empty()) info.text(PMIX_HOSTFILE, here / spec.hostfile);
+            if (info.size() == 0) continue;
+            PMIX_INFO_CREATE(app.info, info.size());
+            app.ninfo = info.size();
+            for (size_t k = 0; k < info.size(); ++k)
+                PMIX_INFO_XFER(&app.info[k], &info.data()[k]);
         }
     }
     Apps(const Apps&) = delete;
@@ -181,6 +187,7 @@ class AttachedJob {
         if (reads_input()) info.rank(PMIX_FWD_STDIN, input_rank(options_.job.input));
         if (options_.job.map_by != Job().map_by) info.text(PMIX_MAPBY, options_.job.map_by);
         if (options_.job.bind_to != Job().bind_to) info.text(PMIX_BINDTO, options_.job.bind_to);
+        if (options_.job.no_oversubscribe) info.flag(PMIX_NO_OVERSUBSCRIBE, true);
         if (options_.job.wishes.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
         if (options_.timeout > 0)
             info.u32(PMIX_JOB_TIMEOUT, static_cast<uint32_t>(std::ceil(options_.timeout)));

@@ -128,11 +128,11 @@ struct HelpFormat : CLI::Formatter {
 struct Part {
     CLI::App parser{"Starts a parallel program: its processes find each other through PMIx.", "muster"};
     std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri, attach,
-        scheduler;
-    std::vector<std::string> env, outputs;
+        scheduler, hostfile;
+    std::vector<std::string> env, outputs, hosts;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
-    bool report = false, recovery = false, tag = false, timestamps = false, merge = false, accepted = false,
-         version = false;
+    bool no_oversubscribe = false, report = false, recovery = false, tag = false, timestamps = false,
+         merge = false, accepted = false, version = false;
 
     Part() {
         parser.formatter(std::make_shared<HelpFormat>());
@@ -151,6 +151,16 @@ struct Part {
         parser.add_option("--wdir,--wd", wdir, "Working directory of this program")->type_name("DIR");
         parser.add_option("--pset", pset, "Name of the process set that this program's processes form")
             ->type_name("NAME");
+        parser.add_option("-H,--host", hosts, "Nodes for this program, in this order: NAME[:SLOTS],...")
+            ->type_name("NODES")
+            ->allow_extra_args(false);
+        parser
+            .add_option("--hostfile,--machinefile", hostfile,
+                        "File of nodes for this program, one a line: NAME [slots=SLOTS]")
+            ->type_name("FILE");
+        parser.add_flag(
+            "--nooversubscribe", no_oversubscribe,
+            "(job) Refuse more processes than slots; a node has as many slots as cores, unless given");
         parser
             .add_option("--map-by", map,
                         "(job) Where ranks go: slot, node, core, package, ..., ppr:N:LEVEL; :PE=N gives a "
@@ -252,6 +262,7 @@ struct Part {
         OutputStyle& style = job.output.style;
         if (!map.empty()) job.map_by = read_map_policy(map).text;
         if (!bind.empty()) job.bind_to = read_bind_policy(bind).text;
+        job.no_oversubscribe |= no_oversubscribe;
         if (!nodes.empty()) options.nodes = read_number(nodes, "--nodes", 1, kMostNodes);
         for (const std::string& text : outputs)
             output_style(text, style);
@@ -346,6 +357,11 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
         app.wdir = part.wdir;
         if (!app.wdir.empty()) app.program = program_here(app.argv[0]);
         app.pset = part.pset;
+        app.hostfile = part.hostfile;
+        for (const std::string& text : part.hosts) {
+            for (const std::string& host : split(text, ','))
+                app.hosts.push_back(host);
+        }
         app.env = common;
         for (const std::string& text : part.env)
             add_environment(text, app.env);

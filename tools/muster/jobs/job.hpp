@@ -3,6 +3,8 @@
 // ranks, and it travels to the nodes.
 #pragma once
 
+#include <pmix_common.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -124,7 +126,7 @@ struct App {
     bool session_wdir = false;                             ///< the session's directory instead
     bool index_argv = false;                               ///< "-<rank>" is appended to argv[0]
     std::string pset;                                      ///< empty: none
-    std::vector<std::string> hosts;                        ///< names of the nodes to use; empty: all
+    std::vector<std::string> hosts;                        ///< the nodes to use, NAME[:SLOTS]; empty: all
     std::string hostfile;                                  ///< a file of such names
     StopPoints stops;
     DaemonPolicy daemons;
@@ -156,7 +158,7 @@ struct Job {
     std::vector<App> apps;
     std::string map_by = "slot", bind_to = "none";  ///< as --map-by and --bind-to take them
     uint32_t cpus_per_proc = 0;                     ///< 0: as map_by says
-    bool no_oversubscribe = false;                  ///< at most one rank a core of a node
+    bool no_oversubscribe = false;                  ///< at most as many ranks as a node has slots
     bool not_on_head = false;                       ///< nothing on the first node
     InputPolicy input;
     OutputPolicy output;
@@ -216,7 +218,9 @@ struct RankEvent {
 
 /// A job that cannot be laid out as asked for: says why in a sentence.
 struct JobError : std::runtime_error {
-    using std::runtime_error::runtime_error;
+    explicit JobError(const std::string& text, int32_t status = PMIX_ERR_JOB_FAILED_TO_MAP)
+        : std::runtime_error(text), code(status) {}
+    int32_t code;  ///< as PMIx gives it
 };
 
 /// Names of the nodes that there are: the host's own when there is one, else node0, node1, ...
@@ -226,9 +230,10 @@ std::vector<std::string> node_names(unsigned nodes, const std::string& hostname)
 /// (LAUNCHER@NUMBER), now or later.
 bool collides_with_jobs(const std::string& set, const std::string& nspace);
 
-/// Gives the job its name and its ranks their places on the nodes. Throws JobError, or std::runtime_error for
-/// a policy that is none.
-void lay_out(Job& job, const std::string& nspace, const std::vector<std::string>& nodes);
+/// Gives the job its name and its ranks their places on the nodes. `busy`: the processes of other jobs, by
+/// node; none where it is shorter. Throws JobError, or std::runtime_error for a policy that is none.
+void lay_out(Job& job, const std::string& nspace, const std::vector<std::string>& nodes,
+             const std::vector<uint32_t>& busy = {});
 
 /// Key of ours in the job data of debugger daemons: the event (pmix_status_t) that lets their targets go on.
 inline constexpr const char* kReleaseKey = "muster.debug.release";

@@ -68,6 +68,8 @@ class JobTable {
     /// By number.
     std::map<uint32_t, std::unique_ptr<JobRecord>>& all() { return jobs_; }
     uint32_t next_number() const { return next_; }
+    /// Processes that have not ended, by node; those of debuggers do not count.
+    std::vector<uint32_t> busy() const;
     /// True when each job has ended.
     bool all_ended() const;
 

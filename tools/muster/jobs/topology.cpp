@@ -85,9 +85,11 @@ MapPolicy read_map_policy(const std::string& given) {
     for (size_t i = modifiers; i < parts.size(); ++i) {
         if (parts[i].starts_with("pe=")) {
             policy.cpus = read_number(std::string_view(parts[i]).substr(3), "--map-by :PE", 1, kMostRanks);
-        } else if (parts[i] != "oversubscribe") {  // which is always allowed
-            throw std::runtime_error(
-                fmt::format("--map-by modifier '{}': valid are PE=N and OVERSUBSCRIBE", parts[i]));
+        } else if (parts[i] == "nooversubscribe") {
+            policy.no_oversubscribe = true;
+        } else if (parts[i] != "oversubscribe") {  // which is allowed anyway
+            throw std::runtime_error(fmt::format(
+                "--map-by modifier '{}': valid are PE=N, OVERSUBSCRIBE and NOOVERSUBSCRIBE", parts[i]));
         }
     }
     return policy;

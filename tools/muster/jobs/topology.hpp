@@ -16,6 +16,7 @@ struct MapPolicy {
     Level level = Level::Slot;
     unsigned per_resource = 0;  ///< ppr:N:<level>; 0 when not given
     unsigned cpus = 1;          ///< PE=N: units of the binding level a rank gets
+    bool no_oversubscribe = false;
     std::string text = "slot";  ///< as given
 };
 

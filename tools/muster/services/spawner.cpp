@@ -58,7 +58,7 @@ Job Spawner::part_of(const Job& request, bool daemons, const Job* started) {
             if (!app.node_of.empty()) app.ranks = static_cast<uint32_t>(app.node_of.size());
         }
     }
-    lay_out(job, hub_.next_nspace(), hub_.nodes);
+    lay_out(job, hub_.next_nspace(), hub_.nodes, hub_.jobs.busy());
     return job;
 }
 
@@ -68,8 +68,10 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
     Job job;
     try {
         job = part_of(spawn->job, daemons, started != nullptr ? &started->job : nullptr);
+    } catch (const JobError& error) {
+        return refuse(spawn, error.code, error.what());
     } catch (const std::exception& error) {
-        return finish(spawn, PMIX_ERR_JOB_FAILED_TO_MAP);
+        return refuse(spawn, PMIX_ERR_JOB_FAILED_TO_MAP, error.what());
     }
     const uint32_t number = hub_.jobs.next_number();
     // The spawner gets the name of the application; that of its debugger is to be queried.
@@ -90,6 +92,12 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
     };
     if (spawn->job.spawn_seconds > 0) spawn_limits_[number] = end_later(spawn->job.spawn_seconds);
     if (spawn->job.job_seconds > 0) limits_[number] = end_later(spawn->job.job_seconds);
+}
+
+/// The spawner gets a status, so the sentence is for the user of muster.
+void Spawner::refuse(const std::shared_ptr<Spawn>& spawn, int32_t status, const std::string& why) {
+    hub_.show(true, fmt::format("muster: a spawn is refused: {}\n", why));
+    finish(spawn, status);
 }
 
 void Spawner::finish(const std::shared_ptr<Spawn>& spawn, int32_t status) {

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# directives.sh CASE MUSTER EXAMPLES DIRECTIVES - what muster does with the directives of a spawn, and with the
+# options of the same meaning.
+set -uo pipefail
+case_name=$1 muster=$2 examples=$3 directives=$4
+
+. "$(dirname "$0")/harness.sh"
+
+# nodes_are NODES: those of the ranks of the job whose hello is in out, in the order of ranks.
+nodes_are() {
+    local nodes
+    nodes=$(sed -n 's/.*hello from rank \([0-9]*\) of .* on node\([0-9]*\).*/\1 \2/p' out | sort -n | sed 's/.* //' | tr -d '\n')
+    [ "$nodes" = "$1" ] || wrong "the nodes of the ranks are $nodes, not $1: $(cat out)"
+}
+
+case $case_name in
+slots)
+    run 0 -n 5 --nodes 3 --host node2:2,node0:3 "$examples/hello"
+    nodes_are 22000
+    printf 'node1 slots=1\nnode0 slots=2 # and no more\n' >hosts
+    run 0 --nodes 2 --hostfile hosts "$examples/hello"
+    nodes_are 100
+    run 0 -n 5 --nodes 2 --hostfile hosts "$examples/hello"
+    nodes_are 11000
+    run 1 -n 4 --nodes 2 --hostfile hosts --nooversubscribe "$examples/hello"
+    err_has "^muster: '.*hello' is to have 4 processes, but its nodes have 3 slots \(node1: 1, node0: 2\); start fewer"
+    lines err 1
+    run 1 -n 4 --nodes 2 --map-by node:nooversubscribe --hostfile hosts "$examples/hello"
+    run 0 -n 3 --nodes 2 --map-by node:nooversubscribe --hostfile hosts "$examples/hello"
+    nodes_are 100
+    run 1 --host moon true
+    err_has "there is no node 'moon'; the nodes are "
+    # The same of a spawn. The spawner has a slot of its own, which counts where its node is meant.
+    run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:2,node1:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
+    nodes_are 2211
+    out_has '^ENDED PMIX_SUCCESS$'
+    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOST=node1:2,node0:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
+    out_has '^REFUSED PMIX_ERR_OUT_OF_RESOURCE$'
+    err_has '^muster: a spawn is refused: .*4 processes, but its nodes have 4 slots \(node1: 2, node0: 2\), 1 of them in use;'
+    lines err 1
+    run 0 -n 1 --nodes 2 "$directives" 3 PMIX_HOSTFILE="$work/hosts" -- "$examples/hello"
+    nodes_are 110
+    # A tool's job at a muster that runs.
+    "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
+    server=$!
+    until_true '[ -s uri ]'
+    run 0 --attach "$server" -n 4 --host node1:3,node0 "$examples/hello" </dev/null
+    nodes_are 1110
+    run 0 --attach "$server" --hostfile hosts "$examples/hello" </dev/null
+    nodes_are 100
+    run 1 --attach "$server" -n 4 --hostfile hosts --nooversubscribe "$examples/hello" </dev/null
+    err_has 'the job cannot be started: PMIX_ERR_OUT_OF_RESOURCE'
+    kill -TERM "$server"
+    wait "$server" || wrong "the server ended with $?"
+    ;;
+*)
+    wrong "there is no case $case_name"
+    ;;
+esac
+
+finish

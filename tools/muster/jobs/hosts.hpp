@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The nodes that a user names: host lists ("a:4,b") and files of hosts ("a slots=4"), with their slots.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace muster::launcher {
+
+/// A node of the launcher, and the number of processes that it has room for.
+struct NamedNode {
+    uint32_t node = 0;   ///< its number
+    uint32_t slots = 0;  ///< 0: as many as the node has cores
+};
+
+/// The nodes that `hosts` (each "NAME" or "NAME:SLOTS") and the file name, in that order, each node once. The
+/// slots of a node that is named several times add up. A node of `hosts` without slots takes those that the
+/// file gives. `names`: of all nodes, by number. Throws JobError for an unknown node, a wrong number, and a
+/// file that cannot be read.
+std::vector<NamedNode> named_nodes(const std::vector<std::string>& names,
+                                   const std::vector<std::string>& hosts, const std::string& hostfile);
+
+}  // namespace muster::launcher

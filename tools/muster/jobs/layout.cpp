@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Laying out a job: sizes of its programs, a node for each rank, processors for each rank.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "tools/muster/jobs/hosts.hpp"
+#include "tools/muster/jobs/job.hpp"
+#include "tools/muster/jobs/topology.hpp"
+#include "tools/muster/jobs/words.hpp"
+
+namespace muster::launcher {
+namespace {
+
+/// The choices of all programs as one of the job's ranks: a program that says "all" means its own.
+RankChoice join(const Job& job, RankChoice StopPoints::*point) {
+    RankChoice joined;
+    joined.all = std::ranges::all_of(job.apps, [&](const App& app) { return (app.stops.*point).all; });
+    for (const App& app : job.apps) {
+        if (joined.all) break;
+        const RankChoice& own = app.stops.*point;
+        for (uint32_t rank = app.first_rank; own.all && rank < app.first_rank + app.ranks; ++rank)
+            joined.ranks.push_back(rank);
+        for (const uint32_t rank : own.ranks) {
+            if (rank < job.size() && !joined.means(rank)) joined.ranks.push_back(rank);
+        }
+    }
+    return joined;
+}
+
+std::string absolute(const std::string& wdir) {
+    std::error_code error;
+    const std::filesystem::path here = std::filesystem::current_path(error);
+    if (wdir.empty()) {
+        // The shell's idea of where we are, unless it is stale: it keeps the names of symbolic links.
+        const char* shown = getenv("PWD");
+        if (shown != nullptr && shown[0] == '/' && std::filesystem::equivalent(shown, here, error))
+            return shown;
+        return here.string();
+    }
+    return std::filesystem::path(wdir).is_absolute() ? wdir : (here / wdir).string();
+}
+
+/// Lays one job out.
+class Layout {
+  public:
+    /// `busy`: processes of other jobs, by node.
+    Layout(Job& job, const std::vector<uint32_t>& busy);
+    void run();
+
+  private:
+    /// The nodes of one program in the order in which they get processes.
+    struct Nodes {
+        std::vector<NamedNode> list;
+        bool named = false;       ///< the user has chosen them
+        bool with_slots = false;  ///< the user has said how many slots at least one of them has
+    };
+    /// Reading the topology takes milliseconds: only for those who ask.
+    Topology& machine() {
+        if (!topology_) topology_.emplace();
+        return *topology_;
+    }
+    Nodes nodes_of(const App& app);
+    uint32_t default_ranks(const Nodes& nodes);
+    uint32_t slots(uint32_t node);
+    uint32_t free_slots(uint32_t node);
+    void size_apps();
+    std::vector<uint32_t> map(const App& app, const Nodes& nodes);
+    std::vector<uint32_t> blocks(const App& app, const Nodes& nodes);
+    std::vector<uint32_t> fill(uint32_t ranks, const Nodes& nodes);
+    std::vector<uint32_t> in_turn(const App& app, const Nodes& nodes);
+    void check_slots(const App& app, const Nodes& nodes);
+    void check_node(uint32_t node);
+
+    Job& job_;
+    MapPolicy map_;
+    BindPolicy bind_;
+    std::vector<uint32_t> busy_;   ///< by node
+    std::vector<uint32_t> used_;   ///< processes of this job so far, by node
+    std::vector<uint32_t> slots_;  ///< by node; 0: as many as it has cores
+    std::vector<Nodes> nodes_;     ///< by program
+    uint32_t per_node_ = 0;        ///< as ppr says; 0: not said
+    std::optional<Topology> topology_;
+};
+
+Layout::Layout(Job& job, const std::vector<uint32_t>& busy)
+    : job_(job),
+      map_(read_map_policy(job.map_by)),
+      bind_(read_bind_policy(job.bind_to)),
+      busy_(busy),
+      used_(job.nodes.size(), 0),
+      slots_(job.nodes.size(), 0) {
+    busy_.resize(job.nodes.size(), 0);
+    if (job.cpus_per_proc > 0) map_.cpus = job.cpus_per_proc;
+    job_.no_oversubscribe |= map_.no_oversubscribe && !job.debugger();
+    if (map_.per_resource > 0) per_node_ = map_.per_resource * machine().count(map_.level);
+    for (const App& app : job_.apps)
+        nodes_.push_back(nodes_of(app));
+}
+
+Layout::Nodes Layout::nodes_of(const App& app) {
+    Nodes nodes{named_nodes(job_.nodes, app.hosts, app.hostfile), true, false};
+    if (nodes.list.empty()) {
+        nodes.named = false;
+        for (uint32_t node = 0; node < job_.nodes.size(); ++node)
+            nodes.list.push_back({node, 0});
+    }
+    if (job_.not_on_head) {
+        nodes.named = true;
+        std::erase_if(nodes.list, [](const NamedNode& node) { return node.node == 0; });
+        if (nodes.list.empty()) throw JobError("there is no node but the first");
+    }
+    for (const NamedNode& node : nodes.list) {
+        nodes.with_slots |= node.slots > 0;
+        // The programs of a job share the slots.
+        slots_[node.node] = std::max(slots_[node.node], node.slots);
+    }
+    return nodes;
+}
+
+uint32_t Layout::slots(uint32_t node) {
+    return slots_[node] > 0 ? slots_[node] : machine().count(Level::Core);
+}
+
+uint32_t Layout::free_slots(uint32_t node) {
+    const uint32_t taken = busy_[node] + used_[node];
+    return slots(node) - std::min(taken, slots(node));
+}
+
+uint32_t Layout::default_ranks(const Nodes& nodes) {
+    uint64_t ranks = 0;
+    for (const NamedNode& node : nodes.list)
+        ranks += per_node_ > 0 ? per_node_ : slots(node.node);
+    return static_cast<uint32_t>(std::min<uint64_t>(ranks, UINT32_MAX));
+}
+
+void Layout::size_apps() {
+    uint32_t size = 0;
+    for (size_t a = 0; a < job_.apps.size(); ++a) {
+        App& app = job_.apps[a];
+        app.wdir = absolute(app.wdir);
+        if (!app.pset.empty() && collides_with_jobs(app.pset, job_.nspace)) {
+            throw JobError(fmt::format(
+                "--pset {}: the names of this launcher's jobs begin so; choose another", app.pset));
+        }
+        if (app.ranks == 0 && job_.apps.size() > 1) {
+            throw JobError(
+                fmt::format("with several programs each needs its -n; '{}' has none", app.argv[0]));
+        }
+        if (app.ranks == 0) app.ranks = default_ranks(nodes_[a]);
+        if (app.ranks > kMostRanks || size + app.ranks > kMostRanks)
+            throw JobError(fmt::format("a job has at most {} ranks", kMostRanks));
+        app.first_rank = size;
+        size += app.ranks;
+    }
+    const auto count = static_cast<uint32_t>(job_.nodes.size());
+    if (per_node_ > 0 && size > per_node_ * count) {
+        throw JobError(fmt::format("--map-by {} has room for {} ranks, not for {}", job_.map_by,
+                                   per_node_ * count, size));
+    }
+    if (job_.input.target == InputPolicy::Target::One && job_.input.rank >= size)
+        throw JobError(fmt::format("--stdin {}: the ranks are 0 to {}", job_.input.rank, size - 1));
+    job_.places.assign(size, {});
+}
+
+/// The node of each process of a program, in the order of mapping.
+std::vector<uint32_t> Layout::map(const App& app, const Nodes& nodes) {
+    if (!app.node_of.empty()) return app.node_of;
+    if (job_.no_oversubscribe) check_slots(app, nodes);
+    if (per_node_ > 0) return blocks(app, nodes);
+    if (map_.level == Level::Node) return in_turn(app, nodes);
+    if (nodes.with_slots) return fill(app.ranks, nodes);
+    std::vector<uint32_t> even = blocks(app, nodes);
+    if (!job_.no_oversubscribe) return even;
+    const bool fits = std::ranges::all_of(nodes.list, [&](const NamedNode& node) {
+        return std::ranges::count(even, node.node) <= free_slots(node.node);
+    });
+    return fits ? even : fill(app.ranks, nodes);
+}
+
+/// Even blocks, as if each node had just enough slots; ppr: as many as said on each. Where no nodes are named
+/// the blocks are those of the whole job.
+std::vector<uint32_t> Layout::blocks(const App& app, const Nodes& nodes) {
+    const uint32_t first = nodes.named ? 0 : app.first_rank;
+    const uint32_t size = nodes.named ? app.ranks : job_.size();
+    // So few ranks stand on the first nodes, not on some in between.
+    const auto most = std::min(static_cast<uint32_t>(nodes.list.size()), size);
+    std::vector<uint32_t> mapped;
+    for (uint32_t rank = first; rank < first + app.ranks; ++rank) {
+        const auto at =
+            per_node_ > 0 ? rank / per_node_ : static_cast<uint32_t>(uint64_t{rank} * most / size);
+        if (at >= nodes.list.size()) throw JobError("the nodes named have too few places for all ranks");
+        mapped.push_back(nodes.list[at].node);
+    }
+    return mapped;
+}
+
+/// The free slots of each node in turn of the nodes; processes beyond them evenly over all nodes.
+std::vector<uint32_t> Layout::fill(uint32_t ranks, const Nodes& nodes) {
+    std::vector<uint32_t> shares;
+    for (const NamedNode& node : nodes.list) {
+        shares.push_back(std::min(ranks, free_slots(node.node)));
+        ranks -= shares.back();
+    }
+    std::vector<uint32_t> mapped;
+    for (size_t i = 0; i < shares.size(); ++i) {
+        const auto left = static_cast<uint32_t>(shares.size() - i);
+        const uint32_t more = (ranks + left - 1) / left;
+        ranks -= more;
+        mapped.insert(mapped.end(), shares[i] + more, nodes.list[i].node);
+    }
+    return mapped;
+}
+
+/// One process a node in turn. Full nodes are passed over while others have free slots, where slots count.
+std::vector<uint32_t> Layout::in_turn(const App& app, const Nodes& nodes) {
+    const bool limited = nodes.with_slots || job_.no_oversubscribe;
+    std::vector<uint32_t> free;
+    uint64_t all = 0;
+    for (const NamedNode& node : nodes.list) {
+        free.push_back(limited ? free_slots(node.node) : 0);
+        all += free.back();
+    }
+    std::vector<uint32_t> mapped;
+    // Where no nodes are named the turns are those of the whole job.
+    size_t at = nodes.named ? 0 : app.first_rank;
+    for (; mapped.size() < app.ranks; ++at) {
+        const size_t i = at % nodes.list.size();
+        if (all > 0 && free[i] == 0) continue;
+        if (all > 0) --free[i], --all;
+        mapped.push_back(nodes.list[i].node);
+    }
+    return mapped;
+}
+
+void Layout::check_slots(const App& app, const Nodes& nodes) {
+    uint64_t all = 0, free = 0;
+    std::string list;
+    for (const NamedNode& node : nodes.list) {
+        all += slots(node.node);
+        free += free_slots(node.node);
+        list += fmt::format("{}{}: {}", list.empty() ? "" : ", ", job_.nodes[node.node], slots(node.node));
+    }
+    if (app.ranks <= free) return;
+    const std::string taken = free < all ? fmt::format(", {} of them in use", all - free) : std::string();
+    throw JobError(
+        fmt::format("'{}' is to have {} processes, but its nodes have {} slots ({}){}; start fewer, "
+                    "name more slots, or allow oversubscription",
+                    app.argv[0], app.ranks, all, list, taken),
+        PMIX_ERR_OUT_OF_RESOURCE);
+}
+
+/// Where a number of processes for each node was asked for.
+void Layout::check_node(uint32_t node) {
+    if (!job_.no_oversubscribe || busy_[node] + used_[node] < slots(node)) return;
+    throw JobError(
+        fmt::format("--map-by {} puts more processes on node {} than its {} free slots; start fewer, name "
+                    "more slots, or allow oversubscription",
+                    job_.map_by, job_.nodes[node], slots(node) - std::min(busy_[node], slots(node))),
+        PMIX_ERR_OUT_OF_RESOURCE);
+}
+
+void Layout::run() {
+    size_apps();
+    for (uint32_t a = 0; a < job_.apps.size(); ++a) {
+        const App& app = job_.apps[a];
+        uint32_t rank = app.first_rank;
+        for (const uint32_t node : map(app, nodes_[a])) {
+            check_node(node);
+            Place& place = job_.places[rank++];
+            place.app = a;
+            place.node = node;
+            place.local_rank = place.node_rank = used_[node]++;
+            if (bind_.level != Level::None) place.cpus = machine().place(place.local_rank, map_, bind_);
+        }
+    }
+    job_.stops = {join(job_, &StopPoints::on_exec), join(job_, &StopPoints::in_init),
+                  join(job_, &StopPoints::in_app)};
+}
+
+}  // namespace
+
+void lay_out(Job& job, const std::string& nspace, const std::vector<std::string>& nodes,
+             const std::vector<uint32_t>& busy) {
+    job.nspace = nspace;
+    job.nodes = nodes;
+    Layout(job, busy).run();
+}
+
+}  // namespace muster::launcher
