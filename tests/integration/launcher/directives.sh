@@ -54,6 +54,40 @@ slots)
     kill -TERM "$server"
     wait "$server" || wrong "the server ended with $?"
     ;;
+ranks)
+    run 0 -n 4 --nodes 2 --rank-by node "$examples/hello"
+    nodes_are 0101
+    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_RANKBY=node -- "$examples/hello"
+    nodes_are 0101
+    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_MAPBY=node PMIX_RANKBY=slot -- "$examples/hello"
+    nodes_are 0011
+    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_RANKBY=moon -- "$examples/hello"
+    out_has '^REFUSED PMIX_ERR_JOB_FAILED_TO_MAP$'
+    err_has "^muster: a spawn is refused: --rank-by 'moon': valid are slot, node, fill, span$"
+    ;;
+processors)
+    cpu=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status | sed 's/[-,].*//')
+    seen="grep Cpus_allowed_list /proc/self/status"
+    run 0 -n 2 --cpu-list "$cpu" $seen
+    lines out 2
+    [ "$(sort -u out)" = "$(printf 'Cpus_allowed_list:\t%s' "$cpu")" ] || wrong "other processors: $(cat out)"
+    run 0 -n 1 "$directives" 2 PMIX_CPU_LIST="$cpu" -- $seen
+    [ "$(grep -c "Cpus_allowed_list:.$cpu\$" out)" = 2 ] || wrong "other processors: $(cat out)"
+    run 1 -n 1 --cpu-list 60000 true
+    err_has '^muster: --cpu-list: there is no processor 60000 that muster may use$'
+    run 0 -n 1 "$directives" 2 PMIX_CPU_LIST=60000 -- true
+    out_has '^REFUSED PMIX_ERR_BAD_PARAM$'
+    ;;
+added_hosts)
+    run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:1 PMIX_ADD_HOST=node1:3 -- "$examples/hello"
+    nodes_are 2111
+    echo 'node1 slots=3' >hosts
+    run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:1 PMIX_ADD_HOSTFILE="$work/hosts" -- "$examples/hello"
+    nodes_are 2111
+    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_ADD_HOST=moon -- "$examples/hello"
+    out_has '^REFUSED PMIX_ERR_JOB_ALLOC_FAILED$'
+    err_has "^muster: a spawn is refused: no node can be added: there is no node 'moon'; the nodes are node0, node1$"
+    ;;
 *)
     wrong "there is no case $case_name"
     ;;

@@ -2,7 +2,9 @@
 // Laying a job out over nodes.
 #include "tools/muster/jobs/job.hpp"
 #include "tests/covers.hpp"
+#include "tools/muster/jobs/topology.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -163,6 +165,95 @@ TEST(LauncherJob, ProgramsOfAJobShareTheSlots) {
     job.apps[0].hosts = {"node0:3", "node1:2"};
     job.apps.push_back(job.apps[0]);
     EXPECT_EQ(nodes_by_rank(laid_out(job, 2)), "0001");
+}
+
+TEST(LauncherJob, RanksAreNumberedByTheRankingPolicy) {
+    const auto ranked = [](const std::string& map_by, const std::string& rank_by,
+                           const std::vector<std::string>& hosts = {}) {
+        Job job = job_of(5, map_by);
+        job.rank_by = rank_by;
+        return mapped(job, hosts, 2);
+    };
+    EXPECT_EQ(ranked("slot", ""), "00011");
+    EXPECT_EQ(ranked("node", ""), "01010");
+    EXPECT_EQ(ranked("slot", "node"), "01010");
+    EXPECT_EQ(ranked("node", "slot"), "00011");
+    EXPECT_EQ(ranked("node", "FILL"), "00011");
+    EXPECT_EQ(ranked("slot", "span"), "01010");
+    EXPECT_EQ(ranked("slot", "node", {"node1:3", "node0:2"}), "10101");
+    EXPECT_EQ(ranked("slot", "slot", {"node1:3", "node0:2"}), "11100");
+    EXPECT_THROW(ranked("slot", "moon"), std::runtime_error);
+    // Each program has its own ranks.
+    Job two = job_of(4);
+    two.rank_by = "node";
+    two.apps.push_back(two.apps[0]);
+    const Job job = laid_out(two, 2);
+    EXPECT_EQ(nodes_by_rank(job).size(), 8U);
+    EXPECT_EQ(job.places[3].app, 0U);
+    EXPECT_EQ(job.places[4].app, 1U);
+    for (const uint32_t node : job.used_nodes()) {
+        const std::vector<uint32_t> on = job.ranks_on(node);
+        for (uint32_t i = 0; i < on.size(); ++i)
+            EXPECT_EQ(job.places[on[i]].local_rank, i);
+    }
+}
+
+TEST(LauncherJob, RanksFillOrSpanTheObjectsThatTheyAreMappedTo) {
+    if (Topology().count(Level::Hwthread) < 2) GTEST_SKIP() << "one processor";
+    Job job = job_of(4, "hwthread");
+    job.bind_to = "hwthread:overload-allowed";
+    std::vector<unsigned> two = laid_out(job, 1).places[0].cpus;  // two processors
+    two.push_back(laid_out(job, 1).places[1].cpus[0]);
+    job.cpu_list = fmt::format("{},{}", two[0], two[1]);
+    const auto cpus = [&](const std::string& rank_by, unsigned nodes) {
+        job.rank_by = rank_by;
+        std::string places;
+        for (const Place& place : laid_out(job, nodes).places)
+            places += fmt::format("{}{} ", place.node == 0 ? "a" : "b", place.cpus[0] == two[0] ? 0 : 1);
+        return places;
+    };
+    EXPECT_EQ(cpus("slot", 1), "a0 a1 a0 a1 ");
+    EXPECT_EQ(cpus("fill", 1), "a0 a0 a1 a1 ");
+    job.apps[0].ranks = 8;
+    EXPECT_EQ(cpus("fill", 2), "a0 a0 a1 a1 b0 b0 b1 b1 ");
+    EXPECT_EQ(cpus("span", 2), "a0 a1 b0 b1 a0 a1 b0 b1 ");
+    EXPECT_EQ(cpus("node", 2), "a0 b0 a1 b1 a0 b0 a1 b1 ");
+}
+
+TEST(LauncherJob, ProcessesUseTheProcessorsOfTheList) {
+    Job job = job_of(2);
+    job.bind_to = "hwthread:overload-allowed";
+    const unsigned first = laid_out(job, 1).places[0].cpus.at(0);
+    job.cpu_list = std::to_string(first);
+    for (const Place& place : laid_out(job, 1).places)
+        EXPECT_EQ(place.cpus, std::vector<unsigned>{first});
+    // Slots are counted among them.
+    job.bind_to = "none";
+    job.no_oversubscribe = true;
+    EXPECT_EQ(refusal(job, 1).second, PMIX_ERR_OUT_OF_RESOURCE);
+    job.no_oversubscribe = false;
+    for (const Place& place : laid_out(job, 1).places)
+        EXPECT_EQ(place.cpus, std::vector<unsigned>{first});
+    job.cpu_list = "60000";
+    EXPECT_EQ(refusal(job, 1).second, PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(read_cpu_list("3,0-2,1"), (std::vector<unsigned>{0, 1, 2, 3}));
+    EXPECT_TRUE(read_cpu_list("").empty());
+    for (const char* wrong : {"a", "1-", "-1", "2-1", "1,,2", "1-2-3", "99999999"})
+        EXPECT_THROW(read_cpu_list(wrong), std::runtime_error) << wrong;
+}
+
+TEST(LauncherJob, AddedNodesAreThoseOfTheRun) {
+    Job job = job_of(4);
+    job.apps[0].hosts = {"node1:1"};
+    job.apps[0].added_hosts = {"node0:3"};
+    EXPECT_EQ(nodes_by_rank(laid_out(job, 3)), "1000");
+    job.apps[0].hosts.clear();
+    EXPECT_EQ(laid_out(job, 3).places[0].node, 0U);
+    job.apps[0].added_hosts = {"moon"};
+    const auto [text, status] = refusal(job, 3);
+    EXPECT_EQ(status, PMIX_ERR_JOB_ALLOC_FAILED);
+    EXPECT_NE(text.find("there is no node 'moon'; the nodes are node0, node1, node2"), std::string::npos)
+        << text;
 }
 
 TEST(LauncherJob, RefusesSetsNamedLikeJobs) {

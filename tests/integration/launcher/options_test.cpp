@@ -98,6 +98,8 @@ TEST(LauncherOptions, WrongOptionsAreNamed) {
                                                          {"--map-by", "ppr:2", "p"},
                                                          {"--map-by", "moon", "p"},
                                                          {"--nodes", "0", "p"},
+                                                         {"--rank-by", "moon", "p"},
+                                                         {"--cpu-list", "1-", "p"},
                                                          {"p", ":"},
                                                          {"-x", "=1", "p"},
                                                          {"--mca", "only_name"},

@@ -187,6 +187,8 @@ class AttachedJob {
         if (reads_input()) info.rank(PMIX_FWD_STDIN, input_rank(options_.job.input));
         if (options_.job.map_by != Job().map_by) info.text(PMIX_MAPBY, options_.job.map_by);
         if (options_.job.bind_to != Job().bind_to) info.text(PMIX_BINDTO, options_.job.bind_to);
+        if (!options_.job.rank_by.empty()) info.text(PMIX_RANKBY, options_.job.rank_by);
+        if (!options_.job.cpu_list.empty()) info.text(PMIX_CPU_LIST, options_.job.cpu_list);
         if (options_.job.no_oversubscribe) info.flag(PMIX_NO_OVERSUBSCRIBE, true);
         if (options_.job.wishes.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
         if (options_.timeout > 0)

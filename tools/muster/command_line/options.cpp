@@ -128,7 +128,7 @@ struct HelpFormat : CLI::Formatter {
 struct Part {
     CLI::App parser{"Starts a parallel program: its processes find each other through PMIx.", "muster"};
     std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri, attach,
-        scheduler, hostfile;
+        scheduler, hostfile, rank, cpus;
     std::vector<std::string> env, outputs, hosts;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
     bool no_oversubscribe = false, report = false, recovery = false, tag = false, timestamps = false,
@@ -166,6 +166,11 @@ struct Part {
                         "(job) Where ranks go: slot, node, core, package, ..., ppr:N:LEVEL; :PE=N gives a "
                         "rank N units")
             ->type_name("WHERE");
+        parser
+            .add_option("--rank-by", rank,
+                        "(job) Order of the ranks: slot, node, fill, span (default: as mapped)")
+            ->type_name("ORDER");
+        parser.add_option("--cpu-list", cpus, "(job) Processors to use, as 0,2-3")->type_name("LIST");
         parser
             .add_option("--bind-to", bind,
                         "(job) What a rank is bound to: none, hwthread, core, numa, package, ...")
@@ -262,6 +267,8 @@ struct Part {
         OutputStyle& style = job.output.style;
         if (!map.empty()) job.map_by = read_map_policy(map).text;
         if (!bind.empty()) job.bind_to = read_bind_policy(bind).text;
+        if (!rank.empty() && read_rank_policy(rank) != RankPolicy::Mapped) job.rank_by = lower(rank);
+        if (!cpus.empty() && !read_cpu_list(cpus).empty()) job.cpu_list = cpus;
         job.no_oversubscribe |= no_oversubscribe;
         if (!nodes.empty()) options.nodes = read_number(nodes, "--nodes", 1, kMostNodes);
         for (const std::string& text : outputs)

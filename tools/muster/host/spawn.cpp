@@ -32,7 +32,10 @@ std::vector<Field> fields_of(App& app, Job& job) {
         {PMIX_SET_SESSION_CWD, &app.session_wdir},
         {PMIX_HOSTFILE, &app.hostfile},
         {PMIX_INDEX_ARGV, &app.index_argv},
+        {PMIX_ADD_HOSTFILE, &app.added_hostfile},
         {PMIX_PSET_NAME, &app.pset},
+        {PMIX_RANKBY, &job.rank_by},
+        {PMIX_CPU_LIST, &job.cpu_list},
         {PMIX_CPUS_PER_PROC, &job.cpus_per_proc},
         {PMIX_NO_OVERSUBSCRIBE, &job.no_oversubscribe},
         {PMIX_NO_PROCS_ON_HEAD, &job.not_on_head},
@@ -145,6 +148,9 @@ pmix_status_t read_known(const pmix_info_t& info, App& app, Job& job) {
     if (is(PMIX_HOST)) {
         app.hosts = split(text, ',');
         std::erase(app.hosts, "");
+    } else if (is(PMIX_ADD_HOST)) {
+        app.added_hosts = split(text, ',');
+        std::erase(app.added_hosts, "");
     } else if (is(PMIX_PREFIX)) {
         app.env_changes.push_back({EnvChange::Kind::Prepend, "PATH", text + "/bin", ':'});
         app.env_changes.push_back({EnvChange::Kind::Prepend, "LD_LIBRARY_PATH", text + "/lib", ':'});
@@ -192,11 +198,6 @@ bool is_log_info(const pmix_info_t& info) {
 
 /// Whether this describes the requestor, or holds for every job anyway.
 bool is_remark(const pmix_info_t& info) {
-    if (PMIX_CHECK_KEY(&info, PMIX_RANKBY)) {
-        // Only what is done anyhow.
-        const std::string text = text_of(info.value);
-        return text.empty() || text == "slot" || text == "fill";
-    }
     return is_any_of(info,
                      {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
                       PMIX_PERSONALITY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDDIAG,
@@ -330,9 +331,9 @@ const std::vector<const char*>& spawn_attributes() {
         for (const EnvDirective& directive : kEnvDirectives)
             keys.push_back(directive.key);
         for (const char* other :
-             {PMIX_HOST, PMIX_PREFIX, PMIX_PARENT_ID, PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON,
-              PMIX_MAPBY, PMIX_PPR, PMIX_RANKBY, PMIX_BINDTO, PMIX_STDIN_TGT, PMIX_FWD_STDIN, PMIX_FWD_STDOUT,
-              PMIX_FWD_STDERR, PMIX_IOF_DROP_NEWEST, PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP})
+             {PMIX_HOST, PMIX_ADD_HOST, PMIX_PREFIX, PMIX_PARENT_ID, PMIX_LAUNCH_DIRECTIVES,
+              PMIX_LAUNCHER_DAEMON, PMIX_MAPBY, PMIX_PPR, PMIX_BINDTO, PMIX_STDIN_TGT, PMIX_FWD_STDIN,
+              PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_IOF_DROP_NEWEST, PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP})
             keys.push_back(other);
         return keys;
     }();

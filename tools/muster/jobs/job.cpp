@@ -16,6 +16,11 @@ std::optional<ProcName> Job::target() const {
     return std::nullopt;
 }
 
+std::string Job::ranked_by() const {
+    if (!rank_by.empty()) return rank_by;
+    return map_by.starts_with("node") ? "node" : "slot";
+}
+
 std::vector<uint32_t> Job::ranks_on(uint32_t node) const {
     std::vector<uint32_t> ranks;
     for (uint32_t rank = 0; rank < size(); ++rank) {

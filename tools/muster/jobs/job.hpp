@@ -128,6 +128,8 @@ struct App {
     std::string pset;                                      ///< empty: none
     std::vector<std::string> hosts;                        ///< the nodes to use, NAME[:SLOTS]; empty: all
     std::string hostfile;                                  ///< a file of such names
+    std::vector<std::string> added_hosts;                  ///< nodes to use besides, NAME[:SLOTS]
+    std::string added_hostfile;                            ///< a file of such names
     StopPoints stops;
     DaemonPolicy daemons;
     Agents agents;
@@ -136,8 +138,9 @@ struct App {
     std::vector<uint32_t> node_of;  ///< of each rank, where the launcher has fixed that; does not travel
     static auto fields(auto& self) {
         return std::tie(self.program, self.argv, self.env, self.env_changes, self.wdir, self.session_wdir,
-                        self.index_argv, self.pset, self.hosts, self.hostfile, self.stops, self.daemons,
-                        self.agents, self.ranks, self.first_rank);
+                        self.index_argv, self.pset, self.hosts, self.hostfile, self.added_hosts,
+                        self.added_hostfile, self.stops, self.daemons, self.agents, self.ranks,
+                        self.first_rank);
     }
 };
 
@@ -157,6 +160,8 @@ struct Job {
     // As described.
     std::vector<App> apps;
     std::string map_by = "slot", bind_to = "none";  ///< as --map-by and --bind-to take them
+    std::string rank_by;                            ///< as --rank-by takes it; empty: in the order of mapping
+    std::string cpu_list;                           ///< the processors to use; empty: all
     uint32_t cpus_per_proc = 0;                     ///< 0: as map_by says
     bool no_oversubscribe = false;                  ///< at most as many ranks as a node has slots
     bool not_on_head = false;                       ///< nothing on the first node
@@ -179,9 +184,9 @@ struct Job {
     std::string setup;               ///< data that the first node's server gathers for all nodes (packed)
 
     static auto fields(auto& self) {
-        return std::tie(self.apps, self.map_by, self.bind_to, self.cpus_per_proc, self.no_oversubscribe,
-                        self.not_on_head, self.input, self.output, self.wishes, self.spawn_seconds,
-                        self.job_seconds, self.parent, self.attributes, self.allocation,
+        return std::tie(self.apps, self.map_by, self.bind_to, self.rank_by, self.cpu_list, self.cpus_per_proc,
+                        self.no_oversubscribe, self.not_on_head, self.input, self.output, self.wishes,
+                        self.spawn_seconds, self.job_seconds, self.parent, self.attributes, self.allocation,
                         self.needs_allocation, self.number, self.nspace, self.nodes, self.places, self.stops,
                         self.offset, self.setup);
     }
@@ -189,6 +194,8 @@ struct Job {
     uint32_t size() const { return static_cast<uint32_t>(places.size()); }
     /// Whether these are debugger daemons, which do not count among the other processes.
     bool debugger() const { return !apps.empty() && apps[0].daemons.daemon; }
+    /// The order of ranks, in a word of --rank-by.
+    std::string ranked_by() const;
     /// The job or process that debugger daemons are there for.
     std::optional<ProcName> target() const;
     /// The ranks that the rank of a name means: all for the wildcard, none where there is no such rank.

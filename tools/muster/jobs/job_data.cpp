@@ -175,7 +175,8 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
     info.text(PMIX_ALLOCATED_NODELIST, names);
     add_maps(info, job);
     info.text(PMIX_MAPBY, job.map_by);
-    info.text(PMIX_RANKBY, "slot");
+    info.text(PMIX_RANKBY, job.ranked_by());
+    if (!job.cpu_list.empty()) info.text(PMIX_CPU_LIST, job.cpu_list);
     info.text(PMIX_BINDTO, job.bind_to);
     info.u32(PMIX_CPUS_PER_PROC, std::max(job.cpus_per_proc, 1U));
     info.text(PMIX_CLUSTER_ID, server_nspace)

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <system_error>
 
@@ -62,10 +64,11 @@ class Layout {
     };
     /// Reading the topology takes milliseconds: only for those who ask.
     Topology& machine() {
-        if (!topology_) topology_.emplace();
+        if (!topology_) topology_.emplace(cpus_);
         return *topology_;
     }
     Nodes nodes_of(const App& app);
+    void add_nodes(const App& app, Nodes& nodes);
     uint32_t default_ranks(const Nodes& nodes);
     uint32_t slots(uint32_t node);
     uint32_t free_slots(uint32_t node);
@@ -76,10 +79,14 @@ class Layout {
     std::vector<uint32_t> in_turn(const App& app, const Nodes& nodes);
     void check_slots(const App& app, const Nodes& nodes);
     void check_node(uint32_t node);
+    std::vector<Place> places(uint32_t number);
+    void number_locally();
 
     Job& job_;
     MapPolicy map_;
     BindPolicy bind_;
+    RankPolicy rank_;
+    std::vector<unsigned> cpus_;   ///< to be used; none: all
     std::vector<uint32_t> busy_;   ///< by node
     std::vector<uint32_t> used_;   ///< processes of this job so far, by node
     std::vector<uint32_t> slots_;  ///< by node; 0: as many as it has cores
@@ -92,6 +99,8 @@ Layout::Layout(Job& job, const std::vector<uint32_t>& busy)
     : job_(job),
       map_(read_map_policy(job.map_by)),
       bind_(read_bind_policy(job.bind_to)),
+      rank_(read_rank_policy(job.rank_by)),
+      cpus_(read_cpu_list(job.cpu_list)),
       busy_(busy),
       used_(job.nodes.size(), 0),
       slots_(job.nodes.size(), 0) {
@@ -105,6 +114,7 @@ Layout::Layout(Job& job, const std::vector<uint32_t>& busy)
 
 Layout::Nodes Layout::nodes_of(const App& app) {
     Nodes nodes{named_nodes(job_.nodes, app.hosts, app.hostfile), true, false};
+    add_nodes(app, nodes);
     if (nodes.list.empty()) {
         nodes.named = false;
         for (uint32_t node = 0; node < job_.nodes.size(); ++node)
@@ -116,11 +126,26 @@ Layout::Nodes Layout::nodes_of(const App& app) {
         if (nodes.list.empty()) throw JobError("there is no node but the first");
     }
     for (const NamedNode& node : nodes.list) {
-        nodes.with_slots |= node.slots > 0;
         // The programs of a job share the slots.
         slots_[node.node] = std::max(slots_[node.node], node.slots);
+        nodes.with_slots |= slots_[node.node] > 0;
     }
     return nodes;
+}
+
+/// No machine can be added to a run, but its nodes may be named so.
+void Layout::add_nodes(const App& app, Nodes& nodes) {
+    std::vector<NamedNode> more;
+    try {
+        more = named_nodes(job_.nodes, app.added_hosts, app.added_hostfile);
+    } catch (const std::exception& error) {
+        throw JobError(fmt::format("no node can be added: {}", error.what()), PMIX_ERR_JOB_ALLOC_FAILED);
+    }
+    for (const NamedNode& node : more) {
+        slots_[node.node] = std::max(slots_[node.node], node.slots);
+        const bool there = std::ranges::find(nodes.list, node.node, &NamedNode::node) != nodes.list.end();
+        if (!nodes.list.empty() && !there) nodes.list.push_back(node);
+    }
 }
 
 uint32_t Layout::slots(uint32_t node) {
@@ -265,20 +290,57 @@ void Layout::check_node(uint32_t node) {
         PMIX_ERR_OUT_OF_RESOURCE);
 }
 
+/// The places of a program's processes in the order of their ranks.
+std::vector<Place> Layout::places(uint32_t number) {
+    struct Mapped {
+        Place place;
+        std::array<size_t, 3> key;  ///< ranks ascend with it
+    };
+    const Nodes& nodes = nodes_[number];
+    const std::vector<uint32_t> before = used_;
+    std::vector<Mapped> mapped;
+    std::map<std::pair<uint32_t, unsigned>, size_t> in_domain;
+    std::vector<size_t> orders(job_.nodes.size(), 0);  // by node
+    for (size_t i = 0; i < nodes.list.size(); ++i)
+        orders[nodes.list[i].node] = i;
+    for (const uint32_t node : map(job_.apps[number], nodes)) {
+        check_node(node);
+        const uint32_t index = used_[node]++;
+        const bool by_object = rank_ == RankPolicy::Fill || rank_ == RankPolicy::Span;
+        const unsigned domain = by_object ? machine().domain(index, map_) : 0;
+        const size_t order = orders[node], nth = index - before[node];
+        const size_t nth_in_domain = by_object ? in_domain[{node, domain}]++ : 0;
+        Mapped& one = mapped.emplace_back();
+        one.place.app = number;
+        one.place.node = node;
+        one.place.cpus = cpus_;
+        if (bind_.level != Level::None) one.place.cpus = machine().place(index, map_, bind_);
+        const std::array<size_t, 3> keys[] = {
+            {0, 0, 0}, {order, 0, 0}, {nth, order, 0}, {order, domain, 0}, {nth_in_domain, order, domain}};
+        one.key = keys[static_cast<size_t>(rank_)];
+    }
+    std::ranges::stable_sort(mapped, {}, &Mapped::key);
+    std::vector<Place> places;
+    for (Mapped& one : mapped)
+        places.push_back(std::move(one.place));
+    return places;
+}
+
+void Layout::number_locally() {
+    std::vector<uint32_t> next(job_.nodes.size(), 0);
+    for (Place& place : job_.places)
+        place.local_rank = place.node_rank = next[place.node]++;
+}
+
 void Layout::run() {
     size_apps();
+    if (!cpus_.empty()) machine();  // which checks them
+    uint32_t rank = 0;
     for (uint32_t a = 0; a < job_.apps.size(); ++a) {
-        const App& app = job_.apps[a];
-        uint32_t rank = app.first_rank;
-        for (const uint32_t node : map(app, nodes_[a])) {
-            check_node(node);
-            Place& place = job_.places[rank++];
-            place.app = a;
-            place.node = node;
-            place.local_rank = place.node_rank = used_[node]++;
-            if (bind_.level != Level::None) place.cpus = machine().place(place.local_rank, map_, bind_);
-        }
+        for (Place& place : places(a))
+            job_.places[rank++] = std::move(place);
     }
+    number_locally();
     job_.stops = {join(job_, &StopPoints::on_exec), join(job_, &StopPoints::in_init),
                   join(job_, &StopPoints::in_app)};
 }

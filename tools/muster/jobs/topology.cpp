@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <stdexcept>
@@ -114,6 +115,40 @@ BindPolicy read_bind_policy(const std::string& given) {
     return policy;
 }
 
+RankPolicy read_rank_policy(const std::string& given) {
+    static constexpr std::array<std::pair<std::string_view, RankPolicy>, 5> kPolicies = {{
+        {"", RankPolicy::Mapped},
+        {"slot", RankPolicy::Slot},
+        {"node", RankPolicy::Node},
+        {"fill", RankPolicy::Fill},
+        {"span", RankPolicy::Span},
+    }};
+    for (const auto& [text, policy] : kPolicies) {
+        if (text == lower(given)) return policy;
+    }
+    throw std::runtime_error(fmt::format("--rank-by '{}': valid are slot, node, fill, span", given));
+}
+
+std::vector<unsigned> read_cpu_list(const std::string& given) {
+    std::vector<unsigned> cpus;
+    if (given.empty()) return cpus;
+    constexpr unsigned kMost = 1U << 16;
+    for (const std::string& part : split(given, ',')) {
+        const size_t dash = part.find('-');
+        const std::string first = part.substr(0, dash);
+        const unsigned begin = read_number(first, "--cpu-list", 0, kMost);
+        const unsigned end = dash == std::string::npos
+                                 ? begin
+                                 : read_number(part.substr(dash + 1), "--cpu-list", begin, kMost);
+        for (unsigned cpu = begin; cpu <= end; ++cpu)
+            cpus.push_back(cpu);
+    }
+    std::ranges::sort(cpus);
+    const auto rest = std::ranges::unique(cpus);
+    cpus.erase(rest.begin(), rest.end());
+    return cpus;
+}
+
 struct Topology::Impl {
     hwloc_topology_t topology = nullptr;
 
@@ -139,9 +174,23 @@ struct Topology::Impl {
         if (found.empty()) found.push_back(inside);
         return found;
     }
+
+    void restrict(const std::vector<unsigned>& cpus) const {
+        const hwloc_const_cpuset_t usable = hwloc_topology_get_topology_cpuset(topology);
+        const auto wanted = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>(
+            hwloc_bitmap_alloc(), hwloc_bitmap_free);
+        for (const unsigned cpu : cpus) {
+            if (hwloc_bitmap_isset(usable, cpu) == 0)
+                throw JobError(fmt::format("--cpu-list: there is no processor {} that muster may use", cpu),
+                               PMIX_ERR_BAD_PARAM);
+            hwloc_bitmap_set(wanted.get(), cpu);
+        }
+        if (hwloc_topology_restrict(topology, wanted.get(), 0) != 0)
+            throw JobError("--cpu-list: the topology cannot be restricted to these processors");
+    }
 };
 
-Topology::Topology() : impl_(std::make_unique<Impl>()) {
+Topology::Topology(const std::vector<unsigned>& cpus) : impl_(std::make_unique<Impl>()) {
     if (hwloc_topology_init(&impl_->topology) != 0) throw JobError("cannot read the machine's topology");
     if (hwloc_topology_load(impl_->topology) != 0) throw JobError("cannot read the machine's topology");
     // Ranks inherit what this process may use, so no more is offered to them.
@@ -151,6 +200,7 @@ Topology::Topology() : impl_(std::make_unique<Impl>()) {
         hwloc_topology_restrict(impl_->topology, mine, 0);
     }
     hwloc_bitmap_free(mine);
+    if (!cpus.empty()) impl_->restrict(cpus);
 }
 
 Topology::~Topology() {
@@ -162,13 +212,16 @@ unsigned Topology::count(Level level) const {
         impl_->objects(level, hwloc_topology_get_topology_cpuset(impl_->topology)).size());
 }
 
+unsigned Topology::domain(unsigned index, const MapPolicy& map) const {
+    return (map.per_resource > 0 ? index / map.per_resource : index) % count(map.level);
+}
+
 std::vector<unsigned> Topology::place(unsigned index, const MapPolicy& map, const BindPolicy& bind) const {
     hwloc_const_cpuset_t machine = hwloc_topology_get_topology_cpuset(impl_->topology);
     const auto domains = impl_->objects(map.level, machine);
     const size_t count = domains.size();
-    const size_t domain = (map.per_resource > 0 ? index / map.per_resource : index) % count;
     const size_t in_domain = map.per_resource > 0 ? index % map.per_resource : index / count;
-    const auto units = impl_->objects(bind.level, domains[domain]);
+    const auto units = impl_->objects(bind.level, domains[domain(index, map)]);
     const size_t first = in_domain * map.cpus;
     if (first + map.cpus > units.size() && !bind.overload) {
         throw JobError(

@@ -26,15 +26,24 @@ struct BindPolicy {
     std::string text = "none";
 };
 
+/// The order in which the processes of a program get ranks. Mapped: in which they were given nodes. Slot:
+/// those of one node after the other. Node: one of each node in turn. Fill: on each node, those of one object
+/// of the mapping's level after the other. Span: one of each object of all nodes in turn.
+enum class RankPolicy { Mapped, Slot, Node, Fill, Span };
+
 /// The policies as the command line writes them ("core:PE=2", "ppr:2:node", "none"). Throw
 /// std::runtime_error with a sentence.
 MapPolicy read_map_policy(const std::string& text);
 BindPolicy read_bind_policy(const std::string& text);
+RankPolicy read_rank_policy(const std::string& text);
+/// The numbers in a list of processors ("0,2-3"); none for "".
+std::vector<unsigned> read_cpu_list(const std::string& text);
 
 class Topology {
   public:
-    /// Reads the topology of the processors that this process may use. Throws JobError.
-    Topology();
+    /// Reads the topology of the processors that this process may use; of these of them, where some are
+    /// named. Throws JobError, also for one that it may not use.
+    explicit Topology(const std::vector<unsigned>& cpus = {});
     ~Topology();
     Topology(const Topology&) = delete;
     Topology& operator=(const Topology&) = delete;
@@ -42,6 +51,9 @@ class Topology {
     /// Number of objects of a level; 1 for levels above the machine's parts, and for levels that it does not
     /// have.
     unsigned count(Level level) const;
+
+    /// The number of the object of the mapping's level that the `index`-th rank of a node is mapped to.
+    unsigned domain(unsigned index, const MapPolicy& map) const;
 
     /// The processors of the `index`-th rank of a node under the two policies. Throws JobError when they are
     /// all taken and may not be shared.
