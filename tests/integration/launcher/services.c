@@ -498,22 +498,6 @@ static void events(void) {
     }
     fence();
     EXPECT(me.rank == size - 1 || ended == 0);
-    // muster carries out none of these: required ones are refused, others are data.
-    const char* actions[] = {PMIX_EVENT_TERMINATE_SESSION,  PMIX_EVENT_TERMINATE_JOB,
-                             PMIX_EVENT_TERMINATE_NODE,     PMIX_EVENT_TERMINATE_PROC,
-                             PMIX_EVENT_SILENT_TERMINATION, PMIX_EVENT_ACTION_TIMEOUT};
-    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; ++i) {
-        const int seconds = 1;
-        const bool number = i == 5;
-        PMIX_INFO_LOAD(&info[0], actions[i], number ? (const void*)&seconds : &yes,
-                       number ? PMIX_INT : PMIX_BOOL);
-        EXPECT(PMIx_Notify_event(PMIX_EXTERNAL_ERR_BASE - 5, &me, PMIX_RANGE_GLOBAL, info, 1, NULL, NULL) ==
-               PMIX_SUCCESS);
-        PMIX_INFO_REQUIRED(&info[0]);
-        EXPECT(PMIx_Notify_event(PMIX_EXTERNAL_ERR_BASE - 5, &me, PMIX_RANGE_GLOBAL, info, 1, NULL, NULL) ==
-               PMIX_ERR_NOT_SUPPORTED);
-    }
-    fence();
 }
 
 // --- queries ---

@@ -171,10 +171,9 @@ void Groups::check(Place place) {
             return finish(place, PMIX_GROUP_MEMBER_FAILED);
         }
     }
-    if (waiting) return;
     // Its node may still take part in its place.
-    if (without_some) miss(operation, PMIX_SUCCESS);
-    finish(place, PMIX_SUCCESS);
+    if (!waiting && without_some) miss(operation, PMIX_SUCCESS);
+    if (!waiting) finish(place, PMIX_SUCCESS);
 }
 
 int32_t Groups::add_bootstrap(Asker asker, GroupRequest& request) {
