@@ -453,6 +453,12 @@ attach) # jobs at a muster that runs: input, output, status and signals are here
     until_true '[ "$(grep -c usr1 out)" = 2 ]'
     kill -INT "$background"
     ended_with 130
+    # Nobody would look for the job at the server.
+    start --attach "$server" -n 1 sleep 60
+    until_true '[ "$(timeout 60 "$muster" ps "$server" | wc -l)" = 2 ]'
+    kill -KILL "$background"
+    ended_with 137
+    until_true '[ "$(timeout 60 "$muster" ps "$server" | wc -l)" = 1 ]'
     start --attach "$server" -n 1 sleep 60
     until_true '[ "$(timeout 60 "$muster" ps "$server" | wc -l)" = 2 ]'
     kill -TERM "$server"

@@ -89,8 +89,9 @@ void watch_tools() {
 void tool_left(const ProcName& name) {
     stop_forwarding(name);
     // The launcher learns of processes of its own jobs by Topic::Rank.
-    if (this_node().ranks().job_of(name.nspace) == nullptr)
-        this_node().link().tell(Topic::Publish, pack(name));
+    if (this_node().ranks().job_of(name.nspace) != nullptr) return;
+    this_node().link().tell(Topic::Publish, pack(name));
+    this_node().link().tell(Topic::Spawn, pack(name));
 }
 
 void add_process_upcalls(pmix_server_module_t& module) {

@@ -201,7 +201,7 @@ bool is_remark(const pmix_info_t& info) {
     return is_any_of(info,
                      {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
                       PMIX_PERSONALITY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDDIAG,
-                      PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NOHUP});
+                      PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL});
 }
 
 /// Reads an attribute that was given with the job, or with one of its programs.
@@ -213,6 +213,11 @@ pmix_status_t read_attribute(const pmix_info_t& info, App& app, Job& job) {
     if (PMIX_CHECK_KEY(&info, PMIX_PERSONALITY) && PMIX_INFO_IS_REQUIRED(&info))
         return PMIX_ERR_NOT_SUPPORTED;
     if (is_remark(info)) return PMIX_SUCCESS;
+    // Jobs go on without the tool that spawned them, unless it says otherwise.
+    if (PMIX_CHECK_KEY(&info, PMIX_NOHUP)) {
+        job.wishes.ends_with_tool = !is_true(info);
+        return PMIX_SUCCESS;
+    }
     const pmix_status_t status = read_known(info, app, job);
     if (status != PMIX_ERR_NOT_FOUND) return status;
     return is_required(info) ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;

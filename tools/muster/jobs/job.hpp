@@ -101,6 +101,7 @@ struct JobWishes {
     bool log_failures = false;
     bool silent = false;             ///< no event of a normal end
     bool separate = false;           ///< lives on when the job of its parent fails
+    bool ends_with_tool = false;     ///< ends when the tool that asked for it has gone
     bool report_separately = false;  ///< its failure does not count for muster's exit status
     bool recoverable = false;        ///< lives on when a process fails
     bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
@@ -111,8 +112,8 @@ struct JobWishes {
     static auto fields(auto& self) {
         return std::tie(self.notify_end, self.notify_events, self.notify_procs, self.notify_failures,
                         self.log_end, self.log_events, self.log_procs, self.log_failures, self.silent,
-                        self.separate, self.report_separately, self.recoverable, self.nonzero_is_fine,
-                        self.forward, self.held, self.requestor, self.log);
+                        self.separate, self.ends_with_tool, self.report_separately, self.recoverable,
+                        self.nonzero_is_fine, self.forward, self.held, self.requestor, self.log);
     }
 };
 

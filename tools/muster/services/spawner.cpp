@@ -133,14 +133,30 @@ void Spawner::asked(Asker asker, Buffer& in) {
         if (request.needs_allocation) return hub_.answer(asker, PMIX_ERR_NOT_SUPPORTED);
         return begin(spawn);
     }
+    waiting_.insert(spawn);
     hub_.ask(0, Topic::Spawn, pack(Request::Allocate, request.allocation),
              [this, spawn](pmix_status_t status, Buffer& answer) { allocated(spawn, status, answer); });
+}
+
+void Spawner::told(uint32_t, Buffer& in) {
+    ProcName tool;
+    if (!in.unpack(tool)) return;
+    const auto ends = [&](const Job& job) {
+        return job.wishes.ends_with_tool && job.wishes.requestor == tool;
+    };
+    for (const std::shared_ptr<Spawn>& spawn : waiting_)
+        spawn->abandoned |= ends(spawn->job);
+    for (const auto& [number, record] : hub_.jobs.all()) {
+        if (!record->ended() && ends(record->job)) hub_.end_job(*record, PMIX_ERR_JOB_CANCELED, false);
+    }
 }
 
 /// The scheduler's answer.
 void Spawner::allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buffer& in) {
     std::string names;
+    waiting_.erase(spawn);
     if (status == PMIX_SUCCESS && !in.unpack(spawn->allocation, names)) status = PMIX_ERROR;
+    if (status == PMIX_SUCCESS && spawn->abandoned) status = PMIX_ERR_JOB_CANCELED;
     if (status != PMIX_SUCCESS) return finish(spawn, status);
     std::istringstream list(names);
     std::vector<std::string> nodes;

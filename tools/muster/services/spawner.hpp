@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "tools/muster/services/service.hpp"
 
@@ -17,6 +18,8 @@ class Spawner final : public Service {
     enum class Request : uint32_t { Allocate = 1, Release };
 
     void asked(Asker asker, Buffer& in) override;
+    /// The name of a tool that has gone.
+    void told(uint32_t node, Buffer& in) override;
     void job_ended(JobRecord& job) override;
 
   private:
@@ -26,6 +29,7 @@ class Spawner final : public Service {
         Job job;                 ///< as described: of all programs
         std::string nspace;      ///< of the first job
         std::string allocation;  ///< the scheduler's name for what it gave
+        bool abandoned = false;  ///< its tool has gone, and did not want the job to go on
     };
     void begin(const std::shared_ptr<Spawn>& spawn);
     void allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buffer& in);
@@ -36,6 +40,7 @@ class Spawner final : public Service {
     Job part_of(const Job& request, bool daemons, const Job* started);
     std::vector<uint32_t> daemon_nodes(const App& app, const Job* target) const;
 
+    std::set<std::shared_ptr<Spawn>> waiting_;     ///< for the scheduler
     std::map<uint32_t, Watch> limits_;             ///< of jobs that may only run for a time
     std::map<uint32_t, std::string> allocations_;  ///< of jobs
     std::map<uint32_t, Watch> spawn_limits_;       ///< of spawns
