@@ -459,7 +459,14 @@ void context() {
         PMIX_VALUE_RELEASE(value);
     }
     gone("t-all");
-    gone(self.rank % 2 == 0 ? "t-even" : "t-odd");
+    gone(id);
+    fence();
+    // The id of a group that has ended is not that of the next one.
+    Results next;
+    is(construct("t-all", everybody(), next, wish), PMIX_SUCCESS, "construct again");
+    need(next.has_context_id && next.context_id != all.context_id && next.context_id != mine.context_id,
+         "the context id of the next group");
+    gone("t-all");
     fence();
 }
 
@@ -699,7 +706,7 @@ void give_up() {
 }
 
 /// The leader dies while the others are in the call. `how`: rank 1, who is of its node, leads from then on,
-/// or rank 3, or nobody does, or rank 2 gives up.
+/// or rank 3, or one of them where both offer to, or nobody does, or rank 2 gives up.
 void leader_died(const std::string& how) {
     listen(PMIX_GROUP_MEMBER_FAILED);
     listen(PMIX_GROUP_LEADER_FAILED);
@@ -707,6 +714,7 @@ void leader_died(const std::string& how) {
     listen(PMIX_GROUP_CONSTRUCT_ABORT);
     const pmix_rank_t next = how == "claim" ? 1 : 3;
     lead = (how == "claim" || how == "claim_far") && self.rank == next;
+    if (how == "claims") lead = self.rank == 1 || self.rank == 3;
     abort_leaderless = how == "abort" && self.rank == 2;
     Directives directives;
     directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
@@ -740,14 +748,27 @@ void leader_died(const std::string& how) {
     need(results.members.size() == size - 1, "the final membership");
     need(wait_until([&] { return has(PMIX_GROUP_LEADER_FAILED) && has(PMIX_GROUP_LEADER_SELECTED); }),
          "the events of the leader");
-    std::lock_guard guard(lock);
+    std::string agree;
+    std::unique_lock guard(lock);
     need(events.size() == 2 && events[0].status == PMIX_GROUP_LEADER_FAILED && events[0].affected.rank == 0,
          "the leader failed");
     if (how == "none") {
         need(events[1].nobody, "that nobody leads");
+    } else if (how == "claims") {
+        const pmix_rank_t leader = events[1].affected.rank;
+        need(!events[1].nobody && (leader == 1 || leader == 3), "one of those who offered to lead");
+        agree = std::to_string(leader);
     } else {
         need(!events[1].nobody && events[1].affected.rank == next, "the leader that was selected");
     }
+    guard.unlock();
+    if (agree.empty()) return;
+    // All were told of the same one.
+    put("t.leader", agree);
+    for (uint32_t r = 1; r < size; ++r)
+        want(rank(r), "t.leader", agree);
+    const pmix_proc_t group = proc("t-leader", PMIX_RANK_WILDCARD);
+    is(PMIx_Fence(&group, 1, nullptr, 0), PMIX_SUCCESS, "fence over the rest");
 }
 
 /// The server of the last node is killed while its processes, and others, wait in a construct or a destruct:
