@@ -29,8 +29,6 @@
 namespace muster::launcher {
 namespace {
 
-/// No node: output whose sender hears from others that it was taken.
-constexpr uint32_t kNobody = UINT32_MAX;
 /// How long the last output waits for a reader when the job has failed.
 constexpr std::chrono::milliseconds kPatience{2000};
 /// A node that does not end by then is killed.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/muster/jobs/display.hpp"
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/nodes/process.hpp"
 #include "tools/muster/services/forwards.hpp"
@@ -30,6 +31,7 @@ JobRecord& Launcher::launch(Job job, Hub::Launched launched) {
     const uint32_t number = record.job.number;
     progress_[number].launched = std::move(launched);
     output_->add_job(record.job);
+    forwards().note(record, display_text(record.job));
     if (number == 1 && !options_.serve) {
         // muster's own standard input is for the first job.
         input_ = std::make_unique<Input>(*loop_, readers_of(record.job),

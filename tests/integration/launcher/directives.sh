@@ -88,6 +88,46 @@ added_hosts)
     out_has '^REFUSED PMIX_ERR_JOB_ALLOC_FAILED$'
     err_has "^muster: a spawn is refused: no node can be added: there is no node 'moon'; the nodes are node0, node1$"
     ;;
+display)
+    run 0 -n 3 --nodes 2 --host node1:2,node0:3 --display map,allocation,bindings,topology true
+    err_has '^Map of job .*@1: 3 processes on 2 nodes, mapped by slot, ranked by slot, bound to none$'
+    err_has '^  node0: rank 2$'
+    err_has '^  node1: ranks 0-1$'
+    err_has '^Allocation of job .*@1: 2 nodes$'
+    err_has '^  node0: 3 slots, 0 in use by other jobs$'
+    err_has '^Bindings of job .*@1$'
+    err_has '^  rank 2 on node0: not bound$'
+    err_has '^Topology of the nodes of job .*@1$'
+    err_has '^  node1: [1-9][0-9]* packages, .* cores, .* hwthreads$'
+    lines err 13
+    lines out 0
+    run 0 -n 1 --display-map true
+    err_has '^Map of job'
+    lines err 2
+    run 0 -n 1 --report-bindings --bind-to hwthread true
+    err_has '^  rank 0 on .*: processors [0-9]+$'
+    lines err 2
+    run 2 -n 1 --display moon true
+    # The same of a spawn: the spawner is in the way.
+    run 0 -n 1 --nodes 2 "$directives" 2 PMIX_DISPLAY_MAP_DETAILED PMIX_DISPLAY_ALLOCATION PMIX_REPORT_BINDINGS \
+        PMIX_DISPLAY_TOPOLOGY=node1 PMIX_HOST=node0:2 -- echo said
+    err_has '^    rank 1: program 0 \(echo\), local rank 1, node rank 2, not bound$'
+    err_has '^  node0: 2 slots, 1 in use by other jobs$'
+    err_has '^  node1: .* hwthreads$'
+    err_has '^  rank 0 on node0: not bound$'
+    # A tool that takes the job's standard error gets them there.
+    "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
+    server=$!
+    until_true '[ -s uri ]'
+    run 0 --attach "$server" -n 2 --display map,bindings,allocation,topology echo said </dev/null
+    err_has '^Map of job'
+    err_has '^Allocation of job'
+    err_has '^Topology of'
+    err_has '^  rank 1 on node1: not bound$'
+    kill -TERM "$server"
+    wait "$server" || wrong "the server ended with $?"
+    grep -q 'Map of' serve.err && wrong "it is shown elsewhere, too: $(cat serve.err)"
+    ;;
 *)
     wrong "there is no case $case_name"
     ;;

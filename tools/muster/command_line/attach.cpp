@@ -190,6 +190,12 @@ class AttachedJob {
         if (options_.job.bind_to != Job().bind_to) info.text(PMIX_BINDTO, options_.job.bind_to);
         if (!options_.job.rank_by.empty()) info.text(PMIX_RANKBY, options_.job.rank_by);
         if (!options_.job.cpu_list.empty()) info.text(PMIX_CPU_LIST, options_.job.cpu_list);
+        const DisplayWishes& display = options_.job.display;
+        if (display.map) info.flag(PMIX_DISPLAY_MAP, true);
+        if (display.detailed) info.flag(PMIX_DISPLAY_MAP_DETAILED, true);
+        if (display.allocation) info.flag(PMIX_DISPLAY_ALLOCATION, true);
+        if (display.bindings) info.flag(PMIX_REPORT_BINDINGS, true);
+        if (!display.topology.empty()) info.text(PMIX_DISPLAY_TOPOLOGY, "");
         if (options_.job.no_oversubscribe) info.flag(PMIX_NO_OVERSUBSCRIBE, true);
         if (options_.job.wishes.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
         if (options_.timeout > 0)

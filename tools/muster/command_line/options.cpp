@@ -109,6 +109,25 @@ bool is_of_prrte(const std::string& name) {
     return std::ranges::find(kFrameworks, name.substr(0, name.find('_'))) != kFrameworks.end();
 }
 
+void display(const std::string& given, DisplayWishes& wishes) {
+    for (const std::string& word : split(lower(given), ',')) {
+        if (word == "map") {
+            wishes.map = true;
+        } else if (word == "map-detailed" || word == "map-devel") {
+            wishes.detailed = true;
+        } else if (word == "allocation" || word == "alloc") {
+            wishes.allocation = true;
+        } else if (word == "bindings" || word == "bind") {
+            wishes.bindings = true;
+        } else if (word == "topology" || word == "topo") {
+            wishes.topology = "all";
+        } else {
+            throw UsageError(fmt::format(
+                "--display '{}': valid are map, map-detailed, allocation, bindings, topology", word));
+        }
+    }
+}
+
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// Help with a usage line of our own: CLI11 does not know of programs and ":".
@@ -129,8 +148,9 @@ struct Part {
     CLI::App parser{"Starts a parallel program: its processes find each other through PMIx.", "muster"};
     std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri, attach,
         scheduler, hostfile, rank, cpus;
-    std::vector<std::string> env, outputs, hosts;
+    std::vector<std::string> env, outputs, hosts, displays;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
+    bool display_map = false, display_allocation = false, report_bindings = false;
     bool no_oversubscribe = false, report = false, recovery = false, tag = false, timestamps = false,
          merge = false, accepted = false, version = false;
 
@@ -188,6 +208,14 @@ struct Part {
         parser.add_flag("--merge-stderr-to-stdout", merge, "(job) Same as --output merge");
         parser.add_option("--output-filename", output_file, "(job) Same as --output dir=DIR")
             ->type_name("DIR");
+        parser
+            .add_option("--display", displays,
+                        "(job) Show on standard error: map, map-detailed, allocation, bindings, topology")
+            ->type_name("WORDS")
+            ->allow_extra_args(false);
+        parser.add_flag("--display-map", display_map, "(job) Same as --display map");
+        parser.add_flag("--display-allocation", display_allocation, "(job) Same as --display allocation");
+        parser.add_flag("--report-bindings", report_bindings, "(job) Same as --display bindings");
         parser
             .add_option("--stdin", input, "(job) Who reads the standard input: a rank (default 0), all, none")
             ->type_name("WHO");
@@ -269,6 +297,11 @@ struct Part {
         if (!bind.empty()) job.bind_to = read_bind_policy(bind).text;
         if (!rank.empty() && read_rank_policy(rank) != RankPolicy::Mapped) job.rank_by = lower(rank);
         if (!cpus.empty() && !read_cpu_list(cpus).empty()) job.cpu_list = cpus;
+        for (const std::string& text : displays)
+            display(text, job.display);
+        job.display.map |= display_map;
+        job.display.allocation |= display_allocation;
+        job.display.bindings |= report_bindings;
         job.no_oversubscribe |= no_oversubscribe;
         if (!nodes.empty()) options.nodes = read_number(nodes, "--nodes", 1, kMostNodes);
         for (const std::string& text : outputs)

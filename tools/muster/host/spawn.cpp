@@ -39,6 +39,10 @@ std::vector<Field> fields_of(App& app, Job& job) {
         {PMIX_CPUS_PER_PROC, &job.cpus_per_proc},
         {PMIX_NO_OVERSUBSCRIBE, &job.no_oversubscribe},
         {PMIX_NO_PROCS_ON_HEAD, &job.not_on_head},
+        {PMIX_DISPLAY_MAP, &job.display.map},
+        {PMIX_DISPLAY_MAP_DETAILED, &job.display.detailed},
+        {PMIX_DISPLAY_ALLOCATION, &job.display.allocation},
+        {PMIX_REPORT_BINDINGS, &job.display.bindings},
         {PMIX_TIMEOUT, &job.spawn_seconds},
         {PMIX_SPAWN_TIMEOUT, &job.spawn_seconds},
         {PMIX_JOB_TIMEOUT, &job.job_seconds},
@@ -151,6 +155,8 @@ pmix_status_t read_known(const pmix_info_t& info, App& app, Job& job) {
     } else if (is(PMIX_ADD_HOST)) {
         app.added_hosts = split(text, ',');
         std::erase(app.added_hosts, "");
+    } else if (is(PMIX_DISPLAY_TOPOLOGY)) {
+        job.display.topology = text.empty() ? "all" : text;
     } else if (is(PMIX_PREFIX)) {
         app.env_changes.push_back({EnvChange::Kind::Prepend, "PATH", text + "/bin", ':'});
         app.env_changes.push_back({EnvChange::Kind::Prepend, "LD_LIBRARY_PATH", text + "/lib", ':'});
@@ -336,9 +342,10 @@ const std::vector<const char*>& spawn_attributes() {
         for (const EnvDirective& directive : kEnvDirectives)
             keys.push_back(directive.key);
         for (const char* other :
-             {PMIX_HOST, PMIX_ADD_HOST, PMIX_PREFIX, PMIX_PARENT_ID, PMIX_LAUNCH_DIRECTIVES,
-              PMIX_LAUNCHER_DAEMON, PMIX_MAPBY, PMIX_PPR, PMIX_BINDTO, PMIX_STDIN_TGT, PMIX_FWD_STDIN,
-              PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_IOF_DROP_NEWEST, PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP})
+             {PMIX_HOST, PMIX_ADD_HOST, PMIX_DISPLAY_TOPOLOGY, PMIX_PREFIX, PMIX_PARENT_ID,
+              PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON, PMIX_MAPBY, PMIX_PPR, PMIX_BINDTO, PMIX_STDIN_TGT,
+              PMIX_FWD_STDIN, PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_IOF_DROP_NEWEST,
+              PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP})
             keys.push_back(other);
         return keys;
     }();

@@ -117,6 +117,18 @@ struct JobWishes {
     }
 };
 
+/// Descriptions of the job that are shown when it is launched.
+struct DisplayWishes {
+    bool map = false;
+    bool detailed = false;  ///< the map, with a line for each process
+    bool allocation = false;
+    bool bindings = false;
+    std::string topology;  ///< of these nodes: a comma list, or "all"; empty: of none
+    static auto fields(auto& self) {
+        return std::tie(self.map, self.detailed, self.allocation, self.bindings, self.topology);
+    }
+};
+
 /// One program of a job; its ranks are `first_rank` and the `ranks` - 1 that follow.
 struct App {
     std::string program;  ///< the file to execute; empty: argv[0]
@@ -169,6 +181,7 @@ struct Job {
     InputPolicy input;
     OutputPolicy output;
     JobWishes wishes;
+    DisplayWishes display;
     uint32_t spawn_seconds = 0;      ///< to start it; 0: no limit
     uint32_t job_seconds = 0;        ///< to run it; 0: no limit
     std::optional<ProcName> parent;  ///< the process that spawned it
@@ -180,16 +193,18 @@ struct Job {
     std::string nspace;
     std::vector<std::string> nodes;  ///< host names of all nodes that there are, by number
     std::vector<Place> places;       ///< by rank
-    StopPoints stops;                ///< of all programs together
-    uint32_t offset = 0;             ///< processes of the jobs before this one
-    std::string setup;               ///< data that the first node's server gathers for all nodes (packed)
+    std::vector<std::pair<uint32_t, uint32_t>>
+        slots;            ///< by node, and those of other jobs; for display.allocation
+    StopPoints stops;     ///< of all programs together
+    uint32_t offset = 0;  ///< processes of the jobs before this one
+    std::string setup;    ///< data that the first node's server gathers for all nodes (packed)
 
     static auto fields(auto& self) {
         return std::tie(self.apps, self.map_by, self.bind_to, self.rank_by, self.cpu_list, self.cpus_per_proc,
                         self.no_oversubscribe, self.not_on_head, self.input, self.output, self.wishes,
-                        self.spawn_seconds, self.job_seconds, self.parent, self.attributes, self.allocation,
-                        self.needs_allocation, self.number, self.nspace, self.nodes, self.places, self.stops,
-                        self.offset, self.setup);
+                        self.display, self.spawn_seconds, self.job_seconds, self.parent, self.attributes,
+                        self.allocation, self.needs_allocation, self.number, self.nspace, self.nodes,
+                        self.places, self.slots, self.stops, self.offset, self.setup);
     }
 
     uint32_t size() const { return static_cast<uint32_t>(places.size()); }

@@ -335,6 +335,8 @@ void Layout::number_locally() {
 void Layout::run() {
     size_apps();
     if (!cpus_.empty()) machine();  // which checks them
+    for (uint32_t node = 0; job_.display.allocation && node < job_.nodes.size(); ++node)
+        job_.slots.emplace_back(slots(node), busy_[node]);
     uint32_t rank = 0;
     for (uint32_t a = 0; a < job_.apps.size(); ++a) {
         for (Place& place : places(a))

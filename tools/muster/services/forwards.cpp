@@ -103,6 +103,17 @@ void Forwards::release() {
         release(held_.begin()->first);
 }
 
+void Forwards::note(const JobRecord& record, std::string_view text) {
+    if (text.empty()) return;
+    const Job& job = record.job;
+    const bool wanted = (job.wishes.forward & PMIX_FWD_STDERR_CHANNEL) != 0 &&
+                        std::ranges::any_of(pulls_, [&](const Pull& pull) {
+                            return pull.wants({job.nspace, 0}, PMIX_FWD_STDERR_CHANNEL);
+                        });
+    if (!wanted && (job.wishes.held & PMIX_FWD_STDERR_CHANNEL) == 0) return hub_.show(true, text);
+    output(kNobody, {job.number, 0}, PMIX_FWD_STDERR_CHANNEL, text);
+}
+
 void Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes) {
     const JobRecord* record = hub_.jobs.find(proc.job);
     if (record == nullptr || hold(*record, node, proc, channel, bytes)) return;

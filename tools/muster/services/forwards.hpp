@@ -32,6 +32,8 @@ class Forwards final : public Service {
     /// Output of a process (none: its end): sent on to who asked for it, kept for a tool that will ask, or
     /// shown.
     void output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes);
+    /// Words of the launcher about a job: for the tool that wants its standard error, else shown as they are.
+    void note(const JobRecord& record, std::string_view text);
     /// Nobody will ask any more.
     void release();
     /// Ranks have taken (or dropped) input. How many of these bytes were not ours.

@@ -32,6 +32,10 @@ struct Asker {
 /// Between SIGTERM and SIGKILL to ranks that are to end.
 inline constexpr std::chrono::milliseconds kEndPatience{2000};
 
+/// No node: the source of output that is the launcher's own, or whose sender hears otherwise that it was
+/// taken.
+inline constexpr uint32_t kNobody = UINT32_MAX;
+
 /// The launcher, as its services see it. The launcher sets the functions.
 struct Hub {
     Loop& loop;
@@ -72,8 +76,10 @@ struct Hub {
     }
     /// Ends some ranks; their job goes on.
     void end_ranks(const std::vector<ProcId>& procs, bool at_once);
-    /// So much of the output that this node sent has been taken: it may send more.
-    void output_taken(uint32_t node, uint64_t bytes) { tell(node, Topic::Output, pack(bytes)); }
+    /// So much of the output that this node (kNobody: none) sent has been taken: it may send more.
+    void output_taken(uint32_t node, uint64_t bytes) {
+        if (node != kNobody) tell(node, Topic::Output, pack(bytes));
+    }
     /// Input for a process; none: its end.
     void give_input(ProcId proc, std::string_view bytes);
 };
