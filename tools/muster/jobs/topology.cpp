@@ -144,8 +144,7 @@ std::vector<unsigned> read_cpu_list(const std::string& given) {
             cpus.push_back(cpu);
     }
     std::ranges::sort(cpus);
-    const auto rest = std::ranges::unique(cpus);
-    cpus.erase(rest.begin(), rest.end());
+    cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());  // clang 14 has no std::ranges::unique
     return cpus;
 }
 
