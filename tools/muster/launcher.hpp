@@ -50,10 +50,17 @@ class Launcher {
         bool ready = false;
         bool gone = true;  ///< not started, or ended
     };
+    /// How a process has failed: the exit status of muster, the status of the job, a sentence.
+    struct RankFailure {
+        int status;
+        int32_t term_status;
+        std::string why;
+    };
     /// The state of a job while it is launched or ended.
     struct Progress {
         Hub::Launched launched;
         Watch force;
+        std::map<uint32_t, Watch> restarts;  ///< of ranks that are to be started again
     };
 
     bool start_nodes();
@@ -91,13 +98,17 @@ class Launcher {
     void on_rank(const RankEvent& event);
     void rank_started(JobRecord& record, RankState& rank, pid_t pid);
     void rank_not_started(JobRecord& record, const RankEvent& event);
+    std::optional<RankFailure> failure_of(const JobRecord& record, ProcId proc);
     void rank_exited(JobRecord& record, RankState& rank, const RankEvent& event);
+    bool may_restart(const JobRecord& record, uint32_t rank) const;
+    void restart_later(JobRecord& record, uint32_t rank, const std::string& why);
+    void restart(uint32_t job, uint32_t rank);
     void rank_aborted(JobRecord& record, RankState& rank, const RankEvent& event);
     void rank_ended(JobRecord& record, uint32_t rank);
     void start_settled(JobRecord& record);
     void launched(JobRecord& record, int32_t status, const std::string& why);
     /// A process has failed, and with it the job, unless it can recover and somebody is left to go on.
-    void rank_failed(JobRecord& record, int status, int32_t term_status, const std::string& why);
+    void rank_failed(JobRecord& record, const RankFailure& failure);
     /// The job has failed: says why (the first time), remembers the status, ends it and who depends on it.
     void fail_job(JobRecord& record, int status, int32_t term_status, const std::string& why);
     std::vector<JobRecord*> children_of(const JobRecord& record);

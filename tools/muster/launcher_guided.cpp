@@ -61,6 +61,7 @@ void Launcher::launch_first() {
         }
         job.wishes = guidance_.request.wishes;
         job.wishes.recoverable |= options_.job.wishes.recoverable;
+        job.wishes.continuous |= options_.job.wishes.continuous;
     }
     if (guidance_.parent) {
         job.wishes.requestor = *guidance_.parent;

@@ -106,11 +106,12 @@ void Launcher::on_rank(const RankEvent& event) {
 }
 
 void Launcher::rank_started(JobRecord& record, RankState& rank, pid_t pid) {
-    if (rank.started) return;
+    if (rank.started && !rank.restarting) return;
     const bool first = !std::exchange(record.begun, true);
     rank.pid = pid;
     rank.started = true;
     report_.rank_started();
+    if (std::exchange(rank.restarting, false)) return;
     for (auto& [topic, service] : services_) {
         if (first) service->job_begun(record);
     }
@@ -125,7 +126,7 @@ void Launcher::rank_not_started(JobRecord& record, const RankEvent& event) {
             record, event.status, event.code,
             fmt::format("rank {} on {}: {}", rank, node_names_[record.job.places[rank].node], event.text));
     }
-    start_settled(record);
+    if (!record.ranks[rank].restarting) start_settled(record);
     rank_ended(record, rank);
 }
 
@@ -161,35 +162,39 @@ std::string Launcher::describe(ProcId proc) {
                        node_names_[record.job.places[proc.rank].node], record.ranks[proc.rank].pid);
 }
 
+/// How a process that has ended by itself has failed, if it has.
+std::optional<Launcher::RankFailure> Launcher::failure_of(const JobRecord& record, ProcId proc) {
+    const RankState& rank = record.ranks[proc.rank];
+    const int status = rank.status;
+    const std::string who = describe(proc);
+    if (WIFSIGNALED(status))
+        return RankFailure{128 + WTERMSIG(status), PMIX_ERR_JOB_ABORTED_BY_SIG,
+                           fmt::format("{} was ended by {}", who, signal_text(WTERMSIG(status)))};
+    if (WEXITSTATUS(status) != 0 && !record.job.wishes.nonzero_is_fine)
+        return RankFailure{WEXITSTATUS(status), PMIX_ERR_JOB_NON_ZERO_TERM,
+                           fmt::format("{} exited with status {}{}", who, WEXITSTATUS(status),
+                                       rank.connected ? "" : " before it called PMIx_Init")};
+    if (rank.connected && !rank.finalized)
+        return RankFailure{1, PMIX_ERR_JOB_TERM_WO_SYNC,
+                           fmt::format("{} exited with status 0 without calling PMIx_Finalize", who)};
+    return std::nullopt;
+}
+
 void Launcher::rank_exited(JobRecord& record, RankState& rank, const RankEvent& event) {
-    if (rank.ended) return;
+    if (rank.ended || rank.restarting) return;
     const ProcId proc = event.proc;
-    const int status = event.status;
-    rank.status = status;
+    rank.status = event.status;
     report_.rank_ended();
-    const JobWishes& wishes = record.job.wishes;
-    if (!rank.dismissed && !record.failed_rank &&
-        (WIFSIGNALED(status) || WEXITSTATUS(status) != 0 || (rank.connected && !rank.finalized))) {
-        record.failed_rank = proc.rank;
-    }
-    if (!rank.dismissed) {
-        const std::string who = describe(proc);
-        if (WIFSIGNALED(status)) {
-            rank_failed(record, 128 + WTERMSIG(status), PMIX_ERR_JOB_ABORTED_BY_SIG,
-                        fmt::format("{} was ended by {}", who, signal_text(WTERMSIG(status))));
-        } else if (WEXITSTATUS(status) != 0 && !wishes.nonzero_is_fine) {
-            rank_failed(record, WEXITSTATUS(status), PMIX_ERR_JOB_NON_ZERO_TERM,
-                        fmt::format("{} exited with status {}{}", who, WEXITSTATUS(status),
-                                    rank.connected ? "" : " before it called PMIx_Init"));
-        } else if (rank.connected && !rank.finalized) {
-            rank_failed(record, 1, PMIX_ERR_JOB_TERM_WO_SYNC,
-                        fmt::format("{} exited with status 0 without calling PMIx_Finalize", who));
-        }
-    }
+    const std::optional<RankFailure> failure = rank.dismissed ? std::nullopt : failure_of(record, proc);
+    if (failure && may_restart(record, proc.rank)) return restart_later(record, proc.rank, failure->why);
+    const bool nonzero = !WIFSIGNALED(rank.status) && WEXITSTATUS(rank.status) != 0;
+    if (!rank.dismissed && !record.failed_rank && (failure || nonzero)) record.failed_rank = proc.rank;
+    if (failure) rank_failed(record, *failure);
     rank_ended(record, proc.rank);
 }
 
-void Launcher::rank_failed(JobRecord& record, int status, int32_t term_status, const std::string& why) {
+void Launcher::rank_failed(JobRecord& record, const RankFailure& failure) {
+    const auto& [status, term_status, why] = failure;
     if (!record.job.wishes.recoverable) return fail_job(record, status, term_status, why);
     if (record.ended()) return;
     if (!record.first_status) record.first_status = status;
@@ -198,6 +203,40 @@ void Launcher::rank_failed(JobRecord& record, int status, int32_t term_status, c
                         why + "; no process of the job ended well");
     }
     say(why + "; the job goes on");
+}
+
+bool Launcher::may_restart(const JobRecord& record, uint32_t rank) const {
+    if (record.ended() || ending() || record.ranks[rank].aborted) return false;
+    const uint32_t most = record.job.apps[record.job.places[rank].app].max_restarts;
+    if (most == kNotSaid) return record.job.wishes.continuous;
+    return record.ranks[rank].reincarnation < most;
+}
+
+/// The first time at once; a process that fails again and again waits for ever longer, so that others get on.
+void Launcher::restart_later(JobRecord& record, uint32_t rank, const std::string& why) {
+    constexpr uint32_t kMostDoublings = 7;
+    constexpr std::chrono::milliseconds kFirstDelay{10};
+    RankState& state = record.ranks[rank];
+    const uint32_t times = ++state.reincarnation;
+    const uint32_t most = record.job.apps[record.job.places[rank].app].max_restarts;
+    const std::string limit = most == kNotSaid ? std::string() : fmt::format(" of {}", most);
+    say(fmt::format("{}; it is started again (restart {}{})", why, times, limit));
+    // All that it took part in ends as if it were gone for good.
+    state.restarting = state.ended = true;
+    for (auto& [topic, service] : services_)
+        service->proc_ended(record, rank);
+    state.ended = state.connected = state.finalized = state.paused = false;
+    const auto delay =
+        times == 1 ? std::chrono::milliseconds(0) : kFirstDelay * (1U << std::min(times - 2, kMostDoublings));
+    progress_[record.job.number].restarts[rank] =
+        loop_->after(delay, [this, job = record.job.number, rank] { restart(job, rank); });
+}
+
+void Launcher::restart(uint32_t job, uint32_t rank) {
+    JobRecord& record = *jobs_.find(job);
+    progress_[job].restarts.erase(rank);
+    if (record.ended() || record.ranks[rank].dismissed) return rank_ended(record, rank);
+    hub_->tell_all(Topic::Restart, pack(ProcId{job, rank}, record.ranks[rank].reincarnation));
 }
 
 void Launcher::rank_aborted(JobRecord& own, RankState& rank, const RankEvent& event) {
@@ -306,6 +345,13 @@ void Launcher::end_ranks_of(JobRecord& record) {
         hub_->signal(SIGKILL, all, true);
         if (ending()) kill_nodes_later();
     });
+    // No process has these ranks now, and none will.
+    std::vector<uint32_t> waiting;
+    for (const auto& [rank, watch] : progress_[record.job.number].restarts)
+        waiting.push_back(rank);
+    progress_[record.job.number].restarts.clear();
+    for (const uint32_t rank : waiting)
+        rank_ended(record, rank);
 }
 
 void Launcher::end_job(JobRecord& record, int32_t term_status, bool at_once) {

@@ -287,6 +287,40 @@ static void move(void) {
     PMIX_INFO_DESTRUCT(&directives[1]);
 }
 
+// Rank 1 fails argv[2] times, by argv[3]; the process that comes after is like any other of the job.
+static void restarts(int times, const char* how) {
+    const uint32_t life = number(me.rank, PMIX_REINCARNATION);
+    char key[] = "life", got[16], wanted[16];
+    snprintf(got, sizeof got, "%u", life);
+    pmix_value_t value;
+    PMIX_VALUE_LOAD(&value, got, PMIX_STRING);
+    PMIx_Put(PMIX_GLOBAL, key, &value);
+    PMIX_VALUE_DESTRUCT(&value);
+    expect(PMIx_Commit() == PMIX_SUCCESS, "PMIx_Commit");
+    printf("life %u of rank %u\n", life, me.rank);
+    fflush(stdout);
+    if (me.rank == 1 && life < (uint32_t)times) {
+        if (strcmp(how, "kill") == 0) kill(getpid(), SIGKILL);
+        _exit(strcmp(how, "exit") == 0 ? 3 : 0);
+    }
+    snprintf(wanted, sizeof wanted, "%d", times);
+    while (me.rank != 1) {
+        pmix_proc_t other;
+        pmix_value_t* now = NULL;
+        PMIX_LOAD_PROCID(&other, me.nspace, 1);
+        pmix_info_t fresh;
+        const bool yes = true;
+        PMIX_INFO_LOAD(&fresh, PMIX_GET_REFRESH_CACHE, &yes, PMIX_BOOL);
+        const pmix_status_t status = PMIx_Get(&other, key, &fresh, 1, &now);
+        const bool last = status == PMIX_SUCCESS && strcmp(now->data.string, wanted) == 0;
+        if (status == PMIX_SUCCESS) PMIX_VALUE_RELEASE(now);
+        if (last) break;
+        usleep(1000);
+    }
+    expect(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_SUCCESS, "fence of all");
+    expect(number(1, PMIX_REINCARNATION) == (uint32_t)times, "the reincarnation of rank 1");
+}
+
 int main(int argc, char** argv) {
     if (argc < 2) return 2;
     const char* what = argv[1];
@@ -312,6 +346,8 @@ int main(int argc, char** argv) {
         upcalls();
     } else if (strcmp(what, "move") == 0) {
         move();
+    } else if (strcmp(what, "restarts") == 0) {
+        restarts(one, argv[3]);
     } else if (strcmp(what, "absent") == 0) {
         // A rank that has ended will never come: better an error than to wait for it.
         expect(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_ERR_LOST_CONNECTION, "fence with one that never came");

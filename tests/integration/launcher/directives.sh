@@ -128,6 +128,59 @@ display)
     wait "$server" || wrong "the server ended with $?"
     grep -q 'Map of' serve.err && wrong "it is shown elsewhere, too: $(cat serve.err)"
     ;;
+restarts)
+    client=$(dirname "$directives")/launcher_client
+    for nodes in 1 2; do
+        for how in kill exit leave; do
+            run 0 -n 3 --nodes $nodes --max-restarts 2 "$client" restarts 2 $how
+            for life in 0 1 2; do out_has "^life $life of rank 1\$"; done
+            lines out 5
+            err_has '^muster: rank 1 on .*; it is started again \(restart 2 of 2\)$'
+            lines err 2
+        done
+    done
+    # More often than is allowed.
+    run 3 -n 3 --max-restarts 2 sh -c '[ "$PMIX_RANK" != 1 ] && exec sleep 61; echo once; exit 3'
+    lines out 3
+    err_has 'rank 1 .* exited with status 3 before it called PMIx_Init$'
+    lines err 3
+    # Each program has its own number; a job that is continuous has none.
+    run 3 -n 1 sleep 61 : --max-restarts 1 -n 1 sh -c 'echo once; exit 3'
+    lines out 2
+    run 0 -n 2 --continuous sh -c 'echo once >>life.$PMIX_RANK; [ "$(wc -l <life.$PMIX_RANK)" = 5 ]'
+    lines err 8
+    lines life.1 5
+    run 1 -n 1 --continuous --max-restarts 0 false
+    # A process that is ended on purpose is not started again, nor any of a job that ends.
+    run 42 -n 2 --continuous "$client" abort 1
+    start -n 2 --continuous sh -c 'echo up; exec sleep 61'
+    until_true '[ "$(grep -c up out)" = 2 ]'
+    kill -TERM "$background"
+    ended_with 143
+    lines out 2
+    # One that is about to be started again does not keep the job.
+    start -n 1 --continuous false
+    until_true 'grep -q "restart 9)" err'
+    kill -TERM "$background"
+    ended_with 143
+    # A restarted process has the end of the file for its input, a directory of its own, and its output.
+    echo words | timeout 60 "$muster" -n 1 --max-restarts 1 \
+        sh -c 'cat; [ -e again ] || { : >again; exit 1; }; echo done' >out 2>err || wrong "input: $(cat err)"
+    [ "$(cat out)" = "words
+done" ] || wrong "the input is another: $(cat out)"
+    # The same of a spawn.
+    run 0 -n 1 --nodes 2 "$directives" 3 PMIX_MAX_RESTARTS:=1 -- "$client" restarts 1 kill
+    out_has '^life 1 of rank 1$'
+    out_has '^ENDED PMIX_SUCCESS$'
+    rm again
+    run 0 -n 1 "$directives" 1 PMIX_JOB_CONTINUOUS -- sh -c 'echo x >>again; [ "$(wc -l <again)" = 4 ]'
+    out_has '^ENDED PMIX_SUCCESS$'
+    lines again 4
+    # Where a program is gone when it is to be started again, the job fails.
+    printf '#!/bin/sh\nrm "$0"; exit 1\n' >vanishes
+    chmod +x vanishes
+    run 127 -n 1 --continuous ./vanishes
+    ;;
 *)
     wrong "there is no case $case_name"
     ;;

@@ -118,6 +118,7 @@ class Apps {
             if (!spec.pset.empty()) info.text(PMIX_PSET_NAME, spec.pset);
             if (!spec.hosts.empty()) info.text(PMIX_HOST, fmt::format("{}", fmt::join(spec.hosts, ",")));
             if (!spec.hostfile.empty()) info.text(PMIX_HOSTFILE, here / spec.hostfile);
+            if (spec.max_restarts != kNotSaid) info.u32(PMIX_MAX_RESTARTS, spec.max_restarts);
             if (info.size() == 0) continue;
             PMIX_INFO_CREATE(app.info, info.size());
             app.ninfo = info.size();
@@ -197,6 +198,7 @@ class AttachedJob {
         if (display.bindings) info.flag(PMIX_REPORT_BINDINGS, true);
         if (!display.topology.empty()) info.text(PMIX_DISPLAY_TOPOLOGY, "");
         if (options_.job.no_oversubscribe) info.flag(PMIX_NO_OVERSUBSCRIBE, true);
+        if (options_.job.wishes.continuous) info.flag(PMIX_JOB_CONTINUOUS, true);
         if (options_.job.wishes.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
         if (options_.timeout > 0)
             info.u32(PMIX_JOB_TIMEOUT, static_cast<uint32_t>(std::ceil(options_.timeout)));

@@ -147,12 +147,12 @@ struct HelpFormat : CLI::Formatter {
 struct Part {
     CLI::App parser{"Starts a parallel program: its processes find each other through PMIx.", "muster"};
     std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri, attach,
-        scheduler, hostfile, rank, cpus;
+        scheduler, hostfile, rank, cpus, max_restarts;
     std::vector<std::string> env, outputs, hosts, displays;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
     bool display_map = false, display_allocation = false, report_bindings = false;
-    bool no_oversubscribe = false, report = false, recovery = false, tag = false, timestamps = false,
-         merge = false, accepted = false, version = false;
+    bool continuous = false, no_oversubscribe = false, report = false, recovery = false, tag = false,
+         timestamps = false, merge = false, accepted = false, version = false;
 
     Part() {
         parser.formatter(std::make_shared<HelpFormat>());
@@ -236,6 +236,11 @@ struct Part {
             ->type_name("FILE");
         parser.add_flag("--enable-recovery", recovery,
                         "(job) Go on when a process fails: the others are told by an event");
+        parser.add_flag("--continuous", continuous, "(job) Start processes that fail again");
+        parser
+            .add_option("--max-restarts", max_restarts,
+                        "Start a process of this program that fails again, at most so often")
+            ->type_name("N");
         parser.add_flag("--report", report, "(job) Print a table of times at the end");
         parser
             .add_option("--pmixmca,--gpmixmca", pmix_parameters,
@@ -312,6 +317,7 @@ struct Part {
         style.merge |= merge;
         options.report |= report;
         job.wishes.recoverable |= recovery;
+        job.wishes.continuous |= continuous;
         if (!input.empty()) job.input = input_policy(input);
         if (!report_uri.empty()) options.report_uri = report_uri;
         if (!attach.empty()) options.attach = attach;
@@ -397,6 +403,8 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
         app.wdir = part.wdir;
         if (!app.wdir.empty()) app.program = program_here(app.argv[0]);
         app.pset = part.pset;
+        if (!part.max_restarts.empty())
+            app.max_restarts = read_number(part.max_restarts, "--max-restarts", 0, INT32_MAX);
         app.hostfile = part.hostfile;
         for (const std::string& text : part.hosts) {
             for (const std::string& host : split(text, ','))

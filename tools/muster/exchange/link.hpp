@@ -27,6 +27,7 @@ enum class Topic : uint16_t {
     JobSetup,     ///< launcher asks: what the nodes of a job are to be given
     JobRegister,  ///< launcher asks: make a job known to the server; the answer is empty or says why not
     JobStart,     ///< launcher tells: start your processes of a job
+    Restart,      ///< launcher tells: a process is started again, on its node, and how often it has been
     JobForget,    ///< launcher tells: a job has ended, the server need not know it any more
     Rank,         ///< node tells: what has happened to a process (RankEvent)
     Signal,       ///< launcher tells: send a signal to processes

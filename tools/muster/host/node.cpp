@@ -300,6 +300,11 @@ void Node::handle_jobs() {
         uint32_t job = 0;
         if (in.unpack(job)) ranks_->start(job);
     });
+    on(Topic::Restart, [this](uint64_t, Buffer& in) {
+        ProcId proc;
+        uint32_t reincarnation = 0;
+        if (in.unpack(proc, reincarnation)) ranks_->restart(proc, reincarnation);
+    });
     on(Topic::JobForget, [this](uint64_t, Buffer& in) {
         uint32_t job = 0;
         if (in.unpack(job)) ranks_->forget(job);

@@ -80,6 +80,8 @@ std::vector<Field> fields_of(App& app, Job& job) {
         {PMIX_SPAWN_CHILD_SEP, &wishes.separate},
         {PMIX_REPORT_CHILD_SEP, &wishes.report_separately},
         {PMIX_JOB_RECOVERABLE, &wishes.recoverable},
+        {PMIX_JOB_CONTINUOUS, &wishes.continuous},
+        {PMIX_MAX_RESTARTS, &app.max_restarts},
     };
 }
 

@@ -104,6 +104,7 @@ struct JobWishes {
     bool ends_with_tool = false;     ///< ends when the tool that asked for it has gone
     bool report_separately = false;  ///< its failure does not count for muster's exit status
     bool recoverable = false;        ///< lives on when a process fails
+    bool continuous = false;         ///< processes that fail are started again
     bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
     uint32_t forward = 0;            ///< channels that may be pulled (PMIX_FWD_STDOUT and its like)
     uint32_t held = 0;               ///< those of them that the tool that spawns will pull
@@ -113,7 +114,8 @@ struct JobWishes {
         return std::tie(self.notify_end, self.notify_events, self.notify_procs, self.notify_failures,
                         self.log_end, self.log_events, self.log_procs, self.log_failures, self.silent,
                         self.separate, self.ends_with_tool, self.report_separately, self.recoverable,
-                        self.nonzero_is_fine, self.forward, self.held, self.requestor, self.log);
+                        self.continuous, self.nonzero_is_fine, self.forward, self.held, self.requestor,
+                        self.log);
     }
 };
 
@@ -128,6 +130,9 @@ struct DisplayWishes {
         return std::tie(self.map, self.detailed, self.allocation, self.bindings, self.topology);
     }
 };
+
+/// A number that the user has not given.
+inline constexpr uint32_t kNotSaid = UINT32_MAX;
 
 /// One program of a job; its ranks are `first_rank` and the `ranks` - 1 that follow.
 struct App {
@@ -146,14 +151,15 @@ struct App {
     StopPoints stops;
     DaemonPolicy daemons;
     Agents agents;
-    uint32_t ranks = 0;  ///< 0: as many as there is room for, until it is laid out
+    uint32_t max_restarts = kNotSaid;  ///< of one process that fails
+    uint32_t ranks = 0;                ///< 0: as many as there is room for, until it is laid out
     uint32_t first_rank = 0;
     std::vector<uint32_t> node_of;  ///< of each rank, where the launcher has fixed that; does not travel
     static auto fields(auto& self) {
         return std::tie(self.program, self.argv, self.env, self.env_changes, self.wdir, self.session_wdir,
                         self.index_argv, self.pset, self.hosts, self.hostfile, self.added_hosts,
-                        self.added_hostfile, self.stops, self.daemons, self.agents, self.ranks,
-                        self.first_rank);
+                        self.added_hostfile, self.max_restarts, self.stops, self.daemons, self.agents,
+                        self.ranks, self.first_rank);
     }
 };
 

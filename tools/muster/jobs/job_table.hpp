@@ -26,6 +26,8 @@ struct RankState {
     bool dismissed = false;  ///< its end was asked for; its status does not matter
     bool aborted = false;    ///< called PMIx_Abort
     bool ended = false;
+    bool restarting = false;     ///< has failed, and has yet to be started again
+    uint32_t reincarnation = 0;  ///< how often it was started again
     bool paused = false;
     int status = 0;  ///< as of waitpid, once it has ended
 };

@@ -179,21 +179,56 @@ void LocalRanks::start(uint32_t number) {
 void LocalRanks::start_next(uint32_t number) {
     LocalJob* local = find_job(number);
     if (local == nullptr || local->next_start == local->ranks.size()) return;
-    Rank& rank = *local->ranks[local->next_start++];
+    start_now(*local, *local->ranks[local->next_start++]);
+    loop_.post([this, number] { start_next(number); });
+}
+
+void LocalRanks::start_now(LocalJob& local, Rank& rank) {
     StartFailure failure;
-    if (local->no_more_starts) {
+    if (local.no_more_starts) {
         tell({RankEvent::Kind::NotStarted, rank.id, 0, PMIX_ERR_JOB_CANCELED});
-    } else if (start_rank(*local, rank, failure)) {
+    } else if (renew(local, rank, failure) && start_rank(local, rank, failure)) {
         tell({RankEvent::Kind::Started, rank.id, rank.pid});
         feed(rank);
         if (rank.stopped) {
-            link_.tell(Topic::Debug, pack(ProcName{local->job.nspace, rank.id.rank}, kExecBreakpoint));
+            link_.tell(Topic::Debug, pack(ProcName{local.job.nspace, rank.id.rank}, kExecBreakpoint));
         }
     } else {
-        local->no_more_starts = true;
+        local.no_more_starts = true;
         tell({RankEvent::Kind::NotStarted, rank.id, failure.status, failure.code, failure.text});
     }
-    loop_.post([this, number] { start_next(number); });
+}
+
+/// Nothing of the process that had this rank is left for the one that gets it, where there was one.
+bool LocalRanks::renew(LocalJob& local, Rank& rank, StartFailure& failure) {
+    if (!rank.started) return true;
+    for (Pipe* pipe : {&rank.out, &rank.err}) {
+        pipe->watch.cancel();
+        if (pipe->fd >= 0) close(pipe->fd);
+        pipe->fd = -1;
+    }
+    rank.started = rank.connected = rank.stopped = false;
+    rank.input_ended = true;  // the first process has had it
+    remove_session_dir(local.dirs.of_rank(rank.id.rank));
+    const pmix_proc_t proc = to_pmix({local.job.nspace, rank.id.rank});
+    PMIx_server_deregister_client(
+        &proc, [](pmix_status_t, void*) {}, nullptr);
+    const pmix_status_t status =
+        PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, nullptr, nullptr);
+    if (done(status)) return true;
+    failure.text = fmt::format("the PMIx server refused to have it again: {}", PMIx_Error_string(status));
+    return false;
+}
+
+void LocalRanks::restart(ProcId id, uint32_t reincarnation) {
+    LocalJob* local = find_job(id.job);
+    if (local == nullptr || !local->registered) return;
+    InfoList facts, info;
+    facts.rank(PMIX_RANK, id.rank).u32(PMIX_REINCARNATION, reincarnation);
+    info.array(PMIX_PROC_INFO_ARRAY, facts);
+    // More data of the job; its processes here are as many as they were.
+    PMIx_server_register_nspace(local->job.nspace.c_str(), -1, info.data(), info.size(), nullptr, nullptr);
+    if (Rank* rank = find(id)) start_now(*local, *rank);
 }
 
 /// All that is needed to start a rank, or in `failure` why that cannot be had.

@@ -47,6 +47,8 @@ class LocalRanks {
     /// Makes a job and its local ranks known to the server; the reason when that fails.
     std::string add(Job job);
     void start(uint32_t job);
+    /// A process that has failed is started for the `reincarnation`-th time again; on its node, or elsewhere.
+    void restart(ProcId id, uint32_t reincarnation);
     /// The job has ended everywhere.
     void forget(uint32_t job);
     const Job* job_of(std::string_view nspace) const;
@@ -84,6 +86,8 @@ class LocalRanks {
     void tell(const RankEvent& event);
     void tell_input(const Rank* rank, uint64_t bytes, bool refused);
     void start_next(uint32_t job);
+    void start_now(LocalJob& local, Rank& rank);
+    bool renew(LocalJob& local, Rank& rank, StartFailure& failure);
     bool describe(const LocalJob& local, const Rank& rank, ProcessSpec& spec, StartFailure& failure);
     std::string add_agents(LocalJob& local);
     bool start_rank(LocalJob& local, Rank& rank, StartFailure& failure);

@@ -123,13 +123,14 @@ void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
     }
     // The first failure is announced to the spawner, to the jobs that are connected, and to the job itself if
     // it goes on. The failures that follow from the first one are not.
-    if (code == PMIX_SUCCESS || !state.started || (job.failed_rank != rank && !wishes.recoverable)) return;
+    const bool goes_on = wishes.recoverable || state.restarting;
+    if (code == PMIX_SUCCESS || !state.started || (job.failed_rank != rank && !goes_on)) return;
     Notice notice = about(job, code);
     notice.affected = name;
     notice.exit_code = exit_code_of(state);
     notice.targets.clear();
     if (job.job.parent) notice.targets.push_back(*job.job.parent);
-    if (wishes.recoverable) notice.targets.push_back({job.job.nspace, PMIX_RANK_WILDCARD});
+    if (goes_on) notice.targets.push_back({job.job.nspace, PMIX_RANK_WILDCARD});
     if (!notice.targets.empty()) announce(notice);
     notice.targets.clear();
     // Default handlers of those that it is connected with are asked, too.

@@ -175,8 +175,10 @@ void Directory::proc_ended(JobRecord& job, uint32_t rank) {
     const uint32_t app = job.job.places[rank].app;
     const App& program = job.job.apps[app];
     bool app_ended = true;
-    for (uint32_t i = 0; i < program.ranks && app_ended; ++i)
-        app_ended = job.ranks[program.first_rank + i].ended;
+    for (uint32_t i = 0; i < program.ranks && app_ended; ++i) {
+        const RankState& state = job.ranks[program.first_rank + i];
+        app_ended = state.ended && !state.restarting;
+    }
     entries_.remove_if([&](const Entry& entry) {
         if (entry.owner.proc.nspace != name.nspace) return false;
         if (entry.persistence == PMIX_PERSIST_PROC) return entry.owner.proc == name;

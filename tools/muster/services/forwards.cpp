@@ -152,6 +152,7 @@ void Forwards::taken(uint64_t number, uint32_t node) {
 }
 
 void Forwards::proc_ended(JobRecord& job, uint32_t rank) {
+    if (job.ranks[rank].restarting) return;
     // After all that it wrote: the node tells of the end last.
     for (const uint32_t channel : {PMIX_FWD_STDOUT_CHANNEL, PMIX_FWD_STDERR_CHANNEL})
         output(job.job.places[rank].node, {job.job.number, rank}, channel, {});

@@ -12,6 +12,7 @@ namespace {
 
 uint32_t state_of(const JobRecord& job, const RankState& rank) {
     if (!rank.ended) {
+        if (rank.restarting) return PMIX_PROC_STATE_RESTART;
         if (!rank.started)
             return job.state == JobRecord::State::Registering ? PMIX_PROC_STATE_PREPPED
                                                               : PMIX_PROC_STATE_LAUNCH_UNDERWAY;
