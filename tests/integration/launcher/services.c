@@ -408,7 +408,7 @@ static void attributes(void) {
     // What cannot be done is refused.
     PMIX_INFO_LOAD(&info[0], PMIX_HOST, "nowhere", PMIX_STRING);
     IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_JOB_FAILED_TO_MAP);
-    PMIX_INFO_LOAD(&info[0], PMIX_JOB_CONTINUOUS, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[0], PMIX_SPAWN_PTY, &yes, PMIX_BOOL);
     PMIX_INFO_REQUIRED(&info[0]);
     IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_NOT_SUPPORTED);
     PMIX_INFO_LOAD(&info[0], PMIX_PERSONALITY, "nobody", PMIX_STRING);
