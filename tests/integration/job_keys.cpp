@@ -48,9 +48,9 @@ bool there(bool required, pmix_rank_t rank, const char* key, const std::vector<p
     return false;
 }
 
-uint32_t number(pmix_rank_t rank, const char* key) {
+uint32_t number(pmix_rank_t rank, const char* key, const std::vector<pmix_info_t>& infos = {}) {
     pmix_value_t* value = nullptr;
-    if (get(rank, key, {}, &value) != PMIX_SUCCESS) return UINT32_MAX;
+    if (get(rank, key, infos, &value) != PMIX_SUCCESS) return UINT32_MAX;
     uint32_t found = UINT32_MAX;
     switch (value->type) {
         case PMIX_UINT32:
@@ -88,6 +88,17 @@ pmix_status_t fence(const std::vector<pmix_info_t>& infos) {
     return PMIx_Fence(&all, 1, infos.data(), infos.size());
 }
 
+/// How many words a comma list of the job has.
+uint32_t words(const char* key) {
+    pmix_value_t* value = nullptr;
+    if (get(PMIX_RANK_WILDCARD, key, {}, &value) != PMIX_SUCCESS) return 0;
+    uint32_t count = 1;
+    for (const char* at = value->data.string; (at = strchr(at, ',')) != nullptr; ++at)
+        ++count;
+    release(value);
+    return count;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -111,10 +122,15 @@ int main(int argc, char** argv) {
     group("SRV-10", true, job, {PMIX_MAX_PROCS, PMIX_NUM_NODES, PMIX_NODE_MAP_RAW, PMIX_PROC_MAP_RAW});
     group("SRV-11", true, job, {PMIX_LOCAL_SIZE, PMIX_LOCAL_PEERS, PMIX_LOCAL_CPUSETS});
     group("SRV-14", true, job, {PMIX_SERVER_NSPACE, PMIX_SERVER_RANK, PMIX_NPROC_OFFSET, PMIX_SESSION_ID});
-    group("SRV-15", false, job,
+    group("SRV-15", true, job,
           {PMIX_ALLOCATED_NODELIST, PMIX_JOB_NUM_APPS, PMIX_MAPBY, PMIX_RANKBY, PMIX_BINDTO});
     group("SRV-17", true, job,
           {PMIX_AVAIL_PHYS_MEMORY, PMIX_HWLOC_XML_V2, PMIX_LOCALLDR, PMIX_NODE_SIZE, PMIX_LOCAL_PROCS});
+    need(number(job, PMIX_NUM_NODES) == words(PMIX_NODE_LIST),
+         "PMIX_NUM_NODES is not the length of the list");
+    for (const char* key : {PMIX_UNIV_SIZE, PMIX_MAX_PROCS})
+        need(number(job, key) == size, "the most processes are not those of the job");
+    need(words(PMIX_LOCAL_PEERS) == number(job, PMIX_LOCAL_SIZE), "PMIX_LOCAL_PEERS are not the local ones");
     for (const char* key : {PMIX_CLUSTER_ID, PMIX_RM_NAME, PMIX_RM_VERSION, PMIX_SERVER_HOSTNAME,
                             PMIX_NUM_ALLOCATED_NODES, PMIX_USERID, PMIX_GRPID, PMIX_CPUS_PER_PROC})
         there(true, job, key);
@@ -123,15 +139,22 @@ int main(int argc, char** argv) {
         group("SRV-13", true, rank, {PMIX_APPNUM, PMIX_APP_RANK});
         group("SRV-18", true, rank, {PMIX_GLOBAL_RANK, PMIX_HOSTNAME});
         need(number(rank, PMIX_RANK) == rank, "PMIX_RANK of a rank is not that rank");
+        need(number(rank, PMIX_GLOBAL_RANK) == rank, "PMIX_GLOBAL_RANK in the first job is not the rank");
         if (argc == 3) there(true, rank, PMIX_PSET_NAME);
     }
     bool yes = true;
+    uint32_t in_apps = 0;
     for (uint32_t app = 0; app < number(job, PMIX_JOB_NUM_APPS); ++app) {
         const std::vector<pmix_info_t> of{directive(PMIX_APP_INFO, &yes, PMIX_BOOL),
                                           directive(PMIX_APPNUM, &app, PMIX_UINT32)};
         if (there(true, job, PMIX_APPLDR, of) && there(true, job, PMIX_APP_SIZE, of) && app == 0)
             covers += " SRV-16";
+        const uint32_t app_size = number(job, PMIX_APP_SIZE, of);
+        in_apps += app_size;
+        need(number(self.rank, PMIX_APPNUM) != app || number(self.rank, PMIX_APP_RANK) < app_size,
+             "the rank in the application is not below its size");
     }
+    need(in_apps == size, "the applications are not the job");
     // Our own node's topology, and no guess for another node.
     for (pmix_rank_t rank = 0; rank < size; ++rank) {
         pmix_value_t* topology = nullptr;

@@ -69,12 +69,17 @@ void unpublish(const std::string& key) {
     say("UNPUBLISH " + name_of(PMIx_Unpublish(key == "all" ? nullptr : keys, nullptr, 0)));
 }
 
-void spawn(const std::string& command) {
+void spawn(const std::string& command, bool stops) {
     std::string text = command;
+    const OneInfo stop(PMIX_DEBUG_STOP_IN_APP, nullptr, PMIX_BOOL);
     char* argv[] = {text.data(), nullptr};
     pmix_app_t app{};
     app.argv = argv;  // without cmd: the first argument is the command
     app.maxprocs = 3;
+    if (stops) {
+        app.info = const_cast<pmix_info_t*>(&stop.info);
+        app.ninfo = 1;
+    }
     pmix_nspace_t nspace;
     const pmix_status_t status = PMIx_Spawn(nullptr, 0, &app, 1, nspace);
     uint32_t size = 0;
@@ -151,7 +156,7 @@ const Ask kAsks[] = {
     {"publish", [] { publish("test.each", "x"); }},
     {"lookup", [] { lookup({"test.each"}, 0); }},
     {"unpublish", [] { unpublish("test.each"); }},
-    {"spawn", [] { spawn("nothing"); }},
+    {"spawn", [] { spawn("nothing", false); }},
     {"connect", [] { connect("nowhere", false); }},
     {"query", [] { query({PMIX_QUERY_QUEUE_LIST}); }},
     {"allocate",
@@ -399,7 +404,7 @@ int main(int argc, char** argv) {
     if (word(0) == "lookup") lookup({words.begin() + 1, words.end()}, 0);
     if (word(0) == "lookup_timeout") lookup({word(1)}, 1);
     if (word(0) == "unpublish") unpublish(word(1));
-    if (word(0) == "spawn") spawn(word(1));
+    if (word(0) == "spawn") spawn(word(1), word(2) == "stop");
     if (word(0) == "connect") connect(word(1), false);
     if (word(0) == "disconnect") connect(word(1), true);
     if (word(0) == "query") query({words.begin() + 1, words.end()});

@@ -208,6 +208,20 @@ TEST_F(Services, SpawnPassesTheRequesterAndReturnsTheDataOfTheNewJob) {
     EXPECT_EQ(command, "program");
 }
 
+TEST_F(Services, AHostThatCannotStopTheProgramFailsTheSpawn) {
+    covers("TOOL-89");
+    Host host([](pmix_server_module_t& module) {
+        module.spawn = [](const pmix_proc_t*, const pmix_info_t[], size_t, const pmix_app_t apps[], size_t,
+                          pmix_spawn_cbfunc_t, void*) -> pmix_status_t {
+            const bool stops =
+                apps[0].ninfo == 1 && PMIx_Check_key(apps[0].info[0].key, PMIX_DEBUG_STOP_IN_APP);
+            return stops ? PMIX_ERR_NOT_SUPPORTED : PMIX_ERR_BAD_PARAM;
+        };
+    });
+    const auto job = host.start_job(1);
+    EXPECT_EQ(ask(host, job, 0, {"spawn", "program", "stop"}), "SPAWN NOT_SUPPORTED  0");
+}
+
 void with_connect(pmix_server_module_t& module) {
     module.connect = [](const pmix_proc_t[], size_t, const pmix_info_t info[], size_t ninfo,
                         pmix_op_cbfunc_t done, void* context) {

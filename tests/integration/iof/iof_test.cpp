@@ -169,7 +169,7 @@ TEST_F(Iof, OutputIsBufferedUpToASizeAndFlushedAtTheEnd) {
 }
 
 TEST_F(Iof, OutputIsFlushedAfterTheBufferingTime) {
-    covers("IOF-24");
+    covers("IOF-24", "TLO-27");
     auto client = pull("*", "o", {"bsize=1000", "btime=1"});
     deliver(other_, 0, kOut, "aa");
     deliver(other_, 0, kOut, "bb");
@@ -192,7 +192,7 @@ TEST_F(Iof, NothingIsDeliveredAfterDeregistration) {
 }
 
 TEST_F(Iof, TheClientTagsLines) {
-    covers("IOF-06", "IOF-27", "IOF-29", "TLO-22", "TLO-23");
+    covers("IOF-06", "IOF-27", "IOF-29", "TLO-23");
     auto client = pull("*", "oe", {"tag"});
     deliver(other_, 0, kOut, "begin");
     deliver(other_, 1, kErr, "whole\nnext");

@@ -489,7 +489,7 @@ services_attributes)
     done
     out_has "^\[2,2\]<stdout>: child 2 $set_by_all app=second cwd=/usr argv0=launcher_services-2\$"
     lines out 3
-    echo "COVERS TOOL-60 TOOL-87 TOOL-89 TOOL-104"
+    echo "COVERS TOOL-60 TOOL-104"
     ;;
 services_log)
     run 0 -n 4 --nodes 2 "$services" log

@@ -139,6 +139,17 @@ TEST_F(Tools, RetryUntilTheServerStarts) {
     EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
 }
 
+TEST_F(Tools, WaitBetweenAttempts) {
+    covers("TOOL-49");
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(outcome("init:nspace=none,retries=2,delay=1,timeout=50"), "init PMIX_ERR_UNREACH");
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+    // One attempt has nothing to wait for.
+    const auto again = std::chrono::steady_clock::now();
+    EXPECT_EQ(outcome("init:nspace=none,retries=1,delay=20,timeout=50"), "init PMIX_ERR_UNREACH");
+    EXPECT_LT(std::chrono::steady_clock::now() - again, std::chrono::seconds(20));
+}
+
 TEST_F(Tools, TimeOutWithoutAServer) {
     covers("TOOL-49");
     const auto begin = std::chrono::steady_clock::now();

@@ -8,6 +8,7 @@
 
 #include <chrono>
 
+#include "tests/covers.hpp"
 #include "tests/unit/core/in_memory/job.hpp"
 
 namespace muster::testing_in_memory {
@@ -85,6 +86,7 @@ class LocalJobsTest : public testing::Test {
 };
 
 TEST_F(LocalJobsTest, RefuseWhatTheyCannotDo) {
+    covers("TOOL-87");
     for (const char* key : {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUGGER_DAEMONS, PMIX_COSPAWN_APP}) {
         EXPECT_EQ(spawn(with(key), program({"true"})), PMIX_ERR_NOT_SUPPORTED) << key;
         EXPECT_EQ(spawn({}, program({"true"}, 1, with(key))), PMIX_ERR_NOT_SUPPORTED) << key;
