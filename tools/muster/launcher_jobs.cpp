@@ -70,6 +70,8 @@ void Launcher::job_registered(uint32_t node, uint32_t number, const std::string&
     if (record == nullptr || record->state != JobRecord::State::Registering) return;
     if (!error.empty()) {
         const std::string why = fmt::format("node {}: {}", node_names_[node], error);
+        // The spawner gets a status only.
+        if (number > 1 || options_.serve) say("a spawn is refused: " + why);
         launched(*record, PMIX_ERR_JOB_FAILED_TO_LAUNCH, why);
         return fail_job(*record, 1, PMIX_ERR_JOB_FAILED_TO_LAUNCH, why);
     }

@@ -321,6 +321,20 @@ static void restarts(int times, const char* how) {
     expect(number(1, PMIX_REINCARNATION) == (uint32_t)times, "the reincarnation of rank 1");
 }
 
+// What was copied before the start: the program, and a file.
+static void preloaded(void) {
+    char program[4096] = "", dir[4096], path[8192], line[64] = "";
+    expect(readlink("/proc/self/exe", program, sizeof program - 1) > 0, "the program");
+    text(me.rank, PMIX_PROCDIR, dir, sizeof dir);
+    snprintf(path, sizeof path, "%s/data", dir);
+    FILE* file = fopen(path, "r");
+    expect(file != NULL && fgets(line, sizeof line, file) != NULL, path);
+    if (file != NULL) fclose(file);
+    text(PMIX_RANK_WILDCARD, PMIX_NSDIR, dir, sizeof dir);
+    expect(strncmp(program, dir, strlen(dir)) == 0, program);
+    printf("rank %u has %s", me.rank, line);
+}
+
 int main(int argc, char** argv) {
     if (argc < 2) return 2;
     const char* what = argv[1];
@@ -348,6 +362,8 @@ int main(int argc, char** argv) {
         move();
     } else if (strcmp(what, "restarts") == 0) {
         restarts(one, argv[3]);
+    } else if (strcmp(what, "preloaded") == 0) {
+        preloaded();
     } else if (strcmp(what, "absent") == 0) {
         // A rank that has ended will never come: better an error than to wait for it.
         expect(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_ERR_LOST_CONNECTION, "fence with one that never came");

@@ -181,6 +181,45 @@ done" ] || wrong "the input is another: $(cat out)"
     chmod +x vanishes
     run 127 -n 1 --continuous ./vanishes
     ;;
+preload)
+    client=$(dirname "$directives")/launcher_client
+    echo words >data
+    ln -s data link
+    mkdir dir
+    run 0 -n 4 --nodes 2 --preload-binary --preload-files data "$client" preloaded
+    for rank in 0 1 2 3; do out_has "^rank $rank has words$"; done
+    lines err 0
+    # The program by its name in PATH; a file in the working directory, and by a link of this user's.
+    PATH=$(dirname "$client"):$PATH run 0 -n 1 "$directives" 2 PMIX_PRELOAD_BIN PMIX_PRELOAD_FILES=data,link -- \
+        launcher_client preloaded
+    out_has '^ENDED PMIX_SUCCESS$'
+    # A program that is started again finds them again.
+    run 0 -n 1 --max-restarts 1 --preload-files "$work/data" \
+        sh -c 'ls $TMPDIR/muster-*/node0/1/0; [ -e again ] || { : >again; exit 1; }'
+    [ "$(cat out)" = 'data
+data' ] || wrong "the files are others: $(cat out)"
+    # What cannot be copied is refused.
+    run 1 -n 2 --preload-files nowhere true
+    err_has "^muster: node .*: the file '$work/nowhere' cannot be preloaded: No such file or directory$"
+    lines err 1
+    run 1 -n 2 --preload-files dir true
+    err_has "the file '$work/dir' cannot be preloaded: it is not a regular file$"
+    run 1 -n 2 --preload-files data,"$work/data" true
+    err_has "cannot be preloaded: another file has its name$"
+    run 127 -n 2 --preload-binary ./no-program
+    run 0 -n 1 "$directives" 2 PMIX_PRELOAD_FILES=nowhere -- true
+    out_has '^REFUSED PMIX_ERR_JOB_FAILED_TO_LAUNCH$'
+    err_has "^muster: a spawn is refused: node .*: the file '$work/nowhere' cannot be preloaded"
+    # Root does not follow a link of another user, wherever it is in the path.
+    if [ "$(id -u)" = 0 ]; then
+        ln -s "$work" shortcut
+        chown -h nobody link shortcut
+        for path in link shortcut/data; do
+            run 1 -n 1 --preload-files $path true
+            err_has "the file '$work/$path' cannot be preloaded: it is reached by a symbolic link of another user"
+        done
+    fi
+    ;;
 *)
     wrong "there is no case $case_name"
     ;;

@@ -118,6 +118,8 @@ class Apps {
             if (!spec.pset.empty()) info.text(PMIX_PSET_NAME, spec.pset);
             if (!spec.hosts.empty()) info.text(PMIX_HOST, fmt::format("{}", fmt::join(spec.hosts, ",")));
             if (!spec.hostfile.empty()) info.text(PMIX_HOSTFILE, here / spec.hostfile);
+            if (spec.preload_program) info.flag(PMIX_PRELOAD_BIN, true);
+            if (!spec.preload_files.empty()) info.text(PMIX_PRELOAD_FILES, spec.preload_files);
             if (spec.max_restarts != kNotSaid) info.u32(PMIX_MAX_RESTARTS, spec.max_restarts);
             if (info.size() == 0) continue;
             PMIX_INFO_CREATE(app.info, info.size());

@@ -147,12 +147,12 @@ struct HelpFormat : CLI::Formatter {
 struct Part {
     CLI::App parser{"Starts a parallel program: its processes find each other through PMIx.", "muster"};
     std::string ranks, wdir, pset, map, bind, input, output_file, timeout, nodes, report_uri, attach,
-        scheduler, hostfile, rank, cpus, max_restarts;
+        scheduler, hostfile, rank, cpus, max_restarts, preload_files;
     std::vector<std::string> env, outputs, hosts, displays;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
     bool display_map = false, display_allocation = false, report_bindings = false;
-    bool continuous = false, no_oversubscribe = false, report = false, recovery = false, tag = false,
-         timestamps = false, merge = false, accepted = false, version = false;
+    bool preload_program = false, continuous = false, no_oversubscribe = false, report = false,
+         recovery = false, tag = false, timestamps = false, merge = false, accepted = false, version = false;
 
     Part() {
         parser.formatter(std::make_shared<HelpFormat>());
@@ -241,6 +241,12 @@ struct Part {
             .add_option("--max-restarts", max_restarts,
                         "Start a process of this program that fails again, at most so often")
             ->type_name("N");
+        parser.add_flag("--preload-binary", preload_program,
+                        "Copy this program into the session's directory and execute the copy");
+        parser
+            .add_option("--preload-files", preload_files,
+                        "Copy these files into the session's directory of each process: FILE,...")
+            ->type_name("FILES");
         parser.add_flag("--report", report, "(job) Print a table of times at the end");
         parser
             .add_option("--pmixmca,--gpmixmca", pmix_parameters,
@@ -369,6 +375,15 @@ std::string program_here(const std::string& name) {
     return !error && std::filesystem::exists(file, error) ? file.string() : "";
 }
 
+/// A comma list of files with the names that they have from everywhere.
+std::string absolute_files(const std::string& list) {
+    std::string files;
+    for (const std::string& file : split(list, ',')) {
+        if (!file.empty()) files += (files.empty() ? "" : ",") + std::filesystem::absolute(file).string();
+    }
+    return files;
+}
+
 CommandLine read_parts(const std::vector<std::string>& arguments) {
     Options options;
     // What -x of the first part says counts for all, as with mpirun.
@@ -405,6 +420,8 @@ CommandLine read_parts(const std::vector<std::string>& arguments) {
         app.pset = part.pset;
         if (!part.max_restarts.empty())
             app.max_restarts = read_number(part.max_restarts, "--max-restarts", 0, INT32_MAX);
+        app.preload_program = part.preload_program;
+        app.preload_files = absolute_files(part.preload_files);
         app.hostfile = part.hostfile;
         for (const std::string& text : part.hosts) {
             for (const std::string& host : split(text, ','))

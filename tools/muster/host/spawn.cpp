@@ -82,6 +82,8 @@ std::vector<Field> fields_of(App& app, Job& job) {
         {PMIX_JOB_RECOVERABLE, &wishes.recoverable},
         {PMIX_JOB_CONTINUOUS, &wishes.continuous},
         {PMIX_MAX_RESTARTS, &app.max_restarts},
+        {PMIX_PRELOAD_BIN, &app.preload_program},
+        {PMIX_PRELOAD_FILES, &app.preload_files},
     };
 }
 

@@ -151,6 +151,8 @@ struct App {
     StopPoints stops;
     DaemonPolicy daemons;
     Agents agents;
+    bool preload_program = false;      ///< copied into the job's directory, and executed there
+    std::string preload_files;         ///< a comma list of files to be copied so
     uint32_t max_restarts = kNotSaid;  ///< of one process that fails
     uint32_t ranks = 0;                ///< 0: as many as there is room for, until it is laid out
     uint32_t first_rank = 0;
@@ -158,8 +160,8 @@ struct App {
     static auto fields(auto& self) {
         return std::tie(self.program, self.argv, self.env, self.env_changes, self.wdir, self.session_wdir,
                         self.index_argv, self.pset, self.hosts, self.hostfile, self.added_hosts,
-                        self.added_hostfile, self.max_restarts, self.stops, self.daemons, self.agents,
-                        self.ranks, self.first_rank);
+                        self.added_hostfile, self.preload_program, self.preload_files, self.max_restarts,
+                        self.stops, self.daemons, self.agents, self.ranks, self.first_rank);
     }
 };
 

@@ -15,6 +15,8 @@ namespace muster::launcher {
 struct JobDirs {
     std::string session, job;
     std::string of_rank(uint32_t rank) const { return job + "/" + std::to_string(rank); }
+    /// Files of one program for all of its ranks here.
+    std::string of_app(uint32_t app) const { return job + "/app" + std::to_string(app); }
 };
 
 /// All that is known of `job`, as the server of node `node`, which is a process of `server_nspace`, is told.

@@ -14,11 +14,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include "tools/muster/exchange/attributes.hpp"
 #include "tools/muster/jobs/words.hpp"
 #include "tools/muster/nodes/environment.hpp"
 #include "tools/muster/nodes/fork_agents.hpp"
+#include "tools/muster/nodes/preload.hpp"
 #include "tools/muster/nodes/process.hpp"
 
 namespace muster::launcher {
@@ -90,7 +92,51 @@ std::string LocalRanks::add(Job added) {
         if (!done(status))
             return fmt::format("the PMIx server refused rank {}: {}", rank, PMIx_Error_string(status));
     }
+    if (const std::string error = preload_for(local); !error.empty()) return error;
     return add_agents(local);
+}
+
+/// Copies the files that the programs with ranks here want.
+std::string LocalRanks::preload_for(LocalJob& local) {
+    std::set<uint32_t> done;
+    for (const auto& rank : local.ranks) {
+        if (!done.insert(local.job.places[rank->id.rank].app).second) continue;
+        if (const std::string error = preload_for(local, *rank); !error.empty()) return error;
+    }
+    return {};
+}
+
+/// Those of the program of this rank.
+std::string LocalRanks::preload_for(LocalJob& local, const Rank& rank) {
+    const App& app = *rank.app;
+    if (!app.preload_program && app.preload_files.empty()) return {};
+    const uint32_t number = local.job.places[rank.id.rank].app;
+    const std::string dir = local.dirs.of_app(number);
+    if (!make_dir(dir)) return fmt::format("cannot make the directory '{}': {}", dir, strerror(errno));
+    std::vector<std::string> sources = split(app.preload_files, ',');
+    std::erase(sources, "");
+    const auto absolute = [&app](const std::string& file) {
+        return file[0] == '/' ? file : app.wdir + "/" + file;
+    };
+    for (std::string& source : sources)
+        source = absolute(source);
+    if (app.preload_program) {
+        ProcessSpec spec;
+        StartFailure failure;
+        if (!describe(local, rank, spec, failure)) return failure.text;
+        // The start tells of a program that is not there.
+        for (const std::string& file : program_files(spec)) {
+            if (access(absolute(file).c_str(), X_OK) != 0) continue;
+            sources.push_back(absolute(file));
+            local.programs[number] = dir + file.substr(file.rfind('/'));
+            break;
+        }
+    }
+    for (const std::string& source : sources) {
+        if (const std::string error = preload(source, dir); !error.empty()) return error;
+        local.preloaded[number].push_back(source.substr(source.rfind('/') + 1));
+    }
+    return {};
 }
 
 /// Fork/exec agents are a job of their own, whose processes are told what to start.
@@ -240,7 +286,10 @@ bool LocalRanks::describe(const LocalJob& local, const Rank& rank, ProcessSpec& 
         if (spec.program.empty()) spec.program = spec.argv[0];
         spec.argv[0] += fmt::format("-{}", rank.id.rank);
     }
+    const auto preloaded = local.programs.find(job.places[rank.id.rank].app);
+    if (preloaded != local.programs.end()) spec.program = preloaded->second;
     if (!rank.app->agents.exec.empty()) {
+        if (preloaded != local.programs.end()) spec.argv[0] = preloaded->second;
         // It becomes the program itself.
         const std::vector<std::string> agent = words_of(rank.app->agents.exec);
         spec.program.clear();
@@ -270,6 +319,11 @@ bool LocalRanks::start_rank(LocalJob& local, Rank& rank, StartFailure& failure) 
     if (!make_dir(dir)) {
         failure.text = fmt::format("cannot make the directory '{}': {}", dir, strerror(errno));
         return false;
+    }
+    const uint32_t app = local.job.places[rank.id.rank].app;
+    for (const std::string& name : local.preloaded[app]) {
+        failure.text = share_file(local.dirs.of_app(app), name, dir);
+        if (!failure.text.empty()) return false;
     }
     ProcessSpec spec;
     if (!describe(local, rank, spec, failure)) return false;

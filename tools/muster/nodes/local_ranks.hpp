@@ -80,6 +80,8 @@ class LocalRanks {
         size_t next_start = 0;                     ///< index of the rank that is started next
         bool no_more_starts = false;
         bool registered = false;
+        std::map<uint32_t, std::string> programs;                ///< preloaded, by number of the program
+        std::map<uint32_t, std::vector<std::string>> preloaded;  ///< names of files, likewise
         bool has_agents = false;  ///< the namespace of the agents is registered, too
     };
 
@@ -90,6 +92,8 @@ class LocalRanks {
     bool renew(LocalJob& local, Rank& rank, StartFailure& failure);
     bool describe(const LocalJob& local, const Rank& rank, ProcessSpec& spec, StartFailure& failure);
     std::string add_agents(LocalJob& local);
+    std::string preload_for(LocalJob& local);
+    std::string preload_for(LocalJob& local, const Rank& rank);
     bool start_rank(LocalJob& local, Rank& rank, StartFailure& failure);
     void watch_output(Rank& rank, Pipe& pipe, uint32_t channel);
     void read_output(Rank& rank, Pipe& pipe, uint32_t channel, bool all);

@@ -41,24 +41,6 @@ const std::string& program_of(const ProcessSpec& spec) {
     return spec.program.empty() ? spec.argv[0] : spec.program;
 }
 
-/// Files that the program's name may mean, in the order in which they are tried.
-std::vector<std::string> candidates(const ProcessSpec& spec) {
-    const std::string& name = program_of(spec);
-    if (name.find('/') != std::string::npos) return {name};
-    std::vector<std::string> files;
-    std::string path = "/usr/local/bin:/usr/bin:/bin";
-    for (const std::string& variable : spec.env) {
-        if (variable.starts_with("PATH=")) path = variable.substr(5);
-    }
-    for (size_t at = 0; at <= path.size();) {
-        const size_t end = std::min(path.find(':', at), path.size());
-        files.push_back(end == at ? "./" + name : path.substr(at, end - at) + "/" + name);
-        at = end + 1;
-    }
-    files.push_back("./" + name);
-    return files;
-}
-
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
     std::vector<char*> list;
     list.reserve(strings.size() + 1);
@@ -194,6 +176,23 @@ void close_both(int (&pair)[2]) {
 
 }  // namespace
 
+std::vector<std::string> program_files(const ProcessSpec& spec) {
+    const std::string& name = program_of(spec);
+    if (name.find('/') != std::string::npos) return {name};
+    std::vector<std::string> files;
+    std::string path = "/usr/local/bin:/usr/bin:/bin";
+    for (const std::string& variable : spec.env) {
+        if (variable.starts_with("PATH=")) path = variable.substr(5);
+    }
+    for (size_t at = 0; at <= path.size();) {
+        const size_t end = std::min(path.find(':', at), path.size());
+        files.push_back(end == at ? "./" + name : path.substr(at, end - at) + "/" + name);
+        at = end + 1;
+    }
+    files.push_back("./" + name);
+    return files;
+}
+
 void remember_signals() {
     sigprocmask(SIG_SETMASK, nullptr, &original_mask);
     if (getrlimit(RLIMIT_NOFILE, &original_files) == 0) {
@@ -223,7 +222,7 @@ Process start_process(const ProcessSpec& spec) {
         return process;
     }
 
-    std::vector<std::string> files = candidates(spec);
+    std::vector<std::string> files = program_files(spec);
     std::vector<char*> file_list = pointers(files), argv = pointers(spec.argv), env = pointers(spec.env);
     std::vector<char*> shell_argv = argv;
     char shell[] = "/bin/sh";

@@ -24,6 +24,10 @@ struct ProcessSpec {
     bool stop_on_exec = false;   ///< it is stopped before its first instruction, until SIGCONT
 };
 
+/// Files that the program's name may mean, in the order in which they are tried; relative ones are below
+/// wdir.
+std::vector<std::string> program_files(const ProcessSpec& spec);
+
 /// Why a process could not be started.
 struct StartFailure {
     int status = 1;                                ///< as a shell gives it: 127 not found, 126 not executable
