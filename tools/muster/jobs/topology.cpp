@@ -151,6 +151,13 @@ std::vector<unsigned> read_cpu_list(const std::string& given) {
 struct Topology::Impl {
     hwloc_topology_t topology = nullptr;
 
+    Impl() = default;
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl() {
+        if (topology != nullptr) hwloc_topology_destroy(topology);
+    }
+
     /// Processor sets of all objects of a level within `inside`; the whole machine where the level is not
     /// known here.
     std::vector<hwloc_const_cpuset_t> objects(Level level, hwloc_const_cpuset_t inside) const {
@@ -202,9 +209,7 @@ Topology::Topology(const std::vector<unsigned>& cpus) : impl_(std::make_unique<I
     if (!cpus.empty()) impl_->restrict(cpus);
 }
 
-Topology::~Topology() {
-    if (impl_->topology != nullptr) hwloc_topology_destroy(impl_->topology);
-}
+Topology::~Topology() = default;
 
 unsigned Topology::count(Level level) const {
     return static_cast<unsigned>(

@@ -50,10 +50,10 @@ void Hub::end_ranks(const std::vector<ProcId>& procs, bool at_once) {
     if (at_once) return signal(SIGKILL, procs);
     signal(SIGTERM, procs);
     signal(SIGCONT, procs);  // those that are stopped see it, too
-    auto force = std::make_shared<Watch>();
-    *force = loop.after(kEndPatience, [this, procs, force] {
+    const auto place = forced_ends.emplace(forced_ends.end());
+    *place = loop.after(kEndPatience, [this, procs, place] {
         signal(SIGKILL, procs);
-        force->cancel();
+        forced_ends.erase(place);  // and what this function holds
     });
 }
 

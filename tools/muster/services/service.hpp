@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,6 +62,7 @@ struct Hub {
         show_output;
     /// Writes to muster's own standard output or error.
     std::function<void(bool error, std::string_view text)> show;
+    std::list<Watch> forced_ends{};  ///< for ranks that do not end by themselves
 
     void answer(Asker asker, int32_t status, const Buffer& body = {}) { give_answer(asker, status, body); }
     void tell_all(Topic topic, const Buffer& body) {
