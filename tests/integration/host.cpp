@@ -103,6 +103,7 @@ pmix_status_t on_finalized(const pmix_proc_t* proc, void* object, pmix_op_cbfunc
 pmix_status_t on_abort(const pmix_proc_t* proc, void* object, int status, const char message[],
                        pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t done, void* context) {
     Upcall upcall{"abort", *proc, object, status, message == nullptr ? "" : message, {}, {}, ""};
+    upcall.empty_list = procs != nullptr && nprocs == 0;
     if (procs != nullptr) upcall.procs.assign(procs, procs + nprocs);
     current->record(std::move(upcall), [=] { done(PMIX_SUCCESS, context); });
     return PMIX_SUCCESS;

@@ -24,6 +24,7 @@ struct Upcall {
     std::vector<pmix_proc_t> procs;  ///< of a modex: who asks, whose user is `status`
     std::vector<std::string> keys;   ///< of its infos
     std::string data;
+    bool empty_list = false;  ///< of an abort: an array of no process, which is not NULL
 };
 
 /// A client process. Ended and waited for by the destructor.

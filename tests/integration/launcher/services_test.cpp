@@ -63,6 +63,16 @@ TEST_F(DirectoryTest, AKeyIsPublishedOnceInEachRange) {
     EXPECT_EQ(publish({"job", 3}, "a", PMIX_RANGE_NAMESPACE), PMIX_ERR_DUPLICATE_KEY);
 }
 
+TEST_F(DirectoryTest, DataIsFoundWithinItsRangeOnly) {
+    covers("SRV-76", "SRV-81");
+    publish({"job", 0}, "own", PMIX_RANGE_NAMESPACE);
+    publish({"job", 0}, "mine", PMIX_RANGE_PROC_LOCAL);
+    EXPECT_EQ(look_up({"job", 3}, {"own"}), PMIX_SUCCESS);
+    EXPECT_EQ(look_up({"other", 0}, {"own"}), PMIX_ERR_NOT_FOUND);
+    EXPECT_EQ(look_up({"job", 0}, {"mine"}), PMIX_SUCCESS);
+    EXPECT_EQ(look_up({"job", 1}, {"mine"}), PMIX_ERR_NOT_FOUND);
+}
+
 TEST_F(DirectoryTest, AWaitingLookupIsAnsweredWhenAllKeysArePublished) {
     EXPECT_EQ(look_up({"other", 1}, {"a", "b"}, true), 1);
     const uint64_t waiting = last;
