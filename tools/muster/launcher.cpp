@@ -25,6 +25,7 @@
 #include "tools/muster/nodes/environment.hpp"
 #include "tools/muster/nodes/process.hpp"
 #include "tools/muster/services/forwards.hpp"
+#include "tools/muster/services/timeout_report.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -154,6 +155,7 @@ void Launcher::make_parts() {
                 output_->write(node.value_or(kNobody), proc, channel == PMIX_FWD_STDERR_CHANNEL, bytes,
                                shown);
             },
+        .note = [this](const JobRecord& job, std::string_view text) { forwards().note(job, text); },
         .show = [this](bool error, std::string_view text) { output_->show_text(error, text); }});
     output_ = std::make_unique<Output>(
         *loop_,
@@ -184,8 +186,15 @@ void Launcher::on_timeout() {
                                rank_text(ranks));
         if (number > 1) running += fmt::format(" of job {}", number);
     }
-    fail(kTimeoutStatus, fmt::format("the job did not end within {} seconds and is ended; still running: {}",
-                                     options_.timeout, running));
+    const std::string why = fmt::format(
+        "the job did not end within {} seconds and is ended; still running: {}", options_.timeout, running);
+    std::vector<const JobRecord*> jobs;
+    for (const auto& [number, record] : jobs_.all()) {
+        if (!record->ended()) jobs.push_back(record.get());
+    }
+    report_timeout(*hub_, jobs, options_.job.on_timeout, [this, why] {
+        if (!ending()) fail(kTimeoutStatus, why);
+    });
 }
 
 void Launcher::watch_signals() {

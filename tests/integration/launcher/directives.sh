@@ -220,6 +220,51 @@ data' ] || wrong "the files are others: $(cat out)"
         done
     fi
     ;;
+timeout)
+    client=$(dirname "$directives")/launcher_client
+    # One of the programs that are looked for, and none of them.
+    mkdir with without
+    for tool in sh sleep timeout head grep dirname; do
+        ln -s "$(command -v $tool)" with/$tool
+        ln -s "$(command -v $tool)" without/$tool
+    done
+    printf '#!/bin/sh\necho "stack of $1"\necho trouble >&2\n' >with/gstack
+    chmod +x with/gstack
+    PATH=$work/with run 124 -n 2 --nodes 2 --timeout 0.5 --report-state-on-timeout --get-stack-traces sleep 61
+    err_has '^State of job .*@1$'
+    err_has '^  rank 0 on node0 \(pid [0-9]+\): .*RUNNING'
+    err_has '^Stack trace of rank 1 on node1 \(pid [0-9]+\) of job .*@1$'
+    pid=$(sed -n 's/^Stack trace of rank 1 .*(pid \([0-9]*\)).*/\1/p' err)
+    err_has "^stack of $pid$"
+    err_has '^trouble$'
+    err_has 'did not end within 0.5 seconds and is ended; still running: ranks 0-1$'
+    lines err 10
+    PATH=$work/without run 124 -n 2 --timeout 0.5 --get-stack-traces sleep 61
+    err_has '^No stack traces of node .*: none of gstack, eu-stack and gdb is in PATH$'
+    lines err 2
+    # Only what is asked for.
+    run 124 -n 1 --timeout 0.5 --report-state-on-timeout "$client" signal 9
+    err_has '^  rank 0 on .*: .*CONNECTED'
+    lines err 3
+    # A real stack, where this machine has the program and lets it look.
+    if command -v gdb >/dev/null && [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" = 0 ]; then
+        run 124 -n 1 --timeout 0.5 --get-stack-traces sleep 61
+        err_has '#[0-9]+ .*(sleep|clone|\?\?|main)'
+    fi
+    # The same of a spawn.
+    PATH=$work/with run 0 -n 1 --nodes 2 "$directives" 2 PMIX_JOB_TIMEOUT:=1 PMIX_TIMEOUT_REPORT_STATE \
+        PMIX_TIMEOUT_STACKTRACES -- sleep 61
+    out_has '^ENDED PMIX_ERR_TIMEOUT$'
+    err_has '^State of job .*@2$'
+    err_has '^Stack trace of rank 1 on node1 .* of job .*@2$'
+    "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
+    server=$!
+    until_true '[ -s uri ]'
+    run 124 --attach "$server" -n 2 --timeout 1 --report-state-on-timeout sleep 61 </dev/null
+    err_has '^State of job .*@1$'
+    kill -TERM "$server"
+    wait "$server" || wrong "the server ended with $?"
+    ;;
 *)
     wrong "there is no case $case_name"
     ;;

@@ -33,6 +33,7 @@ class FakeLauncher {
     std::vector<uint32_t> told;
     std::string shown;  ///< output
     std::string input;  ///< given to ranks, as "rank:bytes "
+    std::string notes;  ///< words about jobs
     std::vector<std::pair<int, std::vector<ProcId>>> signals;
     Hub hub{
         .loop = loop,
@@ -62,6 +63,7 @@ class FakeLauncher {
         .end_job = [](JobRecord& job, int32_t, bool) { job.state = JobRecord::State::Ended; },
         .show_output = [this](std::optional<uint32_t>, ProcId, uint32_t, std::string_view bytes,
                               bool) { shown += bytes; },
+        .note = [this](const JobRecord&, std::string_view text) { notes += text; },
         .show = [](bool, std::string_view) {}};
 };
 

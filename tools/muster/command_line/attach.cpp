@@ -202,6 +202,8 @@ class AttachedJob {
         if (options_.job.no_oversubscribe) info.flag(PMIX_NO_OVERSUBSCRIBE, true);
         if (options_.job.wishes.continuous) info.flag(PMIX_JOB_CONTINUOUS, true);
         if (options_.job.wishes.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
+        if (options_.job.on_timeout.states) info.flag(PMIX_TIMEOUT_REPORT_STATE, true);
+        if (options_.job.on_timeout.stacks) info.flag(PMIX_TIMEOUT_STACKTRACES, true);
         if (options_.timeout > 0)
             info.u32(PMIX_JOB_TIMEOUT, static_cast<uint32_t>(std::ceil(options_.timeout)));
         pmix_nspace_t nspace;

@@ -151,6 +151,7 @@ struct Part {
     std::vector<std::string> env, outputs, hosts, displays;
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
     bool display_map = false, display_allocation = false, report_bindings = false;
+    bool timeout_states = false, timeout_stacks = false;
     bool preload_program = false, continuous = false, no_oversubscribe = false, report = false,
          recovery = false, tag = false, timestamps = false, merge = false, accepted = false, version = false;
 
@@ -221,6 +222,10 @@ struct Part {
             ->type_name("WHO");
         parser.add_option("--timeout", timeout, "(job) End the job after this many seconds")
             ->type_name("SECONDS");
+        parser.add_flag("--report-state-on-timeout", timeout_states,
+                        "(job) After --timeout show the states of the processes");
+        parser.add_flag("--get-stack-traces", timeout_stacks,
+                        "(job) After --timeout show the stacks of the processes");
         parser
             .add_option("--scheduler", scheduler,
                         "(job) Ask the PMIx server at this URI for the resources that spawns want")
@@ -313,6 +318,8 @@ struct Part {
         job.display.map |= display_map;
         job.display.allocation |= display_allocation;
         job.display.bindings |= report_bindings;
+        job.on_timeout.states |= timeout_states;
+        job.on_timeout.stacks |= timeout_stacks;
         job.no_oversubscribe |= no_oversubscribe;
         if (!nodes.empty()) options.nodes = read_number(nodes, "--nodes", 1, kMostNodes);
         for (const std::string& text : outputs)

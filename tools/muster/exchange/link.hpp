@@ -47,6 +47,7 @@ enum class Topic : uint16_t {
     Forward,
     Log,
     Debug,
+    Stacks,  ///< launcher asks a node: stack traces of processes
 };
 
 class Link {

@@ -22,6 +22,7 @@
 #include "tools/muster/host/upcalls.hpp"
 #include "tools/muster/nodes/environment.hpp"
 #include "tools/muster/nodes/process.hpp"
+#include "tools/muster/nodes/stacks.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -304,6 +305,14 @@ void Node::handle_jobs() {
         ProcId proc;
         uint32_t reincarnation = 0;
         if (in.unpack(proc, reincarnation)) ranks_->restart(proc, reincarnation);
+    });
+    on(Topic::Stacks, [this](uint64_t question, Buffer& in) {
+        std::vector<ProcId> procs;
+        if (!in.unpack(procs)) return link_->answer(question, PMIX_ERR_BAD_PARAM);
+        Stacks::trace(loop_, ranks_->running(procs),
+                      [this, question](const std::string& problem, const Stacks::Traces& traces) {
+                          link_->answer(question, PMIX_SUCCESS, pack(problem, traces));
+                      });
     });
     on(Topic::JobForget, [this](uint64_t, Buffer& in) {
         uint32_t job = 0;

@@ -45,6 +45,8 @@ std::vector<Field> fields_of(App& app, Job& job) {
         {PMIX_REPORT_BINDINGS, &job.display.bindings},
         {PMIX_TIMEOUT, &job.spawn_seconds},
         {PMIX_SPAWN_TIMEOUT, &job.spawn_seconds},
+        {PMIX_TIMEOUT_REPORT_STATE, &job.on_timeout.states},
+        {PMIX_TIMEOUT_STACKTRACES, &job.on_timeout.stacks},
         {PMIX_JOB_TIMEOUT, &job.job_seconds},
         {PMIX_TAG_OUTPUT, &style.tag},
         {PMIX_TIMESTAMP_OUTPUT, &style.timestamp},

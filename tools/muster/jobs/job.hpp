@@ -131,6 +131,13 @@ struct DisplayWishes {
     }
 };
 
+/// What is told of a job that has reached its time limit.
+struct TimeoutWishes {
+    bool states = false;  ///< of its processes
+    bool stacks = false;
+    static auto fields(auto& self) { return std::tie(self.states, self.stacks); }
+};
+
 /// A number that the user has not given.
 inline constexpr uint32_t kNotSaid = UINT32_MAX;
 
@@ -190,6 +197,7 @@ struct Job {
     OutputPolicy output;
     JobWishes wishes;
     DisplayWishes display;
+    TimeoutWishes on_timeout;
     uint32_t spawn_seconds = 0;      ///< to start it; 0: no limit
     uint32_t job_seconds = 0;        ///< to run it; 0: no limit
     std::optional<ProcName> parent;  ///< the process that spawned it
@@ -210,9 +218,9 @@ struct Job {
     static auto fields(auto& self) {
         return std::tie(self.apps, self.map_by, self.bind_to, self.rank_by, self.cpu_list, self.cpus_per_proc,
                         self.no_oversubscribe, self.not_on_head, self.input, self.output, self.wishes,
-                        self.display, self.spawn_seconds, self.job_seconds, self.parent, self.attributes,
-                        self.allocation, self.needs_allocation, self.number, self.nspace, self.nodes,
-                        self.places, self.slots, self.stops, self.offset, self.setup);
+                        self.display, self.on_timeout, self.spawn_seconds, self.job_seconds, self.parent,
+                        self.attributes, self.allocation, self.needs_allocation, self.number, self.nspace,
+                        self.nodes, self.places, self.slots, self.stops, self.offset, self.setup);
     }
 
     uint32_t size() const { return static_cast<uint32_t>(places.size()); }

@@ -355,6 +355,15 @@ void LocalRanks::watch_output(Rank& rank, Pipe& pipe, uint32_t channel) {
     if (output_paused_) pipe.watch.enable(false);
 }
 
+std::vector<std::pair<ProcId, pid_t>> LocalRanks::running(const std::vector<ProcId>& procs) {
+    std::vector<std::pair<ProcId, pid_t>> found;
+    for (const ProcId& proc : procs) {
+        const Rank* rank = find(proc);
+        if (rank != nullptr && rank->pid > 0) found.emplace_back(proc, rank->pid);
+    }
+    return found;
+}
+
 void LocalRanks::reap() {
     struct Ended {
         ProcName name;

@@ -61,6 +61,8 @@ class LocalRanks {
     void release(const std::vector<ProcName>& procs);
     /// The rank has called PMIx_Finalize.
     void finalized(Rank& rank);
+    /// The process IDs of those of these that run here.
+    std::vector<std::pair<ProcId, pid_t>> running(const std::vector<ProcId>& procs);
     /// Waits for what has ended.
     void reap();
     /// Input for a rank; none: its end.

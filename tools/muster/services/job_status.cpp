@@ -8,7 +8,6 @@
 #include "tools/muster/services/announcer.hpp"
 
 namespace muster::launcher {
-namespace {
 
 uint32_t state_of(const JobRecord& job, const RankState& rank) {
     if (!rank.ended) {
@@ -35,6 +34,8 @@ uint32_t state_of(const JobRecord& job, const RankState& rank) {
             return PMIX_PROC_STATE_TERM_WO_SYNC;
     }
 }
+
+namespace {
 
 JobStatus status_of(const JobRecord& record) {
     JobStatus job;

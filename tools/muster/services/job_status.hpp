@@ -26,6 +26,9 @@ struct JobStatus {
     }
 };
 
+/// PMIX_PROC_STATE_... of a process.
+uint32_t state_of(const JobRecord& job, const RankState& rank);
+
 /// Topic::Query. The request: a namespace, "" for all that have not ended. The answer: a JobStatus of each.
 class JobStatusService final : public Service {
   public:

@@ -60,6 +60,8 @@ struct Hub {
     std::function<void(std::optional<uint32_t> node, ProcId proc, uint32_t channel, std::string_view bytes,
                        bool shown)>
         show_output;
+    /// Says something about a job, to the tool that wants its standard error, or else on muster's own.
+    std::function<void(const JobRecord& job, std::string_view text)> note;
     /// Writes to muster's own standard output or error.
     std::function<void(bool error, std::string_view text)> show;
     std::list<Watch> forced_ends{};  ///< for ranks that do not end by themselves

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <utility>
 
+#include "tools/muster/services/timeout_report.hpp"
+
 namespace muster::launcher {
 /// The node of each daemon: so many on each node, or for each process, of what they are to debug. Nothing
 /// where only a number of daemons was asked for.
@@ -87,11 +89,18 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
     if (!spawn->allocation.empty()) allocations_[number] = spawn->allocation;
     auto end_later = [this, number](uint32_t seconds) {
         return hub_.loop.after(std::chrono::seconds(seconds), [this, number] {
-            if (JobRecord* late = hub_.jobs.find(number)) hub_.end_job(*late, PMIX_ERR_TIMEOUT, false);
+            if (JobRecord* late = hub_.jobs.find(number)) end_late(*late);
         });
     };
     if (spawn->job.spawn_seconds > 0) spawn_limits_[number] = end_later(spawn->job.spawn_seconds);
     if (spawn->job.job_seconds > 0) limits_[number] = end_later(spawn->job.job_seconds);
+}
+
+/// The job's time is over.
+void Spawner::end_late(JobRecord& record) {
+    if (record.ended()) return;
+    report_timeout(hub_, {&record}, record.job.on_timeout,
+                   [this, &record] { hub_.end_job(record, PMIX_ERR_TIMEOUT, false); });
 }
 
 /// The spawner gets a status, so the sentence is for the user of muster.

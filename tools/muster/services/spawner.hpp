@@ -35,6 +35,7 @@ class Spawner final : public Service {
     void allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buffer& in);
     void release(const std::string& allocation);
     void start(const std::shared_ptr<Spawn>& spawn, bool daemons);
+    void end_late(JobRecord& record);
     void refuse(const std::shared_ptr<Spawn>& spawn, int32_t status, const std::string& why);
     void finish(const std::shared_ptr<Spawn>& spawn, int32_t status);
     Job part_of(const Job& request, bool daemons, const Job* started);
