@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Spawns a job as its arguments say, and waits for its end:
 //   directives RANKS ATTRIBUTE... -- PROGRAM [ARGUMENT...] [-- RANKS ATTRIBUTE... -- PROGRAM2 ...]
-// An attribute is NAME (true), NAME=TEXT or NAME:=NUMBER, of the job in front of the first program, of the
-// program for others. Prints "SPAWNED NAMESPACE" and "ENDED STATUS", or "REFUSED STATUS".
+// An attribute is NAME (true), NAME=TEXT or NAME:=NUMBER, or one of these behind + (required), of the job in
+// front of the first program, of the program for others. Prints "SPAWNED NAMESPACE" and "ENDED STATUS", or
+// "REFUSED STATUS".
 #include <pmix.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -31,6 +32,8 @@ static void on_end(size_t id, pmix_status_t code, const pmix_proc_t* source, pmi
 }
 
 static void read_attribute(char* word, pmix_info_t* info) {
+    const bool required = word[0] == '+';
+    if (required) ++word;
     char* value = strchr(word, '=');
     const bool number = value != NULL && value > word && value[-1] == ':';
     if (value != NULL) *(number ? value - 1 : value) = '\0';
@@ -44,6 +47,7 @@ static void read_attribute(char* word, pmix_info_t* info) {
     } else {
         PMIX_INFO_LOAD(info, key, value + 1, PMIX_STRING);
     }
+    if (required) PMIX_INFO_REQUIRED(info);
 }
 
 // Reads one program from `argv`; how many words it took.
@@ -85,6 +89,7 @@ int main(int argc, char** argv) {
         printf("REFUSED %s\n", PMIx_Error_string(status));
     } else {
         printf("SPAWNED %s\n", job);
+        fflush(stdout);
         pthread_mutex_lock(&lock);
         while (!ended)
             pthread_cond_wait(&changed, &lock);

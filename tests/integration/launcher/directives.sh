@@ -230,14 +230,14 @@ timeout)
     done
     printf '#!/bin/sh\necho "stack of $1"\necho trouble >&2\n' >with/gstack
     chmod +x with/gstack
-    PATH=$work/with run 124 -n 2 --nodes 2 --timeout 0.5 --report-state-on-timeout --get-stack-traces sleep 61
+    PATH=$work/with run 124 -n 2 --nodes 2 --timeout 2 --report-state-on-timeout --get-stack-traces sleep 61
     err_has '^State of job .*@1$'
     err_has '^  rank 0 on node0 \(pid [0-9]+\): .*RUNNING'
     err_has '^Stack trace of rank 1 on node1 \(pid [0-9]+\) of job .*@1$'
     pid=$(sed -n 's/^Stack trace of rank 1 .*(pid \([0-9]*\)).*/\1/p' err)
     err_has "^stack of $pid$"
     err_has '^trouble$'
-    err_has 'did not end within 0.5 seconds and is ended; still running: ranks 0-1$'
+    err_has 'did not end within 2 seconds and is ended; still running: ranks 0-1$'
     lines err 10
     PATH=$work/without run 124 -n 2 --timeout 0.5 --get-stack-traces sleep 61
     err_has '^No stack traces of node .*: none of gstack, eu-stack and gdb is in PATH$'
@@ -264,6 +264,25 @@ timeout)
     err_has '^State of job .*@1$'
     kill -TERM "$server"
     wait "$server" || wrong "the server ended with $?"
+    ;;
+required) # none of them is ignored
+    cpu=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status | sed 's/[-,].*//')
+    : >file
+    echo node0 >hosts
+    for attribute in RANKBY=slot CPU_LIST="$cpu" ADD_HOST=node0 ADD_HOSTFILE="$work/hosts" DISPLAY_MAP DISPLAY_MAP_DETAILED \
+        DISPLAY_ALLOCATION DISPLAY_TOPOLOGY=node0 REPORT_BINDINGS MAX_RESTARTS:=1 JOB_CONTINUOUS PRELOAD_BIN \
+        PRELOAD_FILES="$work/file" TIMEOUT_REPORT_STATE TIMEOUT_STACKTRACES NON_PMI NO_OVERSUBSCRIBE; do
+        run 0 -n 1 --nodes 2 "$directives" 1 "+PMIX_$attribute" -- true
+        out_has '^ENDED PMIX_SUCCESS$'
+    done
+    run 0 -n 1 --nodes 2 "$directives" 1 +PMIX_SPAWN_PTY -- true
+    out_has '^REFUSED PMIX_ERR_NOT_SUPPORTED$'
+    # The start of a program without PMIx is complete when it runs.
+    mkfifo go
+    start -n 1 "$directives" 1 PMIX_NON_PMI -- sh -c 'read x <go'
+    until_true 'grep -q "^SPAWNED" out'
+    echo >go
+    ended_with 0
     ;;
 *)
     wrong "there is no case $case_name"

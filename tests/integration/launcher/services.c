@@ -590,6 +590,52 @@ static void queries(void) {
     fence();
 }
 
+static uint32_t slots(const char* key, const char* host) {
+    pmix_info_t* results = NULL;
+    size_t count = 0;
+    uint32_t number = UINT32_MAX;
+    OKAY(ask(key, host != NULL ? PMIX_HOSTNAME : NULL, host, &results, &count));
+    EXPECT(count == 1 && results[0].value.type == PMIX_UINT32);
+    if (count == 1) number = results[0].value.data.uint32;
+    PMIX_INFO_FREE(results, count);
+    return number;
+}
+
+// The slots of all nodes and of this one, of which the processes here have some.
+static void all_slots(void) {
+    pmix_info_t* results = NULL;
+    size_t count = 0;
+    pmix_value_t *host = NULL, *local = NULL, *nodes = NULL;
+    pmix_proc_t job = named(me.nspace, PMIX_RANK_WILDCARD);
+    OKAY(PMIx_Get(&me, PMIX_HOSTNAME, NULL, 0, &host));
+    OKAY(PMIx_Get(&job, PMIX_LOCAL_SIZE, NULL, 0, &local));
+    OKAY(PMIx_Get(&job, PMIX_NUM_NODES, NULL, 0, &nodes));
+    if (wrong) return;
+    fence();  // all processes run
+    OKAY(ask(PMIX_QUERY_ALLOCATION, NULL, NULL, &results, &count));
+    EXPECT(count == 1 && results[0].value.type == PMIX_DATA_ARRAY);
+    if (wrong) return;
+    const pmix_data_array_t* list = results[0].value.data.darray;
+    EXPECT(list->type == PMIX_INFO && list->size == nodes->data.uint32);
+    const pmix_info_t* entry = list->array;
+    EXPECT(PMIX_CHECK_KEY(entry, PMIX_NODE_INFO));
+    const pmix_info_t* facts = entry->value.data.darray->array;
+    uint32_t each = 0;
+    for (size_t i = 0; i < entry->value.data.darray->size; ++i) {
+        if (PMIX_CHECK_KEY(&facts[i], PMIX_NUM_SLOTS)) each = facts[i].value.data.uint32;
+    }
+    PMIX_INFO_FREE(results, count);
+    EXPECT(each > 0);
+    const uint32_t here = local->data.uint32;
+    EXPECT(slots(PMIX_QUERY_AVAILABLE_SLOTS, host->data.string) == (each > here ? each - here : 0));
+    EXPECT(slots(PMIX_QUERY_AVAILABLE_SLOTS, NULL) < each * nodes->data.uint32);
+    EXPECT(slots(PMIX_NUM_SLOTS, host->data.string) == each);
+    fence();
+    PMIX_VALUE_RELEASE(host);
+    PMIX_VALUE_RELEASE(local);
+    PMIX_VALUE_RELEASE(nodes);
+}
+
 static void waiting_child(void) {
     char text[256];
     OKAY(look_up("end.of.wait", text, 0, 60));
@@ -759,6 +805,7 @@ int main(int argc, char** argv) {
                   {"show_child", show_child},
                   {"events", events},
                   {"queries", queries},
+                  {"slots", all_slots},
                   {"waiting_child", waiting_child},
                   {"control", job_control},
                   {"log", log_lines},

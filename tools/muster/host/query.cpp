@@ -15,6 +15,7 @@
 #include "tools/muster/host/honoured.hpp"
 #include "tools/muster/host/spawn.hpp"
 #include "tools/muster/host/upcalls.hpp"
+#include "tools/muster/jobs/topology.hpp"
 #include "tools/muster/services/job_status.hpp"
 
 namespace muster::launcher {
@@ -57,11 +58,19 @@ const std::vector<const char*> kKeys = {PMIX_QUERY_NAMESPACES,
                                         PMIX_PROC_STATE_STATUS,
                                         PMIX_QUERY_RESOLVE_NODE,
                                         PMIX_QUERY_RESOLVE_PEERS,
+                                        PMIX_QUERY_ALLOCATION,
+                                        PMIX_QUERY_AVAILABLE_SLOTS,
+                                        PMIX_NUM_SLOTS,
                                         PMIX_QUERY_SUPPORTED_QUALIFIERS};
 
 bool is_about_groups(const std::string& key) {
     return key == PMIX_QUERY_NUM_GROUPS || key == PMIX_QUERY_GROUP_NAMES ||
            key == PMIX_QUERY_GROUP_MEMBERSHIP || key == PMIX_GROUP_NAMES;
+}
+
+/// Whether all jobs matter for the answer, whichever is named.
+bool is_about_slots(const std::string& key) {
+    return key == PMIX_QUERY_ALLOCATION || key == PMIX_QUERY_AVAILABLE_SLOTS || key == PMIX_NUM_SLOTS;
 }
 
 Question question_of(const char* key, const pmix_query_t& query) {
@@ -118,6 +127,7 @@ class Answers {
     bool of_process(const Question& question);
     bool resolve(const Question& question);
     bool groups(const Question& question);
+    bool slots(const Question& question);
 
     std::vector<JobStatus> jobs_;
     std::vector<KnownGroup> groups_;
@@ -164,6 +174,8 @@ bool Answers::add(const Question& question) {
         return memory(question);
     } else if (is_about_groups(key)) {
         return groups(question);
+    } else if (is_about_slots(key)) {
+        return slots(question);
     } else {
         return false;
     }
@@ -254,6 +266,35 @@ bool Answers::resolve(const Question& question) {
     return true;
 }
 
+/// A node has as many slots as cores. Processes of all jobs but debuggers' occupy them.
+bool Answers::slots(const Question& question) {
+    const std::vector<std::string>& names = this_node().plan().names;
+    std::vector<uint32_t> busy(names.size(), 0);
+    for (const JobStatus& one : jobs_) {
+        for (const ProcStatus& proc : one.procs) {
+            if (!one.debugger && proc.state < PMIX_PROC_STATE_UNTERMINATED) ++busy[proc.node];
+        }
+    }
+    const uint32_t each = Topology().count(Level::Core);
+    uint32_t all = 0, free = 0;
+    InfoList nodes;
+    for (uint32_t node = 0; node < names.size(); ++node) {
+        if (!question.on_node(node)) continue;
+        all += each;
+        free += each - std::min(each, busy[node]);
+        InfoList facts;
+        facts.text(PMIX_HOSTNAME, names[node]).u32(PMIX_NODEID, node).u32(PMIX_NUM_SLOTS, each);
+        nodes.array(PMIX_NODE_INFO, facts);
+    }
+    if (all == 0) return false;
+    if (question.key == PMIX_QUERY_ALLOCATION) {
+        infos_.array(PMIX_QUERY_ALLOCATION, nodes);
+    } else {
+        infos_.u32(question.key.c_str(), question.key == PMIX_NUM_SLOTS ? all : free);
+    }
+    return true;
+}
+
 bool Answers::namespace_info(const Question& question) {
     InfoList jobs;
     for (const JobStatus& one : jobs_) {
@@ -331,7 +372,9 @@ pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info
         // One job's word is enough where all ask about it.
         std::string nspace = questions[0].nspace;
         for (const Question& question : questions) {
-            if (question.nspace != nspace || question.key == PMIX_QUERY_NAMESPACES) nspace.clear();
+            if (question.nspace != nspace || question.key == PMIX_QUERY_NAMESPACES ||
+                is_about_slots(question.key))
+                nspace.clear();
         }
         const bool groups = std::ranges::any_of(
             questions, [](const Question& question) { return is_about_groups(question.key); });

@@ -208,12 +208,12 @@ bool is_log_info(const pmix_info_t& info) {
                PMIX_LOG_SYSLOG_PRI, PMIX_LOG_TAG_OUTPUT, PMIX_LOG_TIMESTAMP_OUTPUT, PMIX_LOG_XML_OUTPUT});
 }
 
-/// Whether this describes the requestor, or holds for every job anyway.
+/// Whether this describes the requestor, or holds for every job anyway: no start waits for PMIx_Init.
 bool is_remark(const pmix_info_t& info) {
     return is_any_of(info,
                      {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
                       PMIX_PERSONALITY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDDIAG,
-                      PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL});
+                      PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NON_PMI});
 }
 
 /// Reads an attribute that was given with the job, or with one of its programs.
@@ -351,7 +351,7 @@ const std::vector<const char*>& spawn_attributes() {
              {PMIX_HOST, PMIX_ADD_HOST, PMIX_DISPLAY_TOPOLOGY, PMIX_PREFIX, PMIX_PARENT_ID,
               PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON, PMIX_MAPBY, PMIX_PPR, PMIX_BINDTO, PMIX_STDIN_TGT,
               PMIX_FWD_STDIN, PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_IOF_DROP_NEWEST,
-              PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP})
+              PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP, PMIX_NON_PMI})
             keys.push_back(other);
         return keys;
     }();

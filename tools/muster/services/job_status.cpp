@@ -41,6 +41,7 @@ JobStatus status_of(const JobRecord& record) {
     JobStatus job;
     job.nspace = record.job.nspace;
     job.status = record.term_status;
+    job.debugger = record.job.debugger();
     job.ended = record.state == JobRecord::State::Ended;
     for (const App& app : record.job.apps) {
         if (!job.command.empty()) job.command += " : ";

@@ -19,10 +19,12 @@ struct JobStatus {
     std::string command;
     int32_t status = 0;  ///< PMIX_ERR_JOB_... when it failed, PMIX_SUCCESS otherwise
     bool ended = false;
+    bool debugger = false;              ///< its processes are a debugger's daemons
     std::vector<std::string> programs;  ///< by rank
     std::vector<ProcStatus> procs;      ///< by rank
     static auto fields(auto& self) {
-        return std::tie(self.nspace, self.command, self.status, self.ended, self.programs, self.procs);
+        return std::tie(self.nspace, self.command, self.status, self.ended, self.debugger, self.programs,
+                        self.procs);
     }
 };
 
