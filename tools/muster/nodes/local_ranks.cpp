@@ -92,7 +92,7 @@ std::string LocalRanks::add(Job added) {
         if (!done(status))
             return fmt::format("the PMIx server refused rank {}: {}", rank, PMIx_Error_string(status));
     }
-    if (const std::string error = preload_for(local); !error.empty()) return error;
+    if (std::string error = preload_for(local); !error.empty()) return error;
     return add_agents(local);
 }
 
@@ -101,7 +101,7 @@ std::string LocalRanks::preload_for(LocalJob& local) {
     std::set<uint32_t> done;
     for (const auto& rank : local.ranks) {
         if (!done.insert(local.job.places[rank->id.rank].app).second) continue;
-        if (const std::string error = preload_for(local, *rank); !error.empty()) return error;
+        if (std::string error = preload_for(local, *rank); !error.empty()) return error;
     }
     return {};
 }
@@ -133,7 +133,7 @@ std::string LocalRanks::preload_for(LocalJob& local, const Rank& rank) {
         }
     }
     for (const std::string& source : sources) {
-        if (const std::string error = preload(source, dir); !error.empty()) return error;
+        if (std::string error = preload(source, dir); !error.empty()) return error;
         local.preloaded[number].push_back(source.substr(source.rfind('/') + 1));
     }
     return {};
