@@ -488,13 +488,14 @@ static void events(void) {
         EXPECT(ended == 2 && started == 1);
         EXPECT(end_status == PMIX_ERR_JOB_NON_ZERO_TERM && exit_code == 7 && first_failed == 1);
         EXPECT(failed == 1);  // the spawner hears of its children's failures
-        // Silent: nothing of a good end; the next end is the third.
+        // Silent: nothing of a good end; the next end, of the job that fails, is the third.
+        exit_code = 0;
         PMIX_INFO_LOAD(&info[1], PMIX_EVENT_SILENT_TERMINATION, &yes, PMIX_BOOL);
         start_child("quiet_child", 1, info, 2, nspace);
         PMIX_INFO_LOAD(&info[1], PMIX_JOB_RECOVERABLE, &yes, PMIX_BOOL);
         start_child("failing_child", 2, info, 2, nspace);
         until(&ended, 3);
-        EXPECT(ended == 3 && unaffected == 0);
+        EXPECT(ended == 3 && unaffected == 0 && exit_code == 7);
     }
     fence();
     EXPECT(me.rank == size - 1 || ended == 0);
