@@ -220,6 +220,30 @@ data' ] || wrong "the files are others: $(cat out)"
         done
     fi
     ;;
+output) # how the output of a spawned job looks, and where it goes
+    run 0 -n 1 "$directives" 1 PMIX_IOF_TAG_OUTPUT -- echo said
+    out_has '^\[.*2,0\]<stdout>: said$'
+    run 0 -n 1 "$directives" 1 PMIX_IOF_RANK_OUTPUT -- echo said
+    out_has '^\[0\].*said$'
+    run 0 -n 1 "$directives" 1 PMIX_IOF_TIMESTAMP_OUTPUT -- echo said
+    out_has '[0-9]:[0-9][0-9].*said$'
+    run 0 -n 1 "$directives" 1 PMIX_IOF_XML_OUTPUT -- echo said
+    out_has '^<stdout .*rank="0">said.*</stdout>$'
+    run 0 -n 1 "$directives" 1 PMIX_IOF_MERGE_STDERR_STDOUT -- sh -c 'echo problem >&2'
+    out_has '^problem$'
+    lines err 0
+    run 0 -n 1 "$directives" 1 PMIX_IOF_OUTPUT_TO_FILE="$work/kept" -- echo said
+    out_has '^said$'
+    [ "$(cat kept.*2.0.stdout)" = said ] || wrong "no file: $(ls)"
+    run 0 -n 1 "$directives" 1 PMIX_IOF_OUTPUT_TO_FILE="$work/only" PMIX_IOF_FILE_ONLY -- echo said
+    grep -q said out && wrong "a copy of what is in a file: $(cat out)"
+    [ "$(cat only.*2.0.stdout)" = said ] || wrong "no file: $(ls)"
+    run 0 -n 1 "$directives" 1 PMIX_IOF_OUTPUT_TO_FILE="$work/%n-%r" PMIX_IOF_FILE_PATTERN -- echo said
+    [ "$(cat *2-0.stdout)" = said ] || wrong "no file: $(ls)"
+    run 0 -n 1 "$directives" 1 PMIX_IOF_OUTPUT_TO_DIRECTORY="$work/folder" -- echo said
+    [ "$(cat folder/*2/rank.0/stdout)" = said ] || wrong "no file: $(find folder)"
+    echo "COVERS TOOL-56"
+    ;;
 timeout)
     client=$(dirname "$directives")/launcher_client
     # One of the programs that are looked for, and none of them.
