@@ -120,11 +120,11 @@ void colocate(const char* key, uint16_t number, int count) {
 }
 
 /// Application and daemons by one call; the daemons count in nothing that the application is told.
-void cospawn(const char* key) {
+void cospawn(const char* key, uint16_t number, int count) {
     Infos infos;
     infos.flag(PMIX_DEBUG_STOP_IN_INIT).flag(PMIX_NOTIFY_JOB_EVENTS);
     Infos how;
-    how.flag(PMIX_DEBUGGER_DAEMONS).u16(key, 1);
+    how.flag(PMIX_DEBUGGER_DAEMONS).u16(key, number);
     App app(client, {"target", dir}, 4);
     App debugger(client, {"daemon", dir}, 0);
     debugger.with(how);
@@ -137,7 +137,6 @@ void cospawn(const char* key) {
     unlink((dir + "/hold").c_str());
     expect(std::count(names.begin(), names.end(), ',') == 1, "two jobs: " + names);
     expect(names.find(nspace) == 0, "the application comes first: " + names);
-    const int count = strcmp(key, PMIX_DEBUG_DAEMONS_PER_PROC) == 0 ? 4 : nodes;
     expect_end(nspace, 4);
     expect_daemons(nspace, count, "pmix-init", '?');
     for (int rank = 0; rank < 4; ++rank) {
@@ -263,25 +262,26 @@ void refusals() {
                  {"PMIX_DEBUG_STOP_IN_INIT", "PMIX_DEBUG_STOP_IN_APP", "PMIX_DEBUGGER_DAEMONS"});
 }
 
-/// All that a tool may say of the output, the events and the stops of a job.
+/// All that a tool may say of the output, the events and the stops of a job; none of it is ignored.
 void directives() {
     Infos infos;
-    infos.rank(PMIX_FWD_STDIN, 0);
+    infos.rank(PMIX_FWD_STDIN, 0).required();
     for (const char* key :
          {PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_FWD_STDDIAG, PMIX_IOF_DROP_OLDEST, PMIX_IOF_TAG_OUTPUT,
           PMIX_IOF_TIMESTAMP_OUTPUT, PMIX_IOF_RANK_OUTPUT, PMIX_IOF_MERGE_STDERR_STDOUT, PMIX_NOHUP,
           PMIX_NOTIFY_JOB_EVENTS, PMIX_NOTIFY_COMPLETION})
-        infos.flag(key);
+        infos.flag(key).required();
     for (const char* key :
          {PMIX_IOF_DROP_NEWEST, PMIX_IOF_OUTPUT_RAW, PMIX_IOF_XML_OUTPUT, PMIX_IOF_FILE_PATTERN,
           PMIX_IOF_FILE_ONLY, PMIX_LOG_JOB_EVENTS, PMIX_LOG_COMPLETION, PMIX_DEBUG_STOP_ON_EXEC,
           PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP})
-        infos.flag(key, false);
+        infos.flag(key, false).required();
     const uint32_t size = 1 << 16, seconds = 1;
-    infos.add(PMIX_IOF_CACHE_SIZE, &size, PMIX_UINT32).add(PMIX_IOF_BUFFERING_SIZE, &size, PMIX_UINT32);
-    infos.add(PMIX_IOF_BUFFERING_TIME, &seconds, PMIX_UINT32);
-    infos.text(PMIX_IOF_OUTPUT_TO_FILE, dir + "/output")
-        .text(PMIX_IOF_OUTPUT_TO_DIRECTORY, dir + "/output.d");
+    infos.add(PMIX_IOF_CACHE_SIZE, &size, PMIX_UINT32).required();
+    infos.add(PMIX_IOF_BUFFERING_SIZE, &size, PMIX_UINT32).required();
+    infos.add(PMIX_IOF_BUFFERING_TIME, &seconds, PMIX_UINT32).required();
+    infos.text(PMIX_IOF_OUTPUT_TO_FILE, dir + "/output").required();
+    infos.text(PMIX_IOF_OUTPUT_TO_DIRECTORY, dir + "/output.d").required();
     App app(client, {"target", dir}, 2);
     std::string nspace;
     expect_ok(spawn(infos, {app.get()}, nspace), "spawn with all directives of tools");
@@ -497,8 +497,8 @@ int main(int argc, char** argv) {
     if (what == "exec") stop(PMIX_DEBUG_STOP_ON_EXEC, "exec", true);
     if (what == "one") stop_one();
     if (what == "pernode") colocate(PMIX_DEBUG_DAEMONS_PER_NODE, 1, nodes);
-    if (what == "perproc") cospawn(PMIX_DEBUG_DAEMONS_PER_PROC);
-    if (what == "cospawn") cospawn(PMIX_DEBUG_DAEMONS_PER_NODE);
+    if (what == "perproc") cospawn(PMIX_DEBUG_DAEMONS_PER_PROC, 1, 4);
+    if (what == "cospawn") cospawn(PMIX_DEBUG_DAEMONS_PER_NODE, 2, 2 * nodes);
     if (what == "execagent") agent(false);
     if (what == "forkagent") agent(true);
     if (what == "refusals") refusals();
