@@ -433,7 +433,7 @@ static void attributes(void) {
 // --- events of jobs ---
 
 static _Atomic int unaffected, started, launched, ended, terminated, failed;
-static _Atomic int end_status = 1, exit_code = -1, first_failed = -1, stamped;
+static _Atomic int end_status = 1, exit_code = -1, first_failed = -1, stamped, disordered;
 
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[],
                      size_t count, pmix_info_t* results, size_t result_count,
@@ -449,6 +449,8 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t* source,
         if (PMIX_CHECK_KEY(&info[i], PMIX_PROCID)) first_failed = (int)info[i].value.data.proc->rank;
     }
     if (!affected) ++unaffected;
+    if (status == PMIX_EVENT_JOB_START && (launched != started || ended != started)) ++disordered;
+    if (status == PMIX_LAUNCH_COMPLETE && (launched != started - 1 || ended != started - 1)) ++disordered;
     if (status == PMIX_EVENT_JOB_START) ++started;
     if (status == PMIX_LAUNCH_COMPLETE) ++launched;
     if (status == PMIX_EVENT_PROC_TERMINATED) ++terminated;
@@ -476,7 +478,7 @@ static void events(void) {
         PMIX_INFO_LOAD(&info[1], PMIX_NOTIFY_PROC_TERMINATION, &yes, PMIX_BOOL);
         start_child("quiet_child", 3, info, 2, nspace);
         until(&ended, 1);
-        EXPECT(started == 1 && launched == 1 && ended == 1 && stamped);
+        EXPECT(started == 1 && launched == 1 && ended == 1 && stamped && disordered == 0);
         EXPECT(terminated == 3);
         EXPECT(end_status == PMIX_SUCCESS && exit_code == 0);
         // A failure, which does not count for the whole: the job's end says who was first.
@@ -496,6 +498,22 @@ static void events(void) {
         start_child("failing_child", 2, info, 2, nspace);
         until(&ended, 3);
         EXPECT(ended == 3 && unaffected == 0 && exit_code == 7);
+        // The second process cannot be started: the job has begun, but its launch is never complete.
+        PMIX_INFO_LOAD(&info[0], PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL);
+        pmix_app_t apps[2];
+        const char* programs[] = {self, "/no/such/program"};
+        for (int i = 0; i < 2; ++i) {
+            PMIX_APP_CONSTRUCT(&apps[i]);
+            apps[i].cmd = strdup(programs[i]);
+            apps[i].maxprocs = 1;
+            PMIx_Argv_append_nosize(&apps[i].argv, programs[i]);
+            PMIx_Argv_append_nosize(&apps[i].argv, "sleeping_child");
+        }
+        IS(PMIx_Spawn(info, 1, apps, 2, nspace), PMIX_ERR_JOB_EXE_NOT_FOUND);
+        for (int i = 0; i < 2; ++i)
+            PMIX_APP_DESTRUCT(&apps[i]);
+        until(&ended, 4);
+        EXPECT(ended == 4 && started == 2 && launched == 1);
     }
     fence();
     EXPECT(me.rank == size - 1 || ended == 0);
