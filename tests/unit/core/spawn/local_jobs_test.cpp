@@ -3,10 +3,16 @@
 // the end of a job is told.
 #include "core/spawn/local_jobs.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/covers.hpp"
 #include "tests/unit/core/in_memory/job.hpp"
@@ -183,6 +189,29 @@ TEST_F(LocalJobsTest, EndWithTheLauncher) {
     for (int turn = 0; turn < 20; ++turn)
         node_.turn();
     EXPECT_TRUE(events_.empty());
+}
+
+TEST_F(LocalJobsTest, LetJobsWithNohupOutliveTheLauncher) {
+    covers("TOOL-65", "TOOL-81");
+    char folder[] = "/tmp/muster-local-jobs-XXXXXX";
+    ASSERT_NE(::mkdtemp(folder), nullptr);
+    const std::string fifo = std::string(folder) + "/go", file = std::string(folder) + "/pid";
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    const UniqueFd go(::open(fifo.c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_TRUE(go);
+    const std::string script = "test -z \"$PMIX_KEEPALIVE_PIPE\" || exit 1; echo $$ >" + file + ".new; mv " +
+                               file + ".new " + file + "; read line <" + fifo + "; exit 5";
+    ASSERT_EQ(spawn(with(PMIX_NOHUP), program({"sh", "-c", script.c_str()})), PMIX_SUCCESS);
+    ASSERT_TRUE(until([&] { return ::access(file.c_str(), F_OK) == 0; })) << "it has no pipe that ends it";
+    jobs_.close();
+    pid_t pid = 0;
+    std::ifstream(file) >> pid;
+    ASSERT_GT(pid, 0);
+    ASSERT_EQ(::write(go.get(), "go\n", 3), 3);
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5) << "it was ended";
+    std::filesystem::remove_all(folder);
 }
 
 }  // namespace
