@@ -5,6 +5,7 @@
 #include <pmix.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -88,15 +89,104 @@ pmix_status_t fence(const std::vector<pmix_info_t>& infos) {
     return PMIx_Fence(&all, 1, infos.data(), infos.size());
 }
 
+std::string text(pmix_rank_t rank, const char* key) {
+    pmix_value_t* value = nullptr;
+    if (get(rank, key, {}, &value) != PMIX_SUCCESS) return {};
+    const std::string found = value->type == PMIX_STRING ? value->data.string : "";
+    release(value);
+    return found;
+}
+
+/// A text of the job that the server has and gives only when it is asked.
+std::string ask(const char* key, pmix_data_type_t type) {
+    pmix_proc_t job = self;
+    job.rank = PMIX_RANK_WILDCARD;
+    pmix_value_t* value = nullptr;
+    if (PMIx_Get(&job, key, nullptr, 0, &value) != PMIX_SUCCESS) return {};
+    std::string found;
+    if (value->type == type)
+        found = type == PMIX_STRING ? value->data.string : std::string(value->data.bo.bytes);
+    release(value);
+    return found;
+}
+
+std::vector<std::string> split(const std::string& list, char separator) {
+    std::vector<std::string> parts(1);
+    for (const char c : list) {
+        if (c == separator) {
+            parts.emplace_back();
+        } else {
+            parts.back() += c;
+        }
+    }
+    return parts;
+}
+
 /// How many words a comma list of the job has.
 uint32_t words(const char* key) {
+    const std::string list = text(PMIX_RANK_WILDCARD, key);
+    return list.empty() ? 0 : static_cast<uint32_t>(split(list, ',').size());
+}
+
+/// The maps name each rank once, on the node where it runs.
+void check_maps(uint32_t size) {
+    const pmix_rank_t job = PMIX_RANK_WILDCARD;
+    need(text(job, PMIX_NODE_MAP_RAW) == text(job, PMIX_NODE_LIST), "PMIX_NODE_MAP is not the list of nodes");
+    // In their compact form, as the host gives them: with the name of the generator.
+    for (const char* key : {PMIX_NODE_MAP, PMIX_PROC_MAP})
+        need(ask(key, PMIX_REGEX).find(':') != std::string::npos, key);
+    const std::vector<std::string> nodes = split(text(job, PMIX_NODE_MAP_RAW), ',');
+    const std::vector<std::string> groups = split(text(job, PMIX_PROC_MAP_RAW), ';');
+    need(nodes.size() == groups.size(), "PMIX_PROC_MAP has another number of nodes than PMIX_NODE_MAP");
+    std::vector<uint32_t> seen(size);
+    for (size_t node = 0; node < std::min(nodes.size(), groups.size()); ++node) {
+        for (const std::string& rank : split(groups[node], ',')) {
+            const auto number = static_cast<pmix_rank_t>(atoi(rank.c_str()));
+            need(number < size && ++seen[number] == 1, "PMIX_PROC_MAP names a rank that is none, or twice");
+            need(text(number, PMIX_HOSTNAME) == nodes[node], "PMIX_PROC_MAP has a rank on another node");
+        }
+    }
+    need(std::find(seen.begin(), seen.end(), 0U) == seen.end(), "PMIX_PROC_MAP lacks a rank");
+}
+
+/// The data of the own node is that of the ranks which share it.
+void check_own_node(uint32_t size) {
+    const pmix_rank_t job = PMIX_RANK_WILDCARD;
+    std::vector<pmix_rank_t> local;
+    for (pmix_rank_t rank = 0; rank < size; ++rank) {
+        if (text(rank, PMIX_HOSTNAME) == text(self.rank, PMIX_HOSTNAME)) local.push_back(rank);
+    }
+    need(number(job, PMIX_LOCAL_SIZE) == local.size(), "PMIX_LOCAL_SIZE is not the number of local ranks");
+    need(number(job, PMIX_NODE_SIZE) == local.size(), "PMIX_NODE_SIZE is not the number of local ranks");
+    need(number(job, PMIX_LOCALLDR) == local.front(), "PMIX_LOCALLDR is not the lowest local rank");
+    const std::vector<std::string> peers = split(text(job, PMIX_LOCAL_PEERS), ',');
+    need(peers.size() == local.size(), "PMIX_LOCAL_PEERS has another number of ranks");
+    for (size_t i = 0; i < std::min(peers.size(), local.size()); ++i)
+        need(peers[i] == std::to_string(local[i]), "PMIX_LOCAL_PEERS are not the local ranks");
+    need(split(text(job, PMIX_LOCAL_CPUSETS), ':').size() == local.size(),
+         "PMIX_LOCAL_CPUSETS has another number of sets");
     pmix_value_t* value = nullptr;
-    if (get(PMIX_RANK_WILDCARD, key, {}, &value) != PMIX_SUCCESS) return 0;
-    uint32_t count = 1;
-    for (const char* at = value->data.string; (at = strchr(at, ',')) != nullptr; ++at)
-        ++count;
-    release(value);
-    return count;
+    if (get(job, PMIX_LOCAL_PROCS, {}, &value) == PMIX_SUCCESS) {
+        const pmix_data_array_t* array = value->type == PMIX_DATA_ARRAY ? value->data.darray : nullptr;
+        const bool fits = array != nullptr && array->type == PMIX_PROC && array->size == local.size();
+        need(fits, "PMIX_LOCAL_PROCS has another number of processes");
+        for (size_t i = 0; fits && i < local.size(); ++i) {
+            const pmix_proc_t& proc = static_cast<const pmix_proc_t*>(array->array)[i];
+            need(proc.rank == local[i] && strcmp(proc.nspace, self.nspace) == 0,
+                 "PMIX_LOCAL_PROCS are not the local processes");
+        }
+        release(value);
+    }
+    value = nullptr;
+    if (get(job, PMIX_AVAIL_PHYS_MEMORY, {}, &value) == PMIX_SUCCESS) {
+        const auto there =
+            static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+        need(value->type == PMIX_UINT64 && value->data.uint64 > 0 && value->data.uint64 <= there,
+             "PMIX_AVAIL_PHYS_MEMORY is no part of the memory");
+        release(value);
+    }
+    need(text(job, PMIX_HWLOC_XML_V2).find("<topology") != std::string::npos, "PMIX_HWLOC_XML_V2");
+    need(ask(PMIX_HWLOC_XML_V1, PMIX_STRING).find("<topology") != std::string::npos, "PMIX_HWLOC_XML_V1");
 }
 
 }  // namespace
@@ -126,6 +216,8 @@ int main(int argc, char** argv) {
           {PMIX_ALLOCATED_NODELIST, PMIX_JOB_NUM_APPS, PMIX_MAPBY, PMIX_RANKBY, PMIX_BINDTO});
     group("SRV-17", true, job,
           {PMIX_AVAIL_PHYS_MEMORY, PMIX_HWLOC_XML_V2, PMIX_LOCALLDR, PMIX_NODE_SIZE, PMIX_LOCAL_PROCS});
+    check_maps(size);
+    check_own_node(size);
     need(number(job, PMIX_NUM_NODES) == words(PMIX_NODE_LIST),
          "PMIX_NUM_NODES is not the length of the list");
     for (const char* key : {PMIX_UNIV_SIZE, PMIX_MAX_PROCS})

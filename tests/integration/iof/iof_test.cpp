@@ -154,7 +154,7 @@ TEST_F(Iof, OutputBeforeTheFirstPullIsCached) {
 }
 
 TEST_F(Iof, OutputIsBufferedUpToASizeAndFlushedAtTheEnd) {
-    covers("IOF-23", "TLO-27");
+    covers("IOF-23", "TLO-31");
     auto client = pull("*", "o", {"bsize=10"});
     for (const char* text : {"aaaa", "bbbb", "cccc", "dddd"})
         deliver(other_, 0, kOut, text);
@@ -162,14 +162,14 @@ TEST_F(Iof, OutputIsBufferedUpToASizeAndFlushedAtTheEnd) {
     client.go_on();
     client.go_on();
     client.line();  // DROPPED
-    // TLO-31: deregistration flushes.
+    // Deregistration flushes.
     EXPECT_EQ(client.line(), "GOT 1 2 0 [dddd]");
     EXPECT_EQ(client.line(), "DEREGISTERED SUCCESS");
     EXPECT_EQ(client.wait(), 0);
 }
 
 TEST_F(Iof, OutputIsFlushedAfterTheBufferingTime) {
-    covers("IOF-24", "TLO-27");
+    covers("IOF-24");
     auto client = pull("*", "o", {"bsize=1000", "btime=1"});
     deliver(other_, 0, kOut, "aa");
     deliver(other_, 0, kOut, "bb");
@@ -207,6 +207,41 @@ TEST_F(Iof, TheClientTagsLines) {
     deliver(other_, 2, kErr, "x\n");
     EXPECT_EQ(ranks.line(), "GOT 1 2 2 [[2]<stderr>: x\\n]");
     end(ranks);
+}
+
+TEST_F(Iof, APullChoosesTheFormOfItsOutput) {
+    covers("TLO-22", "TLO-23", "TLO-27");
+    // Each reader has its own form of the same bytes: the server passes them on as they are.
+    auto tagged = pull("1", "o", {"copy", "tag"});
+    const std::string words = other_.nspace + ",1]<stdout>: a<b\\n]";
+    const auto read = [&](Process& client) {
+        deliver(other_, 1, kOut, "a<b\n");
+        return client.line();
+    };
+    EXPECT_EQ(read(tagged), "GOT 1 2 1 [[" + words);
+    end(tagged);
+    auto timed = pull("1", "o", {"ts"});
+    const std::string line = read(timed);
+    EXPECT_TRUE(line.starts_with("GOT 1 2 1 [[2")) << line;
+    EXPECT_TRUE(line.ends_with("]<stdout>: a<b\\n]")) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), ':'), 3) << line << ": the time has hours and minutes";
+    end(timed);
+    auto both = pull("1", "o", {"ts", "tag"});
+    const std::string marked = read(both);
+    EXPECT_TRUE(marked.starts_with("GOT 1 2 1 [[2") && marked.ends_with("][" + words)) << marked;
+    end(both);
+    auto xml = pull("1", "o", {"xml"});
+    EXPECT_EQ(read(xml), "GOT 1 2 1 [<stdout rank=\"1\">a&lt;b&#010;</stdout>\\n]");
+    end(xml);
+    auto plain = pull("1", "o");
+    EXPECT_EQ(read(plain), "GOT 1 2 1 [a<b\\n]");
+    end(plain);
+    // What is marked is buffered as what is not.
+    auto buffered = pull("1", "o", {"rank", "bsize=30"});
+    deliver(other_, 1, kOut, "one\n");
+    deliver(other_, 1, kOut, "two\n");
+    EXPECT_EQ(buffered.line(), "GOT 1 2 1 [[1]<stdout>: one\\n[1]<stdout>: two\\n]");
+    end(buffered);
 }
 
 TEST_F(Iof, OutputWithoutACallbackGoesToStdout) {

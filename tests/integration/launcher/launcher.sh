@@ -520,6 +520,7 @@ services_*)
     services_ranges) echo "COVERS SRV-76 SRV-78 SRV-81" ;;
     services_access) echo "COVERS SRV-79" ;;
     services_persistence) echo "COVERS SRV-77" ;;
+    services_required) echo "COVERS SRV-68 SRV-69 SRV-74 SRV-82 SRV-83 SRV-84" ;;
     services_events) echo "COVERS EVT-32 EVT-49 TOOL-62 TOOL-63 TOOL-109 TOOL-110 TOOL-111 TOOL-112 TOOL-113 TOOL-115" ;;
     esac
     ;;

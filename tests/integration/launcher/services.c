@@ -248,7 +248,7 @@ static void waiting(void) {
     fence();
 }
 
-// --- spawn and connect: one round of all ---
+// --- directives that are required ---
 
 static void put_text(const char* key, const char* text) {
     pmix_value_t value;
@@ -256,6 +256,108 @@ static void put_text(const char* key, const char* text) {
     OKAY(PMIx_Put(PMIX_GLOBAL, key, &value));
     PMIX_VALUE_DESTRUCT(&value);
 }
+
+static pmix_info_t directive(const char* key, const void* value, pmix_data_type_t type, bool required) {
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, key, value, type);
+    if (required) PMIX_INFO_REQUIRED(&info);
+    return info;
+}
+
+// One that the host does not know, and two of a fence which it does not honour, are ignored, or refused where
+// they are required. A time limit is honoured.
+static void required_of_collectives(void) {
+    const bool yes = true;
+    const int seconds = 60;
+    pmix_proc_t all = named(me.nspace, PMIX_RANK_WILDCARD);
+    for (int required = 0; required < 2; ++required) {
+        const pmix_status_t expected = required ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
+        const pmix_info_t algorithm = directive(PMIX_COLLECTIVE_ALGO, "tree", PMIX_STRING, required);
+        const pmix_info_t only = directive(PMIX_COLLECTIVE_ALGO_REQD, &yes, PMIX_BOOL, required);
+        const pmix_info_t unknown = directive("test.unknown", &yes, PMIX_BOOL, required);
+        IS(PMIx_Fence(&all, 1, &algorithm, 1), expected);
+        IS(PMIx_Fence(&all, 1, &only, 1), expected);
+        IS(PMIx_Fence(&all, 1, &unknown, 1), expected);
+        IS(PMIx_Connect(&all, 1, &unknown, 1), expected);
+        if (!required) IS(PMIx_Disconnect(&all, 1, &unknown, 1), expected);
+    }
+    const pmix_info_t known[] = {directive(PMIX_COLLECT_DATA, &yes, PMIX_BOOL, true),
+                                 directive(PMIX_TIMEOUT, &seconds, PMIX_INT, true)};
+    OKAY(PMIx_Fence(&all, 1, known, 2));
+    OKAY(PMIx_Connect(&all, 1, &known[1], 1));
+    OKAY(PMIx_Disconnect(&all, 1, &known[1], 1));
+}
+
+static bool several_nodes(void) {
+    pmix_value_t* value = NULL;
+    pmix_proc_t job = named(me.nspace, PMIX_RANK_WILDCARD);
+    OKAY(PMIx_Get(&job, PMIX_NUM_NODES, NULL, 0, &value));
+    const bool several = value != NULL && value->data.uint32 > 1;
+    if (value != NULL) PMIX_VALUE_RELEASE(value);
+    return several;
+}
+
+// The other node's data, where there is another node.
+static void required_of_get(void) {
+    if (!several_nodes()) return;
+    const bool yes = true;
+    const int seconds = 1;
+    pmix_value_t* value = NULL;
+    pmix_proc_t other = named(me.nspace, me.rank == 0 ? size - 1 : 0);
+    const pmix_info_t unknown = directive("test.unknown", &yes, PMIX_BOOL, true);
+    const pmix_info_t ignored = directive("test.unknown", &yes, PMIX_BOOL, false);
+    const pmix_info_t limit = directive(PMIX_TIMEOUT, &seconds, PMIX_INT, true);
+    put_text("test.posted", "there");
+    OKAY(PMIx_Commit());
+    fence();
+    if (me.rank == 0 || me.rank == size - 1) {
+        IS(PMIx_Get(&other, "test.posted", &unknown, 1, &value), PMIX_ERR_NOT_SUPPORTED);
+        IS(PMIx_Get(&other, "test.never", &limit, 1, &value), PMIX_ERR_TIMEOUT);
+        value = NULL;
+        OKAY(PMIx_Get(&other, "test.posted", &ignored, 1, &value));
+        if (value != NULL) PMIX_VALUE_RELEASE(value);
+    }
+    fence();
+}
+
+static void required_of_publications(void) {
+    char text[256];
+    const bool yes = true;
+    const int seconds = 60, all = 0;
+    const uint32_t users = geteuid();
+    const pmix_data_range_t range = PMIX_RANGE_SESSION;
+    const pmix_info_t unmet[] = {directive("required", "here", PMIX_STRING, false),
+                                 directive(PMIX_ACCESS_USERIDS, &users, PMIX_UINT32, true)};
+    const pmix_info_t met[] = {directive("required", "here", PMIX_STRING, false),
+                               directive(PMIX_RANGE, &range, PMIX_DATA_RANGE, true),
+                               directive(PMIX_TIMEOUT, &seconds, PMIX_INT, true)};
+    if (me.rank == 0) {
+        IS(PMIx_Publish(unmet, 2), PMIX_ERR_NOT_SUPPORTED);
+        IS(look_up("required", text, 0, 0), PMIX_ERR_NOT_FOUND);
+        OKAY(PMIx_Publish(met, 3));
+    }
+    fence();
+    pmix_pdata_t data;
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, "required");
+    pmix_info_t unknown = directive("test.unknown", &yes, PMIX_BOOL, true);
+    IS(PMIx_Lookup(&data, 1, &unknown, 1), PMIX_ERR_NOT_SUPPORTED);
+    unknown = directive("test.unknown", &yes, PMIX_BOOL, false);
+    OKAY(PMIx_Lookup(&data, 1, &unknown, 1));
+    PMIX_VALUE_DESTRUCT(&data.value);
+    const pmix_info_t known[] = {met[1], directive(PMIX_WAIT, &all, PMIX_INT, true), met[2]};
+    OKAY(PMIx_Lookup(&data, 1, known, 3));
+    PMIX_PDATA_DESTRUCT(&data);
+    fence();
+}
+
+static void required(void) {
+    required_of_collectives();
+    required_of_get();
+    required_of_publications();
+}
+
+// --- spawn and connect: one round of all ---
 
 static void expect_text(const char* nspace, pmix_rank_t rank, const char* key, const char* wanted) {
     pmix_proc_t proc = named(nspace, rank);
@@ -818,6 +920,7 @@ int main(int argc, char** argv) {
                   {"persistence", persistence},
                   {"persist_child", persist_child},
                   {"waiting", waiting},
+                  {"required", required},
                   {"round", round_parent},
                   {"round_child", round_child},
                   {"attributes", attributes},

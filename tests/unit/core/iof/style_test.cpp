@@ -62,7 +62,7 @@ TEST(OutputStyle, ValuesOfTheWrongTypeAreRefused) {
 }
 
 TEST(LineFormatter, TagsLinesAtTheirBeginning) {
-    covers("IOF-27", "IOF-29", "TLO-22");
+    covers("IOF-27", "IOF-29");
     EXPECT_EQ(shown(style_of({PMIX_IOF_TAG_OUTPUT}), {"one\ntw", "o\n"}),
               "[job<1>,3]<stdout>: one\n[job<1>,3]<stdout>: two\n");
     EXPECT_EQ(shown(style_of({PMIX_IOF_RANK_OUTPUT}), {"x"}, PMIX_FWD_STDERR_CHANNEL), "[3]<stderr>: x\n");
@@ -71,7 +71,7 @@ TEST(LineFormatter, TagsLinesAtTheirBeginning) {
 }
 
 TEST(LineFormatter, PutsTheTimestampFirst) {
-    covers("IOF-28", "TLO-22");
+    covers("IOF-28");
     const std::string line = shown(style_of({PMIX_IOF_TIMESTAMP_OUTPUT}), {"x\n"});
     ASSERT_GT(line.size(), 25u);
     EXPECT_EQ(line[0], '[');
@@ -82,7 +82,7 @@ TEST(LineFormatter, PutsTheTimestampFirst) {
 }
 
 TEST(LineFormatter, WritesWellFormedXmlForAnyInput) {
-    covers("IOF-30", "TLO-22");
+    covers("IOF-30");
     EXPECT_EQ(shown(style_of({PMIX_IOF_XML_OUTPUT, PMIX_IOF_TAG_OUTPUT}), {"a<&>\n"}),
               "<stdout nspace=\"job&lt;1&gt;\" rank=\"3\">a&lt;&amp;&gt;&#010;</stdout>\n");
     // Characters stay, what is none becomes U+FFFD.
