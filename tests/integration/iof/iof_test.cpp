@@ -237,10 +237,12 @@ TEST_F(Iof, APullChoosesTheFormOfItsOutput) {
     EXPECT_EQ(read(plain), "GOT 1 2 1 [a<b\\n]");
     end(plain);
     // What is marked is buffered as what is not.
-    auto buffered = pull("1", "o", {"rank", "bsize=30"});
+    auto buffered = pull("1", "o", {"rank", "bsize=30", "btime=1"});
     deliver(other_, 1, kOut, "one\n");
     deliver(other_, 1, kOut, "two\n");
     EXPECT_EQ(buffered.line(), "GOT 1 2 1 [[1]<stdout>: one\\n[1]<stdout>: two\\n]");
+    deliver(other_, 1, kOut, "last\n");
+    EXPECT_EQ(buffered.line(), "GOT 1 2 1 [[1]<stdout>: last\\n]");
     end(buffered);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static pmix_proc_t me;
@@ -248,39 +249,72 @@ static void on_controlled(pmix_status_t status, pmix_info_t* info, size_t count,
     controlled = 1;
 }
 
-// Asks for a checkpoint and restart, which may move processes, only between collectives: all have ended
-// before the request, and the next begins when it is answered.
+static long long now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+// Publishes the time of something that this rank has done in this round.
+static void tell(const char* what, int round) {
+    char key[64], text[32];
+    pmix_info_t info;
+    snprintf(key, sizeof key, "%s.%u.%d", what, me.rank, round);
+    snprintf(text, sizeof text, "%lld", now());
+    PMIX_INFO_LOAD(&info, key, text, PMIX_STRING);
+    expect(PMIx_Publish(&info, 1) == PMIX_SUCCESS, "publish");
+    PMIX_INFO_DESTRUCT(&info);
+}
+
+// Waits for that of another rank.
+static long long told(const char* what, uint32_t rank, int round) {
+    pmix_pdata_t word;
+    pmix_info_t wait[2];
+    int all = 0, seconds = 30;
+    long long time = 0;
+    PMIX_PDATA_CONSTRUCT(&word);
+    snprintf(word.key, sizeof word.key, "%s.%u.%d", what, rank, round);
+    PMIX_INFO_LOAD(&wait[0], PMIX_WAIT, &all, PMIX_INT);
+    PMIX_INFO_LOAD(&wait[1], PMIX_TIMEOUT, &seconds, PMIX_INT);
+    const pmix_status_t status = PMIx_Lookup(&word, 1, wait, 2);
+    expect(status == PMIX_SUCCESS && word.value.type == PMIX_STRING, "lookup");
+    if (status == PMIX_SUCCESS && word.value.type == PMIX_STRING) time = atoll(word.value.data.string);
+    PMIX_PDATA_DESTRUCT(&word);
+    return time;
+}
+
+// Asks for a checkpoint and restart, which may move processes, only between collectives: each process has
+// said that its own has ended before the request, and begins the next when the request was answered.
 static void move(void) {
+    const uint32_t size = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     pmix_info_t directives[2];
-    bool yes = true;
     PMIX_INFO_LOAD(&directives[0], PMIX_JOB_CTRL_ID, "move", PMIX_STRING);
     PMIX_INFO_LOAD(&directives[1], PMIX_JOB_CTRL_CHECKPOINT, "move", PMIX_STRING);
     for (int round = 0; round < 3; ++round) {
         fenced = 0;
+        if (round > 0) tell("begins", round);
         expect(PMIx_Fence_nb(NULL, 0, NULL, 0, on_fenced, NULL) == PMIX_SUCCESS, "fence");
         until(&fenced);
-        // Everybody's earlier collectives are over; rank 0 asks, and the others wait for its word.
-        if (me.rank == 0) {
-            char key[16];
-            pmix_info_t word;
-            controlled = 0;
-            expect(PMIx_Job_control_nb(NULL, 0, directives, 2, on_controlled, NULL) == PMIX_SUCCESS,
-                   "control");
-            until(&controlled);
-            snprintf(key, sizeof key, "moved.%d", round);
-            PMIX_INFO_LOAD(&word, key, &yes, PMIX_BOOL);
-            expect(PMIx_Publish(&word, 1) == PMIX_SUCCESS, "publish");
-            PMIX_INFO_DESTRUCT(&word);
-        } else {
-            pmix_pdata_t word;
-            pmix_info_t wait[2];
-            int all = 0, seconds = 30;
-            PMIX_PDATA_CONSTRUCT(&word);
-            snprintf(word.key, sizeof word.key, "moved.%d", round);
-            PMIX_INFO_LOAD(&wait[0], PMIX_WAIT, &all, PMIX_INT);
-            PMIX_INFO_LOAD(&wait[1], PMIX_TIMEOUT, &seconds, PMIX_INT);
-            expect(PMIx_Lookup(&word, 1, wait, 2) == PMIX_SUCCESS, "lookup");
-            PMIX_PDATA_DESTRUCT(&word);
+        tell("ended", round);
+        if (me.rank != 0) {
+            told("moved", 0, round);
+            continue;
+        }
+        long long last = 0;
+        for (uint32_t rank = 0; rank < size; ++rank) {
+            const long long ended = told("ended", rank, round);
+            if (ended > last) last = ended;
+        }
+        const long long asked = now();
+        expect(last != 0 && last < asked, "a collective runs while processes may be moved");
+        controlled = 0;
+        expect(PMIx_Job_control_nb(NULL, 0, directives, 2, on_controlled, NULL) == PMIX_SUCCESS, "control");
+        until(&controlled);
+        const long long answered = now();
+        tell("moved", round);
+        for (uint32_t rank = 0; round < 2 && rank < size; ++rank) {
+            if (rank != 0)
+                expect(told("begins", rank, round + 1) > answered, "a collective begins before the answer");
         }
     }
     PMIX_INFO_DESTRUCT(&directives[0]);

@@ -176,6 +176,22 @@ TEST_F(LauncherCollectives, AMemberThatEndsBeforeItsPartFailsIt) {
     EXPECT_EQ(answer(add(0, {{"job", 0}, {"job", 3}})), PMIX_ERR_LOST_CONNECTION);
 }
 
+TEST_F(LauncherCollectives, ATimeLimitEndsTheOperation) {
+    covers("SRV-68");
+    Buffer body = pack(Collectives::Request{{}, all, 1}, "x");
+    const uint64_t limited = next++;
+    fences.asked({0, limited}, body);
+    Watch later = host.loop.after(std::chrono::milliseconds(1200), [&] { host.loop.quit(); });
+    host.loop.run();
+    EXPECT_EQ(answer(limited), PMIX_ERR_TIMEOUT);
+    // The node that comes too late begins the next one.
+    const uint64_t again = add(1, all);
+    EXPECT_EQ(answer(again), 1);
+    EXPECT_EQ(answer(add(0, all)), PMIX_SUCCESS);
+    EXPECT_EQ(answer(again), PMIX_SUCCESS);
+    EXPECT_EQ(done, 1u);
+}
+
 TEST_F(LauncherCollectives, ANodeThatIsGoneFailsThem) {
     const uint64_t first = add(0, all);
     fences.node_gone(1);
