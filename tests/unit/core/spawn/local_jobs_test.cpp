@@ -159,6 +159,7 @@ TEST_F(LocalJobsTest, TellTheSignalThatEndedAProcess) {
 }
 
 TEST_F(LocalJobsTest, GiveProgramsTheVariablesThatWereAskedFor) {
+    covers("TOOL-64");
     Info info;
     const auto variable = [&](const char* key, const char* name, const char* value) {
         pmix_envar_t one{const_cast<char*>(name), const_cast<char*>(value), ':'};
@@ -171,10 +172,12 @@ TEST_F(LocalJobsTest, GiveProgramsTheVariablesThatWereAskedFor) {
     variable(PMIX_ADD_ENVAR, "MUSTER_TEST_ADDED", "added");
     info.add(PMIX_UNSET_ENVAR, "MUSTER_TEST_GONE");
     info.add(PMIX_NOTIFY_COMPLETION, true);
+    info.add(PMIX_SPAWN_TOOL, true);
     info.add(PMIX_WDIR, "/");
     const char* script =
         "test \"$MUSTER_TEST_SET$MUSTER_TEST_KEPT$MUSTER_TEST_ADDED$MUSTER_TEST_GONE$PMIX_RANK$PWD\" = "
-        "setkeptadded0/ && test -n \"$PMIX_KEEPALIVE_PIPE\"";
+        "setkeptadded0/ && test -n \"$PMIX_KEEPALIVE_PIPE\" && "
+        "test \"$PMIX_LAUNCHER_RNDZ_URI\" = 'server0.0;usock:///nowhere'";
     ASSERT_EQ(spawn(std::move(info), program({"sh", "-c", script})), PMIX_SUCCESS);
     ASSERT_TRUE(until([&] { return !events_.empty(); }));
     EXPECT_EQ(of_event(PMIX_JOB_TERM_STATUS)->data.status, PMIX_SUCCESS);
