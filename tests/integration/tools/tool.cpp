@@ -245,6 +245,18 @@ int serve(const std::string& nspace, const std::vector<std::string>& words) {
     char spawn[] = "spawn";
     PMIx_Register_attributes(spawn, supported);
     say("READY " + std::to_string(getpid()));
+    if (std::find(others.begin(), others.end(), "shown") != others.end()) {
+        // As the server's own clients know it.
+        pmix_proc_t client;
+        PMIx_Load_procid(&client, ("job-of-" + nspace).c_str(), 0);
+        char** variables = nullptr;
+        PMIx_server_setup_fork(&client, &variables);
+        for (char** variable = variables; variable != nullptr && *variable != nullptr; ++variable) {
+            const std::string text = *variable;
+            if (text.compare(0, 18, "PMIX_SERVER_URI41=") == 0) say("URI " + text.substr(18));
+        }
+        PMIx_Argv_free(variables);
+    }
     for (char line[64]; std::fgets(line, sizeof line, stdin) != nullptr;) {
     }
     return PMIx_server_finalize() == PMIX_SUCCESS ? 0 : 1;

@@ -271,6 +271,10 @@ TEST_F(Tools, NamesAreUnique) {
 
 TEST_F(Tools, TheHostMayRefuseTools) {
     covers("TOOL-03", "TOOL-05", "TOOL-06");
+    auto closed = server("closed", {"shown"});
+    const std::string uri = closed->line();
+    ASSERT_TRUE(begins(uri, "URI closed.0;")) << uri;
+    EXPECT_EQ(outcome("init:retries=1,uri=" + uri.substr(4)), "init PMIX_ERR_NOT_SUPPORTED");
     auto hookless = server("hookless", {"tools", "hookless"});
     auto refusing = server("refusing", {"tools", "policy=refuse"});
     auto nameless = server("nameless", {"tools", "policy=nameless"});
@@ -316,6 +320,8 @@ TEST_F(Tools, ConnectToSeveralServers) {
     ASSERT_TRUE(begins(me, "init PMIX_SUCCESS tool-"));
     const std::string name = me.substr(std::strlen("init PMIX_SUCCESS "));
     EXPECT_EQ(process->line(), "attach PMIX_SUCCESS " + name + " two:0");
+    const std::string asked = two->line();
+    EXPECT_NE(asked.find(PMIX_NSPACE "=" + name.substr(0, name.rfind(':'))), std::string::npos) << asked;
     EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0 two:0");
     EXPECT_EQ(process->line(), "size PMIX_SUCCESS 7");
     EXPECT_EQ(process->line(), "set PMIX_SUCCESS");

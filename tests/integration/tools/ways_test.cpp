@@ -57,6 +57,36 @@ TEST_F(Tools, SessionFilesFollowAttributeAndEnvironment) {
     }
 }
 
+TEST_F(Tools, TheSystemFileFollowsAttributeAndEnvironment) {
+    covers("TOOL-09", "TOOL-10");
+    const std::string given = dir_ + "/given", variable = dir_ + "/variable", common = dir_ + "/common",
+                      session = dir_ + "/session";
+    for (const std::string& folder : {given, variable, common, session})
+        fs::create_directory(folder);
+    struct Case {
+        std::string attribute, variable, folder;
+    };
+    const Case cases[] = {
+        {"systemdir=" + given, "PMIX_SYSTEM_TMPDIR=" + variable, given},
+        {"", "PMIX_SYSTEM_TMPDIR=" + variable, variable},
+        {"", "MUSTER_TEST_NOTHING=1", common},
+    };
+    for (const Case& each : cases) {
+        const std::vector<std::string> variables = {"TMPDIR=" + common, "PMIX_SERVER_TMPDIR=" + session,
+                                                    each.variable};
+        Process one({"serve", "one", "syssupport", each.attribute}, variables);
+        ASSERT_TRUE(begins(one.line(), "READY")) << each.folder;
+        for (const std::string& folder : {given, variable, common, session})
+            EXPECT_EQ(fs::exists(folder + "/pmix.sys." + short_host()), folder == each.folder)
+                << folder << " or " << each.folder;
+        Process process({"run", "init:system," + each.attribute}, variables);
+        EXPECT_TRUE(begins(process.line(), "init PMIX_SUCCESS")) << each.folder;
+        EXPECT_EQ(process.wait(), 0);
+        one.end_input();
+        EXPECT_EQ(one.wait(), 0);
+    }
+}
+
 // --- other nodes ---
 
 /// Whether somebody takes connections at an address and port of IPv4.
