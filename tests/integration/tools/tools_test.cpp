@@ -146,6 +146,19 @@ TEST_F(Tools, SkipASystemServerThatRefuses) {
     EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0");
 }
 
+TEST_F(Tools, SearchOnAfterAServerThatRefuses) {
+    covers("TOOL-35");
+    auto one = server("one");
+    auto refusing = server("refusing", {"tools", "policy=refuse"});
+    // The newest file comes first.
+    for (const std::string& what : {std::string("refusing"), std::to_string(refusing->pid())})
+        fs::last_write_time(session_file(what), fs::file_time_type::clock::now() + std::chrono::seconds(1));
+    auto process = tool({"init", "servers"});
+    EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0");
+    EXPECT_TRUE(begins(refusing->line(), "TOOL ")) << "it was asked";
+}
+
 TEST_F(Tools, RetryUntilTheServerStarts) {
     covers("TOOL-37", "TOOL-49");
     auto process = tool({"wait", "init:nspace=late,retries=60,delay=1"});
