@@ -64,23 +64,6 @@ TEST_F(Tools, ThereIsOneSystemServerPerNode) {
     EXPECT_TRUE(begins(outcome("init:system"), "init PMIX_SUCCESS tool-"));
 }
 
-TEST_F(Tools, TheFileOfASystemServerIsInItsOwnFolder) {
-    covers("TOOL-09", "TOOL-10");
-    const std::string folder = dir_ + "/system";
-    Process one({"serve", "one", "syssupport"}, {"TMPDIR=" + dir_, "PMIX_SYSTEM_TMPDIR=" + folder});
-    EXPECT_TRUE(begins(one.line(), "READY"));
-    const std::string file = system_file();
-    EXPECT_TRUE(begins(text_of(folder + file.substr(file.rfind('/'))), "one.0;"));
-    EXPECT_EQ(text_of(file), "");
-}
-
-TEST_F(Tools, TryServersUntilOneAccepts) {
-    covers("TOOL-35", "TLO-05");
-    auto one = server("one");
-    auto newest = server("newest", {"tools", "policy=refuse"});  // whose files are tried first
-    EXPECT_TRUE(begins(outcome("init"), "init PMIX_SUCCESS tool-" + std::to_string(one->pid())));
-}
-
 TEST_F(Tools, RendezvousFilesMayHaveAGivenPath) {
     covers("TOOL-17", "TOOL-18", "TOOL-29", "TOOL-40");
     const std::string given = dir_ + "/a/b/given", by_variable = dir_ + "/by-variable";
@@ -147,7 +130,7 @@ TEST_F(Tools, SkipASystemServerThatRefuses) {
 }
 
 TEST_F(Tools, SearchOnAfterAServerThatRefuses) {
-    covers("TOOL-35");
+    covers("TOOL-35", "TLO-05");
     auto one = server("one");
     auto refusing = server("refusing", {"tools", "policy=refuse"});
     // The newest file comes first.
