@@ -22,6 +22,8 @@ namespace {
 std::mutex lock;  // guards what is below, and the output
 bool sum_up = false;
 bool take_payload = false;
+bool from_nobody = false;
+bool twice = false;
 struct Sum {
     uint64_t bytes = 0;
     uint64_t hash = 14695981039346656037U;
@@ -139,6 +141,10 @@ struct Directives {
             sum_up = true;
         } else if (name == "take") {
             take_payload = true;
+        } else if (name == "nobody") {
+            from_nobody = true;
+        } else if (name == "twice") {
+            twice = true;
         } else if (name == "stall") {
             stall = true;
         } else if (const auto flag = flags.find(name); flag != flags.end()) {
@@ -209,13 +215,14 @@ struct Answer {
 
 void pull(const pmix_proc_t& source, pmix_iof_channel_t channels, const Directives& directives, bool show) {
     Answer answer;
-    pmix_status_t status = PMIx_IOF_pull(&source, 1, directives.infos.data(), directives.infos.size(),
-                                         channels, show ? nullptr : on_output, Answer::registered, &answer);
+    pmix_status_t status =
+        PMIx_IOF_pull(&source, from_nobody ? 0 : 1, directives.infos.data(), directives.infos.size(),
+                      channels, show ? nullptr : on_output, Answer::registered, &answer);
     if (status == PMIX_SUCCESS) {
         answer.wait();
     } else {
         const std::lock_guard guard(lock);
-        say("PULLED " + name_of(status));
+        say("REFUSED " + name_of(status));
     }
     wait_for_line();
     stall = false;
@@ -226,8 +233,14 @@ void pull(const pmix_proc_t& source, pmix_iof_channel_t channels, const Directiv
         say("DROPPED " + std::to_string(count));
     }
     status = PMIx_IOF_deregister(answer.id, nullptr, 0, nullptr, nullptr);
+    {
+        const std::lock_guard guard(lock);
+        say("DEREGISTERED " + name_of(status));
+    }
+    if (!twice) return;
+    status = PMIx_IOF_deregister(answer.id, nullptr, 0, nullptr, nullptr);
     const std::lock_guard guard(lock);
-    say("DEREGISTERED " + name_of(status));
+    say("AGAIN " + name_of(status));
 }
 
 void push(const pmix_proc_t& target, const std::string& text, const Directives& directives) {
@@ -260,10 +273,14 @@ void push_forms(const pmix_proc_t& target, const std::string& text) {
     answer.wait();
     status = PMIx_IOF_push(&target, 1, &object, nullptr, 0, nullptr, nullptr);
     say("BLOCKING " + name_of(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status));
-    Answer refused;
-    status = PMIx_IOF_push(&target, 1, nullptr, nullptr, 0, Answer::done, &refused);
-    const std::lock_guard guard(lock);
-    say("REFUSED " + name_of(status) + " " + std::to_string(refused.status == 1 ? 0 : 1));
+    // Neither bytes nor a directive; a number of bytes that are not there.
+    pmix_byte_object_t missing{nullptr, 5};
+    for (pmix_byte_object_t* bytes_of : {static_cast<pmix_byte_object_t*>(nullptr), &missing}) {
+        Answer refused;
+        status = PMIx_IOF_push(&target, 1, bytes_of, nullptr, 0, Answer::done, &refused);
+        const std::lock_guard guard(lock);
+        say("REFUSED " + name_of(status) + " " + std::to_string(refused.status == 1 ? 0 : 1));
+    }
 }
 
 /// Many pulls until one is refused.

@@ -110,11 +110,20 @@ TEST_F(Iof, AHostMayAnswerLater) {
 
 TEST_F(Iof, InvalidPullsAreRefusedWithoutAskingTheHost) {
     covers("TLO-25");
-    pull("*", "i", {}, "pull", "PULLED NOT_SUPPORTED").signal(SIGKILL);
-    pull("*", "oi", {}, "pull", "PULLED NOT_SUPPORTED").signal(SIGKILL);
-    pull("*", "x", {}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
-    pull("*", "-", {}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
-    pull("*", "o", {"wrong"}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
+    // The call returns the error, and does not call back.
+    const auto refused = [this](const std::string& channels, const std::vector<std::string>& directives,
+                                const std::string& status) {
+        auto client = pull("*", channels, directives, "pull", "REFUSED " + status);
+        EXPECT_EQ(client.line(0.1), "");
+        client.signal(SIGKILL);
+    };
+    refused("i", {}, "NOT_SUPPORTED");
+    refused("oi", {}, "NOT_SUPPORTED");
+    refused("x", {}, "BAD_PARAM");
+    refused("-", {}, "BAD_PARAM");
+    refused("o", {"wrong"}, "BAD_PARAM");
+    refused("o", {"nobody"}, "BAD_PARAM");
+    // The server finds this one, so the callback tells of it.
     pull("*", "o", {"oldest", "newest"}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
     EXPECT_TRUE(upcalls_->pulls().empty());
 }
@@ -179,13 +188,14 @@ TEST_F(Iof, OutputIsFlushedAfterTheBufferingTime) {
 
 TEST_F(Iof, NothingIsDeliveredAfterDeregistration) {
     covers("TLO-30", "TLO-31");
-    auto client = pull("*", "o", {"bsize=1000"});
+    auto client = pull("*", "o", {"bsize=1000", "twice"});
     deliver(other_, 0, kOut, "held");
     client.go_on();
     client.go_on();
     client.line();
     EXPECT_EQ(client.line(), "GOT 1 2 0 [held]");
     EXPECT_EQ(client.line(), "DEREGISTERED SUCCESS");
+    EXPECT_EQ(client.line(), "AGAIN BAD_PARAM");
     deliver(other_, 0, kOut, "too late");
     EXPECT_EQ(client.line(1), "");
     EXPECT_EQ(client.wait(), 0);
@@ -549,6 +559,7 @@ TEST_F(Iof, APushReturnsBeforeItCallsBackOrFailsAtOnce) {
     EXPECT_EQ(client.line(), "PUSHED SUCCESS");       // the callback, after the call had returned
     EXPECT_EQ(client.line(), "BLOCKING SUCCESS");     // without callback
     EXPECT_EQ(client.line(), "REFUSED BAD_PARAM 0");  // and no callback
+    EXPECT_EQ(client.line(), "REFUSED BAD_PARAM 0");
     EXPECT_EQ(client.wait(), 0);
     ASSERT_EQ(upcalls_->pushes().size(), 2u);
 }

@@ -13,6 +13,7 @@
 #include "tests/covers.hpp"
 #include "tests/integration/launcher/fake_launcher.hpp"
 #include "tests/integration/launcher/library.hpp"
+#include "tools/muster/host/honoured.hpp"
 #include "tools/muster/services/announcer.hpp"
 #include "tools/muster/services/collectives.hpp"
 #include "tools/muster/services/control.hpp"
@@ -290,6 +291,25 @@ TEST_F(GroupsTest, AFailureOnOneNodeFailsTheWaitingMembers) {
     const uint64_t first = ask(0, {0, 1, 2, 3});
     EXPECT_EQ(answer(ask(1, {0, 1, 2, 3}, PMIX_ERR_LOST_CONNECTION)), PMIX_ERR_LOST_CONNECTION);
     EXPECT_EQ(answer(first), PMIX_ERR_LOST_CONNECTION);
+}
+
+TEST(Honoured, ADirectiveIsRefusedWhereItIsRequiredAndUnknown) {
+    covers("SRV-69", "SRV-74", "SRV-82", "SRV-83", "SRV-84");
+    for (const char* upcall : {"fence_nb", "direct_modex", "connect", "publish", "lookup"}) {
+        pmix_info_t info[2]{};
+        const bool yes = true;
+        PMIx_Info_load(&info[0], "test.unknown", &yes, PMIX_BOOL);
+        EXPECT_EQ(check_required(upcall, {info, 1}), PMIX_SUCCESS) << upcall;
+        PMIx_Info_required(&info[0]);
+        EXPECT_EQ(check_required(upcall, {info, 1}), PMIX_ERR_NOT_SUPPORTED) << upcall;
+        // The library has taken care of this one.
+        PMIx_Info_processed(&info[0]);
+        EXPECT_EQ(check_required(upcall, {info, 1}), PMIX_SUCCESS) << upcall;
+        const char* known = honoured_by(upcall).at(0);
+        PMIx_Info_load(&info[1], known, &yes, PMIX_BOOL);
+        PMIx_Info_required(&info[1]);
+        EXPECT_EQ(check_required(upcall, {info, 2}), PMIX_SUCCESS) << known << " at " << upcall;
+    }
 }
 
 class LauncherControl : public WithLibrary {};

@@ -103,6 +103,7 @@ TEST_F(PusherInMemory, WaitsForTheHostWhenItsWindowIsFull) {
 }
 
 TEST_F(PusherInMemory, DropsWhatIsNotTakenAsItWasAsked) {
+    covers("TLO-37");
     start(1);
     Process& client = node.client(0);
     const auto block = std::make_shared<const std::string>(300 << 10, 'x');
@@ -110,10 +111,10 @@ TEST_F(PusherInMemory, DropsWhatIsNotTakenAsItWasAsked) {
     const auto first = asked("push_stdin");
     // Behind it everything waits.
     std::vector<Call> calls;
-    calls.push_back(push(client, "aaaa", limit(PMIX_IOF_DROP_OLDEST, 6)));
-    calls.push_back(push(client, "bbbb", limit(PMIX_IOF_DROP_OLDEST, 6)));
-    calls.push_back(push(client, "cccc", limit(PMIX_IOF_DROP_NEWEST, 8)));
-    calls.push_back(push(client, "dddd", limit(PMIX_IOF_DROP_NEWEST, 8)));
+    calls.push_back(push(client, "0123456789", limit(PMIX_IOF_DROP_OLDEST, 6)));
+    calls.push_back(push(client, "abcd", limit(PMIX_IOF_DROP_OLDEST, 6)));
+    calls.push_back(push(client, "efgh", limit(PMIX_IOF_DROP_NEWEST, 8)));
+    calls.push_back(push(client, "ijkl", limit(PMIX_IOF_DROP_NEWEST, 8)));
     calls.push_back(push(client, ""));
     settle();
     EXPECT_FALSE(calls[0].there());
@@ -128,11 +129,11 @@ TEST_F(PusherInMemory, DropsWhatIsNotTakenAsItWasAsked) {
         upcall->answer({});
         if (HasFailure()) break;
     }
-    EXPECT_EQ(text, "aabbbbcc");
+    EXPECT_EQ(text, "89abcdef");
     EXPECT_EQ(status_of(big), PMIX_SUCCESS);
     for (const Call& each : calls)
         EXPECT_EQ(status_of(each), PMIX_SUCCESS);
-    EXPECT_EQ(client.forwarding().pusher().dropped(), 8U);
+    EXPECT_EQ(client.forwarding().pusher().dropped(), 14U);
 }
 
 TEST_F(PusherInMemory, NeverDropsTheEndOfTheInput) {
