@@ -92,7 +92,7 @@ pmix_status_t fence(const std::vector<pmix_info_t>& infos) {
 std::string text(pmix_rank_t rank, const char* key) {
     pmix_value_t* value = nullptr;
     if (get(rank, key, {}, &value) != PMIX_SUCCESS) return {};
-    const std::string found = value->type == PMIX_STRING ? value->data.string : "";
+    std::string found = value->type == PMIX_STRING ? value->data.string : "";
     release(value);
     return found;
 }
