@@ -184,6 +184,18 @@ TEST_F(Tools, WorkWithoutAServer) {
     EXPECT_EQ(outcome("init"), "init PMIX_ERR_UNREACH");
 }
 
+TEST_F(Tools, TheFirstServerBecomesPrimary) {
+    covers("TOOL-20");
+    auto one = server("one");
+    auto process = tool({"init:none,name=mine", "attach:nspace=one", "connected", "query:of.us", "finalize"});
+    EXPECT_EQ(process->line(), "init PMIX_SUCCESS mine:0");
+    EXPECT_EQ(process->line(), "attach PMIX_SUCCESS mine:0 one:0");
+    EXPECT_EQ(process->line(), "connected yes");
+    EXPECT_EQ(process->line(), "query PMIX_SUCCESS of the host");
+    EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+    EXPECT_EQ(process->wait(), 0);
+}
+
 TEST_F(Tools, HaveAJobOfTheirOwnWithoutAServer) {
     const auto keys = [](const char* word, const std::vector<const char*>& names) {
         std::string step = std::string(word) + ":";
