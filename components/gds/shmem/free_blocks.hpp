@@ -13,8 +13,8 @@
 
 namespace muster::gds::shmem {
 
-/// The size of the block of an entry with so many bytes of payload and their terminator. Larger ones have few
-/// sizes, eight for each doubling: whoever varies the length finds a block that another length has left.
+/// The size of the block for an entry with `length` bytes of payload and their terminator. Blocks above 256
+/// bytes have eight sizes per power of two, so that values of varying length can use each other's blocks.
 inline uint64_t block_size(uint64_t length) {
     constexpr uint64_t kExact = 256, kSteps = 8;
     const uint64_t needed = sizeof(Entry) + length + 1;

@@ -60,8 +60,8 @@ enum class Form : uint8_t {
     Packed       ///< one PMIX_VALUE in the encoding v41, not described
 };
 
-/// A new value is a new entry. The block of a replaced one that was Posted becomes another such entry later:
-/// its last word says kBeingWritten meanwhile, and another generation then. All others stay as they are.
+/// A new value is a new entry. The writer reuses the blocks of replaced entries of kind Posted: the last word
+/// is kBeingWritten during that, and has a new generation afterwards. Entries of other kinds never change.
 struct Entry {
     uint32_t hash;  ///< the lower half
     uint32_t of;

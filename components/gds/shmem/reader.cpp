@@ -12,7 +12,7 @@
 namespace muster::gds::shmem {
 namespace {
 
-/// How often a reader begins anew because the writer changed what it read.
+/// Attempts of a lookup. An attempt fails when the writer reuses the entry during the read.
 constexpr int kMostTries = 100;
 
 }  // namespace

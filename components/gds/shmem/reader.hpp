@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading a segment that nobody vouches for: every offset and length is checked against the segment before it
 // is used, and what was checked is a copy. No lock, no system call once the memory was seen to be there: a
-// reader begins anew where the writer has made another entry of what it read. Any thread.
+// lookup is repeated when the writer reuses the entry during the read. Any thread.
 #pragma once
 
 #include <memory>

@@ -153,7 +153,7 @@ void Writer::write_entry(uint64_t offset, Entry entry, const void* payload) {
     auto* words = object<uint64_t>(offset);
     uint64_t header[kEntryWords];
     std::memcpy(header, &entry, sizeof header);
-    // The last word first and last: whoever reads meanwhile has seen another one before or sees it behind.
+    // The last word is cleared first and written last: a reader compares it before and after its copy.
     store_word(words[kEntryWords - 1], kBeingWritten);
     store_words(words, header, (kEntryWords - 1) * sizeof(uint64_t));
     store_words(words + kEntryWords, payload, entry.length);

@@ -186,7 +186,7 @@ class AttachedJob {
         Apps apps(options_);
         InfoList info;
         info.flag(PMIX_NOTIFY_COMPLETION, true);
-        info.flag(PMIX_NOHUP, false);  // whoever started it would look for it here
+        info.flag(PMIX_NOHUP, false);  // the job ends with this command
         info.flag(PMIX_FWD_STDOUT, true).flag(PMIX_FWD_STDERR, true);
         if (reads_input()) info.rank(PMIX_FWD_STDIN, input_rank(options_.job.input));
         if (options_.job.map_by != Job().map_by) info.text(PMIX_MAPBY, options_.job.map_by);

@@ -131,7 +131,7 @@ struct DisplayWishes {
     }
 };
 
-/// What is told of a job that has reached its time limit.
+/// Reports that muster writes when the job reaches its time limit.
 struct TimeoutWishes {
     bool states = false;  ///< of its processes
     bool stacks = false;

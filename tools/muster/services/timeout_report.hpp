@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is told of jobs that have reached their time limit (PMIX_TIMEOUT_REPORT_STATE,
+// Reports about jobs that have reached their time limit (PMIX_TIMEOUT_REPORT_STATE,
 // PMIX_TIMEOUT_STACKTRACES).
 #pragma once
 
