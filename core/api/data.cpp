@@ -69,6 +69,11 @@ bool wants_topology(Process& process, const pmix_proc_t* proc, const char* key) 
 }
 
 pmix_status_t get_topology(InfoView directives, pmix_value_t** val) {
+    if (directives.is_true(PMIX_GET_POINTER_VALUES)) {
+        auto shared = api::shared_topology_value();
+        if (shared) *val = *shared;
+        return shared ? PMIX_SUCCESS : shared.status();
+    }
     auto topology = api::topology_value();
     if (!topology) return topology.status();
     const bool lent = directives.is_true(PMIX_GET_STATIC_VALUES);
@@ -158,9 +163,11 @@ PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
             std::free(value);
         };
         if (wants_topology(*use, proc, key)) {
-            return api::answer_by<pmix_status_t, pmix_value_t*>(use, give, [](const auto& done) {
+            return api::answer_by<pmix_status_t, pmix_value_t*>(use, give, [keep](const auto& done) {
+                Info how;
+                if (keep) how.add(PMIX_GET_POINTER_VALUES, true);
                 pmix_value_t* value = nullptr;
-                const pmix_status_t code = get_topology({}, &value);
+                const pmix_status_t code = get_topology(how, &value);
                 done(code, value);
             });
         }

@@ -14,7 +14,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <optional>
 
 #include "core/api/call.hpp"
 #include "core/runtime/lookup.hpp"
@@ -35,6 +37,9 @@ constexpr std::array<const char*, 3> kXmlKeys{PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_
 
 // Whether the host wants its clients to get the topology (PMIX_SERVER_SHARE_TOPOLOGY).
 std::atomic<bool> sharing{false};
+
+std::mutex shared_value_lock;
+std::optional<Value> shared_value;  // guarded by shared_value_lock
 
 std::optional<std::string> xml_in_job_data() {
     std::optional<std::string> xml;
@@ -117,8 +122,22 @@ Result<Value> topology_value() {
     return copy;
 }
 
+Result<pmix_value_t*> shared_topology_value() {
+    const std::lock_guard guard(shared_value_lock);
+    if (!shared_value) {
+        auto made = topology_value();
+        if (!made) return made.error();
+        shared_value.emplace(std::move(*made));
+    }
+    return shared_value->get();
+}
+
 void forget_topology() {
     sharing = false;
+    {
+        const std::lock_guard guard(shared_value_lock);
+        shared_value.reset();
+    }
     node_topology().reset();
 }
 

@@ -29,6 +29,8 @@ void describe_node_to_clients(NodeDescription& description, const Parameters& pa
 void share_topology(InfoView job, Info& shared);
 /// PMIx_Get of PMIX_TOPOLOGY2: a copy of this node's topology, which value_destruct() frees. Any thread.
 Result<Value> topology_value();
+/// The same with PMIX_GET_POINTER_VALUES: one value for all callers, valid until forget_topology().
+Result<pmix_value_t*> shared_topology_value();
 /// The last finalize.
 void forget_topology();
 

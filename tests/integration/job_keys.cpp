@@ -258,6 +258,14 @@ int main(int argc, char** argv) {
                  topology->data.topo->topology != nullptr,
              "the topology");
         release(topology);
+        // By pointer it is one value for all callers, who do not free it.
+        const bool by_pointer = true;
+        const std::vector<pmix_info_t> pointer{directive(PMIX_GET_POINTER_VALUES, &by_pointer, PMIX_BOOL)};
+        pmix_value_t* first = nullptr;
+        pmix_value_t* second = nullptr;
+        need(get(rank, PMIX_TOPOLOGY2, pointer, &first) == PMIX_SUCCESS &&
+                 get(rank, PMIX_TOPOLOGY2, pointer, &second) == PMIX_SUCCESS && first == second,
+             "one topology for all who ask for a pointer");
     }
     // The server is asked: other jobs may have their part in the session.
     pmix_value_t* nodes = nullptr;
