@@ -19,16 +19,16 @@ install(FILES ${CMAKE_BINARY_DIR}/pmix.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pk
 
 configure_package_config_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/muster-config.cmake.in
     ${CMAKE_BINARY_DIR}/muster-config.cmake
-    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/muster)
+    INSTALL_DESTINATION ${MUSTER_CMAKE_DIR})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/muster-config-version.cmake
     COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/muster-config.cmake ${CMAKE_BINARY_DIR}/muster-config-version.cmake
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/muster)
+    DESTINATION ${MUSTER_CMAKE_DIR})
 # The folder for components is there even when all of ours are linked in: vendors' go there too.
 install(DIRECTORY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/cmake/MusterSdk.cmake ${CMAKE_CURRENT_SOURCE_DIR}/cmake/component.map
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/muster)
+    DESTINATION ${MUSTER_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/include/pmix/sdk/CHANGES.md DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pmix/sdk)
-install(EXPORT muster NAMESPACE muster:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/muster
+install(EXPORT muster NAMESPACE muster:: DESTINATION ${MUSTER_CMAKE_DIR}
     FILE muster-targets.cmake)
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -4,6 +4,7 @@
 # The library directory is lib on every system, unless the builder names another, such as lib/x86_64-linux-gnu.
 set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Folder of libraries, below the prefix or absolute")
 include(GNUInstallDirs)
+set(MUSTER_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/muster CACHE STRING "Folder of the CMake package, below the prefix or absolute")
 
 option(MUSTER_BUILD_TOOLS "Build the command line programs" ON)
 option(MUSTER_BUILD_EXAMPLES "Build the examples" ON)
