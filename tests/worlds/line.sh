@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the lines of a world share (source it; not a command): the helpers of tests/acceptance/common.sh, with the library that
+# the packages have installed, found without LD_LIBRARY_PATH.
+#
+#   line_init   names the world's folders (TRIPLET, LIBDIR) and sets the environment; ACC_LIB is Muster's library
+#   works NAME SECS COMMAND...   passes when the command ends with status 0
+WORLD=${1:-}
+TRIPLET=$(gcc -print-multiarch)
+LIBDIR=/usr/lib/$TRIPLET
+. "$(dirname "${BASH_SOURCE[0]}")/../acceptance/common.sh"
+
+line_init() {
+    # Muster may not be installed yet.
+    ACC_LIBDIR=$LIBDIR/muster
+    ACC_LIB=$(readlink -f "$ACC_LIBDIR/libpmix.so.2" || true)
+    ACC_WORK=$(mktemp -d /tmp/line.XXXXXX)
+    chmod 755 "$ACC_WORK"
+    export ACC_LIB ACC_LIBDIR TMPDIR=$ACC_WORK/tmp
+    mkdir -p "$TMPDIR"
+    trap acc_cleanup EXIT
+    trap 'exit 130' INT TERM HUP
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_pml=ob1
+    # Jobs that connect to each other do so by TCP, and a world has no other network for sure.
+    export OMPI_MCA_btl_tcp_if_include=lo
+    export OMPI_MCA_mpi_yield_when_idle=1
+}
+
+works() {
+    local name=$1 secs=$2
+    shift 2
+    run "$secs" "$@"
+    [ "$RC" -eq 0 ] && pass "$name" || fail "$name" "exit $RC: $(tail -n 4 "$OUT")"
+}
