@@ -32,3 +32,21 @@ works() {
     run "$secs" "$@"
     [ "$RC" -eq 0 ] && pass "$name" || fail "$name" "exit $RC: $(tail -n 4 "$OUT")"
 }
+
+# known WORLD NAME REASON: in that world this check does not pass with OpenPMIx either (run --openpmix shows it). Its failure
+# is noted and does not count; that it passes is noted too.
+declare -A KNOWN=()
+known() { [ "$1" != "$WORLD" ] || KNOWN[$2]=$3; }
+fail() {
+    if [ -n "${KNOWN[$1]:-}" ]; then
+        note "$1 fails as with OpenPMIx: ${KNOWN[$1]}"
+        return
+    fi
+    ACC_FAIL=$((ACC_FAIL + 1))
+    printf 'FAIL %s: %s\n' "$1" "$(printf '%s' "${*:2}" | tr '\n' '|' | cut -c1-400)"
+}
+pass() {
+    ACC_PASS=$((ACC_PASS + 1))
+    printf 'PASS %s\n' "$1"
+    [ -z "${KNOWN[$1]:-}" ] || note "$1 passes: take it from the known ones"
+}
