@@ -101,6 +101,8 @@ typedef int pmix_status_t;
 #define PMIX_ERR_LOST_CONNECTION                -61  // a connection is gone
 #define PMIX_ERR_EXISTS_OUTSIDE_SCOPE           -62  // it is there, but in another scope
 #define PMIX_ERR_NOT_AVAILABLE                  -64  // it cannot be had now
+#define PMIX_ERR_NOT_A_MEMBER                   -66  // the process is not in the group
+#define PMIX_ERR_OUTDATED                       -76  // the peer's library is too old to be served
 
 // Connections, monitoring and job control
 #define PMIX_QUERY_PARTIAL_SUCCESS     -104  // some of the answers were found
@@ -161,13 +163,19 @@ typedef int pmix_status_t;
 #define PMIX_EVENT_JOB_START               -191  // a job has started
 #define PMIX_EVENT_SESSION_START           -192  // a session has started
 #define PMIX_EVENT_SESSION_END             -193  // a session has ended
+#define PMIX_ALLOC_TIMEOUT_WARNING         -194  // an allocation will end soon
+#define PMIX_DVM_IS_READY                  -195  // the resource manager's daemons have grown or shrunk as asked
+#define PMIX_ERR_DVM_MOD                   -196  // they could not
 #define PMIX_ERR_PROC_TERM_WO_SYNC         -200  // ended without finalizing
 #define PMIX_EVENT_PROC_TERMINATED         -201  // a process has ended
+#define PMIX_ERR_PROC_KILLED_BY_RELEASE    -204  // a process ended since its node was given back
 
-// Ends of processes. Two of the numbers are also results of reading a number (PMIx_Value_get_number).
-#define PMIX_ERR_LOST_PRECISION             -400  // the number was rounded
+// Results of reading a number (PMIx_Value_get_number)
+#define PMIX_ERR_LOST_PRECISION -202  // it was rounded
+#define PMIX_ERR_CHANGE_SIGN    -203  // its sign does not fit
+
+// Ends of processes
 #define PMIX_ERR_PROC_KILLED_BY_CMD         -400  // ended by command
-#define PMIX_ERR_CHANGE_SIGN                -401  // the number's sign does not fit
 #define PMIX_ERR_PROC_FAILED_TO_START       -401  // could not be started
 #define PMIX_ERR_PROC_ABORTED_BY_SIG        -402  // died of a signal
 #define PMIX_ERR_PROC_SENSOR_BOUND_EXCEEDED -403  // a limit was passed
@@ -181,6 +189,7 @@ typedef int pmix_status_t;
 #define PMIX_ERR_JOB_WDIR_NOT_FOUND         -233  // no such working directory
 #define PMIX_ERR_JOB_INSUFFICIENT_RESOURCES -234  // too few resources for the job
 #define PMIX_ERR_JOB_SYS_OP_FAILED          -235  // a system call failed
+#define PMIX_ERR_JOB_KILLED_BY_RELEASE      -236  // the job ended since its nodes were given back
 #define PMIX_EVENT_SYS_OTHER                -330  // last of them
 #define PMIX_SYSTEM_EVENT(code)             ((code) <= PMIX_EVENT_SYS_BASE && (code) >= PMIX_EVENT_SYS_OTHER)
 
@@ -301,6 +310,7 @@ typedef uint8_t pmix_proc_state_t;
 #define PMIX_PROC_STATE_CANNOT_RESTART        61  // cannot be restarted
 #define PMIX_PROC_STATE_TERM_NON_ZERO         62  // ended with an exit code
 #define PMIX_PROC_STATE_FAILED_TO_LAUNCH      63  // the launch failed
+#define PMIX_PROC_STATE_KILLED_BY_RELEASE     64  // its node was given back
 
 typedef uint8_t pmix_job_state_t;
 
@@ -332,6 +342,12 @@ typedef uint8_t pmix_scope_t;
 #define PMIX_GLOBAL      3  // all
 #define PMIX_INTERNAL    4  // the process itself
 
+// In the place of a scope: PMIx_Put takes back what was put under the key (PMIX_CAP_DATA_DELETE)
+#define PMIX_DEL_LOCAL    5  // from the processes on the same node
+#define PMIX_DEL_REMOTE   6  // from those on other nodes
+#define PMIX_DEL_GLOBAL   7  // from all
+#define PMIX_DEL_INTERNAL 8  // from the process itself
+
 // Who may look up what was published, and who hears of an event
 typedef uint8_t pmix_data_range_t;
 
@@ -353,6 +369,7 @@ typedef uint8_t pmix_persistence_t;
 #define PMIX_PERSIST_PROC       2  // until its publisher ends
 #define PMIX_PERSIST_APP        3  // until the application ends
 #define PMIX_PERSIST_SESSION    4  // until the session ends
+#define PMIX_PERSIST_NSPACE     5  // until the publisher's namespace ends
 #define PMIX_PERSIST_INVALID    UINT8_MAX
 
 // ---------------------------------------------------------------------------------------------------------
@@ -375,6 +392,7 @@ typedef uint8_t pmix_alloc_directive_t;
 #define PMIX_ALLOC_RELEASE    3    // give back some or all
 #define PMIX_ALLOC_REAQUIRE   4    // take back what was lent
 #define PMIX_ALLOC_REQ_CANCEL 5    // cancel the request
+#define PMIX_ALLOC_ACTIVATE   6    // make use of nodes that are held already
 #define PMIX_ALLOC_EXTERNAL   128  // the users' own from here on
 
 // What becomes of an allocation when its namespace ends
@@ -1041,41 +1059,43 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_ATTR_UNDEF "pmix.undef"  // NULL: no attribute
 
 // How the library is initialised
-#define PMIX_EXTERNAL_PROGRESS          "pmix.evext"         // bool: the host drives the library by PMIx_Progress
-#define PMIX_EXTERNAL_AUX_EVENT_BASE    "pmix.evaux"         // void*: the host's event base for signals and timers
-#define PMIX_BIND_PROGRESS_THREAD       "pmix.bind.pt"       // char*: CPUs for the progress thread, such as 0-3,8
-#define PMIX_BIND_REQUIRED              "pmix.bind.reqd"     // bool: fail if the progress thread cannot be bound
-#define PMIX_PROGRESS_THREAD_NAME       "pmix.evname"        // char*: which thread to stop; absent: all
-#define PMIX_PROGRESS_THREAD_FLUSH      "pmix.evflush"       // bool: work off what is queued before stopping
-#define PMIX_HOMOGENEOUS_SYSTEM         "pmix.homo"          // bool: all nodes have the same hardware
-#define PMIX_SINGLETON                  "pmix.singleton"     // char*: "nspace.rank" of the process that the server is for
-#define PMIX_SERVER_ALLOW_FOREIGN_TOOLS "pmix.srvr.ftools"   // bool: let tools of other users connect
-#define PMIX_SERVER_ATTRIBUTES          "pmix.srvr.attrs"    // bool or char*: what the server library supports, by function
-#define PMIX_SERVER_ENABLE_MONITORING   "pmix.srv.monitor"   // bool: the server watches its clients
-#define PMIX_SERVER_FUNCTIONS           "pmix.srvr.fns"      // bool or char*: functions that the server library supports
-#define PMIX_SERVER_GATEWAY             "pmix.srv.gway"      // bool: the server is on a gateway node
-#define PMIX_SERVER_HOSTNAME            "pmix.srvr.host"     // char*: node where the server runs
-#define PMIX_SERVER_INFO_ARRAY          "pmix.srv.arr"       // pmix_data_array_t*: facts about one server
-#define PMIX_SERVER_NSPACE              "pmix.srv.nspace"    // char*: the server's own namespace
-#define PMIX_SERVER_PIDINFO             "pmix.srvr.pidinfo"  // pid_t: process ID of the server to attach to
-#define PMIX_SERVER_RANK                "pmix.srv.rank"      // pmix_rank_t: the server's own rank
-#define PMIX_SERVER_REMOTE_CONNECTIONS  "pmix.srvr.remote"   // bool: accept tools from other nodes
-#define PMIX_SERVER_SCHEDULER           "pmix.srv.sched"     // bool: the server is the scheduler's
-#define PMIX_SERVER_SESSION_SUPPORT     "pmix.srvr.sess"     // bool: offer tools a rendezvous for the session
-#define PMIX_SERVER_SHARE_TOPOLOGY      "pmix.srvr.share"    // bool: share the topology with the clients
-#define PMIX_SERVER_START_TIME          "pmix.srv.strtime"   // char*: when the server started
-#define PMIX_SERVER_SYSTEM_SUPPORT      "pmix.srvr.sys"      // bool: offer tools the rendezvous of the node
-#define PMIX_SERVER_SYS_CONTROLLER      "pmix.srv.ctrlr"     // bool: the server is the system controller's
-#define PMIX_SERVER_TMPDIR              "pmix.srvr.tmpdir"   // char*: where the server's files go
-#define PMIX_SERVER_TOOL_SUPPORT        "pmix.srvr.tool"     // bool: accept tools
-#define PMIX_SERVER_URI                 "pmix.srvr.uri"      // char*: address of the server
-#define PMIX_HOSTNAME_KEEP_FQDN         "pmix.fqdn"          // bool: host names keep their domain
-#define PMIX_ALLOW_CLIENT_CLONES        "pmix.allow.clones"  // bool: accept connections of a client's forks
-#define PMIX_NODE_INFO_ARRAY            "pmix.node.arr"      // pmix_data_array_t*: facts about one node
-#define PMIX_SESSION_INFO_ARRAY         "pmix.ssn.arr"       // pmix_data_array_t*: facts about one session
-#define PMIX_JOB_INFO_ARRAY             "pmix.job.arr"       // pmix_data_array_t*: facts about one job
-#define PMIX_APP_INFO_ARRAY             "pmix.app.arr"       // pmix_data_array_t*: facts about one application
-#define PMIX_PROC_INFO_ARRAY            "pmix.pdata"         // pmix_data_array_t*: facts about one process, its rank first
+#define PMIX_EXTERNAL_PROGRESS          "pmix.evext"           // bool: the host drives the library by PMIx_Progress
+#define PMIX_EXTERNAL_AUX_EVENT_BASE    "pmix.evaux"           // void*: the host's event base for signals and timers
+#define PMIX_BIND_PROGRESS_THREAD       "pmix.bind.pt"         // char*: CPUs for the progress thread, such as 0-3,8
+#define PMIX_BIND_REQUIRED              "pmix.bind.reqd"       // bool: fail if the progress thread cannot be bound
+#define PMIX_PROGRESS_THREAD_NAME       "pmix.pthrdnm"         // char*: which thread to stop; absent: all
+#define PMIX_PROGRESS_THREAD_FLUSH      "pmix.evflush"         // bool: work off what is queued before stopping
+#define PMIX_HOMOGENEOUS_SYSTEM         "pmix.homo"            // bool: all nodes have the same hardware
+#define PMIX_SINGLETON                  "pmix.singleton"       // char*: "nspace.rank" of the process that the server is for
+#define PMIX_SERVER_ALLOW_FOREIGN_TOOLS "pmix.srvr.ftools"     // bool: let tools of other users connect
+#define PMIX_SERVER_ATTRIBUTES          "pmix.srvr.attrs"      // bool or char*: what the server library supports, by function
+#define PMIX_SERVER_ENABLE_MONITORING   "pmix.srv.monitor"     // bool: the server watches its clients
+#define PMIX_SERVER_FUNCTIONS           "pmix.srvr.fns"        // bool or char*: functions that the server library supports
+#define PMIX_SERVER_GATEWAY             "pmix.srv.gway"        // bool: the server is on a gateway node
+#define PMIX_SERVER_HOSTNAME            "pmix.srvr.host"       // char*: node where the server runs
+#define PMIX_SERVER_INFO_ARRAY          "pmix.srv.arr"         // pmix_data_array_t*: facts about one server
+#define PMIX_SERVER_NSPACE              "pmix.srv.nspace"      // char*: the server's own namespace
+#define PMIX_SERVER_PIDINFO             "pmix.srvr.pidinfo"    // pid_t: process ID of the server to attach to
+#define PMIX_SERVER_RANK                "pmix.srv.rank"        // pmix_rank_t: the server's own rank
+#define PMIX_SERVER_REMOTE_CONNECTIONS  "pmix.srvr.remote"     // bool: accept tools from other nodes
+#define PMIX_SERVER_SCHEDULER           "pmix.srv.sched"       // bool: the server is the scheduler's
+#define PMIX_SERVER_SESSION_SUPPORT     "pmix.srvr.sess"       // bool: offer tools a rendezvous for the session
+#define PMIX_SERVER_SHARE_TOPOLOGY      "pmix.srvr.share"      // bool: share the topology with the clients
+#define PMIX_SERVER_START_TIME          "pmix.srv.strtime"     // char*: when the server started
+#define PMIX_SERVER_SYSTEM_SUPPORT      "pmix.srvr.sys"        // bool: offer tools the rendezvous of the node
+#define PMIX_SERVER_SYS_CONTROLLER      "pmix.srv.ctrlr"       // bool: the server is the system controller's
+#define PMIX_SERVER_TMPDIR              "pmix.srvr.tmpdir"     // char*: where the server's files go
+#define PMIX_SERVER_TOOL_SUPPORT        "pmix.srvr.tool"       // bool: accept tools
+#define PMIX_SERVER_URI                 "pmix.srvr.uri"        // char*: address of the server
+#define PMIX_SERVER_ALT_URIS            "pmix.srvr.alturis"    // char*: further addresses of that server, by commas
+#define PMIX_MYSERVER_ALT_URIS          "pmix.mysrvr.alturis"  // char*: further addresses of this process's listener
+#define PMIX_HOSTNAME_KEEP_FQDN         "pmix.fqdn"            // bool: host names keep their domain
+#define PMIX_ALLOW_CLIENT_CLONES        "pmix.allow.clones"    // bool: accept connections of a client's forks
+#define PMIX_NODE_INFO_ARRAY            "pmix.node.arr"        // pmix_data_array_t*: facts about one node
+#define PMIX_SESSION_INFO_ARRAY         "pmix.ssn.arr"         // pmix_data_array_t*: facts about one session
+#define PMIX_JOB_INFO_ARRAY             "pmix.job.arr"         // pmix_data_array_t*: facts about one job
+#define PMIX_APP_INFO_ARRAY             "pmix.app.arr"         // pmix_data_array_t*: facts about one application
+#define PMIX_PROC_INFO_ARRAY            "pmix.pdata"           // pmix_data_array_t*: facts about one process, its rank first
 
 // Tools and their connections
 #define PMIX_TOOL_ATTACHMENT_FILE      "pmix.tool.attach"         // char*: file that says how to attach to the server
@@ -1148,6 +1168,8 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_PROCID                "pmix.procid"       // pmix_proc_t*: a process
 #define PMIX_PARENT_ID             "pmix.parent"       // pmix_proc_t*: process that spawned this job
 #define PMIX_SPAWNED               "pmix.spawned"      // bool: the job was started by PMIx_Spawn
+#define PMIX_SPAWN_TREE_ROOT       "pmix.spwn.root"    // char*: namespace from which the job descends by spawns
+#define PMIX_SPAWN_TREE_ACTIVE     "pmix.spwn.actv"    // uint32_t: jobs of that descent that run besides the one reported
 #define PMIX_REINCARNATION         "pmix.reinc"        // uint32_t: how often the process was restarted
 #define PMIX_EXIT_CODE             "pmix.exit.code"    // int: exit code of a process
 #define PMIX_CMD_LINE              "pmix.cmd.line"     // char*: command line of a namespace
@@ -1188,6 +1210,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_APP_MAP_REGEX           "pmix.apmap.regex"  // char*: where it was mapped to
 #define PMIX_APP_MAP_TYPE            "pmix.apmap.type"   // char*: how the application was mapped, such as cyclic
 #define PMIX_LOCAL_COLLECTIVE_STATUS "pmix.loc.col.st"   // pmix_status_t: how the operation ended locally
+#define PMIX_LOCAL_PARTICIPANTS      "pmix.lcl.part"     // pmix_data_array_t*: local processes that took part in a collective
 #define PMIX_LOCAL_CPUSETS           "pmix.lcpus"        // pmix_data_array_t* or char*: CPUs of the peers on the node, by colon
 #define PMIX_LOCAL_PEERS             "pmix.lpeers"       // char*: ranks of the job on the node, by comma
 #define PMIX_LOCAL_PROCS             "pmix.lprocs"       // pmix_data_array_t*: processes of all jobs on the node
@@ -1201,16 +1224,17 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_HOSTFILE                "pmix.hostfile"     // char*: file of the nodes to use
 
 // Processing units, topology and devices
-#define PMIX_CPUSET           "pmix.cpuset"       // char*: CPUs of a process as a string
-#define PMIX_CPUSET_BITMAP    "pmix.bitmap"       // pmix_cpuset_t*: CPUs of a process as a bitmap
-#define PMIX_CPU_LIST         "pmix.cpulist"      // char*: CPUs to use
-#define PMIX_LOCALITY_STRING  "pmix.locstr"       // char*: where a process sits, for comparing
-#define PMIX_TOPOLOGY2        "pmix.topo2"        // pmix_topology_t*: the node's topology
-#define PMIX_TOPOLOGY_INDEX   "pmix.topo.index"   // int: position in the array of topologies
-#define PMIX_DEVICE_DISTANCES "pmix.dev.dist"     // pmix_data_array_t*: how far the devices are
-#define PMIX_DEVICE_ID        "pmix.dev.id"       // char*: uuid or name of a device
-#define PMIX_DEVICE_TYPE      "pmix.dev.type"     // pmix_device_type_t: kinds of devices that are meant
-#define PMIX_GPU_SUPPORT      "pmix.gpu.support"  // bool: switch the program's GPU support on or off
+#define PMIX_CPUSET             "pmix.cpuset"           // char*: CPUs of a process as a string
+#define PMIX_CPUSET_BITMAP      "pmix.bitmap"           // pmix_cpuset_t*: CPUs of a process as a bitmap
+#define PMIX_CPU_LIST           "pmix.cpulist"          // char*: CPUs to use
+#define PMIX_LOCALITY_STRING    "pmix.locstr"           // char*: where a process sits, for comparing
+#define PMIX_TOPOLOGY2          "pmix.topo2"            // pmix_topology_t*: the node's topology
+#define PMIX_TOPOLOGY_INDEX     "pmix.topo.index"       // int: position in the array of topologies
+#define PMIX_DEVICE_DISTANCES   "pmix.dev.dist"         // pmix_data_array_t*: how far the devices are
+#define PMIX_DEVICE_DIST_ORIGIN "pmix.dev.dist.origin"  // char*: device from which distances count (PMIx_Compute_distances)
+#define PMIX_DEVICE_ID          "pmix.dev.id"           // char*: uuid or name of a device
+#define PMIX_DEVICE_TYPE        "pmix.dev.type"         // pmix_device_type_t: kinds of devices that are meant
+#define PMIX_GPU_SUPPORT        "pmix.gpu.support"      // bool: switch the program's GPU support on or off
 
 // Requests for data: where to look and what to return
 #define PMIX_COLLECT_DATA               "pmix.collect"        // bool: exchange what was put
@@ -1328,6 +1352,8 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_SPAWN_PTY                        "pmix.spawn.pty"     // bool: give it a pseudo-terminal
 #define PMIX_SPAWN_TIMEOUT                    "pmix.sp.time"       // int: seconds that the spawn may take
 #define PMIX_SPAWN_TOOL                       "pmix.spwn.tool"     // bool: what is spawned is a tool
+#define PMIX_SPAWN_TARGET                     "pmix.spwn.tgt"      // char* or pmix_data_array_t*: allocations to use
+#define PMIX_SPAWN_ALLOC                      "pmix.spwn.alloc"    // pmix_data_array_t*: what to allocate before the start
 #define PMIX_COSPAWN_APP                      "pmix.cospawn"       // bool: the application is apart from the job
 #define PMIX_COLOCATE_NPERNODE                "pmix.colnum.node"   // uint16_t: how many on the node of each
 #define PMIX_COLOCATE_NPERPROC                "pmix.colnum.proc"   // uint16_t: how many beside each
@@ -1382,6 +1408,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_IOF_CACHE_SIZE          "pmix.iof.csize"    // uint32_t: bytes that the server keeps
 #define PMIX_IOF_COMPLETE            "pmix.iof.cmp"      // bool: the channel has ended
 #define PMIX_IOF_COPY                "pmix.iof.cpy"      // bool: a copy; the output goes on as before
+#define PMIX_IOF_INHERIT             "pmix.iof.inhrt"    // bool: false: readers of the parent's output do not get this job's
 #define PMIX_IOF_DROP_NEWEST         "pmix.iof.new"      // bool: when full, lose the newest
 #define PMIX_IOF_DROP_OLDEST         "pmix.iof.old"      // bool: when full, lose the oldest
 #define PMIX_IOF_FILE_ONLY           "pmix.iof.fonly"    // bool: to files only
@@ -1403,6 +1430,8 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 // Queries: the questions, and qualifiers of them
 #define PMIX_QUERY_ALLOCATION              "pmix.query.allc"        // pmix_data_array_t*: nodes that the server knows
 #define PMIX_QUERY_ALLOC_STATUS            "pmix.query.alloc"       // char*: state of a request for an allocation
+#define PMIX_QUERY_ALLOC_IDS               "pmix.query.alloc.ids"   // pmix_data_array_t*: PMIX_ALLOC_ID of each allocation known
+#define PMIX_QUERY_ALLOC_PROPERTIES        "pmix.query.alloc.prop"  // pmix_data_array_t*: infos about one allocation
 #define PMIX_QUERY_ATTRIBUTE_SUPPORT       "pmix.qry.attrs"         // bool or pmix_data_array_t*: attributes by function
 #define PMIX_QUERY_AUTHORIZATIONS          "pmix.qry.auths"         // bool or pmix_data_array_t*: what the caller may do
 #define PMIX_QUERY_AVAILABLE_SLOTS         "pmix.qry.aslots"        // uint32_t: free slots at this moment
@@ -1441,7 +1470,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_QUERY_STABLE_ABI_VERSION      "pmix.qry.stabiver"      // char*: stable ABI that is supported
 #define PMIX_QUERY_STORAGE_LIST            "pmix.strg.list"         // char*: storage systems
 #define PMIX_QUERY_SUPPORTED_KEYS          "pmix.qry.keys"          // char*: keys that can be asked for
-#define PMIX_QUERY_SUPPORTED_QUALIFIERS    "pmix.qry.quals"         // char* or bool: qualifiers that can be given
+#define PMIX_QUERY_SUPPORTED_QUALIFIERS    "pmix.qry.supqual"       // char* or bool: qualifiers that can be given
 #define PMIX_CLIENT_FUNCTIONS              "pmix.client.fns"        // bool or char*: functions that the client library supports
 #define PMIX_CLIENT_ATTRIBUTES             "pmix.client.attrs"      // bool or char*: what the client library supports, by function
 #define PMIX_HOST_FUNCTIONS                "pmix.host.fns"          // bool or char*: functions that the host supports
@@ -1487,38 +1516,45 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_LOG_XML_OUTPUT                "pmix.log.xml"       // bool: write XML
 
 // Allocations and resource blocks
-#define PMIX_ALLOC_BANDWIDTH          "pmix.alloc.bw"         // float: Mbit/s
-#define PMIX_ALLOC_BEGIN              "pmix.alloc.begin"      // char*: not before this time
-#define PMIX_ALLOC_CHILD_SEP          "pmix.alloc.sep"        // bool: it does not end with its parent
-#define PMIX_ALLOC_CPU_LIST           "pmix.alloc.cpulist"    // char*: CPUs, as a regex
-#define PMIX_ALLOC_DEPENDENCY         "pmix.alloc.depend"     // char*: what must have ended well before
-#define PMIX_ALLOC_EXCLUDE            "pmix.alloc.exclude"    // char*: nodes not to take, as a regex
-#define PMIX_ALLOC_FABRIC             "pmix.alloc.net"        // pmix_data_array_t*: what is wanted of a fabric
-#define PMIX_ALLOC_FABRIC_ENDPTS      "pmix.alloc.endpts"     // size_t: endpoints per process
-#define PMIX_ALLOC_FABRIC_ENDPTS_NODE "pmix.alloc.endpts.nd"  // size_t: endpoints per node
-#define PMIX_ALLOC_FABRIC_ID          "pmix.alloc.netid"      // char*: name of the request for a fabric
-#define PMIX_ALLOC_FABRIC_PLANE       "pmix.alloc.netplane"   // char*: plane of the fabric
-#define PMIX_ALLOC_FABRIC_QOS         "pmix.alloc.netqos"     // char*: quality of service
-#define PMIX_ALLOC_FABRIC_SEC_KEY     "pmix.alloc.nsec"       // pmix_byte_object_t: security key
-#define PMIX_ALLOC_FABRIC_TYPE        "pmix.alloc.nettype"    // char*: kind of transport
-#define PMIX_ALLOC_ID                 "pmix.alloc.id"         // char*: the host's name of the allocation
-#define PMIX_ALLOC_IMAGE              "pmix.alloc.image"      // char*: image that the nodes shall run
-#define PMIX_ALLOC_INHERITANCE        "pmix.alloc.inhrt"      // pmix_alloc_inheritance_t: what becomes of it when its owner ends
-#define PMIX_ALLOC_LEND               "pmix.alloc.lend"       // char*: time until what is lent comes back
-#define PMIX_ALLOC_MAU                "pmix.alloc.mau"        // pmix_data_array_t*: the least that can be allocated
-#define PMIX_ALLOC_MEM_SIZE           "pmix.alloc.msize"      // float: memory in MB
-#define PMIX_ALLOC_NODE_LIST          "pmix.alloc.nlist"      // char*: nodes, as a regex
-#define PMIX_ALLOC_NOSHELL            "pmix.alloc.noshell"    // bool: allocate and run nothing
-#define PMIX_ALLOC_NOT_WAITING        "pmix.alloc.notwait"    // bool: the caller does not wait; start the job when it can
-#define PMIX_ALLOC_NUM_BLOCKS         "pmix.alloc.nblks"      // uint64_t: how many blocks
-#define PMIX_ALLOC_NUM_CPUS           "pmix.alloc.ncpus"      // uint64_t: how many CPUs
-#define PMIX_ALLOC_NUM_CPU_LIST       "pmix.alloc.ncpulist"   // char*: how many CPUs on each node
-#define PMIX_ALLOC_NUM_NODES          "pmix.alloc.nnodes"     // uint64_t: how many nodes
-#define PMIX_ALLOC_PREEMPTIBLE        "pmix.alloc.preempt"    // bool: it may be taken away
-#define PMIX_ALLOC_QUEUE              "pmix.alloc.queue"      // char*: queue
-#define PMIX_ALLOC_REQ_ID             "pmix.alloc.reqid"      // char*: the caller's name of the request
-#define PMIX_ALLOC_RES_BLOCK          "pmix.alloc.blk"        // char*: name of a resource block
-#define PMIX_ALLOC_SHARE              "pmix.alloc.share"      // bool: others may share it
+#define PMIX_ALLOC_BANDWIDTH          "pmix.alloc.bw"          // float: Mbit/s
+#define PMIX_ALLOC_BEGIN              "pmix.alloc.begin"       // char*: not before this time
+#define PMIX_ALLOC_CHILD_SEP          "pmix.alloc.sep"         // bool: it does not end with its parent
+#define PMIX_ALLOC_CPU_LIST           "pmix.alloc.cpulist"     // char*: CPUs, as a regex
+#define PMIX_ALLOC_DEPENDENCY         "pmix.alloc.depend"      // char*: what must have ended well before
+#define PMIX_ALLOC_EXCLUDE            "pmix.alloc.exclude"     // char*: nodes not to take, as a regex
+#define PMIX_ALLOC_FABRIC             "pmix.alloc.net"         // pmix_data_array_t*: what is wanted of a fabric
+#define PMIX_ALLOC_FABRIC_ENDPTS      "pmix.alloc.endpts"      // size_t: endpoints per process
+#define PMIX_ALLOC_FABRIC_ENDPTS_NODE "pmix.alloc.endpts.nd"   // size_t: endpoints per node
+#define PMIX_ALLOC_FABRIC_ID          "pmix.alloc.netid"       // char*: name of the request for a fabric
+#define PMIX_ALLOC_FABRIC_PLANE       "pmix.alloc.netplane"    // char*: plane of the fabric
+#define PMIX_ALLOC_FABRIC_QOS         "pmix.alloc.netqos"      // char*: quality of service
+#define PMIX_ALLOC_FABRIC_SEC_KEY     "pmix.alloc.nsec"        // pmix_byte_object_t: security key
+#define PMIX_ALLOC_FABRIC_TYPE        "pmix.alloc.nettype"     // char*: kind of transport
+#define PMIX_ALLOC_ID                 "pmix.alloc.id"          // char*: the host's name of the allocation
+#define PMIX_ALLOC_REQ_DIRECTIVE      "pmix.alloc.dir"         // pmix_alloc_directive_t: the directive of a request that is data
+#define PMIX_ALLOC_PROPERTY           "pmix.alloc.property"    // char*: name of one property
+#define PMIX_ALLOC_RELEASABLE         "pmix.alloc.releasable"  // bool: all of it may be given back
+#define PMIX_ALLOC_SEQUENCE           "pmix.alloc.seq"         // uint32_t: in which order allocations were made
+#define PMIX_ALLOC_WARN_TIMEOUT       "pmix.alloc.wtmo"        // uint32_t: seconds before its end at which to warn
+#define PMIX_ALLOC_STATUS             "pmix.alloc.status"      // pmix_status_t: the result of a request
+#define PMIX_ALLOC_TARGET             "pmix.alloc.tgt"         // char*: namespace that it is for
+#define PMIX_ALLOC_IMAGE              "pmix.alloc.image"       // char*: image that the nodes shall run
+#define PMIX_ALLOC_INHERITANCE        "pmix.alloc.inhrt"       // pmix_alloc_inheritance_t: what becomes of it when its owner ends
+#define PMIX_ALLOC_LEND               "pmix.alloc.lend"        // char*: time until what is lent comes back
+#define PMIX_ALLOC_MAU                "pmix.alloc.mau"         // pmix_data_array_t*: the least that can be allocated
+#define PMIX_ALLOC_MEM_SIZE           "pmix.alloc.msize"       // float: memory in MB
+#define PMIX_ALLOC_NODE_LIST          "pmix.alloc.nlist"       // char*: nodes, as a regex
+#define PMIX_ALLOC_NOSHELL            "pmix.alloc.noshell"     // bool: allocate and run nothing
+#define PMIX_ALLOC_NOT_WAITING        "pmix.alloc.notwait"     // bool: the caller does not wait; start the job when it can
+#define PMIX_ALLOC_NUM_BLOCKS         "pmix.alloc.nblks"       // uint64_t: how many blocks
+#define PMIX_ALLOC_NUM_CPUS           "pmix.alloc.ncpus"       // uint64_t: how many CPUs
+#define PMIX_ALLOC_NUM_CPU_LIST       "pmix.alloc.ncpulist"    // char*: how many CPUs on each node
+#define PMIX_ALLOC_NUM_NODES          "pmix.alloc.nnodes"      // uint64_t: how many nodes
+#define PMIX_ALLOC_PREEMPTIBLE        "pmix.alloc.preempt"     // bool: it may be taken away
+#define PMIX_ALLOC_QUEUE              "pmix.alloc.queue"       // char*: queue
+#define PMIX_ALLOC_REQ_ID             "pmix.alloc.reqid"       // char*: the caller's name of the request
+#define PMIX_ALLOC_RES_BLOCK          "pmix.alloc.blk"         // char*: name of a resource block
+#define PMIX_ALLOC_SHARE              "pmix.alloc.share"       // bool: others may share it
 #define PMIX_ALLOC_TIME               "pmix.alloc.time"  // char* or uint32_t: how long: seconds, or months:days:hours:minutes:seconds
 #define PMIX_ALLOC_WAIT_ALL_NODES     "pmix.alloc.waitall"  // bool: start when all nodes are there
 #define PMIX_RESOURCE_BLOCK_NAME      "pmix.resblkname"     // char*: the block that is asked about
@@ -1529,7 +1565,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_JOB_CTRL_CHECKPOINT_EVENT   "pmix.jctrl.ckptev"    // bool: by an event
 #define PMIX_JOB_CTRL_CHECKPOINT_METHOD  "pmix.jctrl.ckmethod"  // pmix_data_array_t*: ways that the program knows
 #define PMIX_JOB_CTRL_CHECKPOINT_SIGNAL  "pmix.jctrl.ckptsig"   // int: by this signal
-#define PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT "pmix.jctrl.ckptsig"   // int: seconds that it may take
+#define PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT "pmix.jctrl.ckpttime"  // int: seconds that it may take
 #define PMIX_JOB_CTRL_DEFINE_PSET        "pmix.jctrl.defpset"   // char*: make the targets a process set
 #define PMIX_JOB_CTRL_ID                 "pmix.jctrl.id"        // char*: name of this request
 #define PMIX_JOB_CTRL_KILL               "pmix.jctrl.kill"      // bool: end at once
@@ -1654,7 +1690,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_FABRIC_DEVICES            "pmix.fab.devs"         // pmix_data_array_t*: devices of a node
 #define PMIX_FABRIC_DEVICE_ADDRESS     "pmix.fabdev.addr"      // char*: address, such as MAC or GUID
 #define PMIX_FABRIC_DEVICE_BUS_TYPE    "pmix.fabdev.btyp"      // char*: bus that it is on
-#define PMIX_FABRIC_DEVICE_COORDINATES "pmix.fab.coord"        // pmix_geometry_t*: coordinates of the device
+#define PMIX_FABRIC_DEVICE_COORDINATES "pmix.fabdev.coord"     // pmix_geometry_t*: coordinates of the device
 #define PMIX_FABRIC_DEVICE_DRIVER      "pmix.fabdev.driver"    // char*: driver
 #define PMIX_FABRIC_DEVICE_FIRMWARE    "pmix.fabdev.fmwr"      // char*: firmware
 #define PMIX_FABRIC_DEVICE_INDEX       "pmix.fabdev.idx"       // uint32_t: number of the device on the fabric

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The version that these headers claim. Sources written for OpenPMIx choose their code by it, so it names the
-// level of the interface (OpenPMIx 6.1), not the release of Muster; PMIx_Get_version() tells the latter.
+// level of the interface (OpenPMIx 7.0), not the release of Muster; PMIx_Get_version() tells the latter.
 
 #ifndef PMIX_VERSION_H
 #define PMIX_VERSION_H
 
-#define PMIX_VERSION_MAJOR   6L
-#define PMIX_VERSION_MINOR   1L
+#define PMIX_VERSION_MAJOR   7L
+#define PMIX_VERSION_MINOR   0L
 #define PMIX_VERSION_RELEASE 0L
 
 // Two hexadecimal digits each for major, minor and release.
-#define PMIX_NUMERIC_VERSION 0x00060100
+#define PMIX_NUMERIC_VERSION 0x00070000
 
 // A capability is tested with #ifdef: its number means nothing. Only what this library does is defined here.
 #define PMIX_CAP_BASE             0

@@ -63,7 +63,7 @@ PMIX_EXPORT int PMIx_Initialized(void) {
 }
 
 PMIX_EXPORT const char* PMIx_Get_version(void) {
-    return "Muster " MUSTER_VERSION " (PMIx Standard: 5.0, OpenPMIx API: 6.1)";
+    return "Muster " MUSTER_VERSION " (PMIx Standard: 5.0, OpenPMIx API: 7.0)";
 }
 
 PMIX_EXPORT void PMIx_Progress(void) {

@@ -56,6 +56,7 @@ constexpr Word kProcStates[] = {
     {PMIX_PROC_STATE_CANNOT_RESTART, "CANNOT RESTART"},
     {PMIX_PROC_STATE_TERM_NON_ZERO, "TERMINATED NON-ZERO"},
     {PMIX_PROC_STATE_FAILED_TO_LAUNCH, "FAILED TO LAUNCH"},
+    {PMIX_PROC_STATE_KILLED_BY_RELEASE, "KILLED BY RELEASE"},
 };
 
 constexpr Word kJobStates[] = {
@@ -78,7 +79,8 @@ constexpr Word kScopes[] = {
 constexpr Word kPersistences[] = {
     {PMIX_PERSIST_INDEF, "INDEFINITE"}, {PMIX_PERSIST_FIRST_READ, "FIRST READ"},
     {PMIX_PERSIST_PROC, "PROCESS"},     {PMIX_PERSIST_APP, "APPLICATION"},
-    {PMIX_PERSIST_SESSION, "SESSION"},  {PMIX_PERSIST_INVALID, "INVALID"},
+    {PMIX_PERSIST_SESSION, "SESSION"},  {PMIX_PERSIST_NSPACE, "NAMESPACE"},
+    {PMIX_PERSIST_INVALID, "INVALID"},
 };
 
 constexpr Word kRanges[] = {
@@ -95,6 +97,7 @@ constexpr Word kAllocDirectives[] = {
     {PMIX_ALLOC_RELEASE, "RELEASE"},
     {PMIX_ALLOC_REAQUIRE, "REACQUIRE"},
     {PMIX_ALLOC_REQ_CANCEL, "REQUEST CANCEL"},
+    {PMIX_ALLOC_ACTIVATE, "ACTIVATE"},
 };
 
 constexpr Word kAllocInheritances[] = {

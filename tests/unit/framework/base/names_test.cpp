@@ -13,7 +13,7 @@ namespace {
 TEST(Status, NamesAreTheConstants) {
     EXPECT_STREQ(status_name(PMIX_ERR_NOT_FOUND), "PMIX_ERR_NOT_FOUND");
     EXPECT_STREQ(status_name(PMIX_SUCCESS), "PMIX_SUCCESS");
-    EXPECT_STREQ(status_name(-400), "PMIX_ERR_LOST_PRECISION");
+    EXPECT_STREQ(status_name(-400), "PMIX_ERR_PROC_KILLED_BY_CMD");
     EXPECT_STREQ(status_name(-11), "PMIX_ERR_EXISTS");
     EXPECT_EQ(status_name(-99999), nullptr);
     EXPECT_NE(status_text(-99999), nullptr);
