@@ -74,8 +74,6 @@ bool ProcessSets::answer(uint32_t uid, const char* key, InfoView qualifiers, Inf
     const auto in_range = [&](const ProcessSet& set) {
         return visible(set) && (!of_node || has_local_member(set));
     };
-    // A host may know sets that it did not define here.
-    if (sets_.empty() && server_.host().module().query != nullptr) return false;
     if (key_is(key, PMIX_QUERY_NUM_PSETS)) {
         found.add(key, static_cast<size_t>(std::ranges::count_if(sets_, in_range)));
         return true;

@@ -40,7 +40,8 @@ class ProcessSets {
 
     /// Answers PMIX_QUERY_NUM_PSETS, _PSET_NAMES and _PSET_MEMBERSHIP (of the set that PMIX_PSET_NAME among
     /// `qualifiers` names), of the sets that concern processes of this user. PMIX_RANGE_LOCAL limits number
-    /// and names to sets with a member on this node. False for other keys and for what is not known here.
+    /// and names to sets with a member on this node. No sets: 0, and an empty array. False for other keys and
+    /// for a set that is not known here.
     bool answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const;
 
   private:

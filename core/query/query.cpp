@@ -213,6 +213,13 @@ bool answer_attribute_support(const char* key, InfoView qualifiers, std::initial
     return true;
 }
 
+/// A host may know sets that it did not define here, and gives their names in the form that its users expect
+/// (docs/decisions/0046).
+bool host_names_sets(QueryServer& server, const char* key) {
+    if (server.host().module().query == nullptr) return false;
+    return server.group_server().process_sets().all().empty() || key_is(key, PMIX_QUERY_PSET_NAMES);
+}
+
 /// What a server knows without its host.
 bool answer_by_server(QueryServer& server, const Caller& caller, const char* key, InfoView qualifiers,
                       Info& found) {
@@ -224,7 +231,9 @@ bool answer_by_server(QueryServer& server, const Caller& caller, const char* key
         (server.namespaces().may_use(caller.uid, proc) &&
          (key_is_reserved(key) || server.modex().may_give(caller.proc, caller.uid, proc)));
     if (allowed && answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
-    if (server.group_server().process_sets().answer(caller.uid, key, qualifiers, found)) return true;
+    if (!host_names_sets(server, key) &&
+        server.group_server().process_sets().answer(caller.uid, key, qualifiers, found))
+        return true;
     const char* group = qualifiers.string(PMIX_GROUP_ID);
     if ((group == nullptr || sees_group(server, caller, group)) &&
         server.groups().answer(key, qualifiers, found))
@@ -280,17 +289,17 @@ HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
     };
 }
 
-/// Where the host knows no process sets either there are none: that is a number and a list, and no error.
-HostDone with_no_sets(const Queries& queries, HostDone done) {
-    Info none;
+/// What the host does not say about process sets is as it is known here: none is a number and a list, and no
+/// error.
+HostDone with_own_sets(QueryServer& server, const Caller& caller, const Queries& queries, HostDone done) {
+    Info own;
     for (const pmix_query_t& query : queries) {
-        for (char** key = query.keys; *key != nullptr; ++key) {
-            if (key_is(*key, PMIX_QUERY_NUM_PSETS)) none.add(*key, size_t{0});
-            if (key_is(*key, PMIX_QUERY_PSET_NAMES)) none.add(*key, Value::array(nullptr, 0, PMIX_STRING));
-        }
+        for (char** key = query.keys; *key != nullptr; ++key)
+            server.group_server().process_sets().answer(caller.uid, *key, {query.qualifiers, query.nqual},
+                                                        own);
     }
-    if (none.empty()) return done;
-    return [kept = std::make_shared<Info>(std::move(none)), wanted = queries.keys(),
+    if (own.empty()) return done;
+    return [kept = std::make_shared<Info>(std::move(own)), wanted = queries.keys(),
             done = std::move(done)](HostAnswer answer) {
         const bool some = answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
         if (!some && answer.status != PMIX_ERR_NOT_FOUND && answer.status != PMIX_ERR_NOT_SUPPORTED)
@@ -350,7 +359,7 @@ void Answers::go_on() {
 void Answers::ask_host() {
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
-    done = with_no_sets(queries, std::move(done));
+    done = with_own_sets(server, caller, queries, std::move(done));
     const auto upcall = server.host().module().query;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = std::make_shared<Arguments>();

@@ -6,6 +6,7 @@
 
 #include <random>
 #include <set>
+#include <sstream>
 
 #include "tests/integration/invitations/kit.hpp"
 
@@ -59,9 +60,18 @@ std::set<std::string> names(const pmix_proc_t& who, const char* key) {
     PMIX_VALUE_RELEASE(value);
     return found;
 }
+/// As muster lists the names of process sets: one text, by commas.
+std::set<std::string> listed(const pmix_value_t& value) {
+    if (value.type != PMIX_STRING) return {"no text"};
+    std::set<std::string> texts;
+    std::istringstream all(value.data.string);
+    for (std::string one; std::getline(all, one, ',');)
+        texts.insert(one);
+    return texts;
+}
 std::set<std::string> set_names() {
     std::set<std::string> found;
-    is(query(PMIX_QUERY_PSET_NAMES, nullptr, "", [&](const pmix_value_t& value) { found = strings(value); }),
+    is(query(PMIX_QUERY_PSET_NAMES, nullptr, "", [&](const pmix_value_t& value) { found = listed(value); }),
        PMIX_SUCCESS, "names of the sets");
     return found;
 }
@@ -105,7 +115,9 @@ std::set<std::string> names_in_range(const char* names_key, const char* number_k
     size_t n = 0;
     is(PMIx_Query_info(&query, 1, &results, &n), PMIX_SUCCESS, "query with a range");
     for (size_t i = 0; i < n; ++i) {
-        if (PMIX_CHECK_KEY(&results[i], names_key)) found = strings(results[i].value);
+        if (PMIX_CHECK_KEY(&results[i], names_key))
+            found =
+                results[i].value.type == PMIX_STRING ? listed(results[i].value) : strings(results[i].value);
         if (PMIX_CHECK_KEY(&results[i], number_key)) number = results[i].value.data.size;
     }
     PMIX_INFO_FREE(results, n);

@@ -68,8 +68,7 @@ void define_set(uint64_t, Buffer& in) {
     std::string name;
     std::vector<ProcName> names;
     if (!in.unpack(name, names) || names.empty()) return;
-    const std::vector<pmix_proc_t> members = to_pmix(names);
-    PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
+    this_node().ranks().define_set(name, to_pmix(names));
 }
 
 }  // namespace

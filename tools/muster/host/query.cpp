@@ -29,6 +29,7 @@ struct Question {
     std::string hostname;
     std::string group;
     std::optional<uint32_t> node;
+    std::optional<uint32_t> range;  ///< pmix_data_range_t
     bool extremes;
     bool lacks_qualifier;  ///< one is required and not known here
 
@@ -52,6 +53,7 @@ const std::vector<const char*> kKeys = {PMIX_QUERY_NAMESPACES,
                                         PMIX_QUERY_NUM_GROUPS,
                                         PMIX_QUERY_GROUP_NAMES,
                                         PMIX_QUERY_GROUP_MEMBERSHIP,
+                                        PMIX_QUERY_PSET_NAMES,
                                         PMIX_GROUP_NAMES,
                                         PMIX_CMD_LINE,
                                         PMIX_PROC_PID,
@@ -81,6 +83,7 @@ Question question_of(const char* key, const pmix_query_t& query) {
                       qualifiers.text(PMIX_HOSTNAME),
                       qualifiers.text(PMIX_GROUP_ID),
                       qualifiers.integer(PMIX_NODEID),
+                      qualifiers.integer(PMIX_RANGE),
                       qualifiers.is_true(PMIX_QUERY_REPORT_MINMAX),
                       false};
     for (const ProcName& name : qualifiers.procs(PMIX_PROCID)) {
@@ -166,6 +169,9 @@ bool Answers::add(const Question& question) {
         return of_process(question);
     } else if (key == PMIX_QUERY_RESOLVE_NODE || key == PMIX_QUERY_RESOLVE_PEERS) {
         return resolve(question);
+    } else if (key == PMIX_QUERY_PSET_NAMES) {
+        // As text, as PRRTE does: Open MPI's sessions read nothing else (docs/decisions/0046).
+        list(key, this_node().ranks().set_names(question.range == PMIX_RANGE_LOCAL));
     } else if (key == PMIX_QUERY_SUPPORTED_QUALIFIERS) {
         list(key, honoured_by("query"));
     } else if (key == PMIX_QUERY_SUPPORTED_KEYS) {

@@ -79,7 +79,7 @@ std::string LocalRanks::add(Job added) {
     if (!setup.ok() || !done(status))
         return fmt::format("the PMIx server refused the job's set-up: {}", PMIx_Error_string(status));
     for (const auto& [name, members] : sets_of(job)) {
-        status = PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
+        status = define_set(name, members);
         if (!done(status) && status != PMIX_ERR_NOT_SUPPORTED)
             return fmt::format("the process set '{}' cannot be defined: {}", name, PMIx_Error_string(status));
     }
@@ -199,12 +199,32 @@ LocalRanks::Rank* LocalRanks::find(const ProcName& name) {
     return job != nullptr ? find(ProcId{job->number, name.rank}) : nullptr;
 }
 
+pmix_status_t LocalRanks::define_set(const std::string& name, std::vector<pmix_proc_t> members) {
+    const pmix_status_t status = PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
+    if (status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED)
+        sets_.emplace_back(name, std::move(members));
+    return status;
+}
+
+std::vector<std::string> LocalRanks::set_names(bool local) {
+    std::vector<std::string> names;
+    for (const auto& [name, members] : sets_) {
+        if (!local || std::ranges::any_of(members, [this](const pmix_proc_t& member) {
+                return find(ProcName{member.nspace, member.rank}) != nullptr;
+            }))
+            names.push_back(name);
+    }
+    return names;
+}
+
 void LocalRanks::forget(uint32_t number) {
     LocalJob* local = find_job(number);
     if (local == nullptr || !local->registered) return;
     local->registered = false;
-    for (auto& [name, members] : sets_of(local->job))
+    for (auto& [name, members] : sets_of(local->job)) {
         PMIx_server_delete_process_set(std::string(name).data());
+        std::erase_if(sets_, [&set = name](const auto& one) { return one.first == set; });
+    }
     PMIx_server_deregister_nspace(
         local->job.nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
     if (local->has_agents)

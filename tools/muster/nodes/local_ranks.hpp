@@ -3,6 +3,7 @@
 // output and input on, signals the ranks and sees their end. On the node's loop.
 #pragma once
 
+#include <pmix_common.h>
 #include <sys/types.h>
 
 #include <functional>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/muster/base/loop.hpp"
@@ -54,6 +56,13 @@ class LocalRanks {
     const Job* job_of(std::string_view nspace) const;
     Rank* find(ProcId id);
     Rank* find(const ProcName& name);
+
+    /// Defines a process set at the server of this node.
+    /// @return the server's status.
+    pmix_status_t define_set(const std::string& name, std::vector<pmix_proc_t> members);
+    /// The names of the process sets, in the order of their definition; `local`: of those with a process
+    /// here.
+    std::vector<std::string> set_names(bool local);
 
     /// Sends a signal to ranks (none named: to all). `last`: nothing more is to be started of their jobs.
     void signal(int number, const std::vector<ProcId>& procs, bool last);
@@ -113,6 +122,7 @@ class LocalRanks {
     const std::string server_nspace_;
     std::function<void(const ProcName&)> on_ended_;
     std::map<uint32_t, LocalJob> jobs_;
+    std::vector<std::pair<std::string, std::vector<pmix_proc_t>>> sets_;
     uint64_t output_in_flight_ = 0;
     bool output_paused_ = false;
 };

@@ -5,6 +5,7 @@
 
 #include <pmix/muster.h>
 
+#include "core/groups/group_server.hpp"
 #include "core/iof/piece.hpp"
 #include "core/query/query_server.hpp"
 #include "framework/base/argv.hpp"
@@ -151,6 +152,31 @@ TEST_F(QueryInMemory, FindsNoProcessSetsWhereTheHostKnowsNone) {
     const Call refused = ask(0, Part("pmix.qry.psetnum"));
     asked("query")->answer(answer_of(PMIX_ERR_NO_PERMISSIONS));
     EXPECT_EQ(status_of(refused), PMIX_ERR_NO_PERMISSIONS);
+}
+
+TEST_F(QueryInMemory, NamesItsOwnProcessSetsWhereTheHostDoesNot) {
+    start(1);
+    node.on_loop([&] {
+        ProcessSets& sets = node.server().queries().group_server().process_sets();
+        EXPECT_EQ(sets.define("ocean", {make_proc("job", 0)}), PMIX_SUCCESS);
+    });
+    const Call own = ask(0, Part("pmix.qry.psets"));
+    asked("query")->answer(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    EXPECT_EQ(status_of(own), PMIX_SUCCESS);
+    const pmix_info_t* names = own.info().view().find(PMIX_QUERY_PSET_NAMES);
+    ASSERT_NE(names, nullptr);
+    ASSERT_EQ(names->value.type, PMIX_DATA_ARRAY);
+    ASSERT_EQ(names->value.data.darray->type, PMIX_STRING);
+    ASSERT_EQ(names->value.data.darray->size, 1U);
+    EXPECT_STREQ(static_cast<char**>(names->value.data.darray->array)[0], "ocean");
+
+    const Call hosts = ask(0, Part("pmix.qry.psets"));
+    HostAnswer answer;
+    answer.info.add(PMIX_QUERY_PSET_NAMES, "ocean,ice");
+    asked("query")->answer(answer);
+    EXPECT_EQ(status_of(hosts), PMIX_SUCCESS);
+    EXPECT_EQ(text_of(hosts, PMIX_QUERY_PSET_NAMES), "ocean,ice");
+    EXPECT_EQ(hosts.info().size(), 1U);
 }
 
 TEST_F(QueryInMemory, AnswersWithoutAHostWhatTheServerKnows) {
