@@ -47,6 +47,9 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/archive)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(MUSTER_COMPONENT_DIR pmix)
 
+# The path of the build folder is in no file, so that the same sources give the same bytes anywhere.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
 # muster_rpath_from(<folder>): programs added below this call find the library from where they are installed.
 macro(muster_rpath_from folder)
     if(MUSTER_RPATH)
