@@ -210,6 +210,16 @@ TEST_F(Tools, FilesThatAreNamedByAttribute) {
     EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0 starter:0");
 }
 
+TEST_F(Tools, AServerModuleOfAToolThatIsNoLauncherIsAccepted) {
+    // The Python module of OpenPMIx 5.0 gives one in every tool.
+    auto one = server("one");
+    auto process = tool({"init:nspace=one", "module", "servers", "finalize"});
+    EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
+    EXPECT_EQ(process->line(), "module PMIX_SUCCESS");
+    EXPECT_EQ(process->line(), "servers PMIX_SUCCESS one:0");
+    EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
+}
+
 // --- other users ---
 
 TEST_F(Tools, AToolOfAnotherUserNeedsThePermissionOfTheHost) {
