@@ -4,6 +4,8 @@
 #
 #   line_init   names the world's folders (TRIPLET, LIBDIR) and sets the environment; ACC_LIB is Muster's library
 #   works NAME SECS COMMAND...   passes when the command ends with status 0
+#   results SECS COMMAND...   takes the PASS, FAIL and NOTE lines of a script of tests/acceptance as its own
+#   SELECTED    the folder of the library that programs find, Muster's or with --openpmix the world's
 WORLD=${1:-}
 TRIPLET=$(gcc -print-multiarch)
 LIBDIR=/usr/lib/$TRIPLET
@@ -17,6 +19,7 @@ line_init() {
     chmod 755 "$ACC_WORK"
     export ACC_LIB ACC_LIBDIR TMPDIR=$ACC_WORK/tmp
     mkdir -p "$TMPDIR"
+    SELECTED=$(dirname "$(readlink -f "$LIBDIR/muster/selected/libpmix.so.2" || true)")
     trap acc_cleanup EXIT
     trap 'exit 130' INT TERM HUP
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -31,6 +34,20 @@ works() {
     shift 2
     run "$secs" "$@"
     [ "$RC" -eq 0 ] && pass "$name" || fail "$name" "exit $RC: $(tail -n 4 "$OUT")"
+}
+
+results() {
+    local secs=$1 text
+    shift
+    run "$secs" "$@"
+    while IFS= read -r text; do
+        case $text in
+        PASS*) pass "${text#PASS }" ;;
+        FAIL*) text=${text#FAIL }; fail "${text%%: *}" "${text#*: }" ;;
+        NOTE*) echo "$text" ;;
+        esac
+    done <"$OUT"
+    grep -qE '^[0-9]+ passed, [0-9]+ failed$' "$OUT" || fail ends "$(basename "$1") did not come to its end: $(tail -n 3 "$OUT")"
 }
 
 # known WORLD NAME REASON: in that world this check does not pass with OpenPMIx either (run --openpmix shows it). Its failure
