@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Run by the target `uninstall`, in the build folder: removes what the last `cmake --install` has put anywhere, and the folders
+# of Muster's own (muster, pmix and what is below) that are empty then. DESTDIR counts as it does for the installation.
+if(NOT EXISTS install_manifest.txt)
+    message(FATAL_ERROR "uninstall: nothing was installed from this build folder (there is no install_manifest.txt)")
+endif()
+file(STRINGS install_manifest.txt files)
+set(folders "")
+set(count 0)
+foreach(file ${files})
+    set(path "$ENV{DESTDIR}${file}")
+    if(EXISTS ${path} OR IS_SYMLINK ${path})
+        file(REMOVE ${path})
+        math(EXPR count "${count} + 1")
+    endif()
+    cmake_path(GET path PARENT_PATH folder)
+    # Others stay, as those of /usr/local would be there without Muster too.
+    while(folder MATCHES "/(muster|pmix)(/|$)")
+        list(APPEND folders ${folder})
+        cmake_path(GET folder PARENT_PATH folder)
+    endwhile()
+endforeach()
+list(REMOVE_DUPLICATES folders)
+# The deepest first.
+list(SORT folders ORDER DESCENDING)
+foreach(folder ${folders})
+    file(GLOB left LIST_DIRECTORIES true ${folder}/* ${folder}/.*)
+    if(IS_DIRECTORY ${folder} AND NOT left)
+        file(REMOVE_RECURSE ${folder})
+    endif()
+endforeach()
+message(STATUS "uninstall: ${count} files removed")
