@@ -34,6 +34,17 @@ void define_library_parameters(Parameters& parameters) {
         {"server", "base", "max_committed", Size, "2g", "bytes",
          "How much memory all that one process has committed may take together; what is committed beyond is "
          "refused (PMIX_ERR_OUT_OF_RESOURCE where the process waits for an answer) and not kept."},
+        {"server",
+         "base",
+         "contribution_form",
+         Choice,
+         "auto",
+         "",
+         "The form of what this server contributes to fences over several nodes. Set 4.2 where OpenPMIx 4.2 "
+         "or "
+         "5.0 serves other nodes of a job. auto: the form of OpenPMIx since 6.0, or 4.2 once another server "
+         "has used it. All forms are read.",
+         {"auto", "4.2", "6.0"}},
         {"server", "base", "describe_node", Bool, "true", "",
          "Give the hardware of the node as hwloc's XML to clients of this user that ask for it and are "
          "confined to the same resources, unless the host says that it is not to be shared."},

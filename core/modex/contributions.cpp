@@ -2,69 +2,52 @@
 // What a server contributes to a fence over several nodes, and what it takes in of the others. See modex.hpp.
 #include "core/exchange/exchange.hpp"
 #include "core/exchange/namespaces.hpp"
+#include "core/modex/contribution.hpp"
 #include "core/modex/modex.hpp"
-#include "framework/base/compress.hpp"
 
 namespace muster {
 
-Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected) {
+namespace {
+
+CountedProcesses count(const Gds& store, const std::vector<pmix_proc_t>& participants) {
+    CountedProcesses counted;
+    for (const pmix_proc_t& proc : participants)
+        counted.add(proc.nspace, store.job_size(proc.nspace).value_or(0));
+    return counted;
+}
+
+}  // namespace
+
+Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected,
+                          const std::vector<pmix_proc_t>& participants) {
     const Gds& store = exchange_.store();
     const WireFormat format = exchange_.runtime().own_format();
-    Packer body(format);
-    body.byte(collected ? 1 : 0);
+    std::vector<PostedValues> posted;
     for (const pmix_proc_t& proc : local) {
         Packer values(format);
         store.find_posted(proc, View::Remote,
                           [&](const Found& found) { values.kval(found.key, found.value); });
         if (values.length() == 0 || values.error() != PMIX_SUCCESS) continue;
-        pack_object(body, proc, values);
+        posted.push_back({proc, values.take()});
     }
-    Packer envelope(format);
-    envelope.boolean(false);  // not compressed
-    envelope.bytes(body.view());
-    Packer out(format);
-    out.bytes(envelope.view());
-    return out.take();
+    const bool older = !participants.empty() && (writes_older_form_ || older_servers_);
+    const ContributionForm form = older ? ContributionForm::Older : ContributionForm::Newer;
+    return write_contribution(form, format, collected, posted, count(store, participants));
 }
 
-pmix_status_t Modex::accept_contributions(ByteView data) {
-    const WireFormat format = exchange_.runtime().own_format();
+pmix_status_t Modex::accept_contributions(ByteView data, const std::vector<pmix_proc_t>& participants) {
     Gds& store = exchange_.store();
-    Unpacker servers(format, data);
-    while (!servers.at_end()) {
-        ByteView envelope_bytes, body_bytes;
-        bool compressed = false;
-        if (!servers.bytes(envelope_bytes)) return servers.error();
-        Unpacker envelope(format, envelope_bytes);
-        if (!envelope.boolean(compressed) || !envelope.bytes(body_bytes)) return envelope.error();
-        std::optional<Bytes> expanded;
-        if (compressed) {
-            expanded = zlib_decompress(body_bytes, size_t{1} << 30);
-            if (!expanded) return PMIX_ERR_UNPACK_FAILURE;
-            body_bytes = expanded->view();
-        }
-        Unpacker body(format, body_bytes);
-        uint8_t collected = 0;
-        if (!body.byte(collected)) return body.error();
-        while (!body.at_end()) {
-            ByteView object_bytes;
-            pmix_proc_t proc{};
-            if (!body.bytes(object_bytes)) return body.error();
-            Unpacker object(format, object_bytes);
-            if (!object.proc(proc)) return object.error();
-            // Ours have it in full already, with the scopes that this form does not tell.
-            const bool local = namespaces_.is_local(proc);
-            while (!object.at_end()) {
-                std::string key;
-                Value value;
-                if (!object.kval(key, value)) return object.error();
-                if (local) continue;
-                const pmix_status_t status = store.post_remote(proc, key.c_str(), *value);
-                if (status != PMIX_SUCCESS) return status;
-            }
-        }
-    }
-    return PMIX_SUCCESS;
+    const auto visit = [&](const pmix_proc_t& proc, const char* key, const pmix_value_t& value) {
+        // Ours have it in full already, with the scopes that no form tells.
+        if (namespaces_.is_local(proc)) return PMIX_SUCCESS;
+        return store.post_remote(proc, key, value);
+    };
+    bool older = false;
+    const pmix_status_t status =
+        read_contributions(exchange_.runtime().own_format(), data, count(store, participants), visit, older);
+    // Other servers of this library read either form.
+    if (older && is_good(status)) older_servers_ = true;
+    return status;
 }
 
 }  // namespace muster

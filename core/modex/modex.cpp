@@ -39,7 +39,8 @@ Modex::Modex(Exchange& exchange, Host& host, Namespaces& namespaces, const Peers
       peers_(peers),
       sources_(std::move(sources)),
       most_committed_(exchange.runtime().parameters().size("server_base_max_committed")),
-      most_at_once_(exchange.runtime().parameters().size("server_base_max_payload")) {}
+      most_at_once_(exchange.runtime().parameters().size("server_base_max_payload")),
+      writes_older_form_(exchange.runtime().parameters().text("server_base_contribution_form") == "4.2") {}
 
 Modex::~Modex() = default;
 

@@ -84,11 +84,14 @@ class Modex {
     void requested(const pmix_proc_t& proc, OnRequested done);
 
     /// What these local processes contribute to a fence; without data where none is collected, but never
-    /// empty.
-    Bytes contribution(const std::vector<pmix_proc_t>& local, bool collected = true);
-    /// Takes in what the servers of a fence contributed. The error says what was wrong; what came before is
-    /// kept.
-    pmix_status_t accept_contributions(ByteView data);
+    /// empty. `participants`: all of the fence. Servers of OpenPMIx 4.2 and 5.0 want another form than later
+    /// ones (contribution.hpp): the one that server_base_contribution_form names, or that one of them has
+    /// used; without participants the newer one.
+    Bytes contribution(const std::vector<pmix_proc_t>& local, bool collected = true,
+                       const std::vector<pmix_proc_t>& participants = {});
+    /// Takes in what the servers of a fence contributed, in either form. The error says what was wrong; what
+    /// came before is kept.
+    pmix_status_t accept_contributions(ByteView data, const std::vector<pmix_proc_t>& participants = {});
 
     /// Whether what this server holds of what `target` posted may be given to a process of this user: not
     /// what only the host knows the owner of, and has given for other users alone.
@@ -158,6 +161,8 @@ class Modex {
     const Sources sources_;
     const size_t most_committed_;  ///< bytes of a process
     const size_t most_at_once_;    ///< bytes of a commit, once its values are as they were before compression
+    const bool writes_older_form_;
+    bool older_servers_ = false;  ///< one has contributed to a fence here
     bool closed_ = false;
     std::unordered_map<Proc, WaitingList> waiting_;
     std::unordered_map<Proc, uint32_t> in_flight_;           ///< direct modex under way, and for which user

@@ -26,7 +26,7 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
         for (const Arrival& arrival : collective->arrivals())
             local.push_back(arrival.proc);
     }
-    Bytes data = modex_.contribution(local, collect);
+    Bytes data = modex_.contribution(local, collect, collective->participants());
     Info info;
     pmix_info_directives_t flags = 0;
     for (const pmix_info_t& directive : collective->directives()) {
@@ -48,23 +48,23 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
     if (!info.view().has(PMIX_LOCAL_COLLECTIVE_STATUS)) {
         info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(collective->local_status()));
     }
-    host_.fence(collective->participants(), std::move(info), std::move(data),
-                [this, collective, collect](HostAnswer answer) {
-                    Outcome outcome;
-                    outcome.status = answer.status;
-                    if (answer.status == PMIX_SUCCESS && collect) {
-                        outcome.status = modex_.accept_contributions(answer.data.view());
-                        if (outcome.status != PMIX_SUCCESS) {
-                            MUSTER_LOG(host_.log(), Error,
-                                       "the data of a fence over %zu entries, first %s, cannot be read (%zu "
-                                       "bytes); do all servers of the job run this library?",
-                                       collective->participants().size(),
-                                       proc_text(collective->participants().front()).c_str(),
-                                       answer.data.size());
-                        }
-                    }
-                    collectives_.finish(collective, outcome);
-                });
+    host_.fence(
+        collective->participants(), std::move(info), std::move(data),
+        [this, collective, collect](HostAnswer answer) {
+            Outcome outcome;
+            outcome.status = answer.status;
+            if (answer.status == PMIX_SUCCESS && collect) {
+                outcome.status = modex_.accept_contributions(answer.data.view(), collective->participants());
+                if (outcome.status != PMIX_SUCCESS) {
+                    MUSTER_LOG(host_.log(), Error,
+                               "the data of a fence over %zu entries, first %s, cannot be read (%zu "
+                               "bytes)",
+                               collective->participants().size(),
+                               proc_text(collective->participants().front()).c_str(), answer.data.size());
+                }
+            }
+            collectives_.finish(collective, outcome);
+        });
 }
 
 void FenceOperation::joined(const Collective& collective) {
