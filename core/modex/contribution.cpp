@@ -6,7 +6,6 @@
 #include <cstring>
 #include <optional>
 
-#include "framework/base/compress.hpp"
 #include "framework/base/element.hpp"
 #include "framework/base/proc.hpp"
 #include "framework/base/value.hpp"
@@ -100,7 +99,7 @@ pmix_status_t read_newer(WireFormat format, ByteView content, const VisitPosted&
 
 /// What a server has contributed: an object in one of the forms.
 pmix_status_t read_object(WireFormat format, ByteView object, const CountedProcesses& counted,
-                          const VisitPosted& visit, bool& older) {
+                          const Expand& expand, const VisitPosted& visit, bool& older) {
     Unpacker in(format, object);
     uint8_t first = 0;
     if (!in.byte(first)) return in.error();
@@ -113,7 +112,7 @@ pmix_status_t read_object(WireFormat format, ByteView object, const CountedProce
         const bool whole = rest.bytes(content) && rest.at_end();
         if (first == 0) return whole ? read_newer(format, content, visit) : PMIX_ERR_UNPACK_FAILURE;
         if (whole) {
-            const std::optional<Bytes> expanded = zlib_decompress(content, kMostExpanded);
+            const std::optional<Bytes> expanded = expand(content, kMostExpanded);
             if (expanded) return read_newer(format, expanded->view(), visit);
         }
     }
@@ -183,12 +182,12 @@ Bytes write_contribution(ContributionForm form, WireFormat format, bool collecte
 }
 
 pmix_status_t read_contributions(WireFormat format, ByteView data, const CountedProcesses& counted,
-                                 const VisitPosted& visit, bool& older) {
+                                 const Expand& expand, const VisitPosted& visit, bool& older) {
     Unpacker servers(format, data);
     while (!servers.at_end()) {
         ByteView object;
         if (!servers.bytes(object)) return servers.error();
-        if (const pmix_status_t status = read_object(format, object, counted, visit, older);
+        if (const pmix_status_t status = read_object(format, object, counted, expand, visit, older);
             status != PMIX_SUCCESS)
             return status;
     }

@@ -7,6 +7,7 @@
 #include <pmix_common.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,16 +49,20 @@ struct PostedValues {
 Bytes write_contribution(ContributionForm form, WireFormat format, bool collected,
                          const std::vector<PostedValues>& posted, const CountedProcesses& counted);
 
+/// Expands a compressed block to at most `limit` bytes; nothing for what is none.
+using Expand = std::function<std::optional<Bytes>(ByteView block, size_t limit)>;
+
 using VisitPosted =
     std::function<pmix_status_t(const pmix_proc_t& proc, const char* key, const pmix_value_t& value)>;
 
 /// Reads the contributions of any number of servers, each in any form. Bytes are hostile.
 /// @param counted  the participants; needed for the older form
+/// @param expand   for what is compressed, in whatever way
 /// @param visit    is called for each value in order; what it returns ends the reading unless it is
 /// PMIX_SUCCESS
 /// @param[out] older  set where a contribution has the older form
 /// @return PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE and its like for bytes that are none of the forms
 pmix_status_t read_contributions(WireFormat format, ByteView data, const CountedProcesses& counted,
-                                 const VisitPosted& visit, bool& older);
+                                 const Expand& expand, const VisitPosted& visit, bool& older);
 
 }  // namespace muster

@@ -4,6 +4,9 @@
 #include "core/exchange/namespaces.hpp"
 #include "core/modex/contribution.hpp"
 #include "core/modex/modex.hpp"
+#include "framework/base/compress.hpp"
+#include "framework/pcompress.hpp"
+#include "framework/registry.hpp"
 
 namespace muster {
 
@@ -14,6 +17,18 @@ CountedProcesses count(const Gds& store, const std::vector<pmix_proc_t>& partici
     for (const pmix_proc_t& proc : participants)
         counted.add(proc.nspace, store.job_size(proc.nspace).value_or(0));
     return counted;
+}
+
+/// By zlib, as all have it, or else by a component of pcompress that knows the block.
+std::optional<Bytes> expand(Registry& registry, ByteView block, size_t limit) {
+    if (std::optional<Bytes> plain = zlib_decompress(block, limit)) return plain;
+    // A zlib stream that is broken, or what the older form has in this place, is not worth opening components
+    // for.
+    if (block.size() < 5 || (block[4] & 0x0f) == 8) return std::nullopt;
+    for (const Pcompress* component : registry.pcompress()) {
+        if (Result<Bytes> plain = component->decompress(block, limit); plain.ok()) return std::move(*plain);
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -42,9 +57,12 @@ pmix_status_t Modex::accept_contributions(ByteView data, const std::vector<pmix_
         if (namespaces_.is_local(proc)) return PMIX_SUCCESS;
         return store.post_remote(proc, key, value);
     };
+    const auto expand_block = [&](ByteView block, size_t limit) {
+        return expand(exchange_.runtime().registry(), block, limit);
+    };
     bool older = false;
-    const pmix_status_t status =
-        read_contributions(exchange_.runtime().own_format(), data, count(store, participants), visit, older);
+    const pmix_status_t status = read_contributions(exchange_.runtime().own_format(), data,
+                                                    count(store, participants), expand_block, visit, older);
     // Other servers of this library read either form.
     if (older && is_good(status)) older_servers_ = true;
     return status;

@@ -15,6 +15,7 @@ class Muster(CMakePackage):
     version("0.1.0")
 
     variant("munge", default=True, description="Build the component psec/munge")
+    variant("zstd", default=True, description="Build the component pcompress/zstd")
     variant("static_runtime", default=True, description="Link libstdc++ into the library and its components")
 
     depends_on("c", type="build")
@@ -30,6 +31,7 @@ class Muster(CMakePackage):
     depends_on("libtool")
     depends_on("zlib-api")
     depends_on("munge", when="+munge")
+    depends_on("zstd", when="+zstd")
 
     generator("ninja")
 

@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "framework/base/compress.hpp"
 #include "framework/bfrops.hpp"
 #include "tests/fuzz/require.hpp"
 
@@ -39,6 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         require(std::strlen(proc.nspace) <= PMIX_MAX_NSLEN);
         return PMIX_SUCCESS;
     };
-    read_contributions({&codec(), BufferType::NonDescribed}, {data, size}, counted, visit, older);
+    read_contributions({&codec(), BufferType::NonDescribed}, {data, size}, counted, zlib_decompress, visit,
+                       older);
     return 0;
 }

@@ -47,7 +47,7 @@ Reading read(ByteView data, const CountedProcesses& counted) {
         reading.posted[std::string(proc.nspace) + ":" + std::to_string(proc.rank)][key] = value.type;
         return PMIX_SUCCESS;
     };
-    reading.status = read_contributions(format(), data, counted, visit, reading.older);
+    reading.status = read_contributions(format(), data, counted, zlib_decompress, visit, reading.older);
     return reading;
 }
 
