@@ -74,7 +74,8 @@ struct JobFact {
     uint32_t of;
     const char* key;
     const pmix_value_t& value;
-    bool resource = false;  ///< known by register_resources, and gone with deregister_resources
+    /// Known by register_resources or of a session that other jobs share, and gone when that is deregistered.
+    bool resource = false;
 };
 using JobFactVisitor = std::function<void(const JobFact&)>;
 
@@ -103,6 +104,11 @@ class Gds {
     virtual Result<void> register_resources(InfoView info) = 0;
     /// Removes it again; only keys count, and ids of nodes in node arrays (PMIx_server_deregister_resources).
     virtual void deregister_resources(InfoView info) = 0;
+    /// A session, with what the host says of it and its nodes (PMIx_server_register_session). Changes nothing
+    /// where the session is known, be it from a job's data.
+    virtual Result<void> register_session(uint32_t id, InfoView info) = 0;
+    /// Forgets the data of a session; its jobs stay.
+    virtual void deregister_session(uint32_t id) = 0;
     /// Posts or replaces one value of a process. Rank WILDCARD: job level, any attribute of register_job.
     /// Qualified values (PMIX_QUALIFIED_VALUE) are kept beside the unqualified. LOCAL and REMOTE values of
     /// one key are kept apart, GLOBAL (and UNDEF) counts as both, INTERNAL as neither.

@@ -559,6 +559,31 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace
 PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc, void* cbdata);
 
 /**
+ * Tell the library of a session: the resources that a workload manager has given to a user, in which jobs come and go. A job
+ * that names a session (PMIX_SESSION_INFO_ARRAY) makes it known, too. A session stays known until it is deregistered, whether
+ * or not there is a job in it. Nothing changes where it is known already. Clients read what is said of it with
+ * PMIX_SESSION_INFO, and with PMIX_SESSION_ID where their job is not in it.
+ * @param sessionID  its number; not UINT32_MAX
+ * @param info       ninfo facts, also of its nodes (PMIX_NODE_INFO_ARRAY); kept by the host until the callback
+ * @param cbfunc     called when it is done; NULL: the call waits
+ * @param cbdata     handed to it
+ * @return PMIX_SUCCESS if cbfunc will be called; PMIX_OPERATION_SUCCEEDED if it is done; PMIX_ERR_BAD_PARAM where a fact cannot
+ *         be read, or names another session
+ * (OpenPMIx 7.0)
+ */
+PMIX_EXPORT pmix_status_t PMIx_server_register_session(uint32_t sessionID, pmix_info_t info[], size_t ninfo,
+                                                       pmix_op_cbfunc_t cbfunc, void* cbdata);
+
+/**
+ * The session has ended: forget what is known of it. Jobs in it stay registered.
+ * @param sessionID  its number
+ * @param cbfunc     called when it is done; NULL: the call waits
+ * @param cbdata     handed to it
+ * (OpenPMIx 7.0)
+ */
+PMIX_EXPORT void PMIx_server_deregister_session(uint32_t sessionID, pmix_op_cbfunc_t cbfunc, void* cbdata);
+
+/**
  * Tell the library of a process that will connect. Only a process of this user and group is let in.
  * @param proc           its name
  * @param uid            its user

@@ -154,6 +154,24 @@ PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_
         cbfunc(status, cbdata);
 }
 
+PMIX_EXPORT pmix_status_t PMIx_server_register_session(uint32_t sessionID, pmix_info_t info[], size_t ninfo,
+                                                       pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    if (sessionID == UINT32_MAX || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
+    return on_server(cbfunc, cbdata, [sessionID, info, ninfo](Server& server) {
+        return server.register_session(sessionID, {info, ninfo});
+    });
+}
+
+PMIX_EXPORT void PMIx_server_deregister_session(uint32_t sessionID, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    const pmix_status_t status = on_server(cbfunc, cbdata, [sessionID](Server& server) {
+        server.deregister_session(sessionID);
+        return PMIX_SUCCESS;
+    });
+    // There is no other way to tell.
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
+        cbfunc(status, cbdata);
+}
+
 PMIX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid, gid_t gid,
                                                       void* server_object, pmix_op_cbfunc_t cbfunc,
                                                       void* cbdata) {
@@ -211,10 +229,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], siz
                                                          pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
-        const auto stored = server.store().register_resources({info, ninfo});
-        if (!stored)
-            MUSTER_LOG(server.log(), Error, "resources were not registered: %s", stored.error().text.c_str());
-        return stored.status();
+        return server.register_resources({info, ninfo});
     });
 }
 
@@ -222,7 +237,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], s
                                                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
-        server.store().deregister_resources({info, ninfo});
+        server.deregister_resources({info, ninfo});
         return PMIX_SUCCESS;
     });
 }

@@ -253,6 +253,36 @@ void Server::end_namespace(const char* name) {
     runtime_.store().deregister(name);
 }
 
+/// What jobs have in common has changed: clients that come later are sent the job data of now.
+void Server::forget_packed_jobs() {
+    for (auto& [name, nspace] : namespaces_)
+        nspace->packed_job.clear();
+}
+
+pmix_status_t Server::register_session(uint32_t id, InfoView info) {
+    const auto stored = runtime_.store().register_session(id, info);
+    if (!stored)
+        MUSTER_LOG(log(), Error, "session %u was not registered: %s", id, stored.error().text.c_str());
+    return stored.status();
+}
+
+void Server::deregister_session(uint32_t id) {
+    runtime_.store().deregister_session(id);
+    forget_packed_jobs();
+}
+
+pmix_status_t Server::register_resources(InfoView info) {
+    const auto stored = runtime_.store().register_resources(info);
+    if (!stored) MUSTER_LOG(log(), Error, "resources were not registered: %s", stored.error().text.c_str());
+    forget_packed_jobs();
+    return stored.status();
+}
+
+void Server::deregister_resources(InfoView info) {
+    runtime_.store().deregister_resources(info);
+    forget_packed_jobs();
+}
+
 pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid,
                                       void* server_object) {
     if (const pmix_status_t refused = refusal(proc.nspace); refused != PMIX_SUCCESS) return refused;

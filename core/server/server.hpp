@@ -94,6 +94,10 @@ class Server {
     bool has_refused() const { return has_refused_; }
     /// `done`: when the files of the job that are to be removed are gone.
     void deregister_nspace(const char* nspace, std::function<void()> done);
+    pmix_status_t register_session(uint32_t id, InfoView info);
+    void deregister_session(uint32_t id);
+    pmix_status_t register_resources(InfoView info);
+    void deregister_resources(InfoView info);
     pmix_status_t register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid, void* server_object);
     void deregister_client(const pmix_proc_t& proc, std::function<void()> done);
     /// The server ends: every wait, of a client or of a call of the host, ends with
@@ -117,6 +121,7 @@ class Server {
     Server(const Parts& parts, const pmix_server_module_t* module, size_t size);
     void refuse_namespace(const char* name, pmix_status_t status);
     static void run_waiting(Namespace& nspace);
+    void forget_packed_jobs();
 
     // handlers.cpp
     void register_commands();

@@ -176,6 +176,7 @@ void Registration::merge(Job& into, Job& from) {
     move_in(into.procs, from.procs);
     move_in(into.qualified, from.qualified);
     if (from.session_id) into.session_id = from.session_id;
+    into.sessionless = !into.session_id && (into.sessionless || from.sessionless);
     if (from.local_procs) into.local_procs = from.local_procs;
 }
 

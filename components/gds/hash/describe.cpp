@@ -54,7 +54,7 @@ class JobDescriber {
     void describe_session() {
         if (job_.session_id) give(Realm::Session, 0, PMIX_SESSION_ID, *Value::from(*job_.session_id));
         const Table* shared = job_.session_id ? table_in(store_.sessions_, *job_.session_id) : nullptr;
-        if (shared != nullptr) give_all(Realm::Session, 0, *shared);
+        if (shared != nullptr) give_all(Realm::Session, 0, *shared, {}, true);
         give_all(Realm::Session, 0, job_.session, {shared});
         Derived derived;
         if (!job_.session.contains(PMIX_UNIV_SIZE) &&
@@ -71,11 +71,15 @@ class JobDescriber {
             const Table* facts = table_in(job_.nodes, node);
             if (facts != nullptr) give_all(Realm::Node, node, *facts);
             if (node == own) give_all(Realm::Node, node, job_.own_node, {facts});
-            if (store_.resources_.no_nodes()) continue;
+            if (store_.resources_.no_nodes() && store_.session_nodes_.empty()) continue;
+            const Table* mine = node == own ? &job_.own_node : nullptr;
             const ResourceNode* resource = store_.resources_.node(map.node_name(node), map.node_id(node));
-            if (resource == nullptr) continue;
-            give_all(Realm::Node, node, resource->facts, {facts, node == own ? &job_.own_node : nullptr},
-                     true);
+            if (resource != nullptr) give_all(Realm::Node, node, resource->facts, {facts, mine}, true);
+            const ResourceNode* in_session =
+                store_.session_node(job_.session_id, map.node_name(node), map.node_id(node));
+            if (in_session != nullptr)
+                give_all(Realm::Node, node, in_session->facts,
+                         {facts, mine, resource != nullptr ? &resource->facts : nullptr}, true);
         }
         // This node has no part in the job, but something was said of it.
         if (own == JobMap::kNone) give_all(Realm::Node, JobMap::kNone, job_.own_node);

@@ -66,11 +66,11 @@ Finder::NodeTarget Finder::target_node(bool of_rank) const {
         if (lookup_->nodeid) {
             target.index = map.find_node_id(*lookup_->nodeid);
             target.own = store_.context_.nodeid == lookup_->nodeid;
-            target.resource = store_.resources_.node({}, lookup_->nodeid);
+            name_resource(target, {}, lookup_->nodeid);
         } else {
             target.index = store_.node_by_name(map, lookup_->hostname);
             target.own = store_.is_own_host(lookup_->hostname);
-            target.resource = store_.resources_.node(lookup_->hostname, {});
+            name_resource(target, lookup_->hostname, {});
         }
         target.own = target.own || (target.index != JobMap::kNone && target.index == store_.own_node(map));
     } else if (of_rank && valid_rank() && map.node_of(lookup_->rank) != JobMap::kNone) {
@@ -81,14 +81,22 @@ Finder::NodeTarget Finder::target_node(bool of_rank) const {
         target.own = true;
     }
     // Where a process of an unknown job runs is not known: our own node is no answer.
-    if (target.resource == nullptr && !store_.resources_.no_nodes()) {
+    const bool any = !store_.resources_.no_nodes() || !store_.session_nodes_.empty();
+    if (target.resource == nullptr && target.in_session == nullptr && any) {
         if (target.index != JobMap::kNone) {
-            target.resource = store_.resources_.node(map.node_name(target.index), map.node_id(target.index));
+            name_resource(target, map.node_name(target.index), map.node_id(target.index));
         } else if (target.own) {
-            target.resource = store_.resources_.node(store_.context_.hostname, store_.context_.nodeid);
+            name_resource(target, store_.context_.hostname, store_.context_.nodeid);
         }
     }
     return target;
+}
+
+void Finder::name_resource(NodeTarget& target, std::string_view host, std::optional<uint32_t> id) const {
+    target.resource = store_.resources_.node(host, id);
+    std::optional<uint32_t> session = lookup_->session_id;
+    if (!session && job_ != nullptr) session = job_->session_id;
+    target.in_session = store_.session_node(session, host, id);
 }
 
 uint32_t Finder::target_app() const {
@@ -101,7 +109,10 @@ bool Finder::session(const KeyInfo& info) {
     std::optional<uint32_t> id = lookup_->session_id;
     if (!id && job_ != nullptr) id = job_->session_id;
     if (id) {
-        if (give_from(table_in(store_.sessions_, *id))) return true;
+        const Table* known = table_in(store_.sessions_, *id);
+        if (give_from(known)) return true;
+        if (known != nullptr && info.fact == Fact::SessionId && lookup_->session_id)
+            return give(info.key.data(), *Value::from(*id).get(), false);
         // Another session's: what belongs to this job is no answer.
         if (job_ == nullptr || (lookup_->session_id && job_->session_id != lookup_->session_id)) return false;
     }
@@ -154,26 +165,30 @@ bool Finder::node(const KeyInfo& info, bool of_rank) {
         if (derive_node(info.fact, target.index, derived))
             return give_derived(info, derived, 'n', target.index);
     }
-    if (target.resource != nullptr && give_stored(target.resource->facts, key_)) return true;
+    for (const ResourceNode* each : {target.resource, target.in_session}) {
+        if (each != nullptr && give_stored(each->facts, key_)) return true;
+    }
+    // One of them tells the name.
+    const ResourceNode* const described = target.resource != nullptr ? target.resource : target.in_session;
     // The node itself, whether or not the job has a part in it.
     const auto host = [&]() -> std::string {
         if (job_ != nullptr && target.index != JobMap::kNone) return job_->map->node_name(target.index);
         if (target.own) return store_.context_.hostname;
-        if (target.resource != nullptr) return target.resource->name;
+        if (described != nullptr) return described->name;
         return lookup_->hostname != nullptr ? lookup_->hostname : "";
     };
     switch (info.fact) {
         case Fact::Hostname:
-            if ((target.own || target.resource != nullptr) && derived.string(host())) break;
+            if ((target.own || described != nullptr) && derived.string(host())) break;
             return false;
         case Fact::NodeId:
             if (target.own && derived.number(store_.context_.nodeid)) break;
-            if (target.resource != nullptr && derived.number(target.resource->id)) break;
+            if (described != nullptr && derived.number(described->id)) break;
             return false;
         case Fact::Aliases: {
-            const std::vector<std::string>* aliases = target.own                   ? &store_.context_.aliases
-                                                      : target.resource != nullptr ? &target.resource->aliases
-                                                                                   : nullptr;
+            const std::vector<std::string>* aliases = target.own             ? &store_.context_.aliases
+                                                      : described != nullptr ? &described->aliases
+                                                                             : nullptr;
             std::string text;
             for (size_t i = 0; aliases != nullptr && i < aliases->size(); ++i)
                 text += (i != 0 ? "," : "") + (*aliases)[i];
@@ -395,6 +410,7 @@ void Finder::find_everything() {
             give_all(table);
             give_all(own);
             if (target.resource != nullptr) give_all(&target.resource->facts);
+            if (target.in_session != nullptr) give_all(&target.in_session->facts);
             give_derived_of(kEveryNodeFact, {table, own}, 'n', target.index,
                             [&](Fact fact, Derived& out) { return derive_node(fact, target.index, out); });
             return;

@@ -50,8 +50,10 @@ class Finder : private RealmSearch<Finder, bool> {
     struct NodeTarget {
         uint32_t index = JobMap::kNone;
         bool own = false;
-        const ResourceNode* resource = nullptr;
+        const ResourceNode* resource = nullptr;    ///< as register_resources describes it
+        const ResourceNode* in_session = nullptr;  ///< as register_session does
     };
+    void name_resource(NodeTarget& target, std::string_view host, std::optional<uint32_t> id) const;
     NodeTarget target_node(bool of_rank) const;
     uint32_t target_app() const;
     uint32_t session_nodes() const;

@@ -68,62 +68,6 @@ Result<void> HashStore::register_job(const char* nspace, int32_t nlocalprocs, In
     }
 }
 
-Result<void> HashStore::register_resources(InfoView info) {
-    try {
-        Table facts;
-        std::vector<ResourceNode> nodes;
-        for (const pmix_info_t& entry : info) {
-            const std::string_view key = key_view(entry.key);
-            if (key_info(key).fact != Fact::NodeArray) {
-                if (auto kept = keep(facts, entry, "resources"); !kept) return kept;
-                continue;
-            }
-            const Result<InfoView> infos = infos_of(entry, "resources");
-            if (!infos) return infos.error();
-            ResourceNode node;
-            if (const char* host = (*infos).string(PMIX_HOSTNAME)) node.name = host;
-            node.id = (*infos).number<uint32_t>(PMIX_NODEID);
-            if (node.name.empty() && !node.id) {
-                return attribute_error(PMIX_ERR_BAD_PARAM, entry, "resources",
-                                       "must contain PMIX_HOSTNAME or PMIX_NODEID");
-            }
-            if (const char* aliases = (*infos).string(PMIX_HOSTNAME_ALIASES)) {
-                const auto words = words_of(aliases, ',');
-                node.aliases.assign(words.begin(), words.end());
-            }
-            for (const pmix_info_t& fact : *infos) {
-                const Fact which = key_info(key_view(fact.key)).fact;
-                if (which == Fact::Hostname || which == Fact::NodeId || which == Fact::Aliases) continue;
-                if (auto kept = keep(node.facts, fact, "resources"); !kept) return kept;
-            }
-            nodes.push_back(std::move(node));
-        }
-        const std::unique_lock lock(content_guard_);
-        resources_.facts.reserve(resources_.facts.size() + facts.size());
-        move_in(resources_.facts, facts);
-        for (ResourceNode& node : nodes)
-            resources_.add(std::move(node));
-        return {};
-    } catch (const std::bad_alloc&) {
-        return Error{PMIX_ERR_NOMEM, "no memory for resources"};
-    }
-}
-
-void HashStore::deregister_resources(InfoView info) {
-    const std::unique_lock lock(content_guard_);
-    for (const pmix_info_t& entry : info) {
-        if (key_info(key_view(entry.key)).fact != Fact::NodeArray) {
-            const auto at = resources_.facts.find(key_view(entry.key));
-            if (at != resources_.facts.end()) resources_.facts.erase(at);
-            continue;
-        }
-        const InfoView infos = value_as_infos(&entry.value);
-        const char* host = infos.string(PMIX_HOSTNAME);
-        resources_.remove(host != nullptr ? host : std::string_view(), infos.number<uint32_t>(PMIX_NODEID),
-                          infos);
-    }
-}
-
 namespace {
 
 /// Of one value.

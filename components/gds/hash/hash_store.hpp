@@ -22,6 +22,8 @@ class HashStore : public Gds {
     Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) override;
     Result<void> register_resources(InfoView info) override;
     void deregister_resources(InfoView info) override;
+    Result<void> register_session(uint32_t id, InfoView info) override;
+    void deregister_session(uint32_t id) override;
     pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                        const pmix_value_t& value) override;
     void deregister(const char* nspace) override;
@@ -56,6 +58,9 @@ class HashStore : public Gds {
     uint32_t node_by_name(const JobMap& map, std::string_view host) const;
     bool is_own_host(std::string_view host) const;
     std::optional<uint32_t> size_of(const Job& job) const;
+    /// What register_session said of a node; null for nothing.
+    const ResourceNode* session_node(std::optional<uint32_t> session, std::string_view host,
+                                     std::optional<uint32_t> id) const;
 
     /// Guards everything below: readers share it, the one thread that fills the store takes it alone, and
     /// only to put in what it has made ready before.
@@ -64,6 +69,7 @@ class HashStore : public Gds {
     StoreContext context_;
     NameIndex<std::unique_ptr<Job>> jobs_;          ///< by namespaces, which no peer chooses
     std::unordered_map<uint32_t, Table> sessions_;  ///< by session id, shared by the jobs of a session
+    std::unordered_map<uint32_t, Resources> session_nodes_;  ///< of register_session, by session id
     Resources resources_;
 };
 

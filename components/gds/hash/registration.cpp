@@ -203,7 +203,13 @@ Result<void> Registration::read_session(std::string_view nspace, const pmix_info
     }
     Staged& staged = stage(nspace);
     const bool has_id = id && *id != UINT32_MAX;
-    if (has_id) {
+    if (!strict() && id == UINT32_MAX) staged.job->sessionless = true;
+    const Job* known = staged.known;
+    // An answer may be about a session that the job is not in.
+    const bool of_job = !answer_ || known == nullptr || !(known->session_id || known->sessionless);
+    if (has_id && !of_job) {
+        sessions_.try_emplace(*id);
+    } else if (has_id) {
         if (auto read = read_session_id(staged, *(*infos).find(PMIX_SESSION_ID)); !read) return read;
     }
     Table& table = has_id ? sessions_[*id] : staged.job->session;

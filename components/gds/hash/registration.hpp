@@ -28,6 +28,8 @@ class Registration {
 
     /// Reads the attributes of a job. May be called for several.
     Result<void> read(std::string_view nspace, InfoView info, std::optional<uint32_t> local_procs = {});
+    /// What is read is the answer to a question about single values.
+    void is_answer() { answer_ = true; }
     /// Puts all into the store. std::bad_alloc only before anything was changed.
     Result<void> commit();
 
@@ -69,6 +71,7 @@ class Registration {
 
     HashStore& store_;
     Source source_;
+    bool answer_ = false;
     std::string nspace_;  ///< being read, for messages
     /// What the keys in a process's array mean; until it is read, those of the process before, which are
     /// mostly the same.

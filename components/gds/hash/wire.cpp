@@ -80,6 +80,9 @@ class JobPacker {
         const ResourceNode* resource =
             store_.resources_.node(job_.map->node_name(node), job_.map->node_id(node));
         if (resource != nullptr) copy(entries, &resource->facts);
+        const ResourceNode* in_session =
+            store_.session_node(job_.session_id, job_.map->node_name(node), job_.map->node_id(node));
+        if (in_session != nullptr) copy(entries, &in_session->facts);
     }
 
     void pack_nodes() {
@@ -263,6 +266,7 @@ Result<void> HashStore::unpack_job(const char* nspace, Unpacker& in) {
                 return broken(key);
         }
         Registration registration(*this, Source::Peer);
+        if (infos.size() == 1) registration.is_answer();
         Result<void> result = registration.read(nspace_view(nspace), infos);
         return result ? registration.commit() : result;
     } catch (const std::bad_alloc&) {

@@ -58,6 +58,20 @@ void ShmemStore::deregister_resources(InfoView info) {
         shared.fewer_resources = true;
 }
 
+Result<void> ShmemStore::register_session(uint32_t id, InfoView info) {
+    const std::lock_guard lock(fill_guard_);
+    return other_->register_session(id, info);
+}
+
+void ShmemStore::deregister_session(uint32_t id) {
+    const std::lock_guard lock(fill_guard_);
+    other_->deregister_session(id);
+    for (auto& [nspace, shared] : shared_) {
+        shared.fewer_resources = true;
+        if (shared.writer) take_back(shared);
+    }
+}
+
 void ShmemStore::deregister(const char* nspace) {
     const std::lock_guard lock(fill_guard_);
     shared_.erase(nspace);

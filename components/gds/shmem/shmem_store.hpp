@@ -37,6 +37,8 @@ class ShmemStore : public Gds {
     Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) override;
     Result<void> register_resources(InfoView info) override;
     void deregister_resources(InfoView info) override;
+    Result<void> register_session(uint32_t id, InfoView info) override;
+    void deregister_session(uint32_t id) override;
     pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                        const pmix_value_t& value) override;
     pmix_status_t post_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value) override;
