@@ -47,11 +47,10 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/archive)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(MUSTER_COMPONENT_DIR pmix)
 
-# The path of the build folder is in no file, so that the same sources give the same bytes anywhere.
-set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-
-# muster_rpath_from(<folder>): programs added below this call find the library from where they are installed.
+# muster_rpath_from(<folder>): programs added below this call find the library from where they are installed. No path of the
+# build folder is in them at any time, so that the same sources give the same bytes anywhere.
 macro(muster_rpath_from folder)
+    set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
     if(MUSTER_RPATH)
         file(RELATIVE_PATH way ${folder} ${CMAKE_INSTALL_FULL_LIBDIR})
         set(CMAKE_INSTALL_RPATH "$ORIGIN/${way}")
