@@ -42,8 +42,8 @@ struct Lookup {
 };
 
 /// A value that was found. `stable`: it stays where it is until its namespace goes away or the key is posted
-/// again, so that a pointer to it may be given out (PMIX_GET_POINTER_VALUES); else it is gone after the
-/// visit.
+/// again or removed, so that a pointer to it may be given out (PMIX_GET_POINTER_VALUES); else it is gone
+/// after the visit.
 struct Found {
     const char* key;
     const pmix_value_t& value;
@@ -114,6 +114,9 @@ class Gds {
     /// one key are kept apart, GLOBAL (and UNDEF) counts as both, INTERNAL as neither.
     virtual pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                                const pmix_value_t& value) = 0;
+    /// Removes a key that a process posted, with its qualified values, for the readers that `scope` names
+    /// (PMIX_DEL_LOCAL and so on). Rank WILDCARD: the job-level value. Returns whether there was anything.
+    virtual bool remove(const pmix_proc_t& proc, pmix_scope_t scope, const char* key) = 0;
     /// Forgets a job with all its processes posted.
     virtual void deregister(const char* nspace) = 0;
     /// Forgets what is known of one process (a fresh copy follows).

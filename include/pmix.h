@@ -88,11 +88,15 @@ PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t* info, size_t ninfo
 // Data of processes and jobs
 
 /**
- * Keep a value for others. They see it after PMIx_Commit, and for certain after a fence.
- * @param scope  who may get it
+ * Keep a value for others. They see it after PMIx_Commit, and for certain after a fence. A scope of PMIX_DEL_LOCAL and so on
+ * deletes the key instead: at once for this process, for others of the node with the commit, and for those of other nodes with
+ * the next fence that collects data, or when they ask anew. What is deleted and put in one commit is there afterwards. A
+ * pointer of PMIX_GET_POINTER_VALUES to the value is no longer good.
+ * @param scope  who may get it, or is not to get it any more
  * @param key    not beginning with "pmix"
- * @param val    the value, copied
- * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, also for a reserved key
+ * @param val    the value, copied; of a deletion NULL or anything
+ * @return PMIX_SUCCESS, also for the deletion of a key that is not there; PMIX_ERR_BAD_PARAM, also for a reserved key;
+ *         PMIX_ERR_NOT_SUPPORTED for a deletion where the server is older than OpenPMIx 7.0
  * (Standard 5.0, 5.2.1)
  */
 PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t* val);

@@ -18,6 +18,7 @@
 #define PMIX_CAP_GET_NUMBER_FN        5   // PMIx_Value_get_number is a function
 #define PMIX_CAP_REGEX2               6   // pmix_regex2_t and its functions
 #define PMIX_CAP_IOF_FLOW_CONTROL     14  // PMIx_server_IOF_flow_control
+#define PMIX_CAP_DATA_DELETE          17  // PMIX_DEL_LOCAL and so on as scopes of PMIx_Put
 #define PMIX_CAP_SESSION_REGISTRATION 19  // PMIx_server_register_session, PMIx_server_deregister_session
 
 // The capabilities as one word, for sources of the time when they were bits. No bit of that time is ours.

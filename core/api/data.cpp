@@ -23,6 +23,20 @@ bool valid_key(const char* key) {
     return key != nullptr && *key != '\0' && strnlen(key, PMIX_MAX_KEYLEN + 1) <= PMIX_MAX_KEYLEN;
 }
 
+bool deletes(pmix_scope_t scope) {
+    return scope == PMIX_DEL_LOCAL || scope == PMIX_DEL_REMOTE || scope == PMIX_DEL_GLOBAL ||
+           scope == PMIX_DEL_INTERNAL;
+}
+
+/// PMIx_Put with one of these scopes.
+pmix_status_t delete_key(Process& process, pmix_scope_t scope, const char* key) {
+    // Nobody else has a value of a reserved key.
+    if (key_is_reserved(key)) scope = PMIX_DEL_INTERNAL;
+    if (Client* client = process.client()) return client->unput(scope, key);
+    process.store().remove(process.self(), scope, key);
+    return PMIX_SUCCESS;
+}
+
 /// The participants of a fence; NULL means all processes of our namespace.
 std::vector<pmix_proc_t> participants(Process& process, const pmix_proc_t procs[], size_t nprocs) {
     if (procs == nullptr || nprocs == 0) return {make_proc(process.self().nspace, PMIX_RANK_WILDCARD)};
@@ -90,7 +104,9 @@ extern "C" {
 
 PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t* val) {
     return with_process([&](const Use& use) -> pmix_status_t {
-        if (!valid_key(key) || val == nullptr) return PMIX_ERR_BAD_PARAM;
+        if (!valid_key(key)) return PMIX_ERR_BAD_PARAM;
+        if (deletes(scope)) return delete_key(*use, scope, key);
+        if (val == nullptr) return PMIX_ERR_BAD_PARAM;
         if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL && scope != PMIX_INTERNAL) {
             return PMIX_ERR_BAD_PARAM;
         }

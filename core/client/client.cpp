@@ -235,9 +235,36 @@ pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_
     return PMIX_SUCCESS;
 }
 
+pmix_status_t Client::unput(pmix_scope_t scope, const char* key) {
+    const PeerVersion version = server_version();
+    if (scope != PMIX_DEL_INTERNAL && connected() && !version.can(Capability::DataDelete) &&
+        !version.at_least(7, 0))
+        return PMIX_ERR_NOT_SUPPORTED;
+    const MutexLock lock(staged_lock_);
+    if (scope != PMIX_DEL_INTERNAL) deleted_.add(scope, key);
+    if (scope == PMIX_DEL_LOCAL || scope == PMIX_DEL_REMOTE) staged_.halve(key, scope);
+    runtime_.store().remove(runtime_.self(), scope, key);
+    return PMIX_SUCCESS;
+}
+
+/// What was deleted since the last commit. It stands before what was put: what is in the store now was put
+/// since.
+void Client::pack_deleted(Packer& message) {
+    for (const pmix_scope_t scope : {PMIX_DEL_LOCAL, PMIX_DEL_REMOTE, PMIX_DEL_GLOBAL}) {
+        Packer keys(format_);
+        for (const StagedKeys::Staged& one : deleted_) {
+            if (one.scope == scope) keys.kval(one.key.c_str(), pmix_value_t{});
+        }
+        if (keys.length() == 0) continue;
+        message.scope(scope);
+        message.buffer(keys.view());
+    }
+}
+
 /// What was put since the last commit, in sections by scope. Large values stay in the store where the message
 /// is one to be sent in parts. What was put stays to be committed until the message is on its way.
 pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
+    if (!deleted_.empty()) pack_deleted(message);
     Packer local(format_), remote(format_), global(format_);
     const auto add = [in_parts](Packer& values, const Found& found) {
         if (in_parts && found.stable) {
@@ -277,6 +304,12 @@ pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
     return too_long(message.length()) ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
+void Client::clear_staged() {
+    if (!deleted_.empty()) has_deleted_.store(true, std::memory_order_relaxed);
+    staged_.clear();
+    deleted_.clear();
+}
+
 std::optional<pmix_status_t> Client::post_staged() {
     if (!connected()) return std::nullopt;
     if (!server_version().can(Capability::SilentCommit) || primary_->backed_up()) return std::nullopt;
@@ -290,7 +323,7 @@ std::optional<pmix_status_t> Client::post_staged() {
         } catch (const std::bad_alloc&) {
             return PMIX_ERR_NOMEM;
         }
-        staged_.clear();
+        clear_staged();
     }
     commits_.count(!primary_ || primary_->backed_up());
     return PMIX_SUCCESS;
@@ -305,7 +338,7 @@ void Client::commit(OnStatus done) {
     {
         const MutexLock lock(staged_lock_);
         status = pack_staged(message, false);
-        if (status == PMIX_SUCCESS) staged_.clear();
+        if (status == PMIX_SUCCESS) clear_staged();
     }
     if (!connected()) return done(PMIX_ERR_LOST_CONNECTION);
     if (status != PMIX_SUCCESS) return done(status);
@@ -317,6 +350,7 @@ void Client::fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done)
     // Our own servers translate groups themselves, as all members on a node must mean the same by one.
     if (!server_version().can(Capability::GroupNames) && !exchange_.groups().expand(procs))
         return done(PMIX_ERR_BAD_PARAM);
+    has_deleted_.store(false, std::memory_order_relaxed);
     Packer message = packer(Command::Fence);
     message.procs(procs.data(), procs.size()).infos(info);
     if (!barrier_) return request_status(std::move(message), std::move(done));
@@ -339,6 +373,8 @@ std::optional<pmix_status_t> Client::fence_in_memory(const std::vector<pmix_proc
         // With data or without: all of it is on this node, where the server takes it in.
         if (!key_is(directive.key, PMIX_COLLECT_DATA)) return std::nullopt;
     }
+    // The server's word that a key was deleted reaches the others before the end of a fence that it leads.
+    if (has_deleted_.load(std::memory_order_relaxed)) return std::nullopt;
     // What was committed before a fence is in the store when the others have passed it: the server lets them
     // go when it has read what was on its way to it.
     const size_t commits = commits_.sent(), settled = commits_.settled();

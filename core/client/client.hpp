@@ -108,6 +108,9 @@ class Client : public Upstream {
 
     /// Any thread.
     pmix_status_t put(pmix_scope_t scope, const char* key, const pmix_value_t& value);
+    /// Deletes a key that was put; `scope` is PMIX_DEL_LOCAL and so on. PMIX_ERR_NOT_SUPPORTED where others
+    /// may have the value and the server knows no deletions. Any thread.
+    pmix_status_t unput(pmix_scope_t scope, const char* key);
     /// Sends what was put since the last commit; `done` runs when it is on its way. Loop.
     void commit(OnStatus done);
     /// The same where the server does not answer that; nothing, and nothing is done, where it does. Loop.
@@ -134,6 +137,8 @@ class Client : public Upstream {
     void say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
                      OnStatus done);
     pmix_status_t pack_staged(Packer& message, bool in_parts) MUSTER_REQUIRES(staged_lock_);
+    void pack_deleted(Packer& message) MUSTER_REQUIRES(staged_lock_);
+    void clear_staged() MUSTER_REQUIRES(staged_lock_);
     void attach_barrier(UniqueFd fd, std::optional<uid_t> owner);
     void close_memory();
     void on_message_of(Frame frame);
@@ -156,6 +161,8 @@ class Client : public Upstream {
 
     Mutex staged_lock_;                                  // also held while the values that they name are read
     StagedKeys staged_ MUSTER_GUARDED_BY(staged_lock_);  ///< put since the last commit
+    StagedKeys deleted_ MUSTER_GUARDED_BY(staged_lock_);  ///< likewise deleted, by PMIX_DEL_*
+    std::atomic<bool> has_deleted_{false};  ///< a commit with deletions was sent since the last fence
 };
 
 }  // namespace muster

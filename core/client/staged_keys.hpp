@@ -34,6 +34,19 @@ class StagedKeys {
             throw;
         }
     }
+    /// PMIX_DEL_LOCAL or PMIX_DEL_REMOTE of a key that was put for all: the other half stays to be told.
+    void halve(std::string_view key, pmix_scope_t deletion) {
+        for (Staged& staged : keys_) {
+            if (staged.scope != PMIX_GLOBAL || staged.key != key) continue;
+            staged.scope = deletion == PMIX_DEL_LOCAL ? PMIX_REMOTE : PMIX_LOCAL;
+            index_.clear();
+            if (keys_.size() <= kFew) return;
+            for (const Staged& each : keys_)
+                index_.insert(name_of(each.scope, each.key));
+            return;
+        }
+    }
+    bool empty() const { return keys_.empty(); }
     void clear() {
         keys_.clear();
         index_.clear();

@@ -37,6 +37,7 @@ struct LocalClient {
     std::vector<PeerPtr> clones;    ///< further connections (children that share its identity)
     uint64_t commits = 0;           ///< how often it has committed
     Committed committed;
+    TextSet deleted;         ///< keys that processes of other nodes must not find any more
     bool connected = false;  ///< it has connected at least once
     bool finalized = false;  ///< it said goodbye
     bool lost = false;       ///< its connection broke without goodbye

@@ -3,8 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "core/exchange/command.hpp"
 #include "core/exchange/exchange.hpp"
 #include "core/exchange/namespaces.hpp"
+#include "core/exchange/peers.hpp"
 #include "core/modex/modex.hpp"
 #include "framework/base/compress.hpp"
 
@@ -38,6 +40,8 @@ bool Modex::has_room(LocalClient& client, size_t more) {
         exchange_.store().find_posted(client.proc, View::All, [&](const Found& found) {
             committed.found += memory_of(found.key, found.value);
         });
+        for (const std::string& key : client.deleted)
+            committed.found += kValueOverhead + key.size();
         if (committed.found <= limit / 2) committed.refusing = false;
         if (fits()) return true;
     }
@@ -78,7 +82,9 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
         ByteView section;
         BufferType buffer_type = BufferType::NonDescribed;
         if (!body.scope(scope) || !body.buffer(buffer_type, section)) return body.error();
-        if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL) return PMIX_ERR_BAD_PARAM;
+        const bool deletes = scope == PMIX_DEL_LOCAL || scope == PMIX_DEL_REMOTE || scope == PMIX_DEL_GLOBAL;
+        if (!deletes && scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL)
+            return PMIX_ERR_BAD_PARAM;
         Unpacker values = body.inside(buffer_type, section);
         while (!values.at_end()) {
             std::string key;
@@ -86,6 +92,12 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
             if (!values.kval(key, value)) return values.error();
             // What the host says of a process is not the process's to change.
             if (key_is_reserved(key.c_str()) && !key_is(key.c_str(), PMIX_QUALIFIED_VALUE)) continue;
+            if (deletes) {
+                if (const pmix_status_t status = take_deletion(client, proc, scope, key);
+                    status != PMIX_SUCCESS)
+                    return status;
+                continue;
+            }
             if (const pmix_status_t status = value_decompress(value.get(), &room); status != PMIX_SUCCESS)
                 return status;
             const size_t memory = memory_of(key.c_str(), *value);
@@ -103,11 +115,42 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
                 return status;
             }
             if (client != nullptr) client->committed.since += memory;
+            if (client != nullptr && scope != PMIX_LOCAL && !client->deleted.empty()) {
+                if (const auto gone = client->deleted.find(key); gone != client->deleted.end())
+                    client->deleted.erase(gone);
+            }
             if (fresh != nullptr && scope != PMIX_REMOTE) fresh->insert(std::move(key));
         }
         body.count(values);
     }
     return PMIX_SUCCESS;
+}
+
+/// A key that a process of this node does not want to be found any more. Other nodes must be told so as long
+/// as the process lives: each fence may reach other ones.
+pmix_status_t Modex::take_deletion(LocalClient* client, const pmix_proc_t& proc, pmix_scope_t scope,
+                                   const std::string& key) {
+    if (client != nullptr && scope != PMIX_DEL_LOCAL && !client->deleted.contains(key)) {
+        const size_t memory = kValueOverhead + key.size();
+        if (!has_room(*client, memory)) return PMIX_ERR_OUT_OF_RESOURCE;
+        client->deleted.insert(key);
+        client->committed.since += memory;
+    }
+    if (exchange_.store().remove(proc, scope, key.c_str())) tell_deleted(proc, scope, key);
+    return PMIX_SUCCESS;
+}
+
+void Modex::tell_deleted(const pmix_proc_t& proc, pmix_scope_t scope, const std::string& key) {
+    for (const PeerPtr& peer : peers_.all()) {
+        const bool listens = peer->version.can(Capability::DataDelete) ||
+                             (peer->kind == PeerKind::Client && peer->version.at_least(7, 0));
+        // A process has applied its own deletions.
+        if (!listens || peer->finalized || proc_is(peer->proc, proc)) continue;
+        if (!may_give(peer->proc, peer->uid, proc)) continue;
+        Packer message = peer->packer();
+        message.proc(proc).scope(scope).string(key.c_str());
+        if (message.error() == PMIX_SUCCESS) peer->send_soon(tag::kDelete, message.take());
+    }
 }
 
 pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {

@@ -37,15 +37,20 @@ Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected,
                           const std::vector<pmix_proc_t>& participants) {
     const Gds& store = exchange_.store();
     const WireFormat format = exchange_.runtime().own_format();
+    const bool older = !participants.empty() && (writes_older_form_ || older_servers_);
     std::vector<PostedValues> posted;
     for (const pmix_proc_t& proc : local) {
         Packer values(format);
+        // The exchange adds: what is gone has to be said, as a value without a type. Older servers know none.
+        if (const LocalClient* client = older ? nullptr : namespaces_.client(proc)) {
+            for (const std::string& key : client->deleted)
+                values.kval(key.c_str(), pmix_value_t{});
+        }
         store.find_posted(proc, View::Remote,
                           [&](const Found& found) { values.kval(found.key, found.value); });
         if (values.length() == 0 || values.error() != PMIX_SUCCESS) continue;
         posted.push_back({proc, values.take()});
     }
-    const bool older = !participants.empty() && (writes_older_form_ || older_servers_);
     const ContributionForm form = older ? ContributionForm::Older : ContributionForm::Newer;
     return write_contribution(form, format, collected, posted, count(store, participants));
 }
@@ -55,7 +60,10 @@ pmix_status_t Modex::accept_contributions(ByteView data, const std::vector<pmix_
     const auto visit = [&](const pmix_proc_t& proc, const char* key, const pmix_value_t& value) {
         // Ours have it in full already, with the scopes that no form tells.
         if (namespaces_.is_local(proc)) return PMIX_SUCCESS;
-        return store.post_remote(proc, key, value);
+        if (value.type != PMIX_UNDEF) return store.post_remote(proc, key, value);
+        if (!key_is_reserved(key) && store.remove(proc, PMIX_DEL_REMOTE, key))
+            tell_deleted(proc, PMIX_DEL_REMOTE, key);
+        return PMIX_SUCCESS;
     };
     const auto expand_block = [&](ByteView block, size_t limit) {
         return expand(exchange_.runtime().registry(), block, limit);

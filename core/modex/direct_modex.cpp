@@ -60,6 +60,7 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
     if (asked.empty()) return;
     Gds& store = exchange_.store();
     if (status == PMIX_SUCCESS) {
+        TextSet given;
         Unpacker values(exchange_.runtime().own_format(), data);
         while (!values.at_end()) {
             std::string name;
@@ -71,7 +72,9 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
             }
             const pmix_status_t stored = store.post_remote(target, name.c_str(), *value);
             if (stored != PMIX_SUCCESS) break;
+            given.insert(std::move(name));
         }
+        if (values.at_end()) drop_withdrawn(target, given);
     }
     // Where the owner is known, nobody asks for whom it was (may_give()).
     if (status == PMIX_SUCCESS && !is_master(asked.mapped()) && !namespaces_.owner_of(key.to_c()))
@@ -105,6 +108,18 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
     }
     waiting_[key].splice(waiting_[key].end(), later);
     fresh ? ask_host(target) : ask_again_later(target);
+}
+
+/// The host was asked for these keys, and the process does not have them (any more).
+void Modex::drop_withdrawn(const pmix_proc_t& target, const TextSet& given) {
+    const auto found = waiting_.find(Proc(target));
+    if (found == waiting_.end()) return;
+    for (const auto& waiting : found->second) {
+        const auto& key = waiting->request.key;
+        if (!key || key_is_reserved(key->c_str()) || given.contains(*key)) continue;
+        if (exchange_.store().remove(target, PMIX_DEL_REMOTE, key->c_str()))
+            tell_deleted(target, PMIX_DEL_REMOTE, *key);
+    }
 }
 
 void Modex::keep_foreign(const Proc& target) {

@@ -2,6 +2,7 @@
 // Asking the server for data: see fetch.hpp.
 #include "core/modex/fetch.hpp"
 
+#include "core/exchange/command.hpp"
 #include "framework/base/compress.hpp"
 
 namespace muster {
@@ -44,18 +45,39 @@ pmix_status_t take_in(Exchange& exchange, Unpacker& reply) {
 }  // namespace
 
 void fetch(Exchange& exchange, const pmix_proc_t& target, const char* key, InfoView info,
-           Upstream::OnStatus done) {
+           Upstream::OnStatus done, bool anew) {
     Upstream* upstream = exchange.upstream();
     if (upstream == nullptr) return done(PMIX_ERR_NOT_FOUND);
     Packer message = upstream->packer(Command::Get);
     message.string(target.nspace).rank(target.rank).infos(info);
     if (key != nullptr) message.string(key);
     if (const pmix_status_t error = message.error(); error != PMIX_SUCCESS) return done(error);
-    upstream->request(std::move(message), [&exchange, done = std::move(done)](Unpacker* reply) {
-        if (reply == nullptr) return done(PMIX_ERR_LOST_CONNECTION);
-        pmix_status_t status = PMIX_SUCCESS;
-        if (!reply->status(status)) return done(reply->error());
-        done(status == PMIX_SUCCESS ? take_in(exchange, *reply) : status);
+    std::string stale;
+    if (anew && key != nullptr && !key_is_reserved(key) && target.rank < PMIX_RANK_VALID) stale = key;
+    upstream->request(std::move(message),
+                      [&exchange, target, stale = std::move(stale), done = std::move(done)](Unpacker* reply) {
+                          if (reply == nullptr) return done(PMIX_ERR_LOST_CONNECTION);
+                          pmix_status_t status = PMIX_SUCCESS;
+                          if (!reply->status(status)) return done(reply->error());
+                          if (!stale.empty() && (status == PMIX_SUCCESS || status == PMIX_ERR_NOT_FOUND))
+                              exchange.store().remove(target, PMIX_DEL_GLOBAL, stale.c_str());
+                          done(status == PMIX_SUCCESS ? take_in(exchange, *reply) : status);
+                      });
+}
+
+void follow_deletions(Exchange& exchange, Upstream& upstream) {
+    upstream.on_message(tag::kDelete, [&exchange, &upstream](const Frame& frame) {
+        Unpacker in(upstream.format(), frame.payload.view());
+        pmix_proc_t proc{};
+        pmix_scope_t scope = PMIX_SCOPE_UNDEF;
+        std::string key;
+        if (!in.proc(proc) || !in.scope(scope) || !in.string(key)) return;
+        const bool deletes = scope == PMIX_DEL_LOCAL || scope == PMIX_DEL_REMOTE ||
+                             scope == PMIX_DEL_GLOBAL || scope == PMIX_DEL_INTERNAL;
+        if (!deletes) return;
+        // Whichever readers lose it: what this process may still have, the server has.
+        const bool own = proc_is(proc, exchange.self());
+        exchange.store().remove(proc, own ? scope : PMIX_DEL_GLOBAL, key.c_str());
     });
 }
 

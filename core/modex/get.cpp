@@ -205,7 +205,8 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
     };
     Exchange& exchange = *self.exchange_;
     if (exchange.upstream() != nullptr) {
-        if (!self.waits_for_nothing()) return fetch(exchange, self.target_, self.key_, self.info_, again);
+        if (!self.waits_for_nothing())
+            return fetch(exchange, self.target_, self.key_, self.info_, again, self.must_refresh());
         Info at_once;
         if (at_once.add_copies(self.info_) != PMIX_SUCCESS) return done(PMIX_ERR_BAD_PARAM, nullptr);
         at_once.add(PMIX_IMMEDIATE, true);

@@ -132,6 +132,10 @@ class Modex {
     /// Keys that a commit has brought, where processes of this node may see them.
     using Fresh = TextSet;
     pmix_status_t take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh);
+    pmix_status_t take_deletion(LocalClient* client, const pmix_proc_t& proc, pmix_scope_t scope,
+                                const std::string& key);
+    /// Processes of this node that may have a copy of the value drop it.
+    void tell_deleted(const pmix_proc_t& proc, pmix_scope_t scope, const std::string& key);
     bool has_room(LocalClient& client, size_t more);
     void get_value(GetRequest request, const GetDirectives& directives, OnGet done);
     /// PMIX_GROUP_NAMES: the host may know more than this server.
@@ -143,6 +147,7 @@ class Modex {
     void ask_host(const pmix_proc_t& target);
     void host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data);
     void ask_again_later(const pmix_proc_t& target);
+    void drop_withdrawn(const pmix_proc_t& target, const TextSet& given);
     void keep_foreign(const Proc& target);
     /// `fresh`: what has come, where that is known; null: anything.
     void retry(const Proc& target, bool final_answer, const Fresh* fresh = nullptr);

@@ -4,6 +4,7 @@
 
 #include "core/attribute/directives.hpp"
 #include "core/client/client.hpp"
+#include "core/modex/fetch.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/server/server.hpp"
 #include "core/tool/tool.hpp"
@@ -128,6 +129,7 @@ Client& Process::make_client() {
     forwarding_.attach(made);
     group_client_.watch_constructions();
     exchange_.attach(made);
+    follow_deletions(exchange_, made);
     client_.set(std::move(client));
     return made;
 }

@@ -12,8 +12,9 @@
 namespace muster {
 namespace {
 
-/// All capabilities: level 1 has them all.
+/// The capabilities of each level.
 constexpr uint16_t kLevel1 = (1 << 12) - 1;
+constexpr uint16_t kLevel2 = kLevel1 | static_cast<uint16_t>(Capability::DataDelete);
 
 constexpr size_t kNspaceField = sizeof(pmix_nspace_t);
 
@@ -104,15 +105,16 @@ PeerVersion parse_version(std::string_view text) {
     constexpr std::string_view kMark = "muster";
     if (const size_t at = text.find(kMark); at != std::string_view::npos) {
         text.remove_prefix(at + kMark.size());
-        if (take_number(text) >= 1) version.capabilities = kLevel1;
+        const uint16_t level = take_number(text);
+        if (level >= 1) version.capabilities = level == 1 ? kLevel1 : kLevel2;
     }
     return version;
 }
 
-// OpenPMIx (4.2 to 6.1, in the request, the rendezvous file and PMIX_VERSION) reads each part with strtoul
+// OpenPMIx (4.2 to 7.0, in the request, the rendezvous file and PMIX_VERSION) reads each part with strtoul
 // and stops at the first character that is no digit, so what follows the release is harmless there.
 const char* own_wire_version() {
-    return "6.1.0muster1";
+    return "7.0.0muster2";
 }
 
 Bytes build_connect_request(const ConnectRequest& request) {

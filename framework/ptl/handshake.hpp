@@ -53,6 +53,7 @@ enum class Capability : uint16_t {
     AskedOutput = 1 << 9,       ///< sends the output of a spawned job only to a tool that asks for it
     OwnAttributes = 1 << 10,    ///< answers queries of attributes for this library
     ReadsToTheEnd = 1 << 11,    ///< server: reads what is left in a local socket that its peer has closed
+    DataDelete = 1 << 12,       ///< takes deletions of posted keys: server, in commits; client, tag::kDelete
 };
 
 /// A peer's version, "6.1.0" and the like. A process that runs this library adds "muster<level>" behind the

@@ -42,9 +42,9 @@ void put(const std::string& scope, const std::string& key, const std::string& te
     expect("put of " + key, PMIx_Put(scope_of(scope), key.c_str(), &value));
 }
 
-void fence(bool collect) {
+void fence(bool collect, bool alone) {
     pmix_proc_t all = self;
-    all.rank = PMIX_RANK_WILDCARD;
+    if (!alone) all.rank = PMIX_RANK_WILDCARD;
     pmix_info_t info;
     expect("info", PMIx_Info_load(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL));
     expect("fence", PMIx_Fence(&all, 1, &info, 1));
@@ -105,8 +105,8 @@ int main(int argc, char** argv) {
             i += 2;
         } else if (what == "commit") {
             expect("commit", PMIx_Commit());
-        } else if (what == "fence" || what == "collect") {
-            fence(what == "collect");
+        } else if (what == "fence" || what == "collect" || what == "collect-self") {
+            fence(what != "fence", what == "collect-self");
         } else if (what == "wait") {
             say("WAITING");
             wait_for_word();

@@ -312,7 +312,8 @@ bool asked_for(InfoView directives, InfoView qualifiers) {
 bool Finder::find_qualified() {
     if (job_ == nullptr) return false;
     const auto fits = [&](const Qualified& one) {
-        if (one.key != key_ || !asked_for(lookup_->qualifiers, one.qualifiers)) return false;
+        if (one.key != key_ || one.value == nullptr || !asked_for(lookup_->qualifiers, one.qualifiers))
+            return false;
         const bool seen =
             (lookup_->scope != PMIX_LOCAL || one.local) && (lookup_->scope != PMIX_REMOTE || one.remote);
         if (!seen) outside_scope_ = true;

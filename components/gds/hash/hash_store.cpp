@@ -190,6 +190,49 @@ pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const
     }
 }
 
+namespace {
+
+bool remove_qualified(Qualified& one, pmix_scope_t scope) {
+    if (one.value == nullptr) return false;
+    const bool kept = !one.local && !one.remote;  // PMIX_INTERNAL
+    if (scope == PMIX_DEL_LOCAL || scope == PMIX_DEL_GLOBAL) one.local = false;
+    if (scope == PMIX_DEL_REMOTE || scope == PMIX_DEL_GLOBAL) one.remote = false;
+    if (one.local || one.remote || kept != (scope == PMIX_DEL_INTERNAL)) return false;
+    one.value.reset();
+    return true;
+}
+
+}  // namespace
+
+bool HashStore::remove(const pmix_proc_t& proc, pmix_scope_t scope, const char* key) {
+    const std::string_view name = key_view(key);
+    std::shared_ptr<const Value> local, remote, internal;  // destroyed without the lock
+    const std::unique_lock lock(content_guard_);
+    const auto job = jobs_.find(nspace_view(proc.nspace));
+    if (job == jobs_.end()) return false;
+    if (proc.rank == PMIX_RANK_WILDCARD) {
+        Table& facts = job->second->facts;
+        const auto at = facts.find(name);
+        if (at == facts.end()) return false;
+        facts.erase(at);
+        return true;
+    }
+    const auto posted = job->second->posted.find(proc.rank);
+    if (posted == job->second->posted.end()) return false;
+    PostedTable& table = posted->second;
+    bool any = false;
+    for (Qualified& one : table.qualified)
+        any = (one.key == name && remove_qualified(one, scope)) || any;
+    const auto at = table.keys.find(name);
+    if (at == table.keys.end()) return any;
+    if (scope == PMIX_DEL_LOCAL || scope == PMIX_DEL_GLOBAL) local = std::move(at->second.local);
+    if (scope == PMIX_DEL_REMOTE || scope == PMIX_DEL_GLOBAL) remote = std::move(at->second.remote);
+    if (scope == PMIX_DEL_INTERNAL) internal = std::move(at->second.internal);
+    const Posted& left = at->second;
+    if (!left.local && !left.remote && !left.internal) table.keys.erase(at);
+    return any || local || remote || internal;
+}
+
 void HashStore::deregister(const char* nspace) {
     decltype(jobs_)::node_type gone;  // destroyed without the lock
     const std::unique_lock lock(content_guard_);
@@ -243,6 +286,7 @@ pmix_status_t HashStore::find_posted(const pmix_proc_t& proc, View view, const V
         if (view == View::All) give(key.c_str(), posted.internal);
     }
     for (const Qualified& one : at->second.qualified) {
+        if (one.value == nullptr) continue;
         if ((view == View::Local && !one.local) || (view == View::Remote && !one.remote)) continue;
         const Value array = one.as_given();
         any = true;

@@ -26,6 +26,7 @@ class HashStore : public Gds {
     void deregister_session(uint32_t id) override;
     pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                        const pmix_value_t& value) override;
+    bool remove(const pmix_proc_t& proc, pmix_scope_t scope, const char* key) override;
     void deregister(const char* nspace) override;
     void forget(const pmix_proc_t& proc) override;
 

@@ -27,8 +27,8 @@ inline const Value* find(const Table& table, std::string_view key) {
 struct Qualified {
     std::string key;
     Info qualifiers;
-    std::shared_ptr<const Value> value;
-    bool local = true, remote = true;  ///< who may see it
+    std::shared_ptr<const Value> value;  ///< null: it was removed
+    bool local = true, remote = true;    ///< who may see it
 
     /// The value and its qualifiers in one array.
     Value as_given() const {

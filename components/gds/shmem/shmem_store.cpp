@@ -72,6 +72,39 @@ void ShmemStore::deregister_session(uint32_t id) {
     }
 }
 
+bool ShmemStore::remove(const pmix_proc_t& proc, pmix_scope_t scope, const char* key) {
+    const std::lock_guard lock(fill_guard_);
+    Shared* shared = attached_to(proc.nspace) == nullptr ? shared_by(proc) : nullptr;
+    if (shared == nullptr || key == nullptr || proc.rank >= PMIX_RANK_VALID)
+        return other_->remove(proc, scope, key);
+    const std::string_view name = key_view(key);
+    const uint64_t known = shared->writer->find_key(name);
+    const auto take_from = [&](auto& ranks) {
+        const auto keys = ranks.find(proc.rank);
+        if (known == 0 || keys == ranks.end() || !keys->second.has(known)) return false;
+        keys->second.remove(known);
+        shared->writer->remove(Kind::Posted, proc.rank, name);
+        return true;
+    };
+    bool any = false;
+    if (shared->own.contains(proc.rank)) {
+        if (scope == PMIX_DEL_GLOBAL) return take_from(shared->own);
+        // The part that is left has another scope. Without memory the deletion is as wide as it can be.
+        try {
+            if (mix(proc, *shared) != PMIX_SUCCESS) return take_from(shared->own);
+        } catch (const std::bad_alloc&) {
+            return take_from(shared->own);
+        }
+    }
+    if (scope == PMIX_DEL_REMOTE || scope == PMIX_DEL_GLOBAL) any = take_from(shared->remote);
+    if (other_->remove(proc, scope, key)) {
+        any = true;
+        if (scope == PMIX_DEL_LOCAL || scope == PMIX_DEL_GLOBAL)
+            shared->writer->remove(Kind::Posted, proc.rank, name);
+    }
+    return any;
+}
+
 void ShmemStore::deregister(const char* nspace) {
     const std::lock_guard lock(fill_guard_);
     shared_.erase(nspace);

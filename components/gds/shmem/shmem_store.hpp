@@ -42,6 +42,7 @@ class ShmemStore : public Gds {
     pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                        const pmix_value_t& value) override;
     pmix_status_t post_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value) override;
+    bool remove(const pmix_proc_t& proc, pmix_scope_t scope, const char* key) override;
     void deregister(const char* nspace) override;
     void forget(const pmix_proc_t& proc) override;
 

@@ -294,6 +294,8 @@ TEST(Version, ParsesVersionsOfOtherLibraries) {
     check("", 0, 0, 0, false);
     check("garbage", 0, 0, 0, false);
     check("99999999999999999999.1.2", 65535, 1, 2, false);
+    EXPECT_FALSE(parse_version("6.1.0muster1").can(Capability::DataDelete));
+    EXPECT_TRUE(parse_version("7.0.0muster2").can(Capability::DataDelete));
     EXPECT_TRUE(parse_version("4.2.2").at_least(4, 2));
     EXPECT_FALSE(parse_version("4.1.9").at_least(4, 2));
     EXPECT_TRUE(parse_version("5.0.0").at_least(4, 2));
@@ -304,8 +306,8 @@ TEST(Version, OursIsReadByOpenPmix) {
     EXPECT_TRUE(parse_version(own_wire_version()).at_least(6, 1));
     // As OpenPMIx reads it.
     char* end = nullptr;
-    EXPECT_EQ(std::strtoul(own_wire_version(), &end, 10), 6U);
-    EXPECT_EQ(std::strtoul(end + 1, &end, 10), 1U);
+    EXPECT_EQ(std::strtoul(own_wire_version(), &end, 10), 7U);
+    EXPECT_EQ(std::strtoul(end + 1, &end, 10), 0U);
     EXPECT_EQ(std::strtoul(end + 1, &end, 10), 0U);
 }
 
