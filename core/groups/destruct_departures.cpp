@@ -33,7 +33,7 @@ bool was_here(GroupServer& server, const pmix_proc_t& proc) {
 
 GroupDestruct::GroupDestruct(GroupServer& server) : server_(server) {
     server.events().observe(kDestructCallsCode, [this](const EventPtr& event) {
-        auto said = GroupEvent::read(*event);
+        auto said = GroupEvent::read(*event, server_.store());
         if (said && server_.is_other_server(event->source) && !said->members.empty()) {
             const bool tolerant = event->info.view().is_true(PMIX_GROUP_FT_COLLECTIVE);
             called_elsewhere({std::move(said->id), std::move(said->members), tolerant});

@@ -6,21 +6,41 @@
 
 #include "core/exchange/group_table.hpp"
 #include "framework/base/proc.hpp"
+#include "framework/gds.hpp"
 
 namespace muster {
 
-std::optional<GroupEvent> GroupEvent::read(const Event& event) {
+namespace {
+
+bool is_answer(const Event& event) {
+    return event.status == PMIX_GROUP_INVITE_ACCEPTED || event.status == PMIX_GROUP_INVITE_DECLINED;
+}
+
+/// Members as leaders on OpenPMIx give them: as the program listed them. Versions before 6.0 give them as the
+/// range alone.
+void read_plain_members(const Event& event, const Gds& store, std::vector<pmix_proc_t>& members) {
+    if (members.empty()) members = event.targets;
+    if (members.empty()) return;
+    if (!expand_wildcards(store, members)) return members.clear();
+    if (!among(members, event.source)) members.insert(members.begin(), event.source);
+}
+
+}  // namespace
+
+std::optional<GroupEvent> GroupEvent::read(const Event& event, const Gds& store) {
     const InfoView info = event.info;
     const char* id = info.string(PMIX_GROUP_ID);
-    if (!valid_group_id(id)) return std::nullopt;
+    if (!valid_group_id(id) && (id != nullptr || !is_answer(event))) return std::nullopt;
     GroupEvent read;
-    read.id = id;
+    if (id != nullptr) read.id = id;
     read.round = info.number<uint64_t>(MUSTER_GROUP_ROUND);
     read.context_id = info.number<size_t>(PMIX_GROUP_CONTEXT_ID);
     if (!event.affected.empty()) read.affected = event.affected.front();
     if (const auto vote = info.number<uint8_t>(MUSTER_GROUP_VOTE); vote && *vote <= 2)
         read.vote = static_cast<LeaderVote>(*vote);
     if (const pmix_value_t* members = info.value(PMIX_GROUP_MEMBERSHIP)) append_procs(*members, read.members);
+    const bool lists = event.status == PMIX_GROUP_INVITED || event.status == PMIX_GROUP_CONSTRUCT_COMPLETE;
+    if (lists && !read.round) read_plain_members(event, store, read.members);
     return read;
 }
 

@@ -12,6 +12,8 @@
 
 namespace muster {
 
+class Gds;
+
 /// Invitations given up lately, of which one knows who was told.
 constexpr size_t kMaxGivenUp = 64;
 
@@ -19,15 +21,16 @@ enum class LeaderVote : uint8_t { NotMe = 0, Me = 1, Abort = 2 };
 
 /// What an event of the protocol says.
 struct GroupEvent {
-    std::string id;
+    std::string id;  ///< empty: an answer of OpenPMIx, which names no group
     std::optional<uint64_t> round;
     std::optional<pmix_proc_t> affected;
     std::optional<LeaderVote> vote;
-    std::vector<pmix_proc_t> members;  ///< PMIX_GROUP_MEMBERSHIP
+    /// PMIX_GROUP_MEMBERSHIP. A leader on OpenPMIx may not give it: then the processes that its event is for.
+    std::vector<pmix_proc_t> members;
     std::optional<size_t> context_id;
 
-    /// Nothing where it names no group.
-    static std::optional<GroupEvent> read(const Event& event);
+    /// Nothing where it names no group and is no answer. `store`: knows the sizes of jobs.
+    static std::optional<GroupEvent> read(const Event& event, const Gds& store);
     /// Whether both belong to one invitation, as far as they say.
     bool same_round(uint64_t other) const { return !round || *round == other; }
 };

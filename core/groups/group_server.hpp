@@ -41,6 +41,7 @@ class GroupServer {
     Runtime& runtime() { return services_.exchange.runtime(); }
     Log& log() { return services_.exchange.log(); }
     GroupTable& groups() { return services_.exchange.groups(); }
+    const Gds& store() { return services_.exchange.store(); }
     Host& host() { return services_.host; }
     Namespaces& namespaces() { return services_.namespaces; }
     Peers& peers() { return services_.peers; }

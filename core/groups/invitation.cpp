@@ -59,7 +59,7 @@ Invitations::Invitations(Exchange& exchange, Events& events) : exchange_(exchang
 Invitations::~Invitations() = default;
 
 EventEngine::OnEnd Invitations::on_event(const EventPtr& event) {
-    const auto read = GroupEvent::read(*event);
+    const auto read = GroupEvent::read(*event, exchange_.store());
     if (!read) return nullptr;
     const GroupEvent& said = *read;
     const bool from_self = proc_is(event->source, exchange_.self());

@@ -109,6 +109,8 @@ class Invitations {
     void time_is_over(const InvitationPtr& invitation);
     void end(const InvitationPtr& invitation, HostAnswer answer);
     InvitationPtr leading(const std::string& id) const;
+    /// The earliest that this process has not answered.
+    InvitationPtr unanswered_by(const pmix_proc_t& proc) const;
     static Invitee* invitee(Invitation& invitation, const pmix_proc_t& proc);
 
     // As one that is invited.

@@ -17,6 +17,14 @@ Invitations::InvitationPtr Invitations::leading(const std::string& id) const {
     return found == leading_.end() ? nullptr : *found;
 }
 
+Invitations::InvitationPtr Invitations::unanswered_by(const pmix_proc_t& proc) const {
+    const auto found = std::ranges::find_if(leading_, [&](const InvitationPtr& one) {
+        const Invitee* const invited = invitee(*one, proc);
+        return invited != nullptr && invited->state == State::Invited && !one->finishing;
+    });
+    return found == leading_.end() ? nullptr : *found;
+}
+
 Invitations::Invitee* Invitations::invitee(Invitation& invitation, const pmix_proc_t& proc) {
     const auto found =
         std::ranges::find_if(invitation.members, [&](const Invitee& one) { return proc_is(one.proc, proc); });
@@ -90,7 +98,8 @@ void Invitations::send_invitations(const InvitationPtr& invitation, const std::v
 
 EventEngine::OnEnd Invitations::answered(const Event& event, const GroupEvent& said) {
     const bool accepted = event.status == PMIX_GROUP_INVITE_ACCEPTED;
-    const InvitationPtr invitation = leading(said.id);
+    // Members on OpenPMIx do not say to which invitation.
+    const InvitationPtr invitation = said.id.empty() ? unanswered_by(event.source) : leading(said.id);
     Invitee* const one = invitation && said.same_round(invitation->round) && !invitation->finishing
                              ? invitee(*invitation, event.source)
                              : nullptr;
@@ -99,7 +108,7 @@ EventEngine::OnEnd Invitations::answered(const Event& event, const GroupEvent& s
         one->state = accepted ? State::Accepted : State::Declined;
         return decide_later(invitation, accepted ? std::nullopt : std::optional(event.source), !accepted);
     }
-    if (!accepted) return nullptr;
+    if (!accepted || said.id.empty()) return nullptr;
     for (Received& other : received_) {
         if (other.id == said.id && other.claimed && (!other.round || said.same_round(*other.round))) {
             other.early.push_back(event.source);

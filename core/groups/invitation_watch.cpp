@@ -58,7 +58,7 @@ InvitationWatch::~InvitationWatch() = default;
 
 void InvitationWatch::on_event(const EventPtr& seen) {
     const Event& event = *seen;
-    const auto read = GroupEvent::read(event);
+    const auto read = GroupEvent::read(event, server_.store());
     if (!read) return;
     const GroupEvent& said = *read;
     if (is_strangers(event, said)) return;
@@ -150,7 +150,10 @@ void InvitationWatch::invited(const EventPtr& invitation, const GroupEvent& said
     std::unordered_set<Proc> known;
     for (const Participant& one : watched->others)
         known.emplace(one.proc);
-    for (const pmix_proc_t& proc : event.targets) {
+    // A leader on OpenPMIx may invite a job as a whole.
+    std::vector<pmix_proc_t> targets = event.targets;
+    if (!expand_wildcards(server_.store(), targets)) targets = event.targets;
+    for (const pmix_proc_t& proc : targets) {
         if (proc.rank == PMIX_RANK_WILDCARD || proc_is(proc, watched->leader)) continue;
         if (known.emplace(proc).second)
             watched->others.push_back({proc, take_early_answer(*watched, proc), false});
@@ -182,6 +185,7 @@ void InvitationWatch::forget_the_oldest(std::optional<uint32_t> user) {
 }
 
 void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
+    if (said.id.empty()) return answered_unnamed(event);
     if (event.targets.size() != 1) return;
     const pmix_proc_t& leader = event.targets.front();
     const bool accepted = event.status == PMIX_GROUP_INVITE_ACCEPTED;
@@ -197,6 +201,18 @@ void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
     const bool goes_on = std::ranges::any_of(
         watched_, [&](const Watched& one) { return one.id == said.id && said.same_round(one.round); });
     if (accepted && !goes_on) late_answer(event, said, leader);
+}
+
+/// An answer of OpenPMIx: to the earliest invitation that its sender has not answered.
+void InvitationWatch::answered_unnamed(const Event& event) {
+    for (auto watched = watched_.rbegin(); watched != watched_.rend(); ++watched) {
+        if (!event.targets.empty() && !among(event.targets, watched->leader)) continue;
+        Participant* const one = watched->find(event.source);
+        if (one == nullptr || one->state != State::Invited) continue;
+        one->state = event.status == PMIX_GROUP_INVITE_ACCEPTED ? State::Accepted : State::Gone;
+        if (watched->leader_lost) count_votes(*watched);
+        return;
+    }
 }
 
 void InvitationWatch::late_answer(const Event& event, const GroupEvent& said, const pmix_proc_t& leader) {

@@ -92,6 +92,7 @@ class InvitationWatch {
     void on_event(const EventPtr& seen);
     void invited(const EventPtr& invitation, const GroupEvent& said);
     void answered(const Event& event, const GroupEvent& said);
+    void answered_unnamed(const Event& event);
     void gone(const pmix_proc_t& proc, const GroupEvent& said);
     void completed(const Event& event, const GroupEvent& said);
     State take_early_answer(const Watched& watched, const pmix_proc_t& proc);
