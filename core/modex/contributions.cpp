@@ -22,9 +22,6 @@ CountedProcesses count(const Gds& store, const std::vector<pmix_proc_t>& partici
 /// By zlib, as all have it, or else by a component of pcompress that knows the block.
 std::optional<Bytes> expand(Registry& registry, ByteView block, size_t limit) {
     if (std::optional<Bytes> plain = zlib_decompress(block, limit)) return plain;
-    // A zlib stream that is broken, or what the older form has in this place, is not worth opening components
-    // for.
-    if (block.size() < 5 || (block[4] & 0x0f) == 8) return std::nullopt;
     for (const Pcompress* component : registry.pcompress()) {
         if (Result<Bytes> plain = component->decompress(block, limit); plain.ok()) return std::move(*plain);
     }

@@ -45,7 +45,7 @@ pmix_status_t take_in(Exchange& exchange, Unpacker& reply) {
 }  // namespace
 
 void fetch(Exchange& exchange, const pmix_proc_t& target, const char* key, InfoView info,
-           Upstream::OnStatus done, bool anew) {
+           Upstream::OnStatus done, bool refresh) {
     Upstream* upstream = exchange.upstream();
     if (upstream == nullptr) return done(PMIX_ERR_NOT_FOUND);
     Packer message = upstream->packer(Command::Get);
@@ -53,7 +53,7 @@ void fetch(Exchange& exchange, const pmix_proc_t& target, const char* key, InfoV
     if (key != nullptr) message.string(key);
     if (const pmix_status_t error = message.error(); error != PMIX_SUCCESS) return done(error);
     std::string stale;
-    if (anew && key != nullptr && !key_is_reserved(key) && target.rank < PMIX_RANK_VALID) stale = key;
+    if (refresh && key != nullptr && !key_is_reserved(key) && target.rank < PMIX_RANK_VALID) stale = key;
     upstream->request(std::move(message),
                       [&exchange, target, stale = std::move(stale), done = std::move(done)](Unpacker* reply) {
                           if (reply == nullptr) return done(PMIX_ERR_LOST_CONNECTION);

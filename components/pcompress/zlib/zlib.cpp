@@ -4,14 +4,14 @@
 
 #include <pmix/sdk/component.hpp>
 
-#include "framework/base/endian.hpp"
+#include "framework/base/compressed_block.hpp"
 #include "framework/base/own_component.hpp"
 
 namespace {
 
 namespace sdk = muster::sdk;
 
-constexpr size_t kLengthSize = 4;
+constexpr size_t kLengthSize = muster::kBlockLengthSize;
 // No zlib stream expands to more than this many times its size.
 constexpr size_t kMaxRatio = 1040;
 
@@ -40,31 +40,19 @@ class Zlib {
     }
 
     sdk::Buffer decompress(std::span<const uint8_t> in, size_t limit) const {
-        if (in.size() < kLengthSize) throw broken();
-        const size_t length = muster::load_le32(in.data());
-        if (length > limit) {
-            throw sdk::Failure(PMIX_ERR_OUT_OF_RESOURCE, "a compressed block holds " +
-                                                             std::to_string(length) + " bytes, at most " +
-                                                             std::to_string(limit) + " are accepted");
-        }
-        const std::span<const uint8_t> stream = in.subspan(kLengthSize);
-        if (length / kMaxRatio > stream.size()) throw broken();
+        const auto [length, stream] = muster::open_block(in, limit, kMaxRatio, "zlib");
         // One byte more than is claimed, so that a longer stream is found out.
         sdk::Buffer out(host_, length + 1);
         uLongf got = static_cast<uLongf>(length + 1);
         const int status = uncompress(out.data(), &got, stream.data(), static_cast<uLong>(stream.size()));
         if (status == Z_MEM_ERROR) throw std::bad_alloc();
         // OpenPMIx counts the end of some strings and not of others, so the stream may be shorter.
-        if (status != Z_OK || got > length) throw broken();
+        if (status != Z_OK || got > length) throw muster::broken_block("zlib");
         out.shrink(got);
         return out;
     }
 
   private:
-    static sdk::Failure broken() {
-        return {PMIX_ERR_UNPACK_FAILURE, "a compressed block is broken or is not one of zlib's"};
-    }
-
     sdk::Host host_;
     int level_;
     size_t min_size_;

@@ -4,14 +4,16 @@
 
 #include <pmix/sdk/component.hpp>
 
-#include "framework/base/endian.hpp"
+#include "framework/base/compressed_block.hpp"
 #include "framework/base/own_component.hpp"
 
 namespace {
 
 namespace sdk = muster::sdk;
 
-constexpr size_t kLengthSize = 4;
+constexpr size_t kLengthSize = muster::kBlockLengthSize;
+// Four bytes say that 128 KiB of contents are one repeated byte; nothing is shorter.
+constexpr size_t kMaxRatio = 32768;
 
 class Zstd {
   public:
@@ -37,26 +39,17 @@ class Zstd {
     }
 
     sdk::Buffer decompress(std::span<const uint8_t> in, size_t limit) const {
-        if (in.size() < kLengthSize) throw broken();
-        const size_t length = muster::load_le32(in.data());
-        if (length > limit) {
-            throw sdk::Failure(PMIX_ERR_OUT_OF_RESOURCE, "a compressed block holds " +
-                                                             std::to_string(length) + " bytes, at most " +
-                                                             std::to_string(limit) + " are accepted");
-        }
-        const std::span<const uint8_t> frame = in.subspan(kLengthSize);
+        const auto [length, frame] = muster::open_block(in, limit, kMaxRatio, "zstd");
         // A frame that OpenPMIx has made says how much is in it.
-        if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != length) throw broken();
+        if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != length)
+            throw muster::broken_block("zstd");
         sdk::Buffer out(host_, length);
-        if (ZSTD_decompress(out.data(), length, frame.data(), frame.size()) != length) throw broken();
+        if (ZSTD_decompress(out.data(), length, frame.data(), frame.size()) != length)
+            throw muster::broken_block("zstd");
         return out;
     }
 
   private:
-    static sdk::Failure broken() {
-        return {PMIX_ERR_UNPACK_FAILURE, "a compressed block is broken or is not one of zstd's"};
-    }
-
     sdk::Host host_;
     int level_;
     size_t min_size_;

@@ -3,31 +3,16 @@
 // to read as the same. The first byte of the input is the type, the lowest bit of the second the kind of
 // buffer, the rest items.
 
-#include <pmix/sdk/component.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "framework/base/element.hpp"
-#include "framework/bfrops.hpp"
-#include "tests/fuzz/require.hpp"
-
-extern "C" const muster_component_t* muster_component_bfrops_v41(void);
+#include "tests/fuzz/codec.hpp"
 
 namespace {
 
 using namespace muster;
-
-const Bfrops& codec() {
-    static const Bfrops* const instance = [] {
-        void* made = nullptr;
-        char reason[256];
-        require(muster_component_bfrops_v41()->create(nullptr, &made, reason) == PMIX_SUCCESS);
-        return static_cast<const Bfrops*>(made);
-    }();
-    return *instance;
-}
 
 /// Whether the input stands where it stood after a failure.
 void require_unmoved(const ByteReader& in, size_t position) {

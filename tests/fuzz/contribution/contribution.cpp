@@ -4,31 +4,12 @@
 
 #include "core/modex/contribution.hpp"
 
-#include <pmix/sdk/component.h>
-
 #include <cstring>
 
 #include "framework/base/compress.hpp"
-#include "framework/bfrops.hpp"
-#include "tests/fuzz/require.hpp"
-
-extern "C" const muster_component_t* muster_component_bfrops_v41(void);
-
-namespace {
+#include "tests/fuzz/codec.hpp"
 
 using namespace muster;
-
-const Bfrops& codec() {
-    static const Bfrops* const instance = [] {
-        void* made = nullptr;
-        char reason[256];
-        require(muster_component_bfrops_v41()->create(nullptr, &made, reason) == PMIX_SUCCESS);
-        return static_cast<const Bfrops*>(made);
-    }();
-    return *instance;
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CountedProcesses counted;

@@ -3,32 +3,17 @@
 // chooses the message and the kind of buffer, the second the marks. What could be read can be written, and
 // reads as the same.
 
-#include <pmix/sdk/component.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "core/iof/messages.hpp"
 #include "framework/base/output_format.hpp"
-#include "framework/bfrops.hpp"
-#include "tests/fuzz/require.hpp"
-
-extern "C" const muster_component_t* muster_component_bfrops_v41(void);
+#include "tests/fuzz/codec.hpp"
 
 namespace {
 
 using namespace muster;
-
-const Bfrops& codec() {
-    static const Bfrops* const instance = [] {
-        void* made = nullptr;
-        char reason[256];
-        require(muster_component_bfrops_v41()->create(nullptr, &made, reason) == PMIX_SUCCESS);
-        return static_cast<const Bfrops*>(made);
-    }();
-    return *instance;
-}
 
 void pull(Unpacker& in) {
     PullRequest request;

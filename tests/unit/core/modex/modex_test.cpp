@@ -3,6 +3,8 @@
 #include "core/modex/modex.hpp"
 
 #include "core/modex/get.hpp"
+#include "framework/pcompress.hpp"
+#include "framework/registry.hpp"
 #include "tests/unit/core/in_memory/job.hpp"
 
 namespace muster::testing_in_memory {
@@ -71,6 +73,39 @@ TEST_F(ModexInMemory, GetFindsWhatAnUpdateOfTheNamespaceAdds) {
     ASSERT_TRUE(until([&] { return waits.there() && reserved.there(); }));
     EXPECT_EQ(waits->text, "4711");
     EXPECT_EQ(reserved->text, "hwloc:0x2");
+}
+
+// As servers of OpenPMIx 7.0 send it.
+TEST_F(ModexInMemory, TakesInWhatAnotherServerHasCompressedByZstd) {
+    start(1);
+    node.add_job("other", 2, "elsewhere", "0,1", 0);
+    pmix_status_t status = PMIX_ERROR;
+    bool there = false;
+    node.on_loop([&] {
+        Runtime& runtime = node.process().runtime();
+        const auto all = runtime.registry().pcompress();
+        const auto zstd = std::ranges::find(all, "zstd", &Pcompress::name);
+        if (zstd == all.end()) return;
+        there = true;
+        const WireFormat format = runtime.own_format();
+        Packer object(format);
+        object.proc(make_proc("other", 1)).kval("port", *Value::from(std::string(10000, '7').c_str()));
+        Packer content(format);
+        content.byte(1).bytes(object.view());
+        Result<Bytes> small = (*zstd)->compress(content.view());
+        ASSERT_TRUE(small.ok());
+        Packer envelope(format);
+        envelope.boolean(true).bytes(small->view());
+        Packer whole(format);
+        whole.bytes(envelope.view());
+        status = node.server().modex().accept_contributions(whole.view(),
+                                                            {make_proc("other", PMIX_RANK_WILDCARD)});
+    });
+    if (!there) GTEST_SKIP() << "the component pcompress/zstd is not built";
+    EXPECT_EQ(status, PMIX_SUCCESS);
+    auto got = get(0, make_proc("other", 1), "port");
+    ASSERT_TRUE(until([&] { return got.there(); }));
+    EXPECT_EQ(got->text, std::string(10000, '7'));
 }
 
 TEST_F(ModexInMemory, GetOfAMissingKeyTimesOut) {
