@@ -50,6 +50,13 @@ class Environment {
     std::vector<std::string_view> entries_;
 };
 
+/// The variables that tell a server's address, in the order in which they are tried, and whether we speak
+/// what they stand for.
+constexpr std::pair<std::string_view, bool> kUriNames[] = {
+    {"MUSTER_URI", true},    {"SERVER_URI61", true},  {"SERVER_URI51", true},
+    {"SERVER_URI41", true},  {"SERVER_URI4", true},   {"SERVER_URI3", false},
+    {"SERVER_URI21", false}, {"SERVER_URI20", false}, {"SERVER_URI2", false}};
+
 /// Waits until the socket is ready for `events`.
 Result<void> await(const Socket& socket, short events, Clock::time_point until) {
     for (;;) {
@@ -93,17 +100,26 @@ Result<std::optional<ServerContact>> ServerContact::from_environment() {
     if (contact.nspace.size() > PMIX_MAX_NSLEN) {
         return Error{PMIX_ERR_BAD_PARAM, "PMIX_NAMESPACE in the environment is too long"};
     }
+    contact.version = environment("VERSION");
     // Our own server's local transport first; then what every server offers, newest name first.
-    for (const char* name : {"MUSTER_URI", "SERVER_URI61", "SERVER_URI51", "SERVER_URI41", "SERVER_URI4",
-                             "SERVER_URI3", "SERVER_URI21", "SERVER_URI20", "SERVER_URI2"}) {
+    bool speaks = false;
+    for (const auto& [name, spoken] : kUriNames) {
         std::string uri = environment(name);
         if (uri.empty()) continue;
+        speaks |= spoken;
         bool known = false;
         for (const std::string& other : contact.uris)
             known = known || other == uri;
         if (!known) contact.uris.push_back(std::move(uri));
     }
     if (contact.uris.empty()) return std::optional<ServerContact>();
+    // Servers of 4.0 and later offer the names of earlier versions, too.
+    if (!speaks) {
+        return Error{PMIX_ERR_NOT_SUPPORTED,
+                     "the server at " + contact.uris.front() + " runs OpenPMIx " +
+                         (contact.version.empty() ? "3 or earlier" : contact.version) +
+                         ", whose protocol this library does not speak; use a host on OpenPMIx 4.0 or later"};
+    }
     const std::string rank = environment("RANK");
     const auto parsed = std::from_chars(rank.data(), rank.data() + rank.size(), contact.rank);
     if (parsed.ec != std::errc() || parsed.ptr != rank.data() + rank.size()) {
@@ -113,7 +129,6 @@ Result<std::optional<ServerContact>> ServerContact::from_environment() {
     contact.security = environment("SECURITY_MODE");
     contact.stores = environment("GDS_MODULE");
     contact.shared_form = environment("MUSTER_STORE");
-    contact.version = environment("VERSION");
     if (contact.version.empty()) contact.version = "4.1.0";  // servers that say nothing are that old
     // What a server does not say, it takes as far as a frame can tell its length.
     const std::string takes = environment("MUSTER_MAX_PAYLOAD");

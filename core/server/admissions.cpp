@@ -38,6 +38,12 @@ ssize_t send_with_descriptors(const Socket& socket, ByteView bytes, std::span<co
     return ::sendmsg(socket.fd.get(), &message, MSG_NOSIGNAL);
 }
 
+/// The answer to a client that is not let in.
+void tell(const Socket& socket, pmix_status_t status) {
+    const Bytes reply = build_client_reply(status, 0);
+    [[maybe_unused]] const ssize_t sent = ::send(socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
+}
+
 }  // namespace
 
 void Admissions::refuse(const Socket& socket, const std::string& who, const std::string& why) {
@@ -60,9 +66,11 @@ void Admissions::admit(Socket socket, ConnectRequest request, Bytes early) {
     const std::string who = admission->text();
 
     if (peer.format.bfrops == nullptr) {
+        if (peer.kind == PeerKind::Client) tell(admission->socket, PMIX_ERR_NOT_SUPPORTED);
         return refuse(admission->socket, who,
-                      "it wants encoding '" + wanted.bfrops + "' (version " + wanted.version +
-                          "), which no bfrops component here speaks");
+                      "it runs version " + wanted.version.substr(0, 64) + " with encoding '" +
+                          wanted.bfrops.substr(0, 64) +
+                          "', which no bfrops component here speaks; use OpenPMIx 4.0 or later");
     }
     if (peer.version.major == 0) {
         return refuse(admission->socket, who,
@@ -104,9 +112,7 @@ void Admissions::admit_client(const std::shared_ptr<Admission>& admission) {
     if (auto checked = check_client(*admission); !checked) {
         if (checked.status() == PMIX_ERR_INVALID_CRED || is_of_refused(peer.proc)) {
             // It is told that much: with another proof it may be let in, or its job never will be.
-            const Bytes reply = build_client_reply(checked.status(), 0);
-            [[maybe_unused]] const ssize_t sent =
-                ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
+            tell(admission->socket, checked.status());
         }
         return refuse(admission->socket, admission->text(), checked.error().text);
     }

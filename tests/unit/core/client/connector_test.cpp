@@ -64,6 +64,17 @@ TEST(ServerContactTest, ReadsTheEnvironment) {
     EXPECT_EQ((*contact)->buffer_type, BufferType::FullyDescribed);
 }
 
+TEST(ServerContactTest, RefusesServersOfOtherProtocols) {
+    const Variables variables{{"PMIX_NAMESPACE", "job"},
+                              {"PMIX_RANK", "3"},
+                              {"PMIX_VERSION", "3.2.5"},
+                              {"PMIX_SERVER_URI3", "server.0;tcp4://127.0.0.1:9"},
+                              {"PMIX_SERVER_URI2", "server.0;tcp4://127.0.0.1:9"}};
+    const auto contact = ServerContact::from_environment();
+    ASSERT_EQ(contact.status(), PMIX_ERR_NOT_SUPPORTED);
+    EXPECT_NE(contact.error().text.find("OpenPMIx 3.2.5"), std::string::npos);
+}
+
 TEST(ServerContactTest, RefusesWhatIsBroken) {
     const Variables rank{{"PMIX_NAMESPACE", "job"}, {"PMIX_RANK", "three"}, {"PMIX_SERVER_URI41", "s.0;u"}};
     EXPECT_EQ(ServerContact::from_environment().status(), PMIX_ERR_DATA_VALUE_NOT_FOUND);

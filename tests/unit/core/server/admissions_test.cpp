@@ -74,8 +74,6 @@ TEST_F(AdmissionsInMemory, RefuseWrongNamesOfAnything) {
         spoil(request);
         return !verdict(request).has_value();
     };
-    EXPECT_TRUE(refused([](ConnectRequest& request) { request.bfrops = "v99"; }));
-    EXPECT_TRUE(refused([](ConnectRequest& request) { request.bfrops = ""; }));
     EXPECT_TRUE(refused([](ConnectRequest& request) { request.version = "latest"; }));
     EXPECT_TRUE(refused([](ConnectRequest& request) { request.buffer_type = 7; }));
     EXPECT_TRUE(refused([](ConnectRequest& request) { request.gds = "ds12"; }));
@@ -84,6 +82,18 @@ TEST_F(AdmissionsInMemory, RefuseWrongNamesOfAnything) {
     EXPECT_TRUE(refused([](ConnectRequest& request) { request.kind = PeerKind::Singleton; }));
     EXPECT_EQ(connected(), 0U);
     EXPECT_FALSE(refused([](ConnectRequest&) {}));
+}
+
+// OpenPMIx 3.2 says "v3", and 2.0 nothing.
+TEST_F(AdmissionsInMemory, TellWhoseEncodingIsUnknown) {
+    node.add_job("job", 1);
+    for (const char* encoding : {"v3", "v99", ""}) {
+        ConnectRequest request = client();
+        request.version = "3.2.5";
+        request.bfrops = encoding;
+        EXPECT_EQ(verdict(request), PMIX_ERR_NOT_SUPPORTED) << encoding;
+    }
+    EXPECT_EQ(connected(), 0U);
 }
 
 TEST_F(AdmissionsInMemory, TellWhoseProofIsWrong) {
