@@ -40,10 +40,11 @@ void define_library_parameters(Parameters& parameters) {
          Choice,
          "auto",
          "",
-         "The form of what this server contributes to fences over several nodes. Set 4.2 where OpenPMIx 4.2 "
-         "or "
-         "5.0 serves other nodes of a job. auto: the form of OpenPMIx since 6.0, or 4.2 once another server "
-         "has used it. All forms are read.",
+         "The form of what this server contributes to fences over several nodes. auto: once a server on "
+         "OpenPMIx has contributed to a fence of the job, its form; before, one that all accept and only "
+         "this "
+         "library reads, so that the others ask for each process. 4.2 or 6.0, where OpenPMIx of that or the "
+         "next versions serves other nodes, saves that. All forms are read.",
          {"auto", "4.2", "6.0"}},
         {"server", "base", "describe_node", Bool, "true", "",
          "Give the hardware of the node as hwloc's XML to clients of this user that ask for it and are "

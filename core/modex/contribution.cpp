@@ -99,7 +99,7 @@ pmix_status_t read_newer(WireFormat format, ByteView content, const VisitPosted&
 
 /// What a server has contributed: an object in one of the forms.
 pmix_status_t read_object(WireFormat format, ByteView object, const CountedProcesses& counted,
-                          const Expand& expand, const VisitPosted& visit, bool& older) {
+                          const Expand& expand, const VisitPosted& visit, ContributorsSeen& seen) {
     Unpacker in(format, object);
     uint8_t first = 0;
     if (!in.byte(first)) return in.error();
@@ -110,13 +110,17 @@ pmix_status_t read_object(WireFormat format, ByteView object, const CountedProce
         Unpacker rest = in;
         ByteView content;
         const bool whole = rest.bytes(content) && rest.at_end();
-        if (first == 0) return whole ? read_newer(format, content, visit) : PMIX_ERR_UNPACK_FAILURE;
+        if (first == 0) {
+            seen.newer = true;
+            return whole ? read_newer(format, content, visit) : PMIX_ERR_UNPACK_FAILURE;
+        }
         if (whole) {
             const std::optional<Bytes> expanded = expand(content, kMostExpanded);
+            if (expanded) seen.newer = true;
             if (expanded) return read_newer(format, expanded->view(), visit);
         }
     }
-    older = true;
+    seen.older = true;
     if ((first & kCollected) == 0) return in.at_end() ? PMIX_SUCCESS : PMIX_ERR_UNPACK_FAILURE;
     return read_older(in, (first & kHasKeys) != 0, counted, visit);
 }
@@ -159,7 +163,7 @@ Bytes write_contribution(ContributionForm form, WireFormat format, bool collecte
     body.byte(collected ? kCollected : 0);
     for (const auto& [proc, values] : posted) {
         Packer object(format);
-        if (form == ContributionForm::Newer) {
+        if (form != ContributionForm::Older) {
             object.proc(proc);
         } else {
             const pmix_rank_t number = counted.number_of(proc);
@@ -170,7 +174,8 @@ Bytes write_contribution(ContributionForm form, WireFormat format, bool collecte
         body.bytes(object.view());
     }
     Packer out(format);
-    if (form == ContributionForm::Newer) {
+    if (form == ContributionForm::Marked) out.bytes({});
+    if (form != ContributionForm::Older) {
         Packer envelope(format);
         envelope.boolean(false);  // not compressed
         envelope.bytes(body.view());
@@ -182,14 +187,23 @@ Bytes write_contribution(ContributionForm form, WireFormat format, bool collecte
 }
 
 pmix_status_t read_contributions(WireFormat format, ByteView data, const CountedProcesses& counted,
-                                 const Expand& expand, const VisitPosted& visit, bool& older) {
+                                 const Expand& expand, const VisitPosted& visit, ContributorsSeen& seen) {
     Unpacker servers(format, data);
+    bool marked = false;
     while (!servers.at_end()) {
         ByteView object;
         if (!servers.bytes(object)) return servers.error();
-        if (const pmix_status_t status = read_object(format, object, counted, expand, visit, older);
+        if (object.size() == 0) {
+            marked = true;
+            continue;
+        }
+        ContributorsSeen one;
+        if (const pmix_status_t status = read_object(format, object, counted, expand, visit, one);
             status != PMIX_SUCCESS)
             return status;
+        seen.older |= one.older;
+        seen.newer |= one.newer && !marked;
+        marked = false;
     }
     return PMIX_SUCCESS;
 }

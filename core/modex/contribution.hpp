@@ -19,7 +19,16 @@ namespace muster {
 
 enum class ContributionForm : uint8_t {
     Older,  ///< of OpenPMIx 4.2 and 5.0: flags, and processes by their number
-    Newer   ///< of OpenPMIx since 6.0: may be compressed, and names processes
+    Newer,  ///< of OpenPMIx since 6.0: may be compressed, and names processes
+    Marked  ///< the newer one behind an empty object: servers of OpenPMIx stop reading there, without an
+            ///< error
+};
+
+/// The servers on OpenPMIx that have contributed.
+struct ContributorsSeen {
+    bool older = false;  ///< one wrote the older form
+    bool newer = false;  ///< one wrote the newer form, not marked
+    bool operator==(const ContributorsSeen&) const = default;
 };
 
 /// The processes of several jobs, counted through in the order of their namespaces' names: the numbers that
@@ -60,9 +69,9 @@ using VisitPosted =
 /// @param expand   for what is compressed, in whatever way
 /// @param visit    is called for each value in order; what it returns ends the reading unless it is
 /// PMIX_SUCCESS
-/// @param[out] older  set where a contribution has the older form
+/// @param[out] seen  what is seen is set
 /// @return PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE and its like for bytes that are none of the forms
 pmix_status_t read_contributions(WireFormat format, ByteView data, const CountedProcesses& counted,
-                                 const Expand& expand, const VisitPosted& visit, bool& older);
+                                 const Expand& expand, const VisitPosted& visit, ContributorsSeen& seen);
 
 }  // namespace muster

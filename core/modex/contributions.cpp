@@ -34,7 +34,9 @@ Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected,
                           const std::vector<pmix_proc_t>& participants) {
     const Gds& store = exchange_.store();
     const WireFormat format = exchange_.runtime().own_format();
-    const bool older = !participants.empty() && (writes_older_form_ || older_servers_);
+    const ContributionForm form =
+        participants.empty() ? ContributionForm::Newer : form_for(participants, collected);
+    const bool older = form == ContributionForm::Older;
     std::vector<PostedValues> posted;
     for (const pmix_proc_t& proc : local) {
         Packer values(format);
@@ -48,8 +50,23 @@ Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected,
         if (values.length() == 0 || values.error() != PMIX_SUCCESS) continue;
         posted.push_back({proc, values.take()});
     }
-    const ContributionForm form = older ? ContributionForm::Older : ContributionForm::Newer;
     return write_contribution(form, format, collected, posted, count(store, participants));
+}
+
+/// Servers of OpenPMIx before 6.0 and later ones refuse each other's form. A form that one of them has used
+/// is sure to be read by it; before any has, only one that ends the reading of all.
+ContributionForm Modex::form_for(const std::vector<pmix_proc_t>& participants, bool collected) const {
+    if (form_) return *form_;
+    ContributorsSeen seen;
+    for (const pmix_proc_t& proc : participants) {
+        const auto known = contributors_.find(nspace_view(proc.nspace));
+        if (known == contributors_.end()) continue;
+        seen.older |= known->second.older;
+        seen.newer |= known->second.newer;
+    }
+    if (seen.older != seen.newer) return seen.older ? ContributionForm::Older : ContributionForm::Newer;
+    // Without data there is nothing to be refused.
+    return collected ? ContributionForm::Marked : ContributionForm::Newer;
 }
 
 pmix_status_t Modex::accept_contributions(ByteView data, const std::vector<pmix_proc_t>& participants) {
@@ -65,11 +82,16 @@ pmix_status_t Modex::accept_contributions(ByteView data, const std::vector<pmix_
     const auto expand_block = [&](ByteView block, size_t limit) {
         return expand(exchange_.runtime().registry(), block, limit);
     };
-    bool older = false;
+    ContributorsSeen seen;
     const pmix_status_t status = read_contributions(exchange_.runtime().own_format(), data,
-                                                    count(store, participants), expand_block, visit, older);
-    // Other servers of this library read either form.
-    if (older && is_good(status)) older_servers_ = true;
+                                                    count(store, participants), expand_block, visit, seen);
+    if (!is_good(status) || seen == ContributorsSeen()) return status;
+    for (const pmix_proc_t& proc : participants) {
+        if (namespaces_.find(proc.nspace) == nullptr) continue;
+        ContributorsSeen& all = contributors_[std::string(nspace_view(proc.nspace))];
+        all.older |= seen.older;
+        all.newer |= seen.newer;
+    }
     return status;
 }
 

@@ -32,6 +32,17 @@ void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values) {
     out.bytes(object.view());
 }
 
+namespace {
+
+std::optional<ContributionForm> chosen_form(const Parameters& parameters) {
+    const auto form = parameters.text("server_base_contribution_form");
+    if (form == "4.2") return ContributionForm::Older;
+    if (form == "6.0") return ContributionForm::Newer;
+    return std::nullopt;
+}
+
+}  // namespace
+
 Modex::Modex(Exchange& exchange, Host& host, Namespaces& namespaces, const Peers& peers, Sources sources)
     : exchange_(exchange),
       host_(host),
@@ -40,7 +51,7 @@ Modex::Modex(Exchange& exchange, Host& host, Namespaces& namespaces, const Peers
       sources_(std::move(sources)),
       most_committed_(exchange.runtime().parameters().size("server_base_max_committed")),
       most_at_once_(exchange.runtime().parameters().size("server_base_max_payload")),
-      writes_older_form_(exchange.runtime().parameters().text("server_base_contribution_form") == "4.2") {}
+      form_(chosen_form(exchange.runtime().parameters())) {}
 
 Modex::~Modex() = default;
 
@@ -363,6 +374,8 @@ void Modex::forget(const PeerPtr& peer) {
 }
 
 void Modex::deregistered(const char* nspace) {
+    if (const auto known = contributors_.find(nspace_view(nspace)); known != contributors_.end())
+        contributors_.erase(known);
     exchange_.loop().assert_on_loop();
     end_all([nspace](const Proc& proc) { return proc.nspace() == nspace; }, PMIX_ERR_INVALID_NAMESPACE);
 }

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/modex/contribution.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/keyed_hash.hpp"
 #include "framework/base/loop.hpp"
@@ -85,8 +86,7 @@ class Modex {
 
     /// What these local processes contribute to a fence; without data where none is collected, but never
     /// empty. `participants`: all of the fence. Servers of OpenPMIx 4.2 and 5.0 want another form than later
-    /// ones (contribution.hpp): the one that server_base_contribution_form names, or that one of them has
-    /// used; without participants the newer one.
+    /// ones (contribution.hpp, docs/decisions/0044); without participants it is the newer one.
     Bytes contribution(const std::vector<pmix_proc_t>& local, bool collected = true,
                        const std::vector<pmix_proc_t>& participants = {});
     /// Takes in what the servers of a fence contributed, in either form. The error says what was wrong; what
@@ -129,6 +129,7 @@ class Modex {
         std::unique_ptr<Watch> timer;
     };
 
+    ContributionForm form_for(const std::vector<pmix_proc_t>& participants, bool collected) const;
     /// Keys that a commit has brought, where processes of this node may see them.
     using Fresh = TextSet;
     pmix_status_t take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh);
@@ -166,8 +167,8 @@ class Modex {
     const Sources sources_;
     const size_t most_committed_;  ///< bytes of a process
     const size_t most_at_once_;    ///< bytes of a commit, once its values are as they were before compression
-    const bool writes_older_form_;
-    bool older_servers_ = false;  ///< one has contributed to a fence here
+    const std::optional<ContributionForm> form_;  ///< of all contributions, where a parameter says so
+    TextMap<ContributorsSeen> contributors_;      ///< by namespace that took part in a fence with them
     bool closed_ = false;
     std::unordered_map<Proc, WaitingList> waiting_;
     std::unordered_map<Proc, uint32_t> in_flight_;           ///< direct modex under way, and for which user

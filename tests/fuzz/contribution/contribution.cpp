@@ -15,13 +15,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CountedProcesses counted;
     counted.add("goldns", 2);
     counted.add("second", 3);
-    bool older = false;
+    ContributorsSeen seen;
     const auto visit = [&](const pmix_proc_t& proc, const char* key, const pmix_value_t&) {
         require(key != nullptr && std::strlen(key) <= PMIX_MAX_KEYLEN);
         require(std::strlen(proc.nspace) <= PMIX_MAX_NSLEN);
         return PMIX_SUCCESS;
     };
     read_contributions({&codec(), BufferType::NonDescribed}, {data, size}, counted, zlib_decompress, visit,
-                       older);
+                       seen);
     return 0;
 }

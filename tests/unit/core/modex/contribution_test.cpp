@@ -38,7 +38,7 @@ std::vector<uint8_t> recorded(const std::string& version) {
 /// What was read: keys, with the type of the value, by process.
 struct Reading {
     pmix_status_t status = PMIX_SUCCESS;
-    bool older = false;
+    ContributorsSeen seen;
     std::map<std::string, std::map<std::string, pmix_data_type_t>> posted;
 };
 Reading read(ByteView data, const CountedProcesses& counted) {
@@ -47,7 +47,7 @@ Reading read(ByteView data, const CountedProcesses& counted) {
         reading.posted[std::string(proc.nspace) + ":" + std::to_string(proc.rank)][key] = value.type;
         return PMIX_SUCCESS;
     };
-    reading.status = read_contributions(format(), data, counted, zlib_decompress, visit, reading.older);
+    reading.status = read_contributions(format(), data, counted, zlib_decompress, visit, reading.seen);
     return reading;
 }
 
@@ -77,7 +77,8 @@ TEST(Contribution, OfEachVersionIsRead) {
         ASSERT_FALSE(bytes.empty());
         const Reading reading = read({bytes.data(), bytes.size()}, of_job("goldns", 2));
         EXPECT_EQ(reading.status, PMIX_SUCCESS);
-        EXPECT_EQ(reading.older, version[0] < '6');
+        EXPECT_EQ(reading.seen.older, version[0] < '6');
+        EXPECT_EQ(reading.seen.newer, version[0] >= '6');
         ASSERT_EQ(reading.posted.size(), 2U);
         for (const char* proc : {"goldns:0", "goldns:1"}) {
             ASSERT_TRUE(reading.posted.contains(proc));
@@ -93,16 +94,35 @@ TEST(Contribution, IsReadAsItWasWritten) {
         counted.add(nspace, size);
     const std::vector<PostedValues> all =
         list(posted("alpha", 1, "a"), posted("zeta", 0, "b"), posted("zeta", 2, "c"));
-    for (const ContributionForm form : {ContributionForm::Older, ContributionForm::Newer}) {
+    for (const auto form : {ContributionForm::Older, ContributionForm::Newer, ContributionForm::Marked}) {
         const Bytes written = write_contribution(form, format(), true, all, counted);
         const Reading reading = read(written.view(), counted);
         EXPECT_EQ(reading.status, PMIX_SUCCESS);
-        EXPECT_EQ(reading.older, form == ContributionForm::Older);
+        EXPECT_EQ(reading.seen.older, form == ContributionForm::Older);
+        EXPECT_EQ(reading.seen.newer, form == ContributionForm::Newer);
         EXPECT_EQ(reading.posted, (std::map<std::string, std::map<std::string, pmix_data_type_t>>{
                                       {"alpha:1", {{"a", PMIX_UINT32}}},
                                       {"zeta:0", {{"b", PMIX_UINT32}}},
                                       {"zeta:2", {{"c", PMIX_UINT32}}}}));
     }
+}
+
+// Servers of OpenPMIx read objects up to the first that is empty, and are content.
+TEST(Contribution, MarkedOneBeginsWithAnEmptyObject) {
+    const CountedProcesses counted = of_job("job", 4);
+    const auto values = list(posted("job", 0, "key"));
+    const Bytes marked = write_contribution(ContributionForm::Marked, format(), true, values, counted);
+    Unpacker servers(format(), marked.view());
+    ByteView object;
+    ASSERT_TRUE(servers.bytes(object));
+    EXPECT_EQ(object.size(), 0U);
+    const Bytes newer = write_contribution(ContributionForm::Newer, format(), true, values, counted);
+    EXPECT_EQ(servers.rest().size(), newer.size());
+    // A mark is for one object.
+    Bytes both;
+    both.append(marked.view());
+    both.append(newer.view());
+    EXPECT_TRUE(read(both.view(), counted).seen.newer);
 }
 
 // Those of several servers come one behind the other, whatever form each has.
@@ -140,7 +160,7 @@ TEST(Contribution, MayBeCompressed) {
     out.bytes(again.view());
     const Reading reading = read(out.view(), of_job("job", 4));
     EXPECT_EQ(reading.status, PMIX_SUCCESS);
-    EXPECT_FALSE(reading.older);
+    EXPECT_EQ(reading.seen, (ContributorsSeen{.older = false, .newer = true}));
     EXPECT_TRUE(reading.posted.contains("job:3"));
 }
 
