@@ -13,7 +13,11 @@ namespace muster {
 /// PMIX_ERR_NOT_SUPPORTED where server or host cannot.
 void assign_context_id(Exchange& exchange, const std::string& id, InfoView terms, HostDone done);
 
-/// Enters the request of clients for such a number.
-void serve_context_ids(CommandTable& commands, Host& host);
+/// Asks this host, for a group that `leader` makes.
+void ask_for_context_id(Host& host, const pmix_proc_t& leader, const std::string& id, Info terms,
+                        HostDone done);
+
+/// Answers a client that asks for such a number.
+void serve_context_id(Host& host, const Request& request);
 
 }  // namespace muster

@@ -3,6 +3,9 @@
 #include "core/groups/group_event.hpp"
 
 #include <pmix/muster.h>
+#include <unistd.h>
+
+#include <chrono>
 
 #include "core/exchange/group_table.hpp"
 #include "framework/base/proc.hpp"
@@ -42,6 +45,11 @@ std::optional<GroupEvent> GroupEvent::read(const Event& event, const Gds& store)
     const bool lists = event.status == PMIX_GROUP_INVITED || event.status == PMIX_GROUP_CONSTRUCT_COMPLETE;
     if (lists && !read.round) read_plain_members(event, store, read.members);
     return read;
+}
+
+uint64_t first_invitation_round() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    return static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 40);
 }
 
 Info round_info(uint64_t round) {

@@ -41,6 +41,10 @@ std::shared_ptr<Event> make_group_event(pmix_status_t code, const pmix_proc_t& s
                                         const std::vector<pmix_proc_t>& targets, const std::string& id,
                                         Info info);
 
+/// The round of the first invitation that a process leads: not the same as another process's, nor as an
+/// earlier one's of this name.
+uint64_t first_invitation_round();
+
 /// The begin of what an event of this invitation carries.
 Info round_info(uint64_t round);
 

@@ -292,6 +292,32 @@ void take_decision(GroupServer& server, const Request& request) {
     server.group_construct().decided(id, request.peer->proc, gone, abort, lead);
 }
 
+/// OpenPMIx 7.0: the server is to invite, and to complete the group.
+void lead_for(GroupServer& server, const Request& request) {
+    LedInvitation wanted;
+    uint32_t seconds = 0;
+    if (!request.in.string(wanted.id) || !request.in.procs(wanted.members) || !request.in.uint32(seconds) ||
+        !request.in.boolean(wanted.optional) || !request.in.boolean(wanted.wants_context_id))
+        return request.malformed();
+    if (!request.expand(server.groups(), server.log(), wanted.members)) return;
+    wanted.leader = request.peer->proc;
+    wanted.user = request.peer->uid;
+    wanted.limit = std::chrono::seconds(seconds);
+    server.invitation_watch().lead(std::move(wanted), answer_later(request));
+}
+
+/// OpenPMIx 7.0: the client's answer to an invitation, for the server to pass on.
+void answer_for(GroupServer& server, const Request& request) {
+    std::string id;
+    pmix_status_t code = PMIX_SUCCESS;
+    std::vector<pmix_proc_t> leader;
+    if (!request.in.string(id) || !request.in.status(code) || !request.in.procs(leader) || leader.size() > 1)
+        return request.malformed();
+    server.invitation_watch().pass_answer(
+        *request.peer, id, code, leader.empty() ? std::nullopt : std::optional(leader.front()),
+        [&request](pmix_status_t status) { request.peer->reply_status(request.tag, status); });
+}
+
 void destruct(GroupServer& server, const Request& request) {
     std::string id;
     std::vector<pmix_proc_t> procs;
@@ -359,11 +385,20 @@ void serve_groups(CommandTable& commands, GroupServer& server) {
     commands.add(Command::ConstructRuns,
                  [&server](const Request& request) { construct(server, request, true); });
     commands.add(Command::GroupDestruct, [&server](const Request& request) { destruct(server, request); });
+    // These two have another meaning where a client of OpenPMIx sends them.
+    const auto is_plain = [](const Request& request) {
+        return !request.peer->version.can(Capability::GroupInvitations);
+    };
     commands.add(
-        Command::GroupJoin, [&server](const Request& request) { take_decision(server, request); },
-        AnswerTime::Never);
+        Command::GroupJoin,
+        [&server, is_plain](const Request& request) {
+            is_plain(request) ? answer_for(server, request) : take_decision(server, request);
+        },
+        AnswerTime::AtOnce);
+    commands.add(Command::GroupInvite, [&server, is_plain](const Request& request) {
+        is_plain(request) ? lead_for(server, request) : serve_context_id(server.host(), request);
+    });
     commands.add(Command::GroupLeave, [&server](const Request& request) { leave_group(server, request); });
-    serve_context_ids(commands, server.host());
 }
 
 }  // namespace muster

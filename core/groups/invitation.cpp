@@ -4,7 +4,6 @@
 #include "core/groups/invitation.hpp"
 
 #include <pmix/muster.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -34,10 +33,8 @@ Info terms_of(const Event& event) {
 
 }  // namespace
 
-Invitations::Invitations(Exchange& exchange, Events& events) : exchange_(exchange), events_(events) {
-    // Not the same as another process's, nor as an earlier one's of this name.
-    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-    next_round_ = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 40);
+Invitations::Invitations(Exchange& exchange, Events& events)
+    : exchange_(exchange), events_(events), next_round_(first_invitation_round()) {
     for (const pmix_status_t code :
          {PMIX_GROUP_INVITED, PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
           PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_CONSTRUCT_COMPLETE,

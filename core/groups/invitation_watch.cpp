@@ -41,13 +41,15 @@ std::vector<pmix_proc_t> InvitationWatch::Watched::alive() const {
     return procs;
 }
 
-InvitationWatch::InvitationWatch(GroupServer& server) : server_(server) {
+InvitationWatch::InvitationWatch(GroupServer& server)
+    : server_(server), next_round_(first_invitation_round()) {
     for (const pmix_status_t code :
          {PMIX_GROUP_INVITED, PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
           PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_CONSTRUCT_COMPLETE,
           PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_LEFT}) {
         server.events().observe(code, [this](const EventPtr& event) {
             on_event(event);
+            check_led();
             forget_the_empty();
             return EventEngine::OnEnd();
         });
@@ -118,7 +120,8 @@ bool InvitationWatch::cannot_lead(const pmix_proc_t& proc) const {
 }
 
 void InvitationWatch::forget_the_empty() {
-    watched_.remove_if([](const Watched& one) { return one.alive().empty(); });
+    watched_.remove_if(
+        [](const Watched& one) { return one.alive().empty() && (!one.led || one.led->finishing); });
 }
 
 void InvitationWatch::tell(pmix_status_t code, const std::vector<pmix_proc_t>& targets, const std::string& id,
@@ -358,6 +361,7 @@ void InvitationWatch::departed(const pmix_proc_t& proc, bool lost) {
             lost ? member_lost(watched, proc) : member_finalized(watched, *one);
         }
     }
+    check_led();
     forget_the_empty();
     late_.remove_if([&](const Late& one) {
         if (proc_is(one.leader, proc)) abort(one.id, one.round, {one.from});

@@ -5,6 +5,8 @@
 // Belongs to the loop.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -19,6 +21,7 @@
 namespace muster {
 
 class GroupServer;
+class Peer;
 
 /// An invitation under way, as far as this server knows.
 struct OpenInvitation {
@@ -29,14 +32,36 @@ struct OpenInvitation {
     std::vector<pmix_proc_t> awaited;   ///< who has not answered
 };
 
+/// An invitation that a server leads for a client, which only waits for its end (OpenPMIx 7.0).
+struct LedInvitation {
+    std::string id;
+    pmix_proc_t leader{};
+    uint32_t user = 0;
+    std::vector<pmix_proc_t> members;  ///< by group rank; once it has begun, the leader is one of them
+    std::chrono::seconds limit{};      ///< 0: none
+    bool optional = false;             ///< the group is made of those who accept
+    bool wants_context_id = false;
+};
+
 class InvitationWatch {
   public:
+    using OnStatus = std::function<void(pmix_status_t)>;
+
     explicit InvitationWatch(GroupServer& server);
     ~InvitationWatch();
 
     /// A process of this node has finalized, or has gone (`lost`).
     void departed(const pmix_proc_t& proc, bool lost);
     void deregistered(const char* nspace);
+
+    // invitation_led.cpp
+    /// Invites, and announces the group or its failure to all, the leader included. `done`: once the
+    /// invitation is on its way, or it cannot be.
+    void lead(LedInvitation wanted, OnStatus done);
+    /// A client's answer to an invitation. `leader`: who invited; none where the client does not say.
+    void pass_answer(const Peer& peer, const std::string& id, pmix_status_t code,
+                     const std::optional<pmix_proc_t>& leader, const OnStatus& done);
+
     /// A member, of this node, of a group that is there has ended: tells the others, once, where they want to
     /// hear of that.
     void tell_of_loss(const std::string& id, const pmix_proc_t& proc);
@@ -58,6 +83,11 @@ class InvitationWatch {
         State state = State::Invited;
         bool voted = false;  ///< does not want to lead
     };
+    struct Led {
+        LedInvitation wanted;
+        bool finishing = false;  ///< all have answered
+        std::unique_ptr<Watch> time_limit;
+    };
     struct Watched {
         std::string id;
         uint64_t round = 0;
@@ -68,6 +98,7 @@ class InvitationWatch {
         bool leader_lost = false;           ///< and it was of this node: we decide
         bool decided = false;               ///< who leads, or that nobody does
         std::unique_ptr<Watch> last_claim;  ///< until when somebody may still want to lead
+        std::unique_ptr<Led> led;           ///< where this server leads it
 
         Participant* find(const pmix_proc_t& proc);
         std::vector<pmix_proc_t> alive() const;
@@ -104,6 +135,14 @@ class InvitationWatch {
     void member_failed(const Event& event, const GroupEvent& said);
     void shrink(const std::string& id, const pmix_proc_t& proc, bool tell_members);
 
+    void check_led();
+    void finish_led(Watched& watched);
+    void announce_led(const Watched& watched, std::optional<size_t> context_id);
+    void abort_led(const Watched& watched);
+    void tell_led(const Watched& watched, pmix_status_t code, const std::vector<pmix_proc_t>& others,
+                  const Info& info);
+    Watched* led_in(uint64_t round);
+
     void leader_lost(Watched& watched);
     void member_lost(Watched& watched, const pmix_proc_t& proc);
     void member_finalized(Watched& watched, Participant& one);
@@ -120,6 +159,7 @@ class InvitationWatch {
     void forget_the_oldest(std::optional<uint32_t> user);
 
     GroupServer& server_;
+    uint64_t next_round_;          ///< of those that this server leads
     std::list<Watched> watched_;   ///< the latest first; bounded for each user
     std::list<Late> late_;         ///< bounded
     std::list<GivenUp> given_up_;  ///< the latest last; bounded
