@@ -120,8 +120,7 @@ bool InvitationWatch::cannot_lead(const pmix_proc_t& proc) const {
 }
 
 void InvitationWatch::forget_the_empty() {
-    watched_.remove_if(
-        [](const Watched& one) { return one.alive().empty() && (!one.led || one.led->finishing); });
+    watched_.remove_if([](const Watched& one) { return one.alive().empty() && !one.led; });
 }
 
 void InvitationWatch::tell(pmix_status_t code, const std::vector<pmix_proc_t>& targets, const std::string& id,
