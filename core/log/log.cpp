@@ -71,7 +71,17 @@ void log_data(Exchange& exchange, Info data, Info directives, HostDone done) {
         directives.view().is_true(PMIX_LOG_GENERATE_TIMESTAMP) ? std::time(nullptr) : time_t{0};
     Packer message = upstream->packer(Command::Log);
     message.items(&timestamp, 1, PMIX_TIME).infos(data).infos(directives);
-    ask(*upstream, std::move(message), {}, std::move(done));
+    const auto kept = std::make_shared<Arguments>();
+    kept->proc = exchange.self();
+    kept->data = std::move(data);
+    kept->directives = std::move(directives);
+    // Servers on OpenPMIx that leave it to the client say so.
+    ask(*upstream, std::move(message), {},
+        [&runtime = exchange.runtime(), kept, done = std::move(done)](HostAnswer answer) {
+            if (answer.status == PMIX_ERR_NOT_AVAILABLE)
+                answer.status = write_here(runtime, kept->proc, kept->data, kept->directives);
+            done(std::move(answer));
+        });
 }
 
 namespace {
