@@ -351,8 +351,33 @@ static void required_of_publications(void) {
     fence();
 }
 
+static void forget_distances(pmix_status_t status, pmix_device_distance_t* distances, size_t count,
+                             void* data, pmix_release_cbfunc_t release, void* release_data) {
+    (void)status, (void)distances, (void)count, (void)data;
+    if (release != NULL) release(release_data);
+}
+
+// A machine may have no device.
+static void required_of_distances(void) {
+    const bool yes = true;
+    pmix_device_distance_t* distances = NULL;
+    size_t count = 0;
+    pmix_info_t unknown = directive("test.unknown", &yes, PMIX_BOOL, true);
+    pmix_info_t mistyped = directive(PMIX_DEVICE_TYPE, "text", PMIX_STRING, false);
+    IS(PMIx_Compute_distances(NULL, NULL, &unknown, 1, &distances, &count), PMIX_ERR_NOT_SUPPORTED);
+    IS(PMIx_Compute_distances_nb(NULL, NULL, &unknown, 1, forget_distances, NULL), PMIX_ERR_NOT_SUPPORTED);
+    IS(PMIx_Compute_distances(NULL, NULL, &mistyped, 1, &distances, &count), PMIX_ERR_BAD_PARAM);
+    IS(PMIx_Compute_distances_nb(NULL, NULL, &mistyped, 1, forget_distances, NULL), PMIX_ERR_BAD_PARAM);
+    unknown = directive("test.unknown", &yes, PMIX_BOOL, false);
+    const pmix_status_t without = PMIx_Compute_distances(NULL, NULL, &unknown, 1, &distances, &count);
+    EXPECT(without == PMIX_SUCCESS || without == PMIX_ERR_NOT_FOUND);
+    PMIx_Device_distance_free(distances, count);
+    IS(PMIx_Compute_distances_nb(NULL, NULL, &unknown, 1, forget_distances, NULL), without);
+}
+
 static void required(void) {
     required_of_collectives();
+    required_of_distances();
     required_of_get();
     required_of_publications();
 }
