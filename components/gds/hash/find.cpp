@@ -400,7 +400,11 @@ void Finder::find_everything() {
     switch (lookup_->realm) {
         case Realm::Session: {
             const std::optional<uint32_t> id = lookup_->session_id ? lookup_->session_id : job_->session_id;
-            if (id) give_all(table_in(store_.sessions_, *id));
+            const Table* session = id ? table_in(store_.sessions_, *id) : nullptr;
+            Derived number;
+            if ((session != nullptr || id == job_->session_id) && number.number(id))
+                give(PMIX_SESSION_ID, number.value, false);
+            give_all(session);
             if (!lookup_->session_id || lookup_->session_id == job_->session_id) give_all(&job_->session);
             return;
         }
