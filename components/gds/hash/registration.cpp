@@ -278,7 +278,9 @@ Result<void> Registration::read_maps(Staged& staged, const Entries& entries) {
     Result<void> result;
     if (nodes != nullptr && procs != nullptr) {
         result = builder(staged).read_maps(pregs, *node_bytes, *proc_bytes);
-    } else if (nodes != nullptr) {
+    } else if (nodes != nullptr &&
+               (strict() || staged.known == nullptr || staged.known->map->placed() == 0)) {
+        // A server's answer about the map adds nothing to the nodes of a job whose map is known.
         result = builder(staged).read_node_map(pregs, *node_bytes);
     }
     if (!result) {
