@@ -430,7 +430,7 @@ Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array, s
                     return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a string");
                 for (const std::string_view alias : words_of(value_as_string(&entry.value), ','))
                     map.add_alias(node, alias);
-                continue;
+                break;  // given out as the host gave it
             case Fact::LocalPeers:
                 if (auto placed = place_peers(staged, node, entry, app); !placed) return placed;
                 if (app) continue;

@@ -100,7 +100,8 @@ class JobPacker {
                     if (!entries.view().has(key_of(fact)) && finder_.derive_node(fact, node, derived))
                         entries.add_copy(key_of(fact), derived.value);
                 }
-                if (finder_.derive_node(Fact::Aliases, node, aliases)) {
+                if (!entries.view().has(PMIX_HOSTNAME_ALIASES) &&
+                    finder_.derive_node(Fact::Aliases, node, aliases)) {
                     entries.add_copy(PMIX_HOSTNAME_ALIASES, aliases.value);
                 }
             } else if (entries.size() == identity) {

@@ -159,8 +159,8 @@ TEST_F(Wire, OpenPmixClientsGetTheKeysOfTheirOwnServers) {
     EXPECT_EQ(all_of(PMIX_NODE_INFO_ARRAY),
               (Texts{"[pmix.hname=salpha pmix.nodeid=u0 pmix.node.size=u3 pmix.lpeers=s0,1 pmix.lldr=r0 "
                      "pmix.local.size=u2 ]",
-                     "[pmix.hname=sbeta pmix.nodeid=u5 pmix.pmem=type15 pmix.lpeers=s2,3 pmix.lldr=r2 "
-                     "pmix.local.size=u2 pmix.alias=sb1,b2 ]"}));
+                     "[pmix.hname=sbeta pmix.nodeid=u5 pmix.alias=sb1,b2 pmix.pmem=type15 pmix.lpeers=s2,3 "
+                     "pmix.lldr=r2 pmix.local.size=u2 ]"}));
     EXPECT_EQ(all_of(PMIX_APP_INFO_ARRAY)[0].find("[pmix.appnum=u0 pmix.wdir=s/w "), 0u);
     const Texts blobs = all_of(PMIX_PROC_BLOB);
     ASSERT_EQ(blobs.size(), 4u);
