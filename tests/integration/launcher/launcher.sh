@@ -65,8 +65,11 @@ closed_descriptors)
         status=$?
         [ "$status" -eq "$wanted" ] || wrong "with descriptors $mask closed, muster $* ended with $status instead of $wanted"
     }
+    broken="muster: standard output cannot be written: Bad file descriptor; the job is ended"
     for mask in 1 2 3 4 5 6 7; do
-        closed $mask 0 -n 2 echo said
+        # Output that cannot be written is no success; there may be nothing that can be said.
+        closed $mask $(((mask & 2) == 0 ? 0 : 141)) -n 2 echo said
+        [ $((mask & 6)) -ne 2 ] || [ "$(cat err)" = "$broken" ] || wrong "with $mask closed: '$(head -n 3 err)'"
         [ $((mask & 2)) -ne 0 ] || [ "$(sort -u out)" = said ] || wrong "with $mask closed: '$(head -n 3 out)'"
         closed $mask 0 -n 2 cat
         [ ! -s out ] || wrong "cat read something with $mask closed: $(head -c 200 out | od -c | head -n 3)"
