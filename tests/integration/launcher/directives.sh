@@ -34,6 +34,22 @@ slots)
     # The same of a spawn. The spawner has a slot of its own, which counts where its node is meant.
     run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:2,node1:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
     nodes_are 2211
+    # A bound holds where processes may exceed the slots.
+    printf 'node1 slots=1 max_slots=2\nnode0 slots = 1 max-slots = 3\n' >bounds
+    run 0 -n 5 --nodes 2 --hostfile bounds "$examples/hello"
+    nodes_are 11000
+    run 1 -n 6 --nodes 2 --hostfile bounds "$examples/hello"
+    err_has "^muster: '.*hello' is to have 6 processes, but max_slots leaves room for 5 on its nodes \(node1: 2, node0: 3\);"
+    lines err 1
+    printf '# nodes\nnode1 max_slot=2\n' >misspelt
+    run 1 -n 1 --nodes 2 --hostfile misspelt true
+    err_has "^muster: file of nodes 'misspelt', line 2: unknown word 'max_slot=2'; valid are slots=N and max_slots=N$"
+    lines err 1
+    # The spawner is one of two on its node.
+    run 0 -n 1 --nodes 2 "$directives" 5 PMIX_HOSTFILE="$work/bounds" -- true
+    out_has '^REFUSED PMIX_ERR_OUT_OF_RESOURCE$'
+    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOSTFILE="$work/bounds" -- "$examples/hello"
+    nodes_are 1100
     out_has '^ENDED PMIX_SUCCESS$'
     run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOST=node1:2,node0:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
     out_has '^REFUSED PMIX_ERR_OUT_OF_RESOURCE$'

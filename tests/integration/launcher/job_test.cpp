@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 
 namespace muster::launcher {
@@ -101,7 +102,7 @@ TEST(LauncherJob, FilesOfNodesGiveSlots) {
     char path[] = "/tmp/muster-hostfile-XXXXXX";
     const int fd = mkstemp(path);
     ASSERT_GE(fd, 0);
-    const std::string text = "# all\nnode1 slots=2\n\nnode0   slots=1  # few\nnode2:1 other=7\n";
+    const std::string text = "# all\nnode1 slots=2\n\nnode0   slots=1  # few\nnode2:1 port = 7\n";
     ASSERT_EQ(write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
     close(fd);
     Job job = job_of(0);
@@ -112,6 +113,81 @@ TEST(LauncherJob, FilesOfNodesGiveSlots) {
     EXPECT_THROW(mapped(job, {}), std::runtime_error);
     unlink(path);
     EXPECT_THROW(mapped(job, {}), JobError);
+}
+
+/// A file of nodes for one job.
+class Hostfile {
+  public:
+    explicit Hostfile(const std::string& text) {
+        close(mkstemp(path_));
+        std::ofstream(path_) << text;
+    }
+    Hostfile(const Hostfile&) = delete;
+    Hostfile& operator=(const Hostfile&) = delete;
+    ~Hostfile() { unlink(path_); }
+    Job job(uint32_t ranks, const std::string& map_by = "slot") const {
+        Job job = job_of(ranks, map_by);
+        job.apps[0].hostfile = path_;
+        return job;
+    }
+    /// The sentence without the name of the file.
+    std::string refusal() const {
+        try {
+            mapped(job(1), {});
+        } catch (const std::exception& error) {
+            std::string text = error.what();
+            if (const size_t at = text.find(path_); at != std::string::npos) text.erase(at, strlen(path_));
+            return text;
+        }
+        return {};
+    }
+
+  private:
+    char path_[32] = "/tmp/muster-hostfile-XXXXXX";
+};
+
+TEST(LauncherJob, MaxSlotsBoundsNodesBeyondTheirSlots) {
+    const Hostfile file("node0 slots=1 max_slots=2\nnode1 slots = 2 max-slots = 3\nnode2 slots_max=1\n");
+    EXPECT_EQ(mapped(file.job(3), {}), "011");
+    EXPECT_EQ(mapped(file.job(6), {}), "001112");
+    EXPECT_EQ(mapped(file.job(6, "node"), {}), "012101");
+    EXPECT_EQ(mapped(file.job(6, "node"), {"node1:9", "node0:1"}), "102110");
+    const auto [text, status] = refusal(file.job(7), 3);
+    EXPECT_EQ(status, PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_NE(
+        text.find("7 processes, but max_slots leaves room for 6 on its nodes (node0: 2, node1: 3, node2: 1)"),
+        std::string::npos)
+        << text;
+    // Other jobs' processes count, and so do those of a program in front.
+    EXPECT_EQ(refusal(file.job(5), 3, {1}).first, "");
+    EXPECT_NE(refusal(file.job(6), 3, {1}).first.find("leaves room for 5"), std::string::npos);
+    Job two = file.job(4);
+    two.apps.push_back(two.apps[0]);
+    EXPECT_EQ(refusal(two, 3).second, PMIX_ERR_OUT_OF_RESOURCE);
+    two.apps[1].ranks = 2;
+    EXPECT_EQ(refusal(two, 3).first, "");
+    // A number of processes for each node.
+    EXPECT_EQ(refusal(file.job(6, "ppr:2:node"), 3).second, PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_NE(refusal(file.job(6, "ppr:2:node"), 3).first.find("node node2 than its max_slots=1"),
+              std::string::npos);
+    // A node without a bound takes the rest.
+    const Hostfile open("node0 max_slots=1\nnode1 slots=1\n");
+    EXPECT_EQ(mapped(open.job(5), {}), "01111");
+    EXPECT_EQ(mapped(open.job(5, "node"), {}), "01111");
+}
+
+TEST(LauncherJob, HostfilesAreChecked) {
+    EXPECT_EQ(Hostfile("node0 slots=1\nnode1 max_slot=3\n").refusal(),
+              "file of nodes '', line 2: unknown word 'max_slot=3'; valid are slots=N and max_slots=N");
+    EXPECT_EQ(Hostfile("# one\n\nnode1 slots\n").refusal(),
+              "file of nodes '', line 3: unknown word 'slots'; valid are slots=N and max_slots=N");
+    EXPECT_EQ(Hostfile("node0 slots=4 max_slots=2\n").refusal(),
+              "file of nodes '', line 1: host 'node0' has 4 slots, but max_slots=2; give it no more slots "
+              "than that");
+    EXPECT_TRUE(Hostfile("node0 max_slots=x\n").refusal().starts_with("file of nodes '', line 1: max_slots"));
+    EXPECT_TRUE(Hostfile("node0 slots=0\n").refusal().starts_with("file of nodes '', line 1: slots"));
+    EXPECT_TRUE(Hostfile("node0:x\n").refusal().starts_with("file of nodes '', line 1: the slots of host"));
+    EXPECT_EQ(Hostfile("node0 username=me port=22 cores-per-socket=4 count=1 cpu_max=2\n").refusal(), "");
 }
 
 TEST(LauncherJob, HostsAreChecked) {

@@ -177,7 +177,7 @@ struct Part {
             ->allow_extra_args(false);
         parser
             .add_option("--hostfile,--machinefile", hostfile,
-                        "File of nodes for this program, one a line: NAME [slots=SLOTS]")
+                        "File of nodes for this program, one a line: NAME [slots=SLOTS] [max_slots=MOST]")
             ->type_name("FILE");
         parser.add_flag(
             "--nooversubscribe", no_oversubscribe,

@@ -6,9 +6,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "tools/muster/jobs/job.hpp"
@@ -21,32 +24,78 @@ namespace {
 struct Mention {
     std::string name;
     std::optional<uint32_t> slots;
+    uint32_t most = 0;  ///< 0: no bound
 };
 
-uint32_t slots_of(const std::string& text, const std::string& host) {
-    return read_number(text, fmt::format("the slots of host '{}'", host), 1, kMostRanks);
-}
-
-Mention read_host(const std::string& text) {
+Mention read_host(const std::string& text, const std::string& place = {}) {
     const size_t colon = text.find(':');
     Mention mention{text.substr(0, colon), std::nullopt};
-    if (colon != std::string::npos) mention.slots = slots_of(text.substr(colon + 1), mention.name);
+    if (colon != std::string::npos) {
+        mention.slots =
+            read_number(text.substr(colon + 1), fmt::format("{}the slots of host '{}'", place, mention.name),
+                        1, kMostRanks);
+    }
     return mention;
 }
 
-/// One host a line, with "slots=N"; other words are ignored; '#' begins a comment.
+/// The words of a line behind its host. Open MPI's files may have spaces around '='.
+std::vector<std::string> words_of_line(std::string line) {
+    for (size_t equals = 0; (equals = line.find('=', equals)) != std::string::npos; ++equals) {
+        while (equals + 1 < line.size() && std::isspace(static_cast<unsigned char>(line[equals + 1])) != 0)
+            line.erase(equals + 1, 1);
+        while (equals > 0 && std::isspace(static_cast<unsigned char>(line[equals - 1])) != 0)
+            line.erase(--equals, 1);
+    }
+    std::istringstream stream(line);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;)
+        words.push_back(word);
+    return words;
+}
+
+/// Reads one word KEY=VALUE into the mention.
+void read_word(const std::string& word, const std::string& place, Mention& mention) {
+    constexpr std::array<std::string_view, 3> kSlots = {"slots", "count", "cpu"};
+    // For a login on another machine, or a description that hwloc gives better.
+    constexpr std::array<std::string_view, 7> kIgnored = {
+        "username", "port", "boards", "sockets", "sockets_per_board", "cores", "cores_per_socket"};
+    const size_t equals = word.find('=');
+    std::string key = lower(word.substr(0, equals));
+    std::ranges::replace(key, '-', '_');
+    if (key == "user_name") key = "username";
+    const auto is_in = [&](const auto& keys) { return std::ranges::find(keys, key) != keys.end(); };
+    const bool bound = is_in(std::array<std::string_view, 6>{"max_slots", "slots_max", "max_count",
+                                                             "count_max", "max_cpu", "cpu_max"});
+    if (equals == std::string::npos || !(bound || is_in(kSlots) || is_in(kIgnored))) {
+        throw JobError(fmt::format("{}unknown word '{}'; valid are slots=N and max_slots=N", place, word));
+    }
+    if (!bound && !is_in(kSlots)) return;
+    const uint32_t number = read_number(word.substr(equals + 1),
+                                        fmt::format("{}{}", place, word.substr(0, equals)), 1, kMostRanks);
+    if (bound) {
+        mention.most = number;
+    } else {
+        mention.slots = number;
+    }
+}
+
+/// One host a line, with "slots=N" and "max_slots=N"; '#' begins a comment.
 std::vector<Mention> read_hostfile(const std::string& path) {
     std::ifstream file(path);
     if (!file) throw JobError(fmt::format("the file of nodes '{}' cannot be read", path));
     std::vector<Mention> mentions;
+    unsigned number = 0;
     for (std::string line; std::getline(file, line);) {
-        std::istringstream words(line.substr(0, line.find('#')));
-        std::string word;
-        if (!(words >> word)) continue;
-        Mention& mention = mentions.emplace_back(read_host(word));
-        while (words >> word) {
-            if (lower(word).starts_with("slots="))
-                mention.slots = slots_of(word.substr(word.find('=') + 1), mention.name);
+        const std::string place = fmt::format("file of nodes '{}', line {}: ", path, ++number);
+        const std::vector<std::string> words = words_of_line(line.substr(0, line.find('#')));
+        if (words.empty()) continue;
+        Mention& mention = mentions.emplace_back(read_host(words[0], place));
+        for (size_t i = 1; i < words.size(); ++i)
+            read_word(words[i], place, mention);
+        if (mention.most > 0 && mention.slots.value_or(0) > mention.most) {
+            throw JobError(
+                fmt::format("{}host '{}' has {} slots, but max_slots={}; give it no more slots than that",
+                            place, mention.name, *mention.slots, mention.most));
         }
     }
     return mentions;
@@ -68,9 +117,10 @@ std::vector<NamedNode> unite(const std::vector<std::string>& names, const std::v
         const uint32_t number = number_of(names, mention.name);
         const auto found = std::ranges::find(nodes, number, &NamedNode::node);
         if (found == nodes.end()) {
-            nodes.push_back({number, mention.slots.value_or(0)});
+            nodes.push_back({number, mention.slots.value_or(0), mention.most});
             continue;
         }
+        found->most = std::max(found->most, mention.most);
         found->slots = std::max(found->slots, 1U) + mention.slots.value_or(1);
     }
     return nodes;
@@ -89,8 +139,9 @@ std::vector<NamedNode> named_nodes(const std::vector<std::string>& names,
         const auto found = std::ranges::find(nodes, more.node, &NamedNode::node);
         if (found == nodes.end()) {
             nodes.push_back(more);
-        } else if (found->slots == 0) {
-            found->slots = more.slots;
+        } else {
+            found->most = std::max(found->most, more.most);
+            if (found->slots == 0) found->slots = more.slots;
         }
     }
     return nodes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The nodes that a user names: host lists ("a:4,b") and files of hosts ("a slots=4"), with their slots.
+// The nodes that a user names: host lists ("a:4,b") and files of hosts ("a slots=4 max_slots=8"), with
+// their slots.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,13 @@ namespace muster::launcher {
 struct NamedNode {
     uint32_t node = 0;   ///< its number
     uint32_t slots = 0;  ///< 0: as many as the node has cores
+    uint32_t most = 0;   ///< processes that it may have, even where slots are exceeded; 0: no bound
 };
 
 /// The nodes that `hosts` (each "NAME" or "NAME:SLOTS") and the file name, in that order, each node once. The
 /// slots of a node that is named several times add up. A node of `hosts` without slots takes those that the
-/// file gives. `names`: of all nodes, by number. Throws JobError for an unknown node, a wrong number, and a
-/// file that cannot be read.
+/// file gives. `names`: of all nodes, by number. Throws JobError for an unknown node, a wrong number, a file
+/// that cannot be read, and an unknown word in it.
 std::vector<NamedNode> named_nodes(const std::vector<std::string>& names,
                                    const std::vector<std::string>& hosts, const std::string& hostfile);
 

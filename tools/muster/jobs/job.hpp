@@ -209,8 +209,8 @@ struct Job {
     std::string nspace;
     std::vector<std::string> nodes;  ///< host names of all nodes that there are, by number
     std::vector<Place> places;       ///< by rank
-    std::vector<std::pair<uint32_t, uint32_t>>
-        slots;            ///< by node, and those of other jobs; for display.allocation
+    /// By node: its slots (0: as many as it has cores, until the launch) and the processes of other jobs.
+    std::vector<std::pair<uint32_t, uint32_t>> slots;
     StopPoints stops;     ///< of all programs together
     uint32_t offset = 0;  ///< processes of the jobs before this one
     std::string setup;    ///< data that the first node's server gathers for all nodes (packed)

@@ -70,13 +70,16 @@ class Layout {
     Nodes nodes_of(const App& app);
     void add_nodes(const App& app, Nodes& nodes);
     uint32_t default_ranks(const Nodes& nodes);
+    void note_slots(const NamedNode& node);
     uint32_t slots(uint32_t node);
+    uint32_t room(uint32_t node) const;
     uint32_t free_slots(uint32_t node);
     void size_apps();
     std::vector<uint32_t> map(const App& app, const Nodes& nodes);
     std::vector<uint32_t> blocks(const App& app, const Nodes& nodes);
     std::vector<uint32_t> fill(uint32_t ranks, const Nodes& nodes);
     std::vector<uint32_t> in_turn(const App& app, const Nodes& nodes);
+    void check_room(const App& app, const Nodes& nodes);
     void check_slots(const App& app, const Nodes& nodes);
     void check_node(uint32_t node);
     std::vector<Place> places(uint32_t number);
@@ -90,6 +93,7 @@ class Layout {
     std::vector<uint32_t> busy_;   ///< by node
     std::vector<uint32_t> used_;   ///< processes of this job so far, by node
     std::vector<uint32_t> slots_;  ///< by node; 0: as many as it has cores
+    std::vector<uint32_t> most_;   ///< by node; 0: no bound
     std::vector<Nodes> nodes_;     ///< by program
     uint32_t per_node_ = 0;        ///< as ppr says; 0: not said
     std::optional<Topology> topology_;
@@ -103,7 +107,8 @@ Layout::Layout(Job& job, const std::vector<uint32_t>& busy)
       cpus_(read_cpu_list(job.cpu_list)),
       busy_(busy),
       used_(job.nodes.size(), 0),
-      slots_(job.nodes.size(), 0) {
+      slots_(job.nodes.size(), 0),
+      most_(job.nodes.size(), 0) {
     busy_.resize(job.nodes.size(), 0);
     if (job.cpus_per_proc > 0) map_.cpus = job.cpus_per_proc;
     job_.no_oversubscribe |= map_.no_oversubscribe && !job.debugger();
@@ -126,9 +131,8 @@ Layout::Nodes Layout::nodes_of(const App& app) {
         if (nodes.list.empty()) throw JobError("there is no node but the first");
     }
     for (const NamedNode& node : nodes.list) {
-        // The programs of a job share the slots.
-        slots_[node.node] = std::max(slots_[node.node], node.slots);
-        nodes.with_slots |= slots_[node.node] > 0;
+        note_slots(node);
+        nodes.with_slots |= slots_[node.node] > 0 || most_[node.node] > 0;
     }
     return nodes;
 }
@@ -142,14 +146,27 @@ void Layout::add_nodes(const App& app, Nodes& nodes) {
         throw JobError(fmt::format("no node can be added: {}", error.what()), PMIX_ERR_JOB_ALLOC_FAILED);
     }
     for (const NamedNode& node : more) {
-        slots_[node.node] = std::max(slots_[node.node], node.slots);
+        note_slots(node);
         const bool there = std::ranges::find(nodes.list, node.node, &NamedNode::node) != nodes.list.end();
         if (!nodes.list.empty() && !there) nodes.list.push_back(node);
     }
 }
 
+/// The programs of a job share the slots.
+void Layout::note_slots(const NamedNode& node) {
+    slots_[node.node] = std::max(slots_[node.node], node.slots);
+    if (!job_.debugger()) most_[node.node] = std::max(most_[node.node], node.most);
+}
+
 uint32_t Layout::slots(uint32_t node) {
-    return slots_[node] > 0 ? slots_[node] : machine().count(Level::Core);
+    const uint32_t slots = slots_[node] > 0 ? slots_[node] : machine().count(Level::Core);
+    return most_[node] > 0 ? std::min(slots, most_[node]) : slots;
+}
+
+/// The processes that may be added to a node beyond its slots, too.
+uint32_t Layout::room(uint32_t node) const {
+    if (most_[node] == 0) return UINT32_MAX;
+    return most_[node] - std::min(busy_[node] + used_[node], most_[node]);
 }
 
 uint32_t Layout::free_slots(uint32_t node) {
@@ -196,6 +213,7 @@ void Layout::size_apps() {
 /// The node of each process of a program, in the order of mapping.
 std::vector<uint32_t> Layout::map(const App& app, const Nodes& nodes) {
     if (!app.node_of.empty()) return app.node_of;
+    check_room(app, nodes);
     if (job_.no_oversubscribe) check_slots(app, nodes);
     if (per_node_ > 0) return blocks(app, nodes);
     if (map_.level == Level::Node) return in_turn(app, nodes);
@@ -225,42 +243,70 @@ std::vector<uint32_t> Layout::blocks(const App& app, const Nodes& nodes) {
     return mapped;
 }
 
-/// The free slots of each node in turn of the nodes; processes beyond them evenly over all nodes.
+/// The free slots of each node in turn of the nodes; processes beyond them evenly over all nodes that have
+/// room.
 std::vector<uint32_t> Layout::fill(uint32_t ranks, const Nodes& nodes) {
     std::vector<uint32_t> shares;
     for (const NamedNode& node : nodes.list) {
         shares.push_back(std::min(ranks, free_slots(node.node)));
         ranks -= shares.back();
     }
-    std::vector<uint32_t> mapped;
-    for (size_t i = 0; i < shares.size(); ++i) {
-        const auto left = static_cast<uint32_t>(shares.size() - i);
-        const uint32_t more = (ranks + left - 1) / left;
-        ranks -= more;
-        mapped.insert(mapped.end(), shares[i] + more, nodes.list[i].node);
+    while (ranks > 0) {  // check_room() was passed
+        std::vector<size_t> open;
+        for (size_t i = 0; i < shares.size(); ++i) {
+            if (shares[i] < room(nodes.list[i].node)) open.push_back(i);
+        }
+        for (size_t i = 0; i < open.size(); ++i) {
+            const auto left = static_cast<uint32_t>(open.size() - i);
+            const uint32_t more =
+                std::min((ranks + left - 1) / left, room(nodes.list[open[i]].node) - shares[open[i]]);
+            shares[open[i]] += more;
+            ranks -= more;
+        }
     }
+    std::vector<uint32_t> mapped;
+    for (size_t i = 0; i < shares.size(); ++i)
+        mapped.insert(mapped.end(), shares[i], nodes.list[i].node);
     return mapped;
 }
 
 /// One process a node in turn. Full nodes are passed over while others have free slots, where slots count.
 std::vector<uint32_t> Layout::in_turn(const App& app, const Nodes& nodes) {
     const bool limited = nodes.with_slots || job_.no_oversubscribe;
-    std::vector<uint32_t> free;
+    std::vector<uint32_t> free, rooms;
     uint64_t all = 0;
     for (const NamedNode& node : nodes.list) {
         free.push_back(limited ? free_slots(node.node) : 0);
         all += free.back();
+        rooms.push_back(room(node.node));
     }
     std::vector<uint32_t> mapped;
     // Where no nodes are named the turns are those of the whole job.
     size_t at = nodes.named ? 0 : app.first_rank;
     for (; mapped.size() < app.ranks; ++at) {
         const size_t i = at % nodes.list.size();
-        if (all > 0 && free[i] == 0) continue;
+        if (rooms[i] == 0 || (all > 0 && free[i] == 0)) continue;
         if (all > 0) --free[i], --all;
+        if (rooms[i] != UINT32_MAX) --rooms[i];
         mapped.push_back(nodes.list[i].node);
     }
     return mapped;
+}
+
+/// Bounds of nodes (max_slots) hold where oversubscription is allowed, too.
+void Layout::check_room(const App& app, const Nodes& nodes) {
+    uint64_t all = 0;
+    std::string list;
+    for (const NamedNode& node : nodes.list) {
+        all += room(node.node);
+        list += fmt::format("{}{}: {}", list.empty() ? "" : ", ", job_.nodes[node.node], most_[node.node]);
+    }
+    if (app.ranks <= all) return;
+    throw JobError(
+        fmt::format("'{}' is to have {} processes, but max_slots leaves room for {} on its nodes ({}); "
+                    "start fewer, or raise max_slots",
+                    app.argv[0], app.ranks, all, list),
+        PMIX_ERR_OUT_OF_RESOURCE);
 }
 
 void Layout::check_slots(const App& app, const Nodes& nodes) {
@@ -282,6 +328,13 @@ void Layout::check_slots(const App& app, const Nodes& nodes) {
 
 /// Where a number of processes for each node was asked for.
 void Layout::check_node(uint32_t node) {
+    if (room(node) == 0) {
+        throw JobError(
+            fmt::format("--map-by {} puts more processes on node {} than its max_slots={} leaves room "
+                        "for; start fewer, or raise max_slots",
+                        job_.map_by, job_.nodes[node], most_[node]),
+            PMIX_ERR_OUT_OF_RESOURCE);
+    }
     if (!job_.no_oversubscribe || busy_[node] + used_[node] < slots(node)) return;
     throw JobError(
         fmt::format("--map-by {} puts more processes on node {} than its {} free slots; start fewer, name "
@@ -335,8 +388,10 @@ void Layout::number_locally() {
 void Layout::run() {
     size_apps();
     if (!cpus_.empty()) machine();  // which checks them
-    for (uint32_t node = 0; job_.display.allocation && node < job_.nodes.size(); ++node)
-        job_.slots.emplace_back(slots(node), busy_[node]);
+    for (uint32_t node = 0; node < job_.nodes.size(); ++node)
+        job_.slots.emplace_back(
+            job_.display.allocation || topology_ || most_[node] > 0 ? slots(node) : slots_[node],
+            busy_[node]);
     uint32_t rank = 0;
     for (uint32_t a = 0; a < job_.apps.size(); ++a) {
         for (Place& place : places(a))
