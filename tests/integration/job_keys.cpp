@@ -220,8 +220,8 @@ int main(int argc, char** argv) {
     check_own_node(size);
     need(number(job, PMIX_NUM_NODES) == words(PMIX_NODE_LIST),
          "PMIX_NUM_NODES is not the length of the list");
-    for (const char* key : {PMIX_UNIV_SIZE, PMIX_MAX_PROCS})
-        need(number(job, key) == size, "the most processes are not those of the job");
+    need(number(job, PMIX_UNIV_SIZE) >= size, "the session has no room for the job");
+    need(number(job, PMIX_MAX_PROCS) == size, "the most processes are not those of the job");
     need(words(PMIX_LOCAL_PEERS) == number(job, PMIX_LOCAL_SIZE), "PMIX_LOCAL_PEERS are not the local ones");
     for (const char* key : {PMIX_CLUSTER_ID, PMIX_RM_NAME, PMIX_RM_VERSION, PMIX_SERVER_HOSTNAME,
                             PMIX_NUM_ALLOCATED_NODES, PMIX_USERID, PMIX_GRPID, PMIX_CPUS_PER_PROC})

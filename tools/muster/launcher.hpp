@@ -93,6 +93,7 @@ class Launcher {
     void launch_first();
 
     // The jobs.
+    void count_slots(Job& job);
     void job_set_up(uint32_t number, const std::string& setup);
     void job_registered(uint32_t node, uint32_t number, const std::string& error);
     void on_rank(const RankEvent& event);
@@ -137,6 +138,7 @@ class Launcher {
     std::string uri_;                 ///< of node 0's server
     std::vector<std::string> node_names_;
     JobTable jobs_;
+    uint32_t cores_ = 0;  ///< of a node; 0: not counted yet
     std::map<uint32_t, Progress> progress_;
     std::vector<NodeState> nodes_;
     std::unique_ptr<Output> output_;

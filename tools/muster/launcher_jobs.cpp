@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tools/muster/jobs/display.hpp"
+#include "tools/muster/jobs/topology.hpp"
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/nodes/process.hpp"
 #include "tools/muster/services/forwards.hpp"
@@ -26,7 +27,23 @@ std::set<uint32_t> readers_of(const Job& job) {
 
 }  // namespace
 
+/// A node has as many slots as cores where nothing else was said.
+void Launcher::count_slots(Job& job) {
+    if (std::ranges::all_of(job.slots, [](const auto& slots) { return slots.first > 0; })) return;
+    uint32_t each = 0;
+    try {
+        if (cores_ == 0) cores_ = Topology().count(Level::Core);
+        each = job.cpu_list.empty() ? cores_ : Topology(read_cpu_list(job.cpu_list)).count(Level::Core);
+    } catch (const std::exception&) {
+        return;  // the job's data says nothing of slots
+    }
+    for (auto& [slots, busy] : job.slots) {
+        if (slots == 0) slots = each;
+    }
+}
+
 JobRecord& Launcher::launch(Job job, Hub::Launched launched) {
+    count_slots(job);
     JobRecord& record = jobs_.add(std::move(job));
     const uint32_t number = record.job.number;
     progress_[number].launched = std::move(launched);

@@ -14,6 +14,9 @@ nodes_are() {
     [ "$nodes" = "$1" ] || wrong "the nodes of the ranks are $nodes, not $1: $(cat out)"
 }
 
+# The slots of a node for which none were named.
+cores() { "$muster" -n 1 --display allocation true 2>&1 | sed -n 's/.*: \([0-9]*\) slots\{0,1\},.*/\1/p'; }
+
 case $case_name in
 slots)
     run 0 -n 5 --nodes 3 --host node2:2,node0:3 "$examples/hello"
@@ -31,9 +34,6 @@ slots)
     nodes_are 100
     run 1 --host moon true
     err_has "there is no node 'moon'; the nodes are "
-    # The same of a spawn. The spawner has a slot of its own, which counts where its node is meant.
-    run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:2,node1:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
-    nodes_are 2211
     # A bound holds where processes may exceed the slots.
     printf 'node1 slots=1 max_slots=2\nnode0 slots = 1 max-slots = 3\n' >bounds
     run 0 -n 5 --nodes 2 --hostfile bounds "$examples/hello"
@@ -50,6 +50,9 @@ slots)
     out_has '^REFUSED PMIX_ERR_OUT_OF_RESOURCE$'
     run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOSTFILE="$work/bounds" -- "$examples/hello"
     nodes_are 1100
+    # The same of a spawn. The spawner has a slot of its own, which counts where its node is meant.
+    run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:2,node1:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
+    nodes_are 2211
     out_has '^ENDED PMIX_SUCCESS$'
     run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOST=node1:2,node0:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
     out_has '^REFUSED PMIX_ERR_OUT_OF_RESOURCE$'
@@ -304,6 +307,23 @@ timeout)
     err_has '^State of job .*@1$'
     kill -TERM "$server"
     wait "$server" || wrong "the server ended with $?"
+    ;;
+realms) # what a host gives of session, job, nodes and processes
+    realms=$(dirname "$directives")/launcher_realms
+    host=$(uname -n)
+    run 0 -n 4 --nodes 2 --host node0:3,node1:5 "$realms" 8 node0,node1 3,5 '(vector,(0,1,3),(1,1,1))'
+    run 0 -n 6 --nodes 3 --map-by node "$realms" "$((3 * $(cores) > 6 ? 3 * $(cores) : 6))" node0,node1,node2 \
+        "$(cores),$(cores),$(cores)" '(vector,(0,3,1),(0,3,1))'
+    run 0 -n 1 --host localhost:4 "$realms" 4 "$host" 4 '(vector,(0,1,1))'
+    # No fewer than run.
+    run 0 -n 3 --host localhost:2 "$realms" 3 "$host" 2 '(vector,(0,1,3))'
+    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOST=node0:1,node1:1 -- "$realms" 5 node0,node1 1,1 '(vector,(0,2,2))'
+    out_has '^ENDED PMIX_SUCCESS$'
+    # A bound process has a rank on its package.
+    cpu=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status | sed 's/[-,].*//')
+    run 0 -n 2 --cpu-list "$cpu" --bind-to hwthread:overload-allowed --host localhost:2 \
+        sh -c 'exec "$0" "$@" "$PMIX_RANK"' "$realms" 2 "$host" 2 '(vector,(0,1,2))'
+    grep -h WRONG out err
     ;;
 required) # none of them is ignored
     cpu=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status | sed 's/[-,].*//')

@@ -2,6 +2,7 @@
 // Laying a job out over nodes.
 #include "tools/muster/jobs/job.hpp"
 #include "tests/covers.hpp"
+#include "tools/muster/jobs/job_data.hpp"
 #include "tools/muster/jobs/topology.hpp"
 
 #include <fmt/format.h>
@@ -188,6 +189,16 @@ TEST(LauncherJob, HostfilesAreChecked) {
     EXPECT_TRUE(Hostfile("node0 slots=0\n").refusal().starts_with("file of nodes '', line 1: slots"));
     EXPECT_TRUE(Hostfile("node0:x\n").refusal().starts_with("file of nodes '', line 1: the slots of host"));
     EXPECT_EQ(Hostfile("node0 username=me port=22 cores-per-socket=4 count=1 cpu_max=2\n").refusal(), "");
+}
+
+TEST(LauncherJob, MapsInArgonneNotation) {
+    const auto anl = [](uint32_t ranks, const std::string& map_by, uint32_t nodes) {
+        return anl_map(laid_out(job_of(ranks, map_by), nodes));
+    };
+    EXPECT_EQ(anl(4, "slot", 2), "(vector,(0,2,2))");
+    EXPECT_EQ(anl(3, "slot", 2), "(vector,(0,1,2),(1,1,1))");
+    EXPECT_EQ(anl(4, "node", 2), "(vector,(0,2,1),(0,2,1))");
+    EXPECT_EQ(anl(3, "slot", 1), "(vector,(0,1,3))");
 }
 
 TEST(LauncherJob, HostsAreChecked) {

@@ -5,15 +5,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <hwloc.h>
+#include <pmix.h>
 #include <pmix_server.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <memory>
 
 namespace muster::launcher {
 namespace {
+
+/// All jobs of a launcher belong to one session.
+constexpr uint32_t kSessionId = 1;
 
 std::string joined(const auto& parts, const char* separator = ",") {
     return fmt::format("{}", fmt::join(parts, separator));
@@ -72,6 +78,59 @@ void add_binding(InfoList& info, const std::vector<unsigned>& cpus) {
     hwloc_bitmap_free(bitmap);
 }
 
+/// Ranks on the packages of this node, by rank; a rank that is not bound within one package has none.
+std::map<uint32_t, uint16_t> package_ranks(const Job& job, const std::vector<uint32_t>& local) {
+    std::map<uint32_t, uint16_t> ranks;
+    if (std::ranges::all_of(local, [&](uint32_t rank) { return job.places[rank].cpus.empty(); }))
+        return ranks;
+    pmix_topology_t shared{};
+    if (PMIx_Load_topology(&shared) != PMIX_SUCCESS) return ranks;
+    const std::unique_ptr<char, decltype(&free)> source(shared.source, free);
+    auto* const topology = static_cast<hwloc_topology_t>(shared.topology);
+    std::map<unsigned, uint16_t> next;  // by package
+    for (const uint32_t rank : local) {
+        hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+        for (const unsigned cpu : job.places[rank].cpus)
+            hwloc_bitmap_set(cpus, cpu);
+        const bool bound = hwloc_bitmap_iszero(cpus) == 0;
+        hwloc_obj_t package = nullptr;
+        while (bound &&
+               (package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, package)) != nullptr) {
+            if (hwloc_bitmap_isincluded(cpus, package->cpuset) == 0) continue;
+            ranks[rank] = next[package->logical_index]++;
+            break;
+        }
+        hwloc_bitmap_free(cpus);
+    }
+    return ranks;
+}
+
+/// The names of a node, its own first.
+std::string aliases_of(const Job& job, uint32_t node) {
+    const std::string& name = job.nodes[node];
+    std::vector<std::string> names{name};
+    if (const size_t dot = name.find('.'); dot != std::string::npos && dot > 0)
+        names.push_back(name.substr(0, dot));
+    // Simulated nodes share one machine, which therefore is no name of any.
+    if (job.nodes.size() == 1 && name != "localhost") names.emplace_back("localhost");
+    return joined(names);
+}
+
+/// The processes that a node has room for; 0 where that is not known.
+uint32_t slots_of(const Job& job, uint32_t node) {
+    return node < job.slots.size() ? job.slots[node].first : 0;
+}
+
+/// The processes that all nodes have room for, and no fewer than run there when the job starts.
+uint32_t universe_size(const Job& job) {
+    uint32_t slots = 0, running = job.size();
+    for (const auto& [all, busy] : job.slots) {
+        slots += all;
+        running += busy;
+    }
+    return std::max(slots, running);
+}
+
 /// The ranks of one node, as the job's data of that node has them.
 void add_local_ranks(InfoList& info, const std::vector<uint32_t>& ranks) {
     info.u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(ranks.size()));
@@ -85,9 +144,34 @@ InfoList node_data(const Job& job, uint32_t node) {
     info.text(PMIX_HOSTNAME, job.nodes[node]);
     info.u32(PMIX_NODEID, node);
     const std::vector<uint32_t> ranks = job.ranks_on(node);
+    info.text(PMIX_HOSTNAME_ALIASES, aliases_of(job, node));
     add_local_ranks(info, ranks);
-    info.flag(PMIX_NODE_OVERSUBSCRIBED, ranks.size() > own_cpus().size());
+    const uint32_t slots = slots_of(job, node);
+    if (slots > 0) info.u32(PMIX_MAX_PROCS, slots).u32(PMIX_NUM_SLOTS, slots);
+    info.flag(PMIX_NODE_OVERSUBSCRIBED, slots > 0 && ranks.size() > slots);
     return info;
+}
+
+/// What all jobs of this launcher have in common.
+InfoList session_data(const Job& job, uint32_t node, const std::string& server_nspace) {
+    InfoList info;
+    info.u32(PMIX_SESSION_ID, kSessionId);
+    info.u32(PMIX_UNIV_SIZE, universe_size(job));
+    info.u32(PMIX_MAX_PROCS, universe_size(job)).u32(PMIX_NUM_SLOTS, universe_size(job));
+    info.text(PMIX_ALLOCATED_NODELIST, joined(job.nodes));
+    info.u32(PMIX_NUM_ALLOCATED_NODES, static_cast<uint32_t>(job.nodes.size()));
+    info.text(PMIX_CLUSTER_ID, server_nspace)
+        .text(PMIX_RM_NAME, "muster")
+        .text(PMIX_RM_VERSION, MUSTER_VERSION)
+        .text(PMIX_SERVER_HOSTNAME, job.nodes[node]);
+    return info;
+}
+
+std::string command_line(const Job& job) {
+    std::vector<std::string> programs;
+    for (const App& app : job.apps)
+        programs.push_back(joined(app.argv, " "));
+    return joined(programs, " : ");
 }
 
 InfoList app_data(const Job& job, uint32_t number) {
@@ -97,7 +181,7 @@ InfoList app_data(const Job& job, uint32_t number) {
     info.u32(PMIX_APP_SIZE, app.ranks);
     info.rank(PMIX_APPLDR, app.first_rank);
     info.text(PMIX_WDIR, app.wdir);
-    info.text(PMIX_APP_ARGV, fmt::format("{}", fmt::join(app.argv, " ")));
+    info.text(PMIX_APP_ARGV, joined(app.argv, " "));
     if (!app.pset.empty()) info.text(PMIX_PSET_NAME, app.pset);
     return info;
 }
@@ -152,28 +236,60 @@ void add_maps(InfoList& info, const Job& job) {
     add_map(info, PMIX_PROC_MAP, joined(ranks, ";"), PMIx_generate_ppn);
 }
 
+std::string anl_map(const Job& job) {
+    struct Block {
+        uint32_t node, nodes, ranks;
+        bool operator==(const Block&) const = default;
+    };
+    const std::vector<uint32_t> used = job.used_nodes();
+    std::vector<Block> blocks;
+    for (uint32_t rank = 0; rank < job.size();) {
+        const uint32_t node = job.places[rank].node;
+        uint32_t end = rank + 1;
+        while (end < job.size() && job.places[end].node == node)
+            ++end;
+        const auto index = static_cast<uint32_t>(std::ranges::find(used, node) - used.begin());
+        const uint32_t ranks = end - rank;
+        const bool follows = !blocks.empty() && blocks.back().ranks == ranks &&
+                             blocks.back().node + blocks.back().nodes == index;
+        if (follows) {
+            ++blocks.back().nodes;
+        } else {
+            blocks.push_back({index, 1, ranks});
+        }
+        rank = end;
+    }
+    std::string text = "(vector";
+    for (const Block& block : blocks)
+        text += fmt::format(",({},{},{})", block.node, block.nodes, block.ranks);
+    return text + ")";
+}
+
 InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std::string& server_nspace) {
     const std::vector<uint32_t> nodes = job.used_nodes();
     const std::string names = used_names(job);
     const std::vector<uint32_t> local = job.ranks_on(node);
 
     InfoList info;
+    info.array(PMIX_SESSION_INFO_ARRAY, session_data(job, node, server_nspace));
     info.text(PMIX_SERVER_NSPACE, server_nspace);
     info.rank(PMIX_SERVER_RANK, node);
     info.text(PMIX_NSPACE, job.nspace);
     info.text(PMIX_JOBID, job.nspace);
-    info.u32(PMIX_SESSION_ID, 1);
+    info.u32(PMIX_SESSION_ID, kSessionId);
     info.flag(PMIX_SPAWNED, job.parent.has_value());
     if (job.parent) info.proc(PMIX_PARENT_ID, *job.parent);
     info.u32(PMIX_JOB_SIZE, job.size());
-    info.u32(PMIX_UNIV_SIZE, job.size());
+    info.u32(PMIX_UNIV_SIZE, universe_size(job));
     info.u32(PMIX_MAX_PROCS, job.size());
     info.u32(PMIX_NUM_NODES, static_cast<uint32_t>(nodes.size()));
     info.u32(PMIX_JOB_NUM_APPS, static_cast<uint32_t>(job.apps.size()));
     info.rank(PMIX_NPROC_OFFSET, job.offset);
     info.text(PMIX_NODE_LIST, names);
-    info.text(PMIX_ALLOCATED_NODELIST, names);
+    info.text(PMIX_ALLOCATED_NODELIST, joined(job.nodes));
+    info.text(PMIX_CMD_LINE, command_line(job));
     add_maps(info, job);
+    info.text(PMIX_ANL_MAP, anl_map(job));
     info.text(PMIX_MAPBY, job.map_by);
     info.text(PMIX_RANKBY, job.ranked_by());
     if (!job.cpu_list.empty()) info.text(PMIX_CPU_LIST, job.cpu_list);
@@ -208,8 +324,13 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
         info.array(PMIX_NODE_INFO_ARRAY, node_data(job, n));
     for (uint32_t a = 0; a < job.apps.size(); ++a)
         info.array(PMIX_APP_INFO_ARRAY, app_data(job, a));
-    for (uint32_t r = 0; r < job.size(); ++r)
-        info.array(PMIX_PROC_INFO_ARRAY, proc_data(job, r, node, dirs));
+    const std::map<uint32_t, uint16_t> on_packages = package_ranks(job, local);
+    for (uint32_t r = 0; r < job.size(); ++r) {
+        InfoList proc = proc_data(job, r, node, dirs);
+        if (const auto found = on_packages.find(r); found != on_packages.end())
+            proc.u16(PMIX_PACKAGE_RANK, found->second);
+        info.array(PMIX_PROC_INFO_ARRAY, proc);
+    }
     return info;
 }
 

@@ -25,6 +25,10 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
 /// PMIX_NODE_MAP and PMIX_PROC_MAP of the job.
 void add_maps(InfoList& info, const Job& job);
 
+/// PMIX_ANL_MAP of the job: "(vector,(NODE,NODES,RANKS_EACH),...)" in the order of ranks, with the index of
+/// the first node in PMIX_NODE_MAP.
+std::string anl_map(const Job& job);
+
 /// "0,2-3" of a processor list.
 std::string cpu_text(const std::vector<unsigned>& cpus);
 
