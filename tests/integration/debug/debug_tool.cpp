@@ -343,6 +343,23 @@ void input() {
     wait_for(PMIX_EVENT_JOB_END, nspace);
 }
 
+/// PMIX_QUERY_ALLOC_STATUS with one qualifier; the text of the error where there is no answer.
+std::string allocation_status(const char* qualifier, const std::string& value) {
+    char* keys[] = {const_cast<char*>(PMIX_QUERY_ALLOC_STATUS), nullptr};
+    Infos qualifiers;
+    qualifiers.text(qualifier, value).required();
+    pmix_query_t query{keys, qualifiers.data(), qualifiers.size()};
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    const pmix_status_t status = PMIx_Query_info(&query, 1, &results, &count);
+    if (status != PMIX_SUCCESS) return PMIx_Error_string(status);
+    const bool text = count == 1 && PMIx_Check_key(results[0].key, PMIX_QUERY_ALLOC_STATUS) &&
+                      results[0].value.type == PMIX_STRING;
+    const std::string said = text ? results[0].value.data.string : "no text";
+    PMIx_Info_free(results, count);
+    return said;
+}
+
 /// The host asks its scheduler for what a spawn wants: the job runs where that says, or not at all.
 void allocated() {
     App app(client, {"target", dir}, 3);
@@ -350,12 +367,14 @@ void allocated() {
     const uint64_t one = 1, two = 2;
     {
         Infos infos;
-        infos.add(PMIX_ALLOC_NUM_NODES, &two, PMIX_UINT64).required();
+        infos.add(PMIX_ALLOC_NUM_NODES, &two, PMIX_UINT64).required().text(PMIX_ALLOC_REQ_ID, "large");
+        expect(allocation_status(PMIX_ALLOC_REQ_ID, "large") == "PMIX_ERR_NOT_FOUND", "before the request");
         expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_OUT_OF_RESOURCE, "what the scheduler refuses");
         expect(query_text(PMIX_QUERY_NAMESPACES).empty(), "nothing was started");
+        expect(allocation_status(PMIX_ALLOC_REQ_ID, "large") == "refused", "the refused request");
     }
     Infos infos;
-    infos.add(PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64).required();
+    infos.add(PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64).required().text(PMIX_ALLOC_REQ_ID, "small");
     infos.flag(PMIX_DEBUG_STOP_IN_INIT).flag(PMIX_NOTIFY_COMPLETION);
     expect_ok(spawn(infos, {app.get()}, nspace), "spawn with resources");
     const auto table = table_of(PMIX_QUERY_PROC_TABLE, nspace);
@@ -363,8 +382,15 @@ void allocated() {
     for (const Entry& entry : table)
         expect(entry.host == "node1", "a process is on " + entry.host);
     wait_for(PMIX_READY_FOR_DEBUG, nspace);
+    expect(allocation_status(PMIX_ALLOC_ID, "allocation-1") == "granted", "the allocation");
+    expect(allocation_status(PMIX_ALLOC_REQ_ID, "small") == "granted", "its request");
+    expect(allocation_status(PMIX_NSPACE, nspace) == "granted", "that of a job");
+    expect(allocation_status(PMIX_ALLOC_ID, "allocation-2") == "PMIX_ERR_NOT_FOUND", "an unknown name");
+    expect(allocation_status(PMIX_ALLOC_REQ_ID, "") == "PMIX_ERR_NOT_FOUND", "no name, of a tool");
     release(nspace);
     expect_end(nspace, 3);
+    expect(until([] { return allocation_status(PMIX_ALLOC_ID, "allocation-1") == "released"; }),
+           "it is given back");
     Infos elsewhere;
     elsewhere.add(PMIX_ALLOC_NUM_NODES, &one, PMIX_UINT64).text(PMIX_HOST, "node0");
     expect(spawn(elsewhere, {app.get()}, nspace) == PMIX_ERR_JOB_FAILED_TO_MAP, "a node that was not given");

@@ -28,6 +28,8 @@ struct Question {
     std::optional<uint32_t> rank;  ///< of PMIX_RANK, PMIX_PROCID
     std::string hostname;
     std::string group;
+    std::string allocation;          ///< by its name
+    std::string allocation_request;  ///< by the name of its request
     std::optional<uint32_t> node;
     std::optional<uint32_t> range;  ///< pmix_data_range_t
     bool extremes;
@@ -61,6 +63,7 @@ const std::vector<const char*> kKeys = {PMIX_QUERY_NAMESPACES,
                                         PMIX_QUERY_RESOLVE_NODE,
                                         PMIX_QUERY_RESOLVE_PEERS,
                                         PMIX_QUERY_ALLOCATION,
+                                        PMIX_QUERY_ALLOC_STATUS,
                                         PMIX_QUERY_AVAILABLE_SLOTS,
                                         PMIX_NUM_SLOTS,
                                         PMIX_QUERY_SUPPORTED_QUALIFIERS};
@@ -70,18 +73,24 @@ bool is_about_groups(const std::string& key) {
            key == PMIX_QUERY_GROUP_MEMBERSHIP || key == PMIX_GROUP_NAMES;
 }
 
-/// Whether all jobs matter for the answer, whichever is named.
 bool is_about_slots(const std::string& key) {
     return key == PMIX_QUERY_ALLOCATION || key == PMIX_QUERY_AVAILABLE_SLOTS || key == PMIX_NUM_SLOTS;
 }
 
-Question question_of(const char* key, const pmix_query_t& query) {
+/// Whether all jobs matter for the answer, whichever is named.
+bool is_about_all_jobs(const std::string& key) {
+    return key == PMIX_QUERY_NAMESPACES || key == PMIX_QUERY_ALLOC_STATUS || is_about_slots(key);
+}
+
+Question question_of(const char* key, const pmix_query_t& query, const ProcName& requestor) {
     const Infos qualifiers(query.qualifiers, query.nqual);
     Question question{key,
                       qualifiers.text(PMIX_NSPACE),
                       qualifiers.integer(PMIX_RANK),
                       qualifiers.text(PMIX_HOSTNAME),
                       qualifiers.text(PMIX_GROUP_ID),
+                      qualifiers.text(PMIX_ALLOC_ID),
+                      qualifiers.text(PMIX_ALLOC_REQ_ID),
                       qualifiers.integer(PMIX_NODEID),
                       qualifiers.integer(PMIX_RANGE),
                       qualifiers.is_true(PMIX_QUERY_REPORT_MINMAX),
@@ -90,6 +99,8 @@ Question question_of(const char* key, const pmix_query_t& query) {
         question.nspace = name.nspace;
         question.rank = name.rank;
     }
+    if (question.key == PMIX_QUERY_ALLOC_STATUS && question.nspace.empty())
+        question.nspace = requestor.nspace;
     question.lacks_qualifier = check_required("query", qualifiers) != PMIX_SUCCESS;
     return question;
 }
@@ -106,8 +117,8 @@ float memory_of(int64_t pid) {
 /// Answers all questions of one upcall from what the launcher said.
 class Answers {
   public:
-    Answers(std::vector<JobStatus> jobs, std::vector<KnownGroup> groups)
-        : jobs_(std::move(jobs)), groups_(std::move(groups)) {}
+    Answers(std::vector<JobStatus> jobs, std::vector<Allocation> allocations, std::vector<KnownGroup> groups)
+        : jobs_(std::move(jobs)), allocations_(std::move(allocations)), groups_(std::move(groups)) {}
 
     /// False where there is nothing to say.
     bool add(const Question& question);
@@ -131,8 +142,11 @@ class Answers {
     bool resolve(const Question& question);
     bool groups(const Question& question);
     bool slots(const Question& question);
+    bool allocation(const Question& question);
+    const Allocation* find_allocation(const Question& question) const;
 
     std::vector<JobStatus> jobs_;
+    std::vector<Allocation> allocations_;
     std::vector<KnownGroup> groups_;
     InfoList infos_;
 };
@@ -182,6 +196,8 @@ bool Answers::add(const Question& question) {
         return groups(question);
     } else if (is_about_slots(key)) {
         return slots(question);
+    } else if (key == PMIX_QUERY_ALLOC_STATUS) {
+        return allocation(question);
     } else {
         return false;
     }
@@ -272,6 +288,27 @@ bool Answers::resolve(const Question& question) {
     return true;
 }
 
+/// By its name, by that of its request, or else that of the job. The newest of several requests of one name.
+const Allocation* Answers::find_allocation(const Question& question) const {
+    std::string id = question.allocation;
+    if (const JobStatus* one = job(question);
+        id.empty() && question.allocation_request.empty() && one != nullptr)
+        id = one->allocation;
+    const Allocation* found = nullptr;
+    for (const Allocation& one : allocations_) {
+        if (id.empty() ? one.request == question.allocation_request && !one.request.empty() : one.id == id)
+            found = &one;
+    }
+    return found;
+}
+
+bool Answers::allocation(const Question& question) {
+    const Allocation* found = find_allocation(question);
+    if (found == nullptr) return false;
+    infos_.text(PMIX_QUERY_ALLOC_STATUS, word_of(found->state));
+    return true;
+}
+
 /// A node has as many slots as cores. Processes of all jobs but debuggers' occupy them.
 bool Answers::slots(const Question& question) {
     const std::vector<std::string>& names = this_node().plan().names;
@@ -350,9 +387,8 @@ bool Answers::memory(const Question& question) {
     return true;
 }
 
-void answer(const std::vector<Question>& questions, std::vector<KnownGroup> groups,
-            std::vector<JobStatus> jobs, pmix_info_cbfunc_t callback, void* data) {
-    Answers answers(std::move(jobs), std::move(groups));
+void answer(const std::vector<Question>& questions, Answers answers, pmix_info_cbfunc_t callback,
+            void* data) {
     size_t found = 0;
     for (const Question& question : questions)
         found += answers.add(question) ? 1 : 0;
@@ -361,13 +397,13 @@ void answer(const std::vector<Question>& questions, std::vector<KnownGroup> grou
     give_infos(callback, data, status, answers.take());
 }
 
-pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info_cbfunc_t callback,
+pmix_status_t query(pmix_proc_t* requestor, pmix_query_t* queries, size_t count, pmix_info_cbfunc_t callback,
                     void* data) {
     return guarded([&]() -> pmix_status_t {
         std::vector<Question> questions;
         for (size_t i = 0; i < count; ++i) {
             for (char** key = queries[i].keys; key != nullptr && *key != nullptr; ++key)
-                questions.push_back(question_of(*key, queries[i]));
+                questions.push_back(question_of(*key, queries[i], name_of(*requestor)));
         }
         if (questions.empty()) return PMIX_ERR_BAD_PARAM;
         if (std::ranges::none_of(questions, [](const Question& question) {
@@ -378,23 +414,22 @@ pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, size_t count, pmix_info
         // One job's word is enough where all ask about it.
         std::string nspace = questions[0].nspace;
         for (const Question& question : questions) {
-            if (question.nspace != nspace || question.key == PMIX_QUERY_NAMESPACES ||
-                is_about_slots(question.key))
-                nspace.clear();
+            if (question.nspace != nspace || is_about_all_jobs(question.key)) nspace.clear();
         }
         const bool groups = std::ranges::any_of(
             questions, [](const Question& question) { return is_about_groups(question.key); });
         auto ask = [questions = std::move(questions), nspace, callback,
                     data](const std::vector<KnownGroup>& known) {
-            this_node().link().ask(Topic::Query, pack(nspace),
-                                   [questions, known, callback, data](pmix_status_t status, Buffer& in) {
-                                       std::vector<JobStatus> jobs;
-                                       if (status == PMIX_SUCCESS && !in.unpack(jobs))
-                                           status = PMIX_ERR_UNPACK_FAILURE;
-                                       if (status != PMIX_SUCCESS)
-                                           return callback(status, nullptr, 0, data, nullptr, nullptr);
-                                       answer(questions, known, std::move(jobs), callback, data);
-                                   });
+            this_node().link().ask(
+                Topic::Query, pack(nspace),
+                [questions, known, callback, data](pmix_status_t status, Buffer& in) {
+                    std::vector<JobStatus> jobs;
+                    std::vector<Allocation> allocations;
+                    if (status == PMIX_SUCCESS && !in.unpack(jobs, allocations))
+                        status = PMIX_ERR_UNPACK_FAILURE;
+                    if (status != PMIX_SUCCESS) return callback(status, nullptr, 0, data, nullptr, nullptr);
+                    answer(questions, {std::move(jobs), std::move(allocations), known}, callback, data);
+                });
         };
         on_loop([groups, ask = std::move(ask)] { groups ? list_groups(ask) : ask({}); });
         return PMIX_SUCCESS;

@@ -67,9 +67,12 @@ void JobStatusService::asked(Asker asker, Buffer& in) {
     for (const auto& [number, record] : hub_.jobs.all()) {
         const bool wanted =
             nspace.empty() ? record->state != JobRecord::State::Ended : record->job.nspace == nspace;
-        if (wanted) jobs.push_back(status_of(*record));
+        if (!wanted) continue;
+        jobs.push_back(status_of(*record));
+        jobs.back().allocation = hub_.allocations.of_job(number);
     }
-    hub_.answer(asker, PMIX_SUCCESS, pack(jobs));
+    const std::vector<Allocation> allocations(hub_.allocations.all().begin(), hub_.allocations.all().end());
+    hub_.answer(asker, PMIX_SUCCESS, pack(jobs, allocations));
 }
 
 }  // namespace muster::launcher

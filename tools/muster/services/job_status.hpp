@@ -20,18 +20,20 @@ struct JobStatus {
     int32_t status = 0;  ///< PMIX_ERR_JOB_... when it failed, PMIX_SUCCESS otherwise
     bool ended = false;
     bool debugger = false;              ///< its processes are a debugger's daemons
+    std::string allocation;             ///< the scheduler's name for what it runs in; empty: none
     std::vector<std::string> programs;  ///< by rank
     std::vector<ProcStatus> procs;      ///< by rank
     static auto fields(auto& self) {
-        return std::tie(self.nspace, self.command, self.status, self.ended, self.debugger, self.programs,
-                        self.procs);
+        return std::tie(self.nspace, self.command, self.status, self.ended, self.debugger, self.allocation,
+                        self.programs, self.procs);
     }
 };
 
 /// PMIX_PROC_STATE_... of a process.
 uint32_t state_of(const JobRecord& job, const RankState& rank);
 
-/// Topic::Query. The request: a namespace, "" for all that have not ended. The answer: a JobStatus of each.
+/// Topic::Query. The request: a namespace, "" for all that have not ended. The answer: a JobStatus of each,
+/// and every Allocation.
 class JobStatusService final : public Service {
   public:
     explicit JobStatusService(Hub& hub) : Service(hub) {}

@@ -19,6 +19,7 @@
 #include "tools/muster/base/loop.hpp"
 #include "tools/muster/exchange/link.hpp"
 #include "tools/muster/jobs/job_table.hpp"
+#include "tools/muster/services/allocations.hpp"
 
 namespace muster::launcher {
 
@@ -65,6 +66,7 @@ struct Hub {
     /// Writes to muster's own standard output or error.
     std::function<void(bool error, std::string_view text)> show;
     std::list<Watch> forced_ends{};  ///< for ranks that do not end by themselves
+    Allocations allocations{};       ///< of the scheduler
 
     void answer(Asker asker, int32_t status, const Buffer& body = {}) { give_answer(asker, status, body); }
     void tell_all(Topic topic, const Buffer& body) {

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <utility>
 
+#include "tools/muster/exchange/attributes.hpp"
 #include "tools/muster/services/timeout_report.hpp"
 
 namespace muster::launcher {
@@ -86,7 +87,7 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
         if (status != PMIX_SUCCESS && launched.job.nspace == spawn->nspace) spawn->nspace.clear();
         finish(spawn, status);
     });
-    if (!spawn->allocation.empty()) allocations_[number] = spawn->allocation;
+    if (!spawn->allocation.empty()) hub_.allocations.use(number, spawn->allocation);
     auto end_later = [this, number](uint32_t seconds) {
         return hub_.loop.after(std::chrono::seconds(seconds), [this, number] {
             if (JobRecord* late = hub_.jobs.find(number)) end_late(*late);
@@ -143,6 +144,8 @@ void Spawner::asked(Asker asker, Buffer& in) {
         return begin(spawn);
     }
     waiting_.insert(spawn);
+    const UnpackedInfo attributes(request.allocation);
+    spawn->request = &hub_.allocations.request(Infos(attributes).text(PMIX_ALLOC_REQ_ID));
     hub_.ask(0, Topic::Spawn, pack(Request::Allocate, request.allocation),
              [this, spawn](pmix_status_t status, Buffer& answer) { allocated(spawn, status, answer); });
 }
@@ -165,6 +168,12 @@ void Spawner::allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buf
     std::string names;
     waiting_.erase(spawn);
     if (status == PMIX_SUCCESS && !in.unpack(spawn->allocation, names)) status = PMIX_ERROR;
+    Allocation& request = *std::exchange(spawn->request, nullptr);
+    if (status == PMIX_SUCCESS) {
+        hub_.allocations.grant(request, spawn->allocation, names);
+    } else {
+        hub_.allocations.refuse(request);
+    }
     if (status == PMIX_SUCCESS && spawn->abandoned) status = PMIX_ERR_JOB_CANCELED;
     if (status != PMIX_SUCCESS) return finish(spawn, status);
     std::istringstream list(names);
@@ -185,9 +194,7 @@ void Spawner::allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buf
 
 /// Gives the allocation back when no job has it any more.
 void Spawner::release(const std::string& allocation) {
-    const bool used =
-        std::ranges::any_of(allocations_, [&](const auto& entry) { return entry.second == allocation; });
-    if (allocation.empty() || used) return;
+    if (!hub_.allocations.release(allocation)) return;
     hub_.ask(0, Topic::Spawn, pack(Request::Release, allocation), [](pmix_status_t, Buffer&) {});
 }
 
@@ -200,11 +207,7 @@ void Spawner::begin(const std::shared_ptr<Spawn>& spawn) {
 void Spawner::job_ended(JobRecord& job) {
     limits_.erase(job.job.number);
     spawn_limits_.erase(job.job.number);
-    const auto found = allocations_.find(job.job.number);
-    if (found == allocations_.end()) return;
-    const std::string allocation = found->second;
-    allocations_.erase(found);
-    release(allocation);
+    release(hub_.allocations.leave(job.job.number));
 }
 
 }  // namespace muster::launcher

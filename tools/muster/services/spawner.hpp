@@ -26,10 +26,11 @@ class Spawner final : public Service {
     /// A spawn under way: the application, and then the debugger daemons that come with it.
     struct Spawn {
         Asker asker;
-        Job job;                 ///< as described: of all programs
-        std::string nspace;      ///< of the first job
-        std::string allocation;  ///< the scheduler's name for what it gave
-        bool abandoned = false;  ///< its tool has gone, and did not want the job to go on
+        Job job;                        ///< as described: of all programs
+        std::string nspace;             ///< of the first job
+        Allocation* request = nullptr;  ///< to the scheduler, until it has answered
+        std::string allocation;         ///< the scheduler's name for what it gave
+        bool abandoned = false;         ///< its tool has gone, and did not want the job to go on
     };
     void begin(const std::shared_ptr<Spawn>& spawn);
     void allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buffer& in);
@@ -41,10 +42,9 @@ class Spawner final : public Service {
     Job part_of(const Job& request, bool daemons, const Job* started);
     std::vector<uint32_t> daemon_nodes(const App& app, const Job* target) const;
 
-    std::set<std::shared_ptr<Spawn>> waiting_;     ///< for the scheduler
-    std::map<uint32_t, Watch> limits_;             ///< of jobs that may only run for a time
-    std::map<uint32_t, std::string> allocations_;  ///< of jobs
-    std::map<uint32_t, Watch> spawn_limits_;       ///< of spawns
+    std::set<std::shared_ptr<Spawn>> waiting_;  ///< for the scheduler
+    std::map<uint32_t, Watch> limits_;          ///< of jobs that may only run for a time
+    std::map<uint32_t, Watch> spawn_limits_;    ///< of spawns
 };
 
 }  // namespace muster::launcher
