@@ -22,7 +22,7 @@ pmix_proc_t self;
 int target(const std::string& dir) {
     expect_ok(PMIx_Init(&self, nullptr, 0), "PMIx_Init");
     std::string facts;
-    for (const char* key : {PMIX_JOB_SIZE, PMIX_UNIV_SIZE, PMIX_LOCAL_SIZE})
+    for (const char* key : {PMIX_JOB_SIZE, PMIX_MAX_PROCS, PMIX_LOCAL_SIZE})
         facts += get(self.nspace, PMIX_RANK_WILDCARD, key) + " ";
     for (const char* key : {PMIX_LOCAL_RANK, PMIX_NODE_RANK, PMIX_GLOBAL_RANK})
         facts += get(self.nspace, self.rank, key) + " ";

@@ -276,11 +276,9 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
     info.rank(PMIX_SERVER_RANK, node);
     info.text(PMIX_NSPACE, job.nspace);
     info.text(PMIX_JOBID, job.nspace);
-    info.u32(PMIX_SESSION_ID, kSessionId);
     info.flag(PMIX_SPAWNED, job.parent.has_value());
     if (job.parent) info.proc(PMIX_PARENT_ID, *job.parent);
     info.u32(PMIX_JOB_SIZE, job.size());
-    info.u32(PMIX_UNIV_SIZE, universe_size(job));
     info.u32(PMIX_MAX_PROCS, job.size());
     info.u32(PMIX_NUM_NODES, static_cast<uint32_t>(nodes.size()));
     info.u32(PMIX_JOB_NUM_APPS, static_cast<uint32_t>(job.apps.size()));
@@ -295,9 +293,6 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
     if (!job.cpu_list.empty()) info.text(PMIX_CPU_LIST, job.cpu_list);
     info.text(PMIX_BINDTO, job.bind_to);
     info.u32(PMIX_CPUS_PER_PROC, std::max(job.cpus_per_proc, 1U));
-    info.text(PMIX_CLUSTER_ID, server_nspace)
-        .text(PMIX_RM_NAME, "muster")
-        .text(PMIX_RM_VERSION, MUSTER_VERSION);
     info.text(PMIX_SERVER_HOSTNAME, job.nodes[node]);
     info.u32(PMIX_NUM_ALLOCATED_NODES, static_cast<uint32_t>(job.nodes.size()));
     info.flag(PMIX_HOSTNAME_KEEP_FQDN, true);
