@@ -96,6 +96,10 @@ void Launcher::job_registered(uint32_t node, uint32_t number, const std::string&
     if (!record->nodes_left.empty()) return;
     record->state = JobRecord::State::Starting;
     if (state_ == State::Starting) state_ = State::Running;
+    if (record->job.do_not_launch) {
+        launched(*record, PMIX_SUCCESS, {});
+        return job_over(*record);
+    }
     hub_->tell_all(Topic::JobStart, pack(number));
     if (number == 1 && input_) input_->start();
 }

@@ -233,11 +233,6 @@ void refusals() {
     }
     {
         Infos infos;
-        infos.flag(PMIX_DO_NOT_LAUNCH);
-        expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_NOT_SUPPORTED, "a dry run is refused");
-    }
-    {
-        Infos infos;
         infos.text(PMIX_DEBUG_STOP_IN_INIT, "perhaps");
         expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_BAD_PARAM, "no choice of ranks");
     }

@@ -325,13 +325,52 @@ realms) # what a host gives of session, job, nodes and processes
         sh -c 'exec "$0" "$@" "$PMIX_RANK"' "$realms" 2 "$host" 2 '(vector,(0,1,2))'
     grep -h WRONG out err
     ;;
+not_launched)
+    run 0 -n 3 --nodes 2 --do-not-launch --display map sh -c 'echo run; : >run'
+    err_has '^Map of job .*@1: 3 processes on 2 nodes'
+    lines out 0
+    [ ! -e run ] || wrong "a process was started"
+    # What cannot be prepared is refused as ever.
+    run 1 -n 3 --do-not-launch --host localhost:1 --nooversubscribe true
+    run 0 -n 1 --nodes 2 "$directives" 2 +PMIX_DO_NOT_LAUNCH PMIX_DISPLAY_MAP -- sh -c ': >run'
+    out_has '^SPAWNED .*@2$'
+    out_has '^ENDED PMIX_SUCCESS$'
+    err_has '^Map of job .*@2: 2 processes on 2 nodes'
+    [ ! -e run ] || wrong "a process was started"
+    run 0 -n 1 "$directives" 2 PMIX_DO_NOT_LAUNCH PMIX_PRELOAD_FILES=nowhere -- true
+    out_has '^REFUSED PMIX_ERR_JOB_FAILED_TO_LAUNCH$'
+    # Its slots are free again.
+    "$muster" serve --report-uri uri >serve.out 2>serve.err &
+    server=$!
+    until_true '[ -s uri ]'
+    run 0 --attach "$server" -n 2 --host localhost:2 --nooversubscribe --do-not-launch --display map true </dev/null
+    err_has '^Map of job .*@1'
+    run 0 --attach "$server" -n 2 --host localhost:2 --nooversubscribe echo said </dev/null
+    lines out 2
+    kill -TERM "$server"
+    wait "$server" || wrong "the server ended with $?"
+    ;;
+disconnected) # PMIX_COSPAWN_APP
+    facts='echo "$PMIX_NAMESPACE has $0 of $OMPI_COMM_WORLD_SIZE, rank $PMIX_RANK"; exec sleep 0.1'
+    run 0 -n 1 --nodes 2 "$directives" 2 -- sh -c "$facts" app -- 3 +PMIX_COSPAWN_APP -- sh -c "$facts" beside
+    out_has '^SPAWNED .*@2$'
+    for rank in 0 1; do out_has "^.*@2 has app of 2, rank $rank\$"; done
+    for rank in 0 1 2; do out_has "^.*@3 has beside of 3, rank $rank\$"; done
+    out_has '^ENDED PMIX_SUCCESS$'
+    # One that cannot be started takes the application with it.
+    run 0 -n 1 "$directives" 1 -- sleep 61 -- 1 PMIX_COSPAWN_APP -- ./no-program
+    out_has '^REFUSED PMIX_ERR_JOB_EXE_NOT_FOUND$'
+    # Alone it is the job.
+    run 0 -n 1 "$directives" 2 PMIX_COSPAWN_APP -- sh -c "$facts" alone
+    out_has '^.*@2 has alone of 2, rank 1$'
+    ;;
 required) # none of them is ignored
     cpu=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status | sed 's/[-,].*//')
     : >file
     echo node0 >hosts
     for attribute in RANKBY=slot CPU_LIST="$cpu" ADD_HOST=node0 ADD_HOSTFILE="$work/hosts" DISPLAY_MAP DISPLAY_MAP_DETAILED \
         DISPLAY_ALLOCATION DISPLAY_TOPOLOGY=node0 REPORT_BINDINGS MAX_RESTARTS:=1 JOB_CONTINUOUS PRELOAD_BIN \
-        PRELOAD_FILES="$work/file" TIMEOUT_REPORT_STATE TIMEOUT_STACKTRACES NON_PMI NO_OVERSUBSCRIBE; do
+        PRELOAD_FILES="$work/file" TIMEOUT_REPORT_STATE TIMEOUT_STACKTRACES NON_PMI NO_OVERSUBSCRIBE DO_NOT_LAUNCH COSPAWN_APP; do
         run 0 -n 1 --nodes 2 "$directives" 1 "+PMIX_$attribute" -- true
         out_has '^ENDED PMIX_SUCCESS$'
     done

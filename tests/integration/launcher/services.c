@@ -541,11 +541,6 @@ static void attributes(void) {
     PMIX_INFO_LOAD(&info[0], PMIX_PERSONALITY, "nobody", PMIX_STRING);
     PMIX_INFO_REQUIRED(&info[0]);
     IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_NOT_SUPPORTED);
-    const char* stops[] = {PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH};
-    for (int i = 0; i < 2; ++i) {
-        PMIX_INFO_LOAD(&info[0], stops[i], &yes, PMIX_BOOL);
-        IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_NOT_SUPPORTED);
-    }
     PMIX_INFO_LOAD(&info[0], PMIX_WDIR, "/no/such/directory", PMIX_STRING);
     IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_JOB_WDIR_NOT_FOUND);
     free(app.cmd);

@@ -201,6 +201,7 @@ class AttachedJob {
         if (!display.topology.empty()) info.text(PMIX_DISPLAY_TOPOLOGY, "");
         if (options_.job.no_oversubscribe) info.flag(PMIX_NO_OVERSUBSCRIBE, true);
         if (options_.job.wishes.continuous) info.flag(PMIX_JOB_CONTINUOUS, true);
+        if (options_.job.do_not_launch) info.flag(PMIX_DO_NOT_LAUNCH, true);
         if (options_.job.wishes.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
         if (options_.job.on_timeout.states) info.flag(PMIX_TIMEOUT_REPORT_STATE, true);
         if (options_.job.on_timeout.stacks) info.flag(PMIX_TIMEOUT_STACKTRACES, true);

@@ -152,8 +152,9 @@ struct Part {
     Pairs pmix_parameters, mca_parameters, ompi_parameters;
     bool display_map = false, display_allocation = false, report_bindings = false;
     bool timeout_states = false, timeout_stacks = false;
-    bool preload_program = false, continuous = false, no_oversubscribe = false, report = false,
-         recovery = false, tag = false, timestamps = false, merge = false, accepted = false, version = false;
+    bool preload_program = false, continuous = false, do_not_launch = false, no_oversubscribe = false,
+         report = false, recovery = false, tag = false, timestamps = false, merge = false, accepted = false,
+         version = false;
 
     Part() {
         parser.formatter(std::make_shared<HelpFormat>());
@@ -242,6 +243,8 @@ struct Part {
         parser.add_flag("--enable-recovery", recovery,
                         "(job) Go on when a process fails: the others are told by an event");
         parser.add_flag("--continuous", continuous, "(job) Start processes that fail again");
+        parser.add_flag("--do-not-launch", do_not_launch,
+                        "(job) Prepare the job and show what is to be displayed, but start no process");
         parser
             .add_option("--max-restarts", max_restarts,
                         "Start a process of this program that fails again, at most so often")
@@ -331,6 +334,7 @@ struct Part {
         options.report |= report;
         job.wishes.recoverable |= recovery;
         job.wishes.continuous |= continuous;
+        job.do_not_launch |= do_not_launch;
         if (!input.empty()) job.input = input_policy(input);
         if (!report_uri.empty()) options.report_uri = report_uri;
         if (!attach.empty()) options.attach = attach;

@@ -39,6 +39,8 @@ std::vector<Field> fields_of(App& app, Job& job) {
         {PMIX_CPUS_PER_PROC, &job.cpus_per_proc},
         {PMIX_NO_OVERSUBSCRIBE, &job.no_oversubscribe},
         {PMIX_NO_PROCS_ON_HEAD, &job.not_on_head},
+        {PMIX_DO_NOT_LAUNCH, &job.do_not_launch},
+        {PMIX_COSPAWN_APP, &app.disconnected},
         {PMIX_DISPLAY_MAP, &job.display.map},
         {PMIX_DISPLAY_MAP_DETAILED, &job.display.detailed},
         {PMIX_DISPLAY_ALLOCATION, &job.display.allocation},
@@ -218,9 +220,6 @@ bool is_remark(const pmix_info_t& info) {
 
 /// Reads an attribute that was given with the job, or with one of its programs.
 pmix_status_t read_attribute(const pmix_info_t& info, App& app, Job& job) {
-    // These must not be ignored: the job would run in the wrong place, or be part of another.
-    if (is_any_of(info, {PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH}) && is_true(info))
-        return PMIX_ERR_NOT_SUPPORTED;
     // No programming model is known here by name.
     if (PMIX_CHECK_KEY(&info, PMIX_PERSONALITY) && PMIX_INFO_IS_REQUIRED(&info))
         return PMIX_ERR_NOT_SUPPORTED;

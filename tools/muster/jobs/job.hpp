@@ -157,6 +157,7 @@ struct App {
     std::string added_hostfile;                            ///< a file of such names
     StopPoints stops;
     DaemonPolicy daemons;
+    bool disconnected = false;  ///< a job of its own, of which the others of the request know nothing
     Agents agents;
     bool preload_program = false;      ///< copied into the job's directory, and executed there
     std::string preload_files;         ///< a comma list of files to be copied so
@@ -168,7 +169,8 @@ struct App {
         return std::tie(self.program, self.argv, self.env, self.env_changes, self.wdir, self.session_wdir,
                         self.index_argv, self.pset, self.hosts, self.hostfile, self.added_hosts,
                         self.added_hostfile, self.preload_program, self.preload_files, self.max_restarts,
-                        self.stops, self.daemons, self.agents, self.ranks, self.first_rank);
+                        self.stops, self.daemons, self.disconnected, self.agents, self.ranks,
+                        self.first_rank);
     }
 };
 
@@ -193,6 +195,7 @@ struct Job {
     uint32_t cpus_per_proc = 0;                     ///< 0: as map_by says
     bool no_oversubscribe = false;                  ///< at most as many ranks as a node has slots
     bool not_on_head = false;                       ///< nothing on the first node
+    bool do_not_launch = false;                     ///< prepared, but no process is started
     InputPolicy input;
     OutputPolicy output;
     JobWishes wishes;
@@ -217,10 +220,11 @@ struct Job {
 
     static auto fields(auto& self) {
         return std::tie(self.apps, self.map_by, self.bind_to, self.rank_by, self.cpu_list, self.cpus_per_proc,
-                        self.no_oversubscribe, self.not_on_head, self.input, self.output, self.wishes,
-                        self.display, self.on_timeout, self.spawn_seconds, self.job_seconds, self.parent,
-                        self.attributes, self.allocation, self.needs_allocation, self.number, self.nspace,
-                        self.nodes, self.places, self.slots, self.stops, self.offset, self.setup);
+                        self.no_oversubscribe, self.not_on_head, self.do_not_launch, self.input, self.output,
+                        self.wishes, self.display, self.on_timeout, self.spawn_seconds, self.job_seconds,
+                        self.parent, self.attributes, self.allocation, self.needs_allocation, self.number,
+                        self.nspace, self.nodes, self.places, self.slots, self.stops, self.offset,
+                        self.setup);
     }
 
     uint32_t size() const { return static_cast<uint32_t>(places.size()); }

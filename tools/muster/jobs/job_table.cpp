@@ -60,7 +60,8 @@ bool JobTable::has_set(std::string_view name) const {
 std::vector<uint32_t> JobTable::busy() const {
     std::vector<uint32_t> nodes(on_node_.size(), 0);
     for (const auto& [number, record] : jobs_) {
-        for (uint32_t rank = 0; !record->job.debugger() && rank < record->ranks.size(); ++rank) {
+        const bool counts = !record->job.debugger() && record->state != JobRecord::State::Ended;
+        for (uint32_t rank = 0; counts && rank < record->ranks.size(); ++rank) {
             if (!record->ranks[rank].ended) ++nodes[record->job.places[rank].node];
         }
     }

@@ -13,8 +13,9 @@ uint32_t state_of(const JobRecord& job, const RankState& rank) {
     if (!rank.ended) {
         if (rank.restarting) return PMIX_PROC_STATE_RESTART;
         if (!rank.started)
-            return job.state == JobRecord::State::Registering ? PMIX_PROC_STATE_PREPPED
-                                                              : PMIX_PROC_STATE_LAUNCH_UNDERWAY;
+            return job.state == JobRecord::State::Registering || job.job.do_not_launch
+                       ? PMIX_PROC_STATE_PREPPED
+                       : PMIX_PROC_STATE_LAUNCH_UNDERWAY;
         return rank.connected && !rank.finalized ? PMIX_PROC_STATE_CONNECTED : PMIX_PROC_STATE_RUNNING;
     }
     switch (end_code(rank)) {

@@ -39,12 +39,12 @@ std::vector<uint32_t> Spawner::daemon_nodes(const App& app, const Job* target) c
     return daemons;
 }
 
-/// Those of the programs that are debugger daemons, or that are not, as a job that is laid out. `started`:
-/// the job that was spawned with them, which is what daemons debug unless they say otherwise.
-Job Spawner::part_of(const Job& request, bool daemons, const Job* started) {
+/// Some of the programs as a job that is laid out. `started`: the first job of the spawn, which is what
+/// daemons debug unless they say otherwise.
+Job Spawner::part_of(const Job& request, const std::vector<App>& programs, const Job* started) {
     Job job = request;
-    std::erase_if(job.apps, [&](const App& app) { return app.daemons.daemon != daemons; });
-    if (daemons) {
+    job.apps = programs;
+    if (job.debugger()) {
         job.input.target = InputPolicy::Target::None;
         job.no_oversubscribe = false;
         // Their end is not that of what they look at, nor counts their failure.
@@ -66,11 +66,11 @@ Job Spawner::part_of(const Job& request, bool daemons, const Job* started) {
 }
 
 /// One of the jobs of a spawn: lays it out and has it launched.
-void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
+void Spawner::start(const std::shared_ptr<Spawn>& spawn, size_t part) {
     const JobRecord* started = hub_.jobs.find(spawn->nspace);
     Job job;
     try {
-        job = part_of(spawn->job, daemons, started != nullptr ? &started->job : nullptr);
+        job = part_of(spawn->job, spawn->parts[part], started != nullptr ? &started->job : nullptr);
     } catch (const JobError& error) {
         return refuse(spawn, error.code, error.what());
     } catch (const std::exception& error) {
@@ -79,12 +79,11 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, bool daemons) {
     const uint32_t number = hub_.jobs.next_number();
     // The spawner gets the name of the application; that of its debugger is to be queried.
     if (spawn->nspace.empty()) spawn->nspace = job.nspace;
-    const bool more =
-        !daemons && std::ranges::any_of(spawn->job.apps, [](const App& app) { return app.daemons.daemon; });
-    hub_.launch(std::move(job), [this, spawn, more](JobRecord& launched, int32_t status, const std::string&) {
+    spawn->numbers.push_back(number);
+    hub_.launch(std::move(job), [this, spawn, part](JobRecord& launched, int32_t status, const std::string&) {
         spawn_limits_.erase(launched.job.number);
-        if (status == PMIX_SUCCESS && more) return start(spawn, true);
-        if (status != PMIX_SUCCESS && launched.job.nspace == spawn->nspace) spawn->nspace.clear();
+        if (status == PMIX_SUCCESS && part + 1 < spawn->parts.size()) return start(spawn, part + 1);
+        if (status != PMIX_SUCCESS) std::erase(spawn->numbers, launched.job.number);
         finish(spawn, status);
     });
     if (!spawn->allocation.empty()) hub_.allocations.use(number, spawn->allocation);
@@ -114,9 +113,11 @@ void Spawner::finish(const std::shared_ptr<Spawn>& spawn, int32_t status) {
     hub_.answer(spawn->asker, status, pack(status == PMIX_SUCCESS ? spawn->nspace : std::string()));
     if (status == PMIX_SUCCESS) return;
     release(spawn->allocation);
-    // The application that was started already would wait for a debugger that does not come.
-    JobRecord* record = hub_.jobs.find(spawn->nspace);
-    if (record != nullptr && !record->ended()) hub_.end_job(*record, PMIX_ERR_JOB_CANCELED, false);
+    // What was started already would be there for nothing, or wait for a debugger that does not come.
+    for (const uint32_t number : spawn->numbers) {
+        JobRecord* record = hub_.jobs.find(number);
+        if (record != nullptr && !record->ended()) hub_.end_job(*record, PMIX_ERR_JOB_CANCELED, false);
+    }
 }
 
 void Spawner::asked(Asker asker, Buffer& in) {
@@ -199,9 +200,20 @@ void Spawner::release(const std::string& allocation) {
 }
 
 void Spawner::begin(const std::shared_ptr<Spawn>& spawn) {
-    const bool daemons_alone =
-        std::ranges::all_of(spawn->job.apps, [](const App& app) { return app.daemons.daemon; });
-    start(spawn, daemons_alone);
+    std::vector<App> application, daemons;
+    std::vector<std::vector<App>>& parts = spawn->parts;
+    for (const App& app : spawn->job.apps) {
+        if (app.daemons.daemon) {
+            daemons.push_back(app);
+        } else if (app.disconnected) {
+            parts.push_back({app});
+        } else {
+            application.push_back(app);
+        }
+    }
+    if (!application.empty()) parts.insert(parts.begin(), application);
+    if (!daemons.empty()) parts.push_back(daemons);
+    start(spawn, 0);
 }
 
 void Spawner::job_ended(JobRecord& job) {

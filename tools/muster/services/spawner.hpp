@@ -23,23 +23,25 @@ class Spawner final : public Service {
     void job_ended(JobRecord& job) override;
 
   private:
-    /// A spawn under way: the application, and then the debugger daemons that come with it.
+    /// A spawn under way: the application, the disconnected programs, and then the debugger daemons.
     struct Spawn {
         Asker asker;
-        Job job;                        ///< as described: of all programs
-        std::string nspace;             ///< of the first job
-        Allocation* request = nullptr;  ///< to the scheduler, until it has answered
-        std::string allocation;         ///< the scheduler's name for what it gave
-        bool abandoned = false;         ///< its tool has gone, and did not want the job to go on
+        Job job;                                ///< as described: of all programs
+        std::vector<std::vector<App>> parts{};  ///< the programs of each of its jobs
+        std::vector<uint32_t> numbers{};        ///< of the jobs that were launched
+        std::string nspace;                     ///< of the first job
+        Allocation* request = nullptr;          ///< to the scheduler, until it has answered
+        std::string allocation;                 ///< the scheduler's name for what it gave
+        bool abandoned = false;                 ///< its tool has gone, and did not want the job to go on
     };
     void begin(const std::shared_ptr<Spawn>& spawn);
     void allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buffer& in);
     void release(const std::string& allocation);
-    void start(const std::shared_ptr<Spawn>& spawn, bool daemons);
+    void start(const std::shared_ptr<Spawn>& spawn, size_t part);
     void end_late(JobRecord& record);
     void refuse(const std::shared_ptr<Spawn>& spawn, int32_t status, const std::string& why);
     void finish(const std::shared_ptr<Spawn>& spawn, int32_t status);
-    Job part_of(const Job& request, bool daemons, const Job* started);
+    Job part_of(const Job& request, const std::vector<App>& programs, const Job* started);
     std::vector<uint32_t> daemon_nodes(const App& app, const Job* target) const;
 
     std::set<std::shared_ptr<Spawn>> waiting_;  ///< for the scheduler
