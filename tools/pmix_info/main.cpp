@@ -209,7 +209,7 @@ int run(int argc, char** argv) {
                                            : given.parsable ? parsable_report()
                                                             : pretty_report(color);
     report->print(inventory, selection);
-    return std::fflush(stdout) == 0 ? 0 : 1;
+    return 0;
 }
 
 }  // namespace
@@ -221,7 +221,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        if (errno == EPIPE) return 1;
+        if (std::ferror(stdout) != 0) return 1;  // open_standard_descriptors() has it reported
         fmt::print(stderr, "pmix_info: {}\n", error.what());
         return 1;
     }

@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each program does before anything else.
+// What each program does before anything else, and at its end.
 #pragma once
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
 namespace muster {
+
+/// Ends the program with status 1 where something that it printed could not be written. A reader that has
+/// gone needs no sentence.
+inline void check_output() {
+    errno = 0;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+    // An earlier write has failed, and one more says why.
+    int why = errno;
+    if (why == 0 && ::write(STDOUT_FILENO, "\n", 1) < 0) why = errno;
+    if (why != EPIPE) {
+        std::fprintf(stderr, "%s: standard output cannot be written: %s\n", program_invocation_short_name,
+                     why != 0 ? std::strerror(why) : "a write has failed");
+    }
+    ::_exit(1);
+}
 
 /// Opens /dev/null in the place of those of standard input, output and error that are closed, so that nothing
 /// that the program opens gets their numbers and is taken for them. Output is opened for reading only: a
 /// write to it fails as it does for a closed descriptor. Errors are discarded.
 inline void open_standard_descriptors() {
+    std::atexit(check_output);
     const bool no_output = ::fcntl(STDOUT_FILENO, F_GETFD) < 0;
     int fd = -1;
     do {

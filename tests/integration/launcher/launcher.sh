@@ -77,6 +77,11 @@ closed_descriptors)
         run 0 -n 2 "$(dirname "$client")/closed_descriptors" client $mask
         run 0 -n 1 sh -c "$(dirname "$client")/closed_descriptors tool $mask"
     done
+    # The same of its own words.
+    closed 2 1 --help
+    [ "$(cat err)" = "muster: standard output cannot be written: Bad file descriptor" ] || wrong "help: '$(head -n 3 err)'"
+    "$muster" --help 2>err >/dev/full && wrong "a full disk is no error"
+    [ "$(cat err)" = "muster: standard output cannot be written: No space left on device" ] || wrong "help: '$(cat err)'"
     # It ends by a signal as ever.
     (
         exec >&- 2>err

@@ -90,7 +90,7 @@ std::optional<int> run_tool_command(const std::vector<std::string>& arguments) {
         const int status = arguments[0] == "ps"    ? ps(arguments)
                            : arguments[0] == "top" ? top(arguments)
                                                    : kill_jobs(arguments);
-        return fflush(stdout) == 0 ? status : 1;
+        return status;
     } catch (const std::invalid_argument& error) {
         fmt::print(stderr, "muster: {} (see muster {} --help)\n", error.what(), arguments[0]);
         return 2;
