@@ -14,6 +14,25 @@ nodes_are() {
     [ "$nodes" = "$1" ] || wrong "the nodes of the ranks are $nodes, not $1: $(cat out)"
 }
 
+# refused STATUS ARGUMENT...: muster runs a program whose spawn ends so.
+refused() {
+    local wanted=$1
+    shift
+    run 0 "$@"
+    out_has "^REFUSED $wanted\$"
+}
+
+# A muster that serves, for the tools of a case; its process is `server`.
+serve() {
+    "$muster" serve "$@" --report-uri uri >serve.out 2>serve.err &
+    server=$!
+    until_true '[ -s uri ]'
+}
+end_server() {
+    kill -TERM "$server"
+    wait "$server" || wrong "the server ended with $?"
+}
+
 # The slots of a node for which none were named.
 cores() { "$muster" -n 1 --display allocation true 2>&1 | sed -n 's/.*: \([0-9]*\) slots\{0,1\},.*/\1/p'; }
 
@@ -46,32 +65,27 @@ slots)
     err_has "^muster: file of nodes 'misspelt', line 2: unknown word 'max_slot=2'; valid are slots=N and max_slots=N$"
     lines err 1
     # The spawner is one of two on its node.
-    run 0 -n 1 --nodes 2 "$directives" 5 PMIX_HOSTFILE="$work/bounds" -- true
-    out_has '^REFUSED PMIX_ERR_OUT_OF_RESOURCE$'
+    refused PMIX_ERR_OUT_OF_RESOURCE -n 1 --nodes 2 "$directives" 5 PMIX_HOSTFILE="$work/bounds" -- true
     run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOSTFILE="$work/bounds" -- "$examples/hello"
     nodes_are 1100
     # The same of a spawn. The spawner has a slot of its own, which counts where its node is meant.
     run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:2,node1:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
     nodes_are 2211
     out_has '^ENDED PMIX_SUCCESS$'
-    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOST=node1:2,node0:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
-    out_has '^REFUSED PMIX_ERR_OUT_OF_RESOURCE$'
+    refused PMIX_ERR_OUT_OF_RESOURCE -n 1 --nodes 2 "$directives" 4 PMIX_HOST=node1:2,node0:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
     err_has '^muster: a spawn is refused: .*4 processes, but its nodes have 4 slots \(node1: 2, node0: 2\), 1 of them in use;'
     lines err 1
     run 0 -n 1 --nodes 2 "$directives" 3 PMIX_HOSTFILE="$work/hosts" -- "$examples/hello"
     nodes_are 110
     # A tool's job at a muster that runs.
-    "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
-    server=$!
-    until_true '[ -s uri ]'
+    serve --nodes 2
     run 0 --attach "$server" -n 4 --host node1:3,node0 "$examples/hello" </dev/null
     nodes_are 1110
     run 0 --attach "$server" --hostfile hosts "$examples/hello" </dev/null
     nodes_are 100
     run 1 --attach "$server" -n 4 --hostfile hosts --nooversubscribe "$examples/hello" </dev/null
     err_has 'the job cannot be started: PMIX_ERR_OUT_OF_RESOURCE'
-    kill -TERM "$server"
-    wait "$server" || wrong "the server ended with $?"
+    end_server
     ;;
 ranks)
     run 0 -n 4 --nodes 2 --rank-by node "$examples/hello"
@@ -80,8 +94,7 @@ ranks)
     nodes_are 0101
     run 0 -n 1 --nodes 2 "$directives" 4 PMIX_MAPBY=node PMIX_RANKBY=slot -- "$examples/hello"
     nodes_are 0011
-    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_RANKBY=moon -- "$examples/hello"
-    out_has '^REFUSED PMIX_ERR_JOB_FAILED_TO_MAP$'
+    refused PMIX_ERR_JOB_FAILED_TO_MAP -n 1 --nodes 2 "$directives" 4 PMIX_RANKBY=moon -- "$examples/hello"
     err_has "^muster: a spawn is refused: --rank-by 'moon': valid are slot, node, fill, span$"
     ;;
 processors)
@@ -94,8 +107,7 @@ processors)
     [ "$(grep -c "Cpus_allowed_list:.$cpu\$" out)" = 2 ] || wrong "other processors: $(cat out)"
     run 1 -n 1 --cpu-list 60000 true
     err_has '^muster: --cpu-list: there is no processor 60000 that muster may use$'
-    run 0 -n 1 "$directives" 2 PMIX_CPU_LIST=60000 -- true
-    out_has '^REFUSED PMIX_ERR_BAD_PARAM$'
+    refused PMIX_ERR_BAD_PARAM -n 1 "$directives" 2 PMIX_CPU_LIST=60000 -- true
     ;;
 added_hosts)
     run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:1 PMIX_ADD_HOST=node1:3 -- "$examples/hello"
@@ -103,8 +115,7 @@ added_hosts)
     echo 'node1 slots=3' >hosts
     run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:1 PMIX_ADD_HOSTFILE="$work/hosts" -- "$examples/hello"
     nodes_are 2111
-    run 0 -n 1 --nodes 2 "$directives" 4 PMIX_ADD_HOST=moon -- "$examples/hello"
-    out_has '^REFUSED PMIX_ERR_JOB_ALLOC_FAILED$'
+    refused PMIX_ERR_JOB_ALLOC_FAILED -n 1 --nodes 2 "$directives" 4 PMIX_ADD_HOST=moon -- "$examples/hello"
     err_has "^muster: a spawn is refused: no node can be added: there is no node 'moon'; the nodes are node0, node1$"
     ;;
 display)
@@ -135,16 +146,13 @@ display)
     err_has '^  node1: .* hwthreads$'
     err_has '^  rank 0 on node0: not bound$'
     # A tool that takes the job's standard error gets them there.
-    "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
-    server=$!
-    until_true '[ -s uri ]'
+    serve --nodes 2
     run 0 --attach "$server" -n 2 --display map,bindings,allocation,topology echo said </dev/null
     err_has '^Map of job'
     err_has '^Allocation of job'
     err_has '^Topology of'
     err_has '^  rank 1 on node1: not bound$'
-    kill -TERM "$server"
-    wait "$server" || wrong "the server ended with $?"
+    end_server
     grep -q 'Map of' serve.err && wrong "it is shown elsewhere, too: $(cat serve.err)"
     ;;
 restarts)
@@ -226,8 +234,7 @@ data' ] || wrong "the files are others: $(cat out)"
     run 1 -n 2 --preload-files data,"$work/data" true
     err_has "cannot be preloaded: another file has its name$"
     run 127 -n 2 --preload-binary ./no-program
-    run 0 -n 1 "$directives" 2 PMIX_PRELOAD_FILES=nowhere -- true
-    out_has '^REFUSED PMIX_ERR_JOB_FAILED_TO_LAUNCH$'
+    refused PMIX_ERR_JOB_FAILED_TO_LAUNCH -n 1 "$directives" 2 PMIX_PRELOAD_FILES=nowhere -- true
     err_has "^muster: a spawn is refused: node .*: the file '$work/nowhere' cannot be preloaded"
     # Root does not follow a link of another user, wherever it is in the path.
     if [ "$(id -u)" = 0 ]; then
@@ -300,13 +307,10 @@ timeout)
     out_has '^ENDED PMIX_ERR_TIMEOUT$'
     err_has '^State of job .*@2$'
     err_has '^Stack trace of rank 1 on node1 .* of job .*@2$'
-    "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
-    server=$!
-    until_true '[ -s uri ]'
+    serve --nodes 2
     run 124 --attach "$server" -n 2 --timeout 1 --report-state-on-timeout sleep 61 </dev/null
     err_has '^State of job .*@1$'
-    kill -TERM "$server"
-    wait "$server" || wrong "the server ended with $?"
+    end_server
     ;;
 realms) # what a host gives of session, job, nodes and processes
     realms=$(dirname "$directives")/launcher_realms
@@ -337,18 +341,14 @@ not_launched)
     out_has '^ENDED PMIX_SUCCESS$'
     err_has '^Map of job .*@2: 2 processes on 2 nodes'
     [ ! -e run ] || wrong "a process was started"
-    run 0 -n 1 "$directives" 2 PMIX_DO_NOT_LAUNCH PMIX_PRELOAD_FILES=nowhere -- true
-    out_has '^REFUSED PMIX_ERR_JOB_FAILED_TO_LAUNCH$'
+    refused PMIX_ERR_JOB_FAILED_TO_LAUNCH -n 1 "$directives" 2 PMIX_DO_NOT_LAUNCH PMIX_PRELOAD_FILES=nowhere -- true
     # Its slots are free again.
-    "$muster" serve --report-uri uri >serve.out 2>serve.err &
-    server=$!
-    until_true '[ -s uri ]'
+    serve
     run 0 --attach "$server" -n 2 --host localhost:2 --nooversubscribe --do-not-launch --display map true </dev/null
     err_has '^Map of job .*@1'
     run 0 --attach "$server" -n 2 --host localhost:2 --nooversubscribe echo said </dev/null
     lines out 2
-    kill -TERM "$server"
-    wait "$server" || wrong "the server ended with $?"
+    end_server
     ;;
 disconnected) # PMIX_COSPAWN_APP
     facts='echo "$PMIX_NAMESPACE has $0 of $OMPI_COMM_WORLD_SIZE, rank $PMIX_RANK"; exec sleep 0.1'
@@ -358,8 +358,7 @@ disconnected) # PMIX_COSPAWN_APP
     for rank in 0 1 2; do out_has "^.*@3 has beside of 3, rank $rank\$"; done
     out_has '^ENDED PMIX_SUCCESS$'
     # One that cannot be started takes the application with it.
-    run 0 -n 1 "$directives" 1 -- sleep 61 -- 1 PMIX_COSPAWN_APP -- ./no-program
-    out_has '^REFUSED PMIX_ERR_JOB_EXE_NOT_FOUND$'
+    refused PMIX_ERR_JOB_EXE_NOT_FOUND -n 1 "$directives" 1 -- sleep 61 -- 1 PMIX_COSPAWN_APP -- ./no-program
     # Alone it is the job.
     run 0 -n 1 "$directives" 2 PMIX_COSPAWN_APP -- sh -c "$facts" alone
     out_has '^.*@2 has alone of 2, rank 1$'
@@ -374,8 +373,7 @@ required) # none of them is ignored
         run 0 -n 1 --nodes 2 "$directives" 1 "+PMIX_$attribute" -- true
         out_has '^ENDED PMIX_SUCCESS$'
     done
-    run 0 -n 1 --nodes 2 "$directives" 1 +PMIX_SPAWN_PTY -- true
-    out_has '^REFUSED PMIX_ERR_NOT_SUPPORTED$'
+    refused PMIX_ERR_NOT_SUPPORTED -n 1 --nodes 2 "$directives" 1 +PMIX_SPAWN_PTY -- true
     # The start of a program without PMIx is complete when it runs.
     mkfifo go
     start -n 1 "$directives" 1 PMIX_NON_PMI -- sh -c 'read x <go'
