@@ -181,9 +181,25 @@ Result<std::vector<DeviceDistance>> compute(const pmix_topology_t* topology, con
         if (!local) return local.error();
         handle = *local;
     }
+    DeviceFilter filter;
+    for (const pmix_info_t& directive : info) {
+        if (PMIx_Check_key(directive.key, PMIX_DEVICE_TYPE)) {
+            if (const auto types = value_as_number<pmix_device_type_t>(&directive.value))
+                filter.types |= *types;
+        } else if (PMIx_Check_key(directive.key, PMIX_DEVICE_ID)) {
+            if (const char* name = value_as_string(&directive.value)) filter.devices.emplace_back(name);
+        } else if (PMIx_Check_key(directive.key, PMIX_DEVICE_DIST_ORIGIN)) {
+            const char* name = value_as_string(&directive.value);
+            if (name == nullptr || *name == '\0')
+                return Error{PMIX_ERR_BAD_PARAM, "PMIX_DEVICE_DIST_ORIGIN must name a device"};
+            filter.origin = name;
+        }
+    }
     Bitmap own;
     const hwloc_bitmap_s* units = nullptr;
-    if (cpuset != nullptr && cpuset->bitmap != nullptr) {
+    if (filter.origin) {
+        // The process does not matter.
+    } else if (cpuset != nullptr && cpuset->bitmap != nullptr) {
         if (!is_hwloc_source(cpuset->source))
             return Error{PMIX_ERR_NOT_SUPPORTED, "the cpuset is not hwloc's"};
         units = static_cast<const hwloc_bitmap_s*>(cpuset->bitmap);
@@ -192,15 +208,6 @@ Result<std::vector<DeviceDistance>> compute(const pmix_topology_t* topology, con
         if (!bound) return bound.error();
         own = std::move(*bound);
         units = own.get();
-    }
-    DeviceFilter filter;
-    for (const pmix_info_t& directive : info) {
-        if (PMIx_Check_key(directive.key, PMIX_DEVICE_TYPE)) {
-            if (const auto types = value_as_number<pmix_device_type_t>(&directive.value))
-                filter.types |= *types;
-        } else if (PMIx_Check_key(directive.key, PMIX_DEVICE_ID)) {
-            if (const char* name = value_as_string(&directive.value)) filter.devices.emplace_back(name);
-        }
     }
     char hostname[256] = "localhost";
     gethostname(hostname, sizeof hostname - 1);

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace muster {
@@ -111,6 +112,58 @@ void measure(hwloc_topology* topology, const hwloc_bitmap_s* units, hwloc_obj_t 
     }
 }
 
+bool is_io(hwloc_obj_t object) {
+    return object != nullptr && (object->type == HWLOC_OBJ_BRIDGE || object->type == HWLOC_OBJ_PCI_DEVICE ||
+                                 object->type == HWLOC_OBJ_OS_DEVICE);
+}
+
+/// The identities that vendors' libraries give to devices.
+bool has_vendor_identity(hwloc_obj_t device, const char* wanted) {
+    constexpr const char* kIdentities[] = {"NVIDIAUUID", "AMDUUID", "LevelZeroUUID", "NVIDIASerial",
+                                           "AMDSerial"};
+    return std::ranges::any_of(kIdentities, [&](const char* name) {
+        const char* value = hwloc_obj_get_info_by_name(device, name);
+        return value != nullptr && strcasecmp(value, wanted) == 0;
+    });
+}
+
+bool has_bus_id(hwloc_obj_t device, const char* wanted) {
+    const hwloc_obj_t pci = device->parent;
+    if (pci == nullptr || pci->type != HWLOC_OBJ_PCI_DEVICE) return false;
+    const auto& at = pci->attr->pcidev;
+    char text[32];
+    std::snprintf(text, sizeof text, "%04x:%02x:%02x.%01x", at.domain, at.bus, at.dev, at.func);
+    // The domain may be left out, as lspci does.
+    return strcasecmp(text, wanted) == 0 || (at.domain == 0 && strcasecmp(text + 5, wanted) == 0);
+}
+
+/// The device that is called so in any way; null for none.
+hwloc_obj_t find_device(hwloc_topology* topology, const std::string& wanted, const std::string& hostname) {
+    hwloc_obj_t device = nullptr;
+    while ((device = hwloc_get_next_osdev(topology, device)) != nullptr) {
+        const char* const name = wanted.c_str();
+        if (device->name != nullptr &&
+            (strcasecmp(device->name, name) == 0 || strcasecmp(uuid_of(device, hostname).c_str(), name) == 0))
+            return device;
+        if (has_vendor_identity(device, name) || has_bus_id(device, name)) return device;
+    }
+    return nullptr;
+}
+
+/// Whether the two have a bus or a card in common, below the bridge of the host.
+bool share_bus(hwloc_obj_t one, hwloc_obj_t other) {
+    const auto below_host = [](hwloc_obj_t object) {
+        return object->type != HWLOC_OBJ_BRIDGE ||
+               object->attr->bridge.upstream_type != HWLOC_OBJ_BRIDGE_HOST;
+    };
+    for (hwloc_obj_t mine = one; is_io(mine) && below_host(mine); mine = mine->parent) {
+        for (hwloc_obj_t its = other; is_io(its) && below_host(its); its = its->parent) {
+            if (mine == its) return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 Result<std::vector<DeviceDistance>> device_distances(hwloc_topology* topology, const hwloc_bitmap_s* units,
@@ -118,6 +171,14 @@ Result<std::vector<DeviceDistance>> device_distances(hwloc_topology* topology, c
                                                      const std::string& hostname) {
     const pmix_device_type_t types = filter.types ? filter.types : ~pmix_device_type_t{0};
     std::vector<DeviceDistance> found;
+    hwloc_obj_t origin = nullptr;
+    if (filter.origin) {
+        origin = find_device(topology, *filter.origin, hostname);
+        const hwloc_obj_t place = origin ? hwloc_get_non_io_ancestor_obj(topology, origin) : nullptr;
+        if (place == nullptr || place->cpuset == nullptr)
+            return Error{PMIX_ERR_NOT_FOUND, "no device \"" + *filter.origin + "\" is on this node"};
+        units = place->cpuset;
+    }
     hwloc_obj_t device = nullptr;
     while ((device = hwloc_get_next_osdev(topology, device)) != nullptr) {
         const pmix_device_type_t type = type_of(device);
@@ -131,7 +192,7 @@ Result<std::vector<DeviceDistance>> device_distances(hwloc_topology* topology, c
                    })) {
             continue;
         }
-        measure(topology, units, device, distance);
+        if (origin == nullptr || !share_bus(origin, device)) measure(topology, units, device, distance);
         found.push_back(std::move(distance));
     }
     if (found.empty())

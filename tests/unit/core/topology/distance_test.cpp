@@ -68,5 +68,25 @@ TEST_F(Distance, SelectsByTypeNameAndUuid) {
               PMIX_ERR_NOT_FOUND);
 }
 
+TEST_F(Distance, StartsAtADevice) {
+    const auto nearest = [&](const char* origin, const char* device) {
+        DeviceFilter filter;
+        filter.origin = origin;
+        auto found = device_distances(machine_->get(), nullptr, filter, "node7");
+        const DeviceDistance* one = found ? named(*found, device) : nullptr;
+        return one == nullptr ? -1 : int{one->nearest};
+    };
+    for (const char* gpu : {"card0", "cuda0", "gpu://node7::cuda0", "0000:81:00.0", "81:00.0"}) {
+        EXPECT_EQ(nearest(gpu, "cuda0"), 0) << gpu;
+        EXPECT_GT(nearest(gpu, "mlx5_0"), 0) << gpu;
+        EXPECT_LT(nearest(gpu, "mlx5_0"), nearest(gpu, "eth0")) << gpu;
+    }
+    EXPECT_LT(nearest("IPV4://52:54:00:12:34:56", "vda"), nearest("eth0", "mlx5_0"));
+    DeviceFilter filter;
+    filter.origin = "0000:99:00.0";
+    EXPECT_EQ(device_distances(machine_->get(), units("0").get(), filter, "node7").status(),
+              PMIX_ERR_NOT_FOUND);
+}
+
 }  // namespace
 }  // namespace muster
