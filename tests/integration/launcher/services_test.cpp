@@ -110,6 +110,24 @@ TEST_F(DirectoryTest, DataIsRemovedWithItsProcessOrApplication) {
     EXPECT_EQ(look_up({"other", 0}, {"of.app", "of.session"}), PMIX_ERR_PARTIAL_SUCCESS);
 }
 
+TEST_F(DirectoryTest, DataIsRemovedWithItsNamespace) {
+    JobRecord& record = *host.jobs.find("job");
+    // Two applications: ranks 0 and 1, and 2 and 3.
+    record.job.apps.resize(2);
+    record.job.apps[0].ranks = record.job.apps[1].ranks = 2;
+    record.job.apps[0].first_rank = 0;
+    record.job.apps[1].first_rank = 2;
+    record.job.places[2].app = record.job.places[3].app = 1;
+    publish({"job", 1}, "of.app", PMIX_RANGE_SESSION, PMIX_PERSIST_APP);
+    publish({"job", 1}, "of.nspace", PMIX_RANGE_SESSION, PMIX_PERSIST_NSPACE);
+    for (uint32_t rank : {0u, 1u, 2u, 3u}) {
+        record.ranks[rank].ended = true;
+        store.proc_ended(record, rank);
+        EXPECT_EQ(look_up({"other", 0}, {"of.app"}), rank < 1 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+        EXPECT_EQ(look_up({"other", 0}, {"of.nspace"}), rank < 3 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    }
+}
+
 TEST_F(DirectoryTest, DamagedRequestsAreAnsweredWithAnError) {
     const Directory::Publication publication{
         {PMIX_RANGE_CUSTOM, {{"job", 1}}}, PMIX_PERSIST_SESSION, {{5, 6}}, {}, {{"key", "value"}}};

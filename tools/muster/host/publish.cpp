@@ -60,7 +60,7 @@ pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t info[], size_t 
         if (range) publication.range = *range;
         if (given.find(PMIX_PERSISTENCE) != nullptr) {
             const std::optional<int64_t> value = given.integer(PMIX_PERSISTENCE);
-            if (!value || *value < PMIX_PERSIST_INDEF || *value > PMIX_PERSIST_SESSION)
+            if (!value || *value < PMIX_PERSIST_INDEF || *value > PMIX_PERSIST_NSPACE)
                 return PMIX_ERR_BAD_PARAM;
             publication.persistence = static_cast<uint32_t>(*value);
         }

@@ -174,14 +174,14 @@ void Directory::proc_ended(JobRecord& job, uint32_t rank) {
     // The application: the ranks of the same program.
     const uint32_t app = job.job.places[rank].app;
     const App& program = job.job.apps[app];
-    bool app_ended = true;
-    for (uint32_t i = 0; i < program.ranks && app_ended; ++i) {
-        const RankState& state = job.ranks[program.first_rank + i];
-        app_ended = state.ended && !state.restarting;
-    }
+    const auto ended = [](const RankState& state) { return state.ended && !state.restarting; };
+    const auto first = job.ranks.begin() + program.first_rank;
+    const bool app_ended = std::all_of(first, first + program.ranks, ended);
+    const bool job_ended = app_ended && std::all_of(job.ranks.begin(), job.ranks.end(), ended);
     entries_.remove_if([&](const Entry& entry) {
         if (entry.owner.proc.nspace != name.nspace) return false;
         if (entry.persistence == PMIX_PERSIST_PROC) return entry.owner.proc == name;
+        if (entry.persistence == PMIX_PERSIST_NSPACE) return job_ended;
         return entry.persistence == PMIX_PERSIST_APP && app_ended && entry.owner.proc.rank < job.job.size() &&
                job.job.places[entry.owner.proc.rank].app == app;
     });
@@ -194,7 +194,8 @@ void Directory::told(uint32_t, Buffer& in) {
     // A tool is a program of its own.
     entries_.remove_if([&](const Entry& entry) {
         return entry.owner.proc == name &&
-               (entry.persistence == PMIX_PERSIST_PROC || entry.persistence == PMIX_PERSIST_APP);
+               (entry.persistence == PMIX_PERSIST_PROC || entry.persistence == PMIX_PERSIST_APP ||
+                entry.persistence == PMIX_PERSIST_NSPACE);
     });
     forget_waiting(name);
 }
