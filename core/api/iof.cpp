@@ -146,6 +146,9 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
         }
         const pmix_status_t status =
             call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
+                // The caller may be the one who would resume it.
+                if (forwarder->output_suspended(piece->source, piece->channel))
+                    return deliver(PMIX_ERR_IOF_XOFF);
                 piece->released = [deliver] { deliver(PMIX_SUCCESS); };
                 forwarder->deliver(std::move(piece));
             });
@@ -163,11 +166,13 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source
                 api::check(process, Function::ServerIofFlowControl, {directives, ndirs});
             bad != PMIX_SUCCESS)
             return bad;
-        // Output is not ours to stop: it comes from the host.
-        if ((channel & PMIX_FWD_STDIN_CHANNEL) == 0) return PMIX_ERR_NOT_SUPPORTED;
-        start.run = [xoff, producers = source == nullptr ? make_proc("", PMIX_RANK_WILDCARD) : *source](
+        if ((channel & (PMIX_FWD_STDIN_CHANNEL | kOutputChannels)) == 0) return PMIX_ERR_NOT_SUPPORTED;
+        start.run = [xoff, channel,
+                     producers = source == nullptr ? make_proc("", PMIX_RANK_WILDCARD) : *source](
                         Process& on_loop, const HostDone& done) {
-            on_loop.server()->forwarder().control_input(producers, xoff);
+            Forwarder& forwarder = on_loop.server()->forwarder();
+            if ((channel & PMIX_FWD_STDIN_CHANNEL) != 0) forwarder.control_input(producers, xoff);
+            forwarder.control_output(producers, channel, xoff);
             done({});
         };
         return PMIX_SUCCESS;

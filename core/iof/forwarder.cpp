@@ -107,6 +107,7 @@ void Forwarder::registered(const std::string& nspace, InfoView info) {
 }
 
 void Forwarder::deregistered(const std::string& nspace) {
+    control_output(make_proc(nspace, PMIX_RANK_WILDCARD), kOutputChannels, false);
     if (sink_) sink_->forget(nspace);
     const auto found = jobs_.find(nspace);
     if (found == jobs_.end()) return;
@@ -340,8 +341,30 @@ void Forwarder::stop_host(const Registration& registration, Info directives) {
 
 // --- the way of a piece
 
+size_t Forwarder::output_gate(const pmix_proc_t& source, pmix_iof_channel_t channels) const {
+    for (size_t gate = 0; gate < kOutputGates; ++gate) {
+        if ((channels & channel_of(gate)) != 0 && output_gates_[gate].suspended(source)) return gate;
+    }
+    return kOutputGates;
+}
+
+void Forwarder::control_output(const pmix_proc_t& sources, pmix_iof_channel_t channels, bool suspend) {
+    for (size_t gate = 0; gate < kOutputGates; ++gate) {
+        if ((channels & channel_of(gate)) != 0) output_gates_[gate].apply(sources, suspend);
+    }
+}
+
 void Forwarder::deliver(const PiecePtr& piece) {
     if (closed_) return;
+    // Output that the host relays for another server is shown and written there.
+    const bool shown_here =
+        !piece->info.has(PMIX_IOF_LOCAL_OUTPUT) || piece->info.is_true(PMIX_IOF_LOCAL_OUTPUT);
+    if (const size_t gate = output_gate(piece->source, piece->channel); gate != kOutputGates) {
+        // The host waits for the end of its call meanwhile, and keeps the bytes.
+        return output_gates_[gate].hold(piece->source, [this, piece](pmix_status_t status) {
+            if (status == PMIX_SUCCESS) deliver(piece);
+        });
+    }
     const auto found = jobs_.find(nspace_view(piece->source.nspace));
     Job* job = found == jobs_.end() ? nullptr : &found->second;
     bool wanted = false, redirected = false, some_unasked = false;
@@ -357,10 +380,10 @@ void Forwarder::deliver(const PiecePtr& piece) {
         if (some_unasked && readers.size() > 1) leave_to_pulls(readers);
         wanted = !readers.empty();
         // A tool that shows what it has spawned stands in for our console, not for the files of the job.
-        if (!redirected) show(job, piece, !some_unasked);
+        if (!redirected && shown_here) show(job, piece, !some_unasked);
         for (const RegistrationPtr& registration : readers)
             give(registration, piece);
-    } else {
+    } else if (shown_here) {
         show(nullptr, piece, true);
     }
     if (proc_is(piece->source, services_.runtime.self())) return give_to_tools(*piece);
@@ -512,6 +535,8 @@ void Forwarder::drop_over(uint32_t index) {
 void Forwarder::close() {
     closed_ = true;
     gate_.close();
+    for (InputGate& gate : output_gates_)
+        gate.close();
     if (sink_) sink_->finish();
     for (const auto& [nspace, job] : jobs_) {
         if (job.sink) job.sink->finish();

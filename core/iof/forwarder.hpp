@@ -6,6 +6,7 @@
 // host's callback comes late. A reader that asked for a cache with a limit has its own copies instead.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -73,6 +74,12 @@ class Forwarder {
     /// PMIx_server_IOF_flow_control: input of these producers waits, or goes on.
     void control_input(const pmix_proc_t& producers, bool suspend) { gate_.apply(producers, suspend); }
 
+    /// The same of the output of these processes: what the host delivers waits here.
+    void control_output(const pmix_proc_t& sources, pmix_iof_channel_t channels, bool suspend);
+    bool output_suspended(const pmix_proc_t& source, pmix_iof_channel_t channels) const {
+        return output_gate(source, channels) != kOutputGates;
+    }
+
     /// Whether a process takes output of a job that it starts so without asking: tools of OpenPMIx, and tools
     /// that say so (MUSTER_IOF_UNASKED).
     static bool takes_unasked(const Peer& peer, InfoView directives);
@@ -138,6 +145,14 @@ class Forwarder {
     std::unordered_map<uint32_t, Share> shares_;  ///< by the peer's index
     std::deque<PiecePtr> shown_late_;             ///< kept from the host until the console has room
     InputGate gate_;
+    /// One a channel: stdout, stderr, stddiag.
+    static constexpr size_t kOutputGates = 3;
+    static constexpr pmix_iof_channel_t channel_of(size_t gate) {
+        return static_cast<pmix_iof_channel_t>(PMIX_FWD_STDOUT_CHANNEL << gate);
+    }
+    /// The first that holds output of this source; kOutputGates for none.
+    size_t output_gate(const pmix_proc_t& source, pmix_iof_channel_t channels) const;
+    std::array<InputGate, kOutputGates> output_gates_;
     size_t next_id_ = 1;
     size_t early_bytes_ = 0;
     uint64_t dropped_before_ = 0;  ///< by readers that have gone

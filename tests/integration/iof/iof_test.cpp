@@ -2,9 +2,11 @@
 // Forwarded output and input between a host and its clients: who gets what, in which form, and what the host
 // is asked (Standard: IO Forwarding).
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 
 #include "tests/covers.hpp"
 #include "tests/integration/iof/iof_host.hpp"
@@ -363,6 +365,10 @@ TEST_F(Iof, LocalOutputIsWrittenByTheServer) {
         1, 0, [&](void* list) { PMIx_Info_list_add(list, PMIX_IOF_LOCAL_OUTPUT, &yes, PMIX_BOOL); });
     EXPECT_EQ(deliver(shown, 0, kOut, "shown here\n"), PMIX_OPERATION_SUCCEEDED);
     EXPECT_EQ(deliver(other_, 0, kOut, "not shown\n"), PMIX_OPERATION_SUCCEEDED);
+    pmix_info_t relayed;
+    const bool no = false;
+    ASSERT_EQ(PMIx_Info_load(&relayed, PMIX_IOF_LOCAL_OUTPUT, &no, PMIX_BOOL), PMIX_SUCCESS);
+    EXPECT_EQ(deliver(shown, 0, kOut, "shown elsewhere\n", &relayed, 1), PMIX_OPERATION_SUCCEEDED);
     host_->deregister_job(shown);
     const std::string text = slurp(path);
     dup2(console, STDOUT_FILENO);
@@ -453,9 +459,36 @@ TEST_F(Iof, AHostMaySuspendAndResumeInput) {
     EXPECT_EQ(all, 20000u);
 }
 
-TEST_F(Iof, AHostCannotSuspendOutput) {
-    EXPECT_EQ(PMIx_server_IOF_flow_control(nullptr, kOut, true, nullptr, 0, nullptr, nullptr),
-              PMIX_ERR_NOT_SUPPORTED);
+TEST_F(Iof, AHostMaySuspendAndResumeOutput) {
+    const auto control = [](pmix_iof_channel_t channel, bool xoff) {
+        return PMIx_server_IOF_flow_control(nullptr, channel, xoff, nullptr, 0, nullptr, nullptr);
+    };
+    auto client = pull("1", "oe");
+    EXPECT_EQ(control(kOut, true), PMIX_OPERATION_SUCCEEDED);
+    pmix_proc_t source;
+    PMIx_Load_procid(&source, other_.nspace.c_str(), 1);
+    const std::string text = "first";
+    const pmix_byte_object_t bytes = {const_cast<char*>(text.data()), text.size()};
+    std::promise<pmix_status_t> answer;
+    auto answered = answer.get_future();
+    ASSERT_EQ(PMIx_server_IOF_deliver(
+                  &source, kOut, &bytes, nullptr, 0,
+                  [](pmix_status_t status, void* cbdata) {
+                      static_cast<std::promise<pmix_status_t>*>(cbdata)->set_value(status);
+                  },
+                  &answer),
+              PMIX_SUCCESS);
+    EXPECT_EQ(deliver(other_, 1, kOut, "refused"), PMIX_ERR_IOF_XOFF);
+    EXPECT_EQ(deliver(other_, 1, kErr, "another channel"), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(client.line(), "GOT 1 4 1 [another channel]");
+    EXPECT_EQ(answered.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+    EXPECT_EQ(control(kOut, false), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(answered.get(), PMIX_SUCCESS);
+    EXPECT_EQ(deliver(other_, 1, kOut, "second"), PMIX_OPERATION_SUCCEEDED);
+    EXPECT_EQ(client.line(), "GOT 1 2 1 [first]");
+    EXPECT_EQ(client.line(), "GOT 1 2 1 [second]");
+    end(client);
+    EXPECT_EQ(control(0, true), PMIX_ERR_NOT_SUPPORTED);
     EXPECT_EQ(
         PMIx_server_IOF_flow_control(nullptr, PMIX_FWD_STDIN_CHANNEL, true, nullptr, 1, nullptr, nullptr),
         PMIX_ERR_BAD_PARAM);
