@@ -424,7 +424,12 @@ typedef uint16_t pmix_iof_channel_t;
 // Answer to an invitation to a group
 typedef enum { PMIX_GROUP_DECLINE = 0, PMIX_GROUP_ACCEPT = 1 } pmix_group_opt_t;
 
-typedef enum { PMIX_GROUP_CONSTRUCT = 0, PMIX_GROUP_DESTRUCT = 1, PMIX_GROUP_NONE = 2 } pmix_group_operation_t;
+typedef enum {
+    PMIX_GROUP_CONSTRUCT = 0,
+    PMIX_GROUP_DESTRUCT = 1,
+    PMIX_GROUP_NONE = 2,
+    PMIX_GROUP_CANCEL = 3
+} pmix_group_operation_t;
 
 typedef enum { PMIX_FABRIC_REQUEST_INFO = 0, PMIX_FABRIC_UPDATE_INFO = 1 } pmix_fabric_operation_t;
 

@@ -133,6 +133,7 @@ constexpr Word kGroupOperations[] = {
     {PMIX_GROUP_CONSTRUCT, "CONSTRUCT"},
     {PMIX_GROUP_DESTRUCT, "DESTRUCT"},
     {PMIX_GROUP_NONE, "NONE"},
+    {PMIX_GROUP_CANCEL, "CANCEL"},
 };
 
 constexpr Word kDeviceTypes[] = {

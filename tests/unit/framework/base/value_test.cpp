@@ -60,6 +60,15 @@ TEST(ValueGetNumber, ReportsLossOfSignAndPrecision) {
     EXPECT_EQ(value_get_number(Value::from(std::uint8_t{200}).get(), &integer, PMIX_INT), PMIX_SUCCESS);
     EXPECT_EQ(integer, 200);
     EXPECT_EQ(value_get_number(Value::from(-1).get(), &size, PMIX_SIZE), PMIX_ERR_CHANGE_SIGN);
+    // Enumerations are numbers, too.
+    pmix_value_t state = {};
+    state.type = PMIX_PERSIST;
+    state.data.persist = PMIX_PERSIST_NSPACE;
+    EXPECT_EQ(value_get_number(&state, &byte, PMIX_UINT8), PMIX_SUCCESS);
+    EXPECT_EQ(byte, PMIX_PERSIST_NSPACE);
+    pmix_persistence_t persistence = 0;
+    EXPECT_EQ(value_get_number(Value::from(3).get(), &persistence, PMIX_PERSIST), PMIX_SUCCESS);
+    EXPECT_EQ(persistence, 3);
     EXPECT_EQ(value_get_number(Value::from(300).get(), &byte, PMIX_UINT8), PMIX_ERR_LOST_PRECISION);
     EXPECT_EQ(value_get_number(Value::from(1.5F).get(), &integer, PMIX_INT), PMIX_ERR_LOST_PRECISION);
     EXPECT_EQ(value_get_number(Value::from(std::nan("")).get(), &integer, PMIX_INT), PMIX_ERR_LOST_PRECISION);
