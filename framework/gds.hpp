@@ -102,8 +102,10 @@ class Gds {
     virtual Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) = 0;
     /// Session-level data that belongs to no job (PMIx_server_register_resources).
     virtual Result<void> register_resources(InfoView info) = 0;
-    /// Removes it again; only keys count, and ids of nodes in node arrays (PMIx_server_deregister_resources).
-    virtual void deregister_resources(InfoView info) = 0;
+    /// Removes it again, as PMIx_server_deregister_resources says. Returns whether there was anything.
+    virtual bool deregister_resources(InfoView info) = 0;
+    /// Client: drops its copies of what the host has deregistered so; the server is asked for the rest.
+    virtual void forget_resources(InfoView info) = 0;
     /// A session, with what the host says of it and its nodes (PMIx_server_register_session). Changes nothing
     /// where the session is known, be it from a job's data.
     virtual Result<void> register_session(uint32_t id, InfoView info) = 0;

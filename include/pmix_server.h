@@ -653,13 +653,16 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
  * Suspend or resume the processes that send input to the host. While a process is suspended, the host is handed none of
  * its input: the process waits for the answer to its push, and reads no more of its own stdin. No byte is lost.
  * A host that answers the upcall push_stdin with PMIX_ERR_IOF_XOFF has taken the bytes, and suspends their sender.
- * @param source      whose input; NULL, PMIX_RANK_WILDCARD or an empty namespace for all that match
- * @param channel     has to contain PMIX_FWD_STDIN_CHANNEL
+ * Output channels are Muster's addition: output of a suspended process that the host delivers is not forwarded. The callback
+ * of PMIx_server_IOF_deliver comes when it is resumed; without a callback that call returns PMIX_ERR_IOF_XOFF, and nothing is
+ * taken.
+ * @param source      whose input or output; NULL, PMIX_RANK_WILDCARD or an empty namespace for all that match
+ * @param channel     PMIX_FWD_STDIN_CHANNEL and the channels of output, any of them
  * @param xoff        true: suspend; false: resume
  * @param directives  ndirs directives; none is defined
  * @param cbfunc      called when it is done; NULL: the call waits
  * @param cbdata      handed to it
- * @return PMIX_SUCCESS if cbfunc will be called; PMIX_OPERATION_SUCCEEDED if it is done; PMIX_ERR_NOT_SUPPORTED for another channel
+ * @return PMIX_SUCCESS if cbfunc will be called; PMIX_OPERATION_SUCCEEDED if it is done; PMIX_ERR_NOT_SUPPORTED for no channel that there is
  */
 PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source, pmix_iof_channel_t channel, bool xoff,
                                                        const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
@@ -679,8 +682,10 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source
 PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata);
 
 /**
- * Forget such resources.
- * @param info    ninfo infos that say which
+ * Forget such resources, also in jobs that run: a client that has a copy drops it.
+ * @param info    ninfo infos that say which. The key selects all that was registered under it. A value that is an array of infos
+ *                narrows that: PMIX_HOSTNAME and PMIX_NODEID to one node, other entries to the elements of that key and value
+ *                (such as PMIX_FABRIC_DEVICE_NAME), or that have such an element inside
  * @param cbfunc  called when it is done; NULL: the call waits
  * @param cbdata  handed to it
  * @return PMIX_SUCCESS if cbfunc will be called

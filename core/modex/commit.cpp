@@ -153,6 +153,22 @@ void Modex::tell_deleted(const pmix_proc_t& proc, pmix_scope_t scope, const std:
     }
 }
 
+void Modex::tell_deregistered(InfoView info) {
+    for (const PeerPtr& peer : peers_.all()) {
+        const bool ours = peer->version.can(Capability::DataDelete);
+        if (peer->finalized || (!ours && !(peer->kind == PeerKind::Client && peer->version.at_least(7, 0))))
+            continue;
+        // Each key by itself, for OpenPMIx; Muster reads the qualifiers behind it.
+        for (const pmix_info_t& entry : info) {
+            Packer message = peer->packer();
+            message.proc(make_proc(peer->proc.nspace, PMIX_RANK_WILDCARD)).scope(PMIX_DEL_INTERNAL);
+            message.string(std::string(key_view(entry.key)).c_str());
+            if (ours) message.infos({&entry, 1});
+            if (message.error() == PMIX_SUCCESS) peer->send_soon(tag::kDelete, message.take());
+        }
+    }
+}
+
 pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
     LocalClient* client = namespaces_.client(proc);
     const Proc target(proc);

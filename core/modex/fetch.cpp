@@ -75,6 +75,16 @@ void follow_deletions(Exchange& exchange, Upstream& upstream) {
         const bool deletes = scope == PMIX_DEL_LOCAL || scope == PMIX_DEL_REMOTE ||
                              scope == PMIX_DEL_GLOBAL || scope == PMIX_DEL_INTERNAL;
         if (!deletes) return;
+        if (proc.rank == PMIX_RANK_WILDCARD) {
+            // Resources that the host has deregistered.
+            Info entries;
+            if (in.at_end()) {
+                entries.add(key.c_str(), Value());
+            } else if (!in.infos(entries)) {
+                return;
+            }
+            return exchange.store().forget_resources(entries);
+        }
         // Whichever readers lose it: what this process may still have, the server has.
         const bool own = proc_is(proc, exchange.self());
         exchange.store().remove(proc, own ? scope : PMIX_DEL_GLOBAL, key.c_str());

@@ -100,6 +100,9 @@ class Modex {
     /// The names of the process sets that a process is in; an undefined value for none.
     Value names_of_sets(const pmix_proc_t& proc) const { return sources_.process_sets(proc); }
 
+    /// The host has deregistered resources: processes of this node drop their copies of them.
+    void tell_deregistered(InfoView info);
+
     /// Requests of local processes that wait for data.
     void for_each_waiting(const std::function<void(const GetRequest&)>& visit) const;
 

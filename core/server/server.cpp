@@ -279,8 +279,9 @@ pmix_status_t Server::register_resources(InfoView info) {
 }
 
 void Server::deregister_resources(InfoView info) {
-    runtime_.store().deregister_resources(info);
+    if (!runtime_.store().deregister_resources(info)) return;
     forget_packed_jobs();
+    modex_.tell_deregistered(info);
 }
 
 pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uint32_t gid,

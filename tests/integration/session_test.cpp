@@ -6,45 +6,19 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <future>
 
 #include "tests/integration/host.hpp"
+#include "tests/integration/infos.hpp"
 
 namespace {
 
 using integration::Host;
+using integration::Infos;
 using integration::Process;
 using Words = std::vector<std::string>;
 
 const std::string kNoData = PMIx_Error_string(PMIX_ERR_NOT_FOUND);
-
-/// Infos that are freed in the end.
-class Infos {
-  public:
-    Infos() = default;
-    Infos(const Infos&) = delete;
-    ~Infos() {
-        for (pmix_info_t& info : infos_)
-            PMIx_Info_destruct(&info);
-    }
-    Infos& add(const char* key, const void* value, pmix_data_type_t type) {
-        pmix_info_t& info = infos_.emplace_back();
-        memset(&info, 0, sizeof info);
-        EXPECT_EQ(PMIx_Info_load(&info, key, value, type), PMIX_SUCCESS);
-        return *this;
-    }
-    Infos& text(const char* key, const char* value) { return add(key, value, PMIX_STRING); }
-    Infos& array(const char* key, Infos& inside) {
-        pmix_data_array_t array = {PMIX_INFO, inside.infos_.size(), inside.infos_.data()};
-        return add(key, &array, PMIX_DATA_ARRAY);
-    }
-    pmix_info_t* data() { return infos_.data(); }
-    size_t size() const { return infos_.size(); }
-
-  private:
-    std::vector<pmix_info_t> infos_;
-};
 
 /// The session as a client asks for it, whose job is not in it.
 const Words kAskSession = {"get", "job", PMIX_CLUSTER_ID, "session-info=1", "session=77"};

@@ -21,7 +21,8 @@ class HashStore : public Gds {
 
     Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) override;
     Result<void> register_resources(InfoView info) override;
-    void deregister_resources(InfoView info) override;
+    bool deregister_resources(InfoView info) override;
+    void forget_resources(InfoView info) override;
     Result<void> register_session(uint32_t id, InfoView info) override;
     void deregister_session(uint32_t id) override;
     pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,

@@ -88,18 +88,70 @@ Result<void> HashStore::register_resources(InfoView info) {
     }
 }
 
-void HashStore::deregister_resources(InfoView info) {
+namespace {
+
+/// One entry of a deregistration that is about facts, not about nodes.
+bool remove_fact(Table& facts, const pmix_info_t& entry) {
+    const auto at = facts.find(key_view(entry.key));
+    if (at == facts.end()) return false;
+    const InfoView inside = value_as_infos(&entry.value);
+    if (inside.empty() || !names_elements(inside)) {
+        facts.erase(at);
+        return true;
+    }
+    std::optional<Value> left = without_named(*at->second.get(), inside);
+    if (!left) return false;
+    if (left->type() == PMIX_UNDEF) {
+        facts.erase(at);
+    } else {
+        at->second = std::move(*left);
+    }
+    return true;
+}
+
+}  // namespace
+
+bool HashStore::deregister_resources(InfoView info) {
     const std::unique_lock lock(content_guard_);
+    bool any = false;
     for (const pmix_info_t& entry : info) {
-        if (key_info(key_view(entry.key)).fact != Fact::NodeArray) {
-            const auto at = resources_.facts.find(key_view(entry.key));
-            if (at != resources_.facts.end()) resources_.facts.erase(at);
-            continue;
+        if (key_info(key_view(entry.key)).fact == Fact::NodeArray) {
+            any = resources_.remove(value_as_infos(&entry.value)) || any;
+        } else {
+            any = remove_fact(resources_.facts, entry) || any;
         }
-        const InfoView infos = value_as_infos(&entry.value);
-        const char* host = infos.string(PMIX_HOSTNAME);
-        resources_.remove(host != nullptr ? host : std::string_view(), infos.number<uint32_t>(PMIX_NODEID),
-                          infos);
+    }
+    return any;
+}
+
+void HashStore::forget_resources(InfoView info) {
+    const std::unique_lock lock(content_guard_);
+    for (auto& [nspace, job] : jobs_) {
+        for (const pmix_info_t& entry : info) {
+            if (key_info(key_view(entry.key)).fact != Fact::NodeArray) {
+                if (const auto at = job->facts.find(key_view(entry.key)); at != job->facts.end())
+                    job->facts.erase(at);
+                continue;
+            }
+            const InfoView inside = value_as_infos(&entry.value);
+            const char* host = inside.string(PMIX_HOSTNAME);
+            const std::optional<uint32_t> id = inside.number<uint32_t>(PMIX_NODEID);
+            const bool named = host != nullptr || id;
+            const uint32_t node = host != nullptr ? node_by_name(*job->map, host)
+                                  : id            ? job->map->find_node_id(*id)
+                                                  : JobMap::kNone;
+            const auto forget = [&](Table& facts) {
+                if (names_elements(inside)) {
+                    remove_named(facts, inside);
+                } else {
+                    facts.clear();
+                }
+            };
+            for (auto& [index, facts] : job->nodes) {
+                if (!named || index == node) forget(facts);
+            }
+            if (!named || node == own_node(*job->map)) forget(job->own_node);
+        }
     }
 }
 

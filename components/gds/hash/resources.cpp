@@ -122,21 +122,103 @@ void Resources::add(ResourceNode node) {
     }
 }
 
-void Resources::remove(std::string_view host, std::optional<uint32_t> id, InfoView entries) {
-    ResourceNode* known = find(host, id);
-    if (known == nullptr) return;
-    bool whole = true;
-    for (const pmix_info_t& entry : entries) {
-        const std::string_view key = key_view(entry.key);
-        const Fact which = key_info(key).fact;
-        if (which == Fact::Hostname || which == Fact::NodeId) continue;
-        whole = false;
-        const auto found = known->facts.find(key);
-        if (found != known->facts.end()) known->facts.erase(found);
+namespace {
+
+bool is_identifier(const pmix_info_t& entry) {
+    const Fact which = key_info(key_view(entry.key)).fact;
+    return which == Fact::Hostname || which == Fact::NodeId;
+}
+
+/// Without a value an entry means its key with any.
+bool is_open(const pmix_value_t& value) {
+    return value.type == PMIX_UNDEF ||
+           (value.type == PMIX_STRING && (value.data.string == nullptr || *value.data.string == '\0'));
+}
+
+bool matches(InfoView entries, std::string_view key, const pmix_value_t& value) {
+    return std::any_of(entries.begin(), entries.end(), [&](const pmix_info_t& entry) {
+        return !is_identifier(entry) && key_view(entry.key) == key &&
+               (is_open(entry.value) || value_compare(&entry.value, &value) == PMIX_EQUAL);
+    });
+}
+
+/// The element itself, or one within it.
+bool is_named(InfoView entries, std::string_view key, const pmix_value_t& value) {
+    if (matches(entries, key, value)) return true;
+    const InfoView inside = value_as_infos(&value);
+    return std::any_of(inside.begin(), inside.end(), [&](const pmix_info_t& one) {
+        return matches(entries, key_view(one.key), one.value);
+    });
+}
+
+}  // namespace
+
+bool names_elements(InfoView entries) {
+    return !std::all_of(entries.begin(), entries.end(), is_identifier);
+}
+
+std::optional<Value> without_named(const pmix_value_t& value, InfoView entries) {
+    const InfoView inside = value_as_infos(&value);
+    const auto named = [&](const pmix_info_t& one) {
+        return is_named(entries, key_view(one.key), one.value);
+    };
+    if (std::none_of(inside.begin(), inside.end(), named)) return std::nullopt;
+    Info left;
+    bool any = false;
+    for (const pmix_info_t& one : inside) {
+        if (named(one)) continue;
+        any = any || !is_identifier(one);
+        left.add_copy(one.key, one.value);
     }
-    if (!whole) return;
-    leave(*known);
-    nodes_.erase(known->order);
+    return any ? std::move(left).to_value() : Value();
+}
+
+bool remove_named(Table& facts, InfoView entries) {
+    bool any = false;
+    for (auto fact = facts.begin(); fact != facts.end();) {
+        const pmix_value_t& value = *fact->second.get();
+        std::optional<Value> left;
+        if (is_named(entries, fact->first, value)) {
+            left.emplace();
+        } else {
+            left = without_named(value, entries);
+        }
+        any = any || left.has_value();
+        if (!left) {
+            ++fact;
+        } else if (left->type() == PMIX_UNDEF) {
+            fact = facts.erase(fact);
+        } else {
+            fact->second = std::move(*left);
+            ++fact;
+        }
+    }
+    return any;
+}
+
+bool Resources::remove_from(ResourceNode& node, InfoView entries) {
+    if (names_elements(entries)) {
+        if (!remove_named(node.facts, entries)) return false;
+        if (!node.facts.empty()) return true;
+    }
+    leave(node);
+    nodes_.erase(node.order);
+    return true;
+}
+
+bool Resources::remove(InfoView entries) {
+    const char* host = entries.string(PMIX_HOSTNAME);
+    const std::optional<uint32_t> id = entries.number<uint32_t>(PMIX_NODEID);
+    if (host != nullptr || id) {
+        ResourceNode* known = find(host != nullptr ? host : std::string_view(), id);
+        return known != nullptr && remove_from(*known, entries);
+    }
+    bool any = false;
+    for (auto node = nodes_.begin(); node != nodes_.end();) {
+        const auto at = node++;
+        any = remove_from(at->second, entries) || any;
+    }
+    return any;
 }
 
 }  // namespace muster::gds

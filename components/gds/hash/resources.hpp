@@ -26,6 +26,16 @@ struct ResourceNode {
     bool is(std::string_view host) const;
 };
 
+/// Removes from a table what the entries name, but for those that say which node it is: the facts of the same
+/// key and value (any value for an empty one), those that are arrays with such an element, and such elements
+/// of the elements of arrays. Returns whether there was anything.
+bool remove_named(Table& facts, InfoView entries);
+/// Whether an array names an element of what it is about.
+bool names_elements(InfoView entries);
+/// The same of the elements of one value: nothing where nothing was removed, an undefined one where nothing
+/// is left.
+std::optional<Value> without_named(const pmix_value_t& value, InfoView entries);
+
 /// Not safe for threads: HashStore::content_guard_ is around it.
 class Resources {
   public:
@@ -43,13 +53,16 @@ class Resources {
     /// Adds a node; to one that is known, what is new. Where it throws std::bad_alloc, some of that may be
     /// missing, and a node that was new is not there.
     void add(ResourceNode node);
-    /// Takes facts out: of these keys, but for those that say which node it is; without any, the whole node.
-    void remove(std::string_view host, std::optional<uint32_t> id, InfoView entries);
+    /// Takes out what the entries name of a node, or of all nodes where none of them says which node; the
+    /// whole node where they name nothing else, or nothing else is left of it. Returns whether there was
+    /// anything.
+    bool remove(InfoView entries);
 
   private:
     /// By texts that stand in the nodes.
     using Names = std::unordered_multimap<std::string_view, ResourceNode*, TextHash>;
 
+    bool remove_from(ResourceNode& node, InfoView entries);
     ResourceNode* find(std::string_view host, std::optional<uint32_t> id) const;
     void enter(ResourceNode& node);
     void leave(const ResourceNode& node);

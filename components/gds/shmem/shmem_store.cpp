@@ -51,11 +51,24 @@ Result<void> ShmemStore::register_resources(InfoView info) {
     return stored;
 }
 
-void ShmemStore::deregister_resources(InfoView info) {
+bool ShmemStore::deregister_resources(InfoView info) {
     const std::lock_guard lock(fill_guard_);
-    other_->deregister_resources(info);
-    for (auto& [nspace, shared] : shared_)
+    if (!other_->deregister_resources(info)) return false;
+    take_back_all();
+    return true;
+}
+
+/// Running jobs must not find any more what the host has taken back.
+void ShmemStore::take_back_all() {
+    for (auto& [nspace, shared] : shared_) {
         shared.fewer_resources = true;
+        if (shared.writer) renew(nspace.c_str(), shared);
+    }
+}
+
+void ShmemStore::forget_resources(InfoView info) {
+    const std::lock_guard lock(fill_guard_);
+    other_->forget_resources(info);
 }
 
 Result<void> ShmemStore::register_session(uint32_t id, InfoView info) {
@@ -66,10 +79,7 @@ Result<void> ShmemStore::register_session(uint32_t id, InfoView info) {
 void ShmemStore::deregister_session(uint32_t id) {
     const std::lock_guard lock(fill_guard_);
     other_->deregister_session(id);
-    for (auto& [nspace, shared] : shared_) {
-        shared.fewer_resources = true;
-        if (shared.writer) take_back(shared);
-    }
+    take_back_all();
 }
 
 bool ShmemStore::remove(const pmix_proc_t& proc, pmix_scope_t scope, const char* key) {
@@ -341,6 +351,7 @@ void ShmemStore::renew(const char* nspace, Shared& shared) {
             report_full(nspace, shared, written.error());
         shared.more_resources = false;  // where there was no room there will be none for the next client
     } catch (const std::bad_alloc&) {
+        take_back(shared);
         log_(1, "no memory to share the resources of namespace " + std::string(nspace));
     }
 }

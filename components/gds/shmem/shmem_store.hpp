@@ -36,7 +36,8 @@ class ShmemStore : public Gds {
 
     Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) override;
     Result<void> register_resources(InfoView info) override;
-    void deregister_resources(InfoView info) override;
+    bool deregister_resources(InfoView info) override;
+    void forget_resources(InfoView info) override;
     Result<void> register_session(uint32_t id, InfoView info) override;
     void deregister_session(uint32_t id) override;
     pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
@@ -103,6 +104,7 @@ class ShmemStore : public Gds {
     Result<void> write_job(const char* nspace, Shared& shared, bool map_too);
     Result<void> write_fact(const JobFact& fact, Shared& shared);
     static void take_back(Shared& shared);
+    void take_back_all();
     void renew(const char* nspace, Shared& shared);
     void write_earlier(const char* nspace, Shared& shared);
     void write_posted(const pmix_proc_t& proc, bool local, const char* key, const pmix_value_t& value);

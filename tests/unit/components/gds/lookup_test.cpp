@@ -258,6 +258,53 @@ TEST_F(Lookups, ResourcesBelongToTheJobByDefault) {
     EXPECT_EQ(get(PMIX_CLUSTER_ID), "scluster");
 }
 
+TEST_F(Lookups, QualifiersSelectTheResourcesThatGo) {
+    const auto device = [](const char* name, const char* id) {
+        return entries(PMIX_FABRIC_DEVICE_NAME, name, PMIX_DEVICE_ID, id).to_value();
+    };
+    const auto register_both = [&] {
+        Info resources;
+        for (const char* host : {"alpha", "beta"}) {
+            const std::string id = std::string("id-") + host;
+            add_array(
+                resources, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, host, "site.rack", "r7", PMIX_FABRIC_DEVICES,
+                entries(PMIX_FABRIC_DEVICE, device("ib0", id.c_str()), PMIX_FABRIC_DEVICE, device("ib1", "x"))
+                    .to_value());
+        }
+        add_array(resources, "site.cards", "one", "1", "two", "2");
+        ASSERT_TRUE(store_->register_resources(resources));
+    };
+    const auto of_node = [&](const char* key, const char* host) {
+        return get(key, {.realm = Realm::Node, .hostname = host});
+    };
+    const auto go = [&](const char* key, Info&& inside) {
+        return store_->deregister_resources(entries(key, std::move(inside).to_value()));
+    };
+    ASSERT_TRUE(add(maps("alpha,beta", "0;1")));
+    register_both();
+    const std::string both = of_node(PMIX_FABRIC_DEVICES, "beta");
+    // By its id, which is unique, on whichever node it is; the other device of that node stays.
+    EXPECT_TRUE(go(PMIX_NODE_INFO_ARRAY, entries(PMIX_DEVICE_ID, "id-alpha")));
+    EXPECT_NE(of_node(PMIX_FABRIC_DEVICES, "alpha").find("ib1"), std::string::npos);
+    EXPECT_EQ(of_node(PMIX_FABRIC_DEVICES, "alpha").find("ib0"), std::string::npos);
+    EXPECT_EQ(of_node(PMIX_FABRIC_DEVICES, "beta"), both);
+    // Another value is another element.
+    EXPECT_FALSE(go(PMIX_NODE_INFO_ARRAY, entries(PMIX_HOSTNAME, "beta", "site.rack", "r8")));
+    EXPECT_TRUE(go(PMIX_NODE_INFO_ARRAY, entries(PMIX_HOSTNAME, "beta", "site.rack", "r7")));
+    EXPECT_EQ(of_node("site.rack", "beta"), kNotFound);
+    EXPECT_EQ(of_node("site.rack", "alpha"), "sr7");
+    // An array that belongs to no node, and what is left of it.
+    EXPECT_TRUE(go("site.cards", entries("one", "1")));
+    EXPECT_EQ(get("site.cards").find("one"), std::string::npos);
+    EXPECT_TRUE(go("site.cards", entries("two", "2")));
+    EXPECT_EQ(get("site.cards"), kNotFound);
+    EXPECT_FALSE(go("site.cards", entries("two", "2")));
+    // A key without qualifiers: all that were registered under it.
+    EXPECT_TRUE(store_->deregister_resources(entries(PMIX_NODE_INFO_ARRAY, "")));
+    EXPECT_EQ(of_node("site.rack", "alpha"), kNotFound);
+    EXPECT_EQ(of_node(PMIX_FABRIC_DEVICES, "beta"), kNotFound);
+}
+
 TEST_F(Lookups, KnowsNoNodeOfAnUnknownJob) {
     ASSERT_TRUE(add(maps("alpha,beta", "0;1")));
     for (const pmix_rank_t rank : {pmix_rank_t{0}, PMIX_RANK_WILDCARD, PMIX_RANK_UNDEF}) {
