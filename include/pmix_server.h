@@ -662,7 +662,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
  * @param directives  ndirs directives; none is defined
  * @param cbfunc      called when it is done; NULL: the call waits
  * @param cbdata      handed to it
- * @return PMIX_SUCCESS if cbfunc will be called; PMIX_OPERATION_SUCCEEDED if it is done; PMIX_ERR_NOT_SUPPORTED for no channel that there is
+ * @return PMIX_SUCCESS if cbfunc will be called; PMIX_OPERATION_SUCCEEDED if it is done; PMIX_ERR_NOT_SUPPORTED for no channel that
+ * there is
  */
 PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source, pmix_iof_channel_t channel, bool xoff,
                                                        const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
