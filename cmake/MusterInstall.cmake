@@ -26,6 +26,8 @@ install(FILES ${CMAKE_BINARY_DIR}/muster-config.cmake ${CMAKE_BINARY_DIR}/muster
     DESTINATION ${MUSTER_CMAKE_DIR})
 # The folder for components is there even when all of ours are linked in: vendors' go there too.
 install(DIRECTORY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR})
+# An installation lists files only; uninstall has to find it, too.
+install(CODE "list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${MUSTER_COMPONENT_DIR}\")")
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/cmake/MusterSdk.cmake ${CMAKE_CURRENT_SOURCE_DIR}/cmake/component.map
     DESTINATION ${MUSTER_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/include/pmix/sdk/CHANGES.md DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pmix/sdk)
