@@ -303,7 +303,7 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t* topo, pmix_cpuset_t* cp
                                         size_t ninfo, pmix_device_dist_cbfunc_t cbfunc, void* cbdata) {
     if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
     return with_process([&](const Use& use) -> pmix_status_t {
-        const InfoView directives(info, info == nullptr ? 0 : ninfo);
+        const InfoView directives{info, info == nullptr ? 0 : ninfo};
         if (const pmix_status_t status = api::check(*use, Function::ComputeDistances, directives, true);
             status != PMIX_SUCCESS)
             return status;
