@@ -19,6 +19,7 @@
 #define PMIX_CAP_STOP_PRGTHRD         4   // PMIx_Progress_thread_stop
 #define PMIX_CAP_GET_NUMBER_FN        5   // PMIx_Value_get_number is a function
 #define PMIX_CAP_REGEX2               6   // pmix_regex2_t and its functions
+#define PMIX_CAP_IOF_FILE_PATTERN     9   // %n, %r, %R, %h and %% of PMIX_IOF_FILE_PATTERN
 #define PMIX_CAP_TOOL_FINALIZED       11  // the upcall client_finalized comes for tools, too
 #define PMIX_CAP_IOF_DELIVER_LOCAL    12  // PMIX_IOF_LOCAL_OUTPUT as a directive of PMIx_server_IOF_deliver
 #define PMIX_CAP_GROUP_JOIN_COMPLETES 13  // PMIx_Group_join ends when the group is made

@@ -35,6 +35,11 @@ FindFacts Forwarding::find_facts() {
         look_up(PMIX_PROC_PID, [&](const pmix_value_t& value) {
             if (const auto pid = value_as_number<int64_t>(&value)) facts.pid = std::to_string(*pid);
         });
+        const Lookup job = lookup_of(source.nspace, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
+        exchange_.store().find(job, [&](const Found& found) {
+            facts.ranks = value_as_number<pmix_rank_t>(&found.value).value_or(0);
+        });
+        facts.writer = exchange_.runtime().hostname();
         return facts;
     };
 }

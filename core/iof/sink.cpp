@@ -168,7 +168,10 @@ OutputSink::Stream& OutputSink::stream_of(const pmix_proc_t& source, pmix_iof_ch
         stream->source = source;
         stream->channel = channel;
         stream->formatter = std::make_unique<LineFormatter>(style_, source, channel, find_facts_);
-        if (style_.to_files()) stream->path = style_.path_for(source, style_.shown_on(channel));
+        if (style_.to_files()) {
+            const SourceFacts facts = find_facts_ ? find_facts_(source) : SourceFacts();
+            stream->path = style_.path_for(source, style_.shown_on(channel), facts);
+        }
     }
     return *stream;
 }

@@ -41,7 +41,7 @@ pmix_status_t read_style(InfoView directives, OutputStyle& style) {
         if (path == nullptr || *path == '\0') return PMIX_ERR_BAD_PARAM;
         (is_file ? style.file : style.directory) = path;
     }
-    return PMIX_SUCCESS;
+    return style.names_files() ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
 }  // namespace muster

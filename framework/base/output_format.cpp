@@ -3,6 +3,7 @@
 // "[time][nspace,rank]<stdout>: text", and in XML "<stdout nspace="" rank="" timestamp="">text</stdout>".
 #include "framework/base/output_format.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -79,20 +80,47 @@ void append_xml(std::string_view text, std::string& out) {
     }
 }
 
-std::string OutputStyle::path_for(const pmix_proc_t& source, pmix_iof_channel_t channel) const {
+bool is_file_pattern(std::string_view name) {
+    for (size_t i = 0; i < name.size(); ++i) {
+        if (name[i] != '%') continue;
+        if (++i == name.size() || std::string_view("nrRh%").find(name[i]) == std::string_view::npos)
+            return false;
+    }
+    return true;
+}
+
+std::string OutputStyle::path_for(const pmix_proc_t& source, pmix_iof_channel_t channel,
+                                  const SourceFacts& facts) const {
     const std::string nspace = path_step(nspace_view(source.nspace));
     const std::string rank_name = rank_name_of(source.rank);
     const char* name = channel_name(channel);
     if (!directory.empty()) return directory + "/" + nspace + "/rank." + rank_name + "/" + name;
     if (!pattern) return file + "." + nspace + "." + rank_name + "." + name;
+    const auto padded = [&] {
+        const size_t digits = facts.ranks == 0 ? 1 : std::to_string(facts.ranks - 1).size();
+        return std::string(digits - std::min(digits, rank_name.size()), '0') + rank_name;
+    };
     std::string path;
     for (size_t i = 0; i < file.size(); ++i) {
-        const char next = file[i] == '%' && i + 1 < file.size() ? file[i + 1] : '\0';
-        if (next == 'n' || next == 'r' || next == '%') {
-            path += next == 'n' ? nspace : next == 'r' ? rank_name : "%";
-            ++i;
-        } else {
+        if (file[i] != '%' || i + 1 == file.size()) {
             path += file[i];
+            continue;
+        }
+        switch (file[++i]) {
+            case 'n':
+                path += nspace;
+                break;
+            case 'r':
+                path += rank_name;
+                break;
+            case 'R':
+                path += padded();
+                break;
+            case 'h':
+                path += path_step(facts.writer);
+                break;
+            default:
+                path += file[i];
         }
     }
     return path + "." + name;

@@ -18,6 +18,18 @@ inline const char* channel_name(pmix_iof_channel_t channel) {
     return (channel & PMIX_FWD_STDERR_CHANNEL) != 0 ? "stderr" : "stddiag";
 }
 
+/// About a process, for detailed marks and for names of files.
+struct SourceFacts {
+    std::string host = "unknown";  ///< the node where it runs
+    std::string pid = "unknown";
+    std::string writer = "unknown";  ///< the node that writes its files
+    pmix_rank_t ranks = 0;           ///< of its job; 0: not known
+};
+
+/// Whether each % of a name begins a conversion: %n the namespace, %r the rank, %R the rank with leading
+/// zeros as the job's largest rank needs them, %h the node that writes the file, %% a percent sign.
+bool is_file_pattern(std::string_view name);
+
 struct OutputStyle {
     bool tag = false;        ///< namespace, rank and channel
     bool full_name = false;  ///< the same, asked for by another name
@@ -27,7 +39,7 @@ struct OutputStyle {
     bool xml = false;
     bool raw = false;           ///< do not wait for the end of a line
     bool merge = false;         ///< stderr goes with stdout
-    bool pattern = false;       ///< `file` has %n and %r
+    bool pattern = false;       ///< `file` has conversions: see is_file_pattern
     bool file_only = false;     ///< nothing besides the files
     std::optional<bool> local;  ///< write to this process's own stdout and stderr
     std::string file;
@@ -37,19 +49,17 @@ struct OutputStyle {
     /// Whether anything is added to the bytes.
     bool marks() const { return tag || full_name || detailed || rank || timestamp || xml; }
     bool to_files() const { return !file.empty() || !directory.empty(); }
+    /// False where the name of the file is a pattern with a conversion that there is not.
+    bool names_files() const { return !pattern || is_file_pattern(file); }
     /// The path for one channel of one process; a namespace cannot lead out of the directory.
-    std::string path_for(const pmix_proc_t& source, pmix_iof_channel_t channel) const;
+    std::string path_for(const pmix_proc_t& source, pmix_iof_channel_t channel,
+                         const SourceFacts& facts) const;
     /// The channel that one is shown on.
     pmix_iof_channel_t shown_on(pmix_iof_channel_t channel) const {
         return merge ? PMIX_FWD_STDOUT_CHANNEL : channel;
     }
 };
 
-/// Where a process runs, for detailed tags; what is not known is "unknown".
-struct SourceFacts {
-    std::string host = "unknown";
-    std::string pid = "unknown";
-};
 using FindFacts = std::function<SourceFacts(const pmix_proc_t&)>;
 
 /// One channel of one process.

@@ -57,7 +57,7 @@ void output(Unpacker& in, uint8_t marks) {
     two.finish(parts);
     require(whole == parts || (style.xml && style.raw));
     if (!style.marks()) require(whole == text);
-    const std::string path = style.path_for(piece.source, piece.channel);
+    const std::string path = style.path_for(piece.source, piece.channel, {});
     require(path.rfind("dir/", 0) == 0 && path.find("/../") == std::string::npos);
 }
 

@@ -69,6 +69,13 @@ TEST_F(LauncherOutput, FilesAreNamedByNamespaceRankAndChannel) {
     write(add("c", policy), 0, "four\n");
     EXPECT_EQ(text("f.0-of-c.stdout"), "four\n");
     EXPECT_FALSE(std::filesystem::exists(dir_ + "f.0-of-c.stderr")) << "nothing was written to it";
+    policy.style.file = dir_ + "%h.%R";
+    Job wide = job_of(12, 2, "w");
+    wide.number = ++jobs_;
+    wide.output = policy;
+    output_.add_job(wide);
+    write(wide.number, 1, "six\n");
+    EXPECT_EQ(text(wide.nodes[wide.places[1].node] + ".01.stdout"), "six\n");
     policy = to_file();
     policy.style.directory = std::exchange(policy.style.file, {});
     write(add("d", policy), 0, "five\n");

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -149,8 +150,10 @@ class Buffer {
         } else if constexpr (requires { value.has_value(); }) {
             bool there = false;
             get(there);
-            value.reset();
-            if (there) get(value.emplace());
+            // Not read into an emplaced value: gcc 14 and 16 warn of the optional's storage then.
+            typename T::value_type read{};
+            if (there) get(read);
+            value = there ? std::make_optional(std::move(read)) : std::nullopt;
         } else if constexpr (requires { value.first; }) {
             unpack(value.first, value.second);
         } else {

@@ -293,7 +293,7 @@ pmix_status_t read_request(const pmix_proc_t& proc, const Infos& infos, const pm
         if (const pmix_status_t status = read_app(apps[i], common, job); status != PMIX_SUCCESS)
             return status;
     }
-    return PMIX_SUCCESS;
+    return job.output.style.names_files() ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
 }  // namespace

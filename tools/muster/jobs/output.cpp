@@ -43,7 +43,6 @@ void Output::add_job(const Job& job) {
     JobOutput& output = jobs_[job.number];
     output.policy = job.output;
     output.nspace = job.nspace;
-    if (!job.output.style.detailed) return;
     for (const Place& place : job.places)
         output.hosts.push_back(job.nodes[place.node]);
 }
@@ -59,10 +58,14 @@ Output::Source& Output::source_of(const Channel& channel) {
     source.formatter = std::make_unique<LineFormatter>(
         style, to_pmix({short_name ? std::to_string(proc.job) : job.nspace, proc.rank}),
         channel.second ? PMIX_FWD_STDERR_CHANNEL : PMIX_FWD_STDOUT_CHANNEL,
-        [&](const pmix_proc_t&) -> SourceFacts {
-            return {job.hosts.at(proc.rank), std::to_string(pid_of_(proc))};
-        });
+        [&](const pmix_proc_t&) { return facts_of(proc); });
     return source;
+}
+
+SourceFacts Output::facts_of(ProcId proc) const {
+    const JobOutput& job = jobs_.at(proc.job);
+    const std::string& host = job.hosts.at(proc.rank);
+    return {host, std::to_string(pid_of_(proc)), host, static_cast<pmix_rank_t>(job.hosts.size())};
 }
 
 void Output::write(uint32_t node, ProcId proc, bool error, std::string_view bytes, bool shown) {
@@ -142,7 +145,8 @@ void Output::into_file(const Channel& channel, std::string_view text) {
     const OutputStyle& style = job.policy.style;
     if (job.files_broken) return;
     const auto shown_on = style.shown_on(channel.second ? PMIX_FWD_STDERR_CHANNEL : PMIX_FWD_STDOUT_CHANNEL);
-    const std::string path = style.path_for(to_pmix({job.nspace, channel.first.rank}), shown_on);
+    const std::string path =
+        style.path_for(to_pmix({job.nspace, channel.first.rank}), shown_on, facts_of(channel.first));
     auto& file = files_[path];
     if (!file) {
         UniqueFd opened = open_output_file(path, true);

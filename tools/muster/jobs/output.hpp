@@ -54,7 +54,7 @@ class Output {
     struct JobOutput {
         OutputPolicy policy;
         std::string nspace;
-        std::vector<std::string> hosts;  ///< by rank, for detailed marks
+        std::vector<std::string> hosts;  ///< by rank
         bool files_broken = false;
     };
     struct Source {
@@ -68,6 +68,7 @@ class Output {
     };
 
     Source& source_of(const Channel& channel);
+    SourceFacts facts_of(ProcId proc) const;
     void give(const Channel& channel, Source& source, std::string text);
     void put(const Channel& channel, Source& source, std::string_view text);
     void show_unfinished();

@@ -118,17 +118,41 @@ TEST(OutputStyle, BuildsPathsOfFiles) {
     covers("IOF-31", "IOF-32", "IOF-33");
     OutputStyle style;
     style.file = "out/%r.%n.%%";
-    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDOUT_CHANNEL), "out/%r.%n.%%.job<1>.3.stdout");
+    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDOUT_CHANNEL, {}), "out/%r.%n.%%.job<1>.3.stdout");
     style.pattern = true;
-    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDERR_CHANNEL), "out/3.job<1>.%.stderr");
+    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDERR_CHANNEL, {}), "out/3.job<1>.%.stderr");
     style.directory = "dir";
-    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDERR_CHANNEL), "dir/job<1>/rank.3/stderr");
+    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDERR_CHANNEL, {}), "dir/job<1>/rank.3/stderr");
     style.merge = true;
-    EXPECT_EQ(style.path_for(kSource, style.shown_on(PMIX_FWD_STDERR_CHANNEL)), "dir/job<1>/rank.3/stdout");
+    EXPECT_EQ(style.path_for(kSource, style.shown_on(PMIX_FWD_STDERR_CHANNEL), {}),
+              "dir/job<1>/rank.3/stdout");
     // A name does not lead out of the directory.
-    EXPECT_EQ(style.path_for(make_proc("../../etc", 0), PMIX_FWD_STDOUT_CHANNEL),
+    EXPECT_EQ(style.path_for(make_proc("../../etc", 0), PMIX_FWD_STDOUT_CHANNEL, {}),
               "dir/.._.._etc/rank.0/stdout");
-    EXPECT_EQ(style.path_for(make_proc("..", 0), PMIX_FWD_STDOUT_CHANNEL), "dir/_/rank.0/stdout");
+    EXPECT_EQ(style.path_for(make_proc("..", 0), PMIX_FWD_STDOUT_CHANNEL, {}), "dir/_/rank.0/stdout");
+}
+
+TEST(OutputStyle, PatternsNameTheNodeAndThePaddedRank) {
+    covers("IOF-33");
+    OutputStyle style;
+    style.pattern = true;
+    style.file = "%h/%R";
+    const SourceFacts facts{"n1", "7", "head/..", 100};
+    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDOUT_CHANNEL, facts), "head_../03.stdout");
+    EXPECT_EQ(style.path_for(make_proc("job", 1234), PMIX_FWD_STDOUT_CHANNEL, facts), "head_../1234.stdout");
+    EXPECT_EQ(style.path_for(kSource, PMIX_FWD_STDOUT_CHANNEL, {}), "unknown/3.stdout");
+}
+
+TEST(OutputStyle, UnknownConversionsOfPatternsAreRefused) {
+    covers("IOF-33");
+    for (const char* name : {"a%", "a%x", "%n%"}) {
+        Info info;
+        info.add(PMIX_IOF_OUTPUT_TO_FILE, name);
+        OutputStyle style;
+        EXPECT_EQ(read_style(info, style), PMIX_SUCCESS) << name << " is no pattern";
+        info.add(PMIX_IOF_FILE_PATTERN, true);
+        EXPECT_EQ(read_style(info, style), PMIX_ERR_BAD_PARAM) << name;
+    }
 }
 
 }  // namespace
