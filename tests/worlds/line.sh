@@ -7,7 +7,7 @@
 #   results SECS COMMAND...   takes the PASS, FAIL and NOTE lines of a script of tests/acceptance as its own
 #   SELECTED    the folder of the library that programs find, Muster's or with --openpmix the world's
 WORLD=${1:-}
-TRIPLET=$(gcc -print-multiarch)
+TRIPLET=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 LIBDIR=/usr/lib/$TRIPLET
 . "$(dirname "${BASH_SOURCE[0]}")/../acceptance/common.sh"
 
