@@ -32,8 +32,11 @@ void Launcher::count_slots(Job& job) {
     if (std::ranges::all_of(job.slots, [](const auto& slots) { return slots.first > 0; })) return;
     uint32_t each = 0;
     try {
+        const Level level = read_map_policy(job.map_by).slot_level();
         if (cores_ == 0) cores_ = Topology().count(Level::Core);
-        each = job.cpu_list.empty() ? cores_ : Topology(read_cpu_list(job.cpu_list)).count(Level::Core);
+        each = job.cpu_list.empty() && level == Level::Core
+                   ? cores_
+                   : Topology(read_cpu_list(job.cpu_list)).count(level);
     } catch (const std::exception&) {
         return;  // the job's data says nothing of slots
     }

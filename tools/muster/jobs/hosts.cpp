@@ -9,26 +9,20 @@
 #include <array>
 #include <cctype>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "tools/muster/jobs/job.hpp"
+#include "tools/muster/jobs/machines.hpp"
 #include "tools/muster/jobs/words.hpp"
 
 namespace muster::launcher {
 namespace {
 
-/// A host as it is written.
-struct Mention {
-    std::string name;
-    std::optional<uint32_t> slots;
-    uint32_t most = 0;  ///< 0: no bound
-};
-
 Mention read_host(const std::string& text, const std::string& place = {}) {
-    const size_t colon = text.find(':');
+    // An address of IPv6 has several colons and no slots.
+    const size_t colon = text.find(':') == text.rfind(':') ? text.find(':') : std::string::npos;
     Mention mention{text.substr(0, colon), std::nullopt};
     if (colon != std::string::npos) {
         mention.slots =
@@ -103,7 +97,7 @@ std::vector<Mention> read_hostfile(const std::string& path) {
 
 uint32_t number_of(const std::vector<std::string>& names, const std::string& name) {
     auto found = std::ranges::find(names, name);
-    if (found == names.end() && names.size() == 1 && name == "localhost") found = names.begin();
+    if (found == names.end() && names.size() == 1 && is_this_machine(name)) found = names.begin();
     if (found == names.end()) {
         throw JobError(fmt::format("there is no node '{}'; the nodes are {}", name, fmt::join(names, ", ")));
     }
@@ -128,12 +122,20 @@ std::vector<NamedNode> unite(const std::vector<std::string>& names, const std::v
 
 }  // namespace
 
-std::vector<NamedNode> named_nodes(const std::vector<std::string>& names,
-                                   const std::vector<std::string>& hosts, const std::string& hostfile) {
+std::vector<Mention> mentioned_hosts(const std::vector<std::string>& hosts, const std::string& hostfile) {
     std::vector<Mention> mentions;
     for (const std::string& host : hosts)
         mentions.push_back(read_host(host));
-    std::vector<NamedNode> nodes = unite(names, mentions);
+    if (!hostfile.empty()) {
+        for (Mention& mention : read_hostfile(hostfile))
+            mentions.push_back(std::move(mention));
+    }
+    return mentions;
+}
+
+std::vector<NamedNode> named_nodes(const std::vector<std::string>& names,
+                                   const std::vector<std::string>& hosts, const std::string& hostfile) {
+    std::vector<NamedNode> nodes = unite(names, mentioned_hosts(hosts, ""));
     if (hostfile.empty()) return nodes;
     for (const NamedNode& more : unite(names, read_hostfile(hostfile))) {
         const auto found = std::ranges::find(nodes, more.node, &NamedNode::node);

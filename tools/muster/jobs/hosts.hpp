@@ -4,10 +4,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace muster::launcher {
+
+/// A host as it is written.
+struct Mention {
+    std::string name;
+    std::optional<uint32_t> slots;
+    uint32_t most = 0;  ///< 0: no bound
+};
+
+/// The hosts that a list ("NAME" or "NAME:SLOTS") and a file of hosts name, in that order; a file named "" is
+/// none. Throws JobError and std::runtime_error for a wrong number, a file that cannot be read, an unknown
+/// word in it.
+std::vector<Mention> mentioned_hosts(const std::vector<std::string>& hosts, const std::string& hostfile);
 
 /// A node of the launcher, and the number of processes that it has room for.
 struct NamedNode {

@@ -48,6 +48,11 @@ std::string absolute(const std::string& wdir) {
     return std::filesystem::path(wdir).is_absolute() ? wdir : (here / wdir).string();
 }
 
+/// The processors that the job uses: its own list, else that of its policy of mapping.
+std::string cpus_of(const Job& job, const MapPolicy& map) {
+    return job.cpu_list.empty() ? map.cpu_list : job.cpu_list;
+}
+
 /// Lays one job out.
 class Layout {
   public:
@@ -79,6 +84,7 @@ class Layout {
     std::vector<uint32_t> blocks(const App& app, const Nodes& nodes);
     std::vector<uint32_t> fill(uint32_t ranks, const Nodes& nodes);
     std::vector<uint32_t> in_turn(const App& app, const Nodes& nodes);
+    std::vector<uint32_t> span(const App& app, const Nodes& nodes);
     void check_room(const App& app, const Nodes& nodes);
     void check_slots(const App& app, const Nodes& nodes);
     void check_node(uint32_t node);
@@ -104,7 +110,7 @@ Layout::Layout(Job& job, const std::vector<uint32_t>& busy)
       map_(read_map_policy(job.map_by)),
       bind_(read_bind_policy(job.bind_to)),
       rank_(read_rank_policy(job.rank_by)),
-      cpus_(read_cpu_list(job.cpu_list)),
+      cpus_(read_cpu_list(job.cpu_list = cpus_of(job, map_))),
       busy_(busy),
       used_(job.nodes.size(), 0),
       slots_(job.nodes.size(), 0),
@@ -112,6 +118,9 @@ Layout::Layout(Job& job, const std::vector<uint32_t>& busy)
     busy_.resize(job.nodes.size(), 0);
     if (job.cpus_per_proc > 0) map_.cpus = job.cpus_per_proc;
     job_.no_oversubscribe |= map_.no_oversubscribe && !job.debugger();
+    job_.not_on_head |= map_.not_on_head;
+    job_.display.bindings |= bind_.report;
+    if (map_.hwthreads && map_.cpus > 1 && bind_.level == Level::Core) bind_.level = Level::Hwthread;
     if (map_.per_resource > 0) per_node_ = map_.per_resource * machine().count(map_.level);
     for (const App& app : job_.apps)
         nodes_.push_back(nodes_of(app));
@@ -159,7 +168,7 @@ void Layout::note_slots(const NamedNode& node) {
 }
 
 uint32_t Layout::slots(uint32_t node) {
-    const uint32_t slots = slots_[node] > 0 ? slots_[node] : machine().count(Level::Core);
+    const uint32_t slots = slots_[node] > 0 ? slots_[node] : machine().count(map_.slot_level());
     return most_[node] > 0 ? std::min(slots, most_[node]) : slots;
 }
 
@@ -216,6 +225,7 @@ std::vector<uint32_t> Layout::map(const App& app, const Nodes& nodes) {
     check_room(app, nodes);
     if (job_.no_oversubscribe) check_slots(app, nodes);
     if (per_node_ > 0) return blocks(app, nodes);
+    if (map_.span && map_.level != Level::Slot && map_.level != Level::Node) return span(app, nodes);
     if (map_.level == Level::Node) return in_turn(app, nodes);
     if (nodes.with_slots) return fill(app.ranks, nodes);
     std::vector<uint32_t> even = blocks(app, nodes);
@@ -290,6 +300,16 @@ std::vector<uint32_t> Layout::in_turn(const App& app, const Nodes& nodes) {
         if (rooms[i] != UINT32_MAX) --rooms[i];
         mapped.push_back(nodes.list[i].node);
     }
+    return mapped;
+}
+
+/// The objects of the first node, those of the second, ... in turn.
+std::vector<uint32_t> Layout::span(const App& app, const Nodes& nodes) {
+    const uint64_t each = machine().count(map_.level);
+    const uint64_t first = nodes.named ? 0 : app.first_rank;
+    std::vector<uint32_t> mapped;
+    for (uint64_t i = first; i < first + app.ranks; ++i)
+        mapped.push_back(nodes.list[i / each % nodes.list.size()].node);
     return mapped;
 }
 

@@ -61,6 +61,30 @@ std::optional<Level> level_of(const std::string& name) {
 
 constexpr std::string_view kObjects = "hwthread, core, l1cache, l2cache, l3cache, numa, package (or socket)";
 
+void read_map_modifier(const std::string& word, MapPolicy& policy) {
+    if (word.starts_with("pe=")) {
+        policy.cpus = read_number(std::string_view(word).substr(3), "--map-by :PE", 1, kMostRanks);
+    } else if (word.starts_with("pe-list=")) {
+        policy.cpu_list = word.substr(8);
+        if (read_cpu_list(policy.cpu_list).empty())
+            throw std::runtime_error("--map-by :PE-LIST takes processors, as 0,2-3");
+    } else if (word == "nooversubscribe") {
+        policy.no_oversubscribe = true;
+    } else if (word == "span") {
+        policy.span = true;
+    } else if (word == "nolocal") {
+        policy.not_on_head = true;
+    } else if (word == "hwtcpus") {
+        policy.hwthreads = true;
+    } else if (word != "oversubscribe" && word != "corecpus" && word != "inherit" && word != "noinherit") {
+        // Those are so anyway; jobs that are spawned have policies of their own.
+        throw std::runtime_error(fmt::format(
+            "--map-by modifier '{}': valid are PE=N, PE-LIST=CPUS, SPAN, NOLOCAL, HWTCPUS, CORECPUS, "
+            "OVERSUBSCRIBE, NOOVERSUBSCRIBE, INHERIT and NOINHERIT",
+            word));
+    }
+}
+
 }  // namespace
 
 MapPolicy read_map_policy(const std::string& given) {
@@ -83,16 +107,8 @@ MapPolicy read_map_policy(const std::string& given) {
         }
         policy.level = *level;
     }
-    for (size_t i = modifiers; i < parts.size(); ++i) {
-        if (parts[i].starts_with("pe=")) {
-            policy.cpus = read_number(std::string_view(parts[i]).substr(3), "--map-by :PE", 1, kMostRanks);
-        } else if (parts[i] == "nooversubscribe") {
-            policy.no_oversubscribe = true;
-        } else if (parts[i] != "oversubscribe") {  // which is allowed anyway
-            throw std::runtime_error(fmt::format(
-                "--map-by modifier '{}': valid are PE=N, OVERSUBSCRIBE and NOOVERSUBSCRIBE", parts[i]));
-        }
-    }
+    for (size_t i = modifiers; i < parts.size(); ++i)
+        read_map_modifier(parts[i], policy);
     return policy;
 }
 
@@ -106,11 +122,15 @@ BindPolicy read_bind_policy(const std::string& given) {
     }
     policy.level = *level;
     for (size_t i = 1; i < parts.size(); ++i) {
-        if (parts[i] != "overload-allowed") {
-            throw std::runtime_error(
-                fmt::format("--bind-to modifier '{}': valid is overload-allowed", parts[i]));
+        if (parts[i] == "overload-allowed" || parts[i] == "overload") {
+            policy.overload = true;
+        } else if (parts[i] == "report") {
+            policy.report = true;
+        } else if (parts[i] != "no-overload" && parts[i] != "if-supported") {  // which it is, here
+            throw std::runtime_error(fmt::format(
+                "--bind-to modifier '{}': valid are overload-allowed, no-overload, if-supported, report",
+                parts[i]));
         }
-        policy.overload = true;
     }
     return policy;
 }

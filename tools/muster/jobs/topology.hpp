@@ -17,12 +17,20 @@ struct MapPolicy {
     unsigned per_resource = 0;  ///< ppr:N:<level>; 0 when not given
     unsigned cpus = 1;          ///< PE=N: units of the binding level a rank gets
     bool no_oversubscribe = false;
+    bool span = false;          ///< the objects of all nodes in turn, as if they were one node's
+    bool not_on_head = false;   ///< nothing on the first node
+    bool hwthreads = false;     ///< slots, and the units of PE, are hardware threads
+    std::string cpu_list;       ///< the processors to use; empty: not said
     std::string text = "slot";  ///< as given
+
+    /// What counts as a slot of a node.
+    Level slot_level() const { return hwthreads ? Level::Hwthread : Level::Core; }
 };
 
 struct BindPolicy {
     Level level = Level::None;
     bool overload = false;  ///< more ranks than units may share them
+    bool report = false;    ///< the bindings are displayed
     std::string text = "none";
 };
 
