@@ -64,7 +64,7 @@ int Launcher::run() {
     std::string host = hostname_.substr(0, hostname_.find('.'));
     server_nspace_ = fmt::format("muster-{}-{}", host, getpid());
     if (!initiator_.nspace.empty()) server_nspace_ = initiator_.nspace;
-    node_names_ = node_names(options_.nodes, hostname_);
+    node_names_ = node_names(options_.node_count(), hostname_);
     try {
         if (!options_.serve)
             lay_out(first_.emplace(options_.job), fmt::format("{}@1", server_nspace_), node_names_);

@@ -60,8 +60,10 @@ int main(int argc, char** argv) {
             fputs(line.text.c_str(), line.status == 0 ? stdout : stderr);
             return line.status;
         }
-        for (const std::string& warning : line.options->warnings)
-            fprintf(stderr, "muster: %s\n", warning.c_str());
+        if (!line.options->quiet) {
+            for (const std::string& warning : line.options->warnings)
+                fprintf(stderr, "muster: %s\n", warning.c_str());
+        }
         muster::launcher::Initiator initiator = muster::launcher::Initiator::from_environment();
         forget_outer_server();
         for (const auto& [name, value] : line.options->parameters)

@@ -5,14 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "tools/muster/command_line/option_table.hpp"
 #include "tools/muster/jobs/topology.hpp"
 
 namespace muster::launcher {
 namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 Options read(std::vector<std::string> arguments) {
     CommandLine line = read_command_line(arguments);
@@ -41,6 +47,87 @@ TEST(LauncherOptions, SpellingsOfMpirun) {
     EXPECT_EQ(read_job({"--bind-to=core", "prog"}).bind_to, "core");
     EXPECT_EQ(read_job({"-map-by", "socket:PE=2", "prog"}).map_by, "socket:PE=2");
     EXPECT_EQ(read_job({"-n", "1", "--", "--odd-name"}).apps[0].argv[0], "--odd-name");
+}
+
+TEST(LauncherOptions, NumbersMayStandAtTheirOption) {
+    EXPECT_EQ(read_job({"-n2", "prog"}).apps[0].ranks, 2u);
+    EXPECT_EQ(read_job({"--np=3", "prog"}).apps[0].ranks, 3u);
+    EXPECT_EQ(read_job({"-N2", "prog"}).map_by, "ppr:2:node");
+    EXPECT_FALSE(read_command_line({"-nx", "prog"}).options.has_value());
+}
+
+TEST(LauncherOptions, PartsOfTheMappingMayBeGivenAlone) {
+    EXPECT_EQ(read_job({"--npernode", "2", "p"}).map_by, "ppr:2:node");
+    EXPECT_EQ(read_job({"--cpus-per-rank", "2", "--map-by", "core", "--use-hwthread-cpus", "p"}).map_by,
+              "core:PE=2:HWTCPUS");
+    EXPECT_EQ(read_job({"--ppr", "2:socket", "p"}).map_by, "ppr:2:socket");
+    EXPECT_EQ(read_job({"--map-by", "ppr:2:l3cache:PE=2", "p"}).map_by, "ppr:2:l3cache:PE=2");
+    EXPECT_EQ(read_job({"-N", "1", "-n", "1", "p", ":", "-N", "1", "-n", "1", "q"}).map_by, "ppr:1:node");
+    const CommandLine two = read_command_line({"--map-by", "core", "-N", "2", "p"});
+    EXPECT_FALSE(two.options.has_value());
+    EXPECT_NE(two.text.find("-N: ranks are mapped by core (--map-by) already"), std::string::npos)
+        << two.text;
+    const MapPolicy policy = read_map_policy("core:SPAN:NOLOCAL:HWTCPUS:PE-LIST=0,2-3:OVERSUBSCRIBE");
+    EXPECT_TRUE(policy.span && policy.not_on_head && policy.hwthreads);
+    EXPECT_EQ(policy.cpu_list, "0,2-3");
+}
+
+TEST(LauncherOptions, VariablesOfHydra) {
+    ASSERT_EQ(setenv("MUSTER_TEST_KEPT", "1", 1), 0);
+    ASSERT_EQ(setenv("MUSTER_TEST_DROPPED", "1", 1), 0);
+    const Job job = read_job({"-genv", "A", "1=2", "-envlist", "MUSTER_TEST_KEPT", "-n", "1", "p", ":",
+                              "-env", "B", "3", "-n", "1", "q"});
+    EXPECT_EQ(job.apps[0].env, (Pairs{{"A", "1=2"}}));
+    EXPECT_EQ(job.apps[1].env, (Pairs{{"A", "1=2"}, {"B", "3"}}));
+    const auto unset = [](const App& app, const std::string& name) {
+        return std::ranges::any_of(app.env_changes, [&](const EnvChange& change) {
+            return change.kind == EnvChange::Kind::Unset && change.name == name;
+        });
+    };
+    EXPECT_TRUE(unset(job.apps[0], "MUSTER_TEST_DROPPED"));
+    EXPECT_FALSE(unset(job.apps[0], "MUSTER_TEST_KEPT"));
+    EXPECT_TRUE(job.apps[1].env_changes.empty());
+    EXPECT_TRUE(unset(read_job({"-genvnone", "p"}).apps[0], "MUSTER_TEST_KEPT"));
+}
+
+TEST(LauncherOptions, OptionsOfOtherMachinesAreNamedOnce) {
+    const Options options = read({"--prtemca", "a", "b", "--prtemca", "c", "d", "--noprefix", "p"});
+    EXPECT_EQ(options.warnings,
+              (std::vector<std::string>{"--noprefix, --prtemca: of no effect on one machine"}));
+}
+
+TEST(LauncherOptions, OutputInPrrtesWords) {
+    const OutputStyle style = read_job({"--output", "tag-detailed,dir=logs:nocopy", "p"}).output.style;
+    EXPECT_TRUE(style.detailed);
+    EXPECT_EQ(style.directory, "logs");
+    EXPECT_TRUE(style.file_only);
+    EXPECT_EQ(read_job({"--output", "file=a:b", "p"}).output.style.file, "a:b");
+    EXPECT_TRUE(read_job({"-l", "p"}).output.style.rank);
+    EXPECT_TRUE(read_job({"--bind-to", "core:report", "p"}).bind_to == "core:report");
+}
+
+TEST(LauncherOptions, RuntimeOptionsOfPrrte) {
+    const Job job = read_job({"--rtos", "recoverable,error-nonzero-status=0,max-restarts=2", "p"});
+    EXPECT_TRUE(job.wishes.recoverable && job.wishes.nonzero_is_fine);
+    EXPECT_EQ(job.apps[0].max_restarts, 2u);
+    EXPECT_FALSE(read_command_line({"--rtos", "moon", "p"}).options.has_value());
+}
+
+TEST(LauncherOptions, NamesAreUniqueAndEachHasATreatment) {
+    std::vector<std::string> names;
+    for (const Spelling* spelling : all_options()) {
+        EXPECT_NE(spelling->of, 0u) << spelling->names;
+        for (const std::string_view name : words_in(spelling->names)) {
+            if (spelling->setting == Setting::OtherMeaning) {
+                EXPECT_NE(find_option(name), nullptr) << name;
+            } else {
+                names.emplace_back(name);
+            }
+        }
+    }
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    EXPECT_TRUE(twice == names.end()) << *twice;
 }
 
 TEST(LauncherOptions, NodesAreOfOneProgram) {

@@ -121,6 +121,7 @@ class Apps {
             if (spec.preload_program) info.flag(PMIX_PRELOAD_BIN, true);
             if (!spec.preload_files.empty()) info.text(PMIX_PRELOAD_FILES, spec.preload_files);
             if (spec.max_restarts != kNotSaid) info.u32(PMIX_MAX_RESTARTS, spec.max_restarts);
+            add_rare(spec, info);
             if (info.size() == 0) continue;
             PMIX_INFO_CREATE(app.info, info.size());
             app.ninfo = info.size();
@@ -138,6 +139,25 @@ class Apps {
     size_t size() const { return list_.size(); }
 
   private:
+    static void add_rare(const App& spec, InfoList& info) {
+        if (spec.session_wdir) info.flag(PMIX_SET_SESSION_CWD, true);
+        if (spec.index_argv) info.flag(PMIX_INDEX_ARGV, true);
+        if (!spec.added_hosts.empty())
+            info.text(PMIX_ADD_HOST, fmt::format("{}", fmt::join(spec.added_hosts, ",")));
+        if (!spec.added_hostfile.empty())
+            info.text(PMIX_ADD_HOSTFILE, std::filesystem::absolute(spec.added_hostfile));
+        for (const EnvChange& change : spec.env_changes) {
+            if (change.kind == EnvChange::Kind::Unset) {
+                info.text(PMIX_UNSET_ENVAR, change.name);
+                continue;
+            }
+            pmix_envar_t variable{const_cast<char*>(change.name.c_str()),
+                                  const_cast<char*>(change.value.c_str()), change.separator};
+            info.add(change.kind == EnvChange::Kind::Append ? PMIX_APPEND_ENVAR : PMIX_PREPEND_ENVAR,
+                     &variable, PMIX_ENVAR);
+        }
+    }
+
     std::vector<pmix_app_t> list_;
 };
 
@@ -203,6 +223,9 @@ class AttachedJob {
         if (options_.job.wishes.continuous) info.flag(PMIX_JOB_CONTINUOUS, true);
         if (options_.job.do_not_launch) info.flag(PMIX_DO_NOT_LAUNCH, true);
         if (options_.job.wishes.recoverable) info.flag(PMIX_JOB_RECOVERABLE, true);
+        if (options_.job.wishes.nonzero_is_fine) info.flag(PMIX_ABORT_NON_ZERO_TERM, false);
+        if (options_.job.wishes.report_separately) info.flag(PMIX_REPORT_CHILD_SEP, true);
+        if (options_.job.spawn_seconds > 0) info.u32(PMIX_SPAWN_TIMEOUT, options_.job.spawn_seconds);
         if (options_.job.on_timeout.states) info.flag(PMIX_TIMEOUT_REPORT_STATE, true);
         if (options_.job.on_timeout.stacks) info.flag(PMIX_TIMEOUT_STACKTRACES, true);
         if (options_.timeout > 0)
@@ -229,6 +252,11 @@ class AttachedJob {
         if (output.tag) info.flag(PMIX_IOF_TAG_OUTPUT, true);
         if (output.rank) info.flag(PMIX_IOF_RANK_OUTPUT, true);
         if (output.timestamp) info.flag(PMIX_IOF_TIMESTAMP_OUTPUT, true);
+        if (output.detailed) info.flag(PMIX_IOF_TAG_DETAILED_OUTPUT, true);
+        if (output.full_name) info.flag(PMIX_IOF_TAG_FULLNAME_OUTPUT, true);
+        if (output.xml) info.flag(PMIX_IOF_XML_OUTPUT, true);
+        if (output.raw) info.flag(PMIX_IOF_OUTPUT_RAW, true);
+        if (output.pattern) info.flag(PMIX_IOF_FILE_PATTERN, true);
         if (output.merge) info.flag(PMIX_IOF_MERGE_STDERR_STDOUT, true);
         if (!output.directory.empty()) info.text(PMIX_IOF_OUTPUT_TO_DIRECTORY, output.directory);
         if (!output.file.empty()) info.text(PMIX_IOF_OUTPUT_TO_FILE, output.file);

@@ -7,16 +7,28 @@
 #include <utility>
 #include <vector>
 
+#include "tools/muster/command_line/arguments.hpp"
 #include "tools/muster/jobs/job.hpp"
 
 namespace muster::launcher {
 
+/// Who starts the processes.
+enum class Handler : unsigned char {
+    Automatic,  ///< muster, unless the allocation or the hosts are of several machines
+    Muster,
+    Srun,
+    Prterun
+};
+
 struct Options {
     Job job;
     double timeout = 0;  ///< seconds; 0: none
-    unsigned nodes = 1;
+    unsigned nodes = 0;  ///< 0: not said
     bool report = false;
-    bool serve = false;      ///< no program: servers for tools and what they start
+    bool serve = false;          ///< no program: servers for tools and what they start
+    bool quiet = false;          ///< no warnings
+    bool oversubscribe = false;  ///< said to be allowed, which it is here
+    Handler handler = Handler::Automatic;
     std::string attach;      ///< the server that is to run the job, a process ID or URI; empty: our own
     std::string scheduler;   ///< URI of the server that decides about resources; empty: none is asked
     std::string report_uri;  ///< file for the URI of the server, "-" for standard output; empty: none
@@ -25,7 +37,13 @@ struct Options {
     std::vector<std::pair<std::string, std::string>> parameters;
     /// Sentences about what is taken, but does nothing here.
     std::vector<std::string> warnings;
+    /// Options, as written, that concern other machines only.
+    std::vector<std::string> without_effect;
+    /// By program: the options as they were given.
+    std::vector<std::vector<Given>> given;
 
+    /// The nodes of a run on this machine.
+    unsigned node_count() const { return nodes == 0 ? 1 : nodes; }
     /// The names of the library's parameters among them, a comma list.
     std::string parameter_names() const;
 };
@@ -40,5 +58,8 @@ struct CommandLine {
 /// Reads the arguments (without the program's own name). Never throws; looks at the environment for `-x
 /// NAME`.
 CommandLine read_command_line(const std::vector<std::string>& arguments);
+
+/// The text of --help.
+std::string help_text();
 
 }  // namespace muster::launcher

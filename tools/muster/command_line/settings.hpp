@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What each setting of the command line does to the options and to the job.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/muster/command_line/arguments.hpp"
+#include "tools/muster/command_line/options.hpp"
+
+namespace muster::launcher {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// The policy of mapping, whose parts several options give.
+struct MapWords {
+    std::string policy;     ///< "core", "ppr:2:node"; empty: not given
+    std::string given_by;   ///< the option that gave it
+    std::string modifiers;  ///< ":PE=2:SPAN"
+};
+
+/// The program that is read, and what all programs share.
+struct Draft {
+    Options& options;
+    App& app;
+    MapWords& map;
+    Pairs& common;  ///< variables of all programs
+    Pairs own;      ///< variables of this program
+    Pairs first;    ///< given by -x: of all programs where this is the first
+    std::optional<std::vector<std::string>>& keep_common;  ///< the only variables that programs inherit
+    std::optional<std::vector<std::string>> keep;          ///< the same of this program
+};
+
+/// Applies one option. Throws std::runtime_error with a sentence.
+void apply(const Given& given, Draft& draft);
+
+}  // namespace muster::launcher
