@@ -11,6 +11,8 @@
 
 #include "tools/muster/command_line/connection.hpp"
 #include "tools/muster/command_line/tool_commands.hpp"
+#include "tools/muster/handover/handover.hpp"
+#include "tools/muster/handover/options_page.hpp"
 #include "tools/muster/host/node.hpp"
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/nodes/process.hpp"
@@ -31,19 +33,17 @@ void forget_outer_server() {
         unsetenv(name.c_str());
 }
 
-/// muster starts on the machine where it is called: whoever has more of them is told.
-void tell_of_other_nodes() {
-    const char* text = getenv("SLURM_JOB_NUM_NODES");
-    if (text == nullptr) text = getenv("SLURM_NNODES");
-    if (text == nullptr) return;
-    const auto nodes = muster::launcher::positive_number(text);
-    if (nodes && *nodes > 1) {
-        fprintf(
-            stderr,
-            "muster: the allocation has %d nodes, and muster uses this one alone; 'srun --mpi=pmix PROGRAM' "
-            "or PRRTE's prterun use all\n",
-            *nodes);
+/// Executes another launcher, and returns where muster starts the processes itself.
+void hand_over(const muster::launcher::Options& options, bool guided) {
+    const auto handover = muster::launcher::handover(options, guided);
+    if (!handover) return;
+    if (!options.quiet) {
+        fprintf(stderr, "muster: %s%srunning %s\n", handover->why.c_str(), handover->why.empty() ? "" : ": ",
+                handover->command.text().c_str());
     }
+    forget_outer_server();
+    muster::launcher::restore_signals();
+    handover->command.execute();
 }
 
 }  // namespace
@@ -54,23 +54,31 @@ int main(int argc, char** argv) {
     try {
         if (argc == 3 && strcmp(argv[1], muster::launcher::kNodeOption) == 0)
             return muster::launcher::run_node(atoi(argv[2]));
+        if (argc == 3 && strcmp(argv[1], "--help") == 0 && strcmp(argv[2], "options") == 0)
+            return fputs(muster::launcher::options_page().c_str(), stdout) < 0 ? 1 : 0;
         if (const auto status = muster::launcher::run_tool_command({argv + 1, argv + argc})) return *status;
         muster::launcher::CommandLine line = muster::launcher::read_command_line({argv + 1, argv + argc});
         if (!line.options) {
             fputs(line.text.c_str(), line.status == 0 ? stdout : stderr);
             return line.status;
         }
+        muster::launcher::Initiator initiator = muster::launcher::Initiator::from_environment();
+        hand_over(*line.options, initiator.waits_for_us() || initiator.pause);
         if (!line.options->quiet) {
             for (const std::string& warning : line.options->warnings)
                 fprintf(stderr, "muster: %s\n", warning.c_str());
         }
-        muster::launcher::Initiator initiator = muster::launcher::Initiator::from_environment();
         forget_outer_server();
         for (const auto& [name, value] : line.options->parameters)
             setenv(name.c_str(), value.c_str(), 1);
+        line.options->forget_variables();
         if (!line.options->attach.empty()) return muster::launcher::run_attached(*line.options);
-        if (!line.options->serve) tell_of_other_nodes();
+        if (const std::string unused = muster::launcher::unused_nodes(*line.options); !unused.empty())
+            fprintf(stderr, "muster: %s\n", unused.c_str());
         return muster::launcher::Launcher(std::move(*line.options), std::move(initiator)).run();
+    } catch (const muster::launcher::UsageError& error) {
+        fprintf(stderr, "muster: %s\n", error.what());
+        return 2;
     } catch (const std::exception& error) {
         fprintf(stderr, "muster: %s\n", error.what());
         return 1;

@@ -51,7 +51,7 @@ slots)
     run 1 -n 4 --nodes 2 --map-by node:nooversubscribe --hostfile hosts "$examples/hello"
     run 0 -n 3 --nodes 2 --map-by node:nooversubscribe --hostfile hosts "$examples/hello"
     nodes_are 100
-    run 1 --host moon true
+    run 1 --launcher muster --host moon true
     err_has "there is no node 'moon'; the nodes are "
     # A bound holds where processes may exceed the slots.
     printf 'node1 slots=1 max_slots=2\nnode0 slots = 1 max-slots = 3\n' >bounds

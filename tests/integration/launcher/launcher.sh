@@ -358,7 +358,9 @@ environment)
     err_has "unknown option '--bogus'"
     run 2 kill --bogus
     err_has "unknown option '--bogus'"
-    SLURM_JOB_NUM_NODES=4 run 0 -n 1 true
+    mkdir bare
+    for program in timeout head; do ln -s "$(type -P $program)" bare; done
+    PATH=$PWD/bare SLURM_JOB_NUM_NODES=4 run 0 -n 1 /bin/true
     err_has 'the allocation has 4 nodes, and muster uses this one alone'
     SLURM_JOB_NUM_NODES=1 run 0 -n 1 true
     lines err 0

@@ -72,8 +72,7 @@ class Programs {
             App& app = options_.job.apps[i];
             for (const Pairs* variables : {&options_.parameters, &common_, &first_, &own_[i]})
                 app.env.insert(app.env.end(), variables->begin(), variables->end());
-            if (!keep_[i]) keep_[i] = keep_common_;
-            if (keep_[i]) forget_others(*keep_[i], app);
+            options_.kept.push_back(keep_[i] ? keep_[i] : keep_common_);
         }
         if (options_.without_effect.empty()) return;
         std::string names;
@@ -83,7 +82,7 @@ class Programs {
             if (i > 0 && options_.without_effect[i - 1] == name) continue;
             names += (names.empty() ? "" : ", ") + name;
         }
-        options_.warnings.push_back(fmt::format("{}: of no effect on one machine", names));
+        options_.warnings.push_back(fmt::format("{}: of no effect here", names));
     }
 
   private:
@@ -125,7 +124,10 @@ CommandLine read_programs(const std::vector<std::string>& arguments) {
     }
     reader.finish();
     check_together(options);
-    if (options.serve) options.job.apps.clear();
+    if (options.serve) {
+        options.job.apps.clear();
+        options.kept.clear();
+    }
     return {std::move(options), 0, ""};
 }
 
@@ -140,6 +142,12 @@ std::string Options::parameter_names() const {
         names += name.substr(kOurs.size());
     }
     return names;
+}
+
+void Options::forget_variables() {
+    for (size_t i = 0; i < kept.size(); ++i) {
+        if (kept[i]) forget_others(*kept[i], job.apps[i]);
+    }
 }
 
 CommandLine read_command_line(const std::vector<std::string>& arguments) {

@@ -41,11 +41,15 @@ struct Options {
     std::vector<std::string> without_effect;
     /// By program: the options as they were given.
     std::vector<std::vector<Given>> given;
+    /// By program: the only variables that it inherits, where they are named.
+    std::vector<std::optional<std::vector<std::string>>> kept;
 
     /// The nodes of a run on this machine.
     unsigned node_count() const { return nodes == 0 ? 1 : nodes; }
     /// The names of the library's parameters among them, a comma list.
     std::string parameter_names() const;
+    /// Has the programs unset the variables of this environment that they are not to inherit.
+    void forget_variables();
 };
 
 /// What came of a command line: options; or a text to print, on standard error when the status is not 0.

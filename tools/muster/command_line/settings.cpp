@@ -203,14 +203,6 @@ std::string_view prefix_of(std::string_view name) {
     return ours ? "PMIX_MCA_" : "OMPI_MCA_";
 }
 
-/// Whether it is a parameter of mpirun's launcher (PRRTE or ORTE), which muster is not.
-bool is_of_prrte(std::string_view name) {
-    static constexpr std::array<std::string_view, 18> kFrameworks = {
-        "errmgr", "ess", "filem", "grpcomm", "iof",    "odls", "oob",    "orte",  "plm",
-        "prte",   "ras", "rmaps", "rml",     "routed", "rtc",  "schizo", "snapc", "state"};
-    return std::ranges::find(kFrameworks, name.substr(0, name.find('_'))) != kFrameworks.end();
-}
-
 void parameter(const Given& given, Draft& draft) {
     const std::string text = given.value();
     const size_t equals = text.find('=');
@@ -222,7 +214,7 @@ void parameter(const Given& given, Draft& draft) {
                                     : setting == Setting::OmpiParameter ? "OMPI_MCA_"
                                                                         : prefix_of(name);
     options.parameters.emplace_back(std::string(prefix) + name, value);
-    if (setting == Setting::AnyParameter && is_of_prrte(name))
+    if (setting == Setting::AnyParameter && is_parameter_of_prrte(name))
         options.warnings.push_back(
             fmt::format("{} {} {} is a parameter of another launcher (PRRTE) and does nothing here",
                         given.written, name, value));
@@ -269,25 +261,6 @@ std::string absolute_files(const std::string& list) {
 void add_hosts(const std::string& list, std::vector<std::string>& hosts) {
     for (const std::string& host : split(list, ','))
         hosts.push_back(host);
-}
-
-void launcher(const Given& given, Draft& draft) {
-    struct Name {
-        std::string_view name;
-        Handler handler;
-    };
-    // The last two as hydra calls them.
-    static constexpr auto kNames = std::to_array<Name>({{"auto", Handler::Automatic},
-                                                        {"muster", Handler::Muster},
-                                                        {"srun", Handler::Srun},
-                                                        {"prterun", Handler::Prterun},
-                                                        {"fork", Handler::Muster},
-                                                        {"slurm", Handler::Srun}});
-    const auto* const found = std::ranges::find(kNames, given.value(), &Name::name);
-    if (found == kNames.end())
-        throw UsageError(
-            fmt::format("{} '{}': valid are auto, muster, srun, prterun", given.written, given.value()));
-    draft.options.handler = found->handler;
 }
 
 void bind_to(const Given& given, Draft& draft) {
@@ -359,7 +332,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {ReportUri, [](const Given& g, Draft& d) { d.options.report_uri = g.value(); }},
     {Attach, [](const Given& g, Draft& d) { d.options.attach = g.value(); }},
     {Scheduler, [](const Given& g, Draft& d) { d.options.scheduler = g.value(); }},
-    {Launcher, launcher},
+    {Launcher, [](const Given& g, Draft& d) { d.options.handler = read_handler(g.written, g.value()); }},
     {Quiet, [](const Given&, Draft& d) { d.options.quiet = true; }},
     {Verbose, [](const Given&, Draft& d) { display("allocation,map", d.options.job.display); }},
     {Version, [](const Given&, Draft&) {}},
@@ -383,6 +356,31 @@ constexpr bool complete() {
 static_assert(complete(), "each setting has one rule");
 
 }  // namespace
+
+Handler read_handler(const std::string& option, const std::string& name) {
+    struct Name {
+        std::string_view name;
+        Handler handler;
+    };
+    // The last two as hydra calls them.
+    static constexpr auto kNames = std::to_array<Name>({{"auto", Handler::Automatic},
+                                                        {"muster", Handler::Muster},
+                                                        {"srun", Handler::Srun},
+                                                        {"prterun", Handler::Prterun},
+                                                        {"fork", Handler::Muster},
+                                                        {"slurm", Handler::Srun}});
+    const auto* const found = std::ranges::find(kNames, std::string_view(name), &Name::name);
+    if (found == kNames.end())
+        throw UsageError(fmt::format("{} '{}': valid are auto, muster, srun, prterun", option, name));
+    return found->handler;
+}
+
+bool is_parameter_of_prrte(std::string_view name) {
+    static constexpr std::array<std::string_view, 18> kFrameworks = {
+        "errmgr", "ess", "filem", "grpcomm", "iof",    "odls", "oob",    "orte",  "plm",
+        "prte",   "ras", "rmaps", "rml",     "routed", "rtc",  "schizo", "snapc", "state"};
+    return std::ranges::find(kFrameworks, name.substr(0, name.find('_'))) != kFrameworks.end();
+}
 
 void apply(const Given& given, Draft& draft) {
     std::ranges::find(kRules, given.setting(), &Rule::setting)->apply(given, draft);

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,12 @@ struct Draft {
     std::optional<std::vector<std::string>>& keep_common;  ///< the only variables that programs inherit
     std::optional<std::vector<std::string>> keep;          ///< the same of this program
 };
+
+/// A word of --launcher. Throws UsageError.
+Handler read_handler(const std::string& option, const std::string& name);
+
+/// Whether it is a parameter of mpirun's launcher (PRRTE or ORTE), which muster is not.
+bool is_parameter_of_prrte(std::string_view name);
 
 /// Applies one option. Throws std::runtime_error with a sentence.
 void apply(const Given& given, Draft& draft);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line of another launcher, and what its translation needs of ours.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/muster/command_line/options.hpp"
+
+namespace muster::launcher {
+
+/// A program to execute in place of muster.
+struct Command {
+    std::vector<std::string> words;
+    /// Changes of the environment: a value, or none where the variable is removed.
+    std::vector<std::pair<std::string, std::optional<std::string>>> environment;
+
+    /// As a shell takes it.
+    std::string text() const;
+    /// Does not return, but throws std::runtime_error where the program cannot be executed.
+    [[noreturn]] void execute() const;
+};
+
+/// The nodes that a launcher of several machines finds.
+struct SlurmAllocation {
+    unsigned nodes = 0;    ///< 0: not known
+    bool in_step = false;  ///< muster itself is a process of a step
+};
+
+/// How options become those of another launcher. One row stands for each setting.
+struct Rendering {
+    Setting setting;
+    std::string_view becomes;  ///< for the reference; empty: refused
+    std::string_view cure;     ///< of what is refused
+};
+
+/// A setting of which srun or prterun knows nothing.
+UsageError untranslatable(std::string_view option, std::string_view launcher, std::string_view cure);
+
+/// A file without a name, and the path by which the launcher opens it after the execution.
+std::string nameless_file(const std::string& text);
+
+/// What the options of a program change in the environment, in order.
+std::vector<std::pair<std::string, std::optional<std::string>>> environment_of(const Options& options,
+                                                                               size_t program);
+
+Command srun_command(const Options& options, const SlurmAllocation& allocation);
+Command prterun_command(const Options& options);
+
+const std::vector<Rendering>& srun_renderings();
+const std::vector<Rendering>& prterun_renderings();
+
+}  // namespace muster::launcher

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The command line as srun's.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+
+#include "tools/muster/handover/command.hpp"
+#include "tools/muster/jobs/hosts.hpp"
+#include "tools/muster/jobs/topology.hpp"
+#include "tools/muster/jobs/words.hpp"
+
+namespace muster::launcher {
+namespace for_srun {
+namespace {
+
+using enum Setting;
+
+/// Collects srun's options.
+class Srun {
+  public:
+    Srun(const Options& options, const SlurmAllocation& allocation)
+        : options_(options), allocation_(allocation) {
+        for (const App& app : options.job.apps) {
+            ranks_ += app.ranks;
+            sized_ = sized_ && app.ranks > 0;
+        }
+        if (options.job.apps.size() > 1 && !sized_)
+            throw UsageError("with several programs each needs its -n");
+    }
+
+    const Options& options() const { return options_; }
+    const Job& job() const { return options_.job; }
+    bool single() const { return job().apps.size() == 1; }
+    void add(std::string word) { words_.push_back(std::move(word)); }
+    /// Once, though several options say so.
+    void add_once(const std::string& word) {
+        if (std::ranges::find(words_, word) == words_.end()) add(word);
+    }
+
+    /// Options of one program, which srun has for all only.
+    void of_single(const Given& given) const {
+        if (!single())
+            throw untranslatable(given.written, "srun with several programs",
+                                 "start the programs as jobs of their own");
+    }
+
+    void distribution(const std::string& order, const std::string& option) {
+        if (!order_.empty() && order_ != order)
+            throw untranslatable(option, "srun beside -m " + order_, "leave one of both out");
+        order_ = order;
+    }
+    void bind(const std::string& type) { binding_ = type; }
+    void report_bindings() { verbose_binding_ = true; }
+    void survive() { ends_on_failure_ = false; }
+    void export_only(const std::vector<std::string>& names) { exported_ = names; }
+    void by_hosts() { hosts_ = true; }
+    void by_map() { mapped_ = true; }
+
+    Command command();
+
+  private:
+    void place();
+    void place_per_node(uint32_t each);
+    void place_on_hosts();
+    void size(uint32_t nodes);
+    void environment(Command& command);
+    void programs(Command& command);
+    std::string program_line(size_t number, uint32_t first) const;
+    /// Nodes that can be used; 0: not known.
+    uint32_t nodes() const { return options_.nodes > 0 ? options_.nodes : allocation_.nodes; }
+
+    const Options& options_;
+    const SlurmAllocation& allocation_;
+    std::vector<std::string> words_ = {"srun", "--mpi=pmix"};
+    std::string order_, binding_;
+    std::optional<std::vector<std::string>> exported_;
+    std::optional<std::string> host_list_;  ///< a node for each rank
+    bool verbose_binding_ = false, ends_on_failure_ = true, hosts_ = false, mapped_ = false;
+    uint32_t ranks_ = 0;
+    bool sized_ = true;
+};
+
+void map_by(Srun& srun, const Given& given) {
+    srun.by_map();
+    const MapPolicy policy = read_map_policy(srun.job().map_by);
+    const auto refuse = [&](const std::string& what, std::string_view cure) {
+        throw untranslatable(given.written + " " + what, "srun", cure);
+    };
+    if (policy.span) refuse(":SPAN", "leave it out");
+    if (!policy.cpu_list.empty()) refuse(":PE-LIST", "set SLURM_CPU_BIND");
+    if (policy.cpus > 1) srun.add_once(fmt::format("--cpus-per-task={}", policy.cpus));
+    if (policy.hwthreads) srun.add_once("--hint=multithread");
+    if (policy.not_on_head) srun.add_once("--relative=1");
+    if (lower(policy.text).find(":oversubscribe") != std::string::npos) srun.add_once("--overcommit");
+    if (policy.per_resource > 0) {
+        switch (policy.level) {
+            case Level::Slot:
+            case Level::Node:
+                return;  // depends on the number of ranks
+            case Level::Package:
+                return srun.add_once(fmt::format("--ntasks-per-socket={}", policy.per_resource));
+            case Level::Core:
+                return srun.add_once(fmt::format("--ntasks-per-core={}", policy.per_resource));
+            default:
+                return refuse(srun.job().map_by, "write ppr:N:node, ppr:N:package or ppr:N:core");
+        }
+    }
+    switch (policy.level) {
+        case Level::Slot:
+            // Modifiers alone say nothing of the order.
+            if (!policy.text.starts_with(':')) srun.distribution("block", given.written);
+            return;
+        case Level::Node:
+            return srun.distribution("cyclic", given.written);
+        case Level::Core:
+            return srun.distribution("block:block", given.written);
+        case Level::Package:
+            return srun.distribution("block:cyclic", given.written);
+        default:
+            return refuse(srun.job().map_by, "write slot, node, core or package");
+    }
+}
+
+void rank_by(Srun& srun, const Given& given) {
+    switch (read_rank_policy(given.value())) {
+        case RankPolicy::Slot:
+            return srun.distribution("block", given.written);
+        case RankPolicy::Node:
+            return srun.distribution("cyclic", given.written);
+        default:
+            throw untranslatable(given.written + " " + given.value(), "srun", "write slot or node");
+    }
+}
+
+void bind_to(Srun& srun, const Given& given) {
+    const BindPolicy policy = read_bind_policy(given.value());
+    if (policy.overload) srun.add_once("--overcommit");
+    if (policy.report) srun.report_bindings();
+    switch (policy.level) {
+        case Level::None:
+            return srun.bind("none");
+        case Level::Hwthread:
+            return srun.bind("threads");
+        case Level::Core:
+            return srun.bind("cores");
+        case Level::Numa:
+            return srun.bind("ldoms");
+        case Level::Package:
+            return srun.bind("sockets");
+        default:
+            throw untranslatable(given.written + " " + given.value(), "srun",
+                                 "write none, hwthread, core, numa or package");
+    }
+}
+
+void output(Srun& srun, const Given& given) {
+    const OutputStyle& style = srun.job().output.style;
+    const auto refuse = [&](bool wanted, std::string_view word, std::string_view cure) {
+        if (wanted) throw untranslatable(fmt::format("{} ({})", given.written, word), "srun", cure);
+    };
+    refuse(style.timestamp, "timestamp", "pipe the output through 'ts'");
+    refuse(style.merge, "merge", "write 2>&1 behind the command");
+    refuse(style.xml, "xml", "write --output rank");
+    refuse(style.pattern, "pattern", "write --output file=NAME");
+    if (style.tag || style.rank || style.detailed || style.full_name) srun.add_once("--label");
+    if (style.raw) srun.add_once("--unbuffered");
+    if (!style.to_files()) return;
+    std::string name = style.file + ".slurm.pmix.%j.%s.%t";
+    if (!style.directory.empty()) {
+        std::error_code error;
+        std::filesystem::create_directories(style.directory, error);
+        name = style.directory + "/slurm.pmix.%j.%s.rank.%t";
+    }
+    name = std::filesystem::absolute(name).string();
+    srun.add_once("--output=" + name + ".stdout");
+    srun.add_once("--error=" + name + ".stderr");
+}
+
+void display(Srun& srun, const Given& given) {
+    const DisplayWishes& wishes = srun.job().display;
+    if (wishes.bindings) srun.report_bindings();
+    const std::string value = lower(given.value());
+    if (value != "bind" && value != "bindings")
+        throw untranslatable(given.written + " " + value, "srun",
+                             "'scontrol show job' shows the allocation, and --label the ranks");
+}
+
+void runtime(Srun& srun, const Given& given) {
+    const JobWishes& wishes = srun.job().wishes;
+    if (wishes.recoverable || wishes.nonzero_is_fine) srun.survive();
+    const std::string text = lower(given.value());
+    for (const std::string_view word : {"continuous", "autorestart", "max-restarts", "donotlaunch"}) {
+        if (text.find(word) != std::string::npos)
+            throw untranslatable(fmt::format("{} {}", given.written, word), "srun", "leave it out");
+    }
+}
+
+void timeout(Srun& srun, const Given&) {
+    const auto seconds = static_cast<uint64_t>(std::ceil(srun.options().timeout));
+    srun.add_once(fmt::format("--time={}:{:02}", seconds / 60, seconds % 60));
+}
+
+void input(Srun& srun, const Given&) {
+    const InputPolicy& policy = srun.job().input;
+    if (policy.target == InputPolicy::Target::All) srun.add_once("--input=all");
+    if (policy.target == InputPolicy::Target::None) srun.add_once("--input=none");
+    if (policy.target == InputPolicy::Target::One) srun.add_once(fmt::format("--input={}", policy.rank));
+}
+
+void nothing(Srun&, const Given&) {}
+
+struct Row {
+    Setting setting;
+    /// As the reference spells it; empty: refused.
+    std::string_view becomes;
+    void (*translate)(Srun& srun, const Given& given) = nothing;
+    std::string_view cure = {};
+};
+
+constexpr auto kRows = std::to_array<Row>({
+    {Ranks, "-n N"},
+    {Env, "the environment"},
+    {OwnEnv, "the environment"},
+    {CommonEnv, "the environment"},
+    {KeepEnv, "--export=NAMES",
+     [](Srun& s, const Given& g) {
+         s.of_single(g);
+         s.export_only(*s.options().kept[0]);
+     }},
+    {CommonKeepEnv, "--export=NAMES",
+     [](Srun& s, const Given&) { s.export_only(s.options().kept[0].value_or(std::vector<std::string>())); }},
+    {UnsetEnv, "the environment"},
+    {AppendEnv, "the environment"},
+    {PrependEnv, "the environment"},
+    {WorkingDirectory, "--chdir=DIR"},
+    {SessionDirectory, "", nothing, "write --wdir"},
+    {ProcessSet, "", nothing, "leave it out: Slurm has no process sets"},
+    {Hosts, "-m arbitrary and SLURM_HOSTFILE, or -w NODES", [](Srun& s, const Given&) { s.by_hosts(); }},
+    {Hostfile, "as --host", [](Srun& s, const Given&) { s.by_hosts(); }},
+    {AddedHosts, "", nothing, "name all nodes by --host"},
+    {AddedHostfile, "", nothing, "name all nodes by --host"},
+    {IndexArgv, "", nothing, "the program finds its rank through PMIx"},
+    {MaxRestarts, "", nothing, "leave it out, or requeue the job by sbatch --requeue"},
+    {PreloadProgram, "--bcast",
+     [](Srun& s, const Given& g) {
+         s.of_single(g);
+         s.add_once("--bcast");
+     }},
+    {PreloadFiles, "", nothing, "copy the files by sbcast first"},
+    {MapBy, "--ntasks-per-node, -m and -c, by the policy", map_by},
+    {RankBy, "-m block or -m cyclic", rank_by},
+    {BindTo, "--cpu-bind=TYPE", bind_to},
+    {CpuList, "", nothing, "set SLURM_CPU_BIND"},
+    {Oversubscribe, "--overcommit", [](Srun& s, const Given&) { s.add_once("--overcommit"); }},
+    {NoOversubscribe, "the default"},
+    {Nodes, "-N K"},
+    {Output, "--label, --output=FILE, --error=FILE", output},
+    {Display, "bindings: --cpu-bind=verbose", display},
+    {Input, "--input=WHO", input},
+    {Timeout, "--time=M:S", timeout},
+    {SpawnTimeout, "--immediate=SECONDS",
+     [](Srun& s, const Given&) { s.add_once(fmt::format("--immediate={}", s.job().spawn_seconds)); }},
+    {TimeoutStates, "", nothing, "leave it out; 'scontrol listpids' shows processes"},
+    {TimeoutStacks, "", nothing, "leave it out"},
+    {Recovery, "--kill-on-bad-exit=0", [](Srun& s, const Given&) { s.survive(); }},
+    {Continuous, "", nothing, "leave it out, or requeue the job by sbatch --requeue"},
+    {Runtime, "recoverable: --kill-on-bad-exit=0", runtime},
+    {ReportChildrenSeparately, "the default"},
+    {DoNotLaunch, "", nothing, "leave it out"},
+    {PmixParameter, "the environment"},
+    {OmpiParameter, "the environment"},
+    {AnyParameter, "the environment"},
+    {PrteParameter, "nothing"},
+    {Report, "", nothing, "leave it out; 'sacct' shows the times of steps"},
+    {ReportUri, "", nothing, "leave it out; a tool names the process ID of a slurmstepd"},
+    {Attach, "", nothing, "a muster that runs starts the job"},
+    {Scheduler, "", nothing, "leave it out; Slurm is the scheduler"},
+    {Launcher, "nothing"},
+    {Quiet, "--quiet", [](Srun& s, const Given&) { s.add_once("--quiet"); }},
+    {Verbose, "-v", [](Srun& s, const Given&) { s.add_once("-v"); }},
+    {Version, "nothing"},
+    {Help, "nothing"},
+    {Accepted, "nothing"},
+    {Remote, "nothing"},
+    {Refused, "nothing"},
+    {OtherMeaning, "nothing"},
+});
+
+/// Exactly N ranks on each node, the last of which may have fewer.
+void Srun::place_per_node(uint32_t each) {
+    if (!sized_) {
+        if (nodes() == 0) return add(fmt::format("--ntasks-per-node={}", each));
+        ranks_ = each * nodes();
+        sized_ = true;
+    }
+    const uint32_t used = (ranks_ + each - 1) / each;
+    if (nodes() > 0 && used > nodes()) {
+        throw UsageError(fmt::format("--map-by {} has room for {} ranks on {} nodes, not for {}",
+                                     job().map_by, each * nodes(), nodes(), ranks_));
+    }
+    if (ranks_ % each == 0) {
+        add(fmt::format("--ntasks-per-node={}", each));
+    } else {
+        distribution(fmt::format("plane={}", each), "--map-by " + job().map_by);
+    }
+    size(used);
+}
+
+void Srun::size(uint32_t nodes) {
+    if (sized_) add(fmt::format("-n{}", ranks_));
+    if (nodes > 0) add(fmt::format("-N{}", nodes));
+}
+
+/// A node for each rank, as muster would choose it.
+void Srun::place_on_hosts() {
+    std::vector<std::string> names;
+    Job job = options_.job;
+    bool with_slots = true;
+    for (App& app : job.apps) {
+        const std::vector<Mention> mentions = mentioned_hosts(app.hosts, app.hostfile);
+        for (const Mention& mention : mentions) {
+            if (std::ranges::find(names, mention.name) == names.end()) names.push_back(mention.name);
+            with_slots = with_slots && mention.slots.has_value();
+        }
+    }
+    if (!with_slots && !sized_) {
+        add(fmt::format("-w{}", fmt::join(names, ",")));
+        return size(static_cast<uint32_t>(names.size()));
+    }
+    for (App& app : job.apps)
+        app.wdir = "/";  // is not looked at
+    // Slots that are not given are those of the allocation, which the layout does not know: even blocks.
+    job.bind_to = "none";
+    job.rank_by = "";
+    lay_out(job, "job", names);
+    std::string list;
+    for (const Place& place : job.places)
+        list += names[place.node] + "\n";
+    host_list_ = list;
+    order_ = "arbitrary";
+    ranks_ = job.size();
+    sized_ = true;
+    size(static_cast<uint32_t>(job.used_nodes().size()));
+}
+
+void Srun::place() {
+    if (hosts_) return place_on_hosts();
+    const MapPolicy policy = read_map_policy(job().map_by);
+    const bool per_node =
+        policy.per_resource > 0 && (policy.level == Level::Node || policy.level == Level::Slot);
+    if (mapped_ && per_node) return place_per_node(policy.per_resource);
+    uint32_t used = nodes();
+    if (policy.not_on_head && options_.nodes == 0 && used > 1) --used;
+    size(sized_ ? std::min(used, ranks_) : used);
+}
+
+void Srun::environment(Command& command) {
+    if (host_list_) command.environment.emplace_back("SLURM_HOSTFILE", nameless_file(*host_list_));
+    // That of the allocation contradicts -n.
+    if (sized_) command.environment.emplace_back("SLURM_NTASKS_PER_NODE", std::nullopt);
+    if (!exported_) return add("--export=ALL");
+    std::vector<std::string> names = *exported_;
+    for (size_t i = 0; i < job().apps.size(); ++i) {
+        for (const auto& [name, value] : job().apps[i].env)
+            names.push_back(name);
+    }
+    add(names.empty() ? "--export=NONE" : fmt::format("--export={}", fmt::join(names, ",")));
+}
+
+/// A word as srun reads it in a file of programs.
+std::string quoted_for_srun(const std::string& word) {
+    if (word.find('\n') != std::string::npos)
+        throw UsageError("srun takes several programs as lines of a file; an argument has a line break");
+    std::string text = "'";
+    for (const char c : word)
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+std::string Srun::program_line(size_t number, uint32_t first) const {
+    const App& app = job().apps[number];
+    std::vector<std::string> words;
+    for (const auto& [name, value] : environment_of(options_, number)) {
+        if (value) {
+            words.push_back(name + "=" + *value);
+        } else {
+            words.insert(words.begin(), {"-u", name});
+        }
+    }
+    if (!app.wdir.empty()) words.insert(words.begin(), {"-C", std::filesystem::absolute(app.wdir).string()});
+    if (!words.empty()) words.insert(words.begin(), "/usr/bin/env");
+    words.push_back(app.program.empty() ? app.argv[0] : app.program);
+    words.insert(words.end(), app.argv.begin() + 1, app.argv.end());
+    std::string line =
+        app.ranks == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, first + app.ranks - 1);
+    for (const std::string& word : words)
+        line += " " + quoted_for_srun(word);
+    return line + "\n";
+}
+
+void Srun::programs(Command& command) {
+    if (!single()) {
+        std::string lines;
+        uint32_t first = 0;
+        for (size_t i = 0; i < job().apps.size(); ++i) {
+            lines += program_line(i, first);
+            first += job().apps[i].ranks;
+        }
+        add("--multi-prog");
+        add(nameless_file(lines));
+        return;
+    }
+    const App& app = job().apps[0];
+    for (auto& change : environment_of(options_, 0))
+        command.environment.push_back(std::move(change));
+    if (!app.wdir.empty()) add("--chdir=" + std::filesystem::absolute(app.wdir).string());
+    add(app.program.empty() ? app.argv[0] : app.program);
+    for (size_t i = 1; i < app.argv.size(); ++i)
+        add(app.argv[i]);
+}
+
+Command Srun::command() {
+    Command command;
+    place();
+    if (!order_.empty()) add("-m" + order_);
+    if (verbose_binding_) binding_ = binding_.empty() ? "verbose" : "verbose," + binding_;
+    if (!binding_.empty()) add("--cpu-bind=" + binding_);
+    if (allocation_.in_step) add("--overlap");
+    add(ends_on_failure_ ? "--kill-on-bad-exit=1" : "--kill-on-bad-exit=0");
+    const auto has_input = [](const std::string& word) { return word.starts_with("--input="); };
+    if (std::ranges::none_of(words_, has_input)) add("--input=0");
+    environment(command);
+    programs(command);
+    command.words = std::move(words_);
+    return command;
+}
+
+}  // namespace
+}  // namespace for_srun
+
+Command srun_command(const Options& options, const SlurmAllocation& allocation) {
+    for_srun::Srun srun(options, allocation);
+    for (const std::vector<Given>& program : options.given) {
+        for (const Given& given : program) {
+            const for_srun::Row& row =
+                *std::ranges::find(for_srun::kRows, given.setting(), &for_srun::Row::setting);
+            if (row.becomes.empty()) throw untranslatable(given.written, "srun", row.cure);
+            row.translate(srun, given);
+        }
+    }
+    return srun.command();
+}
+
+const std::vector<Rendering>& srun_renderings() {
+    static const std::vector<Rendering> kAll = [] {
+        std::vector<Rendering> all;
+        for (const for_srun::Row& row : for_srun::kRows)
+            all.push_back({row.setting, row.becomes, row.cure});
+        return all;
+    }();
+    return kAll;
+}
+
+}  // namespace muster::launcher
