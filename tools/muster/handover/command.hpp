@@ -24,10 +24,14 @@ struct Command {
     [[noreturn]] void execute() const;
 };
 
-/// The nodes that a launcher of several machines finds.
+/// What Slurm's variables tell of the allocation.
 struct SlurmAllocation {
-    unsigned nodes = 0;    ///< 0: not known
-    bool in_step = false;  ///< muster itself is a process of a step
+    unsigned nodes = 0;     ///< 0: none
+    std::string node_list;  ///< as Slurm writes it: "n[1-3]"
+    /// Processes of the step that muster is one of, 0 where it is in none. Shells of salloc and sbatch are no
+    /// steps in this sense.
+    unsigned step_size = 0;
+    bool elsewhere = false;  ///< its one node is another machine
 };
 
 /// How options become those of another launcher. One row stands for each setting.
@@ -46,6 +50,10 @@ std::string nameless_file(const std::string& text);
 /// What the options of a program change in the environment, in order.
 std::vector<std::pair<std::string, std::optional<std::string>>> environment_of(const Options& options,
                                                                                size_t program);
+
+/// The programs as lines of the file that srun --multi-prog reads. Throws UsageError where such a file cannot
+/// express them.
+std::string multi_prog_lines(const Options& options);
 
 Command srun_command(const Options& options, const SlurmAllocation& allocation);
 Command prterun_command(const Options& options);

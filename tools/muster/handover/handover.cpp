@@ -9,8 +9,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "tools/muster/command_line/settings.hpp"
@@ -20,6 +23,8 @@
 
 namespace muster::launcher {
 namespace {
+
+constexpr const char* kLauncherVariable = "MUSTER_LAUNCHER";
 
 bool in_path(std::string_view program) {
     const char* path = getenv("PATH");
@@ -38,17 +43,47 @@ unsigned slurm_number(const char* name) {
     return number;
 }
 
+const char* slurm_text(const char* name, const char* older) {
+    const char* text = getenv(name);
+    if (text == nullptr) text = getenv(older);
+    return text == nullptr ? "" : text;
+}
+
+/// Whether the node is another machine. slurmd names its node, which need not have the machine's name.
+bool is_elsewhere(const std::string& node) {
+    const char* own = getenv("SLURMD_NODENAME");
+    return own == nullptr ? !is_this_machine(node) : node != own;
+}
+
+/// The processes of the step that muster is one of.
+unsigned step_size() {
+    // The steps of shells have the highest numbers: batch, interactive, extern.
+    constexpr unsigned kLeastOfShells = 0xfffffff0;
+    const char* text = getenv("SLURM_STEP_ID");
+    if (text == nullptr || slurm_number("SLURM_STEP_ID") >= kLeastOfShells) return 0;
+    return std::max(1U, slurm_number("SLURM_STEP_NUM_TASKS"));
+}
+
 SlurmAllocation slurm_allocation() {
     SlurmAllocation allocation;
     allocation.nodes = slurm_number("SLURM_JOB_NUM_NODES");
     if (allocation.nodes == 0) allocation.nodes = slurm_number("SLURM_NNODES");
-    allocation.in_step = getenv("SLURM_STEP_ID") != nullptr;
+    if (allocation.nodes == 0) return allocation;
+    allocation.node_list = slurm_text("SLURM_JOB_NODELIST", "SLURM_NODELIST");
+    allocation.step_size = step_size();
+    allocation.elsewhere =
+        allocation.nodes == 1 && !allocation.node_list.empty() && is_elsewhere(allocation.node_list);
     return allocation;
 }
 
-/// A step of several processes has as many musters, each for itself.
-bool in_parallel_step() {
-    return getenv("SLURM_STEP_ID") != nullptr && slurm_number("SLURM_STEP_NUM_TASKS") > 1;
+/// Whether muster, started here without srun, would leave nodes of the allocation alone.
+bool exceeds_this_machine(const SlurmAllocation& allocation) {
+    return allocation.nodes > 1 || allocation.elsewhere;
+}
+
+std::string description(const SlurmAllocation& allocation) {
+    if (allocation.elsewhere) return fmt::format("the Slurm allocation is node {}", allocation.node_list);
+    return fmt::format("the Slurm allocation has {} nodes", allocation.nodes);
 }
 
 struct Hosts {
@@ -56,9 +91,16 @@ struct Hosts {
     std::vector<std::string> others;  ///< that are not this machine
 };
 
+/// A pipe is read once, by the launcher that starts the processes.
+bool can_be_read_again(const std::string& file) {
+    std::error_code error;
+    return !std::filesystem::exists(file, error) || std::filesystem::is_regular_file(file, error);
+}
+
 Hosts hosts_of(const Options& options) {
     Hosts hosts;
     for (const App& app : options.job.apps) {
+        if (!can_be_read_again(app.hostfile)) continue;
         for (const Mention& mention : mentioned_hosts(app.hosts, app.hostfile)) {
             hosts.named = true;
             const bool known = std::ranges::find(hosts.others, mention.name) != hosts.others.end();
@@ -79,27 +121,32 @@ std::string some_of(const std::vector<std::string>& names) {
 }
 
 Handler wanted(const Options& options) {
-    const char* name = getenv("MUSTER_LAUNCHER");
+    const char* name = getenv(kLauncherVariable);
     if (options.handler != Handler::Automatic || name == nullptr || *name == '\0') return options.handler;
-    return read_handler("MUSTER_LAUNCHER", name);
+    return read_handler(kLauncherVariable, name);
 }
 
-Handover to_srun(const Options& options, const SlurmAllocation& allocation, const std::string& why) {
+/// Another muster below the launcher is not to hand over again.
+Handover final(Command command, std::string why) {
+    command.environment.emplace_back(kLauncherVariable, "muster");
+    return {std::move(command), std::move(why)};
+}
+
+Handover to_srun(const Options& options, const SlurmAllocation& allocation, std::string why) {
     if (!in_path("srun"))
         throw std::runtime_error("--launcher srun: there is no srun in PATH; install Slurm's client");
-    return {srun_command(options, allocation), why};
+    return final(srun_command(options, allocation), std::move(why));
 }
 
 Handover to_prterun(const Options& options, const std::vector<std::string>& others) {
     if (!in_path("prterun")) {
-        throw std::runtime_error(
-            fmt::format("{}muster starts processes on this machine only; install PRRTE's prterun (Debian: "
-                        "libprrte-bin) for "
-                        "others, or start muster in an allocation of Slurm",
-                        others.empty() ? "--launcher prterun: " : fmt::format("host {}: ", some_of(others))));
+        throw std::runtime_error(fmt::format(
+            "{}muster starts processes on this machine only; install PRRTE's prterun (package openmpi-bin or "
+            "libprrte-bin) for others, or start muster in an allocation of Slurm",
+            others.empty() ? "--launcher prterun: " : fmt::format("host {}: ", some_of(others))));
     }
-    return {prterun_command(options),
-            others.empty() ? "" : fmt::format("other machines are named ({})", some_of(others))};
+    return final(prterun_command(options),
+                 others.empty() ? "" : fmt::format("other machines are named ({})", some_of(others)));
 }
 
 }  // namespace
@@ -118,20 +165,23 @@ std::optional<Handover> handover(const Options& options, bool guided) {
     if (handler == Handler::Srun) return to_srun(options, allocation, "");
     if (handler == Handler::Prterun) return to_prterun(options, hosts.others);
     if (hosts.named && hosts.others.empty()) return std::nullopt;
-    if (allocation.nodes > 1 && !in_parallel_step() && in_path("srun"))
-        return to_srun(options, allocation,
-                       fmt::format("the Slurm allocation has {} nodes", allocation.nodes));
+    if (allocation.step_size > 0) return std::nullopt;
+    if (exceeds_this_machine(allocation) && in_path("srun"))
+        return to_srun(options, allocation, description(allocation));
     // The nodes of --nodes are pretended, and have names of their own.
     if (hosts.others.empty() || options.nodes > 0) return std::nullopt;
     return to_prterun(options, hosts.others);
 }
 
 std::string unused_nodes(const Options& options) {
+    const bool wants_muster = options.serve || options.handler != Handler::Automatic;
     const SlurmAllocation allocation = slurm_allocation();
-    if (options.serve || allocation.nodes < 2 || in_parallel_step() || in_path("srun")) return "";
-    return fmt::format(
-        "the allocation has {} nodes, and muster uses this one alone; with srun in PATH muster uses all",
-        allocation.nodes);
+    // The processes of a larger step have a muster each.
+    if (wants_muster || !exceeds_this_machine(allocation) || allocation.step_size > 1) return "";
+    if (allocation.step_size == 0 && in_path("srun")) return "";
+    return fmt::format("{}, and muster uses this machine alone; {}", description(allocation),
+                       allocation.step_size > 0 ? "--launcher srun uses all inside a step"
+                                                : "with srun in PATH muster uses all");
 }
 
 }  // namespace muster::launcher

@@ -235,7 +235,7 @@ std::vector<std::string> Prterun::of_program(size_t number, Command& command) co
     option(!app.hostfile.empty(), {"--hostfile", app.hostfile});
     option(!app.added_hosts.empty(), {"--add-host", fmt::format("{}", fmt::join(app.added_hosts, ","))});
     option(!app.added_hostfile.empty(), {"--add-hostfile", app.added_hostfile});
-    option(!app.wdir.empty(), {"--wdir", std::filesystem::absolute(app.wdir).string()});
+    if (!app.wdir.empty()) option(true, {"--wdir", std::filesystem::absolute(app.wdir).string()});
     option(app.session_wdir, {"--set-cwd-to-session-dir"});
     option(!app.pset.empty(), {"--pset", app.pset});
     option(app.preload_program, {"--preload-binary"});

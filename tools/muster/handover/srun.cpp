@@ -22,6 +22,8 @@ namespace {
 
 using enum Setting;
 
+constexpr std::string_view kDigits = "0123456789abcdef";
+
 /// Collects srun's options.
 class Srun {
   public:
@@ -57,6 +59,7 @@ class Srun {
         order_ = order;
     }
     void bind(const std::string& type) { binding_ = type; }
+    void use_cpus(const std::string& list, const std::string& option);
     void report_bindings() { verbose_binding_ = true; }
     void survive() { ends_on_failure_ = false; }
     void export_only(const std::vector<std::string>& names) { exported_ = names; }
@@ -72,7 +75,6 @@ class Srun {
     void size(uint32_t nodes);
     void environment(Command& command);
     void programs(Command& command);
-    std::string program_line(size_t number, uint32_t first) const;
     /// Nodes that can be used; 0: not known.
     uint32_t nodes() const { return options_.nodes > 0 ? options_.nodes : allocation_.nodes; }
 
@@ -80,6 +82,7 @@ class Srun {
     const SlurmAllocation& allocation_;
     std::vector<std::string> words_ = {"srun", "--mpi=pmix"};
     std::string order_, binding_;
+    std::string cpu_mask_;  ///< of all ranks, as srun writes it
     std::optional<std::vector<std::string>> exported_;
     std::optional<std::string> host_list_;  ///< a node for each rank
     bool verbose_binding_ = false, ends_on_failure_ = true, hosts_ = false, mapped_ = false;
@@ -94,7 +97,7 @@ void map_by(Srun& srun, const Given& given) {
         throw untranslatable(given.written + " " + what, "srun", cure);
     };
     if (policy.span) refuse(":SPAN", "leave it out");
-    if (!policy.cpu_list.empty()) refuse(":PE-LIST", "set SLURM_CPU_BIND");
+    if (!policy.cpu_list.empty()) srun.use_cpus(policy.cpu_list, given.written);
     if (policy.cpus > 1) srun.add_once(fmt::format("--cpus-per-task={}", policy.cpus));
     if (policy.hwthreads) srun.add_once("--hint=multithread");
     if (policy.not_on_head) srun.add_once("--relative=1");
@@ -257,7 +260,7 @@ constexpr auto kRows = std::to_array<Row>({
     {MapBy, "--ntasks-per-node, -m and -c, by the policy", map_by},
     {RankBy, "-m block or -m cyclic", rank_by},
     {BindTo, "--cpu-bind=TYPE", bind_to},
-    {CpuList, "", nothing, "set SLURM_CPU_BIND"},
+    {CpuList, "--cpu-bind=mask_cpu:MASK", [](Srun& s, const Given& g) { s.use_cpus(g.value(), g.written); }},
     {Oversubscribe, "--overcommit", [](Srun& s, const Given&) { s.add_once("--overcommit"); }},
     {NoOversubscribe, "the default"},
     {Nodes, "-N K"},
@@ -292,6 +295,21 @@ constexpr auto kRows = std::to_array<Row>({
     {Refused, "nothing"},
     {OtherMeaning, "nothing"},
 });
+
+/// One mask counts for all ranks.
+void Srun::use_cpus(const std::string& list, const std::string& option) {
+    std::string digits;
+    for (const unsigned cpu : read_cpu_list(list)) {
+        if (digits.size() <= cpu / 4) digits.resize(cpu / 4 + 1, '0');
+        char& digit = digits[cpu / 4];
+        const unsigned value = static_cast<unsigned>(kDigits.find(digit)) | 1U << cpu % 4;
+        digit = kDigits[value];
+    }
+    const std::string mask = "mask_cpu:0x" + std::string(digits.rbegin(), digits.rend());
+    if (!cpu_mask_.empty() && cpu_mask_ != mask)
+        throw untranslatable(option, "srun beside another list of processors", "give one list");
+    cpu_mask_ = mask;
+}
 
 /// Exactly N ranks on each node, the last of which may have fewer.
 void Srun::place_per_node(uint32_t each) {
@@ -347,7 +365,8 @@ void Srun::place_on_hosts() {
     order_ = "arbitrary";
     ranks_ = job.size();
     sized_ = true;
-    size(static_cast<uint32_t>(job.used_nodes().size()));
+    // Slurm 23.11 and later refuse -N beside this order.
+    size(0);
 }
 
 void Srun::place() {
@@ -374,47 +393,10 @@ void Srun::environment(Command& command) {
     add(names.empty() ? "--export=NONE" : fmt::format("--export={}", fmt::join(names, ",")));
 }
 
-/// A word as srun reads it in a file of programs.
-std::string quoted_for_srun(const std::string& word) {
-    if (word.find('\n') != std::string::npos)
-        throw UsageError("srun takes several programs as lines of a file; an argument has a line break");
-    std::string text = "'";
-    for (const char c : word)
-        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
-
-std::string Srun::program_line(size_t number, uint32_t first) const {
-    const App& app = job().apps[number];
-    std::vector<std::string> words;
-    for (const auto& [name, value] : environment_of(options_, number)) {
-        if (value) {
-            words.push_back(name + "=" + *value);
-        } else {
-            words.insert(words.begin(), {"-u", name});
-        }
-    }
-    if (!app.wdir.empty()) words.insert(words.begin(), {"-C", std::filesystem::absolute(app.wdir).string()});
-    if (!words.empty()) words.insert(words.begin(), "/usr/bin/env");
-    words.push_back(app.program.empty() ? app.argv[0] : app.program);
-    words.insert(words.end(), app.argv.begin() + 1, app.argv.end());
-    std::string line =
-        app.ranks == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, first + app.ranks - 1);
-    for (const std::string& word : words)
-        line += " " + quoted_for_srun(word);
-    return line + "\n";
-}
-
 void Srun::programs(Command& command) {
     if (!single()) {
-        std::string lines;
-        uint32_t first = 0;
-        for (size_t i = 0; i < job().apps.size(); ++i) {
-            lines += program_line(i, first);
-            first += job().apps[i].ranks;
-        }
         add("--multi-prog");
-        add(nameless_file(lines));
+        add(nameless_file(multi_prog_lines(options_)));
         return;
     }
     const App& app = job().apps[0];
@@ -430,9 +412,14 @@ Command Srun::command() {
     Command command;
     place();
     if (!order_.empty()) add("-m" + order_);
+    if (!cpu_mask_.empty()) {
+        if (!binding_.empty() && binding_ != "none")
+            throw untranslatable("--bind-to", "srun beside a list of processors", "leave one of both out");
+        binding_ = cpu_mask_;
+    }
     if (verbose_binding_) binding_ = binding_.empty() ? "verbose" : "verbose," + binding_;
     if (!binding_.empty()) add("--cpu-bind=" + binding_);
-    if (allocation_.in_step) add("--overlap");
+    if (allocation_.step_size > 0) add("--overlap");
     add(ends_on_failure_ ? "--kill-on-bad-exit=1" : "--kill-on-bad-exit=0");
     const auto has_input = [](const std::string& word) { return word.starts_with("--input="); };
     if (std::ranges::none_of(words_, has_input)) add("--input=0");
