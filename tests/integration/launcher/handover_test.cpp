@@ -231,6 +231,15 @@ TEST(LauncherPrterun, OptionsOfTheJob) {
               "--allow-run-as-root --prefix /x p");
 }
 
+/// PRRTE refuses such a list behind another policy.
+TEST(LauncherPrterun, AListOfProcessorsIsAPolicy) {
+    EXPECT_EQ(prterun({"--cpu-list", "0,1", "--oversubscribe", "p"}), "--map-by PE-LIST=0,1:OVERSUBSCRIBE p");
+    EXPECT_EQ(prterun({"--map-by", "pe-list=0,1:HWTCPUS", "p"}), "--map-by pe-list=0,1:HWTCPUS p");
+    EXPECT_EQ(prterun({"--map-by", "slot", "p"}), "--map-by slot p");
+    EXPECT_NE(prterun_refuses({"--map-by", "core", "--cpu-list", "0", "p"}), "not refused");
+    EXPECT_NE(prterun_refuses({"--map-by", "PE-LIST=1", "--cpu-list", "0", "p"}), "not refused");
+}
+
 TEST(LauncherPrterun, Refusals) {
     EXPECT_EQ(
         prterun_refuses({"--nodes", "2", "p"}),

@@ -72,6 +72,9 @@ TEST(LauncherOptions, PartsOfTheMappingMayBeGivenAlone) {
     const MapPolicy policy = read_map_policy("core:SPAN:NOLOCAL:HWTCPUS:PE-LIST=0,2-3:OVERSUBSCRIBE");
     EXPECT_TRUE(policy.span && policy.not_on_head && policy.hwthreads);
     EXPECT_EQ(policy.cpu_list, "0,2-3");
+    EXPECT_EQ(read_job({"--map-by", "PE-LIST=0,1:SPAN", "--map-by", "core", "p"}).map_by,
+              "core:PE-LIST=0,1:SPAN");
+    EXPECT_FALSE(read_command_line({"--map-by", "pe-list=0,1:ordered", "p"}).options.has_value());
 }
 
 TEST(LauncherOptions, VariablesOfHydra) {

@@ -228,7 +228,8 @@ void map_by(const Given& given, Draft& draft) {
     for (int more = lower(text).starts_with("ppr:") ? 2 : 0; more > 0 && end != std::string::npos; --more)
         end = text.find(':', end + 1);
     end = std::min(end, text.size());
-    const std::string policy = text.substr(0, end);
+    const bool modifiers_alone = lower(text).starts_with("pe-list=");
+    const std::string policy = modifiers_alone ? "" : text.substr(0, end);
     MapWords& map = draft.map;
     if (!policy.empty() && !map.policy.empty() && policy != map.policy) {
         throw UsageError(fmt::format("{}: ranks are mapped by {} ({}) already; give one of both",
@@ -238,7 +239,7 @@ void map_by(const Given& given, Draft& draft) {
         map.policy = policy;
         map.given_by = given.written;
     }
-    map.modifiers += text.substr(end);
+    map.modifiers += modifiers_alone ? ":" + text : text.substr(end);
 }
 
 void timeout(const Given& given, double& seconds) {

@@ -41,6 +41,7 @@ class Prterun {
         add({one_dash ? "-" + given.written : given.written});
         common_.insert(common_.end(), given.words.begin(), given.words.end());
     }
+    void by_map() { mapped_ = true; }
     void map_modifier(const std::string& word) { modifiers_ += ":" + word; }
     void runtime(const std::string& word) { runtime_.push_back(word); }
     /// A variable that is passed as a parameter, not by -x.
@@ -57,6 +58,7 @@ class Prterun {
     const Options& options_;
     std::vector<std::string> common_ = {"prterun"}, runtime_, parameters_;
     std::string modifiers_;
+    bool mapped_ = false;
 };
 
 void parameter(Prterun& prterun, const Given& given) {
@@ -134,10 +136,10 @@ constexpr auto kRows = std::to_array<Row>({
      [](Prterun& p, const Given& g) { p.runtime("max-restarts=" + g.value()); }},
     {PreloadProgram, "--preload-binary"},
     {PreloadFiles, "--preload-files FILES"},
-    {MapBy, "--map-by WHERE"},
+    {MapBy, "--map-by WHERE", [](Prterun& p, const Given&) { p.by_map(); }},
     {RankBy, "--rank-by ORDER", [](Prterun& p, const Given& g) { p.add_once("--rank-by", g.value()); }},
     {BindTo, "--bind-to WHAT", bind_to},
-    {CpuList, "--map-by :PE-LIST=LIST",
+    {CpuList, "--map-by PE-LIST=LIST",
      [](Prterun& p, const Given& g) { p.map_modifier("PE-LIST=" + g.value()); }},
     {Oversubscribe, "--map-by :OVERSUBSCRIBE",
      [](Prterun& p, const Given&) { p.map_modifier("OVERSUBSCRIBE"); }},
@@ -185,7 +187,21 @@ constexpr auto kRows = std::to_array<Row>({
 
 void Prterun::add_map() {
     // The default is prterun's own.
-    const std::string map = (job().map_by == Job().map_by ? "" : job().map_by) + modifiers_;
+    std::vector<std::string> words = split((mapped_ ? job().map_by : "") + modifiers_, ':');
+    const auto lists = [](const std::string& word) { return lower(word).starts_with("pe-list="); };
+    // A list of processors is a policy there.
+    if (const auto list = std::ranges::find_if(words, lists); list != words.end()) {
+        const std::string policy = *list;
+        words.erase(list);
+        if (!words[0].empty() && lower(words[0]) != "slot") {
+            throw untranslatable("a list of processors", "prterun beside --map-by " + words[0],
+                                 "leave one of both out");
+        }
+        if (std::ranges::any_of(words, lists))
+            throw untranslatable("a list of processors", "prterun beside another", "give one list");
+        words[0] = policy;
+    }
+    const std::string map = fmt::format("{}", fmt::join(words, ":"));
     if (!map.empty()) add({"--map-by", map});
 }
 

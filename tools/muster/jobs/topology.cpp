@@ -76,6 +76,9 @@ void read_map_modifier(const std::string& word, MapPolicy& policy) {
         policy.not_on_head = true;
     } else if (word == "hwtcpus") {
         policy.hwthreads = true;
+    } else if (word == "ordered") {
+        throw std::runtime_error(
+            "--map-by :ORDERED gives each rank one of the processors; write --cpu-list CPUS --bind-to core");
     } else if (word != "oversubscribe" && word != "corecpus" && word != "inherit" && word != "noinherit") {
         // Those are so anyway; jobs that are spawned have policies of their own.
         throw std::runtime_error(fmt::format(
@@ -99,7 +102,10 @@ MapPolicy read_map_policy(const std::string& given) {
         parts[0] = parts[2];
         modifiers = 3;
     }
-    if (!parts[0].empty()) {
+    if (parts[0].starts_with("pe-list=")) {
+        // PRRTE has it as a policy of its own.
+        read_map_modifier(parts[0], policy);
+    } else if (!parts[0].empty()) {
         const std::optional<Level> level = level_of(parts[0]);
         if (!level || *level == Level::None) {
             throw std::runtime_error(
