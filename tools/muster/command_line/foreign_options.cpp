@@ -37,7 +37,7 @@ constexpr auto kForeign = std::to_array<Spelling>({
     {"leave-session-attached", kOpenMpi | kPrrte, Remote, "", "", "Output of the daemons"},
     {"debug-daemons debug-daemons-file", kOpenMpi | kPrrte, Remote, "", "", ""},
     {"set-sid", kPrrte, Remote, "", "", "The session of the daemons"},
-    {"uniform-nodes", kPrrte, Remote, "", "", "All machines are alike"},
+    {"uniform-nodes", kOpenMpi5 | kPrrte, Remote, "", "", "All machines are alike"},
     {"hetero-nodes", kOpenMpi5, Remote, "", "", "The machines differ"},
     {"novm", kOpenMpi4, Remote, "", "", "Daemons on nodes that have processes only"},
     {"do-not-resolve fwd-mpirun-port use-regexp enable-instant-on-support", kOpenMpi4, Remote, "", "",
@@ -64,24 +64,25 @@ constexpr auto kForeign = std::to_array<Spelling>({
     {"configfile", kHydra, Refused, "FILE", "", "separate the programs by ':' on the command line"},
     {"file", kOpenMpi5, Refused, "FILE", "", "separate the programs by ':' on the command line"},
     {"multi-prog", kSlurm, Refused, "", "", "separate the programs by ':' on the command line"},
-    {"rf rankfile", kOpenMpi, Refused, "FILE", "", "order the nodes by --host, and the ranks by --rank-by"},
+    {"rf rankfile", kMpirun, Refused, "FILE", "", "order the nodes by --host, and the ranks by --rank-by"},
     {"rankmap", kHydra, Refused, "MAP", "", "order the nodes by --host, and the ranks by --rank-by"},
     {"m distribution", kSlurm, Refused, "TYPE", "", "write --map-by and --rank-by"},
-    {"cpu-bind", kSlurm, Refused, "TYPE", "", "write --bind-to, and --report-bindings for 'verbose'"},
+    {"cpu-bind cpu_bind", kSlurm, Refused, "TYPE", "",
+     "write --bind-to, and --report-bindings for 'verbose'"},
     {"hint", kSlurm, Refused, "TYPE", "", "write --use-hwthread-cpus or --bind-to"},
     {"mem-bind", kSlurm, Refused, "TYPE", "", "start the program by 'numactl --membind=NODES'"},
     {"membind", kHydra, Refused, "TYPE", "", "start the program by 'numactl --membind=NODES'"},
     {"default-hostfile", kMpirun, Refused, "FILE", "", "write --hostfile"},
-    {"display-topo", kOpenMpi, Refused, "", "", "write --display topology"},
+    {"display-topo", kMpirun, Refused, "", "", "write --display topology"},
     {"display-diffable-map", kOpenMpi4, Refused, "", "", "write --display map-detailed"},
-    {"output-proctable", kOpenMpi, Refused, "", "", "'muster ps' and the tool pps show the processes"},
+    {"output-proctable", kMpirun, Refused, "", "", "'muster ps' and the tool pps show the processes"},
     {"am amca tune", kOpenMpi | kPrrte, Refused, "FILE", "",
      "give each parameter by --mca NAME VALUE, or set it in the environment"},
     {"cf cartofile", kOpenMpi4, Refused, "FILE", "", "leave it out: hwloc describes the machine"},
     {"with-ft", kOpenMpi5, Refused, "KIND", "", "write --enable-recovery --omca mpi_ft_enable 1"},
     {"gpu-support", kPrrte | kOpenMpi5, Refused, "BOOL", "",
      "give the parameter of the program's MPI by --omca or -x"},
-    {"fwd-environment", kOpenMpi5, Refused, "", "", "leave it out: the environment is passed on"},
+    {"fwd-environment", kOpenMpi5 | kPrrte, Refused, "", "", "leave it out: the environment is passed on"},
     {"export", kSlurm, Refused, "NAMES", "", "write -genvlist NAMES, -genvnone or -x NAME=VALUE"},
     {"soft", kOpenMpi5, Refused, "", "", "give the number of processes by -n"},
     {"arch", kOpenMpi5, Refused, "NAME", "", "name the nodes by --host"},
@@ -91,7 +92,7 @@ constexpr auto kForeign = std::to_array<Spelling>({
     {"tmpdir", kOpenMpi5 | kPrrte, Refused, "DIR", "", "set TMPDIR"},
     {"xterm", kOpenMpi | kPrrte, Refused, "RANKS", "", "start 'xterm -e PROGRAM' as a program of its own"},
     {"pty", kSlurm, Refused, "", "", "start 'script -qc PROGRAM /dev/null'"},
-    {"debug tv", kOpenMpi, Refused, "", "", "start the debugger with muster as its program"},
+    {"debug tv", kMpirun, Refused, "", "", "start the debugger with muster as its program"},
     {"debugger", kOpenMpi4, Refused, "NAMES", "", "start the debugger with muster as its program"},
     {"debug-devel", kOpenMpi4, Refused, "", "", "set --pmixmca ptl_base_verbose 5 and its like"},
     {"stop-on-exec stop-in-init stop-in-app", kOpenMpi5 | kPrrte, Refused, "", "", kDebugger},
@@ -138,19 +139,25 @@ constexpr auto kForeign = std::to_array<Spelling>({
      "leave it out: muster starts the processes of a machine by itself"},
     {"E preserve-env usage async", kSlurm, Refused, "", "", "leave it out"},
     {"r relative", kSlurm, Refused, "N", "", "name the nodes by --host"},
-    {"het-group", kSlurm, Refused, "N", "", "use srun itself for jobs of several components"},
+    {"het-group pack-group", kSlurm, Refused, "N", "", "use srun itself for jobs of several components"},
     {"slurmd-debug", kSlurm, Refused, "LEVEL", "", "use srun itself"},
     {"container container-id container-type", kSlurm, Refused, "WHAT", "",
      "start the program by the container's own command"},
-    {"tres-bind gpu-bind", kSlurm, Refused, "WHAT", "", "set SLURM_TRES_BIND or SLURM_GPU_BIND"},
-    {"propagate ignore-signals oom-kill-step", kSlurm, Refused, "WHAT", "", "use srun itself"},
+    {"tres-bind gpu-bind accel-bind", kSlurm, Refused, "WHAT", "", "set SLURM_TRES_BIND or SLURM_GPU_BIND"},
+    {"test-only", kSlurm, Refused, "", "", "write --do-not-launch --display map"},
+    {"x11", kSlurm, Refused, "", "", "start 'ssh -X NODE PROGRAM', or use srun itself"},
+    {"propagate ignore-signals oom-kill-step network msg-timeout debugger-test interactive open-mode "
+     "autocomplete external-launcher treewidth mem-update uid gid context",
+     kSlurm, Refused, "WHAT", "", "use srun itself"},
     {"A account acctg-freq bb bbf b begin comment cpu-freq dependency deadline delay-boot gres gres-flags "
      "hold I immediate jobid J job-name L licenses M clusters mail-type mail-user mcs-label nice partition "
      "power priority qos reboot S core-spec signal spread-job spread-segments switches thread-spec "
      "use-min-nodes wckey cluster-constraint contiguous C constraint mem mincpus reservation tmp exclude Z "
      "no-allocate exact exclusive mem-per-cpu resv-ports sockets-per-node cores-per-socket "
      "threads-per-core B extra-node-info G gpus gpu-freq cpus-per-gpu gpus-per-node gpus-per-socket "
-     "gpus-per-task mem-per-gpu tres-per-task overlap",
+     "gpus-per-task mem-per-gpu tres-per-task overlap ntasks-per-gpu ntasks-per-tres cluster prefer whole "
+     "extra "
+     "segment consolidate-segments stepmgr resources",
      kSlurm, Refused, "WHAT", "", kAllocation},
 });
 

@@ -47,8 +47,10 @@ std::string here(const Spelling& spelling, std::string_view text) {
         case Setting::Remote:
         case Setting::PrteParameter:
             return fmt::format("warned of: {}", text);
-        default:
+        case Setting::Accepted:
             return fmt::format("taken: {}", text);
+        default:
+            return fmt::format("{}: {}", (spelling.of & kMuster) != 0 ? "taken" : "translated", text);
     }
 }
 
