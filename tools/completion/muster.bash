@@ -34,6 +34,8 @@ _muster_values() {
         --map-by) _muster_words "$1" "slot node hwthread core l1cache l2cache l3cache numa package" ;;
         --bind-to) _muster_words "$1" "none hwthread core l1cache l2cache l3cache numa package" ;;
         --output) _muster_words "$1" "tag rank timestamp merge dir= file= nocopy" ;;
+        --rank-by) _muster_words "$1" "slot node fill span" ;;
+        --launcher) _muster_words "$1" "auto muster srun prterun" ;;
         --stdin) _muster_words "$1" "all none" ;;
         --range) _muster_words "$1" "rm local namespace session global proc_local" ;;
         --color) _muster_words "$1" "auto never always" ;;
