@@ -2,12 +2,15 @@
 // The command lines of srun and prterun that muster's becomes.
 #include "tools/muster/handover/handover.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pmix.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -229,6 +232,30 @@ TEST(LauncherPrterun, OptionsOfTheJob) {
               "--prtemca plm rsh --pmixmca gds hash --prtemca a b -x OMPI_MCA_btl=self p");
     EXPECT_EQ(prterun({"--allow-run-as-root", "--prefix", "/x", "--unset-env", "A", "p"}),
               "--allow-run-as-root --prefix /x p");
+}
+
+/// prterun does not start with Muster's library, and ranks are to have it.
+TEST(LauncherPrterun, TheLibraryIsThatOfTheRanksAlone) {
+    Dl_info library{};
+    ASSERT_NE(dladdr(reinterpret_cast<const void*>(&PMIx_Get_version), &library), 0);
+    const std::string folder = std::filesystem::path(library.dli_fname).parent_path();
+    const char* before = getenv("LD_LIBRARY_PATH");
+    const std::string kept = before == nullptr ? "" : before;
+    setenv("LD_LIBRARY_PATH", ("/a:" + folder + ":/b").c_str(), 1);
+    const Command command = prterun_command(read({"-n", "1", "p"}));
+    EXPECT_EQ(set_in(command.environment, "LD_LIBRARY_PATH"), "/a:/b");
+    EXPECT_EQ(command.text(), "prterun -n 1 -x LD_LIBRARY_PATH=/a:" + folder + ":/b p");
+    setenv("LD_LIBRARY_PATH", folder.c_str(), 1);
+    const Changes alone = prterun_command(read({"p"})).environment;
+    ASSERT_EQ(alone.size(), 1u);
+    EXPECT_EQ(alone[0], Changes::value_type("LD_LIBRARY_PATH", std::nullopt));
+    setenv("LD_LIBRARY_PATH", "/a", 1);
+    EXPECT_TRUE(prterun_command(read({"p"})).environment.empty());
+    if (before == nullptr) {
+        unsetenv("LD_LIBRARY_PATH");
+    } else {
+        setenv("LD_LIBRARY_PATH", kept.c_str(), 1);
+    }
 }
 
 /// PRRTE refuses such a list behind another policy.

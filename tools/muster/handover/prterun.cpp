@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
 
@@ -59,6 +60,8 @@ class Prterun {
     std::vector<std::string> common_ = {"prterun"}, runtime_, parameters_;
     std::string modifiers_;
     bool mapped_ = false;
+    std::optional<std::string> library_path_ =
+        library_path_of_prrte();  ///< where it differs from that of ranks
 };
 
 void parameter(Prterun& prterun, const Given& given) {
@@ -256,6 +259,7 @@ std::vector<std::string> Prterun::of_program(size_t number, Command& command) co
     option(!app.pset.empty(), {"--pset", app.pset});
     option(app.preload_program, {"--preload-binary"});
     option(!app.preload_files.empty(), {"--preload-files", app.preload_files});
+    if (library_path_) option(true, {"-x", fmt::format("LD_LIBRARY_PATH={}", getenv("LD_LIBRARY_PATH"))});
     for (const auto& [name, value] : environment_of(options_, number)) {
         if (!value) {
             command.environment.emplace_back(name, value);
@@ -278,6 +282,10 @@ Command Prterun::command() {
         if (i > 0) add({":"});
         const std::vector<std::string> words = of_program(i, command);
         common_.insert(common_.end(), words.begin(), words.end());
+    }
+    if (library_path_) {
+        const bool empty = library_path_->empty();
+        command.environment.emplace_back("LD_LIBRARY_PATH", empty ? std::nullopt : library_path_);
     }
     command.words = std::move(common_);
     return command;
