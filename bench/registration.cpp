@@ -3,11 +3,12 @@
 // use, and the time to find single facts after it. Public API only, and only functions that every
 // libpmix.so.2 since 4.2 has, so the same binary runs on Muster and on OpenPMIx (bench/compare -p).
 //
-//   registration [-n RANKS] [-p RANKS_PER_NODE] [-a] [-r ROUNDS]
+//   registration [-n RANKS] [-p RANKS_PER_NODE] [-a | -k] [-r ROUNDS]
 //
 // The job is described by a node map and a process map; with -a besides by an array for each process (rank,
-// local rank, node rank, node id, host name), as launchers do. Prints one line a round; times in
-// microseconds, memory in kilobytes.
+// local rank, node rank, node id, host name), as launchers do; with -k by arrays of nine keys for each
+// process and an array for each node, as PRRTE and Slurm do. Prints one line a round; times in microseconds,
+// memory in kilobytes (peak_kb: how far the call itself went beyond what the host's description takes).
 #include <pmix.h>
 #include <pmix_server.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ struct Sizes {
     uint32_t ranks = 100000;
     uint32_t each = 100;
     bool arrays = false;
+    bool whole = false;  ///< nine keys for each process, and an array for each node
     int rounds = 1;
     uint32_t nodes() const { return (ranks + each - 1) / each; }
 };
@@ -50,6 +52,24 @@ long resident_kb() {
     if (file == nullptr || fscanf(file, "%ld %ld", &size, &resident) != 2) resident = 0;
     if (file != nullptr) fclose(file);
     return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/// The peak of the resident memory since start_peak().
+long peak_kb() {
+    long peak = 0;
+    FILE* file = fopen("/proc/self/status", "r");
+    char line[256];
+    while (file != nullptr && fgets(line, sizeof line, file) != nullptr)
+        sscanf(line, "VmHWM: %ld", &peak);
+    if (file != nullptr) fclose(file);
+    return peak;
+}
+
+void start_peak() {
+    FILE* file = fopen("/proc/self/clear_refs", "w");
+    if (file == nullptr) return;
+    fputs("5", file);
+    fclose(file);
 }
 
 class Waiter {
@@ -97,23 +117,51 @@ pmix_info_t map(const char* key, const std::string& list, pmix_status_t (*shorte
     return made;
 }
 
+/// An array of infos as one info; the infos are destructed.
+pmix_info_t array_of(const char* key, pmix_info_t* facts, size_t count) {
+    pmix_data_array_t array;
+    array.type = PMIX_INFO;
+    array.size = count;
+    array.array = facts;
+    const pmix_info_t made = info(key, &array, PMIX_DATA_ARRAY);
+    for (size_t i = 0; i < count; ++i)
+        PMIx_Value_destruct(&facts[i].value);
+    return made;
+}
+
 pmix_info_t process(const Sizes& sizes, uint32_t rank) {
     const uint32_t node = rank / sizes.each;
     const auto local = static_cast<uint16_t>(rank % sizes.each);
+    pmix_info_t facts[9];
+    size_t count = 0;
+    facts[count++] = info(PMIX_RANK, &rank, PMIX_PROC_RANK);
+    facts[count++] = info(PMIX_LOCAL_RANK, &local, PMIX_UINT16);
+    facts[count++] = info(PMIX_NODE_RANK, &local, PMIX_UINT16);
+    facts[count++] = info(PMIX_NODEID, &node, PMIX_UINT32);
+    facts[count++] = info(PMIX_HOSTNAME, node_name(node).c_str(), PMIX_STRING);
+    if (sizes.whole) {
+        const uint32_t zero = 0;
+        facts[count++] = info(PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
+        facts[count++] = info(PMIX_APPNUM, &zero, PMIX_UINT32);
+        facts[count++] = info(PMIX_APP_RANK, &rank, PMIX_PROC_RANK);
+        facts[count++] = info(PMIX_REINCARNATION, &zero, PMIX_UINT32);
+    }
+    return array_of(PMIX_PROC_INFO_ARRAY, facts, count);
+}
+
+pmix_info_t node_of(const Sizes& sizes, uint32_t node) {
+    const uint32_t first = node * sizes.each, last = std::min(first + sizes.each, sizes.ranks) - 1;
+    const uint32_t size = last - first + 1;
+    std::string peers;
+    for (uint32_t rank = first; rank <= last; ++rank)
+        peers += (rank == first ? "" : ",") + std::to_string(rank);
     pmix_info_t facts[5];
-    facts[0] = info(PMIX_RANK, &rank, PMIX_PROC_RANK);
-    facts[1] = info(PMIX_LOCAL_RANK, &local, PMIX_UINT16);
-    facts[2] = info(PMIX_NODE_RANK, &local, PMIX_UINT16);
-    facts[3] = info(PMIX_NODEID, &node, PMIX_UINT32);
-    facts[4] = info(PMIX_HOSTNAME, node_name(node).c_str(), PMIX_STRING);
-    pmix_data_array_t array;
-    array.type = PMIX_INFO;
-    array.size = std::size(facts);
-    array.array = facts;
-    const pmix_info_t made = info(PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
-    for (pmix_info_t& fact : facts)
-        PMIx_Value_destruct(&fact.value);
-    return made;
+    facts[0] = info(PMIX_HOSTNAME, node_name(node).c_str(), PMIX_STRING);
+    facts[1] = info(PMIX_NODEID, &node, PMIX_UINT32);
+    facts[2] = info(PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
+    facts[3] = info(PMIX_LOCALLDR, &first, PMIX_PROC_RANK);
+    facts[4] = info(PMIX_LOCAL_PEERS, peers.c_str(), PMIX_STRING);
+    return array_of(PMIX_NODE_INFO_ARRAY, facts, std::size(facts));
 }
 
 std::vector<pmix_info_t> describe(const Sizes& sizes) {
@@ -129,7 +177,9 @@ std::vector<pmix_info_t> describe(const Sizes& sizes) {
     all.push_back(info(PMIX_JOB_SIZE, &sizes.ranks, PMIX_UINT32));
     all.push_back(info(PMIX_UNIV_SIZE, &sizes.ranks, PMIX_UINT32));
     all.push_back(info(PMIX_MAX_PROCS, &sizes.ranks, PMIX_UINT32));
-    for (uint32_t rank = 0; sizes.arrays && rank < sizes.ranks; ++rank)
+    for (uint32_t node = 0; sizes.whole && node < sizes.nodes(); ++node)
+        all.push_back(node_of(sizes, node));
+    for (uint32_t rank = 0; (sizes.arrays || sizes.whole) && rank < sizes.ranks; ++rank)
         all.push_back(process(sizes, rank));
     return all;
 }
@@ -158,17 +208,19 @@ void round(const Sizes& sizes, int number) {
     const std::string nspace = "job" + std::to_string(number);
     std::vector<pmix_info_t> all = describe(sizes);
     const long memory = resident_kb();
+    start_peak();
     const int64_t begin = now();
     Waiter registered;
     const pmix_status_t status = registered.wait(
         PMIx_server_register_nspace(nspace.c_str(), 0, all.data(), all.size(), Waiter::done, &registered));
     const int64_t end = now();
     if (status != PMIX_SUCCESS) die("PMIx_server_register_nspace", status);
-    const long left = resident_kb() - memory;
+    const long left = resident_kb() - memory, peak = peak_kb() - memory;
     const int64_t asked = now();
     const uint32_t found = find_some(sizes, nspace.c_str());
-    printf("registration ranks=%u register=%lld resident_kb=%ld get_1000=%lld found=%u\n", sizes.ranks,
-           static_cast<long long>(end - begin), left, static_cast<long long>(now() - asked), found);
+    printf("registration ranks=%u register=%lld resident_kb=%ld peak_kb=%ld get_1000=%lld found=%u\n",
+           sizes.ranks, static_cast<long long>(end - begin), left, peak,
+           static_cast<long long>(now() - asked), found);
     Waiter gone;
     PMIx_server_deregister_nspace(nspace.c_str(), Waiter::done, &gone);
     gone.wait(PMIX_SUCCESS);
@@ -180,7 +232,7 @@ void round(const Sizes& sizes, int number) {
 
 int main(int argc, char** argv) {
     Sizes sizes;
-    for (int option; (option = getopt(argc, argv, "n:p:ar:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "n:p:akr:")) != -1;) {
         switch (option) {
             case 'n':
                 sizes.ranks = static_cast<uint32_t>(strtoul(optarg, nullptr, 10));
@@ -191,17 +243,23 @@ int main(int argc, char** argv) {
             case 'a':
                 sizes.arrays = true;
                 break;
+            case 'k':
+                sizes.whole = true;
+                break;
             case 'r':
                 sizes.rounds = atoi(optarg);
                 break;
             default:
-                fprintf(stderr, "usage: registration [-n RANKS] [-p RANKS_PER_NODE] [-a] [-r ROUNDS]\n");
+                fprintf(stderr, "usage: registration [-n RANKS] [-p RANKS_PER_NODE] [-a | -k] [-r ROUNDS]\n");
                 return 2;
         }
     }
     if (sizes.ranks == 0 || sizes.each == 0) return 2;
     static pmix_server_module_t module;
-    const pmix_status_t status = PMIx_server_init(&module, nullptr, 0);
+    // Such hosts have the library give the topology to their processes, too.
+    const bool share = sizes.whole;
+    pmix_info_t directive = info(PMIX_SERVER_SHARE_TOPOLOGY, &share, PMIX_BOOL);
+    const pmix_status_t status = PMIx_server_init(&module, &directive, share ? 1 : 0);
     if (status != PMIX_SUCCESS) die("PMIx_server_init", status);
     for (int i = 0; i < sizes.rounds; ++i)
         round(sizes, i);
