@@ -128,11 +128,9 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace
     });
     if (bad != PMIX_SUCCESS) return bad;
     return guard([&] {
+        // The array is read where it is: it stays the host's, which keeps it until the callback.
         const auto work = [name = std::string(nspace), nlocalprocs, info, ninfo](Server& server) {
-            Info shared;
-            api::share_topology({info, ninfo}, shared);
-            return server.register_nspace(name.c_str(), nlocalprocs,
-                                          shared.empty() ? InfoView{info, ninfo} : shared);
+            return server.register_nspace(name.c_str(), nlocalprocs, {info, ninfo});
         };
         return on_server(cbfunc, cbdata, work);
     });

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -34,9 +33,6 @@ constexpr const char* kOwnSource = "hwloc:" HWLOC_VERSION;
 
 // The forms in which servers describe the node, best first; the last is what they say to old clients.
 constexpr std::array<const char*, 3> kXmlKeys{PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1, PMIX_LOCAL_TOPO};
-
-// Whether the host wants its clients to get the topology (PMIX_SERVER_SHARE_TOPOLOGY).
-std::atomic<bool> sharing{false};
 
 std::mutex shared_value_lock;
 std::optional<Value> shared_value;  // guarded by shared_value_lock
@@ -81,7 +77,6 @@ NodeTopology& node_topology() {
 }
 
 Result<void> use_topology_of_host(InfoView directives) {
-    sharing = directives.is_true(PMIX_SERVER_SHARE_TOPOLOGY);
     const pmix_value_t* given = directives.value(PMIX_TOPOLOGY2);
     if (given != nullptr && given->type == PMIX_TOPO && given->data.topo != nullptr &&
         given->data.topo->topology != nullptr &&
@@ -97,19 +92,11 @@ Result<void> use_topology_of_host(InfoView directives) {
 
 void describe_node_to_clients(NodeDescription& description, const Parameters& parameters,
                               InfoView directives) {
+    const bool sharing = directives.is_true(PMIX_SERVER_SHARE_TOPOLOGY);
     const bool unwanted = directives.has(PMIX_SERVER_SHARE_TOPOLOGY) && !sharing;
-    if (unwanted || !parameters.boolean("server_base_describe_node")) return;
-    description.set_source([](bool version_1) { return node_topology().xml(version_1); });
-}
-
-void share_topology(InfoView job, Info& shared_job) {
-    if (!sharing) return;
-    for (const char* key : kXmlKeys) {
-        if (job.has(key)) return;
-    }
-    const auto xml = node_topology().xml();
-    if (!xml || shared_job.add_copies(job) != PMIX_SUCCESS) return;
-    shared_job.add(PMIX_HWLOC_XML_V2, xml->c_str());
+    const auto xml = [](bool version_1) { return node_topology().xml(version_1); };
+    if (sharing) description.share_with_jobs(xml);
+    if (!unwanted && parameters.boolean("server_base_describe_node")) description.set_source(xml);
 }
 
 Result<Value> topology_value() {
@@ -133,7 +120,6 @@ Result<pmix_value_t*> shared_topology_value() {
 }
 
 void forget_topology() {
-    sharing = false;
     {
         const std::lock_guard guard(shared_value_lock);
         shared_value.reset();

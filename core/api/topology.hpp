@@ -18,15 +18,13 @@ namespace muster::api {
 /// pmix_hwloc_topo_file names, then at the machine.
 NodeTopology& node_topology();
 
-/// PMIx_server_init: copies the topology that the host brings, and notes whether clients are to get it.
+/// PMIx_server_init: copies the topology that the host brings.
 Result<void> use_topology_of_host(InfoView directives);
 /// PMIx_server_init: clients that ask for it get the topology, unless the host has said that it is not to be
-/// shared, or the parameter server_base_describe_node. Before the loop runs.
+/// shared, or the parameter server_base_describe_node. Where the host has said that it is to be shared, jobs
+/// have it with their data. Before the loop runs.
 void describe_node_to_clients(NodeDescription& description, const Parameters& parameters,
                               InfoView directives);
-/// PMIx_server_register_nspace: where clients are to get the topology and the host has not given it itself,
-/// `shared` becomes a copy of the job's data with it; else it stays empty.
-void share_topology(InfoView job, Info& shared);
 /// PMIx_Get of PMIX_TOPOLOGY2: a copy of this node's topology, which value_destruct() frees. Any thread.
 Result<Value> topology_value();
 /// The same with PMIX_GET_POINTER_VALUES: one value for all callers, valid until forget_topology().

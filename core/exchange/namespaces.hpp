@@ -50,6 +50,7 @@ struct Namespace {
     int32_t nlocal = -1;                   ///< processes on this node as registered; -1 while not registered
     bool registered = false;               ///< register_nspace was called
     pmix_status_t refused = PMIX_SUCCESS;  ///< and failed; there is nothing to wait for
+    bool described = false;                ///< its data have been completed (NodeDescription)
     bool synthetic = false;                ///< of a singleton or a tool, and gone with it
     std::map<pmix_rank_t, LocalClient> clients;
     std::set<pmix_rank_t> removed;               ///< deregistered clients: nobody waits for them

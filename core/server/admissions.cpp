@@ -255,8 +255,9 @@ void Admissions::complete_admission(std::shared_ptr<Admission> admission, pmix_s
         is_tool(peer->kind) ? build_tool_reply(tool) : build_client_reply(PMIX_SUCCESS, peer->index);
     int shared[3];  // the store's segment, the job's barrier, and its meeting
     size_t nshared = 0;
-    if (const Namespace* nspace = services_.namespaces.find(peer->proc.nspace);
+    if (Namespace* nspace = services_.namespaces.find(peer->proc.nspace);
         peer->shares && nspace != nullptr && nspace->registered) {
+        services_.describe(*nspace);
         // Where there is none, the client asks for its job data.
         if (const auto segment = runtime().store().share(peer->proc.nspace)) shared[nshared++] = *segment;
         // A second process of the same name would be counted as if it were the first.

@@ -37,6 +37,8 @@ class Admissions {
         Peers& peers;
         Barriers& barriers;
         Meetings& meetings;
+        /// Completes the data of a job before its processes get them.
+        std::function<void(Namespace& nspace)> describe;
         /// A frame of an admitted peer has come.
         std::function<void(const PeerPtr& peer, Frame frame)> on_frame;
         /// The connection of an admitted peer has ended without a word.

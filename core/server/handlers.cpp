@@ -59,6 +59,7 @@ void Server::job_info(const Request& request) {
         });
         return;
     }
+    node_description_.describe(*nspace, store());
     if (SharedBytes packed = packed_job_info(runtime_, namespaces_, peer->proc.nspace, *peer)) {
         peer->reply_shared(request.tag, std::move(packed));
     } else {

@@ -67,6 +67,7 @@ Server::Server(const Parts& parts, const pmix_server_module_t* module, size_t si
                    .peers = peers_,
                    .barriers = barriers_,
                    .meetings = groups_.meetings(),
+                   .describe = [this](Namespace& nspace) { node_description_.describe(nspace, store()); },
                    .on_frame = [this](const PeerPtr& peer, Frame frame) { on_frame(peer, std::move(frame)); },
                    .lost = [this](const PeerPtr& peer, const std::string& reason) { lost(peer, reason); },
                    .drop = [this](const PeerPtr& peer) { drop(peer); },

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "core/exchange/peer.hpp"
+#include "core/runtime/lookup.hpp"
+#include "framework/base/info.hpp"
 #include "framework/base/unique_fd.hpp"
 
 namespace muster {
@@ -67,6 +69,25 @@ void NodeDescription::answer(const GetRequest& request, Modex::OnGet done) {
         done(PMIX_SUCCESS, out.take());
     };
     find(is_version_1(*request.key), give);
+}
+
+void NodeDescription::describe(Namespace& nspace, Gds& store) {
+    if (!job_source_ || nspace.described || !nspace.registered || !store.knows(nspace.name.c_str())) return;
+    nspace.described = true;
+    for (const char* key : {PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1, PMIX_LOCAL_TOPO}) {
+        const Lookup lookup = lookup_of(nspace.name.c_str(), PMIX_RANK_WILDCARD, key);
+        if (store.find(lookup, [](const Found&) {}) == PMIX_SUCCESS) return;
+    }
+    if (!job_text_) {
+        auto text = job_source_(false);
+        if (!text) return;
+        job_text_ = std::move(*text);
+    }
+    Info info;
+    info.add(PMIX_HWLOC_XML_V2, job_text_->c_str());
+    // Without it clients look at the machine themselves.
+    [[maybe_unused]] const Result<void> added = store.register_job(nspace.name.c_str(), -1, info);
+    nspace.packed_job.clear();
 }
 
 void NodeDescription::find(bool version_1, OnText done) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The hardware of this node as hwloc's XML (PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1), for clients that ask for
-// it where the host has not given it with their job: found once, when the first asks, instead of by each
-// (docs/decisions/0025). Belongs to the loop.
+// it where the host has not given it with their job, and for the data of jobs where the host shares its
+// topology: found once, when the first asks, instead of by each (docs/decisions/0025). Belongs to the loop.
 #pragma once
 
 #include <array>
@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "core/control/file_worker.hpp"
+#include "core/exchange/namespaces.hpp"
 #include "core/modex/modex.hpp"
 #include "framework/base/result.hpp"
+#include "framework/gds.hpp"
 
 namespace muster {
 
@@ -33,6 +35,12 @@ class NodeDescription {
     /// `done` is called once, not necessarily within the call.
     void answer(const GetRequest& request, Modex::OnGet done);
 
+    /// The host shares its topology: each job has it with its data. Before the loop runs.
+    void share_with_jobs(Source source) { job_source_ = std::move(source); }
+    /// The first process of the job connects: where jobs are to have the topology, and the host has not given
+    /// it, the job's data have it from now on.
+    void describe(Namespace& nspace, Gds& store);
+
   private:
     /// The text, or null where there is none.
     using OnText = std::function<void(const std::string* text)>;
@@ -45,6 +53,8 @@ class NodeDescription {
 
     FileWorker& worker_;
     Source source_;
+    Source job_source_;
+    std::optional<std::string> job_text_;
     std::array<Form, 2> forms_;  ///< of hwloc 2 and of hwloc 1
 };
 

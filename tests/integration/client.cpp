@@ -256,18 +256,26 @@ int run_abort(const std::vector<std::string>& words) {
 }
 
 // topology KEY: the server's description of the node is in the job's data.
-// topology KEY immediate: asks the server for it, and prints "XML " and a number that stands for the text, or
-// why not.
+size_t count_of(const std::string& text, const std::string& part) {
+    size_t count = 0;
+    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
+        ++count;
+    return count;
+}
+
+// topology KEY immediate|optional: asks the server for it, or the job's data, and prints "XML ", a number
+// that stands for the text and the number of packages, or why not.
 int run_topology(const std::vector<std::string>& words) {
     init();
     Directives directives;
     if (words.size() > 1) {
-        directives.add(PMIX_IMMEDIATE, true, PMIX_BOOL);
+        directives.add(words[1] == "optional" ? PMIX_OPTIONAL : PMIX_IMMEDIATE, true, PMIX_BOOL);
         std::string text;
         const pmix_status_t status = get(PMIX_RANK_WILDCARD, words.at(0), directives, text);
         if (status == PMIX_SUCCESS && text.find("<topology") == std::string::npos)
             fail("no XML of a topology");
-        say(status == PMIX_SUCCESS ? "XML " + std::to_string(std::hash<std::string>()(text))
+        say(status == PMIX_SUCCESS ? "XML " + std::to_string(std::hash<std::string>()(text)) +
+                                         " packages=" + std::to_string(count_of(text, "type=\"Package\""))
                                    : std::string("NOT ") + PMIx_Error_string(status));
         return finalize();
     }

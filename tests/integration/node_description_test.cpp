@@ -2,6 +2,7 @@
 // The hardware of the node, which a server tells clients that ask for it, where its host has not (decision
 // 0025).
 #include <gtest/gtest.h>
+#include <hwloc.h>
 #include <pmix.h>
 #include <unistd.h>
 
@@ -23,6 +24,17 @@ pmix_info_t share(bool yes) {
 }
 
 const std::string kNotFound = std::string("NOT ") + PMIx_Error_string(PMIX_ERR_NOT_FOUND);
+
+/// A file with the topology of a machine of so many packages.
+void write_topology(const std::string& path, int packages) {
+    const std::string machine = "package:" + std::to_string(packages) + " core:2 pu:1";
+    hwloc_topology_t topology = nullptr;
+    ASSERT_EQ(hwloc_topology_init(&topology), 0);
+    ASSERT_EQ(hwloc_topology_set_synthetic(topology, machine.c_str()), 0);
+    ASSERT_EQ(hwloc_topology_load(topology), 0);
+    ASSERT_EQ(hwloc_topology_export_xml(topology, path.c_str(), 0), 0);
+    hwloc_topology_destroy(topology);
+}
 
 /// What a client heard that has asked.
 std::string heard(integration::Process client) {
@@ -60,6 +72,22 @@ TEST(NodeDescription, IsAvailableAsHwloc1Xml) {
 TEST(NodeDescription, IsWithheldOnRequestOfTheHost) {
     Host host({}, {share(false)});
     EXPECT_EQ(answer(host, PMIX_HWLOC_XML_V2), kNotFound);
+}
+
+TEST(NodeDescription, IsReadWhenTheFirstProcessOfAJobConnects) {
+    const std::string path = testing::TempDir() + "topology-" + std::to_string(getpid()) + ".xml";
+    write_topology(path, 7);
+    setenv("PMIX_MCA_pmix_hwloc_topo_file", path.c_str(), 1);
+    {
+        Host host({}, {share(true)});
+        const auto job = host.start_job(1);
+        // The registration has not looked at the machine: this is what its processes get.
+        write_topology(path, 11);
+        const std::string text = heard(host.start(job, 0, {"topology", PMIX_HWLOC_XML_V2, "optional"}));
+        EXPECT_NE(text.find("packages=11"), std::string::npos) << text;
+    }
+    unsetenv("PMIX_MCA_pmix_hwloc_topo_file");
+    unlink(path.c_str());
 }
 
 TEST(NodeDescription, IsWithheldByParameter) {
