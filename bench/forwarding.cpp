@@ -3,11 +3,13 @@
 // and only functions that every libpmix.so.2 since 4.2 has, so the same binary runs on Muster and on OpenPMIx
 // (bench/compare -p forwarding).
 //
-//   forwarding [-n BYTES] [-c COUNT]
+//   forwarding [-n BYTES] [-c COUNT] [-w WINDOW] [-b] [-s]
 //
-// COUNT pieces of BYTES bytes are delivered without waiting for each, a few hundred at a time on the way;
-// then single pieces with the reader's sight of each one awaited. Prints one line: microseconds from the
-// first delivery until the reader has all, per 1000 pieces, and the latency of one piece.
+// COUNT pieces of BYTES bytes are delivered without waiting for each, at most WINDOW (400) at a time on the
+// way, or with -b by blocking calls; with -s the host shows them on its stdout, a pipe, and its reader
+// counts; then single pieces with the reader's sight of each one awaited. Prints one line: microseconds from
+// the first delivery until the reader has all, per 1000 pieces, the latency of one piece, and the megabytes a
+// second.
 #include <fcntl.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -33,7 +35,6 @@ extern char** environ;
 namespace {
 
 constexpr int kLimitSeconds = 120;
-constexpr size_t kOnTheWay = 400;
 constexpr int kSingles = 200;
 const char* const kJob = "bench-forwarding";
 const char* const kSource = "bench-source";
@@ -63,13 +64,13 @@ pmix_proc_t name(const char* nspace, pmix_rank_t rank) {
 // --- the reader: writes a byte to the host for each mark that it has passed
 
 std::atomic<uint64_t> got{0};
-std::atomic<uint64_t> wanted{0};
+std::atomic<uint64_t> all_bytes{0};
 
 int to_host = 1;
 
 void on_output(size_t, pmix_iof_channel_t, pmix_proc_t*, pmix_byte_object_t* payload, pmix_info_t*, size_t) {
     const uint64_t before = got.fetch_add(payload->size);
-    const uint64_t all = wanted;
+    const uint64_t all = all_bytes;
     if ((before < all && before + payload->size >= all) || before >= all) {
         if (write(to_host, "x", 1) != 1) _exit(2);
     }
@@ -81,7 +82,7 @@ void on_registered(pmix_status_t status, size_t, void*) {
 }
 
 int reader(uint64_t bytes) {
-    wanted = bytes;
+    all_bytes = bytes;
     pmix_proc_t self;
     check("PMIx_Init", PMIx_Init(&self, nullptr, 0));
     const pmix_proc_t source = name(kSource, PMIX_RANK_WILDCARD);
@@ -170,23 +171,48 @@ void register_job(const char* job) {
     free(procs);
 }
 
-int host(const char* program, size_t bytes, size_t count) {
-    static pmix_server_module_t module;
-    module.client_connected2 = on_connect;
-    module.client_finalized = on_finalize;
-    module.iof_pull = on_pull;
-    char directory[] = "/tmp/bench-forwarding-XXXXXX";
-    if (mkdtemp(directory) == nullptr) return 1;
-    pmix_info_t info[2]{};
-    const bool no = false;
-    PMIx_Info_load(&info[0], PMIX_SERVER_TMPDIR, directory, PMIX_STRING);
-    PMIx_Info_load(&info[1], PMIX_IOF_LOCAL_OUTPUT, &no, PMIX_BOOL);
-    check("PMIx_server_init", PMIx_server_init(&module, info, 2));
-    for (const char* job : {kJob, kSource})
-        register_job(job);
-    const pmix_proc_t client = name(kJob, 0);
-    check("PMIx_server_register_client",
-          PMIx_server_register_client(&client, geteuid(), getegid(), nullptr, nullptr, nullptr));
+struct Delivery {
+    size_t bytes = 64;
+    size_t count = 0;
+    size_t window = 400;
+    bool blocking = false;
+    bool shown = false;  ///< on the host's stdout, instead of by a client
+};
+
+/// The reader of a pipe: what passes counts as on_output() does.
+[[noreturn]] void read_shown(int from) {
+    static char room[1 << 16];
+    for (;;) {
+        const ssize_t size = read(from, room, sizeof room);
+        if (size <= 0) _exit(size == 0 ? 0 : 1);
+        pmix_byte_object_t payload{room, static_cast<size_t>(size)};
+        on_output(0, 0, nullptr, &payload, nullptr, 0);
+    }
+}
+
+/// The reader of this process's stdout, which is a pipe from now on.
+pid_t start_shown(const Delivery& wanted, const int (&up)[2], const int (&down)[2]) {
+    int shown[2];
+    if (pipe2(shown, O_CLOEXEC) != 0) die("pipe2", PMIX_ERROR);
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(down[1]);
+        close(shown[1]);
+        to_host = up[1];
+        all_bytes = static_cast<uint64_t>(wanted.bytes) * wanted.count;
+        if (write(to_host, "r", 1) != 1) _exit(2);
+        read_shown(shown[0]);
+    }
+    dup2(shown[1], 1);
+    close(shown[0]);
+    close(shown[1]);
+    return pid;
+}
+
+/// A client that pulls the output.
+pid_t start_client(const char* program, const pmix_proc_t& client, const Delivery& wanted, const int (&up)[2],
+                   const int (&down)[2]) {
     size_t variables = 0;
     while (environ[variables] != nullptr)
         ++variables;
@@ -194,9 +220,7 @@ int host(const char* program, size_t bytes, size_t count) {
     for (size_t i = 0; i < variables; ++i)
         env[i] = strdup(environ[i]);
     check("PMIx_server_setup_fork", PMIx_server_setup_fork(&client, &env));
-    int up[2], down[2];
-    if (pipe2(up, O_CLOEXEC) != 0 || pipe2(down, O_CLOEXEC) != 0) return 1;
-    const std::string size_text = std::to_string(static_cast<uint64_t>(bytes) * count);
+    const std::string size_text = std::to_string(static_cast<uint64_t>(wanted.bytes) * wanted.count);
     const pid_t pid = fork();
     if (pid == 0) {
         dup2(down[0], 0);
@@ -204,23 +228,54 @@ int host(const char* program, size_t bytes, size_t count) {
         execle(program, program, "-R", size_text.c_str(), nullptr, env);
         _exit(127);
     }
+    return pid;
+}
+
+int host(const char* program, const Delivery& wanted) {
+    const size_t bytes = wanted.bytes, count = wanted.count, window = wanted.window;
+    const bool blocking = wanted.blocking;
+    int up[2], down[2];
+    if (pipe2(up, O_CLOEXEC) != 0 || pipe2(down, O_CLOEXEC) != 0) return 1;
+    const int own_stdout = dup(1);
+    pid_t pid = wanted.shown ? start_shown(wanted, up, down) : -1;
+    static pmix_server_module_t module;
+    module.client_connected2 = on_connect;
+    module.client_finalized = on_finalize;
+    module.iof_pull = on_pull;
+    char directory[] = "/tmp/bench-forwarding-XXXXXX";
+    if (mkdtemp(directory) == nullptr) return 1;
+    pmix_info_t info[2]{};
+    PMIx_Info_load(&info[0], PMIX_SERVER_TMPDIR, directory, PMIX_STRING);
+    PMIx_Info_load(&info[1], PMIX_IOF_LOCAL_OUTPUT, &wanted.shown, PMIX_BOOL);
+    check("PMIx_server_init", PMIx_server_init(&module, info, 2));
+    for (const char* job : {kJob, kSource})
+        register_job(job);
+    const pmix_proc_t client = name(kJob, 0);
+    check("PMIx_server_register_client",
+          PMIx_server_register_client(&client, geteuid(), getegid(), nullptr, nullptr, nullptr));
+    if (!wanted.shown) pid = start_client(program, client, wanted, up, down);
     close(up[1]);
     close(down[0]);
     await(up[0]);
 
     const pmix_proc_t source = name(kSource, 0);
     std::string text(bytes, 'x');
+    for (size_t i = 79; i < bytes; i += 80)
+        text[i] = '\n';
+    text.back() = '\n';
     const pmix_byte_object_t piece{text.data(), text.size()};
     Flow flow;
     const int64_t begin = now();
     for (size_t i = 0; i < count; ++i) {
         check("PMIx_server_IOF_deliver",
-              PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &piece, nullptr, 0, on_done, &flow));
-        if (i >= kOnTheWay && i % 64 == 0) wait_for(flow, i - kOnTheWay);
+              PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &piece, nullptr, 0,
+                                      blocking ? nullptr : on_done, &flow));
+        if (!blocking && i >= window && i % (1 + window / 6) == 0) wait_for(flow, i - window);
     }
     await(up[0]);
     const int64_t stream = now() - begin;
-    wait_for(flow, count);
+    const size_t before = blocking ? 0 : count;
+    wait_for(flow, before);
     std::vector<int64_t> singles;
     for (int i = 0; i < kSingles; ++i) {
         const int64_t sent = now();
@@ -230,14 +285,17 @@ int host(const char* program, size_t bytes, size_t count) {
         singles.push_back(now() - sent);
     }
     std::sort(singles.begin(), singles.end());
-    printf("forwarding %zu thousand=%.1f latency=%lld\n", bytes,
-           static_cast<double>(stream) * 1000 / static_cast<double>(count),
-           static_cast<long long>(singles[singles.size() / 2]));
-    fflush(stdout);
     close(down[1]);
     int status = 0;
-    waitpid(pid, &status, 0);
+    if (!wanted.shown) waitpid(pid, &status, 0);
     PMIx_server_finalize();
+    dup2(own_stdout, 1);
+    if (wanted.shown) waitpid(pid, &status, 0);
+    printf("forwarding %zu thousand=%.1f latency=%lld mbps=%.0f\n", bytes,
+           static_cast<double>(stream) * 1000 / static_cast<double>(count),
+           static_cast<long long>(singles[singles.size() / 2]),
+           static_cast<double>(bytes) * static_cast<double>(count) / static_cast<double>(stream));
+    fflush(stdout);
     const std::string remove = std::string("rm -rf ") + directory;
     return system(remove.c_str()) == 0 && status == 0 ? 0 : 1;
 }
@@ -245,14 +303,19 @@ int host(const char* program, size_t bytes, size_t count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    size_t bytes = 64, count = 0;
-    for (int option = 0; (option = getopt(argc, argv, "n:c:R:")) != -1;) {
-        const size_t value = strtoull(optarg, nullptr, 10);
+    Delivery wanted;
+    for (int option = 0; (option = getopt(argc, argv, "n:c:w:bsR:")) != -1;) {
+        const size_t value = optarg == nullptr ? 0 : strtoull(optarg, nullptr, 10);
         if (option == 'R') return reader(value);
-        if (option == 'n') bytes = value;
-        if (option == 'c') count = value;
+        if (option == 'n') wanted.bytes = value;
+        if (option == 'c') wanted.count = value;
+        if (option == 'w') wanted.window = value;
+        if (option == 'b') wanted.blocking = true;
+        if (option == 's') wanted.shown = true;
     }
-    if (bytes == 0) return 2;
-    if (count == 0) count = std::max<size_t>(20000, 200000 / (1 + bytes / 512));
-    return host("/proc/self/exe", bytes, count);
+    if (wanted.bytes == 0 || wanted.window == 0) return 2;
+    if (wanted.count == 0)
+        wanted.count = std::max<size_t>(std::min<size_t>(20000, 500000000 / wanted.bytes),
+                                        200000 / (1 + wanted.bytes / 512));
+    return host("/proc/self/exe", wanted);
 }
