@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,12 +22,13 @@ constexpr size_t kRoom = size_t{1} << 20;
 constexpr int kPatienceMs = 5000;
 
 /// A write to a pipe that nobody reads raises a signal that would end the program; here it fails only.
-ssize_t write_quietly(int fd, const char* data, size_t size) {
+template <typename Write>
+ssize_t write_quietly(const Write& write) {
     sigset_t pipe_signal, before;
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-    const ssize_t written = ::write(fd, data, size);
+    const ssize_t written = write();
     const int error = errno;
     if (written < 0 && error == EPIPE && sigismember(&before, SIGPIPE) == 0) {
         const timespec at_once{};
@@ -35,6 +37,17 @@ ssize_t write_quietly(int fd, const char* data, size_t size) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     errno = error;
     return written;
+}
+
+ssize_t write_quietly(int fd, const char* data, size_t size) {
+    return write_quietly([=] { return ::write(fd, data, size); });
+}
+
+/// As much as the reader has room for, although the descriptor blocks. EOPNOTSUPP where the kernel or the
+/// file cannot do that.
+ssize_t write_what_fits(int fd, const char* data, size_t size) {
+    const iovec part{const_cast<char*>(data), size};
+    return write_quietly([&] { return pwritev2(fd, &part, 1, -1, RWF_NOWAIT); });
 }
 
 size_t stream_index(pmix_iof_channel_t channel) {
@@ -80,14 +93,28 @@ void Console::write(pmix_iof_channel_t channel, std::string_view text) {
     if (!waiting) flush(stream);
 }
 
-bool Console::write_once(Stream& stream) {
-    const size_t left = stream.queue.size() - stream.done;
-    if (left == 0 || stream.broken) return false;
+/// Writes what the reader has room for. -1 with EAGAIN: nothing now.
+ssize_t Console::Stream::write_some() {
+    const char* data = queue.data() + done;
+    const size_t left = queue.size() - done;
+    if (is_regular()) return write_quietly(fd, data, left);
+    if (takes_what_fits) {
+        const ssize_t written = write_what_fits(fd, data, left);
+        if (written >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return written;
+        takes_what_fits = false;
+    }
     // A pipe that is ready takes so much without blocking.
-    pollfd ready{stream.fd, POLLOUT, 0};
-    if (!stream.is_regular() && poll(&ready, 1, 0) <= 0) return false;
-    const size_t size = stream.is_regular() ? left : std::min<size_t>(left, PIPE_BUF);
-    const ssize_t written = write_quietly(stream.fd, stream.queue.data() + stream.done, size);
+    pollfd ready{fd, POLLOUT, 0};
+    if (poll(&ready, 1, 0) <= 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return write_quietly(fd, data, std::min<size_t>(left, PIPE_BUF));
+}
+
+bool Console::write_once(Stream& stream) {
+    if (stream.done == stream.queue.size() || stream.broken) return false;
+    const ssize_t written = stream.write_some();
     if (written < 0) {
         if (errno == EINTR) return true;
         if (errno == EAGAIN) return false;
@@ -114,7 +141,8 @@ void Console::flush(Stream& stream) {
         stream.writable->want_read(false);
         stream.writable->want_write(true);
     }
-    if (stream.done > kRoom) {
+    // Not each time: what is left is moved.
+    if (stream.done > kRoom && stream.done > stream.queue.size() / 2) {
         stream.queue.erase(0, stream.done);
         stream.done = 0;
     }

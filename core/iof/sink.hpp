@@ -40,7 +40,9 @@ class Console {
         int fd = -1;
         std::optional<bool> regular;
         bool is_regular();
+        ssize_t write_some();
         bool broken = false;
+        bool takes_what_fits = true;  ///< also where the descriptor blocks; until it turns out otherwise
         std::string queue;
         size_t done = 0;
         std::unique_ptr<Watch> writable;

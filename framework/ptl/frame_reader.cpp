@@ -12,8 +12,9 @@
 namespace muster {
 namespace {
 
-// Storage of a payload before anything of it has arrived, at most.
-constexpr size_t kFirstStorage = size_t{64} << 10;
+// Storage of a payload before anything of it has arrived, at most: enough for a piece of output of 64 KiB, as
+// pipes give it, with what stands before it.
+constexpr size_t kFirstStorage = size_t{96} << 10;
 
 }  // namespace
 
