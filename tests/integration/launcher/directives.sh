@@ -87,6 +87,34 @@ slots)
     err_has 'the job cannot be started: PMIX_ERR_OUT_OF_RESOURCE'
     end_server
     ;;
+spellings) # what the users of other launchers type
+    run 0 -H localhost:3 "$examples/hello"
+    lines out 3
+    run 0 -hosts "127.0.0.1:2,$(hostname):1" -l "$examples/hello"
+    for rank in 0 1 2; do out_has "^\[$rank\]<stdout>: hello from rank $rank of 3 "; done
+    run 0 -n2 -genv A 3 sh -c 'echo "A is $A"'
+    [ "$(grep -c '^A is 3$' out)" = 2 ] || wrong "$(cat out)"
+    lines err 0
+    run 0 --npernode 2 --nodes 2 "$examples/hello"
+    nodes_are 0011
+    run 0 -N2 --nodes=2 -rank-by node "$examples/hello"
+    nodes_are 0101
+    run 0 -n 2 --nodes 2 --map-by :NOLOCAL "$examples/hello"
+    nodes_are 11
+    run 0 -n 1 --use-hwthread-cpus --bind-to hwthread:report true
+    err_has '^  rank 0 on .*: processors [0-9]+$'
+    run 0 -n 1 --cpu-set 0 --display bind true
+    err_has '^  rank 0 on .*: processors 0$'
+    run 0 -n 1 -v true
+    err_has '^Allocation of job '
+    err_has '^Map of job '
+    run 0 -n 1 --prtemca a b --prtemca c d true
+    [ "$(cat err)" = 'muster: --prtemca: of no effect here' ] || wrong "$(cat err)"
+    run 0 -n 1 -q --prtemca a b true
+    lines err 0
+    run 2 --rankfile file true
+    [ "$(cat err)" = 'muster: --rankfile is not an option of muster; order the nodes by --host, and the ranks by --rank-by' ] || wrong "$(cat err)"
+    ;;
 ranks)
     run 0 -n 4 --nodes 2 --rank-by node "$examples/hello"
     nodes_are 0101
