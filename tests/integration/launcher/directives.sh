@@ -103,8 +103,9 @@ spellings) # what the users of other launchers type
     nodes_are 11
     run 0 -n 1 --use-hwthread-cpus --bind-to hwthread:report true
     err_has '^  rank 0 on .*: processors [0-9]+$'
-    run 0 -n 1 --cpu-set 0 --display bind true
-    err_has '^  rank 0 on .*: processors 0$'
+    cpu=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
+    run 0 -n 1 --cpu-set "$cpu" --display bind true
+    err_has "^  rank 0 on .*: processors $cpu\$"
     run 0 -n 1 -v true
     err_has '^Allocation of job '
     err_has '^Map of job '
