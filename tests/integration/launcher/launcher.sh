@@ -361,7 +361,7 @@ environment)
     mkdir bare
     for program in timeout head; do ln -s "$(type -P $program)" bare; done
     PATH=$PWD/bare SLURM_JOB_NUM_NODES=4 run 0 -n 1 /bin/true
-    err_has 'the allocation has 4 nodes, and muster uses this one alone'
+    err_has 'the Slurm allocation has 4 nodes, and muster uses this machine alone'
     SLURM_JOB_NUM_NODES=1 run 0 -n 1 true
     lines err 0
     run 2 -x NOT_SET_ANYWHERE true
