@@ -33,11 +33,17 @@ void forget_outer_server() {
         unsetenv(name.c_str());
 }
 
+void warn(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings)
+        fprintf(stderr, "muster: %s\n", warning.c_str());
+}
+
 /// Executes another launcher, and returns where muster starts the processes itself.
 void hand_over(const muster::launcher::Options& options, bool guided) {
     const auto handover = muster::launcher::handover(options, guided);
     if (!handover) return;
     if (!options.quiet) {
+        warn(handover->warnings);
         fprintf(stderr, "muster: %s%srunning %s\n", handover->why.c_str(), handover->why.empty() ? "" : ": ",
                 handover->command.text().c_str());
     }
@@ -64,10 +70,7 @@ int main(int argc, char** argv) {
         }
         muster::launcher::Initiator initiator = muster::launcher::Initiator::from_environment();
         hand_over(*line.options, initiator.waits_for_us() || initiator.pause);
-        if (!line.options->quiet) {
-            for (const std::string& warning : line.options->warnings)
-                fprintf(stderr, "muster: %s\n", warning.c_str());
-        }
+        if (!line.options->quiet) warn(line.options->warnings);
         forget_outer_server();
         for (const auto& [name, value] : line.options->parameters)
             setenv(name.c_str(), value.c_str(), 1);

@@ -57,6 +57,10 @@ allocation) # of several nodes: srun
     # What an outer server said is not for the step.
     environment_lacks PMIX_NAMESPACE
     environment_lacks SLURM_NTASKS_PER_NODE
+    alone 5 "${allocation[@]}" -- --prtemca a b --noprefix -n 1 prog
+    arguments_are --mpi=pmix -n1 -N1 --kill-on-bad-exit=1 --input=0 --export=ALL prog
+    err_has '^muster: --noprefix, --prtemca: of no effect here$'
+    lines err 2
     alone 5 "${allocation[@]}" -- -q -n 1 prog
     lines err 0
     # Several programs are a file.
@@ -137,6 +141,10 @@ machines) # that --host or a file of hosts names: prterun
     alone 0 -- --nodes 2 --host node1:1 sh -c 'echo here'
     lines out 1
     stays_here
+    # PRRTE has parameters of its own.
+    alone 5 -- --prtemca a b --noprefix --host n1.invalid prog
+    arguments_are --prtemca a b --noprefix --host n1.invalid prog
+    lines err 1
     # In an allocation without srun.
     alone 5 "${allocation[@]}" -- --host n1.invalid prog
     arguments_are --host n1.invalid prog

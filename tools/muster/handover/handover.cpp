@@ -127,15 +127,15 @@ Handler wanted(const Options& options) {
 }
 
 /// Another muster below the launcher is not to hand over again.
-Handover final(Command command, std::string why) {
+Handover final(Command command, std::string why, std::vector<std::string> warnings) {
     command.environment.emplace_back(kLauncherVariable, "muster");
-    return {std::move(command), std::move(why)};
+    return {std::move(command), std::move(why), std::move(warnings)};
 }
 
 Handover to_srun(const Options& options, const SlurmAllocation& allocation, std::string why) {
     if (!in_path("srun"))
         throw std::runtime_error("--launcher srun: there is no srun in PATH; install Slurm's client");
-    return final(srun_command(options, allocation), std::move(why));
+    return final(srun_command(options, allocation), std::move(why), options.warnings);
 }
 
 Handover to_prterun(const Options& options, const std::vector<std::string>& others) {
@@ -146,7 +146,7 @@ Handover to_prterun(const Options& options, const std::vector<std::string>& othe
             others.empty() ? "--launcher prterun: " : fmt::format("host {}: ", some_of(others))));
     }
     return final(prterun_command(options),
-                 others.empty() ? "" : fmt::format("other machines are named ({})", some_of(others)));
+                 others.empty() ? "" : fmt::format("other machines are named ({})", some_of(others)), {});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/muster/command_line/options.hpp"
 #include "tools/muster/handover/command.hpp"
@@ -14,6 +15,7 @@ namespace muster::launcher {
 struct Handover {
     Command command;
     std::string why;
+    std::vector<std::string> warnings;  ///< of what has no effect there either
 };
 
 /// The launcher that the options and the environment (Slurm's variables, MUSTER_LAUNCHER, PATH) name; nothing
