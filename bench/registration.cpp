@@ -204,6 +204,23 @@ uint32_t find_some(const Sizes& sizes, const char* nspace) {
     return found;
 }
 
+/// PMIx_Resolve_nodes of the job: the first time, and the median of some further ones.
+void resolve(const char* nspace) {
+    std::vector<int64_t> times;
+    for (int i = 0; i < 21; ++i) {
+        char* nodes = nullptr;
+        const int64_t begin = now();
+        const pmix_status_t status = PMIx_Resolve_nodes(nspace, &nodes);
+        times.push_back(now() - begin);
+        if (status != PMIX_SUCCESS) die("PMIx_Resolve_nodes", status);
+        free(nodes);
+    }
+    const int64_t first = times.front();
+    std::sort(times.begin() + 1, times.end());
+    printf("resolve=%lld resolve_again=%lld\n", static_cast<long long>(first),
+           static_cast<long long>(times[1 + times.size() / 2]));
+}
+
 void round(const Sizes& sizes, int number) {
     const std::string nspace = "job" + std::to_string(number);
     std::vector<pmix_info_t> all = describe(sizes);
@@ -221,6 +238,7 @@ void round(const Sizes& sizes, int number) {
     printf("registration ranks=%u register=%lld resident_kb=%ld peak_kb=%ld get_1000=%lld found=%u\n",
            sizes.ranks, static_cast<long long>(end - begin), left, peak,
            static_cast<long long>(now() - asked), found);
+    resolve(nspace.c_str());
     Waiter gone;
     PMIx_server_deregister_nspace(nspace.c_str(), Waiter::done, &gone);
     gone.wait(PMIX_SUCCESS);
