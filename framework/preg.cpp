@@ -2,14 +2,18 @@
 // The preg facade: calls into components, checked, and the choice among their forms.
 #include "framework/preg.hpp"
 
+#include <algorithm>
+
 #include "framework/preg/name_list.hpp"
 #include "framework/preg/rank_list.hpp"
 
 namespace muster {
 namespace {
 
-/// A short form this long is good enough: others are not tried.
+/// A form this long, or a list this many times as long as its form: good enough, others are not tried.
+/// Compression takes far longer than all else here, and makes a list of names or ranks shorter by less.
 constexpr size_t kShortEnough = 256;
+constexpr size_t kShortEnoughFactor = 6;
 
 using Generate = pmix_status_t (Preg::*)(std::string_view, Bytes&) const;
 
@@ -23,7 +27,7 @@ Result<Bytes> shortest(PregSet pregs, std::string_view list, Generate generate) 
             return Error{status, "preg/" + preg->name() + " could not shorten the list"};
         if (candidate.empty()) continue;
         if (best.empty() || candidate.size() < best.size()) best = std::move(candidate);
-        if (best.size() <= kShortEnough) break;
+        if (best.size() <= std::max(kShortEnough, list.size() / kShortEnoughFactor)) break;
     }
     if (best.empty()) {
         best.append(list.data(), list.size());

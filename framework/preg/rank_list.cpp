@@ -3,6 +3,7 @@
 #include "framework/preg/rank_list.hpp"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "framework/preg/number.hpp"
@@ -37,23 +38,38 @@ bool take_run(std::string_view& text, Run& run) {
     return true;
 }
 
-/// "Nx(K)" with "@START+STEP" perhaps: N nodes.
-struct Nodes {
-    uint64_t count = 0;
+/// One of the runs that each node of a row has: "(K)" with "@START+STEP" perhaps.
+struct Part {
     uint32_t span = 0;
     uint32_t start = 1;
     uint32_t step = 1;
+
+    bool follows_itself() const { return step == uint64_t{span} + 1; }
 };
 
+/// "Nx(K)@START+STEP", with further parts behind commas perhaps: N nodes.
+struct Row {
+    uint64_t count = 0;
+    std::vector<Part> parts;
+};
+
+bool read_part(std::string_view& text, Part& part) {
+    part = {};
+    if (!take(text, '(') || !take_rank(text, part.span) || !take(text, ')')) return false;
+    return !take(text, '@') || (take_rank(text, part.start) && take(text, '+') && take_rank(text, part.step));
+}
+
 /// @return false when `text` is not of this form.
-bool read_nodes(std::string_view text, Nodes& nodes) {
+bool read_row(std::string_view text, Row& row) {
     const std::string_view count = take_digits(text);
-    if (count.empty() || count.size() > kMaxDigits || !take(text, 'x') || !take(text, '(')) return false;
-    nodes.count = value_of(count);
-    if (!take_rank(text, nodes.span) || !take(text, ')')) return false;
-    if (take(text, '@')) {
-        if (!take_rank(text, nodes.start) || !take(text, '+') || !take_rank(text, nodes.step)) return false;
-    }
+    if (count.empty() || count.size() > kMaxDigits || !take(text, 'x')) return false;
+    row.count = value_of(count);
+    row.parts.clear();
+    do {
+        Part part;
+        if (!read_part(text, part)) return false;
+        row.parts.push_back(part);
+    } while (take(text, ','));
     return text.empty();
 }
 
@@ -74,28 +90,51 @@ class Counter {
         --nodes_left_;
         return sink_.ranks.next_node(sink_.ranks.data);
     }
-    pmix_status_t nodes(const Nodes& nodes) {
-        if (nodes.count > nodes_left_) return PMIX_ERR_OUT_OF_RESOURCE;
-        const uint64_t each = uint64_t{nodes.span} + 1;
-        if (sink_.row != nullptr && nodes.count > 1 && nodes.count <= ranks_left_ / each &&
-            nodes.count <= PMIX_RANK_VALID &&
-            nodes.start + (nodes.count - 1) * nodes.step + nodes.span < PMIX_RANK_VALID) {
-            ranks_left_ -= nodes.count * each;
-            nodes_left_ -= nodes.count;
-            return sink_.row(sink_.ranks.data, nodes.count, nodes.start, nodes.span, nodes.step);
+    pmix_status_t row(uint64_t count, std::span<const Part> parts) {
+        if (count > nodes_left_) return PMIX_ERR_OUT_OF_RESOURCE;
+        if (parts.size() == 1 && gives_row(count, parts[0])) {
+            ranks_left_ -= count * (uint64_t{parts[0].span} + 1);
+            nodes_left_ -= count;
+            return sink_.row(sink_.ranks.data, count, parts[0].start, parts[0].span, parts[0].step);
         }
-        uint64_t first = nodes.start;
-        for (uint64_t i = 0; i < nodes.count; ++i, first += nodes.step) {
-            const uint64_t last = first + nodes.span;
-            if (last >= PMIX_RANK_VALID) return PMIX_ERR_BAD_PARAM;
-            pmix_status_t status = ranks({static_cast<uint32_t>(first), static_cast<uint32_t>(last)});
-            if (status == PMIX_SUCCESS) status = next_node();
+        for (uint64_t i = 0; i < count; ++i) {
+            for (const Part& part : parts) {
+                // Neither factor has more than 32 bits: there are not so many nodes.
+                const uint64_t first = part.start + i * part.step, last = first + part.span;
+                if (last >= PMIX_RANK_VALID) return PMIX_ERR_BAD_PARAM;
+                const pmix_status_t status =
+                    ranks({static_cast<uint32_t>(first), static_cast<uint32_t>(last)});
+                if (status != PMIX_SUCCESS) return status;
+            }
+            const pmix_status_t status = next_node();
             if (status != PMIX_SUCCESS) return status;
         }
         return PMIX_SUCCESS;
     }
+    /// "@START:C,C*N,...": nodes with C ranks each, which go on where those of the node before end.
+    pmix_status_t chain(std::string_view text) {
+        uint32_t next = 0;
+        if (!take_rank(text, next) || !take(text, ':')) return PMIX_ERR_BAD_PARAM;
+        do {
+            uint32_t each = 0, count = 1;
+            if (!take_rank(text, each) || each == 0 || (take(text, '*') && !take_rank(text, count)))
+                return PMIX_ERR_BAD_PARAM;
+            if (each > PMIX_RANK_VALID - next || count > (PMIX_RANK_VALID - next) / each)
+                return PMIX_ERR_BAD_PARAM;
+            const Part part{each - 1, next, each};
+            const pmix_status_t status = row(count, {&part, 1});
+            if (status != PMIX_SUCCESS) return status;
+            next += each * count;
+        } while (take(text, ','));
+        return text.empty() ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    }
 
   private:
+    bool gives_row(uint64_t count, const Part& part) const {
+        return sink_.row != nullptr && count > 1 && count <= ranks_left_ / (uint64_t{part.span} + 1) &&
+               count <= PMIX_RANK_VALID && part.start + (count - 1) * part.step + part.span < PMIX_RANK_VALID;
+    }
+
     uint64_t ranks_left_;
     uint64_t nodes_left_;
     const muster_preg_rank_row_sink_t& sink_;
@@ -135,64 +174,103 @@ void append_run(std::string& out, Run run) {
     }
 }
 
-/// Writes entries, holding back nodes with one run each for as long as they form a row.
+/// Nodes with one run each, which goes on where that of the node before ends. Few of them are written one by
+/// one, more by their counts.
+class Chain {
+  public:
+    /// So many nodes with `each` ranks; `text` is what they would be one by one.
+    bool add(uint64_t start, uint64_t each, uint64_t count, const std::string& text) {
+        if (nodes_ == 0) {
+            start_ = next_ = start;
+        } else if (start != next_) {
+            return false;
+        }
+        if (elements_ < kFew) {
+            if (nodes_ != 0) one_by_one_ += ';';
+            one_by_one_ += text;
+        }
+        if (nodes_ != 0) counts_ += ',';
+        append_number(counts_, each);
+        if (count != 1) {
+            counts_ += '*';
+            append_number(counts_, count);
+        }
+        ++elements_;
+        nodes_ += count;
+        next_ += each * count;
+        return true;
+    }
+    bool empty() const { return nodes_ == 0; }
+    /// Nodes of which add() need not know the text.
+    bool long_already() const { return elements_ >= kFew; }
+    uint64_t next() const { return next_; }
+
+    void write(std::string& out) {
+        if (elements_ < kFew) {
+            out += one_by_one_;
+        } else {
+            out += '@';
+            append_number(out, start_);
+            out += ':';
+            out += counts_;
+        }
+        nodes_ = elements_ = 0;
+        one_by_one_.clear();
+        counts_.clear();
+    }
+
+  private:
+    static constexpr size_t kFew = 16;
+    uint64_t start_ = 0, next_ = 0;
+    uint64_t nodes_ = 0, elements_ = 0;
+    std::string one_by_one_;
+    std::string counts_;
+};
+
+/// Writes entries, holding back nodes for as long as they form a row.
 class Shortener {
   public:
     explicit Shortener(std::string& out) : out_(out) {}
 
     void node(const std::vector<Run>& runs) {
-        if (runs.size() == 1 && continues(runs[0])) {
+        if (continues(runs)) {
             ++pending_.count;
             return;
         }
-        flush();
-        if (runs.size() == 1) {
-            pending_ = {1, runs[0].last - runs[0].first, runs[0].first, 0};
+        flush_row();
+        if (runs.empty()) {
+            close_chain();
+            separate();
             return;
         }
-        separate();
-        for (size_t i = 0; i < runs.size(); ++i) {
-            if (i != 0) out_ += ',';
-            append_run(out_, runs[i]);
-        }
+        pending_.count = 1;
+        pending_.parts.clear();
+        for (const Run run : runs)
+            pending_.parts.push_back({run.last - run.first, run.first, 0});
     }
 
     void flush() {
-        if (pending_.count == 0) return;
-        std::string row;
-        if (pending_.count > 1) {
-            row = std::to_string(pending_.count) + "x(" + std::to_string(pending_.span) + ")";
-            if (pending_.start != 1 || pending_.step != 1)
-                row += "@" + std::to_string(pending_.start) + "+" + std::to_string(pending_.step);
-        }
-        std::string written;
-        uint64_t first = pending_.start;
-        for (uint64_t i = 0; i < pending_.count; ++i, first += pending_.step) {
-            if (i != 0) written += ';';
-            append_run(written, {static_cast<uint32_t>(first), static_cast<uint32_t>(first + pending_.span)});
-            if (!row.empty() && written.size() > row.size()) break;
-        }
-        separate();
-        out_.append(!row.empty() && row.size() < written.size() ? row : written);
-        pending_ = {};
+        flush_row();
+        close_chain();
     }
 
     /// Takes the entries at the front of `list` that go on with the row, as most entries of most lists do.
     /// @return their length with what separates them from the next one, or the list from nothing.
     size_t take_following(std::string_view list) {
-        if (pending_.count < 2) return 0;
+        if (pending_.count < 2 || pending_.parts.size() != 1) return 0;
         const size_t whole = list.size();
-        uint64_t first = pending_.start + pending_.count * pending_.step;
+        const auto [span, start, step] = pending_.parts[0];
+        uint64_t first = start + pending_.count * step;
         char* text = expected_.data();
         size_t first_end = 0, end = 0;  // of the first rank, and of all; 0: not made yet
-        for (; first + pending_.span < PMIX_RANK_VALID; first += pending_.step) {
+        for (; first + span < PMIX_RANK_VALID; first += step) {
             if (end == 0) {
                 expected_.clear();
                 append_number(expected_, first);
                 first_end = expected_.size();
-                if (pending_.span != 0) {
+                if (span != 0) {
                     expected_ += '-';
-                    append_number(expected_, first + pending_.span);
+                    append_number(expected_, first + span);
                 }
                 end = expected_.size();
                 text = expected_.data();
@@ -201,8 +279,8 @@ class Shortener {
             ++pending_.count;
             if (list.size() == end) return whole + 1;
             list.remove_prefix(end + 1);
-            if (!add_to_digits(text, text + first_end, pending_.step) ||
-                (pending_.span != 0 && !add_to_digits(text + first_end + 1, text + end, pending_.step))) {
+            if (!add_to_digits(text, text + first_end, step) ||
+                (span != 0 && !add_to_digits(text + first_end + 1, text + end, step))) {
                 end = 0;
             }
         }
@@ -210,22 +288,80 @@ class Shortener {
     }
 
   private:
-    bool continues(Run run) {
-        if (pending_.count == 0 || run.last - run.first != pending_.span) return false;
-        if (pending_.count == 1) {
-            if (run.first < pending_.start) return false;
-            pending_.step = run.first - pending_.start;
-            return true;
+    bool continues(const std::vector<Run>& runs) {
+        if (pending_.count == 0 || runs.size() != pending_.parts.size()) return false;
+        for (size_t i = 0; i < runs.size(); ++i) {
+            const Part& part = pending_.parts[i];
+            if (runs[i].last - runs[i].first != part.span) return false;
+            if (pending_.count == 1 ? runs[i].first < part.start
+                                    : runs[i].first != part.start + pending_.count * part.step)
+                return false;
         }
-        return run.first == pending_.start + pending_.count * pending_.step;
+        for (size_t i = 0; pending_.count == 1 && i < runs.size(); ++i)
+            pending_.parts[i].step = runs[i].first - pending_.parts[i].start;
+        return true;
     }
+
+    void flush_row() {
+        if (pending_.count == 0) return;
+        const Part& first = pending_.parts[0];
+        const bool in_order = pending_.parts.size() == 1 && (pending_.count == 1 || first.follows_itself());
+        // The text is not needed where the counts are enough.
+        const bool counted = in_order && chain_.long_already() && first.start == chain_.next();
+        const std::string text = counted ? std::string() : shorter_text();
+        if (in_order && chain_.add(first.start, uint64_t{first.span} + 1, pending_.count, text)) {
+            pending_.count = 0;
+            return;
+        }
+        close_chain();
+        if (in_order) {
+            chain_.add(first.start, uint64_t{first.span} + 1, pending_.count, text);
+        } else {
+            separate();
+            out_ += text;
+        }
+        pending_.count = 0;
+    }
+
+    /// The row as such, or its nodes one by one.
+    std::string shorter_text() const {
+        std::string row;
+        if (pending_.count > 1) {
+            row = std::to_string(pending_.count) + "x";
+            for (const Part& part : pending_.parts) {
+                if (row.back() != 'x') row += ',';
+                row += "(" + std::to_string(part.span) + ")";
+                if (part.start != 1 || part.step != 1)
+                    row += "@" + std::to_string(part.start) + "+" + std::to_string(part.step);
+            }
+        }
+        std::string written;
+        for (uint64_t i = 0; i < pending_.count; ++i) {
+            if (i != 0) written += ';';
+            for (const Part& part : pending_.parts) {
+                const auto first = static_cast<uint32_t>(part.start + i * part.step);
+                if (&part != pending_.parts.data()) written += ',';
+                append_run(written, {first, first + part.span});
+            }
+            if (!row.empty() && written.size() > row.size()) return row;
+        }
+        return !row.empty() && row.size() < written.size() ? row : written;
+    }
+
+    void close_chain() {
+        if (chain_.empty()) return;
+        separate();
+        chain_.write(out_);
+    }
+
     void separate() {
         if (any_) out_ += ';';
         any_ = true;
     }
 
     std::string& out_;
-    Nodes pending_;
+    Row pending_;
+    Chain chain_;
     std::string expected_;
     bool any_ = false;
 };
@@ -235,9 +371,10 @@ class Shortener {
 pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_row_sink_t& sink,
                           bool runs) {
     Counter counter(limit, sink);
+    Row row;
     return for_each_entry(text, [&](std::string_view entry) -> pmix_status_t {
-        Nodes nodes;
-        if (runs && read_nodes(entry, nodes)) return counter.nodes(nodes);
+        if (runs && !entry.empty() && entry.front() == '@') return counter.chain(entry.substr(1));
+        if (runs && read_row(entry, row)) return counter.row(row.count, row.parts);
         const pmix_status_t status = for_each_run(entry, [&](Run run) { return counter.ranks(run); });
         return status == PMIX_SUCCESS ? counter.next_node() : status;
     });

@@ -11,7 +11,8 @@
 namespace muster::preg {
 
 /// Reads a semicolon list, one entry a node, each a comma list of ranks and ranges of ranks (or nothing).
-/// The limit is for the ranks and for the nodes. With `runs` an entry may also be "NxK" in the form below.
+/// The limit is for the ranks and for the nodes. With `runs` an entry may also be one of several nodes in the
+/// form below.
 /// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE; what the sink returned.
 /// `sink.row` may be null.
 pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_row_sink_t& sink,
@@ -24,7 +25,9 @@ inline pmix_status_t parse_ranks(std::string_view text, size_t limit, const must
 /// Appends the shortened list. Ranks that follow each other become a range. "Nx(K)" stands for N nodes that
 /// hold K+1 ranks in a row each, where the first of them starts at rank 1 and each next one a rank higher, as
 /// in the Standard's example (1-4;2-5 is 2x(3)); other starts and steps are written behind it:
-/// "Nx(K)@START+STEP".
+/// "Nx(K)@START+STEP". Nodes with several ranges each have one such part a range, with commas between them.
+/// Many nodes whose ranks go on where those of the node before end are "@START:C,C*N,...": the first rank of
+/// all, and the count of each node, or of N nodes.
 /// @return false when the list is not one of ranks, or the form cannot say it (one node without ranks).
 bool shorten_ranks(std::string_view list, std::string& out);
 

@@ -147,6 +147,11 @@ INSTANTIATE_TEST_SUITE_P(
         NameCase{"r1n[1-2],r2n[1-2]", "r[1-2]n[1-2]", "r1n1,r1n2,r2n1,r2n2"},
         NameCase{"r08n1,r08n2,r09n1,r09n2,r10n1,r10n2,r20n1,r20n2", "r[08-10,20]n[1-2]", nullptr},
         NameCase{"r1n1,r1n2,r2n1,r2n2,r3n1", "r[1-2]n[1-2],r3n1", nullptr},
+        NameCase{"r8n1,r8n2,r9n1,r9n2,r10n1,r10n2,r20n1,r20n2", "r[8-10,20]n[1-2]", nullptr},
+        NameCase{"r0n0,r0n1,r1n0,r1n1,r2n0,r2n1,r2n2,r3n0,r3n1", "r[0-1]n[0-1],r2n[0-2],r3n[0-1]", nullptr},
+        NameCase{"r0n0,r0n1,r1n0,r1n1,r2n0,r2n1,r3n0", "r[0-2]n[0-1],r3n0", nullptr},
+        NameCase{"r0n0,r0n1,r1n0,r1n1,r2n0,r2n1x", "r[0-1]n[0-1],r2n0,r2n1x", nullptr},
+        NameCase{"r08n0,r08n1,r09n0,r09n1,r10n0,r10n1,x", "r[08-10]n[0-1],x", nullptr},
         NameCase{"r1n1,r2n1,r1n2,r2n2", "r[1-2]n1,r[1-2]n2", nullptr},
         NameCase{"r1n1p1,r1n1p2,r1n2p1,r1n2p2,r2n1p1,r2n1p2", "r1n[1-2]p[1-2],r2n1p[1-2]", nullptr},
         NameCase{"r1n1,r1n2,x,r2n1,r2n2", "r1n[1-2],x,r2n[1-2]", nullptr},
@@ -183,6 +188,49 @@ TEST(ShortenNames, EncodesRunsOfAnyLength) {
                 }
             }
         }
+    }
+}
+
+/// Numbers without an order, the same in each run.
+class Numbers {
+  public:
+    explicit Numbers(uint64_t seed) : state_(seed) {}
+    uint32_t below(uint32_t end) {
+        state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+        return static_cast<uint32_t>(state_ >> 33) % end;
+    }
+
+  private:
+    uint64_t state_;
+};
+
+/// Racks with nodes, and ports of nodes, with gaps and irregularities here and there.
+std::string some_cluster(Numbers& numbers) {
+    const uint32_t width = numbers.below(4), ports = 1 + numbers.below(3), first = numbers.below(120);
+    const uint32_t nodes = 2 + numbers.below(40), irregular = 3 + numbers.below(40);
+    const std::string suffix = numbers.below(2) == 0 ? "" : ".org";
+    std::string list;
+    for (uint32_t node = first; node < first + nodes; ++node) {
+        for (uint32_t port = 0; port < ports + (numbers.below(irregular) == 0 ? 1U : 0U); ++port) {
+            if (numbers.below(irregular) == 0) continue;
+            std::string number = std::to_string(numbers.below(irregular) == 0 ? node * 2 : node);
+            if (number.size() < width) number.insert(0, width - number.size(), '0');
+            list += (list.empty() ? "n" : ",n") + number;
+            if (ports > 1) list += "p" + std::to_string(port);
+            list += suffix;
+        }
+    }
+    return list;
+}
+
+TEST(ShortenNames, KeepsListsWithIrregularities) {
+    Numbers numbers(7);
+    for (int i = 0; i < 20000; ++i) {
+        const std::string list = some_cluster(numbers);
+        std::string out;
+        if (list.empty()) continue;
+        ASSERT_TRUE(shorten_names(list, out)) << list;
+        ASSERT_EQ(expand(out), list) << out;
     }
 }
 
@@ -316,18 +364,58 @@ TEST_P(ShortenRanks, KeepsTheRanksOfEachNode) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, ShortenRanks,
-    testing::Values(RankCase{"1-4;2-5;8,10,11,12;6,7,9", "2x(3);8,10-12;6-7,9"}, RankCase{"0", "0"},
-                    RankCase{"0,1,2,3", "0-3"}, RankCase{"0-3;4-7", "0-3;4-7"},
-                    RankCase{"0-3;4-7;8-11;12-15", "4x(3)@0+4"}, RankCase{"0;1;2;3;4;5", "6x(0)@0+1"},
-                    RankCase{"1;2;3;4", "4x(0)"}, RankCase{"1-2;3-4;5-6;7-8", "4x(1)@1+2"},
-                    RankCase{"0,2;1,3", "0,2;1,3"}, RankCase{"3,2,1", "3,2,1"},
-                    RankCase{"0-1;;2-3", "0-1;;2-3"},
-                    RankCase{"0;1;2;3;9-10;11-12;13-14;15-16;5,7", "0;1;2;3;4x(1)@9+2;5,7"},
-                    RankCase{"8;9;10;11;12,13;98;99;100;101;102;103-104",
-                             "8;9;10;11;12-13;5x(0)@98+1;103-104"},
-                    RankCase{"8-9;10-11;12-13;14-15;16-18;20", "4x(1)@8+2;16-18;20"},
-                    RankCase{"1-50;101-150;201-250;301-350;401-450;501-550;601-650", "7x(49)@1+100"},
-                    RankCase{"7;6;5", "7;6;5"}, RankCase{" 0 , 1 ;2", "0-1;2"}));
+    testing::Values(
+        RankCase{"1-4;2-5;8,10,11,12;6,7,9", "2x(3);8,10-12;6-7,9"}, RankCase{"0", "0"},
+        RankCase{"0,1,2,3", "0-3"}, RankCase{"0-3;4-7", "0-3;4-7"},
+        RankCase{"0-3;4-7;8-11;12-15", "4x(3)@0+4"}, RankCase{"0;1;2;3;4;5", "6x(0)@0+1"},
+        RankCase{"1;2;3;4", "4x(0)"}, RankCase{"1-2;3-4;5-6;7-8", "4x(1)@1+2"},
+        RankCase{"0,2;1,3", "0,2;1,3"}, RankCase{"3,2,1", "3,2,1"}, RankCase{"0-1;;2-3", "0-1;;2-3"},
+        RankCase{"0;1;2;3;9-10;11-12;13-14;15-16;5,7", "0;1;2;3;4x(1)@9+2;5,7"},
+        RankCase{"8;9;10;11;12,13;98;99;100;101;102;103-104", "8;9;10;11;12-13;5x(0)@98+1;103-104"},
+        RankCase{"8-9;10-11;12-13;14-15;16-18;20", "4x(1)@8+2;16-18;20"},
+        RankCase{"1-50;101-150;201-250;301-350;401-450;501-550;601-650", "7x(49)@1+100"},
+        RankCase{"7;6;5", "7;6;5"}, RankCase{"0,4;1,5;2,6", "0,4;1,5;2,6"},
+        RankCase{"0,40;1,41;2,42;3,43", "4x(0)@0+1,(0)@40+1"},
+        RankCase{"1-2,9;2-3,11;3-4,13;4-5,15;7,8-9", "4x(1),(0)@9+2;7-9"},
+        RankCase{"5-7;8;9-10;11-13;14-15;16;17;18;19;20-23;24;25-27;28;29-30;31;32-33;34-35;36-39;"
+                 "40;41-42;43;44-46;47;48-49;60;62-63",
+                 "@5:3,1,2,3,2,1*4,4,1,3,1,2,1,2*2,4,1,2,1,3,1,2;60;62-63"},
+        RankCase{" 0 , 1 ;2", "0-1;2"}));
+
+/// Blocks of ranks, dealt ranks and nodes without any.
+std::string some_placement(Numbers& numbers) {
+    std::string list;
+    uint32_t rank = numbers.below(200);
+    const uint32_t nodes = 1 + numbers.below(80), most = 1 + numbers.below(5),
+                   irregular = 2 + numbers.below(60);
+    for (uint32_t node = 0; node < nodes; ++node) {
+        if (node != 0) list += ';';
+        if (numbers.below(irregular) == 0) rank = numbers.below(1000);
+        if (nodes > 1 && numbers.below(irregular) == 0) continue;
+        const uint32_t count = numbers.below(irregular) == 0 ? most : 1 + numbers.below(most);
+        list += std::to_string(rank);
+        if (count > 1) list += "-" + std::to_string(rank + count - 1);
+        rank += count;
+        if (most == 2) list += "," + std::to_string(10000 + node) + "-" + std::to_string(10001 + node);
+    }
+    return list;
+}
+
+TEST(ShortenRanks, KeepsIrregularPlacements) {
+    Numbers numbers(11);
+    for (int i = 0; i < 20000; ++i) {
+        const std::string list = some_placement(numbers);
+        std::string out;
+        if (!shorten_ranks(list, out)) continue;
+        Ranks plain, back;
+        ASSERT_EQ(parse_ranks(list, kDefaultLimit, plain.sink), PMIX_SUCCESS) << list;
+        ASSERT_EQ(parse_ranks(out, kDefaultLimit, back.sink, true), PMIX_SUCCESS) << out;
+        ASSERT_EQ(back.text, plain.text) << list << "\n" << out;
+        RowsOfRanks rows;
+        ASSERT_EQ(parse_ranks(out, kDefaultLimit, rows.sink, true), PMIX_SUCCESS) << out;
+        ASSERT_EQ(rows.ranks.text, plain.text) << out;
+    }
+}
 
 TEST(ShortenRanks, DeclinesMalformedRanks) {
     for (const char* list : {"a", "0-", "-1", "1-0", "0,", "0,,1", "0 1", "4294967295", "1x(2)", "0:1"}) {
@@ -354,6 +442,17 @@ TEST(ParseRanks, RefusesHostileInput) {
     EXPECT_EQ(parse_ranks("999999999999x(0)", 1000, ranks.sink, true), PMIX_ERR_OUT_OF_RESOURCE);
     EXPECT_EQ(parse_ranks("3x(2)@4294967200+100", 1000, ranks.sink, true), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(parse_ranks("2x(3)", 1000, ranks.sink, false), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(parse_ranks("@0:1*1001", 1000, ranks.sink, true), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(parse_ranks("@0:1001", 1000, ranks.sink, true), PMIX_ERR_OUT_OF_RESOURCE);
+    EXPECT_EQ(parse_ranks("@4294967000:200,200", 1000, ranks.sink, true), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(parse_ranks("@1:4294967295", SIZE_MAX, ranks.sink, true), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(parse_ranks("@1:65536*65536", SIZE_MAX, ranks.sink, true), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(parse_ranks("2x(0)@0+1,(0)@4294967290+9", 1000, ranks.sink, true), PMIX_ERR_BAD_PARAM);
+    for (const char* text : {"@", "@1", "@1:", "@1:,", "@1:0", "@1:1,", "@1:1*", "@1:1*x", "@:1", "@1:1;@",
+                             "2x(1),", "2x(1),1", "2x(1)@1+1,()"}) {
+        EXPECT_EQ(parse_ranks(text, 1000, ranks.sink, true), PMIX_ERR_BAD_PARAM) << text;
+    }
+    EXPECT_EQ(parse_ranks("@1:2,2", 1000, ranks.sink, false), PMIX_ERR_BAD_PARAM);
     for (const char* text : {"2x", "2x(", "2x()", "2x(1)@", "2x(1)@1", "2x(1)@1+", "2x(1)9", "x(1)"}) {
         EXPECT_EQ(parse_ranks(text, 1000, ranks.sink, true), PMIX_ERR_BAD_PARAM) << text;
     }
