@@ -144,8 +144,9 @@ class Gds {
     /// PMIX_ERR_NOT_FOUND when the node is unknown; an empty list when it has none.
     virtual pmix_status_t peers_on(const char* node, const char* nspace,
                                    std::vector<pmix_proc_t>& out) const = 0;
-    /// Names of the nodes of `nspace` (nullptr: of all known jobs), without repetition.
-    virtual pmix_status_t nodes_of(const char* nspace, std::vector<std::string>& out) const = 0;
+    /// Appends the names of the nodes of `nspace` (nullptr: of all known jobs), without repetition, to a list
+    /// with commas.
+    virtual pmix_status_t node_list_of(const char* nspace, std::string& list) const = 0;
     virtual std::vector<std::string> namespaces() const = 0;
 
     // --- job data between server and client; loop ---

@@ -74,11 +74,8 @@ PMIX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char** 
         const Use use;
         if (!use) return PMIX_ERR_INIT;
         const char* job = or_null(nspace);
-        std::vector<std::string> nodes;
         std::string list;
-        pmix_status_t status = use->store().nodes_of(job, nodes);
-        for (const std::string& node : nodes)
-            list += (list.empty() ? "" : ",") + node;
+        pmix_status_t status = use->store().node_list_of(job, list);
         if (unknown_here(status)) {
             status = ask_server(*use, Command::ResolveNodes, {job},
                                 [&](Unpacker& in, HostAnswer&) { in.string(list); });

@@ -117,11 +117,8 @@ void Server::resolve_nodes(const Request& request) {
     std::string nspace;
     bool any_nspace = false;
     if (!request.in.string(nspace, any_nspace)) return request.malformed();
-    std::vector<std::string> nodes;
-    const pmix_status_t status = runtime_.store().nodes_of(any_nspace ? nullptr : nspace.c_str(), nodes);
     std::string list;
-    for (const std::string& node : nodes)
-        list += (list.empty() ? "" : ",") + node;
+    const pmix_status_t status = runtime_.store().node_list_of(any_nspace ? nullptr : nspace.c_str(), list);
     Packer reply = request.peer->packer();
     reply.status(status);
     if (status == PMIX_SUCCESS) reply.string(list);

@@ -8,6 +8,7 @@
 #include "core/exchange/namespaces.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/base/value_bytes.hpp"
+#include "framework/base/words.hpp"
 #include "framework/pnet.hpp"
 #include "framework/preg.hpp"
 #include "framework/preg/regex2.hpp"
@@ -92,9 +93,12 @@ Result<std::unique_ptr<PnetJob>> job_of_maps(Runtime& runtime, const char* nspac
 /// The job as it is registered here.
 PnetJob job_of_store(Runtime& runtime, const char* nspace) {
     const Gds& store = runtime.store();
+    std::string list;
     std::vector<std::string> nodes;
     std::vector<uint32_t> node_of;
-    if (store.knows(nspace) && store.nodes_of(nspace, nodes) == PMIX_SUCCESS) {
+    if (store.knows(nspace) && store.node_list_of(nspace, list) == PMIX_SUCCESS) {
+        for (const std::string_view name : words_of(list, ','))
+            nodes.emplace_back(name);
         node_of.assign(store.job_size(nspace).value_or(0), MUSTER_PNET_UNKNOWN);
         for (uint32_t node = 0; node < nodes.size(); ++node) {
             std::vector<pmix_proc_t> procs;

@@ -267,11 +267,14 @@ std::string JobMap::peers(uint32_t node, std::optional<uint32_t> app) const {
 
 std::string JobMap::node_list(std::optional<uint32_t> app) const {
     std::string out;
+    if (!app) {
+        append_nodes(out);
+        return out;
+    }
     each_node_name([&](uint32_t node, std::string_view name) {
         const auto ranks = ranks_on(node);
         const bool used =
-            app ? std::any_of(ranks.begin(), ranks.end(), [&](pmix_rank_t r) { return appnum(r) == app; })
-                : !ranks.empty() || placed() == 0;
+            std::any_of(ranks.begin(), ranks.end(), [&](pmix_rank_t r) { return appnum(r) == app; });
         if (!used || name.empty()) return;
         if (!out.empty()) out += ',';
         out += name;

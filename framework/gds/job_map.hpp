@@ -113,6 +113,19 @@ class JobMap {
         for (uint32_t node = 0; node < name_spans_.size(); ++node)
             take(node, text(name_spans_[node]));
     }
+    /// Appends the names of the nodes that hold a process (where no process is placed: of all), each once, to
+    /// a list with commas; those only for which wanted(NAME).
+    template <class Wanted>
+    void append_nodes(std::string& list, Wanted&& wanted) const {
+        each_node_name([&](uint32_t node, std::string_view name) {
+            if (name.empty() || (placed() != 0 && ranks_on(node).empty()) || !wanted(name)) return;
+            if (!list.empty()) list += ',';
+            list += name;
+        });
+    }
+    void append_nodes(std::string& list) const {
+        append_nodes(list, [](std::string_view) { return true; });
+    }
     uint32_t node_id(uint32_t node) const { return ids_.empty() ? node : ids_[node]; }
     /// kNone where there is none. By name, alias, or the name's first label.
     uint32_t find_node(std::string_view host) const;

@@ -356,25 +356,21 @@ pmix_status_t HashStore::peers_on(const char* node, const char* nspace, std::vec
     return known_node ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-pmix_status_t HashStore::nodes_of(const char* nspace, std::vector<std::string>& out) const {
+pmix_status_t HashStore::node_list_of(const char* nspace, std::string& list) const {
     const std::shared_lock lock(content_guard_);
-    TextMap<bool> seen;
-    const auto add = [&](const Job& job) {
-        const JobMap& map = *job.map;
-        map.each_node_name([&](uint32_t node, std::string_view name) {
-            if (name.empty() || (map.placed() != 0 && map.ranks_on(node).empty())) return;
-            if (seen.emplace(name, true).second) out.emplace_back(name);
-        });
-    };
+    const size_t before = list.size();
     if (nspace != nullptr && *nspace != '\0') {
         const Job* known = job(nspace_view(nspace));
         if (known == nullptr) return PMIX_ERR_INVALID_NAMESPACE;
-        add(*known);
+        known->map->append_nodes(list);
+    } else if (jobs_.size() == 1) {
+        jobs_.begin()->second->map->append_nodes(list);
     } else {
+        TextSet seen;
         for (const auto& [of, job] : jobs_)
-            add(*job);
+            job->map->append_nodes(list, [&](std::string_view name) { return seen.emplace(name).second; });
     }
-    return out.empty() ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
+    return list.size() == before ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
 }
 
 std::vector<std::string> HashStore::namespaces() const {

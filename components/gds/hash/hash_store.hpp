@@ -39,7 +39,7 @@ class HashStore : public Gds {
     std::vector<pmix_rank_t> local_ranks(const char* nspace) const override;
     pmix_status_t peers_on(const char* node, const char* nspace,
                            std::vector<pmix_proc_t>& out) const override;
-    pmix_status_t nodes_of(const char* nspace, std::vector<std::string>& out) const override;
+    pmix_status_t node_list_of(const char* nspace, std::string& list) const override;
     std::vector<std::string> namespaces() const override;
 
     pmix_status_t pack_job(const char* nspace, Packer& out, bool compact) const override;

@@ -569,9 +569,9 @@ pmix_status_t ShmemStore::peers_on(const char* node, const char* nspace,
     return other_->peers_on(node, nspace, out);
 }
 
-pmix_status_t ShmemStore::nodes_of(const char* nspace, std::vector<std::string>& out) const {
+pmix_status_t ShmemStore::node_list_of(const char* nspace, std::string& list) const {
     take_over_own(nspace);
-    return other_->nodes_of(nspace, out);
+    return other_->node_list_of(nspace, list);
 }
 
 std::vector<std::string> ShmemStore::namespaces() const {

@@ -124,8 +124,8 @@ class ShmemTest : public StoreTest {
         EXPECT_EQ(actual->local_ranks("job"), expected->local_ranks("job"));
         for (const pmix_rank_t rank : ranks)
             EXPECT_EQ(actual->node_of("job", rank), expected->node_of("job", rank));
-        std::vector<std::string> nodes, expected_nodes;
-        EXPECT_EQ(actual->nodes_of("job", nodes), expected->nodes_of("job", expected_nodes));
+        std::string nodes, expected_nodes;
+        EXPECT_EQ(actual->node_list_of("job", nodes), expected->node_list_of("job", expected_nodes));
         EXPECT_EQ(nodes, expected_nodes);
     }
 
@@ -228,16 +228,16 @@ TEST_F(ShmemTest, CachedJobDataIsRefreshedAfterRegistration) {
                    [&](const Found& one) { found.emplace(one.key, text_of(one.value)); });
         return found;
     };
-    std::vector<std::string> nodes;
-    EXPECT_EQ(client->nodes_of("job", nodes), PMIX_SUCCESS);
-    EXPECT_EQ(nodes, (std::vector<std::string>{"alpha", "beta"}));
+    std::string nodes;
+    EXPECT_EQ(client->node_list_of("job", nodes), PMIX_SUCCESS);
+    EXPECT_EQ(nodes, "alpha,beta");
     Info more = maps("alpha,beta,gamma", "0,1;2;3,4", 5);
     more.add("later", "value");
     for (int i = 0; i < 2; ++i) {  // the second time nothing is new
         ASSERT_TRUE(server->register_job("job", 2, more).ok());
         nodes.clear();
-        EXPECT_EQ(client->nodes_of("job", nodes), PMIX_SUCCESS);
-        EXPECT_EQ(nodes, (std::vector<std::string>{"alpha", "beta", "gamma"}));
+        EXPECT_EQ(client->node_list_of("job", nodes), PMIX_SUCCESS);
+        EXPECT_EQ(nodes, "alpha,beta,gamma");
         EXPECT_EQ(everything(*client), everything(*told(*server)));
         std::vector<pmix_proc_t> peers;
         EXPECT_EQ(client->peers_on("gamma", "job", peers), PMIX_SUCCESS);
