@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,53 @@ void pack_infos(benchmark::State& state) {
     }
 }
 BENCHMARK(pack_infos);
+
+/// 1 MiB of what configurations and logs look like.
+const std::string& some_text() {
+    static const std::string text = [] {
+        constexpr const char* kWords[] = {"the",    "node",      "rank",     "PMIX_HOSTNAME",
+                                          "value",  "127.0.0.1", "exchange", "of",
+                                          "socket", "data",      "is",       "processor"};
+        std::string all;
+        for (uint64_t state = 7; all.size() < (1U << 20);) {
+            state = state * 6364136223846793005U + 1442695040888963407U;
+            all += kWords[(state >> 33) % std::size(kWords)];
+            all += ' ' + std::to_string((state >> 40) % 1000) + ' ';
+        }
+        all.resize(1U << 20);
+        return all;
+    }();
+    return text;
+}
+
+void compress_text(benchmark::State& state) {
+    const std::string& text = some_text();
+    for (auto _ : state) {
+        uint8_t* packed = nullptr;
+        size_t size = 0;
+        if (!PMIx_Data_compress(reinterpret_cast<const uint8_t*>(text.data()), text.size(), &packed, &size))
+            check("compress", PMIX_ERROR);
+        free(packed);
+    }
+}
+BENCHMARK(compress_text);
+
+void decompress_text(benchmark::State& state) {
+    const std::string& text = some_text();
+    uint8_t* packed = nullptr;
+    size_t packed_size = 0;
+    if (!PMIx_Data_compress(reinterpret_cast<const uint8_t*>(text.data()), text.size(), &packed,
+                            &packed_size))
+        check("compress", PMIX_ERROR);
+    for (auto _ : state) {
+        uint8_t* plain = nullptr;
+        size_t size = 0;
+        if (!PMIx_Data_decompress(packed, packed_size, &plain, &size)) check("decompress", PMIX_ERROR);
+        free(plain);
+    }
+    free(packed);
+}
+BENCHMARK(decompress_text);
 
 /// One line of names and nanoseconds.
 class Line : public benchmark::BenchmarkReporter {
