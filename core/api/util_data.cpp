@@ -10,10 +10,12 @@
 #include <string>
 
 #include "core/api/guard.hpp"
+#include "core/api/instance.hpp"
 #include "framework/base/bytes.hpp"
 #include "framework/base/compress.hpp"
 #include "framework/base/print.hpp"
 #include "framework/base/value.hpp"
+#include "framework/base/words.hpp"
 
 using namespace muster;
 
@@ -165,6 +167,13 @@ bool give(std::optional<Bytes> bytes, uint8_t** outbytes, size_t* nbytes) {
     return true;
 }
 
+/// As the parameter of pcompress/zlib says, where there are parameters.
+int compression_level() {
+    const Use use;
+    const auto text = use ? use->runtime().parameters().raw("pcompress_zlib_level") : std::nullopt;
+    return text ? muster::number_of<int>(*text).value_or(kFastestLevel) : kFastestLevel;
+}
+
 bool has_arguments(const uint8_t* inbytes, uint8_t** outbytes, size_t* nbytes) {
     if (outbytes == nullptr || nbytes == nullptr) return false;
     *outbytes = nullptr;
@@ -176,7 +185,11 @@ bool has_arguments(const uint8_t* inbytes, uint8_t** outbytes, size_t* nbytes) {
 
 bool PMIx_Data_compress(const uint8_t* inbytes, size_t size, uint8_t** outbytes, size_t* nbytes) {
     if (!has_arguments(inbytes, outbytes, nbytes)) return false;
-    return guard([&] { return give(zlib_compress({inbytes, size}), outbytes, nbytes); }, false);
+    return guard(
+        [&] {
+            return give(zlib_compress({inbytes, size}, compression_level()), outbytes, nbytes);
+        },
+        false);
 }
 
 bool PMIx_Data_decompress(const uint8_t* inbytes, size_t size, uint8_t** outbytes, size_t* nbytes) {

@@ -27,7 +27,8 @@ std::optional<Bytes> inflate(ByteView input, std::size_t limit, bool terminate) 
     const ByteView stream = input.subspan(kPrefix);
     if (length > limit || length / kBestRatio > stream.size()) return std::nullopt;
     Bytes output;
-    output.resize(length + (terminate ? 1 : 0));
+    output.extend(length + (terminate ? 1 : 0));
+    if (terminate) output.data()[length] = 0;
     std::uint8_t nothing = 0;
     uLongf produced = length;
     uLong consumed = stream.size();
@@ -40,13 +41,13 @@ std::optional<Bytes> inflate(ByteView input, std::size_t limit, bool terminate) 
 
 }  // namespace
 
-std::optional<Bytes> zlib_compress(ByteView input) {
+std::optional<Bytes> zlib_compress(ByteView input, int level) {
     if (input.size() <= kPrefix || input.size() >= UINT32_MAX) return std::nullopt;
     Bytes output;
     uLongf produced = compressBound(input.size());
-    output.resize(kPrefix + produced);
-    const int result =
-        compress2(output.data() + kPrefix, &produced, input.data(), input.size(), Z_BEST_COMPRESSION);
+    if (level < Z_BEST_SPEED || level > Z_BEST_COMPRESSION) level = kFastestLevel;
+    output.extend(kPrefix + produced);
+    const int result = compress2(output.data() + kPrefix, &produced, input.data(), input.size(), level);
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
     if (result != Z_OK || kPrefix + produced >= input.size()) return std::nullopt;
     store_le32(output.data(), static_cast<std::uint32_t>(input.size()));

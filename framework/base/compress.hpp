@@ -12,8 +12,13 @@
 
 namespace muster {
 
-/// Nothing where the result would not be smaller, or the input is 4 GiB or more. Throws std::bad_alloc.
-std::optional<Bytes> zlib_compress(ByteView input);
+/// zlib's levels: each one that is higher takes far longer for a little less.
+inline constexpr int kFastestLevel = 1;
+inline constexpr int kUsualLevel = 6;
+
+/// `level`: from 1, the fastest, to 9; others are the fastest. Nothing where the result would not be smaller,
+/// or the input is 4 GiB or more. Throws std::bad_alloc.
+std::optional<Bytes> zlib_compress(ByteView input, int level = kFastestLevel);
 
 /// The exact inverse. Nothing for bytes that are no such block, that do not give exactly the length they
 /// announce, or that announce more than `limit`. A length that no zlib stream of that size could give is

@@ -59,8 +59,9 @@ class Zlib {
 };
 
 constexpr muster_param_t kParameters[] = {
-    {"level", MUSTER_PARAM_INT, "-1", nullptr, "How hard to try: 1 fastest, 9 smallest, -1 zlib's choice.",
-     nullptr, nullptr},
+    {"level", MUSTER_PARAM_INT, "1", nullptr,
+     "How hard to try, also in PMIx_Data_compress: 1 fastest, 9 smallest, -1 zlib's choice.", nullptr,
+     nullptr},
     {"min_size", MUSTER_PARAM_SIZE, "4096", "bytes", "Smaller blocks are left as they are.", nullptr,
      "pcompress_base_limit"},
 };

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "framework/base/value.hpp"
 
@@ -28,6 +29,25 @@ TEST(Compress, RoundTrips) {
     ASSERT_TRUE(plain.has_value());
     EXPECT_EQ(std::string(reinterpret_cast<char*>(plain->data()), plain->size()), text);
     EXPECT_FALSE(zlib_decompress(packed->view(), 99999).has_value()) << "beyond the limit";
+}
+
+TEST(Compress, EveryLevelIsReadByAll) {
+    std::string text;
+    for (int i = 0; i < 20000; ++i)
+        text += "key" + std::to_string(i * 7919 % 1000) + " ";
+    std::vector<size_t> sizes;
+    for (const int level : {1, 6, 9, -1, 100}) {
+        const std::optional<Bytes> packed = zlib_compress(bytes_of(text), level);
+        ASSERT_TRUE(packed.has_value()) << level;
+        sizes.push_back(packed->size());
+        const std::optional<Bytes> plain = zlib_decompress(packed->view());
+        ASSERT_TRUE(plain.has_value()) << level;
+        EXPECT_EQ(std::string(reinterpret_cast<const char*>(plain->data()), plain->size()), text) << level;
+    }
+    EXPECT_LT(sizes[1], sizes[0]);
+    EXPECT_LE(sizes[2], sizes[1]);
+    EXPECT_EQ(sizes[3], sizes[0]) << "no level: the fastest";
+    EXPECT_EQ(sizes[4], sizes[0]);
 }
 
 TEST(Compress, DeclinesInputThatDoesNotShrink) {
