@@ -23,7 +23,8 @@ Result<pmix_regex2_t> generate_regex2(std::string_view list) {
     Bytes bytes;
     bytes.append(list.data(), list.size());
     const char* type = kRaw;
-    if (std::optional<Bytes> smaller = zlib_compress(bytes.view(), kUsualLevel); smaller && list.size() <= kMaxSize) {
+    if (std::optional<Bytes> smaller = zlib_compress(bytes.view(), kUsualLevel);
+        smaller && list.size() <= kMaxSize) {
         bytes = *std::move(smaller);
         type = kCompress;
     } else {
