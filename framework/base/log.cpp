@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cstdarg>
 #include <cstdio>
 
 #include "framework/base/uncancelled.hpp"
