@@ -453,20 +453,22 @@ void EventRouter::from_client(EventPtr event, const OnStatus& done) {
         const pmix_status_t refused = beyond ? tell_host(event) : PMIX_ERR_NOT_SUPPORTED;
         if (refused != PMIX_SUCCESS) return done(refused);
     }
+    // Nothing more can fail. The answer is written before the event: the processes that the event wakes would
+    // otherwise take the processors first, and the reporter would wait for as many as there are.
+    const bool settled = !beyond || host_first;
+    if (settled) done(PMIX_SUCCESS);
     if (event->range != PMIX_RANGE_RM && event->range != PMIX_RANGE_PROC_LOCAL) {
         to_clients(event);
         raise_(event);
     }
-    pmix_status_t status = PMIX_SUCCESS;
-    if (beyond && !host_first) {
-        status = tell_host(event);
-        // A launcher without a host has got what was meant for itself.
-        const bool ours =
-            event->range == PMIX_RANGE_CUSTOM && std::ranges::all_of(event->targets, [&](const auto& target) {
-                return among({target}, runtime_.self());
-            });
-        if (status == PMIX_ERR_NOT_SUPPORTED && (!surely || ours)) status = PMIX_SUCCESS;
-    }
+    if (settled) return;
+    pmix_status_t status = tell_host(event);
+    // A launcher without a host has got what was meant for itself.
+    const bool ours =
+        event->range == PMIX_RANGE_CUSTOM && std::ranges::all_of(event->targets, [&](const auto& target) {
+            return among({target}, runtime_.self());
+        });
+    if (status == PMIX_ERR_NOT_SUPPORTED && (!surely || ours)) status = PMIX_SUCCESS;
     // The host has it; how far it has come is not the reporter's to wait for (Standard: PMIx_Notify_event).
     done(status);
 }

@@ -50,6 +50,26 @@ TEST_F(EventRouterTest, PassesAnEventToThoseWhoRegisteredItsCode) {
     EXPECT_TRUE(proc_is(bell.last(kBell)->source, make_proc("job", 0)));
 }
 
+TEST_F(EventRouterTest, AnswersTheReporterBeforeTheEventWakesItsReceivers) {
+    start(1);
+    const auto order_of = [&](pmix_data_range_t range) {
+        std::vector<std::string> order;
+        node.on_loop([&] {
+            Namespaces namespaces;
+            EventRouter router(node.process().runtime(), node.server().host(), namespaces,
+                               [&](const EventPtr&) { order.emplace_back("event"); }, {});
+            router.from_client(make_event(make_proc("job", 0), kBell, range), [&](pmix_status_t status) {
+                EXPECT_EQ(status, PMIX_SUCCESS);
+                order.emplace_back("answer");
+            });
+        });
+        return order;
+    };
+    EXPECT_EQ(order_of(PMIX_RANGE_LOCAL), (std::vector<std::string>{"answer", "event"}));
+    // The host may refuse what goes beyond the node.
+    EXPECT_EQ(order_of(PMIX_RANGE_GLOBAL), (std::vector<std::string>{"event", "answer"}));
+}
+
 TEST_F(EventRouterTest, KeepsAnEventFromDefaultHandlersWhereItSaysSo) {
     start(2);
     Listener all, single;
