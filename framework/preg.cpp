@@ -13,7 +13,7 @@ namespace {
 /// A form this long, or a list this many times as long as its form: good enough, others are not tried.
 /// Compression takes far longer than all else here, and makes a list of names or ranks shorter by less.
 constexpr size_t kShortEnough = 256;
-constexpr size_t kShortEnoughFactor = 6;
+constexpr size_t kShortEnoughFactor = 4;
 
 using Generate = pmix_status_t (Preg::*)(std::string_view, Bytes&) const;
 
