@@ -265,6 +265,13 @@ std::string JobMap::peers(uint32_t node, std::optional<uint32_t> app) const {
     return out;
 }
 
+size_t JobMap::names_length() const {
+    size_t length = node_count_ + names_.size();
+    for (const Row& row : rows_)
+        length += name_row(row).size(SIZE_MAX - length).value_or(0);
+    return length;
+}
+
 std::string JobMap::node_list(std::optional<uint32_t> app) const {
     std::string out;
     if (!app) {

@@ -123,6 +123,8 @@ class JobMap {
             list += name;
         });
     }
+    /// Bytes of the names of all nodes, with commas; about.
+    size_t names_length() const;
     void append_nodes(std::string& list) const {
         append_nodes(list, [](std::string_view) { return true; });
     }
