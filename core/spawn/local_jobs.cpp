@@ -54,7 +54,7 @@ bool cannot_do(const pmix_info_t& info) {
     if (key_is_any(info.key, {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUGGER_DAEMONS, PMIX_FORKEXEC_AGENT,
                               PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH}))
         return info.value.type != PMIX_BOOL || info.value.data.flag;
-    return PMIX_INFO_IS_REQUIRED(&info) && !is_known(info);
+    return (flags_of(info) & PMIX_INFO_REQD) != 0 && !is_known(info);
 }
 
 pmix_status_t check(InfoView infos) {
