@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 
 extern "C" {
 void* __libc_malloc(size_t size);
