@@ -2,14 +2,15 @@
 // Direct modex between two servers, and publish and lookup. Public API only, and only functions that every
 // libpmix.so.2 since 4.2 has, so the same binary runs on Muster and on OpenPMIx (bench/performance).
 //
-//   exchange [-n PROCESSES] [-b BYTES] [-r ROUNDS] [-l LOOKUPS]
+//   exchange [-n PROCESSES] [-b BYTES] [-r ROUNDS] [-l LOOKUPS] [-t 1]
 //
 // Two hosts, each with a server of its own and joined by a socket, stand for two nodes. PROCESSES processes
 // (32) of the second node put BYTES bytes (1024) and commit. One process of the first node gets from each of
 // them, with one direct modex each; then it publishes and looks up LOOKUPS times (2000) what its host keeps
 // in a table. The first node does so ROUNDS times (5), each time with a new host and process, as a server
-// asks for the same only once. Prints one line a round: the median of one direct modex, publish and lookup,
-// in microseconds.
+// asks for the same only once; and it queries the host as often. Prints one line a round: the median of one
+// direct modex, publish, lookup and query, in microseconds. With -t 1 the host answers the last three from a
+// thread of its own, not inside the upcall.
 //
 // The hosts' threads sleep until the other host's message comes, as those of resource managers do: two of
 // the wake-ups of each direct modex are not the library's.
@@ -22,9 +23,11 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 
+#include "bench/answering.hpp"
 #include "bench/host.hpp"
 
 namespace {
@@ -39,6 +42,7 @@ struct Sizes {
     size_t bytes = 1024;
     int rounds = 5;
     int lookups = 2000;
+    bool thread = false;
 };
 
 // --- the processes ---
@@ -62,11 +66,26 @@ int poster(const Sizes& sizes, int to_host, int from_host) {
     return PMIx_Finalize(nullptr, 0) == PMIX_SUCCESS ? 0 : 1;
 }
 
+/// A query of a key that only the host knows.
+void ask_host() {
+    char key[] = "bench.query";
+    char* keys[] = {key, nullptr};
+    pmix_query_t query;
+    memset(&query, 0, sizeof query);
+    query.keys = keys;
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    check("PMIx_Query_info", PMIx_Query_info(&query, 1, &results, &count));
+    for (size_t i = 0; i < count; ++i)
+        PMIx_Value_destruct(&results[i].value);
+    free(results);
+}
+
 /// Of the first node: measures.
 int reader(const Sizes& sizes) {
     pmix_proc_t self;
     check("PMIx_Init", PMIx_Init(&self, nullptr, 0));
-    std::vector<int64_t> modex, publish, lookup;
+    std::vector<int64_t> modex, publish, lookup, queries;
     for (uint32_t i = 0; i < sizes.processes; ++i) {
         const pmix_proc_t other = proc_of(self.nspace, 1 + i);
         pmix_value_t* got = nullptr;
@@ -93,11 +112,14 @@ int reader(const Sizes& sizes) {
         check("PMIx_Lookup", PMIx_Lookup(&found, 1, nullptr, 0));
         lookup.push_back(nanoseconds() - begin);
         PMIx_Value_destruct(&found.value);
+        begin = nanoseconds();
+        ask_host();
+        queries.push_back(nanoseconds() - begin);
     }
     check("PMIx_Finalize", PMIx_Finalize(nullptr, 0));
-    printf("exchange n=%u dmodex=%.1f publish=%.1f lookup=%.1f\n", sizes.processes,
+    printf("exchange n=%u dmodex=%.1f publish=%.1f lookup=%.1f query=%.1f\n", sizes.processes,
            static_cast<double>(median(modex)) / 1000, static_cast<double>(median(publish)) / 1000,
-           static_cast<double>(median(lookup)) / 1000);
+           static_cast<double>(median(lookup)) / 1000, static_cast<double>(median(queries)) / 1000);
     fflush(stdout);
     return 0;
 }
@@ -172,6 +194,14 @@ void serve_other_host() {
     }
 }
 
+/// Of a host that answers from a thread of its own; else null.
+Answering* answering = nullptr;
+
+/// Answers, here or there.
+void answer_with(Answering::Task task) {
+    answering == nullptr ? task() : answering->enqueue(std::move(task));
+}
+
 std::mutex published_lock;  // guards published
 std::map<std::string, std::string> published;
 
@@ -183,25 +213,41 @@ pmix_status_t on_publish(const pmix_proc_t*, const pmix_info_t info[], size_t co
             if (info[i].value.type == PMIX_STRING) published[info[i].key] = info[i].value.data.string;
         }
     }
-    answer(PMIX_SUCCESS, context);
+    answer_with([=] { answer(PMIX_SUCCESS, context); });
     return PMIX_SUCCESS;
 }
 
-pmix_status_t on_lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t[], size_t,
-                        pmix_lookup_cbfunc_t answer, void* context) {
+void find(const pmix_proc_t& proc, const std::string& key, pmix_lookup_cbfunc_t answer, void* context) {
     pmix_pdata_t found;
     memset(&found, 0, sizeof found);
-    found.proc = *proc;
-    snprintf(found.key, sizeof found.key, "%s", keys[0]);
+    found.proc = proc;
+    snprintf(found.key, sizeof found.key, "%s", key.c_str());
     {
         const std::lock_guard lock(published_lock);
-        const auto at = published.find(keys[0]);
-        if (at == published.end()) return PMIX_ERR_NOT_FOUND;
+        const auto at = published.find(key);
+        if (at == published.end()) return answer(PMIX_ERR_NOT_FOUND, nullptr, 0, context);
         found.value.type = PMIX_STRING;
         found.value.data.string = strdup(at->second.c_str());
     }
     answer(PMIX_SUCCESS, &found, 1, context);
     free(found.value.data.string);
+}
+
+pmix_status_t on_lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t[], size_t,
+                        pmix_lookup_cbfunc_t answer, void* context) {
+    answer_with(
+        [owner = *proc, key = std::string(keys[0]), answer, context] { find(owner, key, answer, context); });
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t on_query(pmix_proc_t*, pmix_query_t[], size_t, pmix_info_cbfunc_t answer, void* context) {
+    answer_with([=] {
+        pmix_info_t found;
+        memset(&found, 0, sizeof found);
+        const uint32_t number = 42;
+        check("PMIx_Info_load", PMIx_Info_load(&found, "bench.query", &number, PMIX_UINT32));
+        answer(PMIX_SUCCESS, &found, 1, context, nullptr, nullptr);
+    });
     return PMIX_SUCCESS;
 }
 
@@ -261,6 +307,7 @@ void init_server(const Job& job, uint32_t node) {
     module.direct_modex = on_modex;
     module.publish = on_publish;
     module.lookup = on_lookup;
+    module.query = on_query;
     const std::string own = job.directory + "/" + std::to_string(getpid());
     mkdir(own.c_str(), 0700);
     List directives;
@@ -308,6 +355,8 @@ int second_host(const Sizes& sizes, const Job& job, const std::vector<int>& sock
 /// The host of the one that measures: one round.
 int first_host(const Sizes& sizes, const Job& job, int other) {
     between_hosts = other;
+    std::optional<Answering> thread;
+    if (sizes.thread) answering = &thread.emplace();
     init_server(job, 0);
     std::thread other_host(serve_other_host);
     const pmix_proc_t proc = proc_of(job.nspace.c_str(), 0);
@@ -395,8 +444,10 @@ int main(int argc, char** argv) {
             sizes.rounds = static_cast<int>(number);
         } else if (option == "-l" && number > 0) {
             sizes.lookups = static_cast<int>(number);
+        } else if (option == "-t" && number > 0) {
+            sizes.thread = true;
         } else {
-            fprintf(stderr, "usage: exchange [-n PROCESSES] [-b BYTES] [-r ROUNDS] [-l LOOKUPS]\n");
+            fprintf(stderr, "usage: exchange [-n PROCESSES] [-b BYTES] [-r ROUNDS] [-l LOOKUPS] [-t 1]\n");
             return 2;
         }
     }
