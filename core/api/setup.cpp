@@ -81,9 +81,9 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t ns
 PMIX_EXPORT pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) {
     if (function == nullptr || *function == '\0') return PMIX_ERR_BAD_PARAM;
     return guard([&] {
-        const auto work = [name = std::string(function), names = keep_keys(attrs)](Process& process,
-                                                                                   HostAnswer&) {
-            return process.server()->host_attributes().add(name, names);
+        const auto work = [name = std::string(function), keys = keep_keys(attrs)](Process& process,
+                                                                                  HostAnswer&) {
+            return process.server()->host_attributes().add(name, keys);
         };
         HostAnswer answer;
         return call(answer, on_server(work));

@@ -116,7 +116,7 @@ class Buffer {
             const pmix_proc_t proc = to_pmix(value);
             put_item(&proc, PMIX_PROC);
         } else if constexpr (requires { T::fields(value); }) {
-            std::apply([this](const auto&... members) { pack(members...); }, T::fields(value));
+            std::apply([this](const auto&... members) { this->pack(members...); }, T::fields(value));
         } else if constexpr (requires { value.has_value(); }) {
             put(value.has_value());
             if (value) put(*value);
@@ -146,7 +146,7 @@ class Buffer {
             get_item(&proc, PMIX_PROC);
             value = name_of(proc);
         } else if constexpr (requires { T::fields(value); }) {
-            std::apply([this](auto&... members) { unpack(members...); }, T::fields(value));
+            std::apply([this](auto&... members) { this->unpack(members...); }, T::fields(value));
         } else if constexpr (requires { value.has_value(); }) {
             bool there = false;
             get(there);

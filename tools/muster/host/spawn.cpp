@@ -338,7 +338,7 @@ void add_spawn_upcalls(pmix_server_module_t& module) {
 }
 
 const std::vector<const char*>& spawn_attributes() {
-    static const std::vector<const char*> kKeys = [] {
+    static const std::vector<const char*> kAttributes = [] {
         std::vector<const char*> keys = debug_attributes();
         App app;
         Job job;
@@ -354,7 +354,7 @@ const std::vector<const char*>& spawn_attributes() {
             keys.push_back(other);
         return keys;
     }();
-    return kKeys;
+    return kAttributes;
 }
 
 }  // namespace muster::launcher

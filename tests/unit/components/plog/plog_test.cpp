@@ -36,7 +36,11 @@ extern "C" __attribute__((visibility("default"))) void syslog(int priority, cons
     note(priority, format, arguments);
     va_end(arguments);
 }
-// What syslog() becomes in an optimised build.
+// What syslog() becomes in an optimised build, by gcc and by clang.
+extern "C" __attribute__((visibility("default"))) void __vsyslog_chk(int priority, int, const char* format,
+                                                                     va_list arguments) {
+    note(priority, format, arguments);
+}
 extern "C" __attribute__((visibility("default"))) void __syslog_chk(int priority, int, const char* format,
                                                                     ...) {
     va_list arguments;
