@@ -3,16 +3,19 @@
 // all other nodes simulated by the bytes that their servers would send (docs/explanation/scale.md has the
 // model). On this build's library only, since the bytes are made with its encoder.
 //
-//   scale [-n NODES] [-p RANKS_PER_NODE] [-b BYTES]
+//   scale [-n NODES] [-p RANKS_PER_NODE] [-b BYTES] [-d]
 //
 // The job has 1 + (NODES - 1) * RANKS_PER_NODE ranks (10000 nodes of 100) that post BYTES bytes (64) each.
 // Measured: its registration by maps, look-ups by the server, PMIx_Init of the process, the fence over the
 // whole job with the data of all, gets of random ranks after it; the memory of server and process after each
-// step. Prints one line a step.
+// step. With -d the fence collects nothing: the servers of all other nodes have called it at the same moment,
+// and each asks this one for the data of its process, by direct modex, before the fence ends. Prints one line
+// a step.
 #include <malloc.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <filesystem>
 #include <system_error>
 
@@ -34,6 +37,7 @@ struct Sizes {
     uint32_t nodes = 10000;
     uint32_t each = 100;
     size_t bytes = 64;
+    bool direct = false;
     uint32_t ranks() const { return 1 + (nodes - 1) * each; }
 };
 
@@ -82,8 +86,8 @@ int client(const Sizes& sizes) {
     check("PMIx_Commit", PMIx_Commit());
     pmix_info_t collect;
     memset(&collect, 0, sizeof collect);
-    bool yes = true;
-    check("PMIx_Info_load", PMIx_Info_load(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL));
+    const bool collected = !sizes.direct;
+    check("PMIx_Info_load", PMIx_Info_load(&collect, PMIX_COLLECT_DATA, &collected, PMIX_BOOL));
     const pmix_proc_t all = proc_of(self.nspace, PMIX_RANK_WILDCARD);
     begin = nanoseconds();
     check("PMIx_Fence", PMIx_Fence(&all, 1, &collect, 1));
@@ -91,6 +95,10 @@ int client(const Sizes& sizes) {
     printf("scale step=fence ms=%.1f ns_per_rank=%.1f client_private_kb=%lld\n",
            static_cast<double>(fence) / 1e6, static_cast<double>(fence) / sizes.ranks(),
            static_cast<long long>(memory_in_use().private_kb));
+    if (sizes.direct) {
+        check("PMIx_Finalize", PMIx_Finalize(nullptr, 0));
+        return 0;
+    }
     const double first = get_ns(self.nspace, "bench.data", sizes.ranks(), kGets);
     const double again = get_ns(self.nspace, "bench.data", sizes.ranks(), kGets);
     printf("scale step=get first_ns=%.0f again_ns=%.0f client_private_kb=%lld\n", first, again,
@@ -134,8 +142,28 @@ void simulate_others(const char* nspace, const Sizes& sizes, const muster::Bfrop
     }
 }
 
-pmix_status_t on_fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data, size_t size,
+/// The requests of the other servers, all at once.
+struct Direct {
+    uint32_t asked = 0;
+    std::atomic<uint32_t> answered = 0, failed = 0;
+    int64_t begin = 0;
+    std::atomic<int64_t> end = 0;
+} direct;
+
+void on_direct(pmix_status_t status, char*, size_t size, void*) {
+    if (status != PMIX_SUCCESS || size == 0) ++direct.failed;
+    if (++direct.answered == direct.asked) direct.end = nanoseconds();
+}
+
+void ask_for_all(const pmix_proc_t& proc) {
+    direct.begin = nanoseconds();
+    for (uint32_t i = 0; i < direct.asked; ++i)
+        check("PMIx_server_dmodex_request", PMIx_server_dmodex_request(&proc, on_direct, nullptr));
+}
+
+pmix_status_t on_fence(const pmix_proc_t* procs, size_t, const pmix_info_t*, size_t, char* data, size_t size,
                        pmix_modex_cbfunc_t answer, void* context) {
+    if (direct.asked > 0) ask_for_all(proc_of(procs[0].nspace, 0));
     auto* all = static_cast<char*>(malloc(size + others.size()));
     if (size > 0) memcpy(all, data, size);
     if (!others.empty()) memcpy(all + size, others.data(), others.size());
@@ -201,29 +229,40 @@ int host(const Sizes& sizes) {
     printf("scale step=server_look_up ns=%.0f\n",
            get_ns(nspace.c_str(), PMIX_LOCAL_RANK, sizes.ranks(), kGets));
 
-    const muster_component_t* component = muster_component_bfrops_v41();
-    void* encoder = nullptr;
-    check("bfrops/v41", component->create(nullptr, &encoder, nullptr));
-    simulate_others(nspace.c_str(), sizes, static_cast<const muster::Bfrops*>(encoder));
-    component->destroy(encoder);
-    printf("scale step=simulated bytes=%zu bytes_per_rank=%.1f\n", others.size(),
-           static_cast<double>(others.size()) / sizes.ranks());
+    if (sizes.direct) {
+        direct.asked = sizes.nodes - 1;
+    } else {
+        const muster_component_t* component = muster_component_bfrops_v41();
+        void* encoder = nullptr;
+        check("bfrops/v41", component->create(nullptr, &encoder, nullptr));
+        simulate_others(nspace.c_str(), sizes, static_cast<const muster::Bfrops*>(encoder));
+        component->destroy(encoder);
+        printf("scale step=simulated bytes=%zu bytes_per_rank=%.1f\n", others.size(),
+               static_cast<double>(others.size()) / sizes.ranks());
+    }
     fflush(stdout);
 
     const pmix_proc_t proc = proc_of(nspace.c_str(), 0);
     register_client(proc);
     const Memory before = memory_in_use();
     const int64_t cpu = processor_time(RUSAGE_SELF);
-    const std::vector<std::string> words{"scale",
-                                         "-n",
-                                         std::to_string(sizes.nodes),
-                                         "-p",
-                                         std::to_string(sizes.each),
-                                         "-b",
-                                         std::to_string(sizes.bytes),
-                                         "--client"};
+    std::vector<std::string> words{"scale",
+                                   "-n",
+                                   std::to_string(sizes.nodes),
+                                   "-p",
+                                   std::to_string(sizes.each),
+                                   "-b",
+                                   std::to_string(sizes.bytes),
+                                   "--client"};
+    if (sizes.direct) words.emplace_back("-d");
     int status = 0;
     waitpid(start(proc, words, {}), &status, 0);
+    if (sizes.direct) {
+        printf("scale step=direct requests=%u answered=%u failed=%u ms=%.1f us_per_request=%.2f\n",
+               direct.asked, direct.answered.load(), direct.failed.load(),
+               static_cast<double>(direct.end - direct.begin) / 1e6,
+               static_cast<double>(direct.end - direct.begin) / 1e3 / direct.asked);
+    }
     malloc_trim(0);
     const int64_t kept = memory_in_use().private_kb - before.private_kb;
     printf(
@@ -250,6 +289,10 @@ int main(int argc, char** argv) {
             is_client = true;
             continue;
         }
+        if (option == "-d") {
+            sizes.direct = true;
+            continue;
+        }
         const long number = i + 1 < argc ? strtol(argv[++i], nullptr, 10) : 0;
         if (option == "-n" && number > 1) {
             sizes.nodes = static_cast<uint32_t>(number);
@@ -258,7 +301,7 @@ int main(int argc, char** argv) {
         } else if (option == "-b" && number > 0) {
             sizes.bytes = static_cast<size_t>(number);
         } else {
-            fprintf(stderr, "usage: scale [-n NODES] [-p RANKS_PER_NODE] [-b BYTES]\n");
+            fprintf(stderr, "usage: scale [-n NODES] [-p RANKS_PER_NODE] [-b BYTES] [-d]\n");
             return 2;
         }
     }
