@@ -11,22 +11,29 @@
 namespace muster {
 namespace {
 
-/// How often the processor is left to others before a thread sleeps: where they share it, that is what they
-/// need to arrive, and nobody has to be woken.
-constexpr int kYields = 4;
 /// A sleeper looks again after that time, in case the process that should have woken it was killed, or would
 /// not.
 constexpr std::chrono::milliseconds kLongestSleep{1000};
 
 }  // namespace
 
+/// How often this operation may still yield, after it has.
+int RendezvousMember::yield(int left) {
+    const auto before = std::chrono::steady_clock::now();
+    sched_yield();
+    return yielding_.goes_on(std::chrono::steady_clock::now() - before) ? left - 1 : 0;
+}
+
 bool RendezvousMember::wait() {
     std::atomic<uint64_t>& word = page_->word();
     std::optional<std::chrono::steady_clock::time_point> until;  // since the first sleep
-    for (int i = 0;; ++i) {
+    int yields = yielding_.begin();
+    bool slept = false;
+    for (;;) {
         uint64_t now = word.load(std::memory_order_acquire);
         if (page_number(now) != number_) {
-            if (i > kYields) page_->wake_on();  // this thread slept, as others may
+            if (slept) page_->wake_on();  // others may sleep, too
+            if (yields > 0) yielding_.succeeded();
             return true;
         }
         if (page_shut(now) || closed_) return false;
@@ -35,9 +42,10 @@ bool RendezvousMember::wait() {
             // shows whether the gate was shut meanwhile.
             if (page_arrived(now) != size_) return false;
             if (word.compare_exchange_weak(now, page_next(now), std::memory_order_acq_rel)) return true;
-        } else if (i < kYields) {
-            sched_yield();
+        } else if (yields > 0) {
+            yields = yield(yields);
         } else {
+            slept = true;
             const auto when = std::chrono::steady_clock::now();
             if (!until) until = when + patience_;
             if (when >= *until) return !page_->call_in(number_);

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "core/rendezvous/rendezvous_page.hpp"
+#include "core/rendezvous/yielding.hpp"
 #include "framework/base/mutex.hpp"
 
 namespace muster {
@@ -39,7 +40,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     };
 
     RendezvousMember(std::unique_ptr<RendezvousPage> page, uint32_t size, std::chrono::milliseconds patience)
-        : page_(std::move(page)), size_(size), patience_(patience) {}
+        : page_(std::move(page)), size_(size), patience_(patience), yielding_(size) {}
     ~RendezvousMember() = default;
 
     /// Counts this process in: `step` gives the word that follows the one that is there, as often as others
@@ -74,6 +75,8 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     uint32_t number() const { return number_; }
 
   private:
+    int yield(int left);
+
     /// How often a change that others make at the same time is tolerated: an honest job needs few.
     static constexpr int kTries = 10000;
 
@@ -86,6 +89,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     bool inside_ MUSTER_GUARDED_BY(lock_) = false;  ///< a thread waits in memory
     bool called_ MUSTER_GUARDED_BY(lock_) = false;  ///< that thread has to ask the server, whatever it sees
     uint32_t number_ = 0;
+    Yielding yielding_;  // of the thread that is inside
 };
 
 }  // namespace muster
