@@ -90,24 +90,26 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
         if (use->groups().expand(event->info) != PMIX_SUCCESS) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t read = event->read_directives(); read != PMIX_SUCCESS) return read;
         Events& events = use->events();
-        if (cbfunc != nullptr) {
-            bool tried = false, reported = false;
-            EventLoop::Task report = [&] {
-                tried = true;
-                reported = events.report(event);
-            };
-            if (!use->loop().on_loop()) use->runtime().run_here(report);
-            // Not PMIX_OPERATION_SUCCEEDED, which would save the callback: programs take it for an error.
-            return api::answer_by<pmix_status_t>(use, status_to(cbfunc, cbdata),
-                                                 [&events, event, tried, reported](const auto& done) {
-                                                     if (reported || (!tried && events.report(event)))
-                                                         return done(PMIX_SUCCESS);
-                                                     events.notify(event, done);
-                                                 });
+        const bool waits = cbfunc == nullptr;
+        bool tried = false, reported = false;
+        EventLoop::Task report = [&] {
+            tried = true;
+            reported = events.report(event, waits);
+        };
+        if (!use->loop().on_loop()) use->runtime().run_here(report);
+        if (waits) {
+            if (reported) return PMIX_SUCCESS;
+            return call_and_wait<pmix_status_t>(
+                use->runtime(), PMIX_ERR_WOULD_BLOCK,
+                [&events, event](auto deliver) { events.notify(event, deliver); });
         }
-        return call_and_wait<pmix_status_t>(
-            use->runtime(), PMIX_ERR_WOULD_BLOCK,
-            [&events, event](auto deliver) { events.notify(event, deliver); });
+        // Not PMIX_OPERATION_SUCCEEDED, which would save the callback: programs take it for an error.
+        return api::answer_by<pmix_status_t>(use, status_to(cbfunc, cbdata),
+                                             [&events, event, tried, reported](const auto& done) {
+                                                 if (reported || (!tried && events.report(event, false)))
+                                                     return done(PMIX_SUCCESS);
+                                                 events.notify(event, done);
+                                             });
     });
 }
 

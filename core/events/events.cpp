@@ -239,9 +239,9 @@ bool Events::concerns_us(const Event& event) const {
            (event.range != PMIX_RANGE_CUSTOM || event.is_meant_for(runtime_.self()));
 }
 
-bool Events::report(const EventPtr& event) {
+bool Events::report(const EventPtr& event, bool waits) {
     const auto now = runtime_.loop().now();
-    const bool stream = now - std::exchange(reported_, now) < kStream;
+    const bool stream = now - std::exchange(reported_, now) < kStream && !waits;
     if (stream || event->range != PMIX_RANGE_LOCAL || router_ != nullptr || upstream() == nullptr ||
         !client_->server_version().can(Capability::SilentReport) || client_->busy() ||
         is_observed(event->status) || engine_.wanted(*event, true) ||

@@ -55,8 +55,9 @@ class Events {
     /// The same, done when it returns, for an event that our server will surely take, and by itself: calls
     /// nobody, so that the reporter's thread may stand in for the loop. False, with nothing done, where
     /// notify() has to be called: others may fail, this process has a handler, or many events come at once,
-    /// which are better sent together and answered.
-    bool report(const EventPtr& event);
+    /// which are better sent together and answered. `waits`: the reporter does, so that nothing can be sent
+    /// together with it.
+    bool report(const EventPtr& event, bool waits);
     /// Runs the handlers of this process alone.
     void raise(EventPtr event);
 

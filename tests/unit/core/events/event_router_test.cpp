@@ -411,7 +411,7 @@ TEST_F(EventRouterTest, ReportsSilentlyWhatNobodyHereHandles) {
     const auto reported = [&](pmix_data_range_t range) {
         bool taken = false;
         on(process(0),
-           [&] { taken = process(0).events().report(make_event(process(0).self(), kBell, range)); });
+           [&] { taken = process(0).events().report(make_event(process(0).self(), kBell, range), false); });
         settle();
         return taken;
     };
@@ -424,6 +424,22 @@ TEST_F(EventRouterTest, ReportsSilentlyWhatNobodyHereHandles) {
     // The event that was reported was held for it.
     EXPECT_EQ(own.heard.size(), 1U);
     EXPECT_FALSE(reported(PMIX_RANGE_LOCAL));
+}
+
+TEST_F(EventRouterTest, ReportsSilentlyEachEventThatItsReporterWaitsFor) {
+    start(2);
+    Listener mate;
+    listen(mate, process(1), {kBell});
+    int taken = 0;
+    on(process(0), [&] {
+        for (int i = 0; i < 3; ++i) {
+            const auto event = make_event(process(0).self(), kBell, PMIX_RANGE_LOCAL);
+            if (process(0).events().report(event, true)) ++taken;
+        }
+    });
+    settle();
+    EXPECT_EQ(taken, 3);
+    EXPECT_EQ(mate.heard.size(), 3U);
 }
 
 }  // namespace
