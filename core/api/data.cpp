@@ -206,7 +206,14 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
         Client* client = use->client();
         if (client == nullptr || !client->connected())
             return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
-        if (const auto ended = client->fence_in_memory(all, {info, ninfo})) return *ended;
+        if (const auto ended = client->fence_in_memory(all, {info, ninfo})) {
+            // A fence by the server ends on the progress thread, behind a handler that runs there. Programs
+            // count on that: OpenPMIx's Python module calls PMIx_Finalize with the lock that the handler
+            // still needs.
+            if (use->events().in_handler())
+                call_and_wait<bool>(use->runtime(), false, [](auto deliver) { deliver(true); });
+            return *ended;
+        }
         const auto status =
             call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
                 client->fence(std::move(all), {info, ninfo}, deliver);

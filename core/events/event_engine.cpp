@@ -345,10 +345,12 @@ void EventEngine::call(const std::shared_ptr<Chain>& chain, const HandlerPtr& ha
         open.by_number.emplace(number, OpenCalls::Call{owner_, &loop_, chain});
     }
     chain->calling = true;
+    ++calls_;
     handler->spec.function(handler->id, chain->event->status, &chain->event->source,
                            chain->shown.empty() ? nullptr : chain->shown.data(), chain->shown.size(),
                            chain->results.data(), chain->results.size(), completed,
                            reinterpret_cast<void*>(number));
+    --calls_;
     chain->calling = false;
 }
 

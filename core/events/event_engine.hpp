@@ -9,6 +9,7 @@
 
 #include <pmix_common.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -82,6 +83,8 @@ class EventEngine {
 
     /// Events given up for lack of room.
     size_t dropped() const { return held_.dropped() + refused_; }
+    /// Whether a handler has been called and has not returned. Any thread.
+    bool in_handler() const { return calls_ != 0; }
 
   private:
     struct Handler {
@@ -106,6 +109,7 @@ class EventEngine {
     void advance(const std::shared_ptr<Chain>& chain);
     void finish(Chain& chain);
     void call(const std::shared_ptr<Chain>& chain, const HandlerPtr& handler);
+    std::atomic<size_t> calls_ = 0;  ///< of handlers that have not returned
 
     EventLoop& loop_;
     InRange in_range_;
