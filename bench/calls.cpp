@@ -209,7 +209,7 @@ class Line : public benchmark::BenchmarkReporter {
     }
     void ReportRuns(const std::vector<Run>& runs) override {
         for (const Run& run : runs) {
-            // That of an error; its flag has another name in each version of the library.
+            // It ended with an error. The flag that says so has different names in the library's versions.
             if (run.real_accumulated_time == 0) continue;
             std::string name = run.benchmark_name();
             for (char& c : name)

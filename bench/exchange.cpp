@@ -194,7 +194,7 @@ void serve_other_host() {
     }
 }
 
-/// Of a host that answers from a thread of its own; else null.
+/// The thread that answers, with -t 1; else null.
 Answering* answering = nullptr;
 
 /// Answers, here or there.

@@ -161,7 +161,7 @@ class Entries {
         return true;
     }
 
-    /// Of the entry that was added last and has two brackets, the number that changes in the first of them.
+    /// The field of the first bracket, where the entry that was added last has two.
     std::optional<Pattern::Field> outer() const {
         if (!waiting_ || outer_ == Pattern::kMaxFields) return std::nullopt;
         return first_.fields[outer_];
@@ -289,7 +289,7 @@ class Group {
             length += step;
             ++matched;
         }
-        // What comes behind the last one may belong to it.
+        // The last group may have more names than those before it.
         if (length <= list.size() && matched > 0) {
             --matched;
             length -= step;
@@ -341,7 +341,7 @@ class Group {
         return ranges_.add(name.text(active_));
     }
 
-    /// What follows the last one, when `more` were taken that ranges_ does not know yet.
+    /// Makes the name that follows the last one, after `more` names that ranges_ does not count yet.
     void expect(uint64_t more) {
         const Pattern::Field field = first_.fields[active_];
         expected_ = first_.name.substr(0, field.begin);

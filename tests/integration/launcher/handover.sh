@@ -54,7 +54,7 @@ allocation) # of several nodes: srun
     environment_has 'A=1 2'
     environment_has 'PMIX_MCA_gds=hash'
     environment_has 'SLURM_JOB_ID=7'
-    # What an outer server said is not for the step.
+    # Variables of an outer server do not reach the step.
     environment_lacks PMIX_NAMESPACE
     environment_lacks SLURM_NTASKS_PER_NODE
     alone 5 "${allocation[@]}" -- --prtemca a b --noprefix -n 1 prog

@@ -43,7 +43,7 @@ std::string without(std::string text, const std::string& part) {
     return at == std::string::npos ? text : text.erase(at, part.size());
 }
 
-/// What srun gets besides that which is always so.
+/// The arguments of srun without those of every command.
 std::string srun(const Words& arguments, unsigned count = 3) {
     std::string text = srun_command(read(arguments), nodes(count)).text();
     for (const char* part : {"srun --mpi=pmix", " --kill-on-bad-exit=1", " --export=ALL"})

@@ -10,7 +10,7 @@
 
 namespace muster::launcher {
 
-/// What is wrong with the command line, as a sentence.
+/// An error in the command line, as a sentence for the user.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -26,7 +26,7 @@ struct Given {
     std::string value() const;
 };
 
-/// What is written for one program, up to the next ":".
+/// The options and the arguments of one program, up to the next ":".
 struct GivenProgram {
     std::vector<Given> options;
     std::vector<std::string> argv;

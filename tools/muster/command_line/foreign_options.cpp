@@ -28,7 +28,7 @@ constexpr auto kForeign = std::to_array<Spelling>({
      "--memory-alloc-kinds sets Open MPI's parameter; set MPICH's by -x"},
     {"output", kSlurm, OtherMeaning, "", "", "--output takes words; write --output file=NAME"},
 
-    // Of PRRTE's daemons on other machines.
+    // Options about a launcher's daemons on other machines.
     {"prefix", kOpenMpi | kPrrte, Remote, "DIR", "", "Where the launcher is on other machines"},
     {"noprefix", kOpenMpi | kPrrte, Remote, "", "", ""},
     {"pmix-prefix", kPrrte, Remote, "DIR", "", ""},

@@ -11,9 +11,9 @@
 
 namespace muster::launcher {
 
-/// What an option can set. Several spellings may mean one setting.
+/// The settings of the command line. Several spellings may mean one setting.
 enum class Setting : unsigned char {
-    // Of one program.
+    // For one program.
     Ranks,
     Env,        ///< NAME or NAME=VALUE; of the first program: of all
     OwnEnv,     ///< NAME=VALUE
@@ -32,7 +32,7 @@ enum class Setting : unsigned char {
     MaxRestarts,
     PreloadProgram,
     PreloadFiles,
-    // Of the job.
+    // For the job.
     CommonEnv,      ///< NAME=VALUE
     CommonKeepEnv,  ///< as KeepEnv
     MapBy,          ///< a policy, or modifiers alone: ":PE=2"
@@ -58,7 +58,7 @@ enum class Setting : unsigned char {
     OmpiParameter,
     AnyParameter,
     PrteParameter,
-    // Of muster itself.
+    // For muster itself.
     Report,
     ReportUri,
     Attach,
@@ -95,7 +95,7 @@ struct Spelling {
     std::string_view takes;  ///< the words that follow, as the help names them; empty: none
     /// The value of the setting, in which each % is the next of these words; empty: the first word itself.
     std::string_view as;
-    /// What it does; of a refused option the cure. Empty: as the row before.
+    /// The effect, or the cure of a refused option. Empty: as the row before.
     std::string_view text;
 };
 

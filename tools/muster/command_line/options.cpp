@@ -55,7 +55,7 @@ class Programs {
             apply(given, draft);
         app.argv = std::move(program.argv);
         if (!app.wdir.empty() && !app.argv.empty()) app.program = program_here(app.argv[0]);
-        // What -x of the first program says counts for all, as with mpirun.
+        // -x of the first program counts for all programs, as with mpirun.
         if (options_.job.apps.empty()) first_ = draft.first;
         own_.push_back(options_.job.apps.empty() ? draft.own : draft.first);
         if (!options_.job.apps.empty())

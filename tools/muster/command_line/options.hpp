@@ -12,7 +12,7 @@
 
 namespace muster::launcher {
 
-/// Who starts the processes.
+/// The launcher that starts the processes.
 enum class Handler : unsigned char {
     Automatic,  ///< muster, unless the allocation or the hosts are of several machines
     Muster,

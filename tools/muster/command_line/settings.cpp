@@ -192,8 +192,8 @@ std::vector<std::string> kept(const std::string& list) {
     return names;
 }
 
-/// The environment variable of a parameter given as --mca NAME VALUE: the library's own frameworks are told
-/// apart from Open MPI's by name.
+/// The prefix of the environment variable that sets a parameter of --mca NAME VALUE: "PMIX_MCA_" where the
+/// name begins with a framework of PMIx, "OMPI_MCA_" otherwise.
 std::string_view prefix_of(std::string_view name) {
     static constexpr std::array<std::string_view, 22> kOurs = {
         "pmix",         "bfrops", "gds",   "pcompress", "pdl",  "pfexec", "pgpu", "pif",

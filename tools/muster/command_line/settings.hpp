@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each setting of the command line does to the options and to the job.
+// The effect of each setting of the command line on the options and on the job.
 #pragma once
 
 #include <optional>

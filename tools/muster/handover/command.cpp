@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the translations for srun and prterun share.
+// Common parts of the translations for srun and prterun.
 #include "tools/muster/handover/command.hpp"
 
 #include <fcntl.h>

@@ -24,7 +24,7 @@ struct Command {
     [[noreturn]] void execute() const;
 };
 
-/// What Slurm's variables tell of the allocation.
+/// The allocation, as Slurm's environment variables describe it.
 struct SlurmAllocation {
     unsigned nodes = 0;     ///< 0: none
     std::string node_list;  ///< as Slurm writes it: "n[1-3]"
@@ -47,7 +47,7 @@ UsageError untranslatable(std::string_view option, std::string_view launcher, st
 /// A file without a name, and the path by which the launcher opens it after the execution.
 std::string nameless_file(const std::string& text);
 
-/// What the options of a program change in the environment, in order.
+/// The changes that the options of a program make in the environment, in order.
 std::vector<std::pair<std::string, std::optional<std::string>>> environment_of(const Options& options,
                                                                                size_t program);
 

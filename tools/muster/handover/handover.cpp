@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which launcher starts the processes.
+// The choice of the launcher that starts the processes.
 #include "tools/muster/handover/handover.hpp"
 
 #include <fmt/format.h>

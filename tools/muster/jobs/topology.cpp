@@ -80,7 +80,7 @@ void read_map_modifier(const std::string& word, MapPolicy& policy) {
         throw std::runtime_error(
             "--map-by :ORDERED gives each rank one of the processors; write --cpu-list CPUS --bind-to core");
     } else if (word != "oversubscribe" && word != "corecpus" && word != "inherit" && word != "noinherit") {
-        // Those are so anyway; jobs that are spawned have policies of their own.
+        // True of every job here; jobs that are spawned have policies of their own.
         throw std::runtime_error(fmt::format(
             "--map-by modifier '{}': valid are PE=N, PE-LIST=CPUS, SPAN, NOLOCAL, HWTCPUS, CORECPUS, "
             "OVERSUBSCRIBE, NOOVERSUBSCRIBE, INHERIT and NOINHERIT",

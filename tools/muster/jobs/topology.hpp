@@ -23,7 +23,7 @@ struct MapPolicy {
     std::string cpu_list;       ///< the processors to use; empty: not said
     std::string text = "slot";  ///< as given
 
-    /// What counts as a slot of a node.
+    /// The unit that counts as a slot of a node.
     Level slot_level() const { return hwthreads ? Level::Hwthread : Level::Core; }
 };
 

@@ -36,7 +36,7 @@ extern "C" __attribute__((visibility("default"))) void syslog(int priority, cons
     note(priority, format, arguments);
     va_end(arguments);
 }
-// What syslog() becomes in an optimised build, by gcc and by clang.
+// In optimised builds gcc calls the second of these for syslog(), and clang the first.
 extern "C" __attribute__((visibility("default"))) void __vsyslog_chk(int priority, int, const char* format,
                                                                      va_list arguments) {
     note(priority, format, arguments);

@@ -40,7 +40,7 @@ std::string all_pieces() {
     return text;
 }
 
-/// What stdout is for a while, and who reads it.
+/// Both ends of a stream: stdout is the writer for the time of a test, and the test reads the other end.
 struct Outlet {
     int reader = -1;
     int writer = -1;
