@@ -29,8 +29,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <filesystem>
-#include <system_error>
 
 #include "bench/answering.hpp"
 #include "bench/host.hpp"
@@ -83,14 +81,6 @@ void wake(std::atomic<uint32_t>& count) {
     syscall(SYS_futex, &count, FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
-pmix_info_t flag(const char* key) {
-    pmix_info_t info;
-    memset(&info, 0, sizeof info);
-    const bool yes = true;
-    check("PMIx_Info_load", PMIx_Info_load(&info, key, &yes, PMIX_BOOL));
-    return info;
-}
-
 double microseconds_of(int64_t value) {
     return static_cast<double>(value) / 1000;
 }
@@ -119,11 +109,7 @@ void construct_groups(const Sizes& sizes, const pmix_proc_t& self, int64_t* samp
 
 void fence_often(const Sizes& sizes, const pmix_proc_t& all, int64_t* fences, int64_t* commits) {
     std::string data(sizes.bytes, 'x');
-    pmix_value_t value;
-    memset(&value, 0, sizeof value);
-    value.type = PMIX_BYTE_OBJECT;
-    value.data.bo.bytes = data.data();
-    value.data.bo.size = data.size();
+    pmix_value_t value = bytes_value(data);
     const pmix_info_t collect = flag(PMIX_COLLECT_DATA);
     for (int i = 0; i < sizes.rounds; ++i) {
         check("PMIx_Fence", PMIx_Fence(&all, 1, nullptr, 0));
@@ -283,30 +269,12 @@ pmix_status_t on_fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, c
     return PMIX_SUCCESS;
 }
 
-void answer_group(pmix_group_operation_t operation, const std::vector<pmix_proc_t>& procs,
-                  pmix_info_cbfunc_t answer, void* context) {
-    static size_t next = 1;
-    if (operation != PMIX_GROUP_CONSTRUCT) return answer(PMIX_SUCCESS, nullptr, 0, context, nullptr, nullptr);
-    auto* results = static_cast<pmix_info_t*>(calloc(2, sizeof(pmix_info_t)));
-    const size_t number = next++;
-    pmix_data_array_t members{PMIX_PROC, procs.size(), const_cast<pmix_proc_t*>(procs.data())};
-    check("PMIx_Info_load", PMIx_Info_load(&results[0], PMIX_GROUP_CONTEXT_ID, &number, PMIX_SIZE));
-    check("PMIx_Info_load", PMIx_Info_load(&results[1], PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY));
-    answer(
-        PMIX_SUCCESS, results, 2, context,
-        [](void* owned) {
-            auto* infos = static_cast<pmix_info_t*>(owned);
-            for (size_t i = 0; i < 2; ++i)
-                PMIx_Value_destruct(&infos[i].value);
-            free(infos);
-        },
-        results);
-}
-
 pmix_status_t on_group(pmix_group_operation_t operation, char*, const pmix_proc_t* procs, size_t count,
                        const pmix_info_t*, size_t, pmix_info_cbfunc_t answer, void* context) {
-    answering->enqueue([operation, members = std::vector<pmix_proc_t>(procs, procs + count), answer,
-                        context] { answer_group(operation, members, answer, context); });
+    answering->enqueue(
+        [operation, members = std::vector<pmix_proc_t>(procs, procs + count), answer, context] {
+            answer_group(operation, members.data(), members.size(), answer, context);
+        });
     return PMIX_SUCCESS;
 }
 
@@ -357,24 +325,19 @@ void print_groups(const Sizes& sizes, Shared& memory) {
            microseconds_of(all[all.size() / 2]), microseconds_of(all[all.size() * 99 / 100]));
 }
 
-void init_server(const char* directory) {
+void init_server() {
     static pmix_server_module_t module;
     module.client_connected = on_client;
     module.client_finalized = on_client;
     module.fence_nb = on_fence;
     module.group = on_group;
     module.notify_event = on_notify;
-    List directives;
-    directives.add(PMIX_SERVER_TMPDIR, directory, PMIX_STRING);
-    pmix_data_array_t& array = directives.array();
-    check("PMIx_server_init", PMIx_server_init(&module, static_cast<pmix_info_t*>(array.array), array.size));
+    check("PMIx_server_init", PMIx_server_init(&module, nullptr, 0));
 }
 
 int host(const Sizes& sizes) {
-    char directory[] = "/tmp/bench-crowd-XXXXXX";
     const int fd = memfd_create("bench-crowd", MFD_CLOEXEC);
-    if (mkdtemp(directory) == nullptr || fd < 0 ||
-        ftruncate(fd, static_cast<off_t>(Shared::size(sizes))) != 0) {
+    if (fd < 0 || ftruncate(fd, static_cast<off_t>(Shared::size(sizes))) != 0) {
         perror("crowd");
         return 1;
     }
@@ -383,15 +346,13 @@ int host(const Sizes& sizes) {
     {
         Answering thread;
         answering = &thread;
-        init_server(directory);
+        init_server();
         good = run(sizes, "crowd-" + std::to_string(getpid()), fd);
         if (good && sizes.kind == "group") print_groups(sizes, map(fd, sizes));
         if (good && sizes.kind == "fence") print_fences(sizes, map(fd, sizes));
         fflush(stdout);
         check("PMIx_server_finalize", PMIx_server_finalize());
     }
-    std::error_code ignored;
-    std::filesystem::remove_all(directory, ignored);
     if (!good) fprintf(stderr, "crowd: a process failed\n");
     return good ? 0 : 1;
 }

@@ -2,7 +2,7 @@
 // Events from one client to a handler of another on the same node. Public API only, and only functions that
 // every libpmix.so.2 since 4.2 has, so the same binary runs on Muster and on OpenPMIx (bench/performance).
 //
-//   events [-n SINGLES] [-c COUNT] [-l LISTENERS]
+//   events [-n SINGLES] [-c COUNT]
 //
 // SINGLES events (500), each sent when the one before was handled: from before PMIx_Notify_event until the
 // handler runs. Then COUNT events (5000) with no more than a few hundred unanswered. Prints one line: the
@@ -29,7 +29,6 @@ constexpr pmix_status_t kStream = PMIX_EXTERNAL_ERR_BASE - 2;
 struct Sizes {
     int singles = 500;
     int count = 5000;
-    int listeners = 1;
 };
 
 /// A byte from the other process.
@@ -86,8 +85,7 @@ void on_answer(pmix_status_t, void*) {
     ++answered;
 }
 
-/// Reports the event without waiting for the answer, or with. Nanoseconds of the call.
-int64_t report(pmix_proc_t* self, pmix_status_t code, pmix_op_cbfunc_t answer) {
+void report(pmix_proc_t* self, pmix_status_t code) {
     // They stay as they are until the answer: there are more of them than events on the way.
     static std::array<std::array<pmix_info_t, 2>, 1024> kept;
     static size_t next = 0;
@@ -97,46 +95,30 @@ int64_t report(pmix_proc_t* self, pmix_status_t code, pmix_op_cbfunc_t answer) {
     check("PMIx_Info_load", PMIx_Info_load(&info[0], "bench.sent", &now, PMIX_INT64));
     check("PMIx_Info_load", PMIx_Info_load(&info[1], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL));
     check("PMIx_Notify_event",
-          PMIx_Notify_event(code, self, PMIX_RANGE_LOCAL, info.data(), info.size(), answer, nullptr));
-    return nanoseconds() - now;
-}
-int64_t report_and_wait(pmix_proc_t* self, pmix_status_t code) {
-    return report(self, code, nullptr);
-}
-
-/// From all who hear.
-void await_all(const Sizes& sizes, int fd) {
-    for (int i = 0; i < sizes.listeners; ++i)
-        await(fd);
+          PMIx_Notify_event(code, self, PMIX_RANGE_LOCAL, info.data(), info.size(), on_answer, nullptr));
 }
 
 int send(const Sizes& sizes, int out, int in) {
     pmix_proc_t self;
     check("PMIx_Init", PMIx_Init(&self, nullptr, 0));
-    await_all(sizes, in);  // the handlers are there
-    std::vector<int64_t> calls;
+    await(in);  // the handlers are there
     for (int i = 0; i < sizes.singles; ++i) {
-        calls.push_back(report_and_wait(&self, kSingle));
-        await_all(sizes, in);
+        report(&self, kSingle);
+        await(in);
     }
-    const int before = 0;
+    const int before = sizes.singles;
     const int64_t begin = nanoseconds();
     for (int i = 0; i < sizes.count; ++i) {
-        report(&self, kStream, on_answer);
+        report(&self, kStream);
         while (before + i - answered > kOnTheWay)
             usleep(50);
     }
-    await_all(sizes, in);
+    await(in);
     const int64_t all = nanoseconds() - begin;
-    for (int i = 0; i < sizes.listeners; ++i)
-        tell(out);
-    std::vector<double> found(static_cast<size_t>(sizes.listeners));
-    for (double& latency : found) {
-        if (read(in, &latency, sizeof latency) != static_cast<ssize_t>(sizeof latency)) return 1;
-    }
-    std::sort(found.begin(), found.end());
-    printf("events event=%.1f notify=%.1f events_thousand=%.1f\n", found[found.size() / 2],
-           static_cast<double>(median(calls)) / 1000, static_cast<double>(all) / sizes.count);
+    tell(out);
+    double latency = 0;
+    if (read(in, &latency, sizeof latency) != static_cast<ssize_t>(sizeof latency)) return 1;
+    printf("events event=%.1f events_thousand=%.1f\n", latency, static_cast<double>(all) / sizes.count);
     fflush(stdout);
     return PMIx_Finalize(nullptr, 0) == PMIX_SUCCESS ? 0 : 1;
 }
@@ -170,18 +152,18 @@ int host(const Sizes& sizes) {
               PMIx_server_init(&module, static_cast<pmix_info_t*>(array.array), array.size));
     }
     const std::string nspace = "events-" + std::to_string(getpid());
-    register_job(nspace.c_str(), {{own_hostname()}, {static_cast<uint32_t>(sizes.listeners) + 1}}, 0);
+    register_job(nspace.c_str(), {{own_hostname()}, {2}}, 0);
     std::vector<pid_t> children;
-    for (pmix_rank_t rank = 0; rank <= static_cast<pmix_rank_t>(sizes.listeners); ++rank) {
+    for (pmix_rank_t rank = 0; rank < 2; ++rank) {
         const pmix_proc_t proc = proc_of(nspace.c_str(), rank);
         register_client(proc);
         const int out = rank == 0 ? forth[1] : back[1];
         const int in = rank == 0 ? back[0] : forth[0];
-        children.push_back(start(proc,
-                                 {"events", "-n", std::to_string(sizes.singles), "-c",
-                                  std::to_string(sizes.count), "-l", std::to_string(sizes.listeners),
-                                  rank == 0 ? "--send" : "--hear", std::to_string(out), std::to_string(in)},
-                                 {out, in}));
+        children.push_back(
+            start(proc,
+                  {"events", "-n", std::to_string(sizes.singles), "-c", std::to_string(sizes.count),
+                   rank == 0 ? "--send" : "--hear", std::to_string(out), std::to_string(in)},
+                  {out, in}));
     }
     for (const int fd : {forth[0], forth[1], back[0], back[1]})
         close(fd);
@@ -213,10 +195,8 @@ int main(int argc, char** argv) {
             sizes.singles = static_cast<int>(number);
         } else if (option == "-c" && number > 0) {
             sizes.count = static_cast<int>(number);
-        } else if (option == "-l" && number > 0) {
-            sizes.listeners = static_cast<int>(number);
         } else {
-            fprintf(stderr, "usage: events [-n SINGLES] [-c COUNT] [-l LISTENERS]\n");
+            fprintf(stderr, "usage: events [-n SINGLES] [-c COUNT]\n");
             return 2;
         }
     }

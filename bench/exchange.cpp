@@ -52,11 +52,7 @@ int poster(const Sizes& sizes, int to_host, int from_host) {
     pmix_proc_t self;
     check("PMIx_Init", PMIx_Init(&self, nullptr, 0));
     std::string data(sizes.bytes, 'x');
-    pmix_value_t value;
-    memset(&value, 0, sizeof value);
-    value.type = PMIX_BYTE_OBJECT;
-    value.data.bo.bytes = data.data();
-    value.data.bo.size = data.size();
+    pmix_value_t value = bytes_value(data);
     check("PMIx_Put", PMIx_Put(PMIX_GLOBAL, "bench.data", &value));
     check("PMIx_Commit", PMIx_Commit());
     if (write(to_host, "p", 1) != 1) return 1;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -95,6 +96,70 @@ inline pmix_proc_t proc_of(const char* nspace, pmix_rank_t rank) {
 inline void release(pmix_value_t* value) {
     PMIx_Value_destruct(value);
     free(value);
+}
+
+/// A value that borrows the bytes.
+inline pmix_value_t bytes_value(std::string& data) {
+    pmix_value_t value;
+    memset(&value, 0, sizeof value);
+    value.type = PMIX_BYTE_OBJECT;
+    value.data.bo.bytes = data.data();
+    value.data.bo.size = data.size();
+    return value;
+}
+
+inline pmix_info_t info(const char* key, const void* value, pmix_data_type_t type) {
+    pmix_info_t made;
+    memset(&made, 0, sizeof made);
+    check(key, PMIx_Info_load(&made, key, value, type));
+    return made;
+}
+
+/// A directive that is a flag.
+inline pmix_info_t flag(const char* key, bool on = true) {
+    return info(key, &on, PMIX_BOOL);
+}
+
+/// An array of infos as one info; the infos are destructed.
+inline pmix_info_t array_of(const char* key, pmix_info_t* facts, size_t count) {
+    pmix_data_array_t array{PMIX_INFO, count, facts};
+    const pmix_info_t made = info(key, &array, PMIX_DATA_ARRAY);
+    for (size_t i = 0; i < count; ++i)
+        PMIx_Value_destruct(&facts[i].value);
+    return made;
+}
+
+/// A process as hosts describe it in an array: five keys, or the nine that PRRTE and Slurm give.
+inline pmix_info_t process_array(uint32_t rank, uint16_t local, uint32_t node, const char* host, bool nine) {
+    const uint32_t zero = 0;
+    pmix_info_t facts[] = {
+        info(PMIX_RANK, &rank, PMIX_PROC_RANK),      info(PMIX_LOCAL_RANK, &local, PMIX_UINT16),
+        info(PMIX_NODE_RANK, &local, PMIX_UINT16),   info(PMIX_NODEID, &node, PMIX_UINT32),
+        info(PMIX_HOSTNAME, host, PMIX_STRING),      info(PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK),
+        info(PMIX_APPNUM, &zero, PMIX_UINT32),       info(PMIX_APP_RANK, &rank, PMIX_PROC_RANK),
+        info(PMIX_REINCARNATION, &zero, PMIX_UINT32)};
+    return array_of(PMIX_PROC_INFO_ARRAY, facts, nine ? 9 : 5);
+}
+
+/// A host's answer for a group whose members are all here: a group gets the next number.
+inline void answer_group(pmix_group_operation_t operation, const pmix_proc_t* procs, size_t count,
+                         pmix_info_cbfunc_t answer, void* context) {
+    static std::atomic<size_t> next{1};
+    if (operation != PMIX_GROUP_CONSTRUCT) return answer(PMIX_SUCCESS, nullptr, 0, context, nullptr, nullptr);
+    auto* results = static_cast<pmix_info_t*>(calloc(2, sizeof(pmix_info_t)));
+    const size_t number = next++;
+    pmix_data_array_t members{PMIX_PROC, count, const_cast<pmix_proc_t*>(procs)};
+    check("PMIx_Info_load", PMIx_Info_load(&results[0], PMIX_GROUP_CONTEXT_ID, &number, PMIX_SIZE));
+    check("PMIx_Info_load", PMIx_Info_load(&results[1], PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY));
+    answer(
+        PMIX_SUCCESS, results, 2, context,
+        [](void* owned) {
+            auto* infos = static_cast<pmix_info_t*>(owned);
+            for (size_t i = 0; i < 2; ++i)
+                PMIx_Value_destruct(&infos[i].value);
+            free(infos);
+        },
+        results);
 }
 
 /// Waits for the answer to one call of the host.

@@ -7,10 +7,6 @@
 //
 // JOBS (60,000: 1,000 a minute) of RANKS (16) processes each. Prints the private memory of the server after a
 // tenth of the jobs and after all of them, and microseconds a job.
-#include <filesystem>
-#include <iterator>
-#include <system_error>
-
 #include "bench/host.hpp"
 
 namespace {
@@ -22,31 +18,6 @@ struct Sizes {
     uint32_t ranks = 16;
 };
 
-pmix_info_t info(const char* key, const void* value, pmix_data_type_t type) {
-    pmix_info_t made{};
-    check(key, PMIx_Info_load(&made, key, value, type));
-    return made;
-}
-
-pmix_info_t process(uint32_t rank) {
-    const auto local = static_cast<uint16_t>(rank);
-    const uint32_t zero = 0;
-    pmix_info_t facts[] = {info(PMIX_RANK, &rank, PMIX_PROC_RANK),
-                           info(PMIX_LOCAL_RANK, &local, PMIX_UINT16),
-                           info(PMIX_NODE_RANK, &local, PMIX_UINT16),
-                           info(PMIX_NODEID, &zero, PMIX_UINT32),
-                           info(PMIX_HOSTNAME, own_hostname().c_str(), PMIX_STRING),
-                           info(PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK),
-                           info(PMIX_APPNUM, &zero, PMIX_UINT32),
-                           info(PMIX_APP_RANK, &rank, PMIX_PROC_RANK),
-                           info(PMIX_REINCARNATION, &zero, PMIX_UINT32)};
-    pmix_data_array_t array{PMIX_INFO, std::size(facts), facts};
-    const pmix_info_t made = info(PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
-    for (pmix_info_t& fact : facts)
-        PMIx_Value_destruct(&fact.value);
-    return made;
-}
-
 std::vector<pmix_info_t> describe(uint32_t ranks) {
     char *nodes = nullptr, *procs = nullptr;
     check("PMIx_generate_regex", PMIx_generate_regex(own_hostname().c_str(), &nodes));
@@ -57,7 +28,7 @@ std::vector<pmix_info_t> describe(uint32_t ranks) {
         info(PMIX_MAX_PROCS, &ranks, PMIX_UINT32), info(PMIX_NODE_MAP, nodes, PMIX_REGEX),
         info(PMIX_PROC_MAP, procs, PMIX_REGEX)};
     for (uint32_t rank = 0; rank < ranks; ++rank)
-        job.push_back(process(rank));
+        job.push_back(process_array(rank, static_cast<uint16_t>(rank), 0, own_hostname().c_str(), true));
     free(nodes);
     free(procs);
     return job;
@@ -85,13 +56,9 @@ void live(const std::string& nspace, std::vector<pmix_info_t>& job, uint32_t ran
 }
 
 int run(const Sizes& sizes) {
-    char directory[] = "/tmp/bench-jobs-XXXXXX";
-    if (mkdtemp(directory) == nullptr) return 1;
     static pmix_server_module_t module;
-    const bool share = true;
-    pmix_info_t directives[] = {info(PMIX_SERVER_TMPDIR, directory, PMIX_STRING),
-                                info(PMIX_SERVER_SHARE_TOPOLOGY, &share, PMIX_BOOL)};
-    check("PMIx_server_init", PMIx_server_init(&module, directives, std::size(directives)));
+    pmix_info_t share = flag(PMIX_SERVER_SHARE_TOPOLOGY);
+    check("PMIx_server_init", PMIx_server_init(&module, &share, 1));
     std::vector<pmix_info_t> job = describe(sizes.ranks);
     int64_t early_kb = 0;
     const int64_t begin = nanoseconds();
@@ -106,11 +73,7 @@ int run(const Sizes& sizes) {
            static_cast<long long>(late_kb), static_cast<long long>(late_kb - early_kb));
     for (pmix_info_t& one : job)
         PMIx_Value_destruct(&one.value);
-    for (pmix_info_t& one : directives)
-        PMIx_Value_destruct(&one.value);
     check("PMIx_server_finalize", PMIx_server_finalize());
-    std::error_code ignored;
-    std::filesystem::remove_all(directory, ignored);
     return 0;
 }
 

@@ -9,22 +9,13 @@
 // local rank, node rank, node id, host name), as launchers do; with -k by arrays of nine keys for each
 // process and an array for each node, as PRRTE and Slurm do. Prints one line a round; times in microseconds,
 // memory in kilobytes (peak_kb: how far the call itself went beyond what the host's description takes).
-#include <pmix.h>
-#include <pmix_server.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <iterator>
-#include <mutex>
-#include <string>
-#include <vector>
+
+#include "bench/host.hpp"
 
 namespace {
+
+using namespace bench;
 
 struct Sizes {
     uint32_t ranks = 100000;
@@ -34,17 +25,6 @@ struct Sizes {
     int rounds = 1;
     uint32_t nodes() const { return (ranks + each - 1) / each; }
 };
-
-int64_t now() {
-    return std::chrono::duration_cast<std::chrono::microseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
-[[noreturn]] void die(const char* what, pmix_status_t status) {
-    fprintf(stderr, "registration: %s: %s\n", what, PMIx_Error_string(status));
-    _exit(1);
-}
 
 long resident_kb() {
     long size = 0, resident = 0;
@@ -72,81 +52,16 @@ void start_peak() {
     fclose(file);
 }
 
-class Waiter {
-  public:
-    static void done(pmix_status_t status, void* self) {
-        auto* waiter = static_cast<Waiter*>(self);
-        std::lock_guard lock(waiter->guard_);
-        waiter->status_ = status;
-        waiter->done_ = true;
-        waiter->changed_.notify_one();
-    }
-    /// The end of an operation that the call has begun with `status`.
-    pmix_status_t wait(pmix_status_t status) {
-        if (status != PMIX_SUCCESS) return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
-        std::unique_lock lock(guard_);
-        changed_.wait(lock, [this] { return done_; });
-        return status_;
-    }
-
-  private:
-    std::mutex guard_;
-    std::condition_variable changed_;
-    bool done_ = false;
-    pmix_status_t status_ = PMIX_SUCCESS;
-};
-
 std::string node_name(uint32_t node) {
     return "node" + std::to_string(node);
 }
 
-pmix_info_t info(const char* key, const void* value, pmix_data_type_t type) {
-    pmix_info_t made;
-    memset(&made, 0, sizeof made);
-    const pmix_status_t status = PMIx_Info_load(&made, key, value, type);
-    if (status != PMIX_SUCCESS) die("PMIx_Info_load", status);
-    return made;
-}
-
 pmix_info_t map(const char* key, const std::string& list, pmix_status_t (*shorten)(const char*, char**)) {
     char* text = nullptr;
-    const pmix_status_t status = shorten(list.c_str(), &text);
-    if (status != PMIX_SUCCESS) die(key, status);
+    check(key, shorten(list.c_str(), &text));
     const pmix_info_t made = info(key, text, PMIX_REGEX);
     free(text);
     return made;
-}
-
-/// An array of infos as one info; the infos are destructed.
-pmix_info_t array_of(const char* key, pmix_info_t* facts, size_t count) {
-    pmix_data_array_t array;
-    array.type = PMIX_INFO;
-    array.size = count;
-    array.array = facts;
-    const pmix_info_t made = info(key, &array, PMIX_DATA_ARRAY);
-    for (size_t i = 0; i < count; ++i)
-        PMIx_Value_destruct(&facts[i].value);
-    return made;
-}
-
-pmix_info_t process(const Sizes& sizes, uint32_t rank) {
-    const uint32_t node = rank / sizes.each;
-    const auto local = static_cast<uint16_t>(rank % sizes.each);
-    pmix_info_t facts[9];
-    size_t count = 0;
-    facts[count++] = info(PMIX_RANK, &rank, PMIX_PROC_RANK);
-    facts[count++] = info(PMIX_LOCAL_RANK, &local, PMIX_UINT16);
-    facts[count++] = info(PMIX_NODE_RANK, &local, PMIX_UINT16);
-    facts[count++] = info(PMIX_NODEID, &node, PMIX_UINT32);
-    facts[count++] = info(PMIX_HOSTNAME, node_name(node).c_str(), PMIX_STRING);
-    if (sizes.whole) {
-        const uint32_t zero = 0;
-        facts[count++] = info(PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
-        facts[count++] = info(PMIX_APPNUM, &zero, PMIX_UINT32);
-        facts[count++] = info(PMIX_APP_RANK, &rank, PMIX_PROC_RANK);
-        facts[count++] = info(PMIX_REINCARNATION, &zero, PMIX_UINT32);
-    }
-    return array_of(PMIX_PROC_INFO_ARRAY, facts, count);
 }
 
 pmix_info_t node_of(const Sizes& sizes, uint32_t node) {
@@ -180,7 +95,8 @@ std::vector<pmix_info_t> describe(const Sizes& sizes) {
     for (uint32_t node = 0; sizes.whole && node < sizes.nodes(); ++node)
         all.push_back(node_of(sizes, node));
     for (uint32_t rank = 0; (sizes.arrays || sizes.whole) && rank < sizes.ranks; ++rank)
-        all.push_back(process(sizes, rank));
+        all.push_back(process_array(rank, static_cast<uint16_t>(rank % sizes.each), rank / sizes.each,
+                                    node_name(rank / sizes.each).c_str(), sizes.whole));
     return all;
 }
 
@@ -209,10 +125,10 @@ void resolve(const char* nspace) {
     std::vector<int64_t> times;
     for (int i = 0; i < 21; ++i) {
         char* nodes = nullptr;
-        const int64_t begin = now();
+        const int64_t begin = microseconds();
         const pmix_status_t status = PMIx_Resolve_nodes(nspace, &nodes);
-        times.push_back(now() - begin);
-        if (status != PMIX_SUCCESS) die("PMIx_Resolve_nodes", status);
+        times.push_back(microseconds() - begin);
+        check("PMIx_Resolve_nodes", status);
         free(nodes);
     }
     const int64_t first = times.front();
@@ -226,22 +142,20 @@ void round(const Sizes& sizes, int number) {
     std::vector<pmix_info_t> all = describe(sizes);
     const long memory = resident_kb();
     start_peak();
-    const int64_t begin = now();
-    Waiter registered;
-    const pmix_status_t status = registered.wait(
-        PMIx_server_register_nspace(nspace.c_str(), 0, all.data(), all.size(), Waiter::done, &registered));
-    const int64_t end = now();
-    if (status != PMIX_SUCCESS) die("PMIx_server_register_nspace", status);
+    const int64_t begin = microseconds();
+    Answer registered;
+    registered.wait(
+        "PMIx_server_register_nspace",
+        PMIx_server_register_nspace(nspace.c_str(), 0, all.data(), all.size(), Answer::arrived, &registered));
+    const int64_t end = microseconds();
     const long left = resident_kb() - memory, peak = peak_kb() - memory;
-    const int64_t asked = now();
+    const int64_t asked = microseconds();
     const uint32_t found = find_some(sizes, nspace.c_str());
     printf("registration ranks=%u register=%lld resident_kb=%ld peak_kb=%ld get_1000=%lld found=%u\n",
            sizes.ranks, static_cast<long long>(end - begin), left, peak,
-           static_cast<long long>(now() - asked), found);
+           static_cast<long long>(microseconds() - asked), found);
     resolve(nspace.c_str());
-    Waiter gone;
-    PMIx_server_deregister_nspace(nspace.c_str(), Waiter::done, &gone);
-    gone.wait(PMIX_SUCCESS);
+    deregister_job(nspace.c_str());
     for (pmix_info_t& entry : all)
         PMIx_Value_destruct(&entry.value);
 }
@@ -249,6 +163,7 @@ void round(const Sizes& sizes, int number) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    program = "registration";
     Sizes sizes;
     for (int option; (option = getopt(argc, argv, "n:p:akr:")) != -1;) {
         switch (option) {
@@ -276,9 +191,8 @@ int main(int argc, char** argv) {
     static pmix_server_module_t module;
     // Such hosts have the library give the topology to their processes, too.
     const bool share = sizes.whole;
-    pmix_info_t directive = info(PMIX_SERVER_SHARE_TOPOLOGY, &share, PMIX_BOOL);
-    const pmix_status_t status = PMIx_server_init(&module, &directive, share ? 1 : 0);
-    if (status != PMIX_SUCCESS) die("PMIx_server_init", status);
+    pmix_info_t directive = flag(PMIX_SERVER_SHARE_TOPOLOGY, share);
+    check("PMIx_server_init", PMIx_server_init(&module, &directive, share ? 1 : 0));
     for (int i = 0; i < sizes.rounds; ++i)
         round(sizes, i);
     PMIx_server_finalize();

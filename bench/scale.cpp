@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 
 #include <atomic>
-#include <filesystem>
-#include <system_error>
 
 #include <pmix/sdk/component.h>
 #include "bench/host.hpp"
@@ -40,15 +38,6 @@ struct Sizes {
     bool direct = false;
     uint32_t ranks() const { return 1 + (nodes - 1) * each; }
 };
-
-pmix_value_t bytes_value(std::string& data) {
-    pmix_value_t value;
-    memset(&value, 0, sizeof value);
-    value.type = PMIX_BYTE_OBJECT;
-    value.data.bo.bytes = data.data();
-    value.data.bo.size = data.size();
-    return value;
-}
 
 pmix_rank_t random_rank(uint32_t& state, uint32_t end) {
     state = state * 1664525 + 1013904223;
@@ -84,10 +73,7 @@ int client(const Sizes& sizes) {
     pmix_value_t value = bytes_value(data);
     check("PMIx_Put", PMIx_Put(PMIX_GLOBAL, "bench.data", &value));
     check("PMIx_Commit", PMIx_Commit());
-    pmix_info_t collect;
-    memset(&collect, 0, sizeof collect);
-    const bool collected = !sizes.direct;
-    check("PMIx_Info_load", PMIx_Info_load(&collect, PMIX_COLLECT_DATA, &collected, PMIX_BOOL));
+    const pmix_info_t collect = flag(PMIX_COLLECT_DATA, !sizes.direct);
     const pmix_proc_t all = proc_of(self.nspace, PMIX_RANK_WILDCARD);
     begin = nanoseconds();
     check("PMIx_Fence", PMIx_Fence(&all, 1, &collect, 1));
@@ -213,14 +199,11 @@ void register_by_maps(const char* nspace, const Sizes& sizes) {
 }
 
 int host(const Sizes& sizes) {
-    char directory[] = "/tmp/bench-scale-XXXXXX";
-    if (mkdtemp(directory) == nullptr) return 1;
     static pmix_server_module_t module;
     module.client_connected = on_client;
     module.client_finalized = on_client;
     module.fence_nb = on_fence;
     List directives;
-    directives.add(PMIX_SERVER_TMPDIR, directory, PMIX_STRING);
     directives.add(PMIX_HOSTNAME, "node0", PMIX_STRING);
     pmix_data_array_t& array = directives.array();
     check("PMIx_server_init", PMIx_server_init(&module, static_cast<pmix_info_t*>(array.array), array.size));
@@ -272,8 +255,6 @@ int host(const Sizes& sizes) {
         static_cast<double>(processor_time(RUSAGE_SELF) - cpu) * 1000 / sizes.ranks());
     deregister_job(nspace.c_str());
     check("PMIx_server_finalize", PMIx_server_finalize());
-    std::error_code ignored;
-    std::filesystem::remove_all(directory, ignored);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 

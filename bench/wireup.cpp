@@ -226,28 +226,9 @@ pmix_status_t on_fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, c
     return PMIX_SUCCESS;
 }
 
-// All members are here: there is nobody else to ask. A group gets the next number.
 pmix_status_t on_group(pmix_group_operation_t operation, char*, const pmix_proc_t* procs, size_t count,
                        const pmix_info_t*, size_t, pmix_info_cbfunc_t answer, void* context) {
-    static std::atomic<size_t> next{1};
-    if (operation != PMIX_GROUP_CONSTRUCT) {
-        answer(PMIX_SUCCESS, nullptr, 0, context, nullptr, nullptr);
-        return PMIX_SUCCESS;
-    }
-    auto* results = static_cast<pmix_info_t*>(calloc(2, sizeof(pmix_info_t)));
-    const size_t number = next++;
-    pmix_data_array_t members{PMIX_PROC, count, const_cast<pmix_proc_t*>(procs)};
-    check("PMIx_Info_load", PMIx_Info_load(&results[0], PMIX_GROUP_CONTEXT_ID, &number, PMIX_SIZE));
-    check("PMIx_Info_load", PMIx_Info_load(&results[1], PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY));
-    answer(
-        PMIX_SUCCESS, results, 2, context,
-        [](void* owned) {
-            auto* infos = static_cast<pmix_info_t*>(owned);
-            for (size_t i = 0; i < 2; ++i)
-                PMIx_Value_destruct(&infos[i].value);
-            free(infos);
-        },
-        results);
+    answer_group(operation, procs, count, answer, context);
     return PMIX_SUCCESS;
 }
 
