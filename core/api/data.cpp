@@ -206,12 +206,12 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
         Client* client = use->client();
         if (client == nullptr || !client->connected())
             return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
+        // A fence by the server that begins beside a handler ends behind it, as both are the progress
+        // thread's work. Programs count on that: OpenPMIx's Python module calls PMIx_Finalize with a lock
+        // that the handler needs until it has returned.
+        const uint64_t handler = use->loop().on_loop() ? 0 : use->events().engine().running();
         if (const auto ended = client->fence_in_memory(all, {info, ninfo})) {
-            // A fence by the server ends on the progress thread, behind a handler that runs there. Programs
-            // count on that: OpenPMIx's Python module calls PMIx_Finalize with the lock that the handler
-            // still needs.
-            if (use->events().in_handler())
-                call_and_wait<bool>(use->runtime(), false, [](auto deliver) { deliver(true); });
+            if (handler != 0) use->events().engine().await_return(handler);
             return *ended;
         }
         const auto status =

@@ -31,9 +31,6 @@ namespace {
 
 constexpr const char* kOwnSource = "hwloc:" HWLOC_VERSION;
 
-// The forms in which servers describe the node, best first; the last is what they say to old clients.
-constexpr std::array<const char*, 3> kXmlKeys{PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1, PMIX_LOCAL_TOPO};
-
 std::mutex shared_value_lock;
 std::optional<Value> shared_value;  // guarded by shared_value_lock
 
@@ -41,7 +38,7 @@ std::optional<std::string> xml_in_job_data() {
     std::optional<std::string> xml;
     const Use use;
     if (!use) return xml;
-    for (const char* key : kXmlKeys) {
+    for (const char* key : kTopologyKeys) {
         Lookup lookup = lookup_of(use->self().nspace, PMIX_RANK_WILDCARD, key);
         const auto keep = [&](const Found& found) {
             if (const char* text = value_as_string(&found.value)) xml = text;

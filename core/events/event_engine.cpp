@@ -5,8 +5,10 @@
 #include "core/events/event_engine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <new>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -16,6 +18,10 @@
 namespace muster {
 
 namespace {
+
+/// A handler may wait for a lock that the waiting thread holds.
+constexpr std::chrono::seconds kLongestWait{1};
+constexpr std::chrono::microseconds kLook{100};
 
 constexpr std::pair<const char*, HandlerSpec::Position> kPositions[] = {
     {PMIX_EVENT_HDLR_FIRST, HandlerSpec::Position::First},
@@ -345,13 +351,19 @@ void EventEngine::call(const std::shared_ptr<Chain>& chain, const HandlerPtr& ha
         open.by_number.emplace(number, OpenCalls::Call{owner_, &loop_, chain});
     }
     chain->calling = true;
-    ++calls_;
+    ++begun_;
     handler->spec.function(handler->id, chain->event->status, &chain->event->source,
                            chain->shown.empty() ? nullptr : chain->shown.data(), chain->shown.size(),
                            chain->results.data(), chain->results.size(), completed,
                            reinterpret_cast<void*>(number));
-    --calls_;
+    ++returned_;
     chain->calling = false;
+}
+
+void EventEngine::await_return(uint64_t handler) const {
+    const auto end = std::chrono::steady_clock::now() + kLongestWait;
+    while (returned_ < handler && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(kLook);
 }
 
 void EventEngine::completed(pmix_status_t status, pmix_info_t* results, size_t nresults,

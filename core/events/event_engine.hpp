@@ -83,8 +83,13 @@ class EventEngine {
 
     /// Events given up for lack of room.
     size_t dropped() const { return held_.dropped() + refused_; }
-    /// Whether a handler has been called and has not returned. Any thread.
-    bool in_handler() const { return calls_ != 0; }
+    /// A number for the handler that runs now; 0 where none does. Any thread.
+    uint64_t running() const {
+        const uint64_t begun = begun_;
+        return begun == returned_ ? 0 : begun;
+    }
+    /// Waits until that handler has returned, for a second at most. Not in a handler.
+    void await_return(uint64_t handler) const;
 
   private:
     struct Handler {
@@ -109,7 +114,7 @@ class EventEngine {
     void advance(const std::shared_ptr<Chain>& chain);
     void finish(Chain& chain);
     void call(const std::shared_ptr<Chain>& chain, const HandlerPtr& handler);
-    std::atomic<size_t> calls_ = 0;  ///< of handlers that have not returned
+    std::atomic<uint64_t> begun_ = 0, returned_ = 0;  ///< calls of handlers
 
     EventLoop& loop_;
     InRange in_range_;

@@ -447,30 +447,24 @@ pmix_status_t EventRouter::tell_host(const EventPtr& event) {
 void EventRouter::from_client(EventPtr event, const OnStatus& done) {
     bool surely = false;
     const bool beyond = reaches_beyond(*event, surely);
+    const bool needs = needs_host(Function::NotifyEvent, event->info);
+    pmix_status_t status = beyond ? tell_host(event) : needs ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
     // Nobody gets an event whose directives the host refuses.
-    const bool host_first = needs_host(Function::NotifyEvent, event->info);
-    if (host_first) {
-        const pmix_status_t refused = beyond ? tell_host(event) : PMIX_ERR_NOT_SUPPORTED;
-        if (refused != PMIX_SUCCESS) return done(refused);
-    }
-    // Nothing more can fail. The answer is written before the event: the processes that the event wakes would
-    // otherwise take the processors first, and the reporter would wait for as many as there are.
-    const bool settled = !beyond || host_first;
-    if (settled) done(PMIX_SUCCESS);
-    if (event->range != PMIX_RANGE_RM && event->range != PMIX_RANGE_PROC_LOCAL) {
-        to_clients(event);
-        raise_(event);
-    }
-    if (settled) return;
-    pmix_status_t status = tell_host(event);
+    if (needs && status != PMIX_SUCCESS) return done(status);
     // A launcher without a host has got what was meant for itself.
     const bool ours =
         event->range == PMIX_RANGE_CUSTOM && std::ranges::all_of(event->targets, [&](const auto& target) {
             return among({target}, runtime_.self());
         });
     if (status == PMIX_ERR_NOT_SUPPORTED && (!surely || ours)) status = PMIX_SUCCESS;
-    // The host has it; how far it has come is not the reporter's to wait for (Standard: PMIx_Notify_event).
+    // The answer is written before the event: the processes that the event wakes would otherwise take the
+    // processors first, and the reporter would wait for as many as there are. The host has the event; how far
+    // it has come is not the reporter's to wait for (Standard: PMIx_Notify_event).
     done(status);
+    if (event->range != PMIX_RANGE_RM && event->range != PMIX_RANGE_PROC_LOCAL) {
+        to_clients(event);
+        raise_(event);
+    }
 }
 
 void EventRouter::from_host(EventPtr event, const OnStatus& done) {

@@ -61,8 +61,8 @@ class Events {
     /// Runs the handlers of this process alone.
     void raise(EventPtr event);
 
-    /// Whether a handler of this process runs. Any thread.
-    bool in_handler() const { return engine_.in_handler(); }
+    /// The handlers of this process.
+    const EventEngine& engine() const { return engine_; }
 
     /// Events that were given up for lack of room: in this process, and as a server for its clients.
     size_t dropped();

@@ -54,13 +54,7 @@ void notify(EventRouter& router, const Admits& admits, EventPtr event, pmix_stat
     if (read != PMIX_SUCCESS) return request.peer->reply_status(request.tag, read);
     if (!admits(*event)) return request.peer->reply_status(request.tag, PMIX_ERR_OUT_OF_RESOURCE);
     router.from_client(std::move(event), [&request](pmix_status_t status) {
-        // Not behind the event's way to all who listen. The last of several that came together writes the
-        // answers of all.
-        Peer& reporter = *request.peer;
-        if (reporter.channel && reporter.channel->holds_back())
-            reporter.reply_status_soon(request.tag, status);
-        else
-            reporter.reply_status(request.tag, status);
+        request.peer->reply_status_soon(request.tag, status);
     });
 }
 

@@ -74,7 +74,7 @@ void NodeDescription::answer(const GetRequest& request, Modex::OnGet done) {
 void NodeDescription::describe(Namespace& nspace, Gds& store) {
     if (!job_source_ || nspace.described || !nspace.registered || !store.knows(nspace.name.c_str())) return;
     nspace.described = true;
-    for (const char* key : {PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1, PMIX_LOCAL_TOPO}) {
+    for (const char* key : kTopologyKeys) {
         const Lookup lookup = lookup_of(nspace.name.c_str(), PMIX_RANK_WILDCARD, key);
         if (store.find(lookup, [](const Found&) {}) == PMIX_SUCCESS) return;
     }

@@ -18,6 +18,11 @@
 
 namespace muster {
 
+/// The keys of the node's topology as text: the forms in which servers give it, best first; the last one is
+/// for clients of OpenPMIx before 3.0.
+inline constexpr std::array<const char*, 3> kTopologyKeys{PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1,
+                                                          PMIX_LOCAL_TOPO};
+
 class NodeDescription {
   public:
     /// Makes the text, in the form of hwloc 2 or of hwloc 1; may take as long as hwloc does. Any thread.

@@ -579,6 +579,40 @@ void sets() {
     fence();
 }
 
+// --- a handler that runs while its process fences, and constructs a group ---
+
+std::atomic<int> begun = 0, returned = 0;
+
+/// Has completed long before it returns, as the handlers of OpenPMIx's Python module, which wait for a lock.
+void linger(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size_t, pmix_info_t*, size_t,
+            pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
+    complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
+    ++begun;
+    usleep(300000);  // longer than the operation beside it takes
+    ++returned;
+}
+
+void lingering() {
+    const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 36;
+    if (self.rank == 1) listen(code, linger);
+    fence();
+    const auto beside_the_handler = [&](int number, const char* what, auto operation) {
+        if (self.rank == 0) notify(code, PMIX_RANGE_NAMESPACE);
+        for (int i = 0; self.rank == 1 && begun < number && i < 3000; ++i)
+            usleep(1000);
+        operation();
+        if (self.rank == 1) need(returned == number, std::string(what) + " before the handler returned");
+    };
+    const pmix_proc_t all = rank(PMIX_RANK_WILDCARD);
+    beside_the_handler(1, "a fence ended", fence);
+    beside_the_handler(2, "a group was constructed", [&] {
+        is(PMIx_Group_construct("lingering", &all, 1, nullptr, 0, nullptr, nullptr), PMIX_SUCCESS, "group");
+    });
+    beside_the_handler(3, "a group was destructed", [&] {
+        is(PMIx_Group_destruct("lingering", nullptr, 0), PMIX_SUCCESS, "end of the group");
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -598,6 +632,7 @@ int main(int argc, char** argv) {
     if (what == "flood_bounded") flood(argc > 2 ? atoi(argv[2]) : 2000, true);
     if (what == "lost") lost();
     if (what == "sets") sets();
+    if (what == "lingering") lingering();
     is(PMIx_Finalize(nullptr, 0), PMIX_SUCCESS, "finalize");
     return failed ? 1 : 0;
 }
