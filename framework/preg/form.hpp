@@ -17,6 +17,7 @@
 
 #include "framework/base/own_component.hpp"
 #include "framework/preg/name_list.hpp"
+#include "framework/preg/plain_list.hpp"
 #include "framework/preg/rank_list.hpp"
 
 namespace muster::preg {
@@ -50,7 +51,7 @@ class Form {
     size_t limit_;
 };
 
-/// A form that holds the plain list, of nodes and of ranks alike. `Codec` has
+/// A form that holds the plain list, of nodes and of ranks alike, which OpenPMIx reads. `Codec` has
 ///   pmix_status_t wrap(std::string_view list, std::string& out);
 ///   pmix_status_t unwrap(std::string_view& text, std::string& space);
 /// where unwrap turns the form into the list, which it may put into `space`.
@@ -59,8 +60,14 @@ class ListForm : public Form {
   public:
     using Form::Form;
 
-    pmix_status_t generate_nodes(std::string_view list, std::string& out) { return self().wrap(list, out); }
-    pmix_status_t generate_ppn(std::string_view list, std::string& out) { return self().wrap(list, out); }
+    pmix_status_t generate_nodes(std::string_view list, std::string& out) {
+        std::string space;
+        return self().wrap(plain_names(list, limit(), space), out);
+    }
+    pmix_status_t generate_ppn(std::string_view list, std::string& out) {
+        std::string space;
+        return self().wrap(plain_ranks(list, limit(), space), out);
+    }
     pmix_status_t parse_nodes(std::string_view text, const muster_preg_name_row_sink_t& sink) {
         std::string space;
         const pmix_status_t status = self().unwrap(text, space);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// preg/compress: long lists compressed by zlib, in the form that OpenPMIx reads and writes:
+// preg/compress: long lists compressed by zlib, in the form that OpenPMIx writes, and reads from 6.1 on:
 // "blob:" NUL "component=zlib:" NUL "size=N:" NUL and N bytes, which are the list's length (four bytes, least
 // significant first) and a zlib stream.
 #include <zlib.h>
@@ -27,6 +27,7 @@ class CompressForm : public ListForm<CompressForm> {
   public:
     explicit CompressForm(sdk::Host host)
         : ListForm(host),
+          generates_(host.boolean("generate")),
           max_size_(number("max_size", kDefaultMaxSize)),
           min_size_(number("min_size", kDefaultMinSize)) {}
 
@@ -34,14 +35,14 @@ class CompressForm : public ListForm<CompressForm> {
     static constexpr size_t kDefaultMinSize = 512;
 
     pmix_status_t wrap(std::string_view list, std::string& out) const {
-        if (list.size() < min_size_ || list.size() > max_size_ || list.size() > UINT32_MAX) {
+        if (!generates_ || list.size() < min_size_ || list.size() > max_size_ || list.size() > UINT32_MAX) {
             return PMIX_ERR_NOT_SUPPORTED;
         }
         uLongf size = compressBound(static_cast<uLong>(list.size()));
         std::string stream(size, '\0');
         if (compress2(reinterpret_cast<Bytef*>(stream.data()), &size,
                       reinterpret_cast<const Bytef*>(list.data()), static_cast<uLong>(list.size()),
-                      Z_DEFAULT_COMPRESSION) != Z_OK) {
+                      Z_BEST_SPEED) != Z_OK) {
             return PMIX_ERR_NOT_SUPPORTED;
         }
         using namespace std::string_view_literals;
@@ -89,12 +90,18 @@ class CompressForm : public ListForm<CompressForm> {
     }
 
   private:
+    bool generates_;
     size_t max_size_;
     size_t min_size_;
 };
 
 constexpr muster_param_t kParameters[] = {
     kMaxEntries,
+    {"generate", MUSTER_PARAM_BOOL, "false", nullptr,
+     "Compress long lists of nodes and ranks, for hosts whose servers are all of Muster or of OpenPMIx 6.1 "
+     "and "
+     "newer.",
+     nullptr, nullptr},
     {"max_size", MUSTER_PARAM_UNSIGNED, "268435456", "bytes",
      "Longest list, in its plain form, that is compressed or expanded.", nullptr, nullptr},
     {"min_size", MUSTER_PARAM_UNSIGNED, "512", "bytes", "Shorter lists are left to the other components.",

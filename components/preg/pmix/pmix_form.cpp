@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // preg/pmix: the forms that the Standard documents, "pmix:odin[009-012].org" and "pmix:2x(3);8,10-12", and
-// those of OpenPMIx up to 5.0, "pmix[odin[3:9-12].org]" and "pmix[1-4;2-5]", which are read only.
+// those of OpenPMIx up to 5.0, "pmix[odin[3:9-12].org]" and "pmix[1-4;2-5]", which are read only. No OpenPMIx
+// reads the first, so that they are written on request.
 #include "framework/preg/form.hpp"
 
 namespace muster::preg {
@@ -11,13 +12,15 @@ constexpr std::string_view kBracketTag = "pmix[";
 
 class PmixForm : public Form {
   public:
-    using Form::Form;
+    explicit PmixForm(sdk::Host host) : Form(host), generates_(host.boolean("generate")) {}
 
-    pmix_status_t generate_nodes(std::string_view list, std::string& out) {
+    pmix_status_t generate_nodes(std::string_view list, std::string& out) const {
+        if (!generates_) return PMIX_ERR_NOT_SUPPORTED;
         out = kTag;
         return finish(shorten_names(list, out), out);
     }
-    pmix_status_t generate_ppn(std::string_view list, std::string& out) {
+    pmix_status_t generate_ppn(std::string_view list, std::string& out) const {
+        if (!generates_) return PMIX_ERR_NOT_SUPPORTED;
         out = kTag;
         return finish(shorten_ranks(list, out), out);
     }
@@ -48,6 +51,14 @@ class PmixForm : public Form {
         }
         return true;
     }
+
+    bool generates_;
+};
+
+constexpr muster_param_t kParameters[] = {
+    kMaxEntries,
+    {"generate", MUSTER_PARAM_BOOL, "false", nullptr,
+     "Shorten lists of nodes and ranks, for hosts whose servers are all of Muster.", nullptr, nullptr},
 };
 
 }  // namespace
@@ -55,6 +66,6 @@ class PmixForm : public Form {
 
 MUSTER_COMPONENT(preg, pmix) {
     static const muster_component_t descriptor = muster::preg::form_component<muster::preg::PmixForm>(
-        muster::own_component("pmix", 50, {&muster::preg::kMaxEntries, 1}));
+        muster::own_component("pmix", 50, muster::preg::kParameters));
     return &descriptor;
 }

@@ -21,7 +21,8 @@ constexpr size_t kLimit = 512;
 
 const std::vector<Preg*>& pregs() {
     // Small limits: an expression of a few bytes may stand for many names.
-    static const PregInstances instances({{"max_entries", "512"}, {"max_size", "16384"}, {"min_size", "8"}});
+    static const PregInstances instances(
+        {{"generate", "true"}, {"max_entries", "512"}, {"max_size", "16384"}, {"min_size", "8"}});
     return instances.all();
 }
 

@@ -157,7 +157,7 @@ class StoreTest : public testing::Test {
         }
     }
 
-    PregInstances pregs_{{{"max_entries", "200000"}}};
+    PregInstances pregs_{{{"generate", "true"}, {"max_entries", "200000"}}};
     std::vector<void*> stores_;
     void* store_instance_ = nullptr;
     Gds* store_ = nullptr;

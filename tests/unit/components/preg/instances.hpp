@@ -23,6 +23,7 @@ class PregInstances {
   public:
     explicit PregInstances(std::map<std::string, std::string> parameters = {})
         : parameters_(std::move(parameters)) {
+        parameters_.emplace("generate", "false");
         host_.struct_size = sizeof host_;
         host_.context = this;
         host_.log = [](void*, int, const char*) {};

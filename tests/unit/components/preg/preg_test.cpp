@@ -48,6 +48,7 @@ class PregTest : public testing::Test {
     }
 
     PregInstances pregs_;
+    PregInstances muster_only_{std::map<std::string, std::string>{{"generate", "true"}}};
 };
 
 const std::string kBad = "error " + std::to_string(PMIX_ERR_BAD_PARAM);
@@ -55,11 +56,32 @@ const std::string kBad = "error " + std::to_string(PMIX_ERR_BAD_PARAM);
 TEST_F(PregTest, EncodesTheExamplesOfTheStandard) {
     covers("SRV-04", "SRV-06");
     const Bytes nodes = std::move(*generate_node_regex(
-        pregs_.all(), "odin009.org,odin010.org,odin011.org,odin012.org,odin[102-107].org"));
+        muster_only_.all(), "odin009.org,odin010.org,odin011.org,odin012.org,odin[102-107].org"));
     EXPECT_EQ(text(nodes), "pmix:odin[009-012,102-107].org\0"sv);
-    const Bytes ppn = std::move(*generate_ppn_regex(pregs_.all(), "1-4;2-5;8,10,11,12;6,7,9"));
+    const Bytes ppn = std::move(*generate_ppn_regex(muster_only_.all(), "1-4;2-5;8,10,11,12;6,7,9"));
     EXPECT_EQ(text(ppn), "pmix:2x(3);8,10-12;6-7,9\0"sv);
     EXPECT_EQ(ranks(text(ppn)), "1-4 ; 2-5 ; 8-8 10-12 ; 6-7 9-9 ; ");
+}
+
+TEST_F(PregTest, WritesWhatEveryOpenPmixReads) {
+    covers("SRV-03");
+    const auto nodes = [&](std::string_view list) {
+        return std::string(text(std::move(*generate_node_regex(pregs_.all(), list))));
+    };
+    const auto ppn = [&](std::string_view list) {
+        return std::string(text(std::move(*generate_ppn_regex(pregs_.all(), list))));
+    };
+    EXPECT_EQ(nodes("odin[009-011].org,vm"), "raw:odin009.org,odin010.org,odin011.org,vm\0"sv);
+    EXPECT_EQ(nodes("a[x"), "raw:a[x\0"sv);
+    EXPECT_EQ(ppn("0-3;4,6-7;;8"), "raw:0,1,2,3;4,6,7;;8\0"sv);
+    EXPECT_EQ(ppn("0;1"), "raw:0;1\0"sv);
+    const std::string long_list = ppn("0-999;1000-1999");
+    EXPECT_TRUE(long_list.starts_with("raw:0,1,2,"sv));
+    EXPECT_TRUE(long_list.ends_with(",1998,1999\0"sv));
+    // What stands for more than the limit stays as it is, which Muster reads.
+    PregInstances small(std::map<std::string, std::string>{{"max_entries", "3"}});
+    EXPECT_EQ(text(std::move(*generate_node_regex(small.all(), "n[1-4]"))), "raw:n[1-4]\0"sv);
+    EXPECT_EQ(text(std::move(*generate_ppn_regex(small.all(), "0-3"))), "raw:0-3\0"sv);
 }
 
 TEST_F(PregTest, EveryFormSupportsRows) {
@@ -107,7 +129,7 @@ TEST_F(PregTest, LongListsAreCompressedWhenThatIsShorter) {
     std::string list;
     for (unsigned i = 0; i < 5000; ++i)
         list += (i != 0 ? ",n" : "n") + std::to_string(i * 2654435761u % 5000) + "-ib";
-    const Bytes regex = std::move(*generate_node_regex(pregs_.all(), list));
+    const Bytes regex = std::move(*generate_node_regex(muster_only_.all(), list));
     EXPECT_TRUE(text(regex).starts_with("blob:\0component=zlib:\0size="sv));
     EXPECT_LT(regex.size(), list.size() / 2);
     EXPECT_EQ(names(text(regex)), list);
@@ -115,13 +137,19 @@ TEST_F(PregTest, LongListsAreCompressedWhenThatIsShorter) {
     list.clear();
     for (int i = 0; i < 5000; ++i)
         list += (i != 0 ? ",n" : "n") + std::to_string(i) + "-ib";
-    EXPECT_EQ(text(std::move(*generate_node_regex(pregs_.all(), list))), "pmix:n[0-4999]-ib\0"sv);
+    EXPECT_EQ(text(std::move(*generate_node_regex(muster_only_.all(), list))), "pmix:n[0-4999]-ib\0"sv);
+}
+
+TEST_F(PregTest, CompressedListsHaveTheirRangesWrittenOut) {
+    Bytes ppn;
+    ASSERT_EQ(muster_only_.compress().generate_ppn("0-999;1000-1999", ppn), PMIX_SUCCESS);
+    EXPECT_NE(ranks(text(ppn)).find("998-998 999-999 ; 1000-1000 "), std::string::npos);
 }
 
 TEST_F(PregTest, ReadsCompressedFormsOfOtherLibraries) {
     Bytes made;
     const std::string list = "alpha,beta," + std::string(600, 'x');
-    ASSERT_EQ(pregs_.compress().generate_nodes(list, made), PMIX_SUCCESS);
+    ASSERT_EQ(muster_only_.compress().generate_nodes(list, made), PMIX_SUCCESS);
     const std::string good(text(made));
     EXPECT_EQ(names(good), list);
     const std::string stream = good.substr(good.find(":\0"sv, good.find("size=")) + 2);
@@ -151,13 +179,13 @@ TEST_F(PregTest, ReadsCompressedFormsOfOtherLibraries) {
 }
 
 TEST_F(PregTest, LimitsAreParameters) {
-    PregInstances small({{"max_entries", "3"}, {"max_size", "700"}, {"min_size", "8"}});
+    PregInstances small({{"generate", "true"}, {"max_entries", "3"}, {"max_size", "700"}, {"min_size", "8"}});
     EXPECT_EQ(names("pmix:a[1-3]", &small.all()), "a1,a2,a3");
     const std::string over = "error " + std::to_string(PMIX_ERR_OUT_OF_RESOURCE);
     EXPECT_EQ(names("pmix:a[1-4]", &small.all()), over);
     EXPECT_EQ(names("raw:a,b,c,d", &small.all()), over);
     Bytes made;
-    ASSERT_EQ(pregs_.compress().generate_nodes(std::string(800, 'x'), made), PMIX_SUCCESS);
+    ASSERT_EQ(muster_only_.compress().generate_nodes(std::string(800, 'x'), made), PMIX_SUCCESS);
     EXPECT_EQ(names(text(made), &small.all()), over);
     Bytes none;
     EXPECT_EQ(small.compress().generate_nodes(std::string(800, 'x'), none), PMIX_ERR_NOT_SUPPORTED);
