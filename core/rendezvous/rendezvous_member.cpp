@@ -11,6 +11,8 @@
 namespace muster {
 namespace {
 
+/// How often the processor is left to others before a thread sleeps.
+constexpr int kYields = 2;
 /// A sleeper looks again after that time, in case the process that should have woken it was killed, or would
 /// not.
 constexpr std::chrono::milliseconds kLongestSleep{1000};
@@ -27,7 +29,7 @@ int RendezvousMember::yield(int left) {
 bool RendezvousMember::wait() {
     std::atomic<uint64_t>& word = page_->word();
     std::optional<std::chrono::steady_clock::time_point> until;  // since the first sleep
-    int yields = yielding_.begin();
+    int yields = yielding_.begin() ? kYields : 0;
     bool slept = false;
     for (;;) {
         uint64_t now = word.load(std::memory_order_acquire);

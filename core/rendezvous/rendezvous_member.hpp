@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "core/rendezvous/rendezvous_page.hpp"
-#include "core/rendezvous/yielding.hpp"
 #include "framework/base/mutex.hpp"
+#include "framework/base/yielding.hpp"
 
 namespace muster {
 
@@ -40,7 +40,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     };
 
     RendezvousMember(std::unique_ptr<RendezvousPage> page, uint32_t size, std::chrono::milliseconds patience)
-        : page_(std::move(page)), size_(size), patience_(patience), yielding_(size) {}
+        : page_(std::move(page)), size_(size), patience_(patience), yielding_(size, 1) {}
     ~RendezvousMember() = default;
 
     /// Counts this process in: `step` gives the word that follows the one that is there, as often as others
@@ -89,7 +89,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     bool inside_ MUSTER_GUARDED_BY(lock_) = false;  ///< a thread waits in memory
     bool called_ MUSTER_GUARDED_BY(lock_) = false;  ///< that thread has to ask the server, whatever it sees
     uint32_t number_ = 0;
-    Yielding yielding_;  // of the thread that is inside
+    Yielding yielding_;  // of the thread that is inside; at first the processes are still starting
 };
 
 }  // namespace muster

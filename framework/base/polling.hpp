@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Polling before sleeping, where processors are to spare: to wake one that has gone idle takes several times
-// as long as most answers do (docs/decisions/0038).
+// as long as most answers do (docs/decisions/0038, 0055).
 #pragma once
 
 #include <sched.h>
 
 #include <atomic>
 #include <chrono>
+
+#include "framework/base/yielding.hpp"
 
 namespace muster {
 
@@ -22,21 +24,30 @@ class Polling {
     void allow(bool on) { allowed_ = on; }
     bool allowed() const { return limit_.count() > 0 && allowed_; }
 
-    /// Calls `look` until it returns true or the time is over, and lets others run in between. Else false.
+    /// Calls `look` until it returns true or the time is over, and lets others run in between. Else false,
+    /// and without a look where those others have lately computed.
     template <class Look>
-    bool poll(const Look& look) const {
-        if (!allowed()) return false;
-        const Clock::time_point end = Clock::now() + limit_;
+    bool poll(const Look& look) {
+        if (!allowed() || !yielding_.begin()) return false;
+        Clock::time_point now = Clock::now();
+        const Clock::time_point end = now + limit_;
         do {
-            if (look()) return true;
+            if (look()) {
+                yielding_.succeeded();
+                return true;
+            }
+            const Clock::time_point before = Clock::now();
             sched_yield();
-        } while (Clock::now() < end);
+            now = Clock::now();
+            if (!yielding_.goes_on(now - before)) return look();
+        } while (now < end);
         return false;
     }
 
   private:
     const std::chrono::microseconds limit_;
     std::atomic<bool> allowed_{false};
+    Yielding yielding_{1};
 };
 
 }  // namespace muster

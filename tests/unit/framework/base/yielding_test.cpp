@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a process that waits in memory yields before it sleeps.
-#include "core/rendezvous/yielding.hpp"
+// When a thread that waits yields before it sleeps.
+#include "framework/base/yielding.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,29 +10,28 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// Operations that sleep at once before the next one that yields.
+/// Waits that sleep at once before the next one that may yield.
 int skipped(Yielding& yielding) {
     int count = 0;
-    while (yielding.begin() == 0)
+    while (!yielding.begin())
         ++count;
     return count;
 }
 
-TEST(Yielding, SleepsAtOnceInTheFirstOperationOnly) {
-    Yielding yielding(2);
-    EXPECT_EQ(yielding.begin(), 0);
+TEST(Yielding, SleepsAtOnceInAsManyWaitsAsGiven) {
+    Yielding yielding(2, 1);
+    EXPECT_FALSE(yielding.begin());
     for (int i = 0; i < 10; ++i)
-        EXPECT_GT(yielding.begin(), 0);
+        EXPECT_TRUE(yielding.begin());
 }
 
 TEST(Yielding, GoesOnAfterShortYields) {
     Yielding yielding(2);
-    yielding.begin();
     EXPECT_TRUE(yielding.goes_on(microseconds(100)));
     EXPECT_EQ(skipped(yielding), 0);
 }
 
-TEST(Yielding, SkipsTwiceAsManyOperationsAfterEachLongYield) {
+TEST(Yielding, SkipsTwiceAsManyWaitsAfterEachLongYield) {
     Yielding yielding(2);
     skipped(yielding);
     int last = 0;
