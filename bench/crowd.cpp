@@ -5,7 +5,7 @@
 //
 //   crowd group  [-n PROCESSES] [-r ROUNDS]
 //   crowd fence  [-n PROCESSES] [-r ROUNDS] [-b BYTES] [-k KEYS]
-//   crowd events [-n LISTENERS] [-r ROUNDS] [-c BURST]
+//   crowd events [-n LISTENERS] [-r ROUNDS] [-c BURST] [-g 1]
 //
 // group: all processes construct a group with a context id and destruct it, ROUNDS times (20). Prints the
 // median and the 99th percentile of single calls of PMIx_Group_construct, those of the first round included.
@@ -19,7 +19,7 @@
 // at once. Prints medians: the call with a callback until it returns (notify) and until it calls back
 // (taken), the blocking call (block), from the call until a handler runs (handled) and until the last one
 // does (last); and the events of the burst, each of which all listeners handle, per second (burst), and as
-// the time for 1000 of them.
+// the time for 1000 of them. The range is local, with -g 1 global.
 //
 // All times are microseconds.
 #include <linux/futex.h>
@@ -48,6 +48,7 @@ struct Sizes {
     size_t bytes = 256;
     int keys = 4;
     int burst = 1000;
+    bool global = false;
 };
 
 /// Memory of all processes: counts, and a row of samples for each process.
@@ -165,18 +166,19 @@ struct Sent {
         check("the answer of PMIx_Notify_event", status);
         static_cast<Sent*>(self)->answered = nanoseconds();
     }
-    pmix_status_t report(const pmix_proc_t& self, pmix_status_t code, bool block) {
+    pmix_status_t report(const pmix_proc_t& self, pmix_status_t code, pmix_data_range_t range, bool block) {
         memset(info, 0, sizeof info);
         const bool yes = true;
         const int64_t now = nanoseconds();
         check("PMIx_Info_load", PMIx_Info_load(&info[0], "bench.sent", &now, PMIX_INT64));
         check("PMIx_Info_load", PMIx_Info_load(&info[1], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL));
-        return PMIx_Notify_event(code, &self, PMIX_RANGE_LOCAL, info, 2, block ? nullptr : on_answer, this);
+        return PMIx_Notify_event(code, &self, range, info, 2, block ? nullptr : on_answer, this);
     }
 };
 
 void report_events(const Sizes& sizes, const pmix_proc_t& self) {
     const uint32_t listeners = sizes.processes;
+    const pmix_data_range_t range = sizes.global ? PMIX_RANGE_GLOBAL : PMIX_RANGE_LOCAL;
     await(shared->there, listeners);
     std::vector<int64_t> calls, taken, blocking, last;
     std::vector<Sent> sent(static_cast<size_t>(std::max(2 * sizes.rounds, sizes.burst)));
@@ -185,7 +187,7 @@ void report_events(const Sizes& sizes, const pmix_proc_t& self) {
         const bool block = i % 2 == 1;
         Sent& one = sent[static_cast<size_t>(i)];
         const int64_t begin = nanoseconds();
-        const pmix_status_t status = one.report(self, kSingle, block);
+        const pmix_status_t status = one.report(self, kSingle, range, block);
         const int64_t end = nanoseconds();
         if (status != PMIX_OPERATION_SUCCEEDED) check("PMIx_Notify_event", status);
         (block ? blocking : calls).push_back(end - begin);
@@ -199,7 +201,7 @@ void report_events(const Sizes& sizes, const pmix_proc_t& self) {
     const int64_t begin = nanoseconds();
     for (int i = 0; i < sizes.burst; ++i) {
         sent[static_cast<size_t>(i)].answered = 0;
-        const pmix_status_t status = sent[static_cast<size_t>(i)].report(self, kStream, false);
+        const pmix_status_t status = sent[static_cast<size_t>(i)].report(self, kStream, range, false);
         if (status != PMIX_OPERATION_SUCCEEDED) check("PMIx_Notify_event", status);
     }
     const int64_t called = nanoseconds() - begin;
@@ -284,13 +286,14 @@ bool run(const Sizes& sizes, const std::string& nspace, int fd) {
     register_job(nspace.c_str(), {{own_hostname()}, {count}}, 0);
     for (uint32_t rank = 0; rank < count; ++rank)
         register_client(proc_of(nspace.c_str(), rank));
-    const std::vector<std::string> words{"crowd",    sizes.kind,
-                                         "-n",       std::to_string(sizes.processes),
-                                         "-r",       std::to_string(sizes.rounds),
-                                         "-b",       std::to_string(sizes.bytes),
-                                         "-k",       std::to_string(sizes.keys),
-                                         "-c",       std::to_string(sizes.burst),
-                                         "--client", std::to_string(fd)};
+    std::vector<std::string> words{"crowd",    sizes.kind,
+                                   "-n",       std::to_string(sizes.processes),
+                                   "-r",       std::to_string(sizes.rounds),
+                                   "-b",       std::to_string(sizes.bytes),
+                                   "-k",       std::to_string(sizes.keys),
+                                   "-c",       std::to_string(sizes.burst),
+                                   "--client", std::to_string(fd)};
+    if (sizes.global) words.insert(words.end(), {"-g", "1"});
     std::vector<pid_t> children;
     for (uint32_t rank = 0; rank < count; ++rank)
         children.push_back(start(proc_of(nspace.c_str(), rank), words, {fd}));
@@ -359,7 +362,8 @@ int host(const Sizes& sizes) {
 
 int usage() {
     fprintf(stderr,
-            "usage: crowd group|fence|events [-n PROCESSES] [-r ROUNDS] [-b BYTES] [-k KEYS] [-c BURST]\n");
+            "usage: crowd group|fence|events [-n PROCESSES] [-r ROUNDS] [-b BYTES] [-k KEYS] [-c BURST] [-g "
+            "1]\n");
     return 2;
 }
 
@@ -389,6 +393,8 @@ int main(int argc, char** argv) {
             sizes.bytes = static_cast<size_t>(number);
         } else if (option == "-k") {
             sizes.keys = static_cast<int>(number);
+        } else if (option == "-g") {
+            sizes.global = true;
         } else if (option == "-c") {
             sizes.burst = static_cast<int>(number);
         } else {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the machine can do, to be set beside what a library takes (bench/performance): a message of 64 bytes
-// there and back over a local socket between two processes (asleep, on one processor, polling), the start and
-// end of a process, copying memory, and a look-up in a hash table in shared memory. Uses no PMIx. Prints one
-// line.
+// there and back over a local socket between two processes (asleep, on one processor, polling), a message
+// from one process to many that sleep (how long until it is read, in the median of all), the start and end of
+// a process, copying memory, and a look-up in a hash table in shared memory. Uses no PMIx. Prints one line.
 #include <sched.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -98,6 +100,63 @@ double ping_pong_us(Wait wait) {
     return time;
 }
 
+/// What the readers of broadcasts share.
+struct Broadcast {
+    std::atomic<int64_t> sent;
+    std::atomic<int> read;
+    int64_t times[1];
+};
+
+[[noreturn]] void read_broadcasts(int from, Broadcast& all, int64_t* times) {
+    char message[64];
+    for (int i = 0; receive(from, message, sizeof message, Wait::Asleep); ++i) {
+        times[i] = nanoseconds() - all.sent;
+        ++all.read;
+    }
+    _exit(0);
+}
+
+/// The least that an event to a handler of each of `readers` processes takes, without a server in between.
+double broadcast_us(int readers) {
+    constexpr int kTimes = 200;
+    const auto samples = static_cast<size_t>(readers) * kTimes;
+    void* place = mmap(nullptr, sizeof(Broadcast) + samples * sizeof(int64_t), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED) die("limits: mmap");
+    auto& all = *static_cast<Broadcast*>(place);
+    std::vector<int> ends;
+    for (int i = 0; i < readers; ++i) {
+        int pair[2];
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) die("limits: socketpair");
+        if (fork() == 0) {
+            for (const int other : ends)
+                close(other);
+            close(pair[0]);
+            read_broadcasts(pair[1], all, all.times + static_cast<ptrdiff_t>(i) * kTimes);
+        }
+        close(pair[1]);
+        ends.push_back(pair[0]);
+    }
+    const char message[64] = {};
+    for (int i = 0; i < kTimes; ++i) {
+        usleep(100);  // so that they sleep
+        all.sent = nanoseconds();
+        for (const int end : ends) {
+            if (send(end, message, sizeof message, MSG_NOSIGNAL) != sizeof message) die("limits: send");
+        }
+        while (all.read < readers * (i + 1))
+            usleep(100);
+    }
+    for (const int end : ends)
+        close(end);
+    while (wait(nullptr) > 0) {
+    }
+    std::sort(all.times, all.times + samples);
+    const double median = static_cast<double>(all.times[samples / 2]) / 1000;
+    munmap(place, sizeof(Broadcast) + samples * sizeof(int64_t));
+    return median;
+}
+
 double start_us() {
     return median_us(200, [] {
         pid_t child = -1;
@@ -168,8 +227,8 @@ double look_up_us() {
 int main() {
     printf(
         "limits n=1 ping_pong=%.2f ping_pong_one=%.2f ping_pong_poll=%.2f start=%.1f copy_gb=%.2f "
-        "look_up=%.4f\n",
+        "look_up=%.4f broadcast_16=%.1f broadcast_64=%.1f\n",
         ping_pong_us(Wait::Asleep), ping_pong_us(Wait::OneProcessor), ping_pong_us(Wait::Polling), start_us(),
-        copy_gb_a_second(), look_up_us());
+        copy_gb_a_second(), look_up_us(), broadcast_us(16), broadcast_us(64));
     return 0;
 }
