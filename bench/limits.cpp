@@ -152,9 +152,9 @@ double broadcast_us(int readers) {
     while (wait(nullptr) > 0) {
     }
     std::sort(all.times, all.times + samples);
-    const double median = static_cast<double>(all.times[samples / 2]) / 1000;
+    const int64_t median = all.times[samples / 2];
     munmap(place, sizeof(Broadcast) + samples * sizeof(int64_t));
-    return median;
+    return static_cast<double>(median) / 1000;
 }
 
 double start_us() {
