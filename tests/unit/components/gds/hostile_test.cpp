@@ -156,7 +156,8 @@ TEST_F(Hostile, NamesAndCounts) {
 }
 
 TEST_F(Hostile, NestedAHundredDeep) {
-    for (const char* key : {PMIX_JOB_INFO_ARRAY, PMIX_SESSION_INFO_ARRAY, "other.key"}) {
+    for (const char* key : {PMIX_JOB_INFO_ARRAY, PMIX_SESSION_INFO_ARRAY, PMIX_PROC_INFO_ARRAY,
+                            PMIX_NODE_INFO_ARRAY, PMIX_APP_INFO_ARRAY, "other.key"}) {
         SCOPED_TRACE(key);
         // Built by hand, for what copies refuses it too.
         pmix_info_t levels[100] = {};

@@ -9,6 +9,7 @@
 #include "core/iof/piece.hpp"
 #include "core/query/query_server.hpp"
 #include "framework/base/argv.hpp"
+#include "tests/covers.hpp"
 #include "tests/unit/core/in_memory/services.hpp"
 
 namespace muster::testing_in_memory {
@@ -155,10 +156,12 @@ TEST_F(QueryInMemory, FindsNoProcessSetsWhereTheHostKnowsNone) {
 }
 
 TEST_F(QueryInMemory, NamesItsOwnProcessSetsWhereTheHostDoesNot) {
+    covers("GRP-13");
     start(1);
     node.on_loop([&] {
         ProcessSets& sets = node.server().queries().group_server().process_sets();
-        EXPECT_EQ(sets.define("ocean", {make_proc("job", 0)}), PMIX_SUCCESS);
+        for (const char* name : {"ocean", "ice"})
+            EXPECT_EQ(sets.define(name, {make_proc("job", 0)}), PMIX_SUCCESS);
     });
     const Call own = ask(0, Part("pmix.qry.psets"));
     asked("query")->answer(answer_of(PMIX_ERR_NOT_SUPPORTED));
@@ -167,8 +170,9 @@ TEST_F(QueryInMemory, NamesItsOwnProcessSetsWhereTheHostDoesNot) {
     ASSERT_NE(names, nullptr);
     ASSERT_EQ(names->value.type, PMIX_DATA_ARRAY);
     ASSERT_EQ(names->value.data.darray->type, PMIX_STRING);
-    ASSERT_EQ(names->value.data.darray->size, 1U);
+    ASSERT_EQ(names->value.data.darray->size, 2U);
     EXPECT_STREQ(static_cast<char**>(names->value.data.darray->array)[0], "ocean");
+    EXPECT_STREQ(static_cast<char**>(names->value.data.darray->array)[1], "ice");
 
     const Call hosts = ask(0, Part("pmix.qry.psets"));
     HostAnswer answer;
