@@ -14,7 +14,13 @@ pmix_status_t ProcessSets::define(const std::string& name, std::vector<pmix_proc
     if (name.empty() || name.size() > PMIX_MAX_KEYLEN || members.empty()) return PMIX_ERR_BAD_PARAM;
     if (find(name) != nullptr) return PMIX_ERR_EXISTS;
     sets_.push_back({name, std::move(members)});
-    tell(PMIX_PROCESS_SET_DEFINE, sets_.back());
+    try {
+        tell(PMIX_PROCESS_SET_DEFINE, sets_.back());
+    } catch (...) {
+        // The caller is told that there is no set, and may try again.
+        sets_.pop_back();
+        throw;
+    }
     return PMIX_SUCCESS;
 }
 

@@ -355,7 +355,9 @@ std::vector<Call> server_calls() {
             return PMIX_SUCCESS;
         });
     }));
-    prepare(add("define_process_set", [] { return PMIx_server_define_process_set(&client, 1, "set"); }));
+    Call& define =
+        add("define_process_set", [] { return PMIx_server_define_process_set(&client, 1, "set"); });
+    define.after = [] { PMIx_server_delete_process_set(const_cast<char*>("set")); };
     add("collect_inventory", [] {
         return wait_for([](void* data) { return PMIx_server_collect_inventory(nullptr, 0, on_info, data); });
     });
