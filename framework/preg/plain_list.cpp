@@ -58,7 +58,9 @@ std::string_view plain_names(std::string_view list, size_t limit, std::string& s
     const muster_preg_name_sink_t sink = {&to, [](void* data, const char* name, size_t length) {
                                               return writer(data).name({name, length});
                                           }};
-    return parse_names(list, limit, sink) == PMIX_SUCCESS ? space : list;
+    if (parse_names(list, limit, sink) != PMIX_SUCCESS) return list;
+    // A bracket that is part of a name may be read as the begin of ranges, with what now stands behind it.
+    return space.find('[') == std::string::npos ? space : list;
 }
 
 std::string_view plain_ranks(std::string_view list, size_t limit, std::string& space) {

@@ -73,6 +73,7 @@ TEST_F(PregTest, WritesWhatEveryOpenPmixReads) {
     };
     EXPECT_EQ(nodes("odin[009-011].org,vm"), "raw:odin009.org,odin010.org,odin011.org,vm\0"sv);
     EXPECT_EQ(nodes("a[x"), "raw:a[x\0"sv);
+    EXPECT_EQ(nodes("9][1-2]a[1,x"), "raw:9][1-2]a[1,x\0"sv) << "not 9]1a[1,9]2a[1,x";
     EXPECT_EQ(ppn("0-3;4,6-7;;8"), "raw:0,1,2,3;4,6,7;;8\0"sv);
     EXPECT_EQ(ppn("0;1"), "raw:0;1\0"sv);
     const std::string long_list = ppn("0-999;1000-1999");
