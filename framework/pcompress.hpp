@@ -4,7 +4,10 @@
 
 #include <pmix/sdk/pcompress.h>
 
+#include <optional>
+
 #include "framework/base/bytes.hpp"
+#include "framework/base/compress.hpp"
 #include "framework/base/result.hpp"
 #include "framework/component_table.hpp"
 
@@ -21,5 +24,16 @@ class Pcompress : public TableFacade<muster_pcompress_t> {
     /// PMIX_ERR_OUT_OF_RESOURCE when the result would be longer than `limit`.
     Result<Bytes> decompress(ByteView in, size_t limit) const;
 };
+
+/// The contents of a hostile block: by zlib, as all have it, or else by the first component that knows the
+/// block. Nothing where none does, and beyond `limit` bytes. `components` is called for the second alone.
+template <class Components>
+std::optional<Bytes> decompress_block(const Components& components, ByteView block, size_t limit) {
+    if (std::optional<Bytes> plain = zlib_decompress(block, limit)) return plain;
+    for (const Pcompress* component : components()) {
+        if (Result<Bytes> plain = component->decompress(block, limit); plain.ok()) return std::move(*plain);
+    }
+    return std::nullopt;
+}
 
 }  // namespace muster

@@ -7,7 +7,7 @@
 
 #include "core/api/guard.hpp"
 #include "core/api/instance.hpp"
-#include "core/runtime/preg_access.hpp"
+#include "core/runtime/api_components.hpp"
 #include "framework/preg/regex2.hpp"
 
 namespace muster {
@@ -26,6 +26,10 @@ pmix_status_t generate(const char* input, char** output, Generate shorten) {
         *output = reinterpret_cast<char*>((*result).release());
         return PMIX_SUCCESS;
     });
+}
+
+std::optional<Bytes> decompress(ByteView block, size_t limit) {
+    return decompress_block(pcompress_for_api, block, limit);
 }
 
 }  // namespace
@@ -54,7 +58,7 @@ pmix_status_t PMIx_parse_regex2(const pmix_regex2_t* regex, pmix_info_t[], size_
     return muster::guard([&]() -> pmix_status_t {
         if (output != nullptr) *output = nullptr;
         if (regex == nullptr || output == nullptr) return PMIX_ERR_BAD_PARAM;
-        const muster::Result<std::string> list = muster::parse_regex2(*regex);
+        const muster::Result<std::string> list = muster::parse_regex2(*regex, muster::decompress);
         if (!list) return list.status();
         *output = strdup(list->c_str());
         return *output == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS;

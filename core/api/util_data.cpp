@@ -11,6 +11,7 @@
 
 #include "core/api/guard.hpp"
 #include "core/api/instance.hpp"
+#include "core/runtime/api_components.hpp"
 #include "framework/base/bytes.hpp"
 #include "framework/base/compress.hpp"
 #include "framework/base/print.hpp"
@@ -194,5 +195,9 @@ bool PMIx_Data_compress(const uint8_t* inbytes, size_t size, uint8_t** outbytes,
 
 bool PMIx_Data_decompress(const uint8_t* inbytes, size_t size, uint8_t** outbytes, size_t* nbytes) {
     if (!has_arguments(inbytes, outbytes, nbytes)) return false;
-    return guard([&] { return give(zlib_decompress({inbytes, size}), outbytes, nbytes); }, false);
+    return guard(
+        [&] {
+            return give(decompress_block(pcompress_for_api, {inbytes, size}, SIZE_MAX), outbytes, nbytes);
+        },
+        false);
 }

@@ -4,7 +4,6 @@
 #include "core/exchange/namespaces.hpp"
 #include "core/modex/contribution.hpp"
 #include "core/modex/modex.hpp"
-#include "framework/base/compress.hpp"
 #include "framework/pcompress.hpp"
 #include "framework/registry.hpp"
 
@@ -17,15 +16,6 @@ CountedProcesses count(const Gds& store, const std::vector<pmix_proc_t>& partici
     for (const pmix_proc_t& proc : participants)
         counted.add(proc.nspace, store.job_size(proc.nspace).value_or(0));
     return counted;
-}
-
-/// By zlib, as all have it, or else by a component of pcompress that knows the block.
-std::optional<Bytes> expand(Registry& registry, ByteView block, size_t limit) {
-    if (std::optional<Bytes> plain = zlib_decompress(block, limit)) return plain;
-    for (const Pcompress* component : registry.pcompress()) {
-        if (Result<Bytes> plain = component->decompress(block, limit); plain.ok()) return std::move(*plain);
-    }
-    return std::nullopt;
 }
 
 }  // namespace
@@ -80,7 +70,7 @@ pmix_status_t Modex::accept_contributions(ByteView data, const std::vector<pmix_
         return PMIX_SUCCESS;
     };
     const auto expand_block = [&](ByteView block, size_t limit) {
-        return expand(exchange_.runtime().registry(), block, limit);
+        return decompress_block([&] { return exchange_.runtime().registry().pcompress(); }, block, limit);
     };
     ContributorsSeen seen;
     const pmix_status_t status = read_contributions(exchange_.runtime().own_format(), data,

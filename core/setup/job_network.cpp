@@ -25,7 +25,7 @@ Result<ByteView> map_of(const pmix_value_t* value, std::string& decoded) {
     if (value == nullptr) return ByteView{};
     if (value->type == PMIX_REGEX2) {
         if (value->data.regex2 == nullptr) return ByteView{};
-        Result<std::string> list = parse_regex2(*value->data.regex2);
+        Result<std::string> list = regex2_as_map(*value->data.regex2);
         if (!list) return list.error();
         decoded = std::move(*list);
         return ByteView{reinterpret_cast<const uint8_t*>(decoded.data()), decoded.size()};

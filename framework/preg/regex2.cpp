@@ -4,9 +4,8 @@
 
 #include <cstring>
 #include <new>
-#include <optional>
+#include <string>
 
-#include "framework/base/bytes.hpp"
 #include "framework/base/compress.hpp"
 
 namespace muster {
@@ -16,6 +15,16 @@ constexpr char kRaw[] = "raw";
 constexpr char kCompress[] = "compress";
 /// Longest list that is decoded.
 constexpr size_t kMaxSize = size_t{256} << 20;
+
+/// The name may be followed by a colon and more.
+std::string_view type_of(const pmix_regex2_t& regex) {
+    const std::string_view type = regex.type;
+    return type.substr(0, type.find(':'));
+}
+
+bool is_compressed(const pmix_regex2_t& regex) {
+    return regex.type != nullptr && regex.bytes != nullptr && regex.len > 0 && type_of(regex) == kCompress;
+}
 
 }  // namespace
 
@@ -38,17 +47,22 @@ Result<pmix_regex2_t> generate_regex2(std::string_view list) {
     return regex;
 }
 
-Result<std::string> parse_regex2(const pmix_regex2_t& regex) {
+Result<std::string> regex2_as_map(const pmix_regex2_t& regex) {
+    using namespace std::string_literals;
+    if (!is_compressed(regex)) return parse_regex2(regex, nullptr);
+    const std::string_view bytes(reinterpret_cast<const char*>(regex.bytes), regex.len);
+    return "blob:\0component=zlib:\0size="s + std::to_string(bytes.size()) + ":\0"s + std::string(bytes);
+}
+
+Result<std::string> parse_regex2(const pmix_regex2_t& regex, Decompress decompress) {
     if (regex.type == nullptr || regex.bytes == nullptr || regex.len == 0)
         return Error{PMIX_ERR_BAD_PARAM, "the encoded list is empty"};
-    // The name may be followed by a colon and more.
-    std::string_view type = regex.type;
-    type = type.substr(0, type.find(':'));
+    const std::string_view type = type_of(regex);
     std::string list;
     if (type == kRaw) {
         list.assign(reinterpret_cast<const char*>(regex.bytes), regex.len);
     } else if (type == kCompress) {
-        const std::optional<Bytes> plain = zlib_decompress({regex.bytes, regex.len}, kMaxSize);
+        const std::optional<Bytes> plain = decompress({regex.bytes, regex.len}, kMaxSize);
         if (!plain) return Error{PMIX_ERR_BAD_PARAM, "the compressed list cannot be read"};
         list.assign(reinterpret_cast<const char*>(plain->data()), plain->size());
     } else {

@@ -15,7 +15,7 @@ class Muster(CMakePackage):
     version("0.1.0")
 
     variant("munge", default=True, description="Build the component psec/munge")
-    variant("zstd", default=True, description="Build the component pcompress/zstd")
+    variant("zstd", default=True, description="Build the components pcompress/zstd and preg/zstd")
     variant("static_runtime", default=True, description="Link libstdc++ into the library and its components")
 
     depends_on("c", type="build")

@@ -43,26 +43,72 @@ static pmix_status_t init(void) {
     return PMIx_server_init(&module, NULL, 0);
 }
 
-static int make(unsigned nodes, FILE* file) {
-    char *list = malloc(64 + nodes * 32), *map = NULL;
-    pmix_status_t status = init();
-    if (status != PMIX_SUCCESS) return fail("PMIx_server_init", status);
-    const bool ranges = strncmp(PMIx_Get_version(), "Muster", strlen("Muster")) == 0;
+static char* names_of(unsigned nodes) {
+    char* list = malloc(64 + nodes * 32);
     size_t end = 0;
     for (unsigned node = 1; node <= nodes; ++node)
         end += (size_t)sprintf(list + end, "%scn%04u-ib", node > 1 ? "," : "", node);
+    return list;
+}
+
+// What else of the library's is read by the other: an encoded list, and a compressed block.
+static int make_blocks(const char* list, FILE* file) {
+    const size_t length = strlen(list) + 1;
+    uint8_t* block = NULL;
+    size_t size = 0;
+    if (!PMIx_Data_compress((const uint8_t*)list, length, &block, &size)) size = 0;
+    if (fwrite(&size, sizeof size, 1, file) != 1 || fwrite(block, 1, size, file) != size)
+        return fail("the file", PMIX_ERROR);
+#ifdef PMIX_REGEX2_STATIC_INIT
+    pmix_regex2_t regex = PMIX_REGEX2_STATIC_INIT;
+    const pmix_status_t status = PMIx_generate_regex2(list, NULL, 0, &regex);
+    if (status != PMIX_SUCCESS) return fail("PMIx_generate_regex2", status);
+    fprintf(file, "%s %zu ", regex.type, regex.len);
+    if (fwrite(regex.bytes, 1, regex.len, file) != regex.len) return fail("the file", PMIX_ERROR);
+#endif
+    return 0;
+}
+
+static int make(unsigned nodes, FILE* file) {
+    char *names = names_of(nodes), *list = malloc(64 + nodes * 64), *map = NULL;
+    pmix_status_t status = init();
+    if (status != PMIX_SUCCESS) return fail("PMIx_server_init", status);
+    const bool ranges = strncmp(PMIx_Get_version(), "Muster", strlen("Muster")) == 0;
     if (ranges) sprintf(list, "cn[0001-%04u]-ib", nodes);
-    status = PMIx_generate_regex(list, &map);
+    status = PMIx_generate_regex(ranges ? list : names, &map);
     if (status != PMIX_SUCCESS || !write_map(file, map)) return fail("PMIx_generate_regex", status);
-    end = 0;
-    for (unsigned rank = 0; rank < nodes * kRanks; ++rank)
-        end += (size_t)sprintf(list + end, "%s%u", rank % kRanks > 0 ? "," : rank > 0 ? ";" : "", rank);
-    end = 0;
-    for (unsigned first = 0; ranges && first < nodes * kRanks; first += kRanks)
-        end += (size_t)sprintf(list + end, "%s%u-%u", first > 0 ? ";" : "", first, first + kRanks - 1);
+    size_t end = 0;
+    for (unsigned first = 0; first < nodes * kRanks; first += kRanks)
+        end += (size_t)sprintf(list + end, ranges ? "%s%u-%u" : "%s%u,%u,%u,%u", first > 0 ? ";" : "", first,
+                               ranges ? first + kRanks - 1 : first + 1, first + 2, first + 3);
     status = PMIx_generate_ppn(list, &map);
     if (status != PMIX_SUCCESS || !write_map(file, map)) return fail("PMIx_generate_ppn", status);
+    const int bad = make_blocks(names, file);
     PMIx_server_finalize();
+    return bad;
+}
+
+static int read_blocks(const char* list, FILE* file) {
+    const size_t length = strlen(list) + 1;
+    size_t size = 0, plain_size = 0;
+    static uint8_t block[kMaxMap];
+    uint8_t* plain = NULL;
+    if (fread(&size, sizeof size, 1, file) != 1 || size > kMaxMap || fread(block, 1, size, file) != size)
+        return fail("the file", PMIX_ERROR);
+    if (size > 0 && (!PMIx_Data_decompress(block, size, &plain, &plain_size) || plain_size != length ||
+                     memcmp(plain, list, length) != 0))
+        return fail("PMIx_Data_decompress", PMIX_ERROR);
+#ifdef PMIX_REGEX2_STATIC_INIT
+    char type[32], *names = NULL;
+    pmix_regex2_t regex = PMIX_REGEX2_STATIC_INIT;
+    if (fscanf(file, "%31s %zu", type, &regex.len) != 2) return 0;  // the other library has none
+    if (fgetc(file) != ' ' || regex.len > kMaxMap || fread(block, 1, regex.len, file) != regex.len)
+        return fail("the file", PMIX_ERROR);
+    regex.type = type;
+    regex.bytes = block;
+    const pmix_status_t status = PMIx_parse_regex2(&regex, NULL, 0, &names);
+    if (status != PMIX_SUCCESS || strcmp(names, list) != 0) return fail("PMIx_parse_regex2", status);
+#endif
     return 0;
 }
 
@@ -105,6 +151,7 @@ static int read_back(unsigned nodes, FILE* file) {
     int bad = status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED ? 0 : fail("register", status);
     for (unsigned node = 0; node < nodes && !bad; ++node)
         bad = check(nspace, node);
+    if (!bad) bad = read_blocks(names_of(nodes), file);
     PMIx_server_finalize();
     return bad;
 }

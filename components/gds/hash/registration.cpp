@@ -23,7 +23,7 @@ constexpr size_t kFacts = static_cast<size_t>(Fact::RegisterNoData) + 1;
 /// The bytes of a map: a string, a regular expression or an encoded list. `decoded` keeps the last of these.
 std::optional<ByteView> map_bytes(const pmix_value_t& value, std::string& decoded) {
     if (value.type == PMIX_REGEX2 && value.data.regex2 != nullptr) {
-        Result<std::string> list = parse_regex2(*value.data.regex2);
+        Result<std::string> list = regex2_as_map(*value.data.regex2);
         if (!list) return std::nullopt;
         decoded = std::move(*list);
         return ByteView(reinterpret_cast<const uint8_t*>(decoded.data()), decoded.size());

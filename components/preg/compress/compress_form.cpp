@@ -1,41 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// preg/compress: long lists compressed by zlib, in the form that OpenPMIx writes, and reads from 6.1 on:
-// "blob:" NUL "component=zlib:" NUL "size=N:" NUL and N bytes, which are the list's length (four bytes, least
-// significant first) and a zlib stream.
+// preg/compress: long lists compressed by zlib, in the form that OpenPMIx writes, and reads from 6.1 on.
 #include <zlib.h>
 
-#include "framework/base/endian.hpp"
-#include "framework/preg/form.hpp"
-#include "framework/preg/number.hpp"
+#include "framework/preg/blob.hpp"
 
 namespace muster::preg {
 namespace {
 
-constexpr size_t kLengthSize = 4;
-
-/// Takes text off the front up to and with its NUL; a colon at its end does not count.
-bool take_string(std::string_view& bytes, std::string_view& text) {
-    const size_t end = bytes.find('\0');
-    if (end == std::string_view::npos) return false;
-    text = bytes.substr(0, end);
-    if (text.ends_with(':')) text.remove_suffix(1);
-    bytes.remove_prefix(end + 1);
-    return true;
-}
-
-class CompressForm : public ListForm<CompressForm> {
+class CompressForm : public BlobForm<CompressForm> {
   public:
     explicit CompressForm(sdk::Host host)
-        : ListForm(host),
+        : BlobForm(host),
           generates_(host.boolean("generate")),
-          max_size_(number("max_size", kDefaultMaxSize)),
           min_size_(number("min_size", kDefaultMinSize)) {}
 
-    static constexpr size_t kDefaultMaxSize = size_t{256} << 20;
     static constexpr size_t kDefaultMinSize = 512;
+    static constexpr size_t kMaxRatio = 1040;  // zlib's own limit is about 1032
+
+    /// All streams but those that begin as frames of zstd do: a broken one is told of.
+    static bool knows(std::string_view stream) { return !stream.starts_with("\x28\xb5\x2f\xfd"); }
+
+    static bool inflate(std::string_view stream, std::string& list) {
+        uLongf length = static_cast<uLongf>(list.size());
+        if (uncompress(reinterpret_cast<Bytef*>(list.data()), &length,
+                       reinterpret_cast<const Bytef*>(stream.data()),
+                       static_cast<uLong>(stream.size())) != Z_OK)
+            return false;
+        list.resize(length);
+        return true;
+    }
 
     pmix_status_t wrap(std::string_view list, std::string& out) const {
-        if (!generates_ || list.size() < min_size_ || list.size() > max_size_ || list.size() > UINT32_MAX) {
+        if (!generates_ || list.size() < min_size_ || list.size() > max_size() || list.size() > UINT32_MAX) {
             return PMIX_ERR_NOT_SUPPORTED;
         }
         uLongf size = compressBound(static_cast<uLong>(list.size()));
@@ -47,51 +43,17 @@ class CompressForm : public ListForm<CompressForm> {
         }
         using namespace std::string_view_literals;
         out = "blob:\0component=zlib:\0size="sv;
-        append_number(out, kLengthSize + size);
+        append_number(out, kBlobLengthSize + size);
         out += ":\0"sv;
-        uint8_t length[kLengthSize];
+        uint8_t length[kBlobLengthSize];
         store_le32(length, static_cast<uint32_t>(list.size()));
         out.append(reinterpret_cast<const char*>(length), sizeof length);
         out.append(stream, 0, size);
         return PMIX_SUCCESS;
     }
 
-    pmix_status_t unwrap(std::string_view& bytes, std::string& list) const {
-        std::string_view tag, component, size_text;
-        if (!bytes.starts_with("blob") || !take_string(bytes, tag) || tag != "blob")
-            return PMIX_ERR_NOT_SUPPORTED;
-        if (!take_string(bytes, component)) return PMIX_ERR_BAD_PARAM;
-        if (component != "component=zlib") return PMIX_ERR_NOT_SUPPORTED;
-        if (!take_string(bytes, size_text)) return PMIX_ERR_BAD_PARAM;
-        if (!size_text.starts_with("size=") && !size_text.starts_with("size:")) return PMIX_ERR_BAD_PARAM;
-        size_text.remove_prefix(5);
-        const std::string_view digits = take_digits(size_text);
-        if (digits.empty() || digits.size() > kMaxDigits || !size_text.empty()) return PMIX_ERR_BAD_PARAM;
-        const uint64_t size = value_of(digits);
-        if (size < kLengthSize || size > bytes.size()) return PMIX_ERR_BAD_PARAM;
-
-        const size_t length = load_le32(reinterpret_cast<const uint8_t*>(bytes.data()));
-        if (length > max_size_) return PMIX_ERR_OUT_OF_RESOURCE;
-        // zlib cannot expand to more than about 1032 times; a length past that is a lie, found before
-        // allocating.
-        if (length / 1040 > size) return PMIX_ERR_BAD_PARAM;
-        list.resize(length);
-        uLongf expanded = static_cast<uLongf>(length);
-        if (uncompress(reinterpret_cast<Bytef*>(list.data()), &expanded,
-                       reinterpret_cast<const Bytef*>(bytes.data()) + kLengthSize,
-                       static_cast<uLong>(size - kLengthSize)) != Z_OK) {
-            return PMIX_ERR_BAD_PARAM;
-        }
-        list.resize(expanded);
-        while (!list.empty() && list.back() == '\0')
-            list.pop_back();
-        bytes = list;
-        return list.find('\0') == std::string::npos ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-    }
-
   private:
     bool generates_;
-    size_t max_size_;
     size_t min_size_;
 };
 
@@ -102,8 +64,7 @@ constexpr muster_param_t kParameters[] = {
      "and "
      "newer.",
      nullptr, nullptr},
-    {"max_size", MUSTER_PARAM_UNSIGNED, "268435456", "bytes",
-     "Longest list, in its plain form, that is compressed or expanded.", nullptr, nullptr},
+    kMaxSize,
     {"min_size", MUSTER_PARAM_UNSIGNED, "512", "bytes", "Shorter lists are left to the other components.",
      nullptr, nullptr},
 };

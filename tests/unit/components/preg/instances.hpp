@@ -16,6 +16,7 @@
 MUSTER_COMPONENT(preg, pmix);
 MUSTER_COMPONENT(preg, raw);
 MUSTER_COMPONENT(preg, compress);
+MUSTER_COMPONENT(preg, zstd);
 
 namespace muster {
 
@@ -35,8 +36,12 @@ class PregInstances {
         host_.allocate = [](void*, size_t size) { return std::malloc(size); };
         host_.release = [](void*, void* block) { std::free(block); };
         host_.post = [](void*, void (*task)(void*), void* data) { task(data); };
-        for (const muster_component_t* component :
-             {muster_component_preg_pmix(), muster_component_preg_compress(), muster_component_preg_raw()}) {
+        std::vector<const muster_component_t*> components = {
+            muster_component_preg_pmix(), muster_component_preg_compress(), muster_component_preg_raw()};
+#ifdef MUSTER_TEST_PREG_ZSTD
+        components.push_back(muster_component_preg_zstd());
+#endif
+        for (const muster_component_t* component : components) {
             void* instance = nullptr;
             char reason[256];
             if (component->create(&host_, &instance, reason) != PMIX_SUCCESS) std::abort();
@@ -53,10 +58,18 @@ class PregInstances {
     PregInstances(const PregInstances&) = delete;
     PregInstances& operator=(const PregInstances&) = delete;
 
-    const std::vector<Preg*>& all() const { return all_; }
-    Preg& pmix() { return *all_[0]; }
-    Preg& compress() { return *all_[1]; }
-    Preg& raw() { return *all_[2]; }
+    const std::vector<Preg*>& all() const {
+        return all_;
+    }
+    Preg& pmix() {
+        return *all_[0];
+    }
+    Preg& compress() {
+        return *all_[1];
+    }
+    Preg& raw() {
+        return *all_[2];
+    }
 
   private:
     muster_host_t host_{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See preg_access.hpp.
-#include "core/runtime/preg_access.hpp"
+// See api_components.hpp.
+#include "core/runtime/api_components.hpp"
 
 #include "framework/linked_components.hpp"
 #include "framework/parameters.hpp"
@@ -9,24 +9,32 @@
 namespace muster {
 namespace {
 
+/// Of the components of one framework.
 struct Access {
     Access() {
         Registry::Options options = Registry::Options::standard(parameters);
         options.linked = linked_components();
         registry.emplace(parameters, options);
-        pregs = registry->pregs();
     }
 
     Parameters parameters{Parameters::Sources::standard()};
     std::optional<Registry> registry;
-    std::vector<Preg*> pregs;
 };
 
 }  // namespace
 
+// On purpose nothing of this is ever destroyed.
+
 const std::vector<Preg*>& preg_for_api() {
-    static const Access* access = new Access();  // on purpose never destroyed
-    return access->pregs;
+    static auto* const access = new Access();
+    static const auto* pregs = new std::vector<Preg*>(access->registry->pregs());
+    return *pregs;
+}
+
+const std::vector<Pcompress*>& pcompress_for_api() {
+    static auto* const access = new Access();
+    static const auto* components = new std::vector<Pcompress*>(access->registry->pcompress());
+    return *components;
 }
 
 }  // namespace muster

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compressed lists as OpenPMIx writes them: "blob:" NUL "component=zlib:" NUL "size=N:" NUL and N bytes,
+// which are the list's length (four bytes, least significant first) and what a library makes of the list. The
+// name is zlib's also where OpenPMIx 7.0 has compressed by zstd.
+#pragma once
+
+#include <algorithm>
+
+#include "framework/base/endian.hpp"
+#include "framework/preg/form.hpp"
+#include "framework/preg/number.hpp"
+
+namespace muster::preg {
+
+inline constexpr size_t kBlobLengthSize = 4;
+inline constexpr size_t kBlobMaxSize = size_t{256} << 20;
+
+inline constexpr muster_param_t kMaxSize = {
+    "max_size",
+    MUSTER_PARAM_UNSIGNED,
+    "268435456",
+    "bytes",
+    "Longest list, in its plain form, that is compressed or expanded.",
+    nullptr,
+    nullptr};
+
+/// Takes text off the front up to and with its NUL; a colon at its end does not count.
+inline bool take_string(std::string_view& bytes, std::string_view& text) {
+    const size_t end = bytes.find('\0');
+    if (end == std::string_view::npos) return false;
+    text = bytes.substr(0, end);
+    if (text.ends_with(':')) text.remove_suffix(1);
+    bytes.remove_prefix(end + 1);
+    return true;
+}
+
+/// Leaves the N bytes of a hostile blob.
+/// @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED where it is none; PMIX_ERR_BAD_PARAM where it is broken.
+inline pmix_status_t open_blob(std::string_view& bytes) {
+    std::string_view tag, component, size_text;
+    if (!bytes.starts_with("blob") || !take_string(bytes, tag) || tag != "blob")
+        return PMIX_ERR_NOT_SUPPORTED;
+    if (!take_string(bytes, component)) return PMIX_ERR_BAD_PARAM;
+    if (component != "component=zlib") return PMIX_ERR_NOT_SUPPORTED;
+    if (!take_string(bytes, size_text)) return PMIX_ERR_BAD_PARAM;
+    if (!size_text.starts_with("size=") && !size_text.starts_with("size:")) return PMIX_ERR_BAD_PARAM;
+    size_text.remove_prefix(5);
+    const std::string_view digits = take_digits(size_text);
+    if (digits.empty() || digits.size() > kMaxDigits || !size_text.empty()) return PMIX_ERR_BAD_PARAM;
+    const uint64_t size = value_of(digits);
+    if (size < kBlobLengthSize || size > bytes.size()) return PMIX_ERR_BAD_PARAM;
+    bytes = bytes.substr(0, size);
+    return PMIX_SUCCESS;
+}
+
+/// A form that reads lists in blobs. `Codec` has
+///   static constexpr size_t kMaxRatio;                           // what its streams can expand to, at most
+///   static bool knows(std::string_view stream);                  // whether a stream is the library's
+///   static bool inflate(std::string_view stream, std::string& list);   // into list.size() bytes, cut to
+///   what
+///                                                                // there is
+///   pmix_status_t wrap(std::string_view list, std::string& out);
+template <class Codec>
+class BlobForm : public ListForm<Codec> {
+  public:
+    explicit BlobForm(sdk::Host host)
+        : ListForm<Codec>(host), max_size_(this->number("max_size", kBlobMaxSize)) {}
+
+    pmix_status_t unwrap(std::string_view& bytes, std::string& list) const {
+        if (const pmix_status_t status = open_blob(bytes); status != PMIX_SUCCESS) return status;
+        const std::string_view stream = bytes.substr(kBlobLengthSize);
+        if (!Codec::knows(stream)) return PMIX_ERR_NOT_SUPPORTED;
+        const size_t length = load_le32(reinterpret_cast<const uint8_t*>(bytes.data()));
+        if (length > max_size_) return PMIX_ERR_OUT_OF_RESOURCE;
+        // A length beyond what the stream can give is a lie, found before allocating.
+        if (length / Codec::kMaxRatio > bytes.size()) return PMIX_ERR_BAD_PARAM;
+        list.resize(length);
+        if (!Codec::inflate(stream, list)) return PMIX_ERR_BAD_PARAM;
+        while (!list.empty() && list.back() == '\0')
+            list.pop_back();
+        bytes = list;
+        return list.find('\0') == std::string::npos ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    }
+
+  protected:
+    size_t max_size() const { return max_size_; }
+
+  private:
+    size_t max_size_;
+};
+
+}  // namespace muster::preg
