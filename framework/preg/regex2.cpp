@@ -6,8 +6,6 @@
 #include <new>
 #include <string>
 
-#include "framework/base/compress.hpp"
-
 namespace muster {
 namespace {
 
@@ -31,16 +29,9 @@ bool is_compressed(const pmix_regex2_t& regex) {
 Result<pmix_regex2_t> generate_regex2(std::string_view list) {
     Bytes bytes;
     bytes.append(list.data(), list.size());
-    const char* type = kRaw;
-    if (std::optional<Bytes> smaller = zlib_compress(bytes.view(), kUsualLevel);
-        smaller && list.size() <= kMaxSize) {
-        bytes = *std::move(smaller);
-        type = kCompress;
-    } else {
-        bytes.push_back(0);
-    }
+    bytes.push_back(0);
     pmix_regex2_t regex = PMIX_REGEX2_STATIC_INIT;
-    regex.type = strdup(type);
+    regex.type = strdup(kRaw);
     if (regex.type == nullptr) throw std::bad_alloc();
     regex.len = bytes.size();
     regex.bytes = bytes.release();

@@ -15,7 +15,7 @@
 
 namespace muster {
 
-/// The list in the shorter of both encodings. The members of the result belong to the caller. Throws
+/// The list as it is, which every OpenPMIx reads. The members of the result belong to the caller. Throws
 /// std::bad_alloc.
 Result<pmix_regex2_t> generate_regex2(std::string_view list);
 
