@@ -101,6 +101,21 @@ Result<Socket> connect_stream(const sockaddr* address, socklen_t length, std::ch
     return socket;
 }
 
+namespace {
+
+/// Where a filter of system calls refuses accept4, its two flags are set afterwards.
+UniqueFd accept_one(int listener) {
+    UniqueFd accepted(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (accepted || (errno != ENOSYS && errno != EPERM)) return accepted;
+    accepted.reset(::accept(listener, nullptr, nullptr));
+    if (accepted &&
+        (fcntl(accepted.get(), F_SETFD, FD_CLOEXEC) != 0 || fcntl(accepted.get(), F_SETFL, O_NONBLOCK) != 0))
+        accepted.reset();
+    return accepted;
+}
+
+}  // namespace
+
 StreamListener::StreamListener(UniqueFd fd, std::string uri) : fd_(std::move(fd)), uri_(std::move(uri)) {
     fill_reserve();
 }
@@ -112,7 +127,7 @@ void StreamListener::fill_reserve() {
 Result<UniqueFd> StreamListener::next() {
     fill_reserve();
     for (;;) {
-        UniqueFd accepted(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        UniqueFd accepted = accept_one(fd_.get());
         if (accepted) return accepted;
         switch (const int error = errno) {
             case EINTR:
@@ -128,7 +143,7 @@ Result<UniqueFd> StreamListener::next() {
                     return system_error("a connection may have to wait; raise the limit of open files",
                                         error);
                 reserve_.reset();
-                UniqueFd refused(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+                UniqueFd refused = accept_one(fd_.get());
                 const int outcome = refused ? 0 : errno;
                 refused.reset();
                 fill_reserve();

@@ -24,6 +24,7 @@
 #include <thread>
 
 #include "tests/integration/host.hpp"
+#include "tests/integration/restricted.hpp"
 
 namespace {
 
@@ -99,29 +100,9 @@ bool somebody_maps(const std::string& nspace, pid_t only = 0) {
     return false;
 }
 
-/// Runs `body` in a process of its own, which may be restricted; whether it went well there.
-bool well_apart(const std::function<void()>& body) {
-    const pid_t child = fork();
-    if (child == 0) {
-        body();
-        _exit(testing::Test::HasFailure() ? 1 : 0);
-    }
-    int status = -1;
-    return waitpid(child, &status, 0) == child && status == 0;
-}
-
 TEST_F(StoreTest, AServerWithoutMemfdCreateSendsData) {
     EXPECT_TRUE(well_apart([] {
-        // As a container does that does not let programs have memfd_create.
-        sock_filter program[] = {
-            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
-            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        };
-        const sock_fprog filter = {std::size(program), program};
-        ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-        ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+        refuse(SYS_memfd_create, EPERM);
         Host host;
         expect_life(host, host.start_job(2), "100", "sent");
     }));
