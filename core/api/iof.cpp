@@ -171,7 +171,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source
                      producers = source == nullptr ? make_proc("", PMIX_RANK_WILDCARD) : *source](
                         Process& on_loop, const HostDone& done) {
             Forwarder& forwarder = on_loop.server()->forwarder();
-            if ((channel & PMIX_FWD_STDIN_CHANNEL) != 0) forwarder.control_input(producers, xoff);
+            if ((channel & PMIX_FWD_STDIN_CHANNEL) != 0) on_loop.forwarding().control_input(producers, xoff);
             forwarder.control_output(producers, channel, xoff);
             done({});
         };

@@ -76,10 +76,7 @@ void Client::take(std::shared_ptr<Connection> connection, bool primary) {
                               listener(gone->server());
                       });
     if (first || primary) choose(std::move(connection));
-    if (!first && primary) {
-        for (const auto& listener : primary_listeners_)
-            listener();
-    }
+    if (!first && primary) tell_primary();
     for (const auto& listener : added_listeners_)
         listener();
 }
@@ -90,9 +87,13 @@ pmix_status_t Client::set_primary(const pmix_proc_t& server) {
     if (!connection) return PMIX_ERR_NOT_FOUND;
     if (connection == primary_) return PMIX_SUCCESS;
     choose(std::move(connection));
+    tell_primary();
+    return PMIX_SUCCESS;
+}
+
+void Client::tell_primary() {
     for (const auto& listener : primary_listeners_)
         listener();
-    return PMIX_SUCCESS;
 }
 
 void Client::drop(const std::shared_ptr<Connection>& connection) {
@@ -128,14 +129,18 @@ void Client::say_goodbye(const std::shared_ptr<Connection>& connection, std::chr
 void Client::disconnect(const pmix_proc_t& server, std::chrono::milliseconds limit, OnStatus done) {
     const auto connection = find(server);
     if (!connection) return done(PMIX_ERR_NOT_FOUND);
-    if (connection->leave(packer(Command::Finalize))) {
+    const auto end = [this, connection] {
+        const bool was_primary = connection == primary_;
         drop(connection);
         connection->close();
+        if (was_primary) tell_primary();
+    };
+    if (connection->leave(packer(Command::Finalize))) {
+        end();
         return done(PMIX_SUCCESS);
     }
-    say_goodbye(connection, limit, [this, connection, done = std::move(done)](pmix_status_t status) {
-        drop(connection);
-        connection->close();
+    say_goodbye(connection, limit, [end, done = std::move(done)](pmix_status_t status) {
+        end();
         done(status);
     });
 }

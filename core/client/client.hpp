@@ -72,7 +72,7 @@ class Client : public Upstream {
     void disconnect(const pmix_proc_t& server, std::chrono::milliseconds limit, OnStatus done);
     /// Called on the loop when a connection is added, for those who wait for one.
     void on_added(std::function<void()> listener) { added_listeners_.push_back(std::move(listener)); }
-    /// Called on the loop when another server has become the primary.
+    /// Called on the loop when another server has become the primary, or when we have left the primary.
     void on_primary(std::function<void()> listener) override {
         primary_listeners_.push_back(std::move(listener));
     }
@@ -133,6 +133,7 @@ class Client : public Upstream {
     std::shared_ptr<Connection> find(const pmix_proc_t& server) const;
     void choose(std::shared_ptr<Connection> primary);
     void take(std::shared_ptr<Connection> connection, bool primary);
+    void tell_primary();
     void drop(const std::shared_ptr<Connection>& connection);
     void say_goodbye(const std::shared_ptr<Connection>& connection, std::chrono::milliseconds limit,
                      OnStatus done);

@@ -56,6 +56,7 @@ namespace tag {
 constexpr uint32_t kEvent = 0;
 constexpr uint32_t kHeartbeat = 1;
 constexpr uint32_t kIof = 2;
+constexpr uint32_t kIofControl = 3;  ///< a server of OpenPMIx 7.0 suspends or resumes our input
 constexpr uint32_t kDelete = 4;
 constexpr uint32_t kFirstDynamic = 100;
 }  // namespace tag

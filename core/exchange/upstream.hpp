@@ -64,7 +64,8 @@ class Upstream {
     virtual void on_message(uint32_t fixed_tag, OnMessage handler) = 0;
     /// Calls `listener` on the loop when the connection to a server is lost.
     virtual void on_lost(std::function<void(const pmix_proc_t& server)> listener) = 0;
-    /// Calls `listener` on the loop when another server becomes the one that is asked.
+    /// Calls `listener` on the loop when another server becomes the one that is asked, or when this process
+    /// has disconnected from that server.
     virtual void on_primary(std::function<void()> listener) = 0;
 
     /// The commits that this process has sent to its server. Any thread.

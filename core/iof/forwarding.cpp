@@ -4,7 +4,11 @@
 
 #include <pmix/muster.h>
 
+#include <utility>
+
 #include "core/events/events.hpp"
+#include "core/iof/forwarder.hpp"
+#include "core/iof/messages.hpp"
 #include "core/runtime/lookup.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/gds.hpp"
@@ -21,6 +25,49 @@ Forwarding::Forwarding(Exchange& exchange, Events& events)
       pusher_(exchange, *this) {}
 
 Forwarding::~Forwarding() = default;
+
+void Forwarding::attach(Upstream& upstream) {
+    puller_.attach(upstream);
+    upstream.on_message(tag::kIofControl,
+                        [this, &upstream](const Frame& frame) { receive_control(upstream, frame); });
+    // Another server knows nothing of the suspension, and would never end it.
+    upstream.on_lost([this](const pmix_proc_t&) { resume_input(); });
+    upstream.on_primary([this] { resume_input(); });
+}
+
+/// A server suspends or resumes the input that it gets from us, and so what our own server gets from others.
+void Forwarding::receive_control(const Upstream& upstream, const Frame& frame) {
+    Unpacker in(upstream.format(), frame.payload.view());
+    FlowControl control;
+    if (!control.read(in)) {
+        MUSTER_LOG(exchange_.log(), Error, "a server sent flow control that cannot be read (%zu bytes)",
+                   frame.payload.size());
+        return;
+    }
+    if ((control.channels & PMIX_FWD_STDIN_CHANNEL) == 0) return;
+    // A server names this process, alone or with others.
+    if (!InputGate::matches(control.source, exchange_.self())) return;
+    if (forwarder_ != nullptr) {
+        const bool all = InputGate::matches(control.source, make_proc("", PMIX_RANK_WILDCARD));
+        relayed_ = control.suspend || (relayed_ && !all);
+    }
+    control_input(control.source, control.suspend);
+}
+
+void Forwarding::control_input(const pmix_proc_t& producers, bool suspend) {
+    if (InputGate::matches(producers, exchange_.self())) {
+        if (!suspend)
+            pusher_.resume();
+        else if (exchange_.upstream() != nullptr)
+            pusher_.suspend();
+    }
+    if (forwarder_ != nullptr) forwarder_->control_input(producers, suspend);
+}
+
+void Forwarding::resume_input() {
+    if (std::exchange(relayed_, false)) forwarder_->control_input(make_proc("", PMIX_RANK_WILDCARD), false);
+    pusher_.resume();
+}
 
 FindFacts Forwarding::find_facts() {
     return [this](const pmix_proc_t& source) {

@@ -18,11 +18,15 @@ class Forwarding {
     ~Forwarding();
 
     /// From now on output that `upstream` receives has its readers here. Before it connects.
-    void attach(Upstream& upstream) { puller_.attach(upstream); }
+    void attach(Upstream& upstream);
     /// Gives the forwarder of the server role of this process. On the loop, or before the loop runs.
     void serve(Forwarder& forwarder) { forwarder_ = &forwarder; }
     /// The forwarder of the server role of this process, or null.
     Forwarder* forwarder() const { return forwarder_; }
+
+    /// Suspends or resumes the input of these producers: that of this process, where a server takes it, and
+    /// that of the processes that push it to our own server.
+    void control_input(const pmix_proc_t& producers, bool suspend);
 
     Puller& puller() { return puller_; }
     Pusher& pusher() { return pusher_; }
@@ -39,12 +43,16 @@ class Forwarding {
     void finish();
 
   private:
+    void receive_control(const Upstream& upstream, const Frame& frame);
+    void resume_input();
+
     Exchange& exchange_;
     Events& events_;
     Forwarder* forwarder_ = nullptr;
     Console console_;
     Puller puller_;
     Pusher pusher_;
+    bool relayed_ = false;  ///< a server of ours has suspended producers of our own server
 };
 
 }  // namespace muster

@@ -15,13 +15,12 @@ bool any_nspace(const pmix_proc_t& producers) {
     return nspace_view(producers.nspace).empty();
 }
 
-/// Whether all producers of `inner` are among those of `outer`.
-bool covers(const pmix_proc_t& outer, const pmix_proc_t& inner) {
-    if (!any_nspace(outer) && nspace_view(outer.nspace) != nspace_view(inner.nspace)) return false;
-    return outer.rank == PMIX_RANK_WILDCARD || outer.rank == inner.rank;
-}
-
 }  // namespace
+
+bool InputGate::matches(const pmix_proc_t& producers, const pmix_proc_t& inner) {
+    if (!any_nspace(producers) && nspace_view(producers.nspace) != nspace_view(inner.nspace)) return false;
+    return producers.rank == PMIX_RANK_WILDCARD || producers.rank == inner.rank;
+}
 
 /// Takes out the steps for which `ends` holds, then runs them: a step may change the gate.
 template <class Ends>
@@ -35,7 +34,7 @@ void InputGate::run(pmix_status_t status, Ends&& ends) {
 }
 
 void InputGate::apply(const pmix_proc_t& producers, bool suspend) {
-    std::erase_if(rules_, [&](const Rule& rule) { return covers(producers, rule.producers); });
+    std::erase_if(rules_, [&](const Rule& rule) { return matches(producers, rule.producers); });
     const bool some = std::ranges::any_of(rules_, [](const Rule& rule) { return rule.suspend; });
     if (suspend || some) rules_.push_back({producers, suspend});
     if (!suspend) run(PMIX_SUCCESS, [&](const pmix_proc_t& producer) { return !suspended(producer); });
@@ -43,7 +42,7 @@ void InputGate::apply(const pmix_proc_t& producers, bool suspend) {
 
 bool InputGate::suspended(const pmix_proc_t& producer) const {
     for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
-        if (covers(rule->producers, producer)) return rule->suspend;
+        if (matches(rule->producers, producer)) return rule->suspend;
     }
     return false;
 }

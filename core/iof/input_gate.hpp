@@ -15,6 +15,10 @@ class InputGate {
     /// PMIX_SUCCESS: go on. An error: answer with that.
     using Step = std::function<void(pmix_status_t status)>;
 
+    /// Whether all producers of `inner` are among `producers`, where an empty namespace and
+    /// PMIX_RANK_WILDCARD match all.
+    static bool matches(const pmix_proc_t& producers, const pmix_proc_t& inner);
+
     /// Suspends or resumes the producers that match: an empty namespace and PMIX_RANK_WILDCARD match all. The
     /// latest call that matches a producer decides, also for producers that come later. Runs the steps of
     /// those that are resumed, in order.

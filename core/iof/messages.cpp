@@ -25,6 +25,11 @@ bool DeregisterRequest::read(Unpacker& in) {
     return in.infos(directives) && in.size(reference);
 }
 
+bool FlowControl::read(Unpacker& in) {
+    return in.proc(source) && in.item(&channels, PMIX_IOF_CHANNEL) && in.boolean(suspend) &&
+           in.infos(directives);
+}
+
 bool read_output(Unpacker& in, OutputPiece& piece, size_t& reference) {
     if (!in.proc(piece.source) || !in.item(&piece.channel, PMIX_IOF_CHANNEL) || !in.size(reference) ||
         !in.infos(piece.own_info) || !in.bytes(piece.bytes))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The messages of I/O forwarding as they stand on the wire (docs/reference/wire.md, commands 22, 23 and 29,
-// tag 2), read from bytes that nobody vouches for.
+// tags 2 and 3), read from bytes that nobody vouches for.
 #pragma once
 
 #include <vector>
@@ -33,6 +33,16 @@ struct PushRequest {
 struct DeregisterRequest {
     Info directives;
     size_t reference = 0;  ///< the number that the server gave
+
+    bool read(Unpacker& in);
+};
+
+/// A server suspends or resumes the producers that match `source` (flow control of input).
+struct FlowControl {
+    pmix_proc_t source{};
+    pmix_iof_channel_t channels = 0;
+    bool suspend = false;
+    Info directives;
 
     bool read(Unpacker& in);
 };

@@ -112,7 +112,8 @@ bool Pusher::make_room(const OverflowPolicy& policy, ByteView& bytes) {
 
 /// Whether so many bytes may go now.
 bool Pusher::fits(size_t size) const {
-    return unanswered_ < kMostUnanswered && (on_the_way_ == 0 || on_the_way_ + size <= kPushWindow);
+    return !suspended_ && unanswered_ < kMostUnanswered &&
+           (on_the_way_ == 0 || on_the_way_ + size <= kPushWindow);
 }
 
 void Pusher::pump() {
@@ -131,7 +132,17 @@ void Pusher::send(Item item) {
     HostDone answered = [this, size, done = std::move(item.done)](HostAnswer answer) {
         on_the_way_ -= size;
         --unanswered_;
-        done(std::move(answer));
+        // The host has the bytes, and wants no more (servers of OpenPMIx 7.0).
+        if (answer.status == PMIX_ERR_IOF_XOFF) {
+            answer.status = PMIX_SUCCESS;
+            suspend();
+        }
+        if (suspended_ && is_taken(answer.status)) {
+            auto kept = std::make_shared<HostAnswer>(std::move(answer));
+            held_.emplace_back([done, kept] { done(std::move(*kept)); });
+        } else {
+            done(std::move(answer));
+        }
         pump();
     };
     if (Upstream* client = exchange_.upstream()) {
@@ -144,6 +155,21 @@ void Pusher::send(Item item) {
     } else {
         answered(answer_of(PMIX_ERR_UNREACH));
     }
+}
+
+void Pusher::suspend() {
+    suspended_ = true;
+    if (!stdin_) return;
+    stdin_->later.reset();
+    if (stdin_->readable) stdin_->readable->want_read(false);
+}
+
+void Pusher::resume() {
+    if (!std::exchange(suspended_, false)) return;
+    for (const auto& answer : std::exchange(held_, {}))
+        answer();
+    pump();
+    watch_stdin();
 }
 
 // --- our own stdin
@@ -172,7 +198,7 @@ void Pusher::start_stdin(std::vector<pmix_proc_t> targets, Info directives, cons
 
 /// Waits for something to read, unless enough was read already.
 void Pusher::watch_stdin() {
-    if (!stdin_ || stdin_->ended || stdin_->busy) return;
+    if (!stdin_ || stdin_->ended || stdin_->busy || suspended_) return;
     // A program in the background that reads from its terminal is stopped.
     if (isatty(STDIN_FILENO) != 0 && tcgetpgrp(STDIN_FILENO) != getpgrp()) {
         stdin_->readable.reset();
@@ -257,6 +283,8 @@ void Pusher::stop_stdin(const HostDone& done) {
 
 void Pusher::finish() {
     stdin_.reset();
+    for (const auto& answer : std::exchange(held_, {}))
+        answer();
     for (Item& item : std::exchange(queue_, {}))
         item.done(answer_of(PMIX_ERR_LOST_CONNECTION));
     queued_ = 0;

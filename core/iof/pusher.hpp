@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,11 @@ class Pusher {
     bool reading_stdin() const { return stdin_ != nullptr; }
     /// Stops it: what was read goes, and the targets hear that the input has ended. `done` waits for neither.
     void stop_stdin(const HostDone& done);
+    /// The host of our server takes no more input of this process until it resumes that: nothing is sent,
+    /// stdin is not read, and pushes that the host has taken are not answered.
+    void suspend();
+    /// Goes on. Does nothing where the input is not suspended.
+    void resume();
     /// Bytes that were given up.
     uint64_t dropped() const { return dropped_; }
     /// The process ends: nothing more is read.
@@ -61,6 +67,8 @@ class Pusher {
     size_t on_the_way_ = 0;  ///< bytes without answer yet
     size_t unanswered_ = 0;
     uint64_t dropped_ = 0;
+    bool suspended_ = false;
+    std::vector<std::function<void()>> held_;  ///< the answers of pushes that were taken, until resume()
     std::shared_ptr<Stdin> stdin_;
 };
 

@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const WireFormat format{&codec(),
                             (data[0] & 1) != 0 ? BufferType::FullyDescribed : BufferType::NonDescribed};
     Unpacker in(format, ByteView(data + 2, size - 2));
-    switch ((data[0] >> 1) & 3) {
+    switch ((data[0] >> 1) & 7) {
         case 0:
             pull(in);
             break;
@@ -80,6 +80,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         case 2: {
             DeregisterRequest request;
             request.read(in);
+            break;
+        }
+        case 4: {
+            FlowControl control;
+            control.read(in);
             break;
         }
         default:
