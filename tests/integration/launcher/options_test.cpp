@@ -95,6 +95,32 @@ TEST(LauncherOptions, VariablesOfHydra) {
     EXPECT_TRUE(unset(read_job({"-genvnone", "p"}).apps[0], "MUSTER_TEST_KEPT"));
 }
 
+TEST(LauncherOptions, SynonymsOfHydra) {
+    for (const char* name : {"-hostlist", "-machine", "-machines", "-machinelist"}) {
+        EXPECT_EQ(read_job({name, "n1,n2", "p"}).apps[0].hosts,
+                  read_job({"-hosts", "n1,n2", "p"}).apps[0].hosts)
+            << name;
+        EXPECT_EQ(read_job({name, "n1,n2", "p"}).apps[0].hosts.size(), 2u) << name;
+    }
+    EXPECT_EQ(read({"-bootstrap", "slurm", "p"}).handler, Handler::Srun);
+    EXPECT_FALSE(read_command_line({"-bootstrap", "moon", "p"}).options.has_value());
+    EXPECT_FALSE(read_job({"-enable-auto-cleanup", "p"}).wishes.recoverable);
+    EXPECT_EQ(read({"-bootstrap-exec", "ssh", "-enable-hostname-propagation", "p"}).warnings,
+              (std::vector<std::string>{"-bootstrap-exec, -enable-hostname-propagation: of no effect here"}));
+}
+
+TEST(LauncherOptions, RefusedOptionsOfHydraNameTheCure) {
+    for (const auto& [name, cure] :
+         Pairs{{"-output-from", "write --output file=NAME,nocopy"},
+               {"-outfile", "write --output file=NAME,nocopy"},
+               {"-errfile", "write --output file=NAME,nocopy"},
+               {"-gpu-subdevs-per-proc", "set the variable of the GPU's library by -x"}}) {
+        const CommandLine line = read_command_line({name, "1", "p"});
+        EXPECT_FALSE(line.options.has_value()) << name;
+        EXPECT_NE(line.text.find(cure), std::string::npos) << line.text;
+    }
+}
+
 TEST(LauncherOptions, OptionsOfOtherMachinesAreNamedOnce) {
     const Options options = read({"--prtemca", "a", "b", "--prtemca", "c", "d", "--noprefix", "p"});
     EXPECT_EQ(options.warnings, (std::vector<std::string>{"--noprefix, --prtemca: of no effect here"}));
