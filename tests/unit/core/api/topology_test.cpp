@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "tests/unit/core/topology/hwloc_fixture.hpp"
+
 namespace {
 
 // Everything that a test makes of these ends with it.
@@ -115,6 +117,74 @@ TEST(TopologyApi, ReportsTheDistancesOfDevices) {
         EXPECT_LE(distances[i].mindist, distances[i].maxdist);
     }
     PMIx_Device_distance_free(distances, count);
+}
+
+// A machine with devices on both of its packages, as a caller's topology.
+class TopologyApiOrigin : public testing::Test {
+  protected:
+    void SetUp() override {
+        hwloc_topology_t raw = nullptr;
+        ASSERT_EQ(hwloc_topology_init(&raw), 0);
+        machine_.reset(raw);
+        const std::string xml = muster::machine_with_devices();
+        ASSERT_EQ(hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL), 0);
+        ASSERT_EQ(hwloc_topology_set_xmlbuffer(raw, xml.c_str(), static_cast<int>(xml.size()) + 1), 0);
+        ASSERT_EQ(hwloc_topology_load(raw), 0);
+        topology_.source = source_.data();
+        topology_.topology = raw;
+    }
+    // The distances of eth0 and mlx5_0, which are on different packages.
+    pmix_status_t from(const pmix_value_t& origin, int& eth0, int& mlx5_0) {
+        pmix_info_t info[3] = {PMIX_INFO_STATIC_INIT, PMIX_INFO_STATIC_INIT, PMIX_INFO_STATIC_INIT};
+        PMIx_Info_load(&info[0], PMIX_DEVICE_ID, "eth0", PMIX_STRING);
+        PMIx_Info_load(&info[1], PMIX_DEVICE_ID, "mlx5_0", PMIX_STRING);
+        PMIx_Load_key(info[2].key, PMIX_DEVICE_DIST_ORIGIN);
+        PMIx_Value_xfer(&info[2].value, &origin);
+        pmix_device_distance_t* distances = nullptr;
+        size_t count = 0;
+        const pmix_status_t status = PMIx_Compute_distances(&topology_, nullptr, info, 3, &distances, &count);
+        for (size_t i = 0; i < count; ++i) {
+            EXPECT_EQ(distances[i].mindist, distances[i].maxdist) << distances[i].osname;
+            (std::strcmp(distances[i].osname, "eth0") == 0 ? eth0 : mlx5_0) = distances[i].mindist;
+        }
+        PMIx_Device_distance_free(distances, count);
+        for (pmix_info_t& one : info)
+            PMIx_Info_destruct(&one);
+        return status;
+    }
+    pmix_status_t from(const char* origin, int& eth0, int& mlx5_0) {
+        pmix_value_t value = PMIX_VALUE_STATIC_INIT;
+        PMIx_Value_load(&value, origin, PMIX_STRING);
+        const pmix_status_t status = from(value, eth0, mlx5_0);
+        PMIx_Value_destruct(&value);
+        return status;
+    }
+
+    muster::Machine machine_{nullptr, hwloc_topology_destroy};
+    std::string source_ = "hwloc";
+    pmix_topology_t topology_ = PMIX_TOPOLOGY_STATIC_INIT;
+};
+
+TEST_F(TopologyApiOrigin, CountsDistancesFromTheDevice) {
+    int eth0 = -1, mlx5_0 = -1;
+    ASSERT_EQ(from("eth0", eth0, mlx5_0), PMIX_SUCCESS);
+    EXPECT_EQ(eth0, 0);
+    EXPECT_GT(mlx5_0, 0);
+    ASSERT_EQ(from("0000:82:00.0", eth0, mlx5_0), PMIX_SUCCESS);
+    EXPECT_GT(eth0, 0);
+    EXPECT_EQ(mlx5_0, 0);
+}
+
+TEST_F(TopologyApiOrigin, RefusesWhatNamesNoDevice) {
+    int eth0 = -1, mlx5_0 = -1;
+    EXPECT_EQ(from("eth7", eth0, mlx5_0), PMIX_ERR_NOT_FOUND);
+    EXPECT_EQ(from("", eth0, mlx5_0), PMIX_ERR_BAD_PARAM);
+    pmix_value_t number = PMIX_VALUE_STATIC_INIT;
+    number.type = PMIX_UINT32;
+    number.data.uint32 = 7;
+    EXPECT_EQ(from(number, eth0, mlx5_0), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(eth0, -1);
+    EXPECT_EQ(mlx5_0, -1);
 }
 
 }  // namespace
