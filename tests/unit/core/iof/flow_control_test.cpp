@@ -15,6 +15,9 @@
 namespace muster::testing_in_memory {
 namespace {
 
+/// The tag of flow control on the wire.
+constexpr uint32_t kControlTag = 3;
+
 /// The server as a process sees it, with the test in the place of OpenPMIx for what concerns input. All else
 /// is the real server's.
 class FlowServer : public Upstream {
@@ -56,7 +59,7 @@ class FlowServer : public Upstream {
     bool busy() const override { return real_.busy(); }
     WireFormat format() const override { return real_.format(); }
     void on_message(uint32_t fixed_tag, OnMessage handler) override {
-        if (fixed_tag == tag::kIofControl) on_control_ = std::move(handler);
+        if (fixed_tag == kControlTag) on_control_ = std::move(handler);
     }
     void on_lost(std::function<void(const pmix_proc_t& server)> listener) override {
         on_lost_.push_back(std::move(listener));
@@ -85,7 +88,7 @@ class FlowServer : public Upstream {
     }
     void say(Bytes payload) const {
         Frame frame;
-        frame.tag = tag::kIofControl;
+        frame.tag = kControlTag;
         frame.payload = std::move(payload);
         on_control_(std::move(frame));
     }
@@ -290,6 +293,12 @@ TEST_F(FlowControlInMemory, PassesThroughALauncher) {
     node.on_loop([&] { flow_->answer(flow_->take(), PMIX_SUCCESS); });
     EXPECT_EQ(status_of(own), PMIX_SUCCESS);
     // Its host may do the same, and the suspension of a server ends with that server.
+    node.on_loop([&] { node.process().forwarding().control_input(make_proc("job", 0), true); });
+    const Call of_itself = push(node.process(), "of itself");
+    settle();
+    ASSERT_EQ(flow_->pushes(), 1U);
+    node.on_loop([&] { flow_->answer(flow_->take(), PMIX_SUCCESS); });
+    EXPECT_EQ(status_of(of_itself), PMIX_SUCCESS);
     node.on_loop([&] { node.process().forwarding().control_input(node.process().self(), true); });
     const Call suspended = push(node.process(), "by its host");
     settle();
@@ -332,7 +341,7 @@ class StdinFlowInMemory : public FlowControlInMemory {
         return size;
     }
     void begin(Info directives = {}) {
-        start_at_openpmix();
+        if (!flow_) start_at_openpmix();
         listener_.listen(node.client(0), {PMIX_ERR_IOF_FAILURE, PMIX_ERR_IOF_COMPLETE});
         EXPECT_TRUE(until([&] { return listener_.registered(); }));
         directives.add(PMIX_IOF_PUSH_STDIN, true);
@@ -402,6 +411,18 @@ TEST_F(StdinFlowInMemory, IsNotReadAfterAMessage) {
     expect_end();
 }
 
+TEST_F(StdinFlowInMemory, IsNotReadWhereItBeginsSuspended) {
+    make_pipe();
+    start_at_openpmix();
+    control(everyone(), true);
+    begin();
+    type("one");
+    settle();
+    EXPECT_EQ(unread(), 3);
+    control(everyone(), false);
+    EXPECT_EQ(pushed().text, "one");
+}
+
 TEST_F(StdinFlowInMemory, KeepsWhatItHasCollected) {
     make_pipe();
     Info directives;
@@ -431,6 +452,13 @@ TEST_F(StdinFlowInMemory, WaitsAsAFile) {
     begin();
     const auto one = pushed();
     answer(one, PMIX_ERR_IOF_XOFF);
+    EXPECT_EQ(::lseek(file.get(), 0, SEEK_CUR), 4096);
+    on(node.client(0), [&] {
+        // The next read is due by then.
+        flow_->control(everyone(), false);
+        flow_->control(everyone(), true);
+    });
+    settle();
     EXPECT_EQ(::lseek(file.get(), 0, SEEK_CUR), 4096);
     control(everyone(), false);
     const auto two = pushed();
