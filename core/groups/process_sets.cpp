@@ -17,7 +17,7 @@ pmix_status_t ProcessSets::define(const std::string& name, std::vector<pmix_proc
     try {
         tell(PMIX_PROCESS_SET_DEFINE, sets_.back());
     } catch (...) {
-        // The caller is told that there is no set, and may try again.
+        // A set that was not announced must not exist: the host may define it again.
         sets_.pop_back();
         throw;
     }

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-/// Of the components of one framework.
+/// The registry of one framework's components: a registry is used by one thread at a time.
 struct Access {
     Access() {
         Registry::Options options = Registry::Options::standard(parameters);

@@ -22,6 +22,7 @@ constexpr size_t kMaxPending = 1024;
 constexpr size_t kShareOfFiles = 8;
 /// How long nobody is let in after the process had no descriptor (or memory) left for one more.
 constexpr std::chrono::milliseconds kPause{200};
+/// Connections that are accepted in a row, so that a storm of them does not keep the loop from all else.
 constexpr int kMostAtOnce = 64;
 
 size_t max_pending() {
@@ -84,14 +85,13 @@ std::vector<std::string> Acceptor::uris() const {
 }
 
 void Acceptor::accept_all(Open& open) {
-    // Bounded, so that a storm of connections does not keep the loop from everything else.
     int failures = 0;
     for (int i = 0; i < kMostAtOnce; ++i) {
         auto socket = open.listener->accept();
         if (!socket) {
             if (socket.status() == PMIX_ERR_NOT_FOUND) return;
             MUSTER_LOG(runtime_.registry().log("ptl"), Error, "%s", socket.error().text.c_str());
-            // One connection may have failed, or the call, which then will again.
+            // An error may concern one connection. Where every attempt fails, it concerns the call itself.
             if (socket.status() != PMIX_ERR_OUT_OF_RESOURCE && ++failures < kMostAtOnce) continue;
             // Who wants in goes on waiting in the kernel; asking again at once would only keep the loop busy.
             open.watch->want_read(false);

@@ -13,6 +13,11 @@ namespace muster {
 
 inline constexpr size_t kBlockLengthSize = 4;
 
+/// No zlib stream expands to more than this many times its size.
+inline constexpr size_t kZlibMaxRatio = 1040;
+/// The same of zstd: four bytes say that 128 KiB of contents are one repeated byte, and nothing is shorter.
+inline constexpr size_t kZstdMaxRatio = 32768;
+
 /// A block as it was received.
 struct CompressedBlock {
     size_t length;  ///< of the contents, as the block claims

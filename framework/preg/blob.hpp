@@ -5,14 +5,18 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
 
-#include "framework/base/endian.hpp"
+#include "framework/base/compressed_block.hpp"
 #include "framework/preg/form.hpp"
 #include "framework/preg/number.hpp"
 
 namespace muster::preg {
 
-inline constexpr size_t kBlobLengthSize = 4;
+inline constexpr std::string_view kBlobHead("blob:\0component=zlib:\0size=", 27);
 inline constexpr size_t kBlobMaxSize = size_t{256} << 20;
 
 inline constexpr muster_param_t kMaxSize = {
@@ -48,18 +52,32 @@ inline pmix_status_t open_blob(std::string_view& bytes) {
     const std::string_view digits = take_digits(size_text);
     if (digits.empty() || digits.size() > kMaxDigits || !size_text.empty()) return PMIX_ERR_BAD_PARAM;
     const uint64_t size = value_of(digits);
-    if (size < kBlobLengthSize || size > bytes.size()) return PMIX_ERR_BAD_PARAM;
+    if (size > bytes.size()) return PMIX_ERR_BAD_PARAM;
     bytes = bytes.substr(0, size);
     return PMIX_SUCCESS;
 }
 
-/// A form that reads lists in blobs. `Codec` has
-///   static constexpr size_t kMaxRatio;                           // what its streams can expand to, at most
-///   static bool knows(std::string_view stream);                  // whether a stream is the library's
-///   static bool inflate(std::string_view stream, std::string& list);   // into list.size() bytes, cut to
-///   what
-///                                                                // there is
-///   pmix_status_t wrap(std::string_view list, std::string& out);
+/// What stands in front of so many bytes.
+inline std::string blob_head(size_t size) {
+    std::string head(kBlobHead);
+    append_number(head, size);
+    return head.append(":\0", 2);
+}
+
+/// Whether zstd has made a stream, and not zlib.
+inline bool is_zstd(std::span<const uint8_t> stream) {
+    constexpr uint8_t kMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
+    return stream.size() >= sizeof kMagic && std::equal(std::begin(kMagic), std::end(kMagic), stream.begin());
+}
+
+/// A form that reads lists in blobs. Beside what ListForm wants, `Codec` has
+///   static constexpr const char* kLibrary;
+///   static constexpr size_t kMaxRatio;
+/// the library's name, and how many times its size a stream expands to, at most;
+///   static bool knows(std::span<const uint8_t> stream);
+/// whether the stream is the library's; and
+///   static bool inflate(std::span<const uint8_t> stream, std::string& list);
+/// which fills `list`, as long as the blob says, and cuts it to what there is.
 template <class Codec>
 class BlobForm : public ListForm<Codec> {
   public:
@@ -68,14 +86,16 @@ class BlobForm : public ListForm<Codec> {
 
     pmix_status_t unwrap(std::string_view& bytes, std::string& list) const {
         if (const pmix_status_t status = open_blob(bytes); status != PMIX_SUCCESS) return status;
-        const std::string_view stream = bytes.substr(kBlobLengthSize);
-        if (!Codec::knows(stream)) return PMIX_ERR_NOT_SUPPORTED;
-        const size_t length = load_le32(reinterpret_cast<const uint8_t*>(bytes.data()));
-        if (length > max_size_) return PMIX_ERR_OUT_OF_RESOURCE;
-        // A length beyond what the stream can give is a lie, found before allocating.
-        if (length / Codec::kMaxRatio > bytes.size()) return PMIX_ERR_BAD_PARAM;
-        list.resize(length);
-        if (!Codec::inflate(stream, list)) return PMIX_ERR_BAD_PARAM;
+        const std::span<const uint8_t> block(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+        if (block.size() < kBlockLengthSize) return PMIX_ERR_BAD_PARAM;
+        if (!Codec::knows(block.subspan(kBlockLengthSize))) return PMIX_ERR_NOT_SUPPORTED;
+        try {
+            const CompressedBlock opened = open_block(block, max_size_, Codec::kMaxRatio, Codec::kLibrary);
+            list.resize(opened.length);
+            if (!Codec::inflate(opened.stream, list)) return PMIX_ERR_BAD_PARAM;
+        } catch (const sdk::Failure& failure) {
+            return failure.code() == PMIX_ERR_OUT_OF_RESOURCE ? failure.code() : PMIX_ERR_BAD_PARAM;
+        }
         while (!list.empty() && list.back() == '\0')
             list.pop_back();
         bytes = list;

@@ -9,6 +9,7 @@
 
 #include <pmix/sdk/preg.h>
 
+#include <concepts>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -51,21 +52,31 @@ class Form {
     size_t limit_;
 };
 
+/// Whether lists are written in this form, and not only read.
+template <class Codec>
+concept WritesLists = requires(const Codec& codec, std::string_view list, std::string& out) {
+    { codec.wanted() } -> std::same_as<bool>;
+    { codec.wrap(list, out) } -> std::same_as<pmix_status_t>;
+};
+
 /// A form that holds the plain list, of nodes and of ranks alike, which OpenPMIx reads. `Codec` has
-///   pmix_status_t wrap(std::string_view list, std::string& out);
-///   pmix_status_t unwrap(std::string_view& text, std::string& space);
-/// where unwrap turns the form into the list, which it may put into `space`.
+///   pmix_status_t unwrap(std::string_view& text, std::string& space) const;
+/// which turns the form into the list and may put it into `space`; and where it writes lists
+///   bool wanted() const;
+///   pmix_status_t wrap(std::string_view list, std::string& out) const;
 template <class Codec>
 class ListForm : public Form {
   public:
     using Form::Form;
 
-    pmix_status_t generate_nodes(std::string_view list, std::string& out) {
+    pmix_status_t generate_nodes(std::string_view list, std::string& out) requires WritesLists<Codec> {
         std::string space;
+        if (!self().wanted()) return PMIX_ERR_NOT_SUPPORTED;
         return self().wrap(plain_names(list, limit(), space), out);
     }
-    pmix_status_t generate_ppn(std::string_view list, std::string& out) {
+    pmix_status_t generate_ppn(std::string_view list, std::string& out) requires WritesLists<Codec> {
         std::string space;
+        if (!self().wanted()) return PMIX_ERR_NOT_SUPPORTED;
         return self().wrap(plain_ranks(list, limit(), space), out);
     }
     pmix_status_t parse_nodes(std::string_view text, const muster_preg_name_row_sink_t& sink) {
@@ -111,16 +122,19 @@ pmix_status_t generate(void* form, char** result, size_t* size, Make&& make) {
 
 template <class T>
 void fill_preg(muster_preg_t& table) {
-    table.generate_nodes = [](void* form, const char* list, size_t length, char** result, size_t* size) {
-        return generate<T>(form, result, size, [&](T& of, std::string& out) {
-            return of.generate_nodes({list, length}, out);
-        });
-    };
-    table.generate_ppn = [](void* form, const char* list, size_t length, char** result, size_t* size) {
-        return generate<T>(form, result, size, [&](T& of, std::string& out) {
-            return of.generate_ppn({list, length}, out);
-        });
-    };
+    // Without these functions a component only reads.
+    if constexpr (requires(T & of, std::string & out) { of.generate_nodes(std::string_view(), out); }) {
+        table.generate_nodes = [](void* form, const char* list, size_t length, char** result, size_t* size) {
+            return generate<T>(form, result, size, [&](T& of, std::string& out) {
+                return of.generate_nodes({list, length}, out);
+            });
+        };
+        table.generate_ppn = [](void* form, const char* list, size_t length, char** result, size_t* size) {
+            return generate<T>(form, result, size, [&](T& of, std::string& out) {
+                return of.generate_ppn({list, length}, out);
+            });
+        };
+    }
     table.parse_nodes = [](void* form, const char* text, size_t size, const muster_preg_name_sink_t* sink) {
         return call_form<T>(form, [&](T& of) { return of.parse_nodes({text, size}, {*sink, nullptr}); });
     };

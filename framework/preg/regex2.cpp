@@ -6,13 +6,13 @@
 #include <new>
 #include <string>
 
+#include "framework/preg/blob.hpp"
+
 namespace muster {
 namespace {
 
 constexpr char kRaw[] = "raw";
 constexpr char kCompress[] = "compress";
-/// Longest list that is decoded.
-constexpr size_t kMaxSize = size_t{256} << 20;
 
 /// The name may be followed by a colon and more.
 std::string_view type_of(const pmix_regex2_t& regex) {
@@ -39,10 +39,8 @@ Result<pmix_regex2_t> generate_regex2(std::string_view list) {
 }
 
 Result<std::string> regex2_as_map(const pmix_regex2_t& regex) {
-    using namespace std::string_literals;
     if (!is_compressed(regex)) return parse_regex2(regex, nullptr);
-    const std::string_view bytes(reinterpret_cast<const char*>(regex.bytes), regex.len);
-    return "blob:\0component=zlib:\0size="s + std::to_string(bytes.size()) + ":\0"s + std::string(bytes);
+    return preg::blob_head(regex.len).append(reinterpret_cast<const char*>(regex.bytes), regex.len);
 }
 
 Result<std::string> parse_regex2(const pmix_regex2_t& regex, Decompress decompress) {
@@ -53,7 +51,7 @@ Result<std::string> parse_regex2(const pmix_regex2_t& regex, Decompress decompre
     if (type == kRaw) {
         list.assign(reinterpret_cast<const char*>(regex.bytes), regex.len);
     } else if (type == kCompress) {
-        const std::optional<Bytes> plain = decompress({regex.bytes, regex.len}, kMaxSize);
+        const std::optional<Bytes> plain = decompress({regex.bytes, regex.len}, preg::kBlobMaxSize);
         if (!plain) return Error{PMIX_ERR_BAD_PARAM, "the compressed list cannot be read"};
         list.assign(reinterpret_cast<const char*>(plain->data()), plain->size());
     } else {

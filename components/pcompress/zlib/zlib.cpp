@@ -12,8 +12,6 @@ namespace {
 namespace sdk = muster::sdk;
 
 constexpr size_t kLengthSize = muster::kBlockLengthSize;
-// No zlib stream expands to more than this many times its size.
-constexpr size_t kMaxRatio = 1040;
 
 class Zlib {
   public:
@@ -40,7 +38,7 @@ class Zlib {
     }
 
     sdk::Buffer decompress(std::span<const uint8_t> in, size_t limit) const {
-        const auto [length, stream] = muster::open_block(in, limit, kMaxRatio, "zlib");
+        const auto [length, stream] = muster::open_block(in, limit, muster::kZlibMaxRatio, "zlib");
         // One byte more than is claimed, so that a longer stream is found out.
         sdk::Buffer out(host_, length + 1);
         uLongf got = static_cast<uLongf>(length + 1);

@@ -12,8 +12,6 @@ namespace {
 namespace sdk = muster::sdk;
 
 constexpr size_t kLengthSize = muster::kBlockLengthSize;
-// Four bytes say that 128 KiB of contents are one repeated byte; nothing is shorter.
-constexpr size_t kMaxRatio = 32768;
 
 class Zstd {
   public:
@@ -39,7 +37,7 @@ class Zstd {
     }
 
     sdk::Buffer decompress(std::span<const uint8_t> in, size_t limit) const {
-        const auto [length, frame] = muster::open_block(in, limit, kMaxRatio, "zstd");
+        const auto [length, frame] = muster::open_block(in, limit, muster::kZstdMaxRatio, "zstd");
         // A frame that OpenPMIx has made says how much is in it.
         if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != length)
             throw muster::broken_block("zstd");

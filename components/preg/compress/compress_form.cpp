@@ -15,38 +15,34 @@ class CompressForm : public BlobForm<CompressForm> {
           min_size_(number("min_size", kDefaultMinSize)) {}
 
     static constexpr size_t kDefaultMinSize = 512;
-    static constexpr size_t kMaxRatio = 1040;  // zlib's own limit is about 1032
+    static constexpr const char* kLibrary = "zlib";
+    static constexpr size_t kMaxRatio = kZlibMaxRatio;
 
-    /// All streams but those that begin as frames of zstd do: a broken one is told of.
-    static bool knows(std::string_view stream) { return !stream.starts_with("\x28\xb5\x2f\xfd"); }
+    /// A broken stream is zlib's, too, so that it is told of.
+    static bool knows(std::span<const uint8_t> stream) { return !is_zstd(stream); }
 
-    static bool inflate(std::string_view stream, std::string& list) {
+    static bool inflate(std::span<const uint8_t> stream, std::string& list) {
         uLongf length = static_cast<uLongf>(list.size());
-        if (uncompress(reinterpret_cast<Bytef*>(list.data()), &length,
-                       reinterpret_cast<const Bytef*>(stream.data()),
+        if (uncompress(reinterpret_cast<Bytef*>(list.data()), &length, stream.data(),
                        static_cast<uLong>(stream.size())) != Z_OK)
             return false;
         list.resize(length);
         return true;
     }
 
+    bool wanted() const { return generates_; }
     pmix_status_t wrap(std::string_view list, std::string& out) const {
-        if (!generates_ || list.size() < min_size_ || list.size() > max_size() || list.size() > UINT32_MAX) {
+        if (list.size() < min_size_ || list.size() > max_size() || list.size() > UINT32_MAX)
             return PMIX_ERR_NOT_SUPPORTED;
-        }
         uLongf size = compressBound(static_cast<uLong>(list.size()));
         std::string stream(size, '\0');
         if (compress2(reinterpret_cast<Bytef*>(stream.data()), &size,
                       reinterpret_cast<const Bytef*>(list.data()), static_cast<uLong>(list.size()),
-                      Z_BEST_SPEED) != Z_OK) {
+                      Z_BEST_SPEED) != Z_OK)
             return PMIX_ERR_NOT_SUPPORTED;
-        }
-        using namespace std::string_view_literals;
-        out = "blob:\0component=zlib:\0size="sv;
-        append_number(out, kBlobLengthSize + size);
-        out += ":\0"sv;
-        uint8_t length[kBlobLengthSize];
+        uint8_t length[kBlockLengthSize];
         store_le32(length, static_cast<uint32_t>(list.size()));
+        out = blob_head(sizeof length + size);
         out.append(reinterpret_cast<const char*>(length), sizeof length);
         out.append(stream, 0, size);
         return PMIX_SUCCESS;
@@ -60,9 +56,7 @@ class CompressForm : public BlobForm<CompressForm> {
 constexpr muster_param_t kParameters[] = {
     kMaxEntries,
     {"generate", MUSTER_PARAM_BOOL, "false", nullptr,
-     "Compress long lists of nodes and ranks, for hosts whose servers are all of Muster or of OpenPMIx 6.1 "
-     "and "
-     "newer.",
+     "Compress long lists of nodes and ranks: all servers are of Muster, or of OpenPMIx 6.1 and newer.",
      nullptr, nullptr},
     kMaxSize,
     {"min_size", MUSTER_PARAM_UNSIGNED, "512", "bytes", "Shorter lists are left to the other components.",

@@ -11,6 +11,7 @@ class RawForm : public ListForm<RawForm> {
   public:
     using ListForm::ListForm;
 
+    static bool wanted() { return true; }
     static pmix_status_t wrap(std::string_view list, std::string& out) {
         if (!list.starts_with(kTag)) out = kTag;
         out.append(list);

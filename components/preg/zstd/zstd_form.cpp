@@ -12,19 +12,17 @@ class ZstdForm : public BlobForm<ZstdForm> {
   public:
     using BlobForm::BlobForm;
 
-    // Four bytes say that 128 KiB of contents are one repeated byte; nothing is shorter.
-    static constexpr size_t kMaxRatio = 32768;
+    static constexpr const char* kLibrary = "zstd";
+    static constexpr size_t kMaxRatio = kZstdMaxRatio;
 
-    static bool knows(std::string_view stream) { return stream.starts_with("\x28\xb5\x2f\xfd"); }
+    static bool knows(std::span<const uint8_t> stream) { return is_zstd(stream); }
 
-    static bool inflate(std::string_view stream, std::string& list) {
+    static bool inflate(std::span<const uint8_t> stream, std::string& list) {
         const size_t length = ZSTD_decompress(list.data(), list.size(), stream.data(), stream.size());
         if (ZSTD_isError(length) != 0) return false;
         list.resize(length);
         return true;
     }
-
-    static pmix_status_t wrap(std::string_view, std::string&) { return PMIX_ERR_NOT_SUPPORTED; }
 };
 
 constexpr muster_param_t kParameters[] = {kMaxEntries, kMaxSize};
