@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <optional>
 
@@ -24,6 +23,7 @@
 #include "core/topology/distance.hpp"
 #include "core/topology/locality.hpp"
 #include "framework/base/info.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster::api {
 
@@ -31,8 +31,8 @@ namespace {
 
 constexpr const char* kOwnSource = "hwloc:" HWLOC_VERSION;
 
-std::mutex shared_value_lock;
-std::optional<Value> shared_value;  // guarded by shared_value_lock
+Mutex shared_value_lock;
+std::optional<Value> shared_value MUSTER_GUARDED_BY(shared_value_lock);
 
 std::optional<std::string> xml_in_job_data() {
     std::optional<std::string> xml;
@@ -107,7 +107,7 @@ Result<Value> topology_value() {
 }
 
 Result<pmix_value_t*> shared_topology_value() {
-    const std::lock_guard guard(shared_value_lock);
+    const MutexLock guard(shared_value_lock);
     if (!shared_value) {
         auto made = topology_value();
         if (!made) return made.error();
@@ -118,7 +118,7 @@ Result<pmix_value_t*> shared_topology_value() {
 
 void forget_topology() {
     {
-        const std::lock_guard guard(shared_value_lock);
+        const MutexLock guard(shared_value_lock);
         shared_value.reset();
     }
     node_topology().reset();

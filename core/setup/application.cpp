@@ -98,21 +98,26 @@ pmix_status_t JobEnvironments::add(const char* nspace, InfoView info) {
         variables.push_back({variable.envar, variable.value == nullptr ? "" : variable.value, replace});
     }
     if (variables.empty()) return PMIX_SUCCESS;
-    const std::lock_guard lock(lock_);
+    const MutexLock lock(lock_);
     auto& known = by_nspace_[nspace];
     known.insert(known.end(), variables.begin(), variables.end());
     return PMIX_SUCCESS;
 }
 
 void JobEnvironments::forget(const char* nspace) {
-    const std::lock_guard lock(lock_);
+    const MutexLock lock(lock_);
     by_nspace_.erase(nspace);
 }
 
 void JobEnvironments::apply(const char* nspace, const char* const* env,
                             std::vector<std::pair<std::string, std::string>>& variables, bool locks) const {
-    std::unique_lock lock(lock_, std::defer_lock);
-    if (locks) lock.lock();
+    if (!locks) return append(nspace, env, variables);
+    const MutexLock lock(lock_);
+    append(nspace, env, variables);
+}
+
+void JobEnvironments::append(const char* nspace, const char* const* env,
+                             std::vector<std::pair<std::string, std::string>>& variables) const {
     const auto found = by_nspace_.find(nspace);
     if (found == by_nspace_.end()) return;
     for (const Variable& variable : found->second) {

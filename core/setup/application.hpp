@@ -4,7 +4,6 @@
 // loop.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "framework/base/bytes.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/keyed_hash.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster {
 
@@ -36,15 +36,19 @@ class JobEnvironments {
     /// replace that. `locks`: false in a child of fork(), which has no other threads, and where one of the
     /// parent's may have held the lock.
     void apply(const char* nspace, const char* const* env,
-               std::vector<std::pair<std::string, std::string>>& variables, bool locks) const;
+               std::vector<std::pair<std::string, std::string>>& variables,
+               bool locks) const MUSTER_NO_THREAD_SAFETY_ANALYSIS;
 
   private:
     struct Variable {
         std::string name, value;
         bool replace = true;
     };
-    mutable std::mutex lock_;  // guards by_nspace_
-    TextMap<std::vector<Variable>> by_nspace_;
+    void append(const char* nspace, const char* const* env,
+                std::vector<std::pair<std::string, std::string>>& variables) const MUSTER_REQUIRES(lock_);
+
+    mutable Mutex lock_;
+    TextMap<std::vector<Variable>> by_nspace_ MUSTER_GUARDED_BY(lock_);
 };
 
 /// Takes what setup_application gave on the launcher's node.

@@ -99,11 +99,17 @@ ForkEnvironment::Variables ForkEnvironment::build(const Common& common, const pm
     }
     if (common.models.empty()) return variables;
     const muster_pmdl_process_t process = model_facts(runtime_.store(), proc, env);
-    std::unique_lock lock(models_lock_, std::defer_lock);
-    if (threads == Threads::Many) lock.lock();
-    for (const Pmdl* model : common.models) {
-        if (const Result<void> added = model->setup_fork(process, variables); !added)
-            MUSTER_LOG(runtime_.log(), Error, "%s", added.error().text.c_str());
+    const auto set_up = [&] {
+        for (const Pmdl* model : common.models) {
+            if (const Result<void> added = model->setup_fork(process, variables); !added)
+                MUSTER_LOG(runtime_.log(), Error, "%s", added.error().text.c_str());
+        }
+    };
+    if (threads == Threads::Many) {
+        const MutexLock lock(models_lock_);
+        set_up();
+    } else {
+        set_up();
     }
     return variables;
 }

@@ -8,11 +8,12 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "framework/base/mutex.hpp"
 
 namespace muster {
 
@@ -59,7 +60,7 @@ class ForkEnvironment {
     JobEnvironments& job_environments_;
     std::function<std::vector<std::string>()> uris_;
     std::atomic<const Common*> common_{nullptr};  // ours; made on the loop, once
-    std::mutex models_lock_;                      // held in calls of programming models (pmdl)
+    Mutex models_lock_;                           // held in calls of programming models (pmdl)
 };
 
 }  // namespace muster

@@ -24,7 +24,7 @@ bool Finder::give_derived(const KeyInfo& info, const Derived& derived, char real
     std::string name(info.key);
     name += realm;
     name += std::to_string(of);
-    const std::lock_guard lock(store_.pins_guard_);
+    const MutexLock lock(store_.pins_guard_);
     if (!job_->pins) job_->pins = std::make_unique<Job::Pins>();
     const Value*& pinned = job_->pins->latest[name];
     if (pinned == nullptr || value_compare(pinned->get(), &derived.value) != PMIX_EQUAL) {

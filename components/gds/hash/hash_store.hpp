@@ -2,11 +2,11 @@
 // gds/hash: the store in this process's memory.
 #pragma once
 
-#include <mutex>
 #include <shared_mutex>
 
 #include "components/gds/hash/job.hpp"
 #include "components/gds/hash/resources.hpp"
+#include "framework/base/mutex.hpp"
 #include "framework/base/shared_lock.hpp"
 #include "framework/gds/realm.hpp"
 
@@ -67,7 +67,7 @@ class HashStore : public Gds {
     /// Guards everything below: readers share it, the one thread that fills the store takes it alone, and
     /// only to put in what it has made ready before.
     mutable SharedLock content_guard_;
-    mutable std::mutex pins_guard_;  ///< of Job::pins; taken behind the other
+    mutable Mutex pins_guard_;  ///< of Job::pins; taken behind the other
     StoreContext context_;
     NameIndex<std::unique_ptr<Job>> jobs_;          ///< by namespaces, which no peer chooses
     std::unordered_map<uint32_t, Table> sessions_;  ///< by session id, shared by the jobs of a session

@@ -38,7 +38,7 @@ void ShmemStore::take_over(const Attached& attached) const {
     };
     if (current()) return;
     try {
-        const std::lock_guard lock(fill_guard_);
+        const MutexLock lock(fill_guard_);
         if (current()) return;
         // What was published stays as it is: other data stand elsewhere.
         const char* const stands = item.value.data.bo.bytes;
@@ -76,7 +76,7 @@ void ShmemStore::pin(const Lookup& lookup, Kind kind, uint32_t of, const pmix_va
         *end++ = '/';
     }
     const std::string_view name(text, static_cast<size_t>(end - text));
-    const std::lock_guard lock(pins_guard_);
+    const MutexLock lock(pins_guard_);
     auto pinned = pinned_.find(name);
     if (pinned == pinned_.end() || value_compare(pinned->second->get(), &value) != PMIX_EQUAL) {
         std::optional<Value> copy = Value::copy_of(&value);

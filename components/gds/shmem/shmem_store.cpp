@@ -29,7 +29,7 @@ void ShmemStore::set_context(StoreContext context) {
 // --- server ---
 
 Result<void> ShmemStore::register_job(const char* nspace, int32_t nlocalprocs, InfoView info) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     if (auto stored = other_->register_job(nspace, nlocalprocs, info); !stored) return stored;
     const auto shared = shared_.find(nspace);
     if (shared == shared_.end() || !shared->second.writer) return {};
@@ -44,7 +44,7 @@ Result<void> ShmemStore::register_job(const char* nspace, int32_t nlocalprocs, I
 }
 
 Result<void> ShmemStore::register_resources(InfoView info) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     auto stored = other_->register_resources(info);
     for (auto& [nspace, shared] : shared_)
         shared.more_resources = true;
@@ -52,7 +52,7 @@ Result<void> ShmemStore::register_resources(InfoView info) {
 }
 
 bool ShmemStore::deregister_resources(InfoView info) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     if (!other_->deregister_resources(info)) return false;
     take_back_all();
     return true;
@@ -67,23 +67,23 @@ void ShmemStore::take_back_all() {
 }
 
 void ShmemStore::forget_resources(InfoView info) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     other_->forget_resources(info);
 }
 
 Result<void> ShmemStore::register_session(uint32_t id, InfoView info) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     return other_->register_session(id, info);
 }
 
 void ShmemStore::deregister_session(uint32_t id) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     other_->deregister_session(id);
     take_back_all();
 }
 
 bool ShmemStore::remove(const pmix_proc_t& proc, pmix_scope_t scope, const char* key) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     Shared* shared = attached_to(proc.nspace) == nullptr ? shared_by(proc) : nullptr;
     if (shared == nullptr || key == nullptr || proc.rank >= PMIX_RANK_VALID)
         return other_->remove(proc, scope, key);
@@ -116,13 +116,13 @@ bool ShmemStore::remove(const pmix_proc_t& proc, pmix_scope_t scope, const char*
 }
 
 void ShmemStore::deregister(const char* nspace) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     shared_.erase(nspace);
     other_->deregister(nspace);
 }
 
 void ShmemStore::forget(const pmix_proc_t& proc) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     const auto at = shared_.find(proc.nspace);
     if (at != shared_.end() && proc.rank < PMIX_RANK_VALID) {
         Shared& shared = at->second;
@@ -181,10 +181,10 @@ pmix_status_t ShmemStore::post(const pmix_proc_t& proc, pmix_scope_t scope, cons
                 return PMIX_SUCCESS;
             }
         }
-        const std::lock_guard lock(fill_guard_);
+        const MutexLock lock(fill_guard_);
         return other_->post(proc, scope, key, value);
     }
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     Shared* shared = shared_by(proc);
     if (shared != nullptr && proc.rank < PMIX_RANK_VALID) {
         try {
@@ -272,7 +272,7 @@ void ShmemStore::keep_remote(const pmix_proc_t& proc, const char* key, const pmi
 }
 
 pmix_status_t ShmemStore::post_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     Shared* shared = shared_by(proc);
     if (shared != nullptr && proc.rank < PMIX_RANK_VALID && key != nullptr && *key != '\0' &&
         !key_is_reserved(key)) {
@@ -377,7 +377,7 @@ void ShmemStore::write_earlier(const char* nspace, Shared& shared) {
 }
 
 Result<int> ShmemStore::share(const char* nspace) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     try {
         if (!other_->knows(nspace)) return Error{PMIX_ERR_NOT_FOUND, "the namespace is not registered"};
         Shared& shared = shared_[nspace];
@@ -444,7 +444,7 @@ void ShmemStore::visit_alone(const Shared& shared, pmix_rank_t rank, Visit&& vis
 
 pmix_status_t ShmemStore::find_posted(const pmix_proc_t& proc, View view, const Visitor& visit) const {
     try {
-        const std::lock_guard lock(fill_guard_);
+        const MutexLock lock(fill_guard_);
         const Shared* shared = with_keys(proc.nspace);
         const bool own = shared != nullptr && shared->own.count(proc.rank) != 0;
         if (shared == nullptr || (view == View::Local && !own)) return other_->find_posted(proc, view, visit);
@@ -473,7 +473,7 @@ bool ShmemStore::find_alone(const Lookup& lookup, const Visitor& visit, pmix_sta
     if (!lookup.qualifiers.empty() ||
         (lookup.realm != Lookup::Realm::Auto && lookup.realm != Lookup::Realm::Proc))
         return false;
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     const Shared* shared = with_keys(lookup.nspace);
     if (shared == nullptr) return false;
     const auto visible = [&](bool own) {
@@ -585,7 +585,7 @@ pmix_status_t ShmemStore::pack_job(const char* nspace, Packer& out, bool compact
 }
 
 Result<void> ShmemStore::unpack_job(const char* nspace, Unpacker& in) {
-    const std::lock_guard lock(fill_guard_);
+    const MutexLock lock(fill_guard_);
     return other_->unpack_job(nspace, in);
 }
 

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,6 +16,7 @@
 #include "components/gds/shmem/key_list.hpp"
 #include "components/gds/shmem/writer.hpp"
 #include "framework/base/keyed_hash.hpp"
+#include "framework/base/mutex.hpp"
 
 namespace muster::gds::shmem {
 
@@ -104,13 +104,14 @@ class ShmemStore : public Gds {
     Result<void> write_job(const char* nspace, Shared& shared, bool map_too);
     Result<void> write_fact(const JobFact& fact, Shared& shared);
     static void take_back(Shared& shared);
-    void take_back_all();
+    void take_back_all() MUSTER_REQUIRES(fill_guard_);
     void renew(const char* nspace, Shared& shared);
     void write_earlier(const char* nspace, Shared& shared);
-    void write_posted(const pmix_proc_t& proc, bool local, const char* key, const pmix_value_t& value);
+    void write_posted(const pmix_proc_t& proc, bool local, const char* key, const pmix_value_t& value)
+        MUSTER_REQUIRES(fill_guard_);
     void report_full(const char* nspace, Shared& shared, const Error& why);
-    Shared* shared_by(const pmix_proc_t& proc);
-    const Shared* with_keys(const char* nspace) const;
+    Shared* shared_by(const pmix_proc_t& proc) MUSTER_REQUIRES(fill_guard_);
+    const Shared* with_keys(const char* nspace) const MUSTER_REQUIRES(fill_guard_);
     Result<void> put_alone(KeyList& keys, pmix_rank_t rank, const char* key, const pmix_value_t& value,
                            Shared& shared);
     bool keep_own(const pmix_proc_t& proc, pmix_scope_t scope, const char* key, const pmix_value_t& value,
@@ -137,19 +138,20 @@ class ShmemStore : public Gds {
     Gds* other_ = nullptr;
     WireFormat format_;
 
-    /// Of filling the other store, which more than one thread may do here, and of shared_.
-    mutable std::mutex fill_guard_;
-    TextMap<Shared> shared_;            ///< a server's
-    std::atomic<bool> sharing_{false};  ///< there is something in shared_
+    /// Held while the other store is filled, which several threads may do here.
+    mutable Mutex fill_guard_;
+    TextMap<Shared> shared_ MUSTER_GUARDED_BY(fill_guard_);  ///< a server's
+    std::atomic<bool> sharing_{false};                       ///< there is something in shared_
 
     // The client's.
     std::unique_ptr<const Attached> own_attached_;
     std::atomic<const Attached*> attached_{nullptr};
     /// Where the job data stand that the other store has, too.
     mutable std::atomic<const char*> taken_over_{nullptr};
-    mutable std::mutex pins_guard_;  ///< of the rest
-    mutable TextMap<const Value*> pinned_;
-    mutable std::deque<Value> pins_;  ///< also those that are not the latest any more
+    mutable Mutex pins_guard_;
+    mutable TextMap<const Value*> pinned_ MUSTER_GUARDED_BY(pins_guard_);
+    mutable std::deque<Value> pins_
+        MUSTER_GUARDED_BY(pins_guard_);  ///< also those that are not the latest any more
 };
 
 }  // namespace muster::gds::shmem
