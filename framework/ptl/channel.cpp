@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/endian.hpp"
+#include "framework/ptl/out_frame.hpp"
 
 namespace muster {
 namespace {
@@ -36,24 +36,6 @@ constexpr size_t kMostGathered = size_t{256} << 10;
 
 // Parts of a frame that are written from where they stand, its header among them, at most.
 constexpr size_t kPartsAtOnce = 32;
-
-using Header = std::array<uint8_t, Channel::kHeaderSize>;
-
-void write_header(Header& header, uint32_t pindex, uint32_t tag, size_t payload_size) {
-    store_be32(&header[0], pindex);
-    store_be32(&header[4], tag);
-    store_be32(&header[8], static_cast<uint32_t>(payload_size));
-    store_be32(&header[12], 0);
-}
-
-struct OutFrame {
-    Header header;
-    Bytes own;
-    SharedBytes shared;
-
-    ByteView payload() const { return shared ? shared->view() : own.view(); }
-    size_t size() const { return header.size() + payload().size(); }
-};
 
 }  // namespace
 
@@ -109,7 +91,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         for (const ByteView part : payload)
             size += part.size();
         flush();
-        Header header;
+        FrameHeader header;
         if (size > max_sent()) return false;
         write_header(header, pindex, tag, size);
         size_t sent = 0;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A frame on its way to a peer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "framework/base/bytes.hpp"
+#include "framework/base/endian.hpp"
+#include "framework/ptl/channel.hpp"
+
+namespace muster {
+
+/// The header of a frame: whom it is for, its tag, and the size of its payload.
+using FrameHeader = std::array<uint8_t, Channel::kHeaderSize>;
+
+inline void write_header(FrameHeader& header, uint32_t pindex, uint32_t tag, size_t payload_size) {
+    store_be32(&header[0], pindex);
+    store_be32(&header[4], tag);
+    store_be32(&header[8], static_cast<uint32_t>(payload_size));
+    store_be32(&header[12], 0);
+}
+
+/// A frame in a channel's queue; its payload is its own, or shared with frames to other peers.
+struct OutFrame {
+    FrameHeader header;
+    Bytes own;
+    SharedBytes shared;
+
+    ByteView payload() const { return shared ? shared->view() : own.view(); }
+    size_t size() const { return header.size() + payload().size(); }
+};
+
+}  // namespace muster
