@@ -4,6 +4,7 @@
 #include "tools/muster/command_line/top.hpp"
 
 #include <fmt/format.h>
+#include <pmix/muster.h>
 #include <pmix_tool.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,10 +27,6 @@
 
 namespace muster::launcher {
 namespace {
-
-/// Keys of the library's own (docs/reference/muster.md).
-constexpr const char* kWaitsKey = "muster.waits";
-constexpr const char* kWaitKey = "muster.wait";
 
 /// KiB that the process has in memory; muster's processes are on this machine.
 long memory_of(pid_t pid) {
@@ -83,12 +80,12 @@ class Servers {
 /// What the processes of the primary server wait for.
 void read_waits(std::map<ProcName, std::string>& waits) {
     Found found;
-    if (query(kWaitsKey, "", found) != PMIX_SUCCESS || found.count == 0) return;
+    if (query(MUSTER_WAITS, "", found) != PMIX_SUCCESS || found.count == 0) return;
     const Infos entries = Infos::of(found.info[0].value).value_or(Infos());
     for (const pmix_info_t& entry : entries) {
         const Infos facts = Infos::of(entry.value).value_or(Infos());
         for (const ProcName& name : facts.procs(PMIX_PROCID))
-            waits[name] = facts.text(kWaitKey);
+            waits[name] = facts.text(MUSTER_WAIT);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The upcall group, and the groups that this node's server knows.
 #include <pmix.h>
+#include <pmix/muster.h>
 
 #include <memory>
 
@@ -42,7 +43,7 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
         const pmix_info_t* endpoints = directives.find(PMIX_GROUP_ENDPT_DATA);
         // The launcher hears who leaves, and counts without them; not what fails for somebody who is done
         // with PMIx and runs on.
-        if (directives.find("muster.grp.standin") != nullptr && endpoints == nullptr)
+        if (directives.find(MUSTER_GROUP_STANDIN) != nullptr && endpoints == nullptr)
             return PMIX_OPERATION_SUCCEEDED;
         const auto wanted = [&](const char* key) { return directives.is_true(key); };
         GroupRequest request;
@@ -74,12 +75,10 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
     });
 }
 
-/// The groups that the library of this node knows (core/groups/group_query.hpp).
-constexpr const char* kGroupsKey = "muster.groups";
-
+/// The groups that the library of this node knows.
 std::vector<KnownGroup> groups_in(const Infos& infos) {
     std::vector<KnownGroup> groups;
-    const pmix_info_t* all = infos.find(kGroupsKey);
+    const pmix_info_t* all = infos.find(MUSTER_GROUPS);
     if (all == nullptr) return groups;
     const Infos entries = Infos::of(all->value).value_or(Infos());
     for (const pmix_info_t& entry : entries) {
@@ -114,7 +113,7 @@ void answered(pmix_status_t, pmix_info_t* infos, size_t count, void* data, pmix_
 void ask_library(uint64_t question, Buffer&) {
     auto asked = std::make_unique<Asked>();
     asked->question = question;
-    PMIX_LOAD_KEY(asked->key, kGroupsKey);
+    PMIX_LOAD_KEY(asked->key, MUSTER_GROUPS);
     asked->query.keys = asked->keys;
     if (PMIx_Query_info_nb(&asked->query, 1, answered, asked.get()) == PMIX_SUCCESS) {
         (void)asked.release();  // the callback has it

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The upcall spawn: translates the attributes of the job and of its programs.
 #include <pmix.h>
+#include <pmix/muster.h>
 
 #include <cstring>
 #include <variant>
@@ -12,10 +13,6 @@
 
 namespace muster::launcher {
 namespace {
-
-/// Of the library: who asks takes the output that it wants forwarded without a pull
-/// (docs/reference/tools.md).
-constexpr const char* kUnaskedOutputKey = "muster.iof.unasked";
 
 /// An attribute whose value is stored as it is: a flag, a text, or a number of seconds or things.
 struct Field {
@@ -316,7 +313,7 @@ pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t info[], size_t co
         Job job;
         const pmix_status_t status = read_request(*proc, infos, apps, app_count, job);
         if (status != PMIX_SUCCESS) return status;
-        const uint32_t channels = infos.is_true(kUnaskedOutputKey) ? job.wishes.forward : 0;
+        const uint32_t channels = infos.is_true(MUSTER_IOF_UNASKED) ? job.wishes.forward : 0;
         ask_launcher(Topic::Spawn, pack(job),
                      [channels, tool = name_of(*proc), callback, data](pmix_status_t done, Buffer& in) {
                          std::string nspace;

@@ -278,9 +278,6 @@ bool collides_with_jobs(const std::string& set, const std::string& nspace);
 void lay_out(Job& job, const std::string& nspace, const std::vector<std::string>& nodes,
              const std::vector<uint32_t>& busy = {});
 
-/// Key of ours in the job data of debugger daemons: the event (pmix_status_t) that lets their targets go on.
-inline constexpr const char* kReleaseKey = "muster.debug.release";
-
 /// PMIX_BREAKPOINT of a process that waits before its first instruction.
 inline constexpr const char* kExecBreakpoint = "exec";
 

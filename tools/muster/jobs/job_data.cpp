@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <hwloc.h>
 #include <pmix.h>
+#include <pmix/muster.h>
 #include <pmix_server.h>
 #include <sched.h>
 #include <unistd.h>
@@ -222,7 +223,7 @@ void add_debugging(InfoList& info, const Job& job) {
     if (!job.debugger()) return;
     info.flag(PMIX_DEBUGGER_DAEMONS, true);
     const pmix_status_t release = PMIX_DEBUGGER_RELEASE;
-    info.add(kReleaseKey, &release, PMIX_STATUS);
+    info.add(MUSTER_DEBUG_RELEASE, &release, PMIX_STATUS);
     if (const std::optional<ProcName> target = job.target()) info.proc(PMIX_DEBUG_TARGET, *target);
 }
 
