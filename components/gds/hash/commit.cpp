@@ -18,10 +18,10 @@ Result<void> Registration::settle_node(const JobMap& map, uint32_t node, Table& 
     if (node == JobMap::kNone || map.ranks_on(node).empty()) return {};
     const auto ranks = map.ranks_on(node);
     const auto contradicts = [&](const char* key, const std::string& said) {
-        return Error{PMIX_ERR_BAD_PARAM, "attribute " + quoted(key) + " of namespace " + quoted(nspace_) +
-                                             " says " + said + " for node " + quoted(map.node_name(node)) +
-                                             ", which holds " + std::to_string(ranks.size()) +
-                                             " processes of the job"};
+        return Error{PMIX_ERR_BAD_PARAM, "attribute " + in_quotes(key) + " of namespace " +
+                                             in_quotes(nspace_) + " says " + said + " for node " +
+                                             in_quotes(map.node_name(node)) + ", which holds " +
+                                             std::to_string(ranks.size()) + " processes of the job"};
     };
     if (const auto at = facts.find(PMIX_LOCAL_SIZE); at != facts.end()) {
         const std::optional<uint32_t> size = value_as_number<uint32_t>(at->second.get());

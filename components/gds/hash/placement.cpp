@@ -178,8 +178,8 @@ Result<void> Registration::place_on(Staged& staged, pmix_rank_t rank, const pmix
     if (map.place(rank, node)) return {};
     if (strict()) {
         return attribute_error(PMIX_ERR_BAD_PARAM, entry, nspace_,
-                               "puts rank " + std::to_string(rank) + " on " + quoted(host) +
-                                   ", the maps on " + quoted(map.node_name(map.node_of(rank))));
+                               "puts rank " + std::to_string(rank) + " on " + in_quotes(host) +
+                                   ", the maps on " + in_quotes(map.node_name(map.node_of(rank))));
     }
     map.replace(rank, node);
     return {};

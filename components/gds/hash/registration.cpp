@@ -72,7 +72,8 @@ void touch_arrays(std::span<const Registration::Entry> entries) {
 
 Error attribute_error(pmix_status_t code, const pmix_info_t& info, std::string_view where,
                       const std::string& what) {
-    return {code, "attribute " + quoted(key_view(info.key)) + " of namespace " + quoted(where) + " " + what};
+    return {code,
+            "attribute " + in_quotes(key_view(info.key)) + " of namespace " + in_quotes(where) + " " + what};
 }
 
 Result<void> keep(Table& table, const pmix_info_t& info, std::string_view where) {
@@ -142,7 +143,8 @@ Result<void> Registration::read(std::string_view nspace, InfoView info, std::opt
         return Error{PMIX_ERR_BAD_PARAM, "a namespace must have a name of 1 to 255 characters"};
     }
     if (info.data == nullptr && info.size != 0) {
-        return Error{PMIX_ERR_BAD_PARAM, "the array of infos for namespace " + quoted(nspace) + " is NULL"};
+        return Error{PMIX_ERR_BAD_PARAM,
+                     "the array of infos for namespace " + in_quotes(nspace) + " is NULL"};
     }
     nspace_ = nspace;
     Staged& staged = stage(nspace);
@@ -416,7 +418,7 @@ Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array, s
     if (node == JobMapBuilder::kNone) node = host != nullptr ? map.node(host) : map.add_node();
     if (id && !map.set_id(node, *id) && strict()) {
         return attribute_error(PMIX_ERR_BAD_PARAM, array, nspace_,
-                               "gives node " + quoted(map.node_name(node)) + " the id " +
+                               "gives node " + in_quotes(map.node_name(node)) + " the id " +
                                    std::to_string(*id) + ", which contradicts what was said before");
     }
     Table& table = staged.job->nodes[node];

@@ -84,7 +84,7 @@ class Registration {
 void put(Table& table, std::string_view key, Value value);
 
 /// For messages.
-inline std::string quoted(std::string_view name) {
+inline std::string in_quotes(std::string_view name) {
     return "\"" + std::string(name) + "\"";
 }
 
