@@ -407,13 +407,14 @@ PMIX_EXPORT pmix_status_t PMIx_Session_control(uint32_t sessionID, const pmix_in
                                                pmix_info_cbfunc_t cbfunc, void* cbdata);
 
 /**
- * Have processes, files or resources watched.
- * @param monitor     what to watch, such as PMIX_MONITOR_HEARTBEAT
- * @param error       event to raise when the watch says so
- * @param directives  ndirs attributes: how often, how many misses; may be NULL
- * @param results     receives an array of nresults infos, the caller's; may be NULL
+ * Have processes or files watched, or the usage of resources reported.
+ * @param monitor     what to watch, such as PMIX_MONITOR_HEARTBEAT or PMIX_MONITOR_NODE_RESOURCE_USAGE
+ * @param error       event to raise when the watch says so, or with each further report
+ * @param directives  ndirs attributes: how often, how many misses, which targets; may be NULL
+ * @param results     receives an array of nresults infos, the caller's: the first report; may be NULL
  * @param nresults    receives its length
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED
+ * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if other nodes did not report, PMIX_ERR_BAD_PARAM,
+ *         PMIX_ERR_NO_PERMISSIONS, PMIX_ERR_OUT_OF_RESOURCE, PMIX_ERR_NOT_SUPPORTED if a host would have to do it
  * (Standard 5.0, 13.3.1)
  */
 PMIX_EXPORT pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor, pmix_status_t error, const pmix_info_t directives[],

@@ -140,8 +140,8 @@ bool readable(const pmix_value_t& value, pmix_data_type_t type) {
         return given->form == TypeForm::kString || given->form == TypeForm::kNspace ||
                value.type == PMIX_BYTE_OBJECT || value.type == PMIX_REGEX || value.type == PMIX_REGEX2 ||
                value.type == PMIX_COMPRESSED_STRING;
-    // One process stands for a list of one.
-    return type == PMIX_DATA_ARRAY && value.type == PMIX_PROC;
+    // One process stands for a list of one, and no value for a list that leaves the choice to the reader.
+    return type == PMIX_DATA_ARRAY && (value.type == PMIX_PROC || value.type == PMIX_UNDEF);
 }
 
 bool is_required(const pmix_info_t& info) {

@@ -149,11 +149,22 @@ void Monitors::alert(const Monitor& monitor) {
     });
 }
 
-pmix_status_t Monitors::cancel(const Caller& caller, const char* id) {
-    const size_t cancelled = active_.remove_if([&](const auto& monitor) {
-        return proc_is(monitor->requestor, caller.proc) && (id == nullptr || monitor->id == id);
+void Monitors::cancel(const Caller& caller, Info monitor, Info directives, HostDone done) {
+    const char* id = value_as_string(&monitor[0].value);
+    const size_t watched = active_.remove_if([&](const auto& other) {
+        return proc_is(other->requestor, caller.proc) && (id == nullptr || other->id == id);
     });
-    return cancelled > 0 || id == nullptr ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+    const size_t reported = usage_.cancel(caller.proc, id);
+    const bool good = watched != 0 || reported != 0 || id == nullptr;
+    // Other nodes may report under the same name, and a name that is not known here may be the host's.
+    const bool here_only = watched != 0 && reported == 0 && id != nullptr;
+    if (here_only || host_.module().monitor == nullptr)
+        return done(answer_of(good ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND));
+    ask_host(caller, std::move(monitor), PMIX_SUCCESS, std::move(directives),
+             [good, done = std::move(done)](HostAnswer answer) {
+                 if (good) answer.status = PMIX_SUCCESS;
+                 done(std::move(answer));
+             });
 }
 
 void Monitors::request(const Caller& caller, Info monitor, pmix_status_t error, Info directives,
@@ -169,12 +180,40 @@ void Monitors::request(const Caller& caller, Info monitor, pmix_status_t error, 
     }
     if (key_is(what.key, PMIX_MONITOR_HEARTBEAT) || key_is(what.key, PMIX_MONITOR_FILE))
         return done(answer_of(start(caller, what, error, directives)));
-    if (key_is(what.key, PMIX_MONITOR_CANCEL)) {
-        const pmix_status_t status = cancel(caller, value_as_string(&what.value));
-        // What is not ours may be the host's.
-        if (status == PMIX_SUCCESS || host_.module().monitor == nullptr) return done(answer_of(status));
-    }
+    if (asks_for_usage(what.key))
+        return report_usage(caller, std::move(monitor), error, std::move(directives), std::move(done));
+    if (key_is(what.key, PMIX_MONITOR_CANCEL))
+        return cancel(caller, std::move(monitor), std::move(directives), std::move(done));
     ask_host(caller, std::move(monitor), error, std::move(directives), std::move(done));
+}
+
+void Monitors::report_usage(const Caller& caller, Info monitor, pmix_status_t error, Info directives,
+                            HostDone done) {
+    const UsageMonitors::Scope scope = usage_.scope_of(caller, directives);
+    if (scope.status != PMIX_SUCCESS) return done(answer_of(scope.status));
+    if (scope.elsewhere && host_.module().monitor == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    if (!scope.here)
+        return ask_host(caller, std::move(monitor), error, std::move(directives), std::move(done));
+    if (!scope.elsewhere) return usage_.request(caller, monitor[0], error, directives, std::move(done));
+    struct Rest {
+        Info monitor, directives;
+        HostDone done;
+    };
+    const auto rest =
+        std::make_shared<Rest>(Rest{std::move(monitor), std::move(directives), std::move(done)});
+    usage_.request(caller, rest->monitor[0], error, rest->directives, [=, this](const HostAnswer& own) {
+        if (own.status != PMIX_SUCCESS) return rest->done(answer_of(own.status));
+        const auto samples = std::make_shared<Info>();
+        if (samples->add_copies(own.info) != PMIX_SUCCESS) return rest->done(answer_of(PMIX_ERR_NOMEM));
+        ask_host(caller, std::move(rest->monitor), error, std::move(rest->directives),
+                 [rest, samples](const HostAnswer& others) {
+                     HostAnswer all = answer_of(others.status);
+                     all.info = std::move(*samples);
+                     if (!is_good(others.status)) all.status = PMIX_ERR_PARTIAL_SUCCESS;
+                     if (all.info.add_copies(others.info) != PMIX_SUCCESS) all = answer_of(PMIX_ERR_NOMEM);
+                     rest->done(std::move(all));
+                 });
+    });
 }
 
 void Monitors::ask_host(const Caller& caller, Info monitor, pmix_status_t error, Info directives,
@@ -199,6 +238,7 @@ void Monitors::beat(const pmix_proc_t& proc) {
 
 void Monitors::departed(const pmix_proc_t& proc) {
     active_.remove_if([&](const auto& monitor) { return proc_is(monitor->requestor, proc); });
+    usage_.departed(proc);
 }
 
 void monitor_process(Exchange& exchange, Monitors* own, Info monitor, pmix_status_t error, Info directives,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PMIx_Process_monitor (Standard: Job Management): heartbeats and files of the processes of this node are
-// watched by their server, which raises an event; all else is the host's. Belongs to the loop.
+// watched by their server, which raises an event, and usage of this node is measured by it; all else is the
+// host's. Belongs to the loop.
 #pragma once
 
 #include <chrono>
@@ -9,20 +10,20 @@
 #include <string>
 
 #include "core/exchange/exchange.hpp"
+#include "core/monitor/usage_monitors.hpp"
 #include "framework/base/loop.hpp"
 
 namespace muster {
 
-class FileWorker;
-struct Event;
-
 class Monitors {
   public:
-    /// Raises an event in the name of its source; the callback says how the host took it.
-    using Raise = std::function<void(const std::shared_ptr<Event>&, std::function<void(pmix_status_t)>)>;
-
-    Monitors(Runtime& runtime, Host& host, FileWorker& files, Raise raise)
-        : runtime_(runtime), host_(host), files_(files), raise_(std::move(raise)) {}
+    Monitors(Runtime& runtime, Host& host, Namespaces& namespaces, const Peers& peers, FileWorker& files,
+             const RaiseEvent& raise)
+        : runtime_(runtime),
+          host_(host),
+          files_(files),
+          raise_(raise),
+          usage_(runtime, namespaces, peers, files, raise) {}
 
     /// Nothing is watched here: requests are the host's alone (PMIX_SERVER_ENABLE_MONITORING is false).
     void leave_to_host() { enabled_ = false; }
@@ -55,20 +56,23 @@ class Monitors {
 
     pmix_status_t start(const Caller& caller, const pmix_info_t& what, pmix_status_t error,
                         InfoView directives);
-    pmix_status_t cancel(const Caller& caller, const char* id);
+    void cancel(const Caller& caller, Info monitor, Info directives, HostDone done);
     void arm(Monitor& monitor);
     void look(Monitor& monitor);
     void look_at_file(Monitor& monitor);
     void judge(Monitor& monitor, bool alive);
     void alert(const Monitor& monitor);
+    void report_usage(const Caller& caller, Info monitor, pmix_status_t error, Info directives,
+                      HostDone done);
     void ask_host(const Caller& caller, Info monitor, pmix_status_t error, Info directives, HostDone done);
 
     Runtime& runtime_;
     Host& host_;
     FileWorker& files_;
     bool enabled_ = true;
-    Raise raise_;
+    RaiseEvent raise_;
     std::list<std::shared_ptr<Monitor>> active_;
+    UsageMonitors usage_;
 };
 
 /// The call of this process: to its server, or else to `own`, the service of its own server role (or null).

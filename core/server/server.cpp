@@ -42,7 +42,7 @@ Server::Server(const Parts& parts, const pmix_server_module_t* module, size_t si
                .router = event_router_,
                .events = events_}),
       monitors_(
-          runtime_, host_, files_,
+          runtime_, host_, namespaces_, peers_, files_,
           [this](const auto& event, auto taken) { event_router_.from_client(event, std::move(taken)); }),
       forwarder_({.runtime = runtime_,
                   .host = host_,

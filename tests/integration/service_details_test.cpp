@@ -97,6 +97,54 @@ TEST_F(Details, MonitorAlertsReachTheProcessAndOtherNodes) {
     unlink(path.c_str());
 }
 
+TEST_F(Details, UsageOfANodeIsMeasuredByItsServer) {
+    Host host;
+    const auto job = host.start_job(2);
+    auto other = host.start_program(job, 1, SERVICES_CLIENT, {"heartbeat", "stay"});
+    EXPECT_EQ(other.line(), "MONITOR SUCCESS");
+    auto client = host.start_program(job, 0, SERVICES_CLIENT, {"usage"});
+    EXPECT_EQ(client.line(), "PROCESSES SUCCESS 0 1");
+    EXPECT_EQ(client.line(), "REPORTING SUCCESS 0");
+    EXPECT_EQ(client.line(30), "CANCEL SUCCESS");
+    EXPECT_EQ(client.line(), "CANCEL NOT_FOUND");
+    EXPECT_EQ(client.line(), "NODES NOT_SUPPORTED");
+    EXPECT_EQ(client.wait(), 0);
+    other.go_on();
+    EXPECT_EQ(other.wait(), 0);
+}
+
+pmix_status_t on_monitor(const pmix_proc_t*, const pmix_info_t* monitor, pmix_status_t, const pmix_info_t*,
+                         size_t, pmix_info_cbfunc_t done, void* data) {
+    told->note(monitor->key);
+    if (PMIx_Check_key(monitor->key, PMIX_MONITOR_CANCEL)) return PMIX_ERR_NOT_FOUND;
+    const float load = 1;
+    pmix_info_t facts[2], sample;
+    PMIx_Info_load(&facts[0], PMIX_HOSTNAME, "elsewhere", PMIX_STRING);
+    PMIx_Info_load(&facts[1], PMIX_NODE_LOAD_AVG, &load, PMIX_FLOAT);
+    pmix_data_array_t array{PMIX_INFO, 2, facts};
+    PMIx_Info_load(&sample, PMIX_NODE_RESOURCE_USAGE, &array, PMIX_DATA_ARRAY);
+    done(PMIX_SUCCESS, &sample, 1, data, nullptr, nullptr);
+    for (pmix_info_t* info : {&facts[0], &facts[1], &sample})
+        PMIx_Info_destruct(info);
+    return PMIX_SUCCESS;
+}
+
+TEST_F(Details, UsageOfOtherNodesIsTheHosts) {
+    Host host([](pmix_server_module_t& module) { module.monitor = on_monitor; });
+    const auto job = host.start_job(1);
+    auto client = host.start_program(job, 0, SERVICES_CLIENT, {"usage"});
+    EXPECT_EQ(client.line(), "PROCESSES SUCCESS 0");
+    EXPECT_EQ(client.line(), "REPORTING SUCCESS 0");
+    EXPECT_EQ(client.line(30), "CANCEL SUCCESS");
+    EXPECT_EQ(client.line(), "CANCEL NOT_FOUND");
+    EXPECT_EQ(client.line(), "NODES SUCCESS own other");
+    EXPECT_EQ(client.wait(), 0);
+    EXPECT_EQ(told_.count(PMIX_MONITOR_PROC_RESOURCE_USAGE), 0U);
+    EXPECT_EQ(told_.count(PMIX_MONITOR_NODE_RESOURCE_USAGE), 1U);
+    // Other nodes may report under the name that is cancelled.
+    EXPECT_EQ(told_.count(PMIX_MONITOR_CANCEL), 2U);
+}
+
 TEST_F(Details, AQueryCachesResultsUntilARefresh) {
     Host host([](pmix_server_module_t& module) {
         module.query = [](pmix_proc_t*, pmix_query_t* queries, size_t, pmix_info_cbfunc_t done, void* data) {

@@ -3,10 +3,12 @@
 #include <pmix.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -176,11 +178,15 @@ const Ask kAsks[] = {
      }},
     {"monitor",
      [] {
-         OneInfo usage(PMIX_MONITOR_NODE_RESOURCE_USAGE, nullptr, PMIX_BOOL);
+         OneInfo usage(PMIX_MONITOR_NODE_RESOURCE_USAGE, nullptr, PMIX_UNDEF);
+         char name[] = "elsewhere";
+         char* names[] = {name};
+         pmix_data_array_t array{PMIX_STRING, 1, names};
+         OneInfo node(PMIX_MONITOR_TARGET_NODES, &array, PMIX_DATA_ARRAY);
          pmix_info_t* results = nullptr;
          size_t count = 0;
          say("MONITOR " +
-             name_of(PMIx_Process_monitor(&usage.info, PMIX_SUCCESS, nullptr, 0, &results, &count)));
+             name_of(PMIx_Process_monitor(&usage.info, PMIX_SUCCESS, &node.info, 1, &results, &count)));
      }},
     {"credential",
      [] {
@@ -240,6 +246,76 @@ void heartbeat() {
     size_t count = 0;
     say("MONITOR " + name_of(PMIx_Process_monitor(&beat.info, PMIX_MONITOR_HEARTBEAT_ALERT, &period.info, 1,
                                                   &results, &count)));
+}
+
+/// The ranks whose resident size is told, and hosts whose load is, in order.
+std::string measured(const pmix_info_t* results, size_t count) {
+    std::set<std::string> all;
+    for (size_t i = 0; i < count; ++i) {
+        if (results[i].value.type != PMIX_DATA_ARRAY) continue;
+        const pmix_data_array_t& sample = *results[i].value.data.darray;
+        const auto* facts = static_cast<const pmix_info_t*>(sample.array);
+        for (size_t k = 0; k < sample.size; ++k) {
+            if (PMIx_Check_key(facts[k].key, PMIX_PROC_RSS) && facts[k].value.data.fval > 0)
+                all.insert(std::to_string(facts[0].value.data.proc->rank));
+            if (PMIx_Check_key(facts[k].key, PMIX_NODE_LOAD_AVG)) all.insert(facts[0].value.data.string);
+        }
+    }
+    std::string line;
+    for (const std::string& one : all)
+        line += " " + one;
+    return line;
+}
+
+std::atomic<int> reports{0};
+
+void on_report(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*,
+               size_t, pmix_event_notification_cbfunc_fn_t done, void* context) {
+    if (measured(info, ninfo) == " " + std::to_string(self.rank)) ++reports;
+    done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
+}
+
+/// Usage of all processes, of this one every second until it is cancelled, and of this node beside another.
+void usage() {
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    OneInfo all(PMIX_MONITOR_PROC_RESOURCE_USAGE, nullptr, PMIX_UNDEF);
+    pmix_status_t status = PMIx_Process_monitor(&all.info, PMIX_SUCCESS, nullptr, 0, &results, &count);
+    say("PROCESSES " + name_of(status) + measured(results, count));
+    PMIx_Info_free(results, count);
+
+    pmix_status_t code = PMIX_MONITOR_RESUSAGE_UPDATE;
+    PMIx_Register_event_handler(&code, 1, nullptr, 0, on_report, nullptr, nullptr);
+    const uint32_t seconds = 1;
+    pmix_data_array_t procs{PMIX_PROC, 1, &self};
+    pmix_info_t directives[3];
+    PMIx_Info_load(&directives[0], PMIX_MONITOR_TARGET_PROCS, &procs, PMIX_DATA_ARRAY);
+    PMIx_Info_load(&directives[1], PMIX_MONITOR_RESOURCE_RATE, &seconds, PMIX_UINT32);
+    PMIx_Info_load(&directives[2], PMIX_MONITOR_ID, "mine", PMIX_STRING);
+    status = PMIx_Process_monitor(&all.info, code, directives, 3, &results, &count);
+    say("REPORTING " + name_of(status) + measured(results, count));
+    PMIx_Info_free(results, count);
+    while (reports < 2)
+        usleep(1000);
+    for (int i = 0; i < 2; ++i) {
+        OneInfo cancel(PMIX_MONITOR_CANCEL, "mine", PMIX_STRING);
+        say("CANCEL " +
+            name_of(PMIx_Process_monitor(&cancel.info, PMIX_SUCCESS, nullptr, 0, &results, &count)));
+    }
+    for (pmix_info_t& directive : directives)
+        PMIx_Info_destruct(&directive);
+
+    OneInfo node(PMIX_MONITOR_NODE_RESOURCE_USAGE, nullptr, PMIX_UNDEF);
+    char own[256] = "", other[] = "elsewhere";
+    gethostname(own, sizeof own - 1);
+    char* names[] = {own, other};
+    pmix_data_array_t array{PMIX_STRING, 2, names};
+    OneInfo targets(PMIX_MONITOR_TARGET_NODES, &array, PMIX_DATA_ARRAY);
+    status = PMIx_Process_monitor(&node.info, PMIX_SUCCESS, &targets.info, 1, &results, &count);
+    const std::string hosts = measured(results, count);
+    say("NODES " + name_of(status) + (hosts.find(own) == std::string::npos ? "" : " own") +
+        (hosts.find(other) == std::string::npos ? "" : " other"));
+    PMIx_Info_free(results, count);
 }
 
 void on_file_alert(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t ninfo, pmix_info_t*,
@@ -426,6 +502,7 @@ int main(int argc, char** argv) {
     if (word(0) == "heartbeat") heartbeat();
     if (word(0) == "network") network();
     if (word(0) == "watch") watch(word(1));
+    if (word(0) == "usage") usage();
     if (word(0) == "ask_again") ask_again();
     if (word(0) == "attributes") attribute_support();
     if (word(0) == "fabric") fabric(word(1));

@@ -78,8 +78,9 @@ inline ConnectRequest claim(const Host::Job& job, pmix_rank_t rank, uint32_t uid
 /// A process of a job, which is through its handshake and asks one thing after the other.
 class Client {
   public:
-    Client(const std::vector<std::string>& environment, const Host::Job& job, pmix_rank_t rank)
-        : raw_(environment, RawPeer::Way::Tcp) {
+    Client(const std::vector<std::string>& environment, const Host::Job& job, pmix_rank_t rank,
+           RawPeer::Way way = RawPeer::Way::Tcp)
+        : raw_(environment, way) {
         raw_.say(build_connect_request(claim(job, rank, geteuid(), getegid())).view());
         const auto reply = raw_.hear(8);
         accepted_ = reply.size() == 8 && muster::load_be32(reply.data()) == 0;
@@ -138,6 +139,19 @@ class Client {
             lists[i] = list_of(found.view());
         }
         return {lists[0], lists[1]};
+    }
+
+    /// How many processes' usage it is told.
+    size_t measured_processes() {
+        Packer message = command(Command::Monitor);
+        Info what;
+        what.add(PMIX_MONITOR_PROC_RESOURCE_USAGE, muster::Value());
+        message.info(what[0]).status(PMIX_SUCCESS).infos({});
+        if (ask(std::move(message)) != PMIX_SUCCESS) return SIZE_MAX;
+        Unpacker in(format(), frame_);
+        pmix_status_t status = PMIX_ERR_LOST_CONNECTION;
+        Info found;
+        return in.status(status) && in.infos(found) ? found.size() : SIZE_MAX;
     }
 
     /// The names of the jobs that it is told, with commas in between.

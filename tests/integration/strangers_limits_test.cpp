@@ -41,6 +41,40 @@ TEST_F(Strangers, HaveABoundedNumberOfMonitors) {
               0);
 }
 
+TEST_F(Strangers, AreNotToldTheUsageOfOthers) {
+    Host host;
+    const auto job = job_of(host, kStranger), other = job_of(host, kOther);
+    const auto environment = host.environment(job, 0), others = host.environment(other, 0);
+    std::array<int, 2> connected{}, over{};
+    ASSERT_TRUE(pipe(connected.data()) == 0 && pipe(over.data()) == 0);
+    OtherUser beside(kOther, [&] {
+        Client client(others, other, 0, RawPeer::Way::Local);
+        char byte = 0;
+        close(over[1]);
+        const bool said = write(connected[1], &byte, 1) == 1;
+        return client.accepted() && said && read(over[0], &byte, 1) == 0 ? 0 : 1;
+    });
+    char byte = 0;
+    EXPECT_EQ(read(connected[0], &byte, 1), 1);
+    EXPECT_EQ(as(kStranger,
+                 [&] {
+                     Client client(environment, job, 0, RawPeer::Way::Local);
+                     return client.accepted() && client.measured_processes() == 1 ? 0 : 1;
+                 }),
+              0);
+    // The host is told of the one that is left.
+    pmix_info_t all{}, *results = nullptr;
+    size_t count = 0;
+    PMIx_Info_load(&all, PMIX_MONITOR_PROC_RESOURCE_USAGE, nullptr, PMIX_UNDEF);
+    EXPECT_EQ(PMIx_Process_monitor(&all, PMIX_SUCCESS, nullptr, 0, &results, &count), PMIX_SUCCESS);
+    EXPECT_EQ(count, 1U);
+    PMIx_Info_free(results, count);
+    close(over[1]);
+    EXPECT_EQ(beside.status(), 0);
+    for (const int fd : {connected[0], connected[1], over[0]})
+        close(fd);
+}
+
 TEST_F(Strangers, HaveABoundedNumberOfFilesRemoved) {
     Host host;
     const auto job = job_of(host, kStranger);
