@@ -16,7 +16,7 @@
 
 namespace muster::api {
 
-/// What is to be done on the loop.
+/// The work of a call that runs on the loop.
 struct Start {
     std::function<void(Process&, HostDone)> run;
     bool alone = false;  ///< can do something without a server and a host

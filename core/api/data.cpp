@@ -43,8 +43,7 @@ std::vector<pmix_proc_t> participants(Process& process, const pmix_proc_t procs[
     return {procs, procs + nprocs};
 }
 
-/// Whether our job has no other process that we know of. Where the server has gone, what it told us of the
-/// job is still there.
+/// Whether this process is the only one of its job. The job data remains readable after the server has gone.
 bool alone(Process& process) {
     return process.store().job_size(process.self().nspace).value_or(1) == 1;
 }

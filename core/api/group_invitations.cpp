@@ -36,7 +36,7 @@ auto inviting(const char* grp, const pmix_proc_t procs[], size_t nprocs, const p
     };
 }
 
-/// What the caller gave, which need not be a value of the type.
+/// The caller's number, which may lie outside the enumeration.
 int number_of(const pmix_group_opt_t& opt) {
     static_assert(sizeof opt == sizeof(int));
     int number = 0;

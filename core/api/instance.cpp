@@ -131,7 +131,7 @@ bool watch_forks() {
     return watching;
 }
 
-/// Where the caller wants to have the sentence of an error, or null.
+/// Returns the caller's address for the text of an error, or null.
 char** error_text(InfoView info) {
     const pmix_value_t* value = info.value(MUSTER_ERROR_TEXT);
     return value != nullptr && value->type == PMIX_POINTER ? static_cast<char**>(value->data.ptr) : nullptr;

@@ -18,7 +18,7 @@ bool valid_procs(const pmix_proc_t procs[], size_t nprocs) {
            });
 }
 
-/// What PMIx_IOF_push is to do, once its arguments were checked.
+/// A PMIx_IOF_push with checked arguments.
 struct Push {
     enum class What : uint8_t { Bytes, StartStdin, StopStdin };
     What what = What::Bytes;

@@ -33,8 +33,8 @@ auto unpublishing(char** keys, const pmix_info_t info[], size_t ninfo) {
                       });
 }
 
-/// Fills the caller's entry from what was found; UNDEF where it was not. What stands in the value before is
-/// not looked at: callers need not have set it (the Python module does not).
+/// Fills the caller's entry from the answer, with UNDEF if the key was not found. The previous value is
+/// ignored: callers such as the Python module leave it uninitialized.
 pmix_status_t fill(pmix_pdata_t& entry, const HostAnswer& answer) {
     memset(&entry.value, 0, sizeof entry.value);
     entry.value.type = PMIX_UNDEF;

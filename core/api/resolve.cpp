@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who is where: peers on a node and nodes of a job (Standard: PMIx_Resolve_peers, PMIx_Resolve_nodes).
+// The peers on a node and the nodes of a job (Standard: PMIx_Resolve_peers, PMIx_Resolve_nodes).
 #include <pmix.h>
 
 #include <cstdlib>

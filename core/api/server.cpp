@@ -19,8 +19,8 @@ using namespace muster;
 
 namespace {
 
-/// What a host compiled against the oldest headers surely has: 28 members. Later members are read only when
-/// the host says how large its module is (docs/decisions/0001-server-module-size.md).
+/// The size of the module in the oldest supported headers: 28 members. Later members are read only when the
+/// host says how large its module is (docs/decisions/0001-server-module-size.md).
 constexpr size_t kOldestModuleSize = offsetof(pmix_server_module_t, client_connected2) + sizeof(void*);
 
 pmix_status_t init(const pmix_server_module_t* module, size_t module_size, pmix_info_t info[], size_t ninfo) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::chrono::seconds kGoodbye{2};
 
-/// What a host compiled against the oldest headers surely has (docs/decisions/0001-server-module-size.md).
+/// The size of the module in the oldest supported headers (docs/decisions/0001-server-module-size.md).
 constexpr size_t kOldestModuleSize = offsetof(pmix_server_module_t, client_connected2) + sizeof(void*);
 
 /// `primary`: the server is the one that is asked from now on.

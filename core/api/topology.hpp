@@ -20,9 +20,9 @@ NodeTopology& node_topology();
 
 /// PMIx_server_init: copies the topology that the host brings.
 Result<void> use_topology_of_host(InfoView directives);
-/// PMIx_server_init: clients that ask for it get the topology, unless the host has said that it is not to be
-/// shared, or the parameter server_base_describe_node. Where the host has said that it is to be shared, jobs
-/// have it with their data. Before the loop runs.
+/// PMIx_server_init: clients that ask for the topology get it, unless the host or the parameter
+/// server_base_describe_node forbids sharing. If the host asks for sharing, the topology is part of the job
+/// data. Called before the loop runs.
 void describe_node_to_clients(NodeDescription& description, const Parameters& parameters,
                               InfoView directives);
 /// PMIx_Get of PMIX_TOPOLOGY2: a copy of this node's topology, which value_destruct() frees. Any thread.

@@ -33,7 +33,7 @@ pmix_status_t PMIx_Info_load(pmix_info_t* info, const char* key, const void* dat
 pmix_status_t PMIx_Info_xfer(pmix_info_t* dest, const pmix_info_t* src) {
     if (dest == nullptr || src == nullptr) return PMIX_ERR_BAD_PARAM;
     if (!PMIx_Info_is_persistent(src)) return info_copy(dest, src);
-    // Whoever marks an entry as persistent keeps its value for all who share it.
+    // The owner of a persistent entry keeps the value valid for all copies.
     if (dest != src) std::memcpy(dest, src, sizeof *dest);
     return PMIX_SUCCESS;
 }

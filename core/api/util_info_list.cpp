@@ -87,7 +87,7 @@ pmix_status_t append(void* list, Fill&& fill) {
     });
 }
 
-// Where the key is there already, its entry is replaced or kept; otherwise one is added.
+// An existing entry with this key is replaced if `overwrite` is set, else kept.
 template <class Fill>
 pmix_status_t append_unique(void* list, const char* key, bool overwrite, Fill&& fill) {
     if (list == nullptr || key == nullptr) return PMIX_ERR_BAD_PARAM;

@@ -76,7 +76,7 @@ bool PMIx_Rank_valid(pmix_rank_t a) {
 
 void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t cluster, pmix_nspace_t nspace) {
     if (target == nullptr) return;
-    // What does not fit leaves the target empty, so that no wrong name comes of it.
+    // A name that does not fit leaves the target empty: a truncated name could be another namespace.
     char combined[2 * (PMIX_MAX_NSLEN + 1)];
     const std::string_view left = nspace_view(cluster);
     const std::string_view right = nspace_view(nspace);

@@ -92,7 +92,7 @@ const char* PMIx_Group_operation_string(pmix_group_operation_t op) {
     return group_operation_name(op);
 }
 
-// What is no attribute of ours is given back as it came: it may be the caller's own key.
+// An unknown attribute is returned unchanged: it may be the caller's own key.
 
 const char* PMIx_Get_attribute_string(const char* attribute) {
     if (attribute == nullptr) return nullptr;

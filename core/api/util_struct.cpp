@@ -14,7 +14,7 @@ using muster::data_create_elements;
 using muster::data_destruct_elements;
 using muster::data_free_elements;
 
-// What a struct is after its destruction is what a construction gives, so that it may be destructed again.
+// Destruct leaves a constructed struct, so that a second destruct is harmless.
 #define MUSTER_STRUCT(NAME, STRUCT, TYPE)                           \
     void PMIx_##NAME##_construct(STRUCT* p) {                       \
         if (p != nullptr) data_construct_elements(p, 1, TYPE);      \

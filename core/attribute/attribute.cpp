@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every attribute of the API: its name, its key, and the type of its value. Where several names share a key,
-// the first is the one that is told; former names stand at the end.
+// Every attribute of the API: its name, its key, and the type of its value. If several names share a key,
+// lookups by key return the first; former names stand at the end.
 
 #include "core/attribute/attribute.hpp"
 

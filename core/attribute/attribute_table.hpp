@@ -14,7 +14,7 @@
 
 namespace muster {
 
-/// Those of this library (pmix/muster.h) that a caller gives to a function.
+/// The attributes of this library (pmix/muster.h) that callers pass to functions.
 inline constexpr AttributeRow kOwnAttributes[] = {
     MUSTER_ATTRIBUTE(MUSTER_CHECK_PARAMETERS, PMIX_STRING, kMuster),
     MUSTER_ATTRIBUTE(MUSTER_ERROR_TEXT, PMIX_POINTER, kMuster),

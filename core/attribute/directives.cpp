@@ -195,7 +195,7 @@ Result<void> check_directives(Function function, InfoView directives, bool other
         }
         if (is_met(use)) continue;
         if (is_data(function, use, one)) continue;
-        // Where data is among them, a host takes an unknown key for data: it cannot be asked.
+        // In an array that also holds data, the host would take an unknown key for data.
         const bool can_ask = takes == Takes::Directives || (takes == Takes::Mixed && use != nullptr);
         if (others && can_ask) continue;
         const std::string_view key = key_view(one.key);
@@ -227,7 +227,7 @@ void mark_processed(std::string_view upcall, Info& directives) {
         pmix_info_t& one = directives[i];
         if (!is_required(one)) continue;
         const Use* use = find_use(*function, one.key);
-        // What a tool acts upon (forwarded output) is the host's to act upon, too.
+        // The host also acts upon directives that a tool acts upon (forwarded output).
         if (use != nullptr && (use->actors & (kClient | kServer)) != 0) one.flags |= PMIX_INFO_REQD_PROCESSED;
     }
 }

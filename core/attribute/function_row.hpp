@@ -9,7 +9,7 @@
 
 namespace muster {
 
-/// What stands in a function's array of infos.
+/// The content of a function's array of infos.
 enum class Takes : uint8_t {
     Own,         ///< directives for this library alone
     Parameters,  ///< what sets parameters, whose owners judge the values

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who acts upon which attribute, by function. A row says what is done: an attribute that a function does
-// nothing with has no row. For directives.cpp alone; docs/reference/attributes.md is made from it
+// The attributes that the library, tools and hosts honour, by function. An attribute that a function ignores
+// has no row. Only directives.cpp includes this file; docs/reference/attributes.md is generated from it
 // (tests/structure/attributes --update).
 #pragma once
 
