@@ -232,7 +232,7 @@ void Client::on_message_of(Frame frame) {
 // --- posting and getting ---
 
 pmix_status_t Client::put(pmix_scope_t scope, const char* key, const pmix_value_t& value) {
-    // What a process has put is its own to read at once; others see it after commit.
+    // A process can read its own values at once; peers see them after the commit.
     const MutexLock lock(staged_lock_);
     const pmix_status_t status = runtime_.store().post(runtime_.self(), scope, key, value);
     if (status != PMIX_SUCCESS || scope == PMIX_INTERNAL) return status;
@@ -252,8 +252,8 @@ pmix_status_t Client::unput(pmix_scope_t scope, const char* key) {
     return PMIX_SUCCESS;
 }
 
-/// What was deleted since the last commit. It stands before what was put: what is in the store now was put
-/// since.
+/// Packs the keys deleted since the last commit. They precede the staged values, because a key that is still
+/// in the store was put after its deletion.
 void Client::pack_deleted(Packer& message) {
     for (const pmix_scope_t scope : {PMIX_DEL_LOCAL, PMIX_DEL_REMOTE, PMIX_DEL_GLOBAL}) {
         Packer keys(format_);
@@ -266,8 +266,8 @@ void Client::pack_deleted(Packer& message) {
     }
 }
 
-/// What was put since the last commit, in sections by scope. Large values stay in the store where the message
-/// is one to be sent in parts. What was put stays to be committed until the message is on its way.
+/// Packs the values put since the last commit, in sections by scope. A message that is sent in parts refers
+/// to large values in the store. The values remain staged until the message is sent.
 pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
     if (!deleted_.empty()) pack_deleted(message);
     Packer local(format_), remote(format_), global(format_);
@@ -320,7 +320,7 @@ std::optional<pmix_status_t> Client::post_staged() {
     if (!server_version().can(Capability::SilentCommit) || primary_->backed_up()) return std::nullopt;
     Packer message = packer(Command::Post);
     {
-        // What stays in the store must not be put anew until it is sent.
+        // The message refers to values in the store, which must not change until it is sent.
         const MutexLock lock(staged_lock_);
         if (const pmix_status_t status = pack_staged(message, true); status != PMIX_SUCCESS) return status;
         try {
@@ -380,8 +380,8 @@ std::optional<pmix_status_t> Client::fence_in_memory(const std::vector<pmix_proc
     }
     // The server's word that a key was deleted reaches the others before the end of a fence that it leads.
     if (has_deleted_.load(std::memory_order_relaxed)) return std::nullopt;
-    // What was committed before a fence is in the store when the others have passed it: the server lets them
-    // go when it has read what was on its way to it.
+    // Peers that have passed the fence can read values committed before it: the server releases the fence
+    // after it has read the pending commits.
     const size_t commits = commits_.sent(), settled = commits_.settled();
     if (commits_.behind() > settled) return std::nullopt;
     const auto tell = [this] {

@@ -95,7 +95,7 @@ class Client : public Upstream {
     /// Reads nothing more from any server for a while, replies included: back-pressure. Loop.
     void pause(bool on) override;
     Commits& commits() override { return commits_; }
-    /// Who gets messages with this fixed tag (event, forwarded output). Before connect(), or on the loop.
+    /// Sets the handler of this fixed tag (event, forwarded output). Before connect(), or on the loop.
     void on_message(uint32_t fixed_tag, OnMessage handler) override {
         messages_[fixed_tag] = std::move(handler);
     }

@@ -7,8 +7,8 @@
 namespace muster {
 namespace {
 
-/// Whoever wants to hear what a server says unasked says so (EventLoop::need_driver()). A server answers as
-/// long as a message can be; memory is taken as it arrives.
+/// Code that waits for unsolicited messages of a server calls EventLoop::need_driver(). An answer may have
+/// the maximal length; memory is allocated as the answer arrives.
 Channel::Limits limits() {
     Channel::Limits limits;
     limits.max_payload = Channel::kMaxPayload;
@@ -91,8 +91,8 @@ void Connection::send_parts(const Packer& message) {
 }
 
 bool Connection::leave(Packer&& goodbye) {
-    // Of what goes through a local socket nothing is lost when the sender closes it with something unread;
-    // over TCP it may be. The kernel tells who listens there only of a local one.
+    // TCP may lose sent data if the sender closes with unread input; a local socket does not. Only a local
+    // socket has the credentials of its peer.
     const bool reads_all = version_.can(Capability::ReadsToTheEnd) && channel_->credentials().has_value();
     if (!open_ || !reads_all || awaits_replies() || heard_unasked_ || backed_up()) return false;
     send(std::move(goodbye));

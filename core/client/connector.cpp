@@ -23,8 +23,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What of the environment begins with PMIX_, found in one go: twenty names are asked for, of an environment
-/// that may be large. Empty where the process has more rights than who started it (as secure_getenv()).
+/// The environment variables that begin with PMIX_, found in one pass: about twenty are looked up, and the
+/// environment may be large. Empty in a process with raised privileges (as secure_getenv()).
 class Environment {
   public:
     Environment() {
@@ -130,7 +130,7 @@ Result<std::optional<ServerContact>> ServerContact::from_environment() {
     contact.stores = environment("GDS_MODULE");
     contact.shared_form = environment("MUSTER_STORE");
     if (contact.version.empty()) contact.version = "4.1.0";  // servers that say nothing are that old
-    // What a server does not say, it takes as far as a frame can tell its length.
+    // A server that states no limit accepts every length that a frame can express.
     const std::string takes = environment("MUSTER_MAX_PAYLOAD");
     size_t most = 0;
     if (std::from_chars(takes.data(), takes.data() + takes.size(), most).ec == std::errc() && most != 0)
@@ -182,11 +182,11 @@ Result<Reached> open_connection(Runtime& runtime, const std::vector<std::string>
 
 /// A local socket, which only our own servers have: a descriptor can be passed through it.
 bool passes_descriptors(const Socket& socket) {
-    // Of no other the kernel tells who listens there.
+    // The kernel provides credentials for local sockets only.
     return socket.credentials.has_value();
 }
 
-/// recv(), keeping the descriptors that come with the bytes. Where there is no room for one, it is lost.
+/// recv() that keeps the passed descriptors. `lost` is set if a descriptor did not fit.
 ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<UniqueFd>& passed, bool& lost) {
     iovec part = {into, size};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 3)] = {};
@@ -210,14 +210,14 @@ ssize_t receive(const Socket& socket, uint8_t* into, size_t size, std::vector<Un
     return got;
 }
 
-/// What may help against a refusal of this proof.
+/// Returns the remedy for a rejected credential of this kind, or "".
 std::string about_proof(const Psec& proof, const Socket& socket, pmix_status_t status) {
     const std::string remedy = proof.remedy();
     if (status != PMIX_ERR_INVALID_CRED || remedy.empty() || passes_descriptors(socket)) return "";
     return "; " + remedy;
 }
 
-/// A frame, before there is a channel for it. What a tool is called by in its header is 0.
+/// Appends a frame, because there is no channel yet. The peer index in a tool's header is 0.
 void append_job_data_question(Bytes& hello, WireFormat format) {
     Packer question(format);
     question.command(static_cast<uint8_t>(Command::JobInfo));
@@ -287,7 +287,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     request.gds = shares ? shared_form : kWireStore;
     request.info_blob.append(contact.about_us.view());
     Bytes hello = build_connect_request(request);
-    // What comes behind the request our servers keep until they have decided on it.
+    // Muster servers keep data that follows the request until they have decided on the request.
     const bool asks = contact.asks_job_data && parse_version(contact.version).can(Capability::EarlyQuestion);
     if (asks) append_job_data_question(hello, format);
     if (auto sent = send_all(socket, hello.view(), until); !sent) return sent.error();

@@ -20,7 +20,7 @@
 
 namespace muster {
 
-/// Where a server is, how it wants to be spoken to, and who we are to it.
+/// The address of a server, its protocol settings, and the identity of this process.
 struct ServerContact {
     PeerKind kind = PeerKind::Client;
     std::string nspace;                  ///< ours; empty where the server is to name us

@@ -22,7 +22,7 @@ Result<void> Client::connect(const ServerContact& contact) {
     UniqueFd meeting = std::move(greeted->meeting);
     const auto owner = greeted->segment.owner;
     if (greeted->segment.fd) {
-        // What the server shares need not be sent; where it cannot be mapped, it is.
+        // The server sends the shared job data only if the segment cannot be mapped.
         const auto attached = runtime_.store().attach(std::move(greeted->segment));
         has_job_data = attached.ok();
         if (!attached)
@@ -39,7 +39,7 @@ Result<void> Client::connect(const ServerContact& contact) {
 }
 
 void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
-    // Where the host drives progress, a call that waits has to drive it, too.
+    // If the host drives progress, blocking calls must drive it, too.
     if (runtime_.host_drives()) return;
     if (!runtime_.parameters().boolean("pmix_shared_barrier")) return;
     const auto size = runtime_.store().job_size(runtime_.self().nspace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process has put since its last commit: the keys, in their order and each once a scope; the values
-// are in the store. Nobody guards it.
+// The keys that a process has put since its last commit, in order and once a scope. The values are in the
+// store. The caller provides the locking.
 #pragma once
 
 #include <pmix.h>

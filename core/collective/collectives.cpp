@@ -225,7 +225,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
         collective->given_ = std::move(given);
         collective->namespaces_ = &namespaces_;
         compute_expected(*collective);
-        // Those that have gone already will not call.
+        // Participants that have departed will not call.
         for (const pmix_proc_t& participant : collective->participants_) {
             const Namespace* nspace = namespaces_.find(participant.nspace);
             if (nspace == nullptr) continue;
@@ -427,7 +427,7 @@ void Collectives::finish(const std::shared_ptr<Collective>& collective, const Ou
         contained([&] { arrival.reply(outcome); });
 }
 
-/// Needs no memory. What ends changes the list, and is not gone on from.
+/// Allocates nothing. An end changes the list, so that the iteration starts again.
 template <class Do>
 void Collectives::for_each_active(const Do& what) {
     const uint64_t round = ++round_;

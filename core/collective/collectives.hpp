@@ -33,11 +33,11 @@ const char* collective_name(CollectiveKind kind);
 /// Whether two lists name the same processes in the same order.
 bool same_procs(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b);
 
-/// What an operation knows of a participant's call beside its directives.
+/// An operation's own data about the call of a participant.
 struct ArrivalData {
     virtual ~ArrivalData() = default;
 };
-/// What an operation tells the participants beside status and infos.
+/// An operation's own result for the participants, beside status and infos.
 struct OutcomeData {
     virtual ~OutcomeData() = default;
 };
@@ -69,7 +69,7 @@ class Collective {
     const std::vector<Arrival>& arrivals() const { return arrivals_; }
     /// The participants as the first who called gave them; kept where the operation has names.
     const std::vector<pmix_proc_t>& as_given() const { return given_; }
-    /// Those who called and have gone before all were in (see forgets_departed()).
+    /// The participants that called and departed before all were in (see forgets_departed()).
     const std::vector<Arrival>& withdrawn() const { return withdrawn_; }
     /// The first participant's directives; those that all must agree upon are taken from here.
     InfoView directives() const { return arrivals_.front().info; }
@@ -112,13 +112,13 @@ class Collective {
     std::unique_ptr<Watch> time_limit_;
     Namespaces* namespaces_ = nullptr;
     uint64_t round_ = 0;  ///< of all collectives, in which it had its turn
-    /// Where it stands among those that are under way; nothing once it has ended.
+    /// The position in the list of active collectives; nothing after the end.
     std::optional<std::list<std::shared_ptr<Collective>>::iterator> place_;
 };
 
 using CollectiveRef = std::weak_ptr<Collective>;
 
-/// What is particular to one kind of operation.
+/// The specific behaviour of one kind of operation.
 class CollectiveOperation {
   public:
     virtual ~CollectiveOperation() = default;
@@ -132,7 +132,7 @@ class CollectiveOperation {
     virtual bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) = 0;
     /// A departure is tolerated; called once for each, before all_local_in().
     virtual void goes_on_without(const Collective&, const pmix_proc_t&) {}
-    /// What the others get when a departure is not tolerated.
+    /// The status of the other participants if a departure is not tolerated.
     virtual pmix_status_t departure_status() const { return PMIX_ERR_LOST_CONNECTION; }
     /// Whether the call of a process that goes or finalizes before all local participants are in counts as
     /// none.
@@ -182,8 +182,8 @@ class Collectives {
     void finalized(const pmix_proc_t& proc);
     /// It has gone: its connection was lost, or the host has deregistered it.
     void departed(const pmix_proc_t& proc);
-    /// A participant of this operation, of any node, takes no part in it any more unless it has called. What
-    /// the host has already is the host's to change.
+    /// A participant of this operation, of any node, takes no part in it any more unless it has called. A
+    /// request that the host has is left to the host.
     void left(CollectiveKind kind, const std::string& id, const pmix_proc_t& proc);
     /// A namespace is deregistered: what involves it ends with PMIX_ERR_INVALID_NAMESPACE.
     void deregistered(const char* nspace);
@@ -196,8 +196,8 @@ class Collectives {
     const std::list<std::shared_ptr<Collective>>& active() const { return active_; }
 
   private:
-    /// Those of one kind, name and list of participants that can still be joined, in the order in which they
-    /// began; never empty. A process that is in one of them is in all before it.
+    /// The joinable collectives of one kind, name and list of participants, oldest first; never empty. A
+    /// process that has joined one of them has joined all older ones.
     using Generations = std::deque<std::shared_ptr<Collective>>;
     using Open = std::unordered_multimap<size_t, Generations>;
 
