@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process asks of the resource manager itself: allocations, blocks of resources, and the control of a
-// session (Standard: Job Management). The library carries the requests. On the loop.
+// Requests to the resource manager: allocations, blocks of resources, and session control (Standard: Job
+// Management). The library only passes them on. On the loop.
 #pragma once
 
 #include <string>

@@ -145,7 +145,7 @@ pmix_status_t Cleanups::add(const std::vector<Proc>& targets, uint32_t uid, uint
         removed.insert(directory.path);
     if (Wish::removes_any(wish->ignored, removed)) return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
     if (paths == 0) return PMIX_SUCCESS;
-    // What others have registered stands at several of these ends, too.
+    // An earlier wish may be registered for several of the targets; check it once.
     std::unordered_set<const Wish*> checked;
     const auto conflicts = [&](const WishPtr& earlier) {
         return checked.insert(earlier.get()).second && Wish::removes_any(earlier->ignored, removed);

@@ -20,7 +20,7 @@ class Cleanups {
   public:
     /// Removing takes place there, one end after the other.
     explicit Cleanups(FileWorker& worker) : worker_(worker) {}
-    /// What is still registered is removed: the server ends, and its jobs with it.
+    /// Removes all registered paths: the jobs end with their server.
     ~Cleanups();
 
     /// Whether the attribute is one of these.
@@ -32,8 +32,8 @@ class Cleanups {
     /// PMIX_ERR_OUT_OF_RESOURCE for more paths than one end may have; the targets before have it then.
     pmix_status_t add(const std::vector<Proc>& targets, uint32_t uid, uint32_t gid, InfoView directives);
 
-    /// A process of this node has ended; or its job, with all its processes. What they registered is removed
-    /// soon; FileWorker::settled() tells when.
+    /// A process of this node, or all processes of a job, have ended. Their registered paths are removed
+    /// asynchronously; FileWorker::settled() tells when.
     void ended(const pmix_proc_t& proc);
     void ended(const char* nspace);
 
@@ -44,7 +44,7 @@ class Cleanups {
         bool only_empty = false;
         bool leave_top = false;
     };
-    /// What one call asks for, at however many ends: both may be many, so that it is kept once.
+    /// The paths of one call, shared by all its targets, since both lists may be long.
     struct Wish {
         std::vector<std::string> files;
         std::vector<Directory> directories;
@@ -55,8 +55,8 @@ class Cleanups {
         static bool removes_any(const TextSet& ignored, const ViewSet& removed);
     };
     using WishPtr = std::shared_ptr<const Wish>;
-    /// What one user wants removed at one end. Only what belongs to that user is removed, and with that
-    /// user's rights.
+    /// The paths that one user registered for one target. Only files of that user are removed, with the
+    /// rights of that user.
     struct Epilog {
         uint32_t uid = 0;
         uint32_t gid = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What takes as long as a file system likes (removing trees, looking at files), done beside the loop by one
-// thread, in order. The thread is there only while there is something to do. All members are called on the
-// loop, or where none runs.
+// Runs slow file system work (removing trees, examining files) on one thread beside the loop, in order. The
+// thread exists only while there is work. All members are called on the loop, or while no loop runs.
 #pragma once
 
 #include <deque>

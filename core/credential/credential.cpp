@@ -66,8 +66,8 @@ HostAnswer own_credential(Runtime& runtime, InfoView directives) {
     return answer_of(PMIX_ERR_NOT_SUPPORTED);
 }
 
-/// Whose a credential is, by the first component that can tell from the bytes alone, of the kinds that
-/// PMIX_CRED_TYPE names (all, where it names none).
+/// Returns the owner of a credential, from the first component that can tell it from the bytes alone.
+/// PMIX_CRED_TYPE restricts the kinds.
 HostAnswer identify_here(Runtime& runtime, ByteView credential, InfoView directives) {
     const char* types = directives.string(PMIX_CRED_TYPE);
     HostAnswer answer = answer_of(PMIX_ERR_NOT_SUPPORTED);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Credentials (Standard: Security): made and judged by the host. A kind that the host does not make and that
-// the caller names, a process makes for itself through psec; a server never makes one in the name of another
-// process. What the host does not judge, the server does, and at last the process itself, where the kind of
-// credential (MUNGE's) can be judged by its bytes alone. On the loop.
+// Credentials (Standard: Security): the host creates and validates them. If the caller names a kind that the
+// host does not create, the process creates it through psec; a server never creates one for another process.
+// If the host does not validate, the server tries, then the process itself, for kinds that the bytes alone
+// prove (MUNGE). On the loop.
 #pragma once
 
 #include "core/exchange/exchange.hpp"

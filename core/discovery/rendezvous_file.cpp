@@ -69,8 +69,7 @@ time_t start_of(pid_t pid) {
     return now.tv_sec - up.tv_sec + static_cast<time_t>(ticks / static_cast<unsigned long>(per_second));
 }
 
-/// Opens the folder, which is made with those above it where it is missing. What root announces stands where
-/// nobody else can exchange it.
+/// Opens the folder, and creates missing parents. A folder of root must not be writable by other users.
 Result<UniqueFd> open_folder(const std::string& path) {
     UniqueFd folder = open_output_folder(path, 0700);
     struct stat facts {};
@@ -147,7 +146,7 @@ Result<Rendezvous> parse_rendezvous(const std::string& text, const std::string& 
         }
     }
     if (lines.size() > 4 && lines[4].size() <= 64 && is_printable(lines[4])) found.started = lines[4];
-    // What this library's own tools prefer.
+    // The further addresses, which tools of this library prefer.
     std::vector<std::string> plain = std::move(found.uris);
     found.uris.clear();
     for (size_t i = 3; i < lines.size() && found.uris.size() < 8; ++i) {

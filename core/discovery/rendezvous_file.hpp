@@ -16,7 +16,7 @@
 
 namespace muster {
 
-/// What such a file says of a server.
+/// The content of a rendezvous file.
 struct Rendezvous {
     std::vector<std::string> uris;  ///< best first: "nspace.rank;transport"
     std::string version;            ///< without a leading v
@@ -34,7 +34,7 @@ struct Rendezvous {
 /// PMIX_ERR_UNREACH: its server has ended. Without `sure` another process that has got its number since
 /// passes for it (see is_stale()).
 Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign, bool sure = true);
-/// What is said of one whose server has ended.
+/// Returns the error for a file whose server has ended.
 Error stale_rendezvous(const std::string& path, pid_t pid);
 
 /// Reads the same from text, whatever it comes from.

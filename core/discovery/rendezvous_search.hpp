@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where rendezvous files are: the names that servers give them, and the search below a folder.
+// The names of rendezvous files, and the search for them below a folder.
 #pragma once
 
 #include <sys/types.h>
@@ -20,8 +20,7 @@ std::string session_rendezvous_name(const std::string& host, const std::string& 
 /// Whether it is the name of a session file of one of the hosts.
 bool is_session_rendezvous(const std::string& name, const std::vector<std::string>& hosts);
 
-/// Where in a folder is looked: at its own files, at those of the folders in it (at any depth up to a bound),
-/// or at all.
+/// The scope of a search: the folder's own files, the files of its subfolders (to a bounded depth), or both.
 enum class RendezvousDepth { Here, Further, All };
 
 /// Paths below `folder` of the regular files whose name `matches`: the newest first. Links are not followed,

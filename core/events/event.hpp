@@ -22,7 +22,7 @@ struct Event {
     pmix_data_range_t range = PMIX_RANGE_UNDEF;
     Info info;
 
-    // What read_directives() finds in `info`.
+    // Set by read_directives() from `info`.
     std::vector<pmix_proc_t> targets;   ///< PMIX_EVENT_CUSTOM_RANGE
     std::vector<pmix_proc_t> affected;  ///< PMIX_EVENT_AFFECTED_PROC(S)
     ProcIndex target_index, affected_index;
@@ -30,11 +30,10 @@ struct Event {
     bool cacheable = true;     ///< for handlers that come later, too
     bool stays_local = false;  ///< not for the host
 
-    /// Who is behind it, where it comes from a process: those of other users do not hear it, except for the
-    /// server's own user and root.
+    /// The user of the source, if a process. Only processes of this user, of the server's user and of root
+    /// receive the event.
     std::optional<uint32_t> user;
-    /// Whose matter it is, where it comes from the host: users who have none of these processes do not hear
-    /// it.
+    /// The processes that an event of the host concerns. Only users that own one of them receive the event.
     std::shared_ptr<const std::vector<pmix_proc_t>> about;
 
     /// PMIX_ERR_BAD_PARAM for directives of the wrong type and for a range that does not fit them.

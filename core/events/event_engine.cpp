@@ -98,7 +98,7 @@ struct EventEngine::Chain {
     size_t cost = 0;
     size_t next = 0;
     Info results;  ///< of the handlers so far: each one's status under its name, then what it gave
-    // What the handler that runs now was given; valid until it completes.
+    // The arguments of the running handler; valid until it completes.
     HandlerPtr current;
     std::vector<pmix_info_t> shown;  ///< the event's infos, which the event owns, then those of `own`
     Info own;

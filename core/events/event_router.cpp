@@ -97,7 +97,7 @@ bool EventRouter::has_room(const Peer& peer, const std::vector<pmix_status_t>& c
             codes, [&](pmix_status_t code) { return !registration.codes.contains(code); });
         return registration.codes.size() + static_cast<size_t>(fresh) <= max_codes_;
     };
-    // Those that it has taken back are there only so that it is told nothing twice.
+    // Deregistered codes are kept only to prevent duplicate events.
     if (!fits()) std::erase_if(registration.codes, [](const auto& one) { return !one.second.active(); });
     const bool good = fits();
     if (!good && !std::exchange(registration.refused, true)) {
@@ -321,7 +321,7 @@ bool EventRouter::in_range(const Event& event, const pmix_proc_t& proc) const {
         case PMIX_RANGE_CUSTOM:
             return event.is_meant_for(proc);
         case PMIX_RANGE_NAMESPACE:
-            // Of a host's own event the host has decided already for which servers it is meant.
+            // The host has already chosen the servers for its own event.
             return nspace_is(event.source.nspace, proc.nspace) ||
                    namespaces_.find(event.source.nspace) == nullptr;
         case PMIX_RANGE_SESSION: {
@@ -394,7 +394,7 @@ void EventRouter::to_clients(const EventPtr& event) {
 
 bool EventRouter::had(const Registration& registration, const EventStore::Held& held) const {
     const auto span = registration.codes.find(held.event->status);
-    // What was held when it registered was replayed then.
+    // The registration replayed the events that were held at that time.
     if (span != registration.codes.end() && held.number < span->second.until) return true;
     if (!registration.has_defaults || held.event->non_default) return false;
     const Span& defaults = registration.defaults;
@@ -414,8 +414,7 @@ void EventRouter::replay(const Registration& before, const PeerPtr& peer,
     for (const EventStore::Held& held : held_.held()) {
         const Event& event = *held.event;
         if (codes.empty()) {
-            // Whoever asks for everything is not told of the past of other jobs: default handlers mostly end
-            // the process.
+            // No replay of other jobs' events to default handlers: most of those end the process.
             if (event.non_default || !concerns(event, peer->proc)) continue;
         } else if (std::ranges::find(codes, event.status) == codes.end()) {
             continue;

@@ -121,8 +121,7 @@ class EventRouter {
     std::unordered_map<uint32_t, RegistrationPtr> by_peer_;  ///< by the peer's index
     std::unordered_map<pmix_status_t, std::vector<RegistrationPtr>> by_code_;
     std::vector<RegistrationPtr> defaults_;
-    /// What the last life of a process had registered before it finalized: its next life gets no event again
-    /// that this one had.
+    /// The registrations of processes that have finalized. After a new init the process gets no event twice.
     std::unordered_map<Proc, RegistrationPtr> former_;
     /// A registration that waits for the host's answer to another one, which asks for a code of it.
     struct WaitingWant {

@@ -28,8 +28,8 @@ class Events {
     using OnStatus = std::function<void(pmix_status_t)>;
     using OnRegistered = std::function<void(pmix_status_t status, size_t id)>;
 
-    /// What the library itself does with an event, before any handler is asked. What it returns (mostly
-    /// nothing) is called at the end of the chain.
+    /// The library's own reaction to an event, before all handlers. A returned function runs at the end of
+    /// the chain.
     using Observer = std::function<EventEngine::OnEnd(const EventPtr& event)>;
 
     explicit Events(Runtime& runtime);
@@ -37,7 +37,7 @@ class Events {
     /// Every event of this code that this process gets or reports itself is shown to `observer`; in a server
     /// each that passes. Before the first event, or on the loop.
     void observe(pmix_status_t code, Observer observer);
-    /// Asks our server for the events of these codes, handler or not. Those that it holds come, too.
+    /// Registers these codes at the server, without a handler. The server replays held events.
     void listen(const std::vector<pmix_status_t>& codes);
 
     /// From now on `client` delivers events, and its lost connection is one. Before it connects.

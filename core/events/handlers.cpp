@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What clients ask of a server about events: registrations and notifications (docs/reference/wire.md,
+// Handlers of the clients' requests about events: registrations and notifications (docs/reference/wire.md,
 // commands 12-14).
 #include "core/events/event_router.hpp"
 #include "core/exchange/group_table.hpp"

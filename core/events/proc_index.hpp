@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// Of a list that stays as it is. A short one is just walked through.
+/// The index of a list that does not change. A short list is searched linearly.
 class ProcIndex {
   public:
     ProcIndex() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is told of a model: see programming_model.hpp.
+// Announces programming models: see programming_model.hpp.
 #include "core/events/programming_model.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the services have in common: see exchange.hpp.
+// The common base of the services: see exchange.hpp.
 #include "core/exchange/exchange.hpp"
 
 #include <unistd.h>

@@ -46,7 +46,7 @@ class Exchange {
     /// The groups that this process knows, in all its roles.
     GroupTable& groups() { return groups_; }
 
-    /// Each once, on the loop or before the loop starts. What is given outlives the loop.
+    /// Each is called once, on the loop or before it starts. The argument outlives the loop.
     void attach(Upstream& upstream) { upstream_.store(&upstream, std::memory_order_release); }
     void serve(Host& host) { host_.store(&host, std::memory_order_release); }
 
@@ -103,7 +103,7 @@ void ask(Upstream& upstream, Packer&& message, ReadReply read, HostDone done);
 using WriteReply = std::function<void(Packer& out, const HostAnswer& answer)>;
 void write_infos(Packer& out, const HostAnswer& answer);
 
-/// What answers a client's request with the host's answer; the client may be gone by then.
+/// Returns a function that replies to the client with the host's answer, if the client still exists.
 HostDone reply_to(const Request& request, WriteReply write = {});
 
 }  // namespace muster

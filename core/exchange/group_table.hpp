@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The groups that a process knows: as a client those it is a member of, as a server those with members on
-// its node (Standard: Process Sets and Groups). Who is in, with which rank, and the translation of group ids
-// into the names that the host knows. Written on the loop; translation and reading by copy on any thread.
+// its node (Standard: Process Sets and Groups). Holds their members and ranks, and translates group ids into
+// the names that the host knows. Written on the loop; translation and reading by copy on any thread.
 #pragma once
 
 #include <pmix_common.h>
@@ -22,7 +22,7 @@ namespace muster {
 
 class Gds;
 
-/// Where a group stands (docs/explanation/groups.md has the table of states).
+/// The state of a group (docs/explanation/groups.md has the table of states).
 enum class GroupState : uint8_t {
     Constructing,  ///< its members are being gathered by PMIx_Group_construct
     Inviting,      ///< its members are being gathered by PMIx_Group_invite
@@ -97,15 +97,15 @@ class GroupTable {
     }
     /// The others keep their ranks; a group without members goes. False where it was no member.
     bool remove_member(const std::string& id, const pmix_proc_t& proc);
-    /// What the groups of that payer take, in bytes.
+    /// Returns the memory of that payer's groups, in bytes.
     size_t memory(const std::string& payer) const;
-    /// What a group of that many members takes, beside the names of their jobs.
+    /// Returns the bytes of a group with `members` members, without the names of their jobs.
     static size_t memory_of(const std::string& id, size_t members);
     /// All groups, by id. Valid until the next change.
     const std::map<std::string, Group>& all() const { return groups_; }
     /// The ids of the groups that are ready for use, in order.
     std::vector<std::string> names() const;
-    /// Those that a process is in.
+    /// Returns the ids of the groups that have this process as a member.
     std::vector<std::string> names_of(const pmix_proc_t& proc) const;
 
     /// Answers PMIX_QUERY_NUM_GROUPS, _GROUP_NAMES and _GROUP_MEMBERSHIP (of the group that PMIX_GROUP_ID
@@ -121,7 +121,7 @@ class GroupTable {
     /// {group, group rank} becomes the member; {group, WILDCARD} and what is no group stays. False for a rank
     /// that the group does not have.
     bool translate(pmix_proc_t& proc) const {
-        // Most jobs have none. Who knows of a group has heard of it after it was put here.
+        // Fast path: most jobs have no group. A caller learns of a group only after its insertion.
         return !any_.load(std::memory_order_acquire) || translate_by_groups(proc);
     }
     /// Replaces each entry of a group by its members, {group, WILDCARD} by all of them in the order of their

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The host's side of a server: the module of upcalls. Wraps each upcall so that the core sees one rule:
-// `done` runs on the loop, exactly once, with the host's answer, with PMIX_ERR_NOT_SUPPORTED where the host
-// has no such upcall, or with the error that the upcall returned. A host may answer at once, later, from any
-// thread, or twice (the second is ignored). Where memory is too short to make the upcall, `done` gets
-// PMIX_ERR_NOMEM, or the function throws; a `done` that throws for want of memory is called again with that
+// `done` runs on the loop, exactly once, with the host's answer, with PMIX_ERR_NOT_SUPPORTED if the host has
+// no such upcall, or with the error that the upcall returned. A host may answer at once, later, from any
+// thread, or twice (the second is ignored). If memory is too short for the upcall, `done` gets
+// PMIX_ERR_NOMEM, or the function throws; a `done` that throws std::bad_alloc is called again with that
 // status.
 #pragma once
 
@@ -70,9 +70,9 @@ class Host {
 
     /// The log of the server.
     Log& log() const { return log_; }
-    /// Returns a callback that passes the host's answer to `done`. Where `directives` hold PMIX_TIMEOUT,
-    /// `done` gets PMIX_ERR_TIMEOUT one second after that time at the latest (the host gets the attribute,
-    /// too), and one line in the log says which request (`what`) of which process was waited for.
+    /// Returns a callback that passes the host's answer to `done`. If `directives` hold PMIX_TIMEOUT, `done`
+    /// gets PMIX_ERR_TIMEOUT at most one second after that time (the host also gets the attribute), and the
+    /// log names the request (`what`) and its process.
     HostDone bounded(const char* what, const pmix_proc_t& caller, InfoView directives, HostDone done);
 
     /// The general form. `call` gets the callback's data and makes the upcall; `keep` owns what the upcall
@@ -87,8 +87,8 @@ class Host {
     static void on_info(pmix_status_t status, pmix_info_t* info, size_t ninfo, void* cbdata,
                         pmix_release_cbfunc_t release, void* release_data);
 
-    /// What the host lent for an answer: gives it back when destroyed. Never inside the host's call where an
-    /// upcall is open, since hosts answer under locks that their release functions take as well (Slurm).
+    /// The host's data of an answer, released by the destructor. Never released inside the host's call while
+    /// an upcall is open, since hosts answer under locks that their release functions take as well (Slurm).
     class Held {
       public:
         explicit Held(pmix_release_cbfunc_t release = nullptr, void* data = nullptr)

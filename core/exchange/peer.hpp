@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process that is connected to this server: its identity, how it wants to be spoken to, and its channel.
-// Belongs to the loop. Whoever keeps one beyond a call keeps a weak reference: the peer may be gone by then.
+// Belongs to the loop. Code that keeps a peer beyond a call keeps a weak reference: the peer may disconnect.
 #pragma once
 
 #include <sys/socket.h>
@@ -143,7 +143,7 @@ inline void Peer::answer_no_memory(uint32_t request_tag) noexcept {
 using PeerPtr = std::shared_ptr<Peer>;
 using PeerRef = std::weak_ptr<Peer>;
 
-/// Who is to be answered, to be kept until then: the peer may be gone by that time, the request counts.
+/// The sender of a request, kept until the reply. The peer may disconnect before; the request is counted.
 class Asker {
   public:
     explicit Asker(std::shared_ptr<OpenRequest> request) : request_(std::move(request)) {}

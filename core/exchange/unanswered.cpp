@@ -6,7 +6,7 @@
 
 namespace muster {
 namespace {
-/// What a request takes beside its bytes: callbacks, the lists that it stands in, this object.
+/// The memory of a request beside its bytes: callbacks, list entries, this object.
 constexpr size_t kOverhead = 1024;
 }  // namespace
 

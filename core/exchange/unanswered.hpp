@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests of a process that wait for their answer, counted: what it may have a server keep for it has an
-// end, whatever number of connections it makes and ends. Belongs to the loop.
+// Counts the unanswered requests of a process, to bound the memory that it can make a server keep, whatever
+// number of connections it opens. Belongs to the loop.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// Of one process, or of all tools of one user, who choose their own names.
+/// The count for one process, or for all tools of one user, since tools choose their own names.
 class Unanswered {
   public:
     struct Limits {
