@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kWindow = size_t{1} << 20;
 /// Single processes that the registrations of one peer may name together.
 constexpr size_t kMostRanks = size_t{1} << 20;
-/// What is kept for nobody in particular, in all jobs together, in multiples of what one channel may have.
+/// Limit of the output kept before any registration, for all jobs: a multiple of the limit of one channel.
 constexpr size_t kEarlyShares = 64;
 
 }  // namespace
@@ -97,7 +97,7 @@ void Forwarder::registered(const std::string& nspace, InfoView info) {
         return;
     }
     if (!style.marks() && !style.raw && !style.merge && !style.to_files() && !style.local) return;
-    // What the job does not say, the server's directives do.
+    // The server's directives are the defaults of the job's.
     style = style_;
     read_style(info, style);
     Job& job = jobs_[nspace];
@@ -244,7 +244,7 @@ void Forwarder::activate(const RegistrationPtr& registration) {
     for (const auto& [nspace, ranks] : registration->sources) {
         const auto found = jobs_.find(nspace);
         if (found == jobs_.end() || !found->second.early) continue;
-        // What others may still ask for stays; the order does, too.
+        // The rest is kept in order for later registrations.
         auto kept =
             std::make_unique<PieceQueue>(OverflowPolicy{OverflowPolicy::When::DropOldest, early_limit_});
         dropped_before_ += found->second.early->dropped();
@@ -390,7 +390,7 @@ void Forwarder::deliver(const PiecePtr& piece) {
     if (!wanted) keep_early(piece);
 }
 
-/// Who pulls something itself does not get it unasked, too.
+/// A process with an explicit pull does not also get the output by its implicit registration.
 void Forwarder::leave_to_pulls(std::vector<RegistrationPtr>& readers) {
     const std::vector<RegistrationPtr> all = readers;
     std::erase_if(readers, [&](const RegistrationPtr& one) {

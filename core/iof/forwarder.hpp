@@ -135,7 +135,7 @@ class Forwarder {
     std::unique_ptr<OutputSink> sink_;  ///< null: nothing is shown by us, unless a job says otherwise
     std::unordered_map<size_t, RegistrationPtr> by_id_;
     TextMap<Job> jobs_;
-    /// Who has registrations: how many, and how many single processes they name.
+    /// A holder's use: its registrations, and the single processes that they name.
     struct Share {
         size_t registrations = 0;
         size_t ranks = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// I/O forwarding of a process, whatever its roles: its readers (Puller), what it passes on (Pusher), and its
-// own stdout and stderr. What a server does for others is the Forwarder's. Belongs to the loop.
+// I/O forwarding of a process in any role: its readers (Puller), its pushed input (Pusher), and its own
+// stdout and stderr. The Forwarder serves other processes. Belongs to the loop.
 #pragma once
 
 #include "core/iof/puller.hpp"
@@ -31,7 +31,7 @@ class Forwarding {
     Puller& puller() { return puller_; }
     Pusher& pusher() { return pusher_; }
     Console& console() { return console_; }
-    /// Where a process runs, by what is in the store.
+    /// Returns a function that finds the location of a process in the store.
     FindFacts find_facts();
     /// Reports PMIX_ERR_IOF_FAILURE, an event of this process.
     OutputSink::OnFailure on_failure();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What clients and tools ask of a server about forwarded input and output (docs/reference/wire.md, commands
-// 22, 23, 29).
+// Handlers of the requests of clients and tools about forwarded input and output (docs/reference/wire.md,
+// commands 22, 23, 29).
 #include "core/iof/forwarder.hpp"
 
 namespace muster {

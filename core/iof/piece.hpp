@@ -42,7 +42,7 @@ struct OutputPiece {
     InfoView info;
     ByteView bytes;  ///< none: the source has closed the channel
 
-    // What the views look at, where the piece owns it.
+    // The memory of the views, if the piece owns it.
     Info own_info;
     Bytes own_bytes;
     /// Called when nobody needs the piece any more. On the loop.

@@ -11,7 +11,7 @@
 
 namespace muster {
 
-/// What PMIX_IOF_CACHE_SIZE, _DROP_OLDEST and _DROP_NEWEST ask for.
+/// The policy of PMIX_IOF_CACHE_SIZE, _DROP_OLDEST and _DROP_NEWEST.
 struct OverflowPolicy {
     enum class When : uint8_t {
         Wait,        ///< nothing is lost: who delivers a piece has it kept until there is room

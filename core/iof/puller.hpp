@@ -42,13 +42,12 @@ class Puller {
     /// PMIx_IOF_pull. `function`: null for stdout and stderr of this process.
     void pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_channel_t channels,
               pmix_iof_cbfunc_t function, OnPulled done);
-    /// PMIx_IOF_deregister. PMIX_ERR_BAD_PARAM for an unknown number. What is buffered is delivered first.
+    /// PMIx_IOF_deregister. PMIX_ERR_BAD_PARAM for an unknown number. Delivers buffered output first.
     void deregister(size_t id, Info directives, HostDone done);
     /// Output that nobody here asked for (reference 0) is shown, where the process wants that
     /// (PMIX_IOF_LOCAL_OUTPUT of its init).
     void set_style(InfoView directives);
-    /// What these directives of a spawn say of output that comes without a pull. What they do not say, the
-    /// init's do.
+    /// The output policy of a spawned job without a pull: these directives, with those of init as defaults.
     JobOutput output_of(InfoView directives) const;
     /// The job has this name, at that server: what comes of it is shown so, or not at all.
     void spawned(const std::string& nspace, const JobOutput& output, const pmix_proc_t& server);

@@ -19,8 +19,8 @@ namespace {
 /// Bytes on the way to the host that it has not answered.
 constexpr size_t kPushWindow = size_t{256} << 10;
 constexpr size_t kMostUnanswered = 256;
-/// Of our stdin at once. PRRTE takes no more in one upcall: a page behind another of its daemons, two in its
-/// own buffer, whatever comes.
+/// Bytes of stdin read at once. PRRTE takes no more in one upcall: another daemon has a buffer of one page,
+/// its own of two.
 constexpr size_t kReadSize = size_t{4} << 10;
 constexpr std::chrono::seconds kTerminalCheck{1};
 
@@ -184,7 +184,7 @@ void Pusher::start_stdin(std::vector<pmix_proc_t> targets, Info directives, cons
         return done(answer_of(PMIX_ERR_BAD_PARAM));
     if (fcntl(STDIN_FILENO, F_GETFD) < 0) return done(answer_of(PMIX_ERR_NOT_AVAILABLE));
     started->targets = std::move(targets);
-    // What the host is told is about bytes, not about how we come by them.
+    // PMIX_IOF_PUSH_STDIN names the source of the bytes, which does not concern the host.
     for (pmix_info_t& directive : std::span(directives.data(), directives.size())) {
         if (!key_is(directive.key, PMIX_IOF_PUSH_STDIN)) started->directives.add_move(directive);
     }
@@ -272,8 +272,8 @@ void Pusher::end_stdin(pmix_status_t status) {
     });
 }
 
-/// What was read goes before the end of the input. Whoever stops it waits for neither: he may be the host's
-/// thread, which would have to take them.
+/// Pushes the read bytes, then the end of the input, and waits for neither: the caller may be the host's
+/// thread, which would have to accept them.
 void Pusher::stop_stdin(const HostDone& done) {
     if (!stdin_) return done(answer_of(PMIX_ERR_NOT_FOUND));
     if (!stdin_->collected->empty()) push_stdin(*stdin_, stdin_->collected, [](const HostAnswer&) {});

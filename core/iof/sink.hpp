@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where shown output goes: this process's own stdout and stderr, and files. Belongs to the loop; created and
+// The targets of shown output: stdout and stderr of this process, and files. Belongs to the loop; created and
 // destroyed also while no loop runs.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process commits: taking it into the store, as far as it may have this server keep it. See modex.hpp.
+// Stores the values that a process commits, within the limits of the server. See modex.hpp.
 #include <string>
 #include <utility>
 
@@ -13,9 +13,9 @@
 namespace muster {
 namespace {
 
-/// What a value takes beside its key and what it owns.
+/// The memory of a value beside its key and its owned memory.
 constexpr size_t kValueOverhead = 128;
-/// What is posted is looked through again after this part of the limit, at the earliest.
+/// The memory of posted values is recounted at the earliest after this fraction of the limit.
 constexpr size_t kLookAgain = 16;
 
 size_t memory_of(const char* key, const pmix_value_t& value) {
@@ -34,7 +34,7 @@ bool Modex::has_room(LocalClient& client, size_t more) {
         return taken <= limit && more <= limit - taken;
     };
     if (fits()) return true;
-    // What is posted again takes the place of what it was before.
+    // The running sum counts replaced values twice, so that it is recounted.
     if (committed.since > limit / kLookAgain) {
         committed = {.refusing = committed.refusing};
         exchange_.store().find_posted(client.proc, View::All, [&](const Found& found) {
@@ -90,7 +90,7 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
             std::string key;
             Value value;
             if (!values.kval(key, value)) return values.error();
-            // What the host says of a process is not the process's to change.
+            // A process may not change the host's data about it.
             if (key_is_reserved(key.c_str()) && !key_is(key.c_str(), PMIX_QUALIFIED_VALUE)) continue;
             if (deletes) {
                 if (const pmix_status_t status = take_deletion(client, proc, scope, key);
@@ -104,7 +104,7 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
             if (client != nullptr && !has_room(*client, memory)) return PMIX_ERR_OUT_OF_RESOURCE;
             if (const pmix_status_t status = store.post(proc, scope, key.c_str(), *value);
                 status != PMIX_SUCCESS) {
-                // Whoever sees this status finds what has_room() says, or this.
+                // The log explains this status: here, or in has_room().
                 if (status == PMIX_ERR_OUT_OF_RESOURCE) {
                     MUSTER_LOG(
                         exchange_.log(), Error,

@@ -97,7 +97,7 @@ pmix_status_t read_newer(WireFormat format, ByteView content, const VisitPosted&
     return PMIX_SUCCESS;
 }
 
-/// What a server has contributed: an object in one of the forms.
+/// Reads the contribution of a server: an object in one of the forms.
 pmix_status_t read_object(WireFormat format, ByteView object, const CountedProcesses& counted,
                           const Expand& expand, const VisitPosted& visit, ContributorsSeen& seen) {
     Unpacker in(format, object);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What servers write of what their processes have posted, for the servers of other nodes, in the forms that
-// OpenPMIx has (docs/reference/wire.md, 7.3). All are read; one is written. Without a server, so that it can
-// be tested and fuzzed alone.
+// A server's contribution to a modex: the posted values of its processes, in the forms of OpenPMIx
+// (docs/reference/wire.md, 7.3). All are read; one is written. Independent of a server, so that it can be
+// tested and fuzzed alone.
 #pragma once
 
 #include <pmix_common.h>

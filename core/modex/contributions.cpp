@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a server contributes to a fence over several nodes, and what it takes in of the others. See modex.hpp.
+// Contributions to a fence over several nodes: creates and stores them. See modex.hpp.
 #include "core/exchange/exchange.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/modex/contribution.hpp"

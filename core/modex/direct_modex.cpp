@@ -76,12 +76,12 @@ void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteV
         }
         if (values.at_end()) drop_withdrawn(target, given);
     }
-    // Where the owner is known, nobody asks for whom it was (may_give()).
+    // may_give() needs this record only if the owner is unknown.
     if (status == PMIX_SUCCESS && !is_master(asked.mapped()) && !namespaces_.owner_of(key.to_c()))
         given_to_[key].insert(asked.mapped());
     if (status == PMIX_SUCCESS) keep_foreign(key);
-    // Those that asked before this answer are done with it, unless they have said how long they wait; those
-    // that came meanwhile are asked for again.
+    // This answer completes the requests that were made before it, except for those with a time limit. Later
+    // requests are asked for again.
     const auto found = waiting_.find(key);
     if (found == waiting_.end()) return;
     WaitingList list = std::move(found->second);

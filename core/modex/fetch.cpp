@@ -31,7 +31,7 @@ pmix_status_t take_in(Exchange& exchange, Unpacker& reply) {
             if (!object.kval(key, value)) return object.error();
             if (const pmix_status_t status = value_decompress(value.get()); status != PMIX_SUCCESS)
                 return status;
-            // What we posted ourselves is newer than the server's copy of it.
+            // This process's own values are newer than the server's copies.
             if (own && !key_is_reserved(key.c_str())) continue;
             if (const pmix_status_t status = store.post(proc, PMIX_GLOBAL, key.c_str(), *value);
                 status != PMIX_SUCCESS) {

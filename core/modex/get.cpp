@@ -142,7 +142,7 @@ pmix_status_t GetCall::may_ask() const {
     if (directives_.optional) return PMIX_ERR_NOT_FOUND;
     if (lookup_.scope == PMIX_INTERNAL) return PMIX_ERR_NOT_FOUND;
     if (exchange_->upstream() != nullptr) {
-        // What we have not put ourselves, nobody else has of us.
+        // No other process has data of this process that it has not put.
         const bool own = proc_is(target_, exchange_->self());
         return own && key_ != nullptr && !key_is_reserved(key_) ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
     }
@@ -191,8 +191,7 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
         pmix_value_t* value = nullptr;
         if (status == PMIX_SUCCESS) {
             const bool sets = call->memberships_;
-            // What the server said stands with the process; what the host said of the job, with the
-            // application.
+            // The server's answer is stored with the process, the host's job data with the application.
             if (sets) call->lookup_.realm = Lookup::Realm::Proc;
             status = call->look(&value);
             if (sets && status == PMIX_ERR_NOT_FOUND) {
@@ -220,9 +219,9 @@ void GetCall::ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_
         pmix_value_t* const holder = to_heap(names);
         return done(holder == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS, holder);
     }
-    // Whom a server would ask is its host, which is the one that asks here: perhaps inside the very upcall
-    // that wants this process's data from it (Open MPI's), on the thread that would have to answer. It waits
-    // only on its word.
+    // A server would ask its host, which is the caller here: perhaps inside the upcall that requests this
+    // process's data (Open MPI), on the thread that would have to answer. It waits only if it gave a time
+    // limit.
     if (!self.directives_.timeout) return again(PMIX_SUCCESS);
     GetRequest request;
     request.requester = exchange.self();
@@ -246,7 +245,7 @@ pmix_status_t get_blocking(Exchange& exchange, Modex* modex, const pmix_proc_t* 
     if (status = call.may_ask(); status != PMIX_SUCCESS) return status;
 
     const Uncancelled uncancelled;
-    // What follows may outlive this frame only in name: the wait below ends after the last use.
+    // The shared copies keep a late answer valid, although the wait below ends after the last use.
     struct Answer {
         pmix_status_t status = PMIX_SUCCESS;
         pmix_value_t* value = nullptr;

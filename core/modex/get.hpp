@@ -35,14 +35,14 @@ class GetCall {
     static void ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_t, pmix_value_t*)> done);
 
     const GetDirectives& directives() const { return directives_; }
-    /// What we posted ourselves is never stale.
+    /// This process's own values are never stale.
     bool must_refresh() const { return directives_.refresh && !proc_is(target_, exchange_->self()); }
 
   private:
     pmix_status_t read_directives();
     pmix_status_t look_for_all(pmix_value_t** result);
 
-    /// Of a call that has left its caller's thread.
+    /// The arguments of a call that continues on another thread.
     struct Copies {
         std::string key;
         Info info;

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-/// What the handlers need; copied into each of them.
+/// The context of the handlers; copied into each of them.
 struct ModexHandlers {
     Exchange& exchange;
     Namespaces& namespaces;

@@ -131,7 +131,7 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
             if (request.key && key_is(found.key, request.key->c_str())) has_key = true;
             values.kval(found.key, found.value);
         });
-    // What the host says of the process, perhaps since its job data was given to the one that asks.
+    // The host may have registered data of the process after the requester got its job data.
     if (request.key && !has_key)
         store.find(lookup, [&](const Found& found) { values.kval(found.key, found.value); });
     else if (status != PMIX_SUCCESS)
@@ -391,7 +391,7 @@ void Modex::end_all(const Concerned& concerned, pmix_status_t verdict) {
     std::erase_if(given_to_, [&](const auto& entry) { return concerned(entry.first); });
     std::erase_if(foreign_, concerned);
     std::erase_if(again_, [&](const auto& entry) { return concerned(entry.first); });
-    // Those who are answered may ask again.
+    // An answered caller may call again and change these lists.
     auto ended = take_waiting(concerned);
     auto callers = take_requested(concerned);
     for (auto& waiting : ended)

@@ -57,7 +57,7 @@ class Modex {
     /// `blob`: the target's values, as the host carries them to another server.
     using OnRequested = std::function<void(pmix_status_t status, Bytes blob)>;
 
-    /// What other services know and a process may get.
+    /// Values that other services hold and a process may get.
     struct Sources {
         /// The names of the process sets that a process is in (PMIX_PSET_NAMES); an undefined value for none.
         std::function<Value(const pmix_proc_t& proc)> process_sets;
@@ -84,9 +84,9 @@ class Modex {
     /// The host wants the data of one of our processes for another server.
     void requested(const pmix_proc_t& proc, OnRequested done);
 
-    /// What these local processes contribute to a fence; without data where none is collected, but never
-    /// empty. `participants`: all of the fence. Servers of OpenPMIx 4.2 and 5.0 want another form than later
-    /// ones (contribution.hpp, docs/decisions/0044); without participants it is the newer one.
+    /// Returns the contribution of these local processes to a fence; never empty, even if no data is
+    /// collected. `participants`: all of the fence. Servers of OpenPMIx 4.2 and 5.0 want another form than
+    /// later ones (contribution.hpp, docs/decisions/0044); without participants it is the newer one.
     Bytes contribution(const std::vector<pmix_proc_t>& local, bool collected = true,
                        const std::vector<pmix_proc_t>& participants = {});
     /// Takes in what the servers of a fence contributed, in either form. The error says what was wrong; what
@@ -176,8 +176,8 @@ class Modex {
     std::unordered_map<Proc, WaitingList> waiting_;
     std::unordered_map<Proc, uint32_t> in_flight_;           ///< direct modex under way, and for which user
     std::unordered_map<Proc, std::set<uint32_t>> given_to_;  ///< users for whom the host has given data
-    /// Those of which the host has given something and that no registered job has, in this order: any
-    /// number of them may be asked for, and no deregistration ends them.
+    /// The processes of unregistered jobs of which the host gave data, oldest first. The list is bounded,
+    /// because no deregistration removes them.
     std::deque<Proc> foreign_;
     std::unordered_map<Proc, Again> again_;
     std::unordered_map<Proc, std::vector<OnRequested>> requested_;

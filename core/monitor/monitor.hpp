@@ -32,7 +32,7 @@ class Monitors {
     void request(const Caller& caller, Info monitor, pmix_status_t error, Info directives, HostDone done);
     /// A heartbeat has come.
     void beat(const pmix_proc_t& proc);
-    /// What this process asked for ends with it.
+    /// Stops the monitors that this process requested.
     void departed(const pmix_proc_t& proc);
 
   private:

@@ -99,8 +99,7 @@ void Barriers::release_arrived() {
     }
 }
 
-/// What the processes had sent before they arrived has come in on their sockets: all of it is read. False
-/// where that is not possible now.
+/// Reads all messages that the processes sent before they arrived. False if that is not possible now.
 bool Barriers::take_what_was_sent(const std::string& name) {
     const Namespace* nspace = namespaces().find(name.c_str());
     if (nspace == nullptr) return false;

@@ -12,11 +12,11 @@ namespace muster {
 void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective) {
     // A host that is asked on one node gives the answer that it gives on several.
     if (collective->all_local() && !collective->needs_host(Function::Fence)) {
-        // What the participants committed is in the store of this server, the only one there is.
+        // This server, the only one, has all committed values in its store.
         collectives_.finish(collective, {});
         return;
     }
-    // Where servers say what they keep of the participants, what these posted is with it.
+    // Job info that servers generate for the participants includes the posted values.
     const bool collect =
         collective->any_true(PMIX_COLLECT_DATA) || collective->any_true(PMIX_COLLECT_GENERATED_JOB_INFO);
     // Also where nothing is collected, something goes round, and the host is told that it need not be kept:

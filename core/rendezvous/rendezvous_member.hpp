@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process's part in a rendezvous in memory (docs/explanation/barrier.md): it enters the page and waits
 // there, or the server has to be asked. Never two ways at once: while one of its operations is with the
-// server, all of them are. What the processes tell each other on the page is the barrier's or the meeting's.
-// Any thread.
+// server, all of them are. The barrier or the meeting defines the content of the page. Any thread.
 #pragma once
 
 #include <atomic>
@@ -71,7 +70,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     bool leave(bool through);
 
     RendezvousPage& page() const { return *page_; }
-    /// Of the rendezvous where this process is inside; nobody else changes it meanwhile.
+    /// The number of the rendezvous that this process is in; it does not change meanwhile.
     uint32_t number() const { return number_; }
 
   private:

@@ -82,7 +82,7 @@ RendezvousPage::~RendezvousPage() {
     if (base_ != nullptr) munmap(base_, page_size());
 }
 
-/// What is waited for: the upper half of the word.
+/// The futex of the waiters: the upper half of the word.
 uint32_t* RendezvousPage::gate() const {
     return static_cast<uint32_t*>(base_) + (std::endian::native == std::endian::little ? 1 : 0);
 }

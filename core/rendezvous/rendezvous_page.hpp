@@ -93,10 +93,10 @@ class RendezvousPage {
     static constexpr std::chrono::milliseconds kPatience{10000};
     /// Everybody in the barrier of that number is to ask the server; false where that one is over.
     bool call_in(uint32_t number);
-    /// Wakes two of those who wait, those who came first, each of whom does the same when it sees that the
-    /// barrier is over: so many wake sooner than one could wake them, and the kernel, which sees each of them
-    /// run, spreads them over the processors. Who stands still between the two keeps others waiting for as
-    /// long as they sleep at most; when it dies, the server shuts the gate, and wakes them.
+    /// Wakes the two oldest waiters; each calls this when it sees the end of the barrier. A tree of wake-ups
+    /// is faster than one process that wakes all, and lets the kernel spread the processes over the
+    /// processors. A process that stops in between delays others by their longest sleep; if it dies, the
+    /// server shuts the gate and wakes them.
     void wake_on();
 
   private:

@@ -21,7 +21,7 @@ std::optional<size_t> consumed(const pmix_data_buffer_t& buffer) {
     return static_cast<size_t>(buffer.unpack_ptr - buffer.base_ptr);
 }
 
-/// What was not unpacked yet.
+/// Returns the bytes that are not unpacked yet.
 ByteView rest(const pmix_data_buffer_t& buffer, size_t from) {
     if (buffer.base_ptr == nullptr) return {};
     return ByteView(reinterpret_cast<const uint8_t*>(buffer.base_ptr), buffer.bytes_used).subspan(from);
@@ -81,7 +81,7 @@ pmix_status_t data_copy_payload(pmix_data_buffer_t* dest, const pmix_data_buffer
     pmix_status_t status = PMIX_SUCCESS;
     try {
         uint8_t* at = bytes.extend(count);
-        // Where both are the same the block may have moved; its beginning is what it was.
+        // If both buffers are the same, the block may have moved, with its content.
         const char* from = dest == src ? reinterpret_cast<const char*>(bytes.data()) : src->base_ptr;
         std::memcpy(at, from + *unpacked_of_src, count);
     } catch (const std::bad_alloc&) {

@@ -187,7 +187,7 @@ void Runtime::start() {
 }
 
 void Runtime::set_company(size_t processes) {
-    // Those that this process may run on: where it is bound to one, the peer may need that one.
+    // Counts the processors of the affinity mask: a peer may need the only one that this process may use.
     cpu_set_t mine;
     const int processors = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
     loop_->polling().allow(processes <= static_cast<size_t>(processors));

@@ -75,9 +75,8 @@ class Runtime {
     /// The forms of maps, preferred first; none in a process that has no use for them. Fixed before start().
     const std::vector<Preg*>& pregs() const { return pregs_; }
 
-    /// What every process knows of itself, readable by PMIx_Get of its own rank where neither host nor
-    /// process has said otherwise. Not among the values that a get without a key gives: hosts pack those, and
-    /// know few types.
+    /// Facts of every process about itself, which PMIx_Get of its own rank returns if neither host nor
+    /// process set the key. A get without a key omits them: hosts pack its result, and know few types.
     InfoView own_facts() const { return own_facts_; }
     /// Once the identity is known, before init returns. `server`: the server whose process this is, or null;
     /// `uri`: where tools of all libraries reach it, or null.

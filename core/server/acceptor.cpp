@@ -53,7 +53,7 @@ Result<void> Acceptor::open(const ListenOptions& options, bool single) {
         auto listener = transport->listen(options);
         if (!listener) {
             const std::string& why = listener.error().text;
-            // What somebody wants and cannot be is a mistake; an address that is taken may be none.
+            // An impossible setting is a user's error; an address in use may be harmless.
             if (listener.status() == PMIX_ERR_BAD_PARAM) {
                 MUSTER_LOG(runtime_.registry().log("ptl"), Error, "%s is not listened on: %s",
                            transport->name(), why.c_str());
@@ -91,9 +91,9 @@ void Acceptor::accept_all(Open& open) {
         if (!socket) {
             if (socket.status() == PMIX_ERR_NOT_FOUND) return;
             MUSTER_LOG(runtime_.registry().log("ptl"), Error, "%s", socket.error().text.c_str());
-            // An error may concern one connection. Where every attempt fails, it concerns the call itself.
+            // An error may concern one connection. If every attempt fails, the cause is the call itself.
             if (socket.status() != PMIX_ERR_OUT_OF_RESOURCE && ++failures < kMostAtOnce) continue;
-            // Who wants in goes on waiting in the kernel; asking again at once would only keep the loop busy.
+            // Connections wait in the kernel's backlog; an immediate retry would only keep the loop busy.
             open.watch->want_read(false);
             open.resume = runtime_.loop().after(kPause, [&open] { open.watch->want_read(true); });
             return;
@@ -104,7 +104,7 @@ void Acceptor::accept_all(Open& open) {
         Pending& pending = *pending_.back();
         pending.self = std::prev(pending_.end());
         pending.socket = std::move(*socket);
-        // Who connects says at once what it wants.
+        // A peer usually sends its request together with the connection.
         if (!read(pending)) continue;
         const auto limit = std::chrono::milliseconds(
             static_cast<int64_t>(runtime_.parameters().seconds("server_base_handshake_timeout") * 1000));

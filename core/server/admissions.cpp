@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who is let in, and what a process is given when it is: see admission.hpp. Tools have their own rules
-// (tool_admission.cpp).
+// Decides on connections, and answers the accepted ones: see admissions.hpp. tool_admissions.cpp has the
+// rules for tools.
 #include "core/server/admissions.hpp"
 
 #include <sys/socket.h>
@@ -258,7 +258,7 @@ void Admissions::complete_admission(std::shared_ptr<Admission> admission, pmix_s
     if (Namespace* nspace = services_.namespaces.find(peer->proc.nspace);
         peer->shares && nspace != nullptr && nspace->registered) {
         services_.describe(*nspace);
-        // Where there is none, the client asks for its job data.
+        // Without a segment the client requests its job data.
         if (const auto segment = runtime().store().share(peer->proc.nspace)) shared[nshared++] = *segment;
         // A second process of the same name would be counted as if it were the first.
         const bool first = client->peer == nullptr || client->gone();

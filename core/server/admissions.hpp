@@ -19,7 +19,7 @@
 
 namespace muster {
 
-/// What the host has said of tools.
+/// The host's directives about tools.
 struct ToolPolicy {
     bool allowed = false;
     bool system = false;   ///< this is the system server of its node
@@ -29,7 +29,7 @@ struct ToolPolicy {
 
 class Admissions {
   public:
-    /// What admissions need of the server. All of it outlives the loop.
+    /// The parts of the server that admissions use. All outlive the loop.
     struct Services {
         Exchange& exchange;
         Host& host;
@@ -110,8 +110,8 @@ class Admissions {
 
     const Services services_;
     ToolPolicy tools_;
-    /// What waits for an answer, by process, or by user (with "" for the namespace) where tools name
-    /// themselves.
+    /// The unanswered requests by process, or by user (with "" for the namespace) for tools that choose their
+    /// own names.
     std::map<std::pair<std::string, uint32_t>, std::weak_ptr<Unanswered>> unanswered_;
     std::map<Holder, size_t> held_;  ///< connections that wait for the host's decision
 };

@@ -70,7 +70,7 @@ void Server::serve(const PeerPtr& peer, Frame frame) {
                    peer->proc.nspace, peer->proc.rank);
         if (!request.open && handler->answer != AnswerTime::Never) peer->answer_lost(frame.tag);
     }
-    // What will answer later has it, or has done so.
+    // A handler that answers later has taken the request over.
     if (!request.open) peer->settle(frame.tag);
 }
 

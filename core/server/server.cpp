@@ -254,7 +254,7 @@ void Server::end_namespace(const char* name) {
     runtime_.store().deregister(name);
 }
 
-/// What jobs have in common has changed: clients that come later are sent the job data of now.
+/// Data that all jobs share has changed: drops the packed job data, so that later clients get the new data.
 void Server::forget_packed_jobs() {
     for (auto& [name, nspace] : namespaces_)
         nspace->packed_job.clear();
@@ -394,7 +394,7 @@ void Server::forget_tool(const pmix_proc_t& proc) {
 
 void Server::departed(const pmix_proc_t& proc, bool lost) {
     const pmix_proc_t gone = proc;  // the services may free where it came from
-    // What one service has no memory for must not keep the next from going on without the process.
+    // A service that runs out of memory must not keep the others from handling the departure.
     const auto each = [&](const auto& tell) {
         try {
             tell();

@@ -132,7 +132,7 @@ void Admissions::admit_tool(const std::shared_ptr<Admission>& admission) {
     const Caller caller{admission->peer->proc, wanted.euid, wanted.egid, true};
     Info about;
     for (size_t i = 0; i < kept->size(); ++i) {
-        // What the connection itself says counts more than what the tool says.
+        // The facts of the connection override the tool's own claims.
         const char* key = (*kept)[i].key;
         if (!key_is(key, PMIX_NSPACE) && !key_is(key, PMIX_RANK) && !key_is(key, PMIX_VERSION_INFO))
             about.add_move((*kept)[i]);
@@ -178,8 +178,8 @@ void Admissions::name_tool(const std::shared_ptr<Admission>& admission, pmix_sta
             services_.forget_tool(proc);
         }
     }
-    // The host took its time; others may have come meanwhile. What it has registered since it was asked, and
-    // nobody is in, is for this tool (PRRTE says in this way what a tool is to know of its job).
+    // Other tools may have connected before the host's answer. An empty namespace that the host registered
+    // since the request belongs to this tool (PRRTE passes a tool's job data in this way).
     const Namespace* there = services_.namespaces.find(proc.nspace);
     const bool for_it = there != nullptr && there->number > asked && there->clients.empty();
     if (there != nullptr && !for_it && (!there->synthetic || services_.namespaces.client(proc) != nullptr))

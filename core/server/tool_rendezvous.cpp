@@ -79,8 +79,7 @@ Result<void> Server::open_to_tools(InfoView info) {
     runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
 
     Log& log = runtime_.registry().log("ptl");
-    // Those that a server of its own name or number needs; another living server's file stays and is left to
-    // it.
+    // The files by this server's own name or number. A file of another living server is left alone.
     const auto offer = [&](const std::string& path) {
         if (auto made = rendezvous_files_->add(path); !made)
             MUSTER_LOG(log, Warning, "%s", made.error().text.c_str());

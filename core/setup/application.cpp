@@ -63,7 +63,7 @@ pmix_status_t setup_application(Runtime& runtime, JobNetworks& networks, const c
     Info gathered;
     if (directives.is_true(PMIX_SETUP_APP_ENVARS) || directives.is_true(PMIX_SETUP_APP_ALL))
         forward_environment(runtime, gathered);
-    // What is allocated belongs to a job, which has a name.
+    // An allocation belongs to a job, which needs a name.
     const bool named = *nspace != '\0';
     if (!named && directives.has(PMIX_ALLOC_FABRIC)) return PMIX_ERR_BAD_PARAM;
     const auto allocated = networks.allocate(nspace, directives, gathered);

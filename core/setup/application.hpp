@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a job's processes need from the launcher's node: gathered once (PMIx_server_setup_application),
-// carried by the host, applied on each node (PMIx_server_setup_local_support, PMIx_server_setup_fork). On the
-// loop.
+// Setup data of a job: gathered once on the launcher's node (PMIx_server_setup_application), carried by the
+// host, applied on each node (PMIx_server_setup_local_support, PMIx_server_setup_fork). On the loop.
 #pragma once
 
 #include <string>
@@ -18,9 +17,9 @@ namespace muster {
 class JobNetworks;
 class Runtime;
 
-/// What the directives ask for: PMIX_SET_ENVAR entries of the variables of this process whose names match
-/// server_base_forward_environment, and what the networks (JobNetworks) have to say. A directive that is
-/// required and that nobody here knows is PMIX_ERR_NOT_SUPPORTED.
+/// Gathers the data that the directives request: PMIX_SET_ENVAR entries of the variables of this process that
+/// match server_base_forward_environment, and the entries of the networks (JobNetworks).
+/// PMIX_ERR_NOT_SUPPORTED for an unknown directive that is required.
 pmix_status_t setup_application(Runtime& runtime, JobNetworks& networks, const char* nspace,
                                 InfoView directives, Info& result);
 
@@ -55,7 +54,7 @@ class JobEnvironments {
 pmix_status_t setup_local_support(Runtime& runtime, JobEnvironments& environments, JobNetworks& networks,
                                   const char* nspace, InfoView info);
 
-/// What this node has (memory, topology, what networks say), as an entry that another server takes in
+/// Collects the inventory of this node (memory, topology, networks) as an entry that another server accepts
 /// (PMIx_server_collect_inventory). `topology`: hwloc's XML, empty for none.
 pmix_status_t collect_inventory(Runtime& runtime, InfoView directives, const std::string& topology,
                                 Info& inventory);

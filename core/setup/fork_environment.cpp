@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-/// What the store knows of a process, in the words of pmdl.
+/// Returns the stored facts of a process in the form of pmdl.
 muster_pmdl_process_t model_facts(const Gds& store, const pmix_proc_t& proc, const char* const* env) {
     const auto number = [&](const char* key, pmix_rank_t rank) {
         return stored_number(store, proc.nspace, rank, key).value_or(MUSTER_PMDL_UNKNOWN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process finds in its environment when it is started (PMIx_server_setup_fork). Most of it is the same
-// for all processes of a server and is put together once; the rest is read where any thread may read it, so
-// that a host that starts many processes does not wait for the progress thread at each.
+// The environment of a new process (PMIx_server_setup_fork). Most variables are the same for all processes of
+// a server and are computed once. The others are readable on any thread, so that a host that starts many
+// processes does not wait for the progress thread at each.
 #pragma once
 
 #include <pmix_common.h>
@@ -35,8 +35,8 @@ class ForkEnvironment {
     ForkEnvironment(const ForkEnvironment&) = delete;
     ForkEnvironment& operator=(const ForkEnvironment&) = delete;
 
-    /// What makes `proc` a client of this server, and what programming models want it to find. `env`: what
-    /// the host gives it so far ("NAME=VALUE", ended by NULL); may be null. On the loop.
+    /// Returns the variables that make `proc` a client of this server, and those of programming models.
+    /// `env`: its environment so far ("NAME=VALUE", ended by NULL); may be null. On the loop.
     Variables of(const pmix_proc_t& proc, const char* const* env);
     /// The same on any thread; nothing where the loop is needed for it: before the first call of of(), and
     /// where a network (pnet), which is the progress thread's, has variables for each process.
@@ -45,7 +45,7 @@ class ForkEnvironment {
     Variables of_in_child(const pmix_proc_t& proc, const char* const* env);
 
   private:
-    /// What all processes have in common. Never changes.
+    /// The variables that all processes share. Immutable.
     struct Common {
         Variables variables;
         std::vector<Pmdl*> models;

@@ -206,7 +206,7 @@ Result<void> JobNetworks::register_fabric(InfoView directives, Info& result) {
         }
         auto kept = Info::copy_of(directives);
         if (!kept) return Error{PMIX_ERR_BAD_PARAM, "a directive of a fabric cannot be copied"};
-        // Who asks for the same once more gets the number of before; numbers are not given back.
+        // A repeated registration gets the same number; numbers are never reused.
         size_t index = kFirstFabric;
         for (const auto& [number, fabric] : fabrics_) {
             if (fabric.pnet == pnet && same_fabric(fabric.directives, directives)) break;

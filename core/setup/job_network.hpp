@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the networks (pnet) have to do with jobs: reserved where a job is launched, given to its processes on
-// each node, described to who asks. On the loop.
+// Networks (pnet) of jobs: allocates them where a job is launched, sets them up on each node, and describes
+// them to callers. On the loop.
 #pragma once
 
 #include <map>

@@ -17,8 +17,8 @@
 namespace muster {
 namespace {
 
-/// What confines a process to a part of the node's resources: its cgroups, and the namespace in which they
-/// are named. "" where that cannot be read, or is longer than any that is real.
+/// Returns the cgroups of a process and their namespace, which confine it to a part of the node. "" if they
+/// cannot be read, or are implausibly long.
 std::string confinement_of(const std::string& process) {
     const std::string folder = "/proc/" + process + "/";
     std::array<char, 64> name{};
@@ -48,7 +48,7 @@ bool NodeDescription::offers(const GetRequest& request) const {
     if (!peer || !peer->channel || peer->uid != geteuid()) return false;
     if (!nspace_is(request.target.nspace, peer->proc.nspace)) return false;
     if (request.target.rank <= PMIX_RANK_VALID && request.target.rank != peer->proc.rank) return false;
-    // Of another node this server knows nothing.
+    // This server has no description of other nodes.
     if (request.info.find(PMIX_HOSTNAME) != nullptr || request.info.find(PMIX_NODEID) != nullptr)
         return false;
     const auto& credentials = peer->channel->credentials();

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-/// What is behind the last slash.
+/// Returns the part behind the last slash.
 std::string_view file_name(std::string_view path) {
     while (path.size() > 1 && path.back() == '/')
         path.remove_suffix(1);

@@ -19,8 +19,8 @@ bool same(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) 
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), proc_is);
 }
 
-/// What a participant of OpenPMIx 6.1 and later appends to its request: what it posted, and the data of its
-/// job. The host gets it as it is, since it may carry it to the other nodes.
+/// Participants of OpenPMIx 6.1 and later append their posted values and job data to the request. The host
+/// gets these unchanged, since it may carry them to the other nodes.
 bool is_contribution(const pmix_info_t& info) {
     return key_is(info.key, PMIX_PROC_INFO_ARRAY) || key_is(info.key, PMIX_JOB_INFO_ARRAY);
 }

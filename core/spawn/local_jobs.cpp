@@ -25,7 +25,7 @@ using Environment = std::map<std::string, std::string>;
 /// How often we look at a child where the system cannot tell of its end.
 constexpr std::chrono::milliseconds kLook{50};
 
-/// What makes no difference here, or is for the new job to read.
+/// Directives that have no effect here, or that the new job reads.
 bool is_known(const pmix_info_t& info) {
     return key_is_any(info.key, {PMIX_SPAWN_TOOL,
                                  PMIX_DEBUG_STOP_IN_INIT,
@@ -49,7 +49,7 @@ bool is_known(const pmix_info_t& info) {
                                  PMIX_EXEC_AGENT});
 }
 
-/// What would be wrong to leave out silently.
+/// Directives that must not be ignored silently.
 bool cannot_do(const pmix_info_t& info) {
     if (key_is_any(info.key, {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUGGER_DAEMONS, PMIX_FORKEXEC_AGENT,
                               PMIX_COSPAWN_APP, PMIX_DO_NOT_LAUNCH}))
@@ -302,7 +302,7 @@ void LocalJobs::over(Job& job) {
         event->info.add(PMIX_EVENT_TIMESTAMP, &now, PMIX_TIME);
         if (event->read_directives() == PMIX_SUCCESS) registrar_.raise(std::move(event));
     }
-    // Whoever asks for the job's data in the handler still finds it.
+    // Event handlers can still read the data of the job.
     runtime_.loop().post([this, nspace = job.nspace] { forget(nspace); });
 }
 

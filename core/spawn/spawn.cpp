@@ -18,7 +18,7 @@ void on_spawn(pmix_status_t status, char* nspace, void* cbdata) {
     Host::answer(cbdata, std::move(answer));
 }
 
-/// What the Standard wants the host to be told of who asks.
+/// Adds the attributes of the requestor that the Standard requires for the host.
 void add_requestor(Info& info, const Caller& caller) {
     if (!info.view().has(PMIX_SPAWNED)) info.add(PMIX_SPAWNED, true);
     // A tool may start a job in the name of another process.

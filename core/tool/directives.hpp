@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a tool asks for when it connects: the attributes of PMIx_tool_init and PMIx_tool_attach_to_server, and
-// the environment variables of PMIx_tool_init (Standard: Tools, Rendezvousing with a local server).
+// The connection settings of a tool: the attributes of PMIx_tool_init and PMIx_tool_attach_to_server, and the
+// environment variables of PMIx_tool_init (Standard: Tools, Rendezvousing with a local server).
 #pragma once
 
 #include <sys/types.h>
@@ -44,7 +44,7 @@ struct ToolDirectives {
     static Result<ToolDirectives> read(Runtime& runtime, InfoView info);
 };
 
-/// Who the tool is.
+/// The identity of the tool.
 struct ToolIdentity {
     bool launcher = false;
     bool scheduler = false;

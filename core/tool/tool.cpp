@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// What a server is taken for that only its URI is known of: the level of the protocol that we speak.
+/// The assumed version of a server of which only the URI is known: this library's protocol level.
 constexpr const char* kAssumedVersion = "6.1.0";
 
 milliseconds left(Clock::time_point until) {
@@ -203,7 +203,7 @@ Result<std::vector<Tool::Candidate>> Tool::of_system(const ToolDirectives& wante
 
 Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
                                                  const std::string& what) const {
-    // Where it is by rule; the search of everything below comes after.
+    // Tries the well-known paths first; the search below the folders follows.
     std::vector<std::string> names, folders = {wanted.session_directory};
     if (wanted.system_directory != wanted.session_directory) folders.push_back(wanted.system_directory);
     for (const std::string& host : hosts(wanted))
@@ -275,7 +275,7 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
             contact.uris.assign(first_open, uris.end());
         } else if (greeted.status() == PMIX_ERR_NOT_AVAILABLE && !contact.security.empty() &&
                    refused.empty()) {
-            // What the server takes cannot be had here: it may take something else all the same.
+            // The server's security modes are unavailable here; it may still accept another.
             contact.security.clear();
         } else if (greeted.status() == PMIX_ERR_INVALID_CRED && !attempt.security.empty()) {
             // It does not take this proof of who we are, and may take the next.

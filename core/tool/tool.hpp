@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tool role: how a process that no server has started finds servers, becomes known to them, and chooses
-// the one that it asks (Standard: Tools and Debuggers, Connection Mechanisms). What it then asks, it asks as
-// a client (core/client). Members block and run on the caller's thread, one at a time, except where noted.
+// The tool role: a process that no server started finds servers, connects to them, and selects the primary
+// server (Standard: Tools and Debuggers, Connection Mechanisms). Its requests are those of a client
+// (core/client). Members block and run on the caller's thread, one at a time, except where noted.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace muster {
 
 class Tool {
   public:
-    /// On the loop, or before it runs. What is given outlives the tool.
+    /// On the loop, or before it runs. The arguments outlive the tool.
     Tool(Exchange& exchange, Events& events, Client& client, ToolIdentity identity);
 
     /// The process is a server as well: its peers, and how tools reach it. On the loop, or before it runs.
@@ -36,8 +36,8 @@ class Tool {
     pmix_proc_t name() const { return make_proc(identity_.nspace, identity_.rank); }
     /// Whether a server has started this process, as one of its clients: it has its name then.
     bool started_by_server() const { return identity_.from_environment; }
-    /// What a tool that started us has left in the environment: where to call back, and what to watch. The
-    /// variables are removed. Blocks; before init returns.
+    /// Obeys the variables of a tool that started this process: connects to it, and watches its pipe. Removes
+    /// the variables. Blocks; before init returns.
     Result<void> obey_parent();
 
     /// The first connection, along the chain of PMIx_tool_init; or, where it is not wanted or is optional and
@@ -54,7 +54,7 @@ class Tool {
                              std::optional<std::chrono::milliseconds> limit);
 
   private:
-    /// What came of the wish for a primary server: its status, or where it is still to be connected to.
+    /// The result of a selection of the primary server: a status, or the URI to connect to.
     struct Choice {
         pmix_status_t status = PMIX_SUCCESS;
         std::string uri;

@@ -32,8 +32,8 @@ Result<std::string> cpuset_string(const pmix_cpuset_t& cpuset);
 /// The reverse. A text of another maker is PMIX_ERR_NOT_SUPPORTED, a malformed one PMIX_ERR_BAD_PARAM.
 Result<Bitmap> parse_cpuset_string(std::string_view text);
 
-/// Where this process (all of its threads), or the calling thread, is bound. PMIX_ERR_BAD_PARAM for an
-/// unknown envelope, PMIX_ERR_NOT_FOUND where the system does not tell.
+/// Returns the binding of this process (all of its threads), or of the calling thread. PMIX_ERR_BAD_PARAM for
+/// an unknown envelope, PMIX_ERR_NOT_FOUND if the system does not tell.
 Result<Bitmap> current_binding(hwloc_topology* topology, pmix_bind_envelope_t envelope);
 
 }  // namespace muster

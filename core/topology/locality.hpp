@@ -20,9 +20,9 @@ namespace muster {
 /// without bounds: a process that is not bound has no locality.
 Result<std::string> locality_string(hwloc_topology* topology, const hwloc_bitmap_s* units);
 
-/// What two processes of one node share, from their locality strings. The leading "hwloc:" may be missing
-/// (some launchers leave it out). A string of another maker is PMIX_ERR_NOT_SUPPORTED, a malformed one
-/// PMIX_ERR_BAD_PARAM.
+/// Returns the resources that two processes of one node share, from their locality strings. The leading
+/// "hwloc:" is optional, since some launchers omit it. PMIX_ERR_NOT_SUPPORTED for a string of another source,
+/// PMIX_ERR_BAD_PARAM for a malformed one.
 Result<pmix_locality_t> relative_locality(std::string_view one, std::string_view other);
 
 }  // namespace muster

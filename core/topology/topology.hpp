@@ -50,8 +50,8 @@ class Topology {
 /// Any thread.
 class NodeTopology {
   public:
-    /// What is asked, in this order, before this machine is looked at: the XML that the server gave, then the
-    /// file that a parameter names. An empty answer means "I have none".
+    /// Sources that are tried in this order before hwloc's discovery: the XML of the server, then the file
+    /// that a parameter names. A source may return nothing.
     struct Origins {
         std::function<std::optional<std::string>()> xml;
         std::function<std::optional<std::string>()> file;
@@ -59,7 +59,7 @@ class NodeTopology {
 
     void set_origins(Origins origins);
     /// Copies what the host brought along (PMIX_TOPOLOGY2): hosts free it with the rest of what they gave to
-    /// PMIx_server_init (PRRTE). Where it cannot be copied, nothing changes.
+    /// PMIx_server_init (PRRTE). If the copy fails, nothing changes.
     Result<void> provide(hwloc_topology* topology);
     /// The topology, or why there is none. It lives until reset().
     Result<hwloc_topology*> get();
