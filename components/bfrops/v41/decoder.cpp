@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the Decoder does that is more than a line.
+// The longer members of the Decoder.
 
 #include "components/bfrops/v41/decoder.hpp"
 
@@ -303,8 +303,8 @@ bool Decoder::data_array(pmix_data_array_t& value) {
     pmix_data_type_t type = PMIX_UNDEF;
     if (!number(type)) return false;
     if (type == PMIX_UNDEF) {
-        // Some write a count of zero after this type and some write nothing. What follows otherwise is the
-        // length of a string or the count of an item, and not zero.
+        // Some write a count of zero after this type and some write nothing. Otherwise the length of a string
+        // or the count of an item follows, which is not zero.
         if (at_ != end_ && *at_ == 0) ++at_;
         return true;
     }

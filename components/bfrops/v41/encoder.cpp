@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the Encoder does that is more than a line.
+// The longer members of the Encoder.
 
 #include "components/bfrops/v41/encoder.hpp"
 

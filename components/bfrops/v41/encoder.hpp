@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes values into a growing sequence of bytes. What it reads is the caller's memory, which is trusted to
-// be what its types say; it refuses only what cannot be expressed.
+// Writes values into a growing sequence of bytes. The input is the caller's trusted memory; only values that
+// the encoding cannot express are refused.
 #pragma once
 
 #include <cstring>

@@ -4,8 +4,8 @@
 // members in the order given here, or else in that of the table of data types; a run is the elements of an
 // item or an array, one after the other.
 //
-// OpenPMIx's library is the authority for the order. Where it writes one thing and reads another
-// (PROC_STATS), the layout is what it reads.
+// OpenPMIx's library is the authority for the order. If its writer and reader differ (PROC_STATS), the layout
+// follows the reader.
 #pragma once
 
 #include <pmix_common.h>
@@ -26,7 +26,7 @@ namespace muster::v41 {
 template <class Coder, class T>
 using As = std::conditional_t<Coder::kReadsMemory, const T, T>;
 
-/// What is an element of type T, for either of them.
+/// An element of type T, const for the Encoder.
 template <class Element, class T>
 concept Of = std::same_as<std::remove_const_t<Element>, T>;
 

@@ -13,7 +13,7 @@ void put(Table& table, std::string_view key, Value value) {
     (at != table.end() ? at : table.emplace(key, Value()).first)->second = std::move(value);
 }
 
-/// What a node's attributes say of its processes goes when the map says it too, and must not contradict it.
+/// Removes a node's attributes that the map implies; an attribute that contradicts the map is an error.
 Result<void> Registration::settle_node(const JobMap& map, uint32_t node, Table& facts) {
     if (node == JobMap::kNone || map.ranks_on(node).empty()) return {};
     const auto ranks = map.ranks_on(node);

@@ -56,7 +56,7 @@ uint32_t Finder::session_nodes() const {
         const JobMap& map = *other->map;
         map.each_node_name([&](uint32_t node, std::string_view name) {
             if (map.ranks_on(node).empty()) return;
-            // Of some only the id is known.
+            // A node may have an id and no name.
             nodes.insert(name.empty() ? '#' + std::to_string(map.node_id(node)) : std::string(name));
         });
     }

@@ -80,7 +80,7 @@ Finder::NodeTarget Finder::target_node(bool of_rank) const {
         target.index = store_.own_node(map);
         target.own = true;
     }
-    // Where a process of an unknown job runs is not known: our own node is no answer.
+    // The node of a process of an unknown job is unknown: it is not this node.
     const bool any = !store_.resources_.no_nodes() || !store_.session_nodes_.empty();
     if (target.resource == nullptr && target.in_session == nullptr && any) {
         if (target.index != JobMap::kNone) {
@@ -133,7 +133,7 @@ bool Finder::job(const KeyInfo& info) {
 bool Finder::app(const KeyInfo& info) {
     if (job_ == nullptr) return false;
     const uint32_t app = target_app();
-    // What a host gave loosely is the only application's.
+    // Data that the host gave without an application belongs to the only one.
     if (give_from(table_in(job_->apps, app))) return true;
     if (info.fact == Fact::LocalSize || info.fact == Fact::LocalPeers || info.fact == Fact::LocalLeader) {
         const uint32_t node = target_node(false).index;

@@ -70,7 +70,7 @@ Result<void> HashStore::register_job(const char* nspace, int32_t nlocalprocs, In
 
 namespace {
 
-/// Of one value.
+/// Per value.
 constexpr size_t kMostQualifiers = 1024;
 /// Values that differ in qualifiers of types alone that have no hash here: each is compared with all of them.
 constexpr size_t kMostAlike = 4096;

@@ -60,7 +60,7 @@ class HashStore : public Gds {
     uint32_t node_by_name(const JobMap& map, std::string_view host) const;
     bool is_own_host(std::string_view host) const;
     std::optional<uint32_t> size_of(const Job& job) const;
-    /// What register_session said of a node; null for nothing.
+    /// Returns the node's data from register_session, or null.
     const ResourceNode* session_node(std::optional<uint32_t> session, std::string_view host,
                                      std::optional<uint32_t> id) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What gds/hash knows of one job, and the tables it is kept in.
+// The data of one job in gds/hash, and the tables that hold them.
 #pragma once
 
 #include <list>
@@ -53,8 +53,8 @@ struct PostedTable {
     size_t placed = 0;
 };
 
-/// Of a job of which no map is known: nobody's, so that a process that has but posted something takes no
-/// memory for it.
+/// The shared empty map of jobs without a map, so that a job of which only posted values are known allocates
+/// none.
 inline std::shared_ptr<const JobMap> no_map() {
     // Never destroyed: other threads may read when a process ends.
     alignas(JobMap) static unsigned char room[sizeof(JobMap)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the host registers apart from jobs: resources, and sessions with their nodes.
+// Data that the host registers apart from jobs: resources, and sessions with their nodes.
 #include <algorithm>
 #include <mutex>
 

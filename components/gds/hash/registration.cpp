@@ -358,7 +358,7 @@ Result<void> Registration::read_single(Staged& staged, const pmix_info_t& entry)
         case Fact::JobApps:
         case Fact::UniverseSize:
         case Fact::Offset: {
-            // Of whatever integer type: kept as the Standard says.
+            // Any integer type is accepted, and stored as the Standard's type.
             const std::optional<uint32_t> number = value_as_number<uint32_t>(&entry.value);
             if (!number) return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a number");
             if (info.fact == Fact::JobSize && *number > JobMapBuilder::kMaxRank) {
@@ -440,8 +440,7 @@ Result<void> Registration::read_node(Staged& staged, const pmix_info_t& array, s
             case Fact::LocalSize:
             case Fact::LocalLeader:
                 if (!app) break;
-                // What an application has of a node follows from who runs there; the node has that of the
-                // job.
+                // The map implies an application's data of a node; the node's own data are those of the job.
                 if (!value_as_number<uint32_t>(&entry.value))
                     return attribute_error(PMIX_ERR_TYPE_MISMATCH, entry, nspace_, "must be a number");
                 continue;

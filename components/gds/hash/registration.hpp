@@ -12,7 +12,7 @@ namespace muster::gds {
 /// The map of a job in the form of JobMap::encode, from server to client where both are this library.
 inline constexpr char kJobMapKey[] = "muster.job.map";
 
-/// Who speaks: what a host says must not contradict itself; of what a server sends the later word counts.
+/// The source of the data: contradictions of a host are errors; later data of a server replace earlier data.
 enum class Source : bool { Host, Peer };
 
 class Registration {
@@ -28,7 +28,7 @@ class Registration {
 
     /// Reads the attributes of a job. May be called for several.
     Result<void> read(std::string_view nspace, InfoView info, std::optional<uint32_t> local_procs = {});
-    /// What is read is the answer to a question about single values.
+    /// The input is the answer to a request for single values.
     void is_answer() { answer_ = true; }
     /// Puts all into the store. std::bad_alloc only before anything was changed.
     Result<void> commit();
@@ -73,8 +73,8 @@ class Registration {
     Source source_;
     bool answer_ = false;
     std::string nspace_;  ///< being read, for messages
-    /// What the keys in a process's array mean; until it is read, those of the process before, which are
-    /// mostly the same.
+    /// The infos of the keys in a process's array; initially those of the previous process, which are mostly
+    /// the same.
     std::vector<const KeyInfo*> keys_;
     std::map<std::string, Staged, std::less<>> jobs_;
     std::unordered_map<uint32_t, Table> sessions_;

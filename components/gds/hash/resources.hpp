@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of the session and its nodes apart from any job (PMIx_server_register_resources,
+// Data of the session and its nodes apart from jobs (PMIx_server_register_resources,
 // PMIx_server_deliver_inventory). A host may deliver an inventory of each node of a large machine, and each
 // job asks for all of its nodes: they are found by name and number, without a walk through the others.
 #pragma once
@@ -50,8 +50,8 @@ class Resources {
     const ResourceNode* node(std::string_view host, std::optional<uint32_t> id) const {
         return find(host, id);
     }
-    /// Adds a node; to one that is known, what is new. Where it throws std::bad_alloc, some of that may be
-    /// missing, and a node that was new is not there.
+    /// Adds a node; to one that is known, what is new. If it throws std::bad_alloc, some data may be missing,
+    /// and a new node is not added.
     void add(ResourceNode node);
     /// Takes out what the entries name of a node, or of all nodes where none of them says which node; the
     /// whole node where they name nothing else, or nothing else is left of it. Returns whether there was

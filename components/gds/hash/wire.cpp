@@ -73,7 +73,7 @@ class JobPacker {
         pack_array(PMIX_SESSION_INFO_ARRAY, std::move(entries));
     }
 
-    /// What is known of a node beside the map.
+    /// Adds the data of a node that the map does not imply.
     void add_node_facts(uint32_t node, Info& entries) {
         copy(entries, table_in(job_.nodes, node));
         if (node == own_) copy(entries, &job_.own_node);

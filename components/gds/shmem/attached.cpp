@@ -40,7 +40,7 @@ void ShmemStore::take_over(const Attached& attached) const {
     try {
         const MutexLock lock(fill_guard_);
         if (current()) return;
-        // What was published stays as it is: other data stand elsewhere.
+        // Published data are immutable: new data have another address.
         const char* const stands = item.value.data.bo.bytes;
         // A copy: what is checked must not change.
         const Bytes copy{ByteView(reinterpret_cast<const uint8_t*>(stands), item.value.data.bo.size)};
@@ -98,7 +98,7 @@ pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const
         const bool own = lookup.rank == attached->self.rank;
         Item item;
         Finder finder(*attached->reader, attached->nspace, lookup, own, item);
-        // What it posted itself it mostly reads back from its own memory.
+        // A process finds most of its own values in its own memory.
         if (own && lookup.key != nullptr && lookup.qualifiers.empty() && !key_is_reserved(lookup.key)) {
             const pmix_status_t status = other_->find(lookup, visit);
             if (status == PMIX_SUCCESS || status == PMIX_ERR_EXISTS_OUTSIDE_SCOPE) return status;

@@ -87,7 +87,7 @@ Answer Finder::derived_job(Fact fact) {
         case Fact::ProcMapRaw:
             return Answer::Unknown;
         default:
-            // What else follows for a job was worked out when the segment was written.
+            // The writer of the segment stored all other derived values of a job.
             return Answer::Absent;
     }
 }
@@ -127,7 +127,7 @@ Answer Finder::job(const KeyInfo& info) {
     return derived_job(info.fact);
 }
 
-/// What the host said, not what follows from it.
+/// Data of the host only, without derived values.
 Answer Finder::host_job(const KeyInfo& info) {
     return info.fact == Fact::NodeList ? Answer::Unknown : stored(Kind::Job, 0);
 }

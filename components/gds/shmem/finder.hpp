@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One look-up in a segment by the Standard's rules of realms, for the questions that processes ask often.
-// What it does not decide, it says so, and the store behind is asked instead.
+// An undecided look-up returns Unknown, and the other store is asked.
 #pragma once
 
 #include "components/gds/shmem/reader.hpp"
@@ -24,7 +24,7 @@ class Finder : private RealmSearch<Finder, Answer> {
 
     Answer find();
 
-    /// Where it was found, for those who keep a copy.
+    /// The position of the found entry, for callers that keep a copy.
     Kind kind() const { return kind_; }
     uint32_t of() const { return of_; }
 

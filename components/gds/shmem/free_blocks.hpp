@@ -24,7 +24,7 @@ inline uint64_t block_size(uint64_t length) {
 
 class FreeBlocks {
   public:
-    /// Where there is no memory to note it the block is lost.
+    /// The block is lost if there is no memory to record it.
     void add(uint64_t size, uint64_t offset) noexcept {
         try {
             by_size_[size].push_back(offset);

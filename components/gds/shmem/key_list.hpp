@@ -88,7 +88,7 @@ class KeyList {
 
     uint32_t* table() const { return reinterpret_cast<uint32_t*>(block() + 1 + room()); }
     uint64_t mask() const { return 2 * room() - 1; }
-    /// Where the place of a key is looked for first. Who posts chooses where names stand.
+    /// The first slot of a key's probe sequence. Keyed hash, because peers choose the offsets of names.
     uint64_t first_of(uint64_t key) const { return KeyedHash().add(key).end() & mask(); }
     /// The slot of a key, or the free one behind which there is none.
     template <class Is>
@@ -112,7 +112,7 @@ class KeyList {
         uint32_t* const slot = slot_of(key);
         if (*slot == 0) return false;
         const uint32_t place = *slot - 1;
-        // Those behind it that would not be found any more move up.
+        // Moves up the entries behind it that the probe would no longer find.
         auto hole = static_cast<uint64_t>(slot - slots);
         for (uint64_t at = (hole + 1) & mask(); slots[at] != 0; at = (at + 1) & mask()) {
             const uint64_t first = first_of(keys[slots[at] - 1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands in a segment, and where (docs/explanation/store.md). Offsets in bytes from its beginning, 0 for
-// none; numbers as the machine has them. A change of anything here is another layout: count kLayout up.
+// The layout of a segment (docs/explanation/store.md). Offsets in bytes from its beginning, 0 for none;
+// numbers as the machine has them. A change of anything here is another layout: count kLayout up.
 #pragma once
 
 #include <pmix_common.h>
@@ -27,7 +27,7 @@ struct Header {
     uint64_t map;    ///< published: the newest Map
 };
 
-/// What an entry is about; `of` says of which.
+/// The kind of object that an entry describes; `of` is its number.
 enum class Kind : uint8_t {
     Session = 1,
     Job,
@@ -48,8 +48,8 @@ struct Table {
 inline constexpr int kOffsetBits = 40;
 inline constexpr uint64_t kOffsetMask = (uint64_t{1} << kOffsetBits) - 1;
 inline constexpr uint64_t kGone = 1;
-/// Who posts can choose keys that all fall upon one place (docs/decisions/0028). In a table that is at most
-/// 5/8 full no entry stands that far away by chance.
+/// Peers can choose keys that all collide (docs/decisions/0028). In a table that is at most 5/8 full, no
+/// entry is that far away by chance.
 inline constexpr uint64_t kMostProbes = 512;
 
 /// How the value stands behind its entry.

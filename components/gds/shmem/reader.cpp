@@ -154,7 +154,7 @@ bool Reader::map(Map& out) const {
     return out.rank_end <= JobMapBuilder::kMaxRank;
 }
 
-/// What the column says by its rule alone.
+/// Returns the number that the column's rule gives.
 uint32_t Reader::number_in(const Column& column, uint32_t index) const {
     switch (column.rule) {
         case Column::Rule::Constant:

@@ -51,7 +51,7 @@ class Reader {
     /// The newest map; false where there is none. It is of use as long as the segment.
     bool map(Map& out) const;
 
-    // What a map tells. kNone or null for what is not known.
+    // Facts of a map. kNone or null for unknown ones.
     uint32_t node_of(const Map& map, uint32_t rank) const { return of_rank(map, map.node_of, rank); }
     uint32_t of_rank(const Map& map, const Column& column, uint32_t rank) const;
     uint32_t node_id(const Map& map, uint32_t node) const;

@@ -98,9 +98,8 @@ Result<void> Segment::grow(uint64_t end) {
     if (end <= has) return {};
     if (end > limit_) return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached"};
     const uint64_t wanted = std::min(limit_, round_up(std::max(end, has + std::max(kStep, has / 4)), kStep));
-    // What was only taken counts as a hole for those who check; what was written does not. Where the kernel
-    // cannot do both at once (before Linux 5.14), or finds no room, it is taken first: a write could then end
-    // this process.
+    // Readers' checks see allocated pages as holes until they are written. If the kernel cannot do both at
+    // once (before Linux 5.14), or has no room, allocate first: a write without room would kill this process.
     if (madvise(base_ + has, wanted - has, MADV_POPULATE_WRITE) != 0) {
         if (fallocate(fd_.get(), 0, static_cast<off_t>(has), static_cast<off_t>(wanted - has)) != 0)
             return system_error("fallocate", errno);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The store: what it writes as a server and finds there. What it is in a client is in attached.cpp.
+// The store of a server: writing and finding. attached.cpp has the store of a client.
 #include "components/gds/shmem/shmem_store.hpp"
 
 #include <unistd.h>
@@ -33,7 +33,7 @@ Result<void> ShmemStore::register_job(const char* nspace, int32_t nlocalprocs, I
     if (auto stored = other_->register_job(nspace, nlocalprocs, info); !stored) return stored;
     const auto shared = shared_.find(nspace);
     if (shared == shared_.end() || !shared->second.writer) return {};
-    // Those who have mapped it see what has changed.
+    // Clients that have mapped the segment see the changes.
     try {
         if (auto written = write_job(nspace, shared->second, true); !written)
             report_full(nspace, shared->second, written.error());
@@ -200,7 +200,7 @@ pmix_status_t ShmemStore::post(const pmix_proc_t& proc, pmix_scope_t scope, cons
         const auto remote = shared->remote.find(proc.rank);
         if (remote != shared->remote.end()) remote->second.remove(shared->writer->find_key(key_view(key)));
     }
-    // What is for other nodes alone, the processes of this one must not see.
+    // Processes of this node must not see values for other nodes only.
     if (status == PMIX_SUCCESS && scope != PMIX_INTERNAL && scope != PMIX_REMOTE)
         write_posted(proc, true, key, value);
     return status;
@@ -229,8 +229,8 @@ Result<void> ShmemStore::put_alone(KeyList& keys, pmix_rank_t rank, const char* 
     return written;
 }
 
-/// What a process of this node posts for all, if the segment can have it and the other store has nothing of
-/// that process: whether it is kept so.
+/// Keeps a global value of a local process in the segment alone, if the segment can hold it and the other
+/// store has no data of that process. Returns whether it did.
 bool ShmemStore::keep_own(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                           const pmix_value_t& value, Shared& shared) {
     if (scope != PMIX_GLOBAL || key == nullptr || *key == '\0' || key_is_reserved(key)) return false;
@@ -297,7 +297,7 @@ Result<void> ShmemStore::write_fact(const JobFact& fact, Shared& shared) {
     const Result<void> written =
         shared.writer->put(kind, fact.of, key_view(fact.key), fact.value, fact.resource ? &done : nullptr);
     if (written && fact.resource) shared.lent.push_back({kind, fact.of, done.key});
-    // What cannot be shared is asked for.
+    // Clients request values that cannot be shared.
     return written.status() == PMIX_ERR_OUT_OF_RESOURCE ? written : Result<void>();
 }
 
@@ -342,8 +342,8 @@ Result<void> ShmemStore::write_job(const char* nspace, Shared& shared, bool map_
     return writer.put_bytes(Kind::Packed, "job", packed.view());
 }
 
-/// Resources have come or gone since. Who connects from now on is to find what there is now; it is not done
-/// for each of them, as a host may register those of thousands of nodes one by one.
+/// Rewrites the resources for clients that connect from now on, if they have changed. Not done at each
+/// change, since a host may register the resources of thousands of nodes one by one.
 void ShmemStore::renew(const char* nspace, Shared& shared) {
     if (!shared.more_resources && !shared.fewer_resources) return;
     try {
@@ -404,13 +404,13 @@ Result<int> ShmemStore::share(const char* nspace) {
         if (auto begun = shared.writer->begin(nspace); !begun) return failed(begun.error());
         if (auto written = write_job(nspace, shared, true); !written) return failed(written.error());
         write_earlier(nspace, shared);
-        // What its processes will post takes memory that they would wait for then.
+        // Reserves memory for values to come, so that posting does not wait for it.
         shared.writer->expect(kExpected * other_->local_ranks(nspace).size());
         log_(5, "the segment of namespace " + std::string(nspace) + " holds " +
                     std::to_string(shared.writer->used()) + " bytes");
         return shared.segment->descriptor();
     } catch (const std::bad_alloc&) {
-        // Whoever asks next, or again, finds what was posted before.
+        // Later callers find the values that were posted before.
         if (const auto shared = shared_.find(nspace_view(nspace)); shared != shared_.end()) {
             Shared begun = std::exchange(shared->second, Shared());
             shared->second.earlier = std::move(begun.earlier);
@@ -510,7 +510,7 @@ bool ShmemStore::find_alone(const Lookup& lookup, const Visitor& visit, pmix_sta
     for (const auto* ranks : {&shared->own, &shared->remote}) {
         const bool seen = visible(ranks == &shared->own);
         if (lookup.rank == PMIX_RANK_UNDEF) {
-            // Whoever posted it.
+            // The key alone decides, whichever process posted it.
             for (const auto& [rank, keys] : *ranks) {
                 if (!keys.has(key)) continue;
                 known = true;

@@ -79,8 +79,8 @@ class ShmemStore : public Gds {
         std::unique_ptr<Segment> segment;
         std::unique_ptr<Writer> writer;
         std::unique_ptr<Reader> reader;  ///< of the server itself
-        /// What processes of other nodes posted, which may be much, stands in the segment alone: its keys
-        /// (Writer::key_name). Not there: qualified and reserved ones, and what there was no room for.
+        /// The keys (Writer::key_name) of remote processes' values, which may be many and are in the segment
+        /// alone. Excludes qualified and reserved keys, and values without room.
         std::unordered_map<pmix_rank_t, KeyList> remote;
         /// Likewise what processes of this node posted for all, as long as such a process posts nothing else.
         std::unordered_map<pmix_rank_t, KeyList> own;
@@ -89,7 +89,7 @@ class ShmemStore : public Gds {
         bool refused = false;                   ///< it could not be made; that was reported
         /// Processes that posted before there was a segment, and whether they are of this node.
         std::unordered_map<pmix_rank_t, bool> earlier;
-        /// What the segment has of resources, and whether others were registered or taken back since.
+        /// The resources in the segment, and whether others were registered or deregistered since.
         std::vector<Lent> lent;
         bool more_resources = false, fewer_resources = false;
     };
@@ -146,7 +146,7 @@ class ShmemStore : public Gds {
     // The client's.
     std::unique_ptr<const Attached> own_attached_;
     std::atomic<const Attached*> attached_{nullptr};
-    /// Where the job data stand that the other store has, too.
+    /// The address of the job data that the other store has copied.
     mutable std::atomic<const char*> taken_over_{nullptr};
     mutable Mutex pins_guard_;
     mutable TextMap<const Value*> pinned_ MUSTER_GUARDED_BY(pins_guard_);

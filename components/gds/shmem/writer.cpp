@@ -312,7 +312,7 @@ Result<void> Writer::put_map(const JobMap& map, uint32_t own_node) {
         name_at += static_cast<uint32_t>(name.size()) + 1;
     });
 
-    // What the map says of all ranks at once need not be looked for rank by rank.
+    // Uses the map's rules for all ranks instead of a look-up for each rank.
     const auto or_none = [](std::optional<uint32_t> value) { return value.value_or(kNone); };
     Result<void> result;
     if (const auto each = map.block()) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a server writes into a segment. One thread; readers go on meanwhile, and see each entry whole or not
-// at all. Nothing that was published is changed, but the slots that lead to it, and the entries of posted
-// values that no slot leads to any more.
+// Writes a segment, on one thread. Concurrent readers see each entry whole or not at all. Published data are
+// immutable, except for slots, and for the entries of posted values that no slot refers to any more.
 #pragma once
 
 #include <string>
@@ -23,13 +22,12 @@ class Writer {
 
     /// Everything that a reader needs to begin with. Before all else.
     Result<void> begin(std::string_view nspace);
-    /// What was put: where the name of its key stands, and whether there was none of that key before.
+    /// The result of a put: the offset of the key's name, and whether the key is new.
     struct Put {
         uint64_t key = 0;
         bool fresh = false;
     };
-    /// Adds or replaces. Where there is no room for it, or the value is none that can be shared, the old one
-    /// is gone afterwards.
+    /// Adds or replaces. If there is no room, or the value cannot be shared, the old value is removed.
     Result<void> put(Kind kind, uint32_t of, std::string_view key, const pmix_value_t& value,
                      Put* done = nullptr);
     Result<void> put_bytes(Kind kind, std::string_view key, ByteView bytes);
@@ -70,7 +68,7 @@ class Writer {
     void refer(uint64_t& slot, uint64_t hash, uint64_t offset);
     Result<uint64_t> intern(std::string_view key);
     Result<void> make_room();
-    /// Where the entry is, or null; then `free_slot`, null before, is where it can be put, if anywhere.
+    /// Returns the entry's slot, or null and a usable slot, if any, in `free_slot` (initially null).
     uint64_t* find_slot(uint64_t hash, Kind kind, uint32_t of, std::string_view key, uint64_t** free_slot);
     template <class T>
     T* object(uint64_t offset) {

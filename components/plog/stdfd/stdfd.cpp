@@ -86,7 +86,7 @@ class Stdfd {
         }
         if (!out.empty()) out += ": ";
         out += message;
-        // What has a beginning of a line needs its end; plain text is the caller's alone.
+        // A line with a prefix needs an end; plain text is written unchanged.
         if (record.flags != 0 && !out.ends_with('\n')) out += '\n';
         return out;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What was reserved for a job, as the launcher's node tells it to the others: a few length-prefixed fields in
-// one byte object. Reading trusts nothing.
+// The allocation of a job, as the launcher's node sends it to the others: a few length-prefixed fields in one
+// byte object. The reader trusts nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace muster::pnet_tcp {
 /// Key of the byte object.
 inline constexpr const char* kCarriedKey = "pnet.tcp.job";
 
-/// Where a node can be reached.
+/// The addresses of a node.
 struct NodeAddress {
     std::string node;
     std::string device;

@@ -24,7 +24,7 @@ struct Interface {
     bool loopback = false;
 };
 
-/// Those of this node.
+/// Returns the interfaces of this node.
 std::vector<Interface> local_interfaces();
 
 /// PMIX_FABRIC_DEVICES: an array of PMIX_FABRIC_DEVICE. `hostname`: named in each, where it is not null.

@@ -288,7 +288,7 @@ class Tcp {
         }
     }
 
-    /// Of the process at that position among those of its node.
+    /// Returns the endpoints of the process with that index on its node.
     static Value endpoints(const Allocation& one, const Address& address, size_t index) {
         std::vector<std::string> names;
         for (size_t i = 0; i < one.per_process; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // psec/native: the credential is the sender's effective user and group, two numbers of 4 bytes in host order.
-// They are a claim; what proves it is the kernel's word on the connection. Where there is none, nothing is
-// proved: the peer may be on another machine, or one here that hung up before the kernel was asked.
+// They are a claim, which the kernel's credentials of the connection prove. Without these nothing is proved:
+// the peer may be on another machine, or may have disconnected early.
 #include <unistd.h>
 
 #include <array>

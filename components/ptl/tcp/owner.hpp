@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose is the other end of a connection from this machine? Asked of the kernel, not of the peer.
+// Asks the kernel for the user of the other end of a connection from this machine.
 #pragma once
 
 #include <sys/types.h>

@@ -135,7 +135,7 @@ Result<Socket> Tcp::connect(std::string_view uri, std::chrono::milliseconds limi
     auto socket = connect_stream(address->get(), address->length(), limit, address->text());
     if (!socket) return socket;
     const std::optional<Address> own = Address::own_of(socket->fd.get());
-    // Where nobody listens on a port that the kernel also gives to connecting sockets, one can meet itself.
+    // A socket can connect to itself if nobody listens on an ephemeral port.
     if (own && own->same_host(*address) && own->port() == address->port()) {
         return system_error("cannot connect to " + socket->peer, ECONNREFUSED);
     }
