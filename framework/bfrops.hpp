@@ -32,11 +32,11 @@ struct PackedBuffer {
 /// `values` is an array of the type's C struct, as PMIx_Data_pack takes it: char* for PMIX_STRING and
 /// PMIX_REGEX, KeyValue for PMIX_KVAL, PackedBuffer for PMIX_BUFFER.
 ///
-/// What reading returns, where it fails: PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER when the input ends before
-/// the item does (or is at its end), PMIX_ERR_UNPACK_FAILURE for bytes that are no such item,
-/// PMIX_ERR_PACK_MISMATCH for an item that is described as another type, PMIX_ERR_UNKNOWN_DATA_TYPE for
-/// types that this encoding does not have, PMIX_ERR_NOMEM. Nothing is left allocated then, and `in` is where
-/// it was. Values that would take more memory than such a message may are PMIX_ERR_UNPACK_FAILURE.
+/// Errors of reading: PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER when the input ends before the item does (or is
+/// at its end), PMIX_ERR_UNPACK_FAILURE for bytes that are no such item, PMIX_ERR_PACK_MISMATCH for an item
+/// that is described as another type, PMIX_ERR_UNKNOWN_DATA_TYPE for types that this encoding does not have,
+/// PMIX_ERR_NOMEM. Nothing is left allocated then, and `in` is where it was. Values that would take more
+/// memory than such a message may are PMIX_ERR_UNPACK_FAILURE.
 class Bfrops {
   public:
     virtual ~Bfrops() = default;

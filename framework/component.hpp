@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// What one component is given; its values do not change any more, so any thread may read them.
+/// The context of one component; immutable, so any thread may read it.
 struct HostContext {
     std::string component;
     const Log* log = nullptr;

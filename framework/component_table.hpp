@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the facades over the SDK's C tables share: is a member there at all, and a failure as an Error.
+// Helpers of the facades over the SDK's C tables: test for a member, and convert a failure to an Error.
 #pragma once
 
 #include <pmix/sdk/component.h>
@@ -38,7 +38,7 @@ struct Reason {
     static constexpr size_t kSize = 256;
     char text[kSize] = {};
 
-    /// What is there, also when the component did not end it.
+    /// Returns the text, also if the component did not terminate it.
     std::string str() const { return {text, strnlen(text, kSize)}; }
 };
 

@@ -58,7 +58,7 @@ enum class View : uint8_t {
     All
 };
 
-/// Where this process runs; given once after creation.
+/// The location of this process; given once after creation.
 struct StoreContext {
     std::string hostname;
     std::vector<std::string> aliases;  ///< other names of this node
@@ -79,7 +79,7 @@ struct JobFact {
 };
 using JobFactVisitor = std::function<void(const JobFact&)>;
 
-/// What a process that attaches a segment has to know.
+/// The data that a process needs to attach a segment.
 struct SegmentOffer {
     pmix_proc_t self{};          ///< the process; the segment must be its namespace's
     std::optional<uid_t> owner;  ///< whose the segment has to be: the server's user

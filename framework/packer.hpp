@@ -43,8 +43,8 @@ class Packer {
     Packer& buffer(ByteView content);  ///< a BUFFER item that holds items in the same format
     Packer& kval(const char* key, const pmix_value_t& value);
 
-    // A large value need not be copied on its way. What these pack may have parts that stay where they are;
-    // it is read by parts() alone, for as long as they are there.
+    // Packs large values without a copy: the message refers to the caller's memory. Only parts() reads such a
+    // message, while that memory is valid.
     Packer& kval_in_place(const char* key, const pmix_value_t& value);
     Packer& buffer_in_place(const Packer& content);
     /// Everything in the order of the wire. Throws std::bad_alloc.
@@ -122,8 +122,8 @@ class Unpacker {
     /// `*X` in general: a malloc'ed array (nullptr for none) that the caller owns.
     bool counted(void** values, size_t& n, pmix_data_type_t type);
 
-    /// A reader of bytes that were part of this message. What its values take counts for both, once count()
-    /// has been told.
+    /// A reader of bytes that were part of this message. After count(), the memory of its values counts for
+    /// both.
     Unpacker inside(BufferType buffer_type, ByteView bytes) const {
         Unpacker part({format_.bfrops, buffer_type}, bytes);
         part.in_.limit_memory(in_.memory_limit() - std::min(in_.memory_limit(), in_.memory_taken()));

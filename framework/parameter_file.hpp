@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files of parameters: lines `name = value`, comments with # or //. What stands in them is not trusted.
+// Files of parameters: lines `name = value`, comments with # or //. Their content is untrusted.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct ParameterFile {
 /// Reads the text of a file; `path` is for the complaints.
 ParameterFile parse_parameter_file(std::string_view text, std::string_view path);
 
-/// Whose files are read. `Trusted`: of those who can change what the process runs (base/trusted_path.hpp).
+/// Accepted owners of a file. `Trusted`: users who can change the process's code (base/trusted_path.hpp).
 enum class ParameterFileOwner { Anyone, Trusted, Root };
 
 /// Reads a file. PMIX_ERR_NOT_FOUND when there is none. A file that somebody else than `owner` allows can

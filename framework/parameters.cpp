@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters: see parameters.hpp. What was given from outside is read once, at construction, and kept by
-// name; a definition picks its value from that, under its own name or a former one. Every process defines
-// some dozens and reads a few, so that a definition is only noted: where nothing was given it allocates
-// little and compares hashes.
+// Parameters: see parameters.hpp. External settings are read once, at construction, and kept by name; a
+// definition takes its value from them, under its own name or a former one. Every process defines some dozens
+// and reads a few, so that a definition is only recorded: without external settings it allocates little and
+// compares hashes.
 #include "framework/parameters.hpp"
 
 #include <pwd.h>
@@ -297,7 +297,7 @@ struct Parameters::Impl {
         }
     }
 
-    /// What was given under the name or a former one; the strongest source wins, then the present name.
+    /// Returns the setting of the name or a former one; the strongest source wins, then the present name.
     const Given* find_given(const ParameterDefinition& definition) const MUSTER_REQUIRES(lock) {
         if (given.empty()) return nullptr;
         const Given* best = nullptr;
@@ -343,8 +343,8 @@ struct Parameters::Impl {
         return entry;
     }
 
-    /// What `read` makes of the value's text, all of whose forms it knows if the parameter is of `type`; of
-    /// no text, where there is no such parameter.
+    /// Returns the result of `read` for the value's text, which is valid if the parameter is of `type`, or
+    /// for an empty text if there is no such parameter.
     template <class Read>
     auto read(std::string_view full_name, ParameterType type, Read&& read) const {
         const MutexLock guard(lock);

@@ -17,7 +17,7 @@ namespace muster {
 
 enum class ParameterType : uint8_t { Int, Unsigned, Size, Bool, String, Seconds, Choice };
 
-/// Where a value came from, strongest last.
+/// The source of a value, strongest last.
 enum class ParameterSource : uint8_t { Default, SystemFile, UserFile, Environment, Program };
 
 /// The one definition from which everything else is derived. Its texts stay as long as the process: literals,
@@ -84,10 +84,10 @@ class Parameters {
     std::optional<std::string> raw(std::string_view full_name) const;
     /// Names that were given from outside, whether anything has defined them or not.
     std::vector<std::string> given() const;
-    /// What is known of a defined parameter.
+    /// Describes a defined parameter.
     std::optional<ParameterView> view(std::string_view full_name) const;
-    /// Values of defined parameters. Of a name that nobody defined, or of another type: "", 0 or false.
-    /// Booleans read as "true" or "false" in text().
+    /// Values of defined parameters. "", 0 or false for an undefined name or another type. Booleans read as
+    /// "true" or "false" in text().
     std::string text(std::string_view full_name) const;
     int64_t integer(std::string_view full_name) const;
     uint64_t size(std::string_view full_name) const;  ///< accepts k, m, g suffixes

@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-/// What a component adds; nothing may be thrown through it.
+/// Collects a component's entries; no exception may pass through the component.
 struct Taken {
     Info infos;
     pmix_status_t status = PMIX_SUCCESS;

@@ -14,14 +14,14 @@
 
 namespace muster {
 
-/// What is to be proved, and what the kernel says of the peer.
+/// The claim to prove, and the kernel's credentials of the peer.
 struct PsecClaim {
     uint32_t uid = 0;  ///< the peer must turn out to be this user ...
     uint32_t gid = 0;  ///< ... and group
     std::optional<PeerCredentials> kernel;
 };
 
-/// Whom a credential names.
+/// The user that a credential names.
 struct PsecOwner {
     uint32_t uid = 0;
     uint32_t gid = 0;
@@ -37,7 +37,7 @@ class Psec : public TableFacade<muster_psec_t> {
     Result<Bytes> create_credential(InfoView directives) const;
     /// Whether the bytes prove the claim; the error's sentence says what did not fit.
     Result<void> validate_credential(ByteView credential, const PsecClaim& claim) const;
-    /// Whose the credential is, where it proves that by itself; PMIX_ERR_NOT_SUPPORTED where it does not.
+    /// Returns the owner of a credential that proves it by itself, else PMIX_ERR_NOT_SUPPORTED.
     Result<PsecOwner> identify_credential(ByteView credential) const;
     /// Advice to the user whose credential was refused on a connection that is no local socket, or "".
     const char* remedy() const { return MUSTER_HAS(operations_, remedy) ? operations_->remedy : ""; }

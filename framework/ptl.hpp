@@ -22,7 +22,7 @@ namespace muster {
 /// Version of this interface: muster_component_t::interface_version.
 constexpr uint16_t kPtlInterface = 1;
 
-/// Who is at the other end, as the kernel says (not the peer).
+/// The identity of the peer, from the kernel.
 struct PeerCredentials {
     static constexpr gid_t kNoGid = static_cast<gid_t>(-1);
 

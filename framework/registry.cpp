@@ -41,8 +41,8 @@ constexpr Texts kFrameworks[] = {
     MUSTER_FRAMEWORK("plog"),   MUSTER_FRAMEWORK("pmdl"), MUSTER_FRAMEWORK("pnet"),
     MUSTER_FRAMEWORK("preg"),   MUSTER_FRAMEWORK("psec"), MUSTER_FRAMEWORK("ptl")};
 #undef MUSTER_FRAMEWORK
-// Those without which no process gets anywhere, and whose choice is a matter of speed, not of trust: a list
-// that names none of their components (that of another implementation, say) is set aside. So not psec.
+// The frameworks that every process needs, and whose selection affects speed, not trust (so not psec): a list
+// that names none of their components (one of another implementation, say) is ignored.
 constexpr std::string_view kIndispensable[] = {"bfrops", "gds", "preg", "ptl"};
 
 constexpr Texts kServices[] = {{"client", MUSTER_VERBOSITY_OF("client"), "", "pmix_client_base_verbose"},
@@ -101,8 +101,8 @@ struct Registry::Impl {
             frameworks.emplace_back(texts);
         for (const Texts& texts : kServices)
             services.emplace_back(texts);
-        // Where none of them was given all have their defaults, and are defined for who lists them: that was
-        // a sixth of PMIx_Init.
+        // Without external settings all have their defaults, and are defined only to be listed: defining them
+        // would take a sixth of PMIx_Init.
         if (any_given()) define_all();
     }
 

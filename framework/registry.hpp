@@ -94,12 +94,12 @@ class Registry {
     std::string why_none(std::string_view framework, std::string_view only = {});
 
     /// Everything that is known, for pmix_info, by framework and best first; opens and makes what may be used
-    /// and was not opened yet. What the user denied is not opened.
+    /// and was not opened yet. Excluded components are not opened.
     std::vector<ComponentRecord> inventory();
     /// Names of the frameworks.
     static const std::vector<std::string>& frameworks();
-    /// Parameters that were set and that nothing knows; opens what may be used, for its parameters. What
-    /// belongs to a component that was not opened is not counted.
+    /// Parameters that were set and that nothing knows; opens what may be used, for its parameters.
+    /// Parameters of unopened components are not counted.
     std::vector<Parameters::Unknown> unknown_parameters();
     /// The same as lines on standard error, when the user asked for that (mca_base_warn_unknown). `asked`
     /// (MUSTER_CHECK_PARAMETERS): a comma list of names; of these and of those in files also what is wrong

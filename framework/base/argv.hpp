@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Null-terminated arrays of strings as C programs pass them (argv, environments): one malloc'ed block, each
-// string malloc'ed. Where memory is short an array is left as it was.
+// string malloc'ed. If memory is short, the array is unchanged.
 #pragma once
 
 #include <pmix_common.h>

@@ -127,8 +127,8 @@ class ByteReader {
     void rewind(size_t position) { at_ = position; }
 
     size_t size() const { return bytes_.size(); }
-    /// What values that were read from here take of memory beyond their bytes, as who decodes them says, and
-    /// how much that may become. All items of a message share it.
+    /// The memory of decoded values beyond their bytes, as the decoder counts it, and its limit. All items of
+    /// a message share it.
     size_t memory_taken() const { return memory_taken_; }
     size_t memory_limit() const { return memory_limit_; }
     void take_memory(size_t bytes) { memory_taken_ += bytes; }

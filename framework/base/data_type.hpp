@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// What one element of a type is made of.
+/// The form of one element of a type.
 enum class TypeForm : std::uint8_t {
     kNone,        ///< no element can exist in memory (UNDEF, and types internal to another implementation)
     kBool,        ///< bool
@@ -32,7 +32,7 @@ enum class TypeForm : std::uint8_t {
     kTopology,    ///< pmix_topology_t holding an hwloc topology
 };
 
-/// Where pmix_value_t::data keeps an element.
+/// The place of an element in pmix_value_t::data.
 enum class ValueStorage : std::uint8_t {
     kNone,    ///< a value cannot hold this type
     kInline,  ///< in the union itself

@@ -20,7 +20,7 @@ locale_t c_locale() {
     return locale;
 }
 
-/// What strtod() would take beyond a decimal number: blanks, a plus, hexadecimal digits.
+/// strtod() would also accept blanks, a plus and hexadecimal digits.
 bool is_decimal(std::string_view text) {
     if (!text.empty() && text[0] == '-') text.remove_prefix(1);
     if (text.empty()) return false;

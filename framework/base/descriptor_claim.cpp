@@ -10,8 +10,8 @@ constinit DescriptorClaim::Entry DescriptorClaim::entries_[kEntries] = {};
 
 namespace {
 
-// Forks under way, and descriptors that are being made or closed. Who comes second waits for the other, and
-// goes on after a while: a connection to a server that does not answer takes its time.
+// Forks under way, and descriptors that are being made or closed. The second party waits for the first, but
+// not forever: a connection attempt may take long.
 constinit std::atomic<int> forks{0}, makings{0};
 constexpr int kLooks = 1000;
 constexpr useconds_t kBetweenLooks = 100;  // microseconds

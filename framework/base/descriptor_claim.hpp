@@ -64,7 +64,7 @@ class DescriptorClaim {
     static void close_all_in_child();
 
   private:
-    /// What a child of fork() has to close.
+    /// A descriptor that a child of fork() must close.
     struct Entry {
         std::atomic<int> fd;
         dev_t device;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions of hwloc that Muster calls, under their own names and hidden: each opens hwloc at its first
 // call and passes its arguments on. hwloc is large, and most processes of a job never look at a topology.
-// Where hwloc is missing the functions fail as hwloc's own do.
+// If hwloc is missing, the functions fail as hwloc's own do.
 #include <dlfcn.h>
 #include <hwloc.h>
 

@@ -49,9 +49,8 @@ std::string real_path(const char* path) {
     return found;
 }
 
-/// Where a file is to which links may lead, such as libpmix.so.2; "" where there is none. What its folders
-/// are called does not matter, unless it is "..": realpath() would ask for each of them, in each process that
-/// is started.
+/// Resolves links in the last component of a path such as libpmix.so.2; "" for a missing file. Folders are
+/// resolved only for "..": realpath() would cost a system call for each, in each new process.
 std::string behind_links(std::string path) {
     char target[1024];  // a longer one is asked for below
     for (int i = 0; i < 8 && path.starts_with('/') && path.find("/.") == path.npos; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the running code stands: found from the file that this function was loaded from, so that a copied or
+// The location of the running code, from the file that this function was loaded from, so that a copied or
 // moved tree works; and whether the process runs with raised privileges.
 #pragma once
 

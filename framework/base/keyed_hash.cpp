@@ -12,8 +12,7 @@ namespace {
 
 using Secret = std::array<uint64_t, 2>;
 
-/// What the kernel gives each program that it starts, and nobody else. A copy, as a process may write over
-/// the place where it stands.
+/// Copies the kernel's random bytes of this program (AT_RANDOM), which the process may overwrite.
 Secret take_secret() {
     Secret secret{};
     // NOLINTNEXTLINE(performance-no-int-to-ptr): that is what the kernel passes.

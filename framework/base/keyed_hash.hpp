@@ -62,7 +62,7 @@ struct TextHash {
 template <class T>
 using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
 using TextSet = std::unordered_set<std::string, TextHash, std::equal_to<>>;
-/// Of texts that outlive it.
+/// A set of texts that outlive it.
 using ViewSet = std::unordered_set<std::string_view, TextHash>;
 
 }  // namespace muster

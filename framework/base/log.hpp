@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the library says of itself: silent unless asked for, by the verbosity parameter of a framework
+// The log of the library: silent unless enabled by the verbosity parameter of a framework
 // (PMIX_MCA_<framework>_base_verbose), one line a message, on standard error.
 #pragma once
 

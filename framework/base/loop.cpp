@@ -235,11 +235,11 @@ void EventLoop::wait_turn() {
 
 void EventLoop::poll() {
     ran_ = false;
-    // A thread that posts need not wake one that looks anyway. Where the flag is set already, somebody writes
-    // or has written.
+    // A thread that posts need not wake a polling thread. If the flag is set, another thread has woken this
+    // one.
     const bool quiet = !wake_pending_.exchange(true);
     polling_.poll([this]() MUSTER_NO_THREAD_SAFETY_ANALYSIS {
-        // What was posted is mostly what is waited for; the descriptors have their look in the next turn.
+        // Runs posted work first, which most waits are for; descriptors are checked in the next turn.
         any_posted_ ? end_turn() : turn(false);
         return ran_ || stopped_ || should_yield();
     });

@@ -68,7 +68,7 @@ class EventLoop {
     using Condition = std::function<bool()>;
     using Clock = std::chrono::steady_clock;
 
-    /// What needs no memory to be posted.
+    /// Work that can be posted without an allocation.
     struct Errand {
         virtual ~Errand() = default;
         virtual void run() = 0;
@@ -131,7 +131,7 @@ class EventLoop {
     std::unique_ptr<Watch> watch(int fd, std::function<void(Ready)> on_ready);
     /// Calls once after `delay`.
     std::unique_ptr<Watch> after(std::chrono::milliseconds delay, std::function<void()> on_time);
-    /// For tests: the clock of the loop jumps ahead. What is due by then is called in the next turn.
+    /// For tests: the clock of the loop jumps ahead. Due timers run in the next turn.
     void skip(std::chrono::milliseconds time);
 
     // On the loop.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a loop is waited for by others than its waiter, which shows its descriptors to nobody: an epoll set
-// that mirrors what is watched, for a host that drives the loop; and for our thread of a shared loop a gate,
-// which is open or closed to all of that. The driver's, but for wait().
+// An epoll set that mirrors the watched descriptors of a loop, for a host that drives the loop: the waiter's
+// own descriptors are private. The thread of a shared loop has a gate, which is open or closed to all of the
+// set. Belongs to the driver, except for wait().
 #pragma once
 
 #include <poll.h>

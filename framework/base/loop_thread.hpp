@@ -33,8 +33,7 @@ class LoopThread : private EventLoop::Standby {
     /// Ends the loop after the tasks already posted, joins the thread, and runs `last` (may be null) on the
     /// calling thread, as what a shared loop has left to do. Not on the loop.
     void stop(EventLoop::Task last = nullptr);
-    /// What becomes ready is (or is no longer) the affair of the caller that drives, and does not wake the
-    /// thread. On the loop.
+    /// While on, ready descriptors do not wake the thread, because a caller drives the loop. On the loop.
     void hold_back(bool on) const {
         if (gate_) gate_->open(!on);
     }

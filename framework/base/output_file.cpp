@@ -96,7 +96,7 @@ bool may_write(const struct stat& status) {
 }
 
 UniqueFd open_existing(const UniqueFd& folder, const std::string& name, bool empty) {
-    // What root writes to is no pipe that nobody reads.
+    // Root must not block on a pipe without a reader.
     const int wait = ::geteuid() == 0 ? O_NONBLOCK : 0;
     UniqueFd file(
         ::openat(folder.get(), name.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC | wait));

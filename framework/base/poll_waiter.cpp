@@ -78,8 +78,8 @@ class PollWaiter : public Waiter {
         for (size_t i = 0; i < polled_.size(); ++i) {
             Watch::Impl* watch = polled_[i];
             if (watch == nullptr || asked_[i].revents == 0) continue;
-            // What is over can be read and written, and tells so. Another callback may have changed what is
-            // asked for.
+            // Reading or writing reports the error of a closed descriptor. An earlier callback may have
+            // changed the wanted events.
             const bool over = (asked_[i].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
             const int ready = over ? POLLIN | POLLOUT : asked_[i].revents;
             if (const int wanted = ready & watch->interest; wanted != 0)
@@ -87,7 +87,7 @@ class PollWaiter : public Waiter {
         }
     }
 
-    /// Those that have come by now, and none that their callbacks add.
+    /// Fires the timers that are due now, but none that their callbacks add.
     void fire_times() {
         const Clock::time_point now = Clock::now();
         while (!times_.empty() && times_.front()->deadline <= now) {

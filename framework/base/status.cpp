@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of status codes. Where one number has several names, the current one stands first and is the one
-// that is told; all of them are understood.
+// The names of status codes. If one number has several names, the current one is first and is returned; all
+// names are accepted.
 
 #include "framework/base/status.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose files a process takes code and settings from: those that only trusted users can change
+// Decides whether a process may load code and settings from a file: only trusted users can change it
 // (docs/decisions/0033). Trusted are root, the user of the process, the owner of the running library, and the
 // owner of the root folder.
 #pragma once

@@ -122,7 +122,7 @@ pmix_status_t unload_bytes(const void* bytes, std::size_t n, std::size_t reporte
 
 pmix_status_t value_copy(pmix_value_t* dst, const pmix_value_t* src) {
     pmix_value_t copy;
-    // Most are numbers. What else is in the union stays behind: it may be anything that was in the memory.
+    // Most are numbers. The rest of the union is not copied: it may be uninitialized.
     const DataType* type = find_data_type(src->type);
     if (type != nullptr && type->storage == ValueStorage::kInline && !type->owning) {
         copy = {};
@@ -200,8 +200,8 @@ pmix_status_t value_unload(const pmix_value_t* value, void** data, std::size_t* 
         const bool empty = bytes.bytes == nullptr || bytes.size == 0;
         return unload_bytes(empty ? nullptr : bytes.bytes, bytes.size, empty ? 0 : bytes.size, data, size);
     }
-    // What owns no memory goes into the caller's room, of which OpenPMIx's callers rely on hearing that it is
-    // missing.
+    // Values that own no memory go into the caller's buffer. Callers of OpenPMIx rely on the error for a
+    // missing one.
     const bool into_callers_room = !type->owning && value->type != PMIX_RESOURCE_UNIT;
     if (into_callers_room && *data == nullptr) return PMIX_ERR_BAD_PARAM;
     if (element == nullptr) return unload_bytes(nullptr, 0, 0, data, size);

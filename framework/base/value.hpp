@@ -30,8 +30,8 @@ void value_destruct(pmix_value_t* value);
 /// value (PMIX_BOOL: true, for an attribute that is there without a value means true).
 pmix_status_t value_load(pmix_value_t* value, const void* data, pmix_data_type_t type);
 
-/// Copies the data out. A scalar, namespace or process goes into *data; everything else is malloc'ed. Of
-/// strings and byte objects the bytes are given. A struct that is not there gives null and no bytes.
+/// Copies the data out. A scalar, namespace or process goes into *data; everything else is malloc'ed. Strings
+/// and byte objects give their bytes, a null struct gives null and size 0.
 /// @return PMIX_SUCCESS; PMIX_ERR_UNKNOWN_DATA_TYPE for UNDEF; PMIX_ERR_BAD_PARAM for a scalar, namespace or
 /// process where *data is null; PMIX_ERR_NOMEM.
 pmix_status_t value_unload(const pmix_value_t* value, void** data, std::size_t* size);
@@ -76,7 +76,7 @@ requires std::is_arithmetic_v<T> std::optional<T> value_as_number(const pmix_val
         }
         return static_cast<T>(exact);
     };
-    // What hosts say of processes, some numbers of each, is mostly of these types.
+    // Fast path: most of a host's data of processes have these types.
     if (value->type == PMIX_UINT32) return fitting(value->data.uint32);
     if (value->type == PMIX_PROC_RANK) return fitting(value->data.rank);
     if (value->type == PMIX_UINT16) return fitting(value->data.uint16);

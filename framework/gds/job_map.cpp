@@ -17,7 +17,7 @@ bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Of a node's name; eight bytes at a time.
+/// Hashes a node's name, eight bytes at a time.
 uint64_t name_hash(std::string_view name) {
     constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
     uint64_t hash = name.size();
@@ -34,7 +34,7 @@ uint64_t name_hash(std::string_view name) {
     return hash ^ hash >> 32;
 }
 
-/// Those of `ranks` that are wanted.
+/// Appends the wanted ones of `ranks`.
 template <class Wanted>
 void append_ranks(std::string& out, const NodeRanks& ranks, Wanted&& wanted) {
     bool first = true;

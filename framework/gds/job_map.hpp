@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who runs where: the nodes of a job, the node of each rank, the ranks of each node, and the numbers that
-// follow from them, in a few bytes a rank and without a string or a value per rank. What a host gives per
-// rank is kept only where it differs from what follows. Immutable once built, so any thread may read.
+// The map of a job: its nodes, the node of each rank, the ranks of each node, and the derived numbers, in a
+// few bytes a rank and without a string or a value per rank. A host's value of a rank is stored only if it
+// differs from the derived one. Immutable once built, so any thread may read.
 #pragma once
 
 #include <pmix_common.h>
@@ -25,8 +25,8 @@
 
 namespace muster {
 
-/// Of names that a host gives. Not a keyed one (keyed_hash.hpp): a map is made by a component and searched by
-/// the library.
+/// The hash of a host's names. It is not keyed (keyed_hash.hpp), because a component builds the map and the
+/// library searches it.
 struct NameHash {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
@@ -247,9 +247,8 @@ class JobMap {
     preg::NameRow name_row(const Row& row) const;
     uint32_t node_count_ = 0;
     std::string names_;  ///< texts that rows or spans are parts of
-    /// Where all names end in one suffix, with a number before it, and it is plain that none stands twice,
-    /// rows say all names: what a name is follows from its number, and its number from it. Else rows_ is
-    /// empty, and each node has its part of names_.
+    /// If all names are a number with one common suffix, and provably distinct, rows describe all names and
+    /// map names to node numbers and back. Else rows_ is empty, and each node has its part of names_.
     std::vector<Row> rows_;
     Span row_suffix_;               ///< of all rows
     uint64_t row_bytes_ = 0;        ///< of all their names
@@ -311,7 +310,7 @@ class JobMapBuilder {
     uint32_t add_node();  ///< one without a name
     /// Adds a node for each name of the row. false, with nothing done, where a name may be known already.
     bool add_row(const preg::NameRow& row);
-    /// Of a node that has none.
+    /// Sets the name of a node without one.
     void set_name(uint32_t node, std::string_view name);
     /// false when the node has another id, or another node has this one.
     bool set_id(uint32_t node, uint32_t id);

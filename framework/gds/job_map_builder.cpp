@@ -255,7 +255,7 @@ bool JobMapBuilder::joins_rows(const preg::NameRow& row) const {
 }
 
 bool JobMapBuilder::add_row(const preg::NameRow& row) {
-    // What the limits of preg let pass is less.
+    // The limits of preg are lower.
     if (row.count == 0 || row.count > UINT32_MAX - node_count() || row.prefix.size() > UINT16_MAX ||
         row.suffix.size() > UINT16_MAX || !joins_rows(row)) {
         return false;

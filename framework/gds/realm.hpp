@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the Standard's keys are about: the realm that each reserved key belongs to (chapter "Reserved Keys"),
-// and which of them follow from a job's map.
+// The realm of each reserved key (Standard: Reserved Keys), and the keys that are derived from a job's map.
 #pragma once
 
 #include <string_view>

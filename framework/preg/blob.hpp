@@ -57,7 +57,7 @@ inline pmix_status_t open_blob(std::string_view& bytes) {
     return PMIX_SUCCESS;
 }
 
-/// What stands in front of so many bytes.
+/// Returns the header of a blob of `size` bytes.
 inline std::string blob_head(size_t size) {
     std::string head(kBlobHead);
     append_number(head, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is read and written, and when: see channel.hpp.
+// Reads and writes frames: see channel.hpp.
 #include "framework/ptl/channel.hpp"
 
 #include <fcntl.h>
@@ -59,7 +59,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (reader_.holds()) deliver_later();
     }
 
-    /// Of a frame with nothing before it in the queue, `sent` bytes may have been written already.
+    /// `sent`: bytes already written of a frame that is the first of the queue.
     bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared, bool soon, size_t sent = 0) {
         if (!open_ || finishing_ || write_failed_) return false;
         const size_t payload_size = shared ? shared->size() : own.size();
@@ -160,7 +160,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         });
     }
 
-    /// What can still be written at once is; for an owner that goes away after finish().
+    /// Writes without waiting, for an owner that goes away after finish().
     void abandon() {
         if (open_ && finishing_) write_queue();
         close();
@@ -216,7 +216,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (on_closed) on_closed(socket_.peer.empty() ? "the peer " + what : socket_.peer + " " + what);
     }
 
-    /// Of what is read the next bytes are missing.
+    /// There is no memory for the next bytes of the input.
     void fail_without_memory() {
         if (!open_) return;
         std::string reason;

@@ -39,15 +39,15 @@ class Channel {
         /// Bytes waiting to be sent, headers included; a frame that would go past it is refused. An empty
         /// queue takes any frame, so that one frame can always go out.
         size_t max_queued = SIZE_MAX;
-        /// What is refused so ends the conversation: the peer does not read, and could not be told again.
+        /// A refused message closes the channel: the peer does not read, and would not get a later message.
         bool close_when_full = false;
-        /// What the peer says unasked can wait until somebody drives the loop (Watch::let_wait()).
+        /// Unsolicited messages can wait until a caller drives the loop (Watch::let_wait()).
         bool can_wait = false;
     };
 
     /// Takes the socket over, which must be non-blocking.
     Channel(EventLoop& loop, Socket socket, Limits limits);
-    /// As close(). What finish() has not written yet is lost: keep the channel while is_open().
+    /// As close(). Unwritten data of finish() are lost: keep the channel while is_open().
     ~Channel();
 
     /// From now on frames are read. `early` are bytes of frames that were read with the handshake. No
@@ -88,7 +88,7 @@ class Channel {
     /// it is not time to read.
     bool holds_back() const;
     /// Closes after what is queued has been written (or failed, or kFinishLimit has passed); no callback
-    /// afterwards. What still arrives is thrown away. is_open() turns false at the end.
+    /// afterwards. Input is discarded. is_open() turns false at the end.
     void finish();
     /// Closes now; no callback afterwards.
     void close();

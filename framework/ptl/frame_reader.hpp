@@ -23,8 +23,8 @@ struct Frame {
     bool lost = false;  ///< there was no memory for the payload, which is not here
 };
 
-/// Of one connection; used by one thread at a time. Throws std::bad_alloc, and is of no use then, where
-/// memory is short for more than one payload.
+/// The reader of one connection; used by one thread at a time. If memory is short for more than one payload,
+/// it throws std::bad_alloc and is unusable afterwards.
 class FrameReader {
   public:
     enum class Next { None, Frame, TooLong };
@@ -34,8 +34,8 @@ class FrameReader {
     /// Bytes that were read elsewhere, behind all so far.
     void add(ByteView bytes) { buffer_.append(bytes); }
 
-    /// Where the next read is to go: into the payload under way, and behind its end into `spare`, which stays
-    /// the caller's and is needed until took(). Both are to be called for each read.
+    /// Returns the buffers of the next read: the current payload, then the caller's `spare`, which must be
+    /// valid until took(). Both are called for each read.
     std::span<iovec> room(std::span<uint8_t> spare);
     /// Bytes for which there was room.
     size_t asked() const { return into_payload_ + spare_.size(); }

@@ -14,7 +14,7 @@
 
 namespace muster {
 
-/// What the connecting process is; the numbers are the wire's.
+/// The kind of the connecting process; the numbers are the wire's.
 enum class PeerKind : uint8_t {
     Client = 0,
     LegacyTool = 1,
@@ -39,7 +39,7 @@ bool is_tool(PeerKind kind);
 /// and every store of this library sends and reads such replies.
 inline constexpr const char* kWireStore = "hash";
 
-/// What a peer that is built from this library does beyond the protocol of its version; no OpenPMIx does.
+/// Extensions of the protocol that only peers of this library support.
 enum class Capability : uint16_t {
     GroupNames = 1 << 0,        ///< server: translates names of groups in lists, and answers about them
     GroupDetails = 1 << 1,      ///< constructions and destructions of groups: ranks, notes, leader, job data
@@ -69,7 +69,7 @@ struct PeerVersion {
     }
 };
 PeerVersion parse_version(std::string_view text);
-/// What we call ourselves on the wire.
+/// Returns this library's version on the wire.
 const char* own_wire_version();
 
 struct ConnectRequest {

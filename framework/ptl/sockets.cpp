@@ -103,7 +103,7 @@ Result<Socket> connect_stream(const sockaddr* address, socklen_t length, std::ch
 
 namespace {
 
-/// Where a filter of system calls refuses accept4, its two flags are set afterwards.
+/// If a system call filter refuses accept4, its two flags are set afterwards.
 UniqueFd accept_one(int listener) {
     UniqueFd accepted(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (accepted || (errno != ENOSYS && errno != EPERM)) return accepted;

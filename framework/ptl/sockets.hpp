@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What transports over the kernel's stream sockets share: connecting within a time, accepting, and
-// the sentence for an error.
+// Shared by transports over stream sockets: connecting within a time, accepting, and the text of an error.
 #pragma once
 
 #include <sys/socket.h>
