@@ -156,7 +156,7 @@ void Launcher::rank_not_started(JobRecord& record, const RankEvent& event) {
     rank_ended(record, rank);
 }
 
-/// Of a job that was ended while it was being started: its time was over, or somebody wished so.
+/// The status of a job that was ended during its start: a time-out or a cancellation.
 static int32_t why_not_started(const JobRecord& record) {
     return record.term_status == PMIX_ERR_TIMEOUT ? PMIX_ERR_TIMEOUT : PMIX_ERR_JOB_CANCELED;
 }

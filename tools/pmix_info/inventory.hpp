@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What pmix_info knows of this installation, collected once; the reports choose from it.
+// The facts about this installation, collected once; the reports select from them.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 namespace muster::info {
 namespace {
 
-// Where the colons stand, and how long a line gets.
+// The column of the colons, and the length of a line.
 constexpr size_t kLabelWidth = 24;
 constexpr size_t kLineWidth = 100;
 

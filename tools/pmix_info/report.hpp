@@ -11,7 +11,7 @@
 
 namespace muster::info {
 
-/// What is asked for.
+/// The requested parts of the report.
 struct Selection {
     bool version = false;
     bool architecture = false;

@@ -101,7 +101,7 @@ class PackageFile {
     std::map<std::string, std::string> variables_, fields_;
 };
 
-/// What pmixcc adds to the user's words.
+/// The arguments that pmixcc adds to the user's.
 struct Flags {
     Words compile, link;
     std::string version;

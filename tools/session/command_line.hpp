@@ -10,7 +10,7 @@
 
 namespace muster::tools {
 
-/// What is defined refers to the caller's variables, which parse() fills: they have to live until then.
+/// Options refer to the caller's variables, which parse() fills: they must live until then.
 class CommandLine {
   public:
     CommandLine(const std::string& description, const std::string& program);
@@ -18,7 +18,7 @@ class CommandLine {
     CommandLine(const CommandLine&) = delete;
     CommandLine& operator=(const CommandLine&) = delete;
 
-    /// What else there is to say of an option that was defined; of use as long as the command line.
+    /// Further settings of a defined option; valid as long as the command line.
     class Option {
       public:
         explicit Option(void* option) : option_(option) {}
@@ -27,7 +27,7 @@ class CommandLine {
         Option& expected(int least, int most);
         /// Two words follow it, and it may be given again.
         Option& pairs();
-        /// What stands for its value in the help.
+        /// The placeholder of the value in the help.
         Option& type_name(const char* name);
         Option& one_of(std::vector<std::string> words);
 
@@ -42,7 +42,7 @@ class CommandLine {
     Option option(const std::string& names, std::optional<uint32_t>& value, const std::string& help);
     /// Prints it and ends.
     void version(const std::string& text);
-    /// What is neither option nor argument is kept, in remaining(), rather than refused.
+    /// Keeps unknown words in remaining() instead of refusing them.
     void allow_extras();
 
     /// Prints help, version or the complaint. Nothing: go on; else the exit status.

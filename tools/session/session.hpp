@@ -13,7 +13,7 @@
 
 namespace muster::tools {
 
-/// What the command line says of the server, and of the output.
+/// The options about the server and the output.
 struct SessionOptions {
     std::string uri;
     std::string nspace;
@@ -29,15 +29,14 @@ struct SessionOptions {
     bool verbose = false;
 };
 
-/// What a tool does where no option names a server.
+/// The behaviour of a tool if no option names a server.
 enum class Otherwise { SystemFirst, Optional };
 
 void define_session_options(CommandLine& line, SessionOptions& options);
 
 class Session {
   public:
-    /// Connects. Where that fails, or an option is wrong, one sentence goes to standard error and ok() is
-    /// false.
+    /// Connects. On failure, or for a wrong option, one sentence goes to standard error and ok() is false.
     Session(const char* program, const SessionOptions& options, Otherwise otherwise);
     ~Session();
     Session(const Session&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each program does before anything else, and at its end.
+// The first and the last step of each program.
 #pragma once
 
 #include <errno.h>

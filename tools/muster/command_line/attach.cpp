@@ -33,7 +33,7 @@ namespace {
 /// After the job's end, for output that is on its way.
 constexpr std::chrono::seconds kPatience{10};
 
-/// What the library's thread has seen. One job a process: the C interface has no place for an owner.
+/// Events seen by the library's thread. One job a process: the C interface has no context argument.
 struct Seen {
     std::mutex lock;
     int wake = -1;                           ///< an eventfd: something has changed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tool's connection with a running muster, and what it asks there: for the commands of muster that are
-// tools (tool_commands.hpp). Public API only; blocking, on the caller's thread. What fails throws
-// std::runtime_error with a sentence.
+// A tool's connection to a running muster, and its requests: for the commands of muster that are tools
+// (tool_commands.hpp). Public API only; blocking, on the caller's thread. Failures throw std::runtime_error
+// with a sentence.
 #pragma once
 
 #include <pmix_common.h>
@@ -35,7 +35,7 @@ class Connection {
     pmix_proc_t self_{};
 };
 
-/// What a query found; frees it.
+/// The result of a query; the destructor frees it.
 struct Found {
     pmix_info_t* info = nullptr;
     size_t count = 0;

@@ -52,7 +52,7 @@ struct Options {
     void forget_variables();
 };
 
-/// What came of a command line: options; or a text to print, on standard error when the status is not 0.
+/// A parsed command line: options, or a text to print, on standard error if the status is not 0.
 struct CommandLine {
     std::optional<Options> options;
     int status = 0;

@@ -77,7 +77,7 @@ class Servers {
     std::map<std::string, std::optional<pmix_proc_t>> by_node_;
 };
 
-/// What the processes of the primary server wait for.
+/// Queries the waits of the primary server's processes.
 void read_waits(std::map<ProcName, std::string>& waits) {
     Found found;
     if (query(MUSTER_WAITS, "", found) != PMIX_SUCCESS || found.count == 0) return;

@@ -153,7 +153,7 @@ InfoList node_data(const Job& job, uint32_t node) {
     return info;
 }
 
-/// What all jobs of this launcher have in common.
+/// Data that all jobs of this launcher share.
 InfoList session_data(const Job& job, uint32_t node, const std::string& server_nspace) {
     InfoList info;
     info.u32(PMIX_SESSION_ID, kSessionId);
@@ -298,7 +298,7 @@ InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std:
     info.u32(PMIX_NUM_ALLOCATED_NODES, static_cast<uint32_t>(job.nodes.size()));
     info.flag(PMIX_HOSTNAME_KEEP_FQDN, true);
     info.u32(PMIX_USERID, geteuid()).u32(PMIX_GRPID, getegid());
-    // Of this node.
+    // Data of this node.
     add_local_ranks(info, local);
     const std::string unbound = cpu_text(own_cpus());
     std::vector<std::string> cpusets;

@@ -236,7 +236,7 @@ std::vector<uint32_t> Layout::map(const App& app, const Nodes& nodes) {
     return fits ? even : fill(app.ranks, nodes);
 }
 
-/// Even blocks, as if each node had just enough slots; ppr: as many as said on each. Where no nodes are named
+/// Even blocks, as if each node had just enough slots; ppr: as many as said on each. If no nodes are named,
 /// the blocks are those of the whole job.
 std::vector<uint32_t> Layout::blocks(const App& app, const Nodes& nodes) {
     const uint32_t first = nodes.named ? 0 : app.first_rank;
@@ -291,7 +291,7 @@ std::vector<uint32_t> Layout::in_turn(const App& app, const Nodes& nodes) {
         rooms.push_back(room(node.node));
     }
     std::vector<uint32_t> mapped;
-    // Where no nodes are named the turns are those of the whole job.
+    // If no nodes are named, the round robin continues over all applications.
     size_t at = nodes.named ? 0 : app.first_rank;
     for (; mapped.size() < app.ranks; ++at) {
         const size_t i = at % nodes.list.size();
@@ -346,7 +346,7 @@ void Layout::check_slots(const App& app, const Nodes& nodes) {
         PMIX_ERR_OUT_OF_RESOURCE);
 }
 
-/// Where a number of processes for each node was asked for.
+/// Checks the node's room for a fixed number of processes on each node.
 void Layout::check_node(uint32_t node) {
     if (room(node) == 0) {
         throw JobError(

@@ -106,7 +106,7 @@ std::string LocalRanks::preload_for(LocalJob& local) {
     return {};
 }
 
-/// Those of the program of this rank.
+/// Preloads the files of this rank's program.
 std::string LocalRanks::preload_for(LocalJob& local, const Rank& rank) {
     const App& app = *rank.app;
     if (!app.preload_program && app.preload_files.empty()) return {};
@@ -405,7 +405,7 @@ void LocalRanks::reap() {
     if (ended.empty()) return;
     // Calls of a rank before its end (PMIx_Finalize, PMIx_Abort) are posted by now; they come first.
     loop_.run_posted();
-    // Those that a signal ended are named first: the others may have failed for their sake.
+    // Processes killed by a signal come first: they may have made the others fail.
     std::ranges::stable_sort(ended, [](const Ended& a, const Ended& b) {
         return WIFSIGNALED(a.status) && !WIFSIGNALED(b.status);
     });

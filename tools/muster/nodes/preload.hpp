@@ -7,8 +7,8 @@
 
 namespace muster::launcher {
 
-/// Copies the file `source`, an absolute path, into the directory `dir` under its last name. A sentence where
-/// that fails, else "". What is not a regular file is refused, and so is a name that is there already. Root
+/// Copies the file `source`, an absolute path, into the directory `dir` under its last name. Returns "", or a
+/// sentence about the failure. Refuses a source that is not a regular file, and an existing name. Root
 /// follows no symbolic link of another user.
 std::string preload(const std::string& source, const std::string& dir);
 

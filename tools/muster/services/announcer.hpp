@@ -19,7 +19,7 @@ struct Notice {
     std::vector<ProcName> targets;  ///< of PMIX_RANGE_CUSTOM
     bool non_default = false;
     std::string info;  ///< packed attributes; of a process's event these are all
-    // Of the launcher's own events.
+    // Set in the launcher's own events.
     std::optional<ProcName> affected;
     std::optional<int32_t> exit_code;
     std::optional<int32_t> job_status;

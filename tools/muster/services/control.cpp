@@ -85,7 +85,7 @@ void Control::end_later(const Step& step, const std::vector<ProcName>& targets) 
     });
 }
 
-/// Of what is still there.
+/// Ends the remaining targets.
 void Control::end_as_asked(Action action, const std::vector<ProcName>& targets) {
     std::set<uint32_t> nodes;
     std::set<std::string> jobs;

@@ -9,7 +9,7 @@
 namespace muster::launcher {
 namespace {
 
-/// Those that are to stop there. Programs choose names for places of their own.
+/// Returns the ranks that stop at this place. Programs name their own places.
 const RankChoice& choice_of(const StopPoints& stops, const std::string& place) {
     if (place == kExecBreakpoint) return stops.on_exec;
     return place == "pmix-init" ? stops.in_init : stops.in_app;

@@ -113,7 +113,7 @@ void Spawner::finish(const std::shared_ptr<Spawn>& spawn, int32_t status) {
     hub_.answer(spawn->asker, status, pack(status == PMIX_SUCCESS ? spawn->nspace : std::string()));
     if (status == PMIX_SUCCESS) return;
     release(spawn->allocation);
-    // What was started already would be there for nothing, or wait for a debugger that does not come.
+    // Started jobs of a failed spawn have no use, or would wait for a debugger that does not come.
     for (const uint32_t number : spawn->numbers) {
         JobRecord* record = hub_.jobs.find(number);
         if (record != nullptr && !record->ended()) hub_.end_job(*record, PMIX_ERR_JOB_CANCELED, false);
