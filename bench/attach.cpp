@@ -24,7 +24,7 @@ namespace {
 
 using namespace bench;
 
-/// What a tool measured, written to its standard output.
+/// The results of a tool, written to its standard output.
 struct Times {
     int64_t init, finalize;
 };

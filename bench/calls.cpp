@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one process does alone, many times: getting what it has, putting, packing. Public API only, and only
-// functions that every libpmix.so.2 since 4.2 has: run it on another library with LD_LIBRARY_PATH to compare.
+// Local calls of one process, many times: getting, putting, packing. Public API only, and only functions that
+// every libpmix.so.2 since 4.2 has: run it on another library with LD_LIBRARY_PATH to compare.
 //
 //   calls [--line] [GOOGLE BENCHMARK'S OPTIONS]
 //
@@ -111,7 +111,7 @@ void pack_strings(benchmark::State& state) {
 }
 BENCHMARK(pack_strings);
 
-/// What a process tells of itself, as a modex or an event carries it: 16 infos of several types.
+/// Packs 16 infos of several types, as in a modex or an event.
 void pack_infos(benchmark::State& state) {
     char text[] = "an address of an endpoint, some forty characters";
     char bytes[256] = {};

@@ -47,7 +47,7 @@ struct Sizes {
 
 // --- the processes ---
 
-/// Of the second node: posts, says so, and stays until the host closes its end.
+/// Process of the second node: posts, reports, and stays until the host closes its end.
 int poster(const Sizes& sizes, int to_host, int from_host) {
     pmix_proc_t self;
     check("PMIx_Init", PMIx_Init(&self, nullptr, 0));
@@ -77,7 +77,7 @@ void ask_host() {
     free(results);
 }
 
-/// Of the first node: measures.
+/// Process of the first node: measures.
 int reader(const Sizes& sizes) {
     pmix_proc_t self;
     check("PMIx_Init", PMIx_Init(&self, nullptr, 0));
@@ -124,7 +124,7 @@ int reader(const Sizes& sizes) {
 
 int between_hosts = -1;
 
-/// What travels between the hosts: a question has no data.
+/// A message between the hosts; a request has no data.
 struct Message {
     pmix_proc_t proc;
     pmix_status_t status;
@@ -290,7 +290,7 @@ std::vector<std::string> words_for(const char* role, const Sizes& sizes,
     return words;
 }
 
-/// What both hosts know of the job.
+/// The job data of both hosts.
 struct Job {
     std::string directory, nspace;
     Layout layout;

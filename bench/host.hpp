@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the benchmarks' hosts and clients have in common: clocks, memory, answers to calls, lists of infos,
-// the registration of a job and the start of its processes. Public API only, and only functions that every
+// Code that the benchmarks' hosts and clients share: clocks, memory, answers to calls, lists of infos, the
+// registration of a job and the start of its processes. Public API only, and only functions that every
 // libpmix.so.2 since 4.2 has, so that the same binary runs on Muster and on OpenPMIx.
 #pragma once
 
@@ -215,7 +215,7 @@ inline std::string own_hostname() {
     return hostname;
 }
 
-/// Where the processes of a job run: names of nodes, and how many processes each has, in the order of ranks.
+/// The layout of a job: names of nodes, and the number of processes of each, in the order of ranks.
 struct Layout {
     std::vector<std::string> nodes;
     std::vector<uint32_t> processes;

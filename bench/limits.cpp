@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the machine can do, to be set beside what a library takes (bench/performance): a message of 64 bytes
+// Measures the machine, as a reference for the times of a library (bench/performance): a message of 64 bytes
 // there and back over a local socket between two processes (asleep, on one processor, polling), a message
 // from one process to many that sleep (how long until it is read, in the median of all), the start and end of
 // a process, copying memory, and a look-up in a hash table in shared memory. Uses no PMIx. Prints one line.
@@ -100,7 +100,7 @@ double ping_pong_us(Wait wait) {
     return time;
 }
 
-/// What the readers of broadcasts share.
+/// The state that the readers of broadcasts share.
 struct Broadcast {
     std::atomic<int64_t> sent;
     std::atomic<int> read;

@@ -95,7 +95,7 @@ int client(const Sizes& sizes) {
 
 // --- the host ---
 
-/// What the servers of the other nodes contribute to the fence.
+/// The contributions of the other nodes' servers to the fence.
 std::vector<uint8_t> others;
 
 void append(std::vector<uint8_t>& to, muster::ByteView bytes) {

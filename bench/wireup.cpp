@@ -52,7 +52,7 @@ struct Sizes {
     int groups = 0;
 };
 
-/// What one process measured.
+/// The results of one process.
 struct Report {
     int64_t init_end = 0;  // on the clock of all
     int64_t init = 0, init_cpu = 0;
@@ -141,7 +141,7 @@ int client(const Sizes& sizes, int to_host) {
     pmix_proc_t all = self;
     all.rank = PMIX_RANK_WILDCARD;
     const auto barrier = [&] { check("PMIx_Fence", PMIx_Fence(&all, 1, nullptr, 0)); };
-    // Those that were started last are not to be counted into the exchange.
+    // The exchange must not include the start of the last processes.
     barrier();
 
     std::string data(sizes.bytes, 'x');
@@ -161,7 +161,7 @@ int client(const Sizes& sizes, int to_host) {
     check("PMIx_Fence", PMIx_Fence(&all, 1, &collect, 1));
     report.exchange = lap();
 
-    // Who is through waits for the others: what it does next would take the processor from them.
+    // A finished process waits for the others: its next step would take the processor from them.
     barrier();
     lap();
     for (uint32_t rank = 0; rank < sizes.clients; ++rank) {
