@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a client calls, and servers and tools too once they are initialised.
+// The functions of clients, which servers and tools may also call once they are initialised.
 //
-// What holds for all unless it is said otherwise:
+// Rules for all functions, unless their comments differ:
 //   * Any thread may call. A call that waits must not be made from a callback of the library: it would wait for
-//     itself. Where PMIX_EXTERNAL_PROGRESS was said, a call that waits drives the library meanwhile.
+//     itself. With PMIX_EXTERNAL_PROGRESS, a call that waits drives the library meanwhile.
 //   * A call ending in _nb takes the arguments of the same call without it, which must stay as they are until the
 //     callback. PMIX_SUCCESS means that the callback will be called, once, from the progress thread,
 //     never by the calling thread inside the call (the program's line after the call may run later all the same);
@@ -90,8 +90,8 @@ PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t* info, size_t ninfo
 /**
  * Keep a value for others. They see it after PMIx_Commit, and for certain after a fence. A scope of PMIX_DEL_LOCAL and so on
  * deletes the key instead: at once for this process, for others of the node with the commit, and for those of other nodes with
- * the next fence that collects data, or when they ask anew. What is deleted and put in one commit is there afterwards. A
- * pointer of PMIX_GET_POINTER_VALUES to the value is no longer good.
+ * the next fence that collects data, or when they ask anew. A key that one commit deletes and puts exists afterwards. A
+ * pointer of PMIX_GET_POINTER_VALUES to a deleted value is invalid.
  * @param scope  who may get it, or is not to get it any more
  * @param key    not beginning with "pmix"
  * @param val    the value, copied; of a deletion NULL or anything
@@ -119,8 +119,8 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void);
 PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[], pmix_value_t* val);
 
 /**
- * Get a value: what a process has put, or a fact about a process, job, application, node or session. What is at hand is
- * returned at once; else the server is asked, and waits for data that will come.
+ * Get a value: what a process has put, or a fact about a process, job, application, node or session. A value at hand is returned
+ * at once; else the server is asked, which waits for the data.
  * @param proc   whose value; rank PMIX_RANK_WILDCARD for a job's, NULL for the caller's
  * @param key    the key; NULL for all that the process has put
  * @param info   ninfo attributes that say where to look, what to return and how long to wait; may be NULL
@@ -573,7 +573,7 @@ PMIX_EXPORT pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t* cpuset, pmix_bind_envel
 PMIX_EXPORT pmix_status_t PMIx_Parse_cpuset_string(const char* cpuset_string, pmix_cpuset_t* cpuset);
 
 /**
- * What two processes share.
+ * Get the resources that two processes share.
  * @param locality1  the PMIX_LOCALITY_STRING of one
  * @param locality2  and of the other
  * @param locality   receives the PMIX_LOCALITY_SHARE_ bits

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What every user of PMIx shares, whatever its role: constants, structures, callback types, attribute keys, and
-// the functions that make, fill, copy and free the structures.
+// Shared by all roles: constants, structures, callback types, attribute keys, and the functions that make,
+// fill, copy and free the structures.
 //
 // Every number, size and offset in this file is compiled into programs and frozen: new members and values are
 // only ever added where the old ones do not move. Memory that crosses the interface is malloc memory in both
@@ -193,7 +193,7 @@ typedef int pmix_status_t;
 #define PMIX_EVENT_SYS_OTHER                -330  // last of them
 #define PMIX_SYSTEM_EVENT(code)             ((code) <= PMIX_EVENT_SYS_BASE && (code) >= PMIX_EVENT_SYS_OTHER)
 
-// What an event handler answers to the chain
+// Answers of an event handler to the chain
 #define PMIX_EVENT_NO_ACTION_TAKEN      -331  // nothing done
 #define PMIX_EVENT_PARTIAL_ACTION_TAKEN -332  // something done; ask the others too
 #define PMIX_EVENT_ACTION_DEFERRED      -333  // will be done later
@@ -331,9 +331,9 @@ typedef uint8_t pmix_link_state_t;
 #define PMIX_LINK_UP            2
 
 // ---------------------------------------------------------------------------------------------------------
-// Where data is seen, and how long it lives
+// Visibility and lifetime of data
 
-// Who may get what a process has put
+// The processes that may get a put value
 typedef uint8_t pmix_scope_t;
 
 #define PMIX_SCOPE_UNDEF 0  // not said
@@ -348,7 +348,7 @@ typedef uint8_t pmix_scope_t;
 #define PMIX_DEL_GLOBAL   7  // from all
 #define PMIX_DEL_INTERNAL 8  // from the process itself
 
-// Who may look up what was published, and who hears of an event
+// The processes that may look up published data, or that receive an event
 typedef uint8_t pmix_data_range_t;
 
 #define PMIX_RANGE_UNDEF      0  // not said
@@ -395,7 +395,7 @@ typedef uint8_t pmix_alloc_directive_t;
 #define PMIX_ALLOC_ACTIVATE   6    // make use of nodes that are held already
 #define PMIX_ALLOC_EXTERNAL   128  // the users' own from here on
 
-// What becomes of an allocation when its namespace ends
+// The fate of an allocation when its namespace ends
 typedef uint8_t pmix_alloc_inheritance_t;
 
 #define PMIX_ALLOC_INHERIT_NONE          1  // it is released
@@ -460,7 +460,7 @@ typedef uint8_t pmix_bind_envelope_t;
 #define PMIX_CPUBIND_PROCESS 0  // binding of the process
 #define PMIX_CPUBIND_THREAD  1  // binding of the calling thread
 
-// What two processes share; the values are bits
+// The resources that two processes share; the values are bits
 typedef uint16_t pmix_locality_t;
 
 #define PMIX_LOCALITY_UNKNOWN        0x0000  // not known
@@ -560,7 +560,7 @@ typedef struct {
 #define PMIX_TOPOLOGY_STATIC_INIT \
     { NULL, NULL }
 
-// Where a device sits on a fabric
+// The position of a device on a fabric
 typedef struct pmix_geometry {
     size_t fabric;
     char* uuid;                 // owned
@@ -773,7 +773,7 @@ typedef struct {
 #define PMIX_NODE_STATS_STATIC_INIT \
     { NULL, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, {0, 0}, NULL, 0, NULL, 0 }
 
-// A value of any type. What a pointer in it points to belongs to the value, but for PMIX_POINTER.
+// A value of any type. The value owns the memory of its pointers, except for PMIX_POINTER.
 typedef struct pmix_value {
     pmix_data_type_t type;
     union {
@@ -912,8 +912,8 @@ typedef struct pmix_fabric_s {
 // Callbacks
 //
 // They run on the library's progress thread (or in PMIx_Progress) unless said otherwise: they must not block,
-// and must not call a blocking function of PMIx. What they are given belongs to the library and ends with the
-// call, or with the call of the release function that came with it.
+// and must not call a blocking function of PMIx. Their arguments belong to the library and end with the call,
+// or with the call of the release function passed with them.
 
 /**
  * Called by the receiver of data to say that it has finished with it.
@@ -1057,8 +1057,8 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 // ---------------------------------------------------------------------------------------------------------
 // Attributes
 //
-// The comment gives the type of the value first. Where programs and the Standard do not agree on a type, both
-// are accepted. A few keys have two names: what is meant follows from the call.
+// The comment gives the type of the value first. If programs and the Standard do not agree on a type, both
+// are accepted. A few keys have two names: the call decides the meaning.
 
 // The empty attribute
 #define PMIX_ATTR_UNDEF "pmix.undef"  // NULL: no attribute
@@ -1147,7 +1147,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 #define PMIX_PROCDIR       "pmix.pdir"          // char*: temporary directory of the process
 #define PMIX_TDIR_RMCLEAN  "pmix.tdir.rmclean"  // bool: the resource manager removes them
 
-// Who a process is: identity, user, model
+// The identity, user and model of a process
 #define PMIX_USERID                "pmix.euid"         // uint32_t: effective user
 #define PMIX_GRPID                 "pmix.egid"         // uint32_t: effective group
 #define PMIX_REALUID               "pmix.ruid"         // uint32_t: real user
@@ -1885,8 +1885,8 @@ PMIX_EXPORT pmix_value_t* PMIx_Value_create(size_t n);
 PMIX_EXPORT void PMIx_Value_free(pmix_value_t* v, size_t n);
 
 /**
- * What a value says about yes and no: a bool; a string, such as "true", "t", "yes", "1" and their opposites; an empty string,
- * NULL or PMIX_UNDEF are yes, because a key alone says so. Other types, numbers too, say neither.
+ * Read a value as a boolean: a bool; a string, such as "true", "t", "yes", "1" and their opposites; an empty string, NULL or
+ * PMIX_UNDEF are yes, because a key alone says so. Other types, numbers too, say neither.
  * @return PMIX_BOOL_TRUE (which is 0), PMIX_BOOL_FALSE, or PMIX_NON_BOOL if it says neither
  */
 PMIX_EXPORT pmix_boolean_t PMIx_Value_true(const pmix_value_t* v);
@@ -1965,7 +1965,7 @@ PMIX_EXPORT void PMIx_Info_free(pmix_info_t* p, size_t n);
 PMIX_EXPORT pmix_status_t PMIx_Info_load(pmix_info_t* info, const char* key, const void* data, pmix_data_type_t type);
 
 /**
- * Copy an info with all that it owns. Of a persistent one, the value is shared and not copied.
+ * Copy an info with all that it owns. The value of a persistent info is shared and not copied.
  * @param dest  receives the copy and owns it; what it held is neither looked at nor freed
  * @param src   the info to copy
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, PMIX_ERR_NOMEM

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What older sources use and new ones need not: the macros of which pmix_common.h has the functions, names that
-// the Standard has dropped or replaced, and statistics structures' support. All of it is kept and works.
-// pmix_common.h includes this file; there is no need to name it.
+// Names that only older sources need: macros of which pmix_common.h has the functions, names that the Standard
+// has dropped or replaced, and statistics structures' support. All of it is kept and works. pmix_common.h
+// includes this file; there is no need to name it.
 
 #ifndef PMIX_DEPRECATED_H
 #define PMIX_DEPRECATED_H
@@ -171,8 +171,8 @@ PMIX_EXPORT pmix_node_stats_t* PMIx_Node_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t* p, size_t n);
 
 // ---------------------------------------------------------------------------------------------------------
-// Macros. Those that return something through their first argument assign it; FREE and RELEASE set the pointer
-// that they were given to NULL.
+// Macros. Macros with a result assign it to their first argument; FREE and RELEASE set the pointer that they
+// were given to NULL.
 
 // Keys, namespaces, process names
 

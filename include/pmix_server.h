@@ -5,7 +5,7 @@
 //
 // A call that has a callback returns PMIX_SUCCESS when the callback will be called, and PMIX_OPERATION_SUCCEEDED when
 // it is done and the callback will not be called; without a callback it waits, and returns the latter. The arguments
-// stay the host's, and as they are until then. What pmix.h says of all calls holds here too.
+// stay the host's, and as they are until then. The rules of pmix.h for all calls apply here too.
 
 #ifndef PMIX_SERVER_H
 #define PMIX_SERVER_H
@@ -21,8 +21,8 @@ extern "C" {
 //
 // They run on the library's progress thread and must return soon. PMIX_SUCCESS means that the host will answer
 // through the callback, from any thread, exactly once; PMIX_OPERATION_SUCCEEDED that it is done and will not
-// call it; anything else is an error and the callback is not called. What is passed in stays valid until the
-// callback. A NULL in the table means that the host does not support the operation.
+// call it; anything else is an error and the callback is not called. Arguments stay valid until the callback.
+// A NULL in the table means that the host does not support the operation.
 
 // Callbacks that the host is given
 
@@ -490,7 +490,7 @@ static inline pmix_status_t pmix_server_init_this_size(pmix_server_module_t* mod
 // Jobs and their processes
 
 /**
- * What must go to all nodes before a job starts.
+ * Receive the data that all nodes need before a job starts.
  * @param status           PMIX_SUCCESS or the error
  * @param info             array of ninfo for PMIx_server_setup_local_support, the library's until cbfunc is called
  * @param provided_cbdata  what the host gave with the request
@@ -502,7 +502,7 @@ typedef void (*pmix_setup_application_cbfunc_t)(pmix_status_t status, pmix_info_
                                                 pmix_op_cbfunc_t cbfunc, void* cbdata);
 
 /**
- * What a local process has put.
+ * Receive the values that a local process has put.
  * @param status  PMIX_SUCCESS or the error
  * @param data    sz bytes, the library's
  * @param cbdata  what the host gave with the request

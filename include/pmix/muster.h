@@ -13,8 +13,8 @@
 #define MUSTER_ERROR_TEXT "muster.error.text"
 
 /* (char*) Directive of PMIx_server_init and PMIx_tool_init: the names of parameters, separated by commas,
- * that the caller's user gave. Of these, and of those in files, the library says on standard error which ones
- * nothing knows, and which values cannot be used. */
+ * that the caller's user gave. The library reports on standard error which of these and of those in files
+ * are unknown, and which values cannot be used. */
 #define MUSTER_CHECK_PARAMETERS "muster.check.params"
 
 /* (int) Key of a process's own rank, in a process that was initialised with PMIX_EXTERNAL_PROGRESS: the
@@ -27,7 +27,7 @@
  * a group that it was invited to, or for data, with PMIX_PROCID and MUSTER_WAIT. Qualifier: PMIX_NSPACE.
  * Users get the processes of their own; the host and root get all. */
 #define MUSTER_WAITS "muster.waits"
-/* (char*) What the process waits for: "fence: 3 of 4 are in, not job:3". */
+/* (char*) The wait of the process: "fence: 3 of 4 are in, not job:3". */
 #define MUSTER_WAIT "muster.wait"
 /* (pmix_data_array_t) One MUSTER_GROUP for each group that has members on the node of the server. For hosts
  * that answer for several servers. */

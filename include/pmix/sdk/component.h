@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What every component is: a descriptor, returned by the one function that its library exports, and the table
- * of functions that the host (the library that loads it) gives to `create`. Rules of this interface:
+ * The interface of components: a descriptor, returned by the one function that the library exports, and the
+ * table of functions that the host (the library that loads it) passes to `create`. Rules:
  *  - each struct begins with its size; tables only grow at the end; what is beyond the size is not there;
  *  - only C types cross (the frameworks ptl, gds and bfrops pass C++ objects and are locked to the library's
  *    exact version); no exception crosses;
@@ -54,7 +54,7 @@ typedef struct {
     const char* param; /* a name of muster_component_t::params */
 } muster_param_attribute_t;
 
-/* What the host offers to a component. Valid as long as the component's instance. */
+/* The functions of the host. Valid as long as the component's instance. */
 typedef struct muster_host {
     size_t struct_size;
     void* context; /* first argument of every function here */

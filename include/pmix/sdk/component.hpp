@@ -61,7 +61,7 @@ namespace muster::sdk {
 /// Length of the arrays that take a reason, with the NUL.
 inline constexpr size_t kReasonSize = 256;
 
-/// What a component throws: the Standard's code, and one sentence that says what happened and what to do.
+/// The exception of components: the Standard's code, and one sentence that says what happened and what to do.
 class Failure : public std::exception {
   public:
     Failure(pmix_status_t code, std::string text) : code_(code), text_(std::move(text)) {}
@@ -136,7 +136,7 @@ class Buffer {
     size_t size_ = 0;
 };
 
-/// What stands in the descriptor. The strings and parameters live as long as the library (literals,
+/// The content of the descriptor. The strings and parameters live as long as the library (literals,
 /// constexpr).
 struct Identity {
     const char* name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * pcompress: compression of blocks of bytes. A component's `create` (pmix/sdk/component.h) returns a
- * muster_pcompress_t. What is to be decompressed comes from peers that nobody vouches for.
+ * muster_pcompress_t. The input of decompression comes from untrusted peers.
  */
 #ifndef PMIX_SDK_PCOMPRESS_H
 #define PMIX_SDK_PCOMPRESS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pmdl: programming models. What a model's runtime library needs in the environment of its processes, besides
- * what PMIx gives to all, to see that it was launched. A component's `create` (pmix/sdk/component.h) returns
- * a muster_pmdl_t. All components are asked for each process, since a server does not know a program's model.
+ * pmdl: programming models. Adds the variables by which a model's runtime library recognises its launch,
+ * besides those of PMIx. A component's `create` (pmix/sdk/component.h) returns a muster_pmdl_t. All
+ * components are asked for each process, since a server does not know a program's model.
  */
 #ifndef PMIX_SDK_PMDL_H
 #define PMIX_SDK_PMDL_H

@@ -3,8 +3,8 @@
  * pnet: networks ("fabrics") as jobs use them. On the node that launches a job a component reserves what the
  * job asks for; the host carries what it says to all nodes, where it is turned into variables and data of the
  * processes. A component's `create` (pmix/sdk/component.h) returns a muster_pnet_t. All components are asked,
- * best first. What comes from other nodes (setup_local, deliver_inventory) is not trusted: check every length
- * and type.
+ * best first. Data of other nodes (setup_local, deliver_inventory) are not trusted: check every length and
+ * type.
  */
 #ifndef PMIX_SDK_PNET_H
 #define PMIX_SDK_PNET_H
@@ -21,7 +21,7 @@ extern "C" {
 /* Node of a rank that nobody knows. */
 #define MUSTER_PNET_UNKNOWN UINT32_MAX
 
-/* What setup_application is asked for besides a fabric (PMIX_ALLOC_FABRIC among the directives). */
+/* Requests to setup_application besides a fabric (PMIX_ALLOC_FABRIC among the directives). */
 #define MUSTER_PNET_ENVARS                                                          \
     0x1u /* PMIX_SETUP_APP_ENVARS, or _ALL: variables of this process's environment \
           */

@@ -15,7 +15,7 @@ extern "C" {
 /* Version of the table below: muster_component_t::interface_version. */
 #define MUSTER_PSEC_INTERFACE 1
 
-/* What is to be proved, and what the kernel says of the peer. The host's, valid during the call. */
+/* The claim to prove, and the kernel's credentials of the peer. The host's, valid during the call. */
 typedef struct muster_psec_claim {
     size_t struct_size;
     uint32_t uid;      /* the peer must turn out to be this user ... */
@@ -26,7 +26,7 @@ typedef struct muster_psec_claim {
     int64_t kernel_pid;  /* 0: not known */
 } muster_psec_claim_t;
 
-/* Whose a credential is, by what it says itself. Filled in by the component. */
+/* The owner that a credential itself names. Filled in by the component. */
 typedef struct muster_psec_owner {
     size_t struct_size; /* set by the host */
     uint32_t uid;
@@ -47,7 +47,7 @@ typedef struct muster_psec {
      * PMIX_ERR_INVALID_CRED or another code. */
     pmix_status_t (*validate_credential)(void* context, const void* credential, size_t length,
                                          const muster_psec_claim_t* claim, char* reason);
-    /* Since 1.1; may be NULL. Whose the credential is, when it proves that by itself, whoever brought it: for
+    /* Since 1.1; may be NULL. Returns the owner of a credential that proves it by itself, for any bearer: for
      * PMIx_Validate_credential. NULL where a credential means nothing without its connection. */
     pmix_status_t (*identify_credential)(void* context, const void* credential, size_t length,
                                          muster_psec_owner_t* owner, char* reason);
