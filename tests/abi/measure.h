@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a compiler makes of the public headers, as tables that a test can read. measure.inc fills them, once
-// in C and once in C++: both languages must see the same numbers.
+// The public headers as a compiler sees them, as tables that a test can read. measure.inc fills them, once in
+// C and once in C++: both languages must see the same numbers.
 
 #ifndef MUSTER_TESTS_ABI_MEASURE_H
 #define MUSTER_TESTS_ABI_MEASURE_H

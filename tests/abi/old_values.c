@@ -47,7 +47,7 @@ static void use_values(void) {
     PMIX_VALUE_RELEASE(copy);
     PMIX_VALUE_DESTRUCT(&value);
 
-    // What the program has made with malloc, the library frees as part of a value, and the other way round.
+    // The library frees the program's malloc memory as part of a value, and the other way round.
     PMIX_DATA_ARRAY_CREATE(array, 2, PMIX_INFO);
     nested = (pmix_info_t*)array->array;
     PMIX_INFO_LOAD(&nested[0], PMIX_HOSTNAME, "n0", PMIX_STRING);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a fuzz target demands of the code. What does not hold is said with its place before the target aborts:
-// a fuzzer's own report ends at the target.
+// The assertions of a fuzz target. A failed one is printed with its place before the target aborts, since a
+// fuzzer's own report ends at the target.
 #pragma once
 
 #include <cstdio>

@@ -81,7 +81,7 @@ class BadInput : public testing::Test {
 
     RawPeer peer(pmix_rank_t rank = 0) { return RawPeer(host_->environment(job_, rank)); }
 
-    /// What an honest client would say.
+    /// The request of an honest client.
     ConnectRequest honest(pmix_rank_t rank = 0) {
         return integration::claim(job_.nspace, rank, geteuid(), getegid());
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What peers may not do to a server: whoever is not who he says, says half of it, nothing, or rubbish is
-// refused or dropped with one line in the log; the server and everybody else go on.
+// Bad peers: a server refuses or drops a peer with a false identity, or with partial, no or malformed input,
+// with one line in the log. The server and all other peers continue.
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
 #include <pmix.h>
@@ -164,7 +164,7 @@ TEST_F(BadInput, AcceptPausesWhenDescriptorsRunOutAndResumesLater) {
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
     const auto begin = std::chrono::steady_clock::now();
     RawPeer waits(environment);
-    // What it writes of this; and some time for it to do so again and again.
+    // Waits for the server's message, and leaves time for an endless repetition.
     for (int i = 0; i < 20000 && written() == before; ++i)
         usleep(1000);
     EXPECT_NE(written(), before) << "the server does not look";
@@ -345,7 +345,7 @@ TEST_P(Mutated, CapturesDoNotStopTheServer) {
             }
             if (spoil && random() % 16 == 0) bytes.resize(random() % (bytes.size() + 1));
             if (!raw.say(bytes)) break;
-            // Whoever does not wait for the answer is not let in.
+            // A peer that does not wait for the answer is not admitted.
             if (i == 0) raw.hear(8, spoil ? 0.02 : 10);
         }
         raw.hang_up();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What hosts and clients may do wrong without harm: every registration and every service with bad arguments;
-// namespaces deregistered and clients killed while they wait for an upcall; answers that come after that.
+// Harmless errors of hosts and clients: every registration and every service with bad arguments; namespaces
+// deregistered and clients killed while they wait for an upcall; answers that come after that.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -157,7 +157,7 @@ class BadUpcalls : public ::testing::Test {
             c = static_cast<char>(toupper(c));
         return text;
     }
-    /// What a client prints whose server has given it up.
+    /// The output of a client that the server has dropped.
     static void expect_ended(Process& process, const std::string& what) {
         const std::string line = process.line(30);
         EXPECT_EQ(line.rfind(upper(what) + " ", 0), 0U) << what << ": " << line;

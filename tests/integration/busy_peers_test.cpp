@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one peer may have wait at a server by default: it must not keep the server from the others.
+// Default limits of one peer's waiting requests: they must not keep the server from other peers.
 #include <gtest/gtest.h>
 #include <pmix.h>
 
@@ -48,7 +48,7 @@ TEST_F(BusyPeer, MayWaitInAnyNumberOfFences) {
         busy.ask(fence({proc(0), proc(1)}));
         busy.ask(fence({proc(0), proc(1), proc(static_cast<pmix_rank_t>(1000 + i))}));
     }
-    // Who comes later joins those that are there, in their order.
+    // A later participant joins the open fences in their order.
     for (int i = 0; i < 3; ++i) {
         other.ask(fence({proc(0), proc(1)}));
         EXPECT_EQ(other.answer(), PMIX_SUCCESS);
@@ -301,7 +301,7 @@ class BusierPeer : public BusyPeer {
 TEST_F(BusierPeer, RequestsMayTimeOutInAnyOrder) {
     Asking busy(accepted());
     constexpr int kRequests = 140000;
-    // Who came first waits longest.
+    // The first request waits longest.
     for (int i = 0; i < kRequests; ++i) {
         Info directives;
         directives.add(PMIX_TIMEOUT, i < kRequests / 2 ? 600 : 1);

@@ -59,7 +59,7 @@ bool has_socket() {
     return false;
 }
 
-/// What a child does; what it finds wrong is its exit status.
+/// The child process; its exit status tells the error that it found.
 int be_a_child(int number) {
     alarm(20);
     if (has_socket()) return 10;
@@ -124,7 +124,7 @@ int run_first(bool by_tcp) {
         waitpid(child, &status, 0);
         if (status != 0) fail("process " + std::to_string(number) + " ended with " + std::to_string(status));
     }
-    // What the host waits for.
+    // The host waits for this.
     expect("init", PMIx_Init(&self, nullptr, 0));
     expect("finalize", PMIx_Finalize(nullptr, 0));
     return 0;
@@ -133,8 +133,8 @@ int run_first(bool by_tcp) {
 constexpr int kNumbers = 256;
 const std::string kText(4096, 'x');
 
-/// What the program has under a number that was the library's: a file, or one end of a socket or a pipe whose
-/// other end stands far above. Each holds some text, and must hold it in the end.
+/// The program's own descriptor with a number of the library's: a file, or one end of a socket or a pipe
+/// whose other end has a high number. Each holds some text, and must hold it in the end.
 struct Own {
     int fd = -1;
     int other = -1;

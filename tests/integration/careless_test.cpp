@@ -43,7 +43,7 @@ TEST(Careless, HasNoDescriptorLeftAndAThread) {
 }
 #endif
 
-/// What has the library's numbers afterwards, and what the library does when it loses them.
+/// The new kind of the library's descriptors, and the library's activity when it loses them.
 class CarelessCloser : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
 
 TEST_P(CarelessCloser, LosesOnlyTheConnectionToItsServer) {

@@ -53,7 +53,7 @@ struct Directives {
     }
 };
 
-// What a value says, as text.
+// Returns a value as text.
 std::string text_of(const pmix_value_t& value) {
     switch (value.type) {
         case PMIX_STRING:

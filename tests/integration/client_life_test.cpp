@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the core promises a client: init and finalize in any number and manner, progress driven by the
-// process, every way to get, fences, threads. The work is done by integration_core_client.
+// The life of a client: init and finalize in any number and manner, progress driven by the process, every way
+// to get, fences, threads. The work is done by integration_core_client.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <unistd.h>

@@ -498,7 +498,7 @@ int run_gets(const Words& words) {
            PMIX_ERR_EXISTS_OUTSIDE_SCOPE);
     expect_got("scope local", get(&self, "local", in_local), "l" + std::to_string(self.rank));
 
-    // What is not there.
+    // Missing keys.
     Directives optional, immediate;
     optional.flag(PMIX_OPTIONAL);
     immediate.flag(PMIX_IMMEDIATE);
@@ -514,7 +514,7 @@ int run_gets(const Words& words) {
     snprintf(strangers.nspace, sizeof strangers.nspace, "no-such-job");
     expect_true("job of nobody", get(&strangers, PMIX_JOB_SIZE, immediate).status != PMIX_SUCCESS);
 
-    // What values are given in.
+    // The form of returned values.
     pmix_value_t place;
     pmix_value_t* given = &place;
     memset(&place, 0, sizeof place);
@@ -848,7 +848,7 @@ int run_outputs(const Words&) {
     none("a get with a wrong directive", &self, PMIX_RANK, wrong);
     none("a get of a stranger", &stranger, "nothing", now);
     expect_no_value("a get with directives that are not there", &self, PMIX_RANK, nullptr, 1);
-    // Where a process of an unknown job runs, nobody knows.
+    // The location of a process of an unknown job is unknown.
     for (const char* key :
          {PMIX_HOSTNAME, PMIX_NODEID, PMIX_NODE_SIZE, PMIX_LOCAL_SIZE, PMIX_APPNUM, PMIX_SESSION_ID})
         none(std::string("a stranger's ") + key, &stranger, key, now);

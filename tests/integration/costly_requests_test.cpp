@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one request may cost the server's time and memory: not far more than its bytes are worth.
+// The cost of one request in the server's time and memory is bounded by its length.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a peer may have a server keep for it has an end: requests without answers, answers that it does not
+// The memory that a peer can make a server use is bounded: requests without answers, answers that it does not
 // read, messages that become larger than they look.
 #include <gtest/gtest.h>
 #include <pmix.h>
@@ -54,7 +54,7 @@ TEST_F(GreedyPeer, IsRefusedMoreThanTheLimitOfPendingRequests) {
     for (int i = 0; i < kRequests + 50; ++i)
         greedy.ask(get(1, "greedy.late"));
     EXPECT_EQ(greedy.answers(50), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 50}}));
-    // What does not wait is served: others may wait for it.
+    // Requests that do not wait are served: other peers may wait for them.
     greedy.ask(commit("greedy.own", *muster::Value::from(7)));
     EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
     // Others are not concerned.
@@ -87,7 +87,7 @@ TEST_F(GreedyPeer, CommitsUpToItsLimit) {
         EXPECT_EQ(put(greedy, "greedy.more"), PMIX_ERR_OUT_OF_RESOURCE);
         greedy.ask(commit("greedy.posted", *value, Command::Post));  // not answered
     }
-    // What was kept is there, what was not is not, and who is refused takes part in fences.
+    // Accepted values are there, refused ones are not, and a refused peer takes part in fences.
     const auto at_once = [] {
         Info directives;
         directives.add(PMIX_IMMEDIATE, true);
@@ -107,7 +107,7 @@ TEST_F(GreedyPeer, CommitsUpToItsLimit) {
     }
     EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
     EXPECT_EQ(other.answer(), PMIX_SUCCESS);
-    // What is posted again takes the place of what it was.
+    // A value that is posted again replaces the old one.
     for (int i = 0; i < 1000; ++i)
         ASSERT_EQ(put(other, "other.key"), PMIX_SUCCESS) << i;
     EXPECT_EQ(lines_with(log(), "server_base_max_committed"), 1U);
@@ -116,7 +116,7 @@ TEST_F(GreedyPeer, CommitsUpToItsLimit) {
 TEST_F(GreedyPeer, PublishesGroupDataUpToItsLimit) {
     const pmix_proc_t self = muster::make_proc(job_.nspace, 0);
     Asking greedy(accepted());
-    // What is told at the construction of a group stays when that has ended.
+    // Data given at the construction of a group remain after it has ended.
     const auto tell = [&](const std::string& key) {
         Info told, directives;
         told.add(key.c_str(), std::string(1000, 'x').c_str());
@@ -178,7 +178,7 @@ TEST_F(GreedyPeer, IsChargedForEachProcessOfAWildcard) {
 }
 
 TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
-    // Of a process alone: nobody else is waited for.
+    // A group of one process waits for nobody else.
     const auto with = [](Command code, const std::string& id, const pmix_proc_t& self) {
         Packer message = command(static_cast<uint8_t>(code));
         message.string(id).procs(&self, 1).infos({});
@@ -223,7 +223,7 @@ TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
     Asking other(std::move(raw));
     other.ask(with(Command::GroupConstruct, "of.others", other_self));
     EXPECT_EQ(other.answer(), PMIX_SUCCESS);
-    // What is destructed makes room.
+    // A destruct makes room.
     greedy.ask(with(Command::GroupDestruct, "group.0", self));
     EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
     EXPECT_EQ(make("one.more"), PMIX_SUCCESS);
@@ -396,7 +396,7 @@ TEST_F(GreedyTools, OfOneUserShareTheirLimit) {
     // Processes of jobs, each of which the host has named, have their own.
     client.ask(get(1, "greedy.late"));
     EXPECT_TRUE(until_waiting(kRequests + 1));
-    // What the one asks no more the other may.
+    // The other tool may use the requests that the first one has freed.
     first.peer.hang_up();
     ASSERT_TRUE(until_waiting(kRequests + 1 - kMore));
     for (int i = 0; i < kMore; ++i)
@@ -413,7 +413,7 @@ TEST_F(GreedyPeer, IsBoundedInDataOfUnregisteredProcesses) {
     const auto asked_for = [&](int number) {
         const size_t before = host_->upcalls("modex").size();
         Packer message = command(static_cast<uint8_t>(Command::Get));
-        // Of many jobs, and of one that has not so many processes.
+        // Processes of many jobs, and of one that has fewer processes.
         message.string(number % 2 == 0 ? "elsewhere." + std::to_string(number) : std::string(job_.nspace));
         message.rank(static_cast<pmix_rank_t>(1000 + number)).infos({}).string("greedy.key");
         greedy.ask(message);
@@ -449,7 +449,7 @@ TEST_F(GreedyPeer, RegistersABoundedNumberOfCodes) {
     EXPECT_EQ(register_codes(0, 100), PMIX_SUCCESS) << "some of them it has already";
     for (int i = 0; i < 3; ++i)
         EXPECT_EQ(register_codes(100, 1), PMIX_ERR_OUT_OF_RESOURCE);
-    // Those taken back make room, as often as it likes.
+    // Deregistered codes make room, any number of times.
     for (int first = 0; first < 1000; first += 100) {
         Packer message = command(static_cast<uint8_t>(Command::DeregisterEvents));
         for (const pmix_status_t code : of_codes(first, 100))
@@ -495,7 +495,7 @@ TEST_F(GreedyPeer, IsRefusedMessagesThatExpandTooFar) {
     EXPECT_EQ(greedy.answer(), PMIX_ERR_UNPACK_FAILURE);
     EXPECT_TRUE(until_waiting(1)) << "the one of 130 kB";
 
-    // What is in several parts of a message is together no more.
+    // The limit applies to the sum of a message's parts.
     Packer message = command(static_cast<uint8_t>(Command::Commit));
     for (int i = 0; i < 4; ++i) {
         Packer values(format());

@@ -59,7 +59,7 @@ class Host {
     ~Host();
     Host(const Host&) = delete;
 
-    /// Where the ranks of a job run: nodes[0] is this machine.
+    /// The nodes of a job's ranks: nodes[0] is this machine.
     struct Job {
         std::string nspace;
         std::vector<std::vector<pmix_rank_t>> nodes;
@@ -97,9 +97,9 @@ class Host {
     /// Answers to this upcall are kept back until release().
     void hold(const std::string& name);
     void release(const std::string& name);
-    /// What the direct modex upcall answers.
+    /// Sets the answer of the direct modex upcall.
     void answer_modex(pmix_status_t status, std::string data);
-    /// What the fence upcall answers instead of the data that came.
+    /// Sets the fence upcall's answer, which replaces the received data.
     void answer_fence(pmix_status_t status, std::string data);
 
     struct State;

@@ -63,7 +63,7 @@ void expect_service(Host& host) {
         EXPECT_EQ(process.wait(), 0);
 }
 
-/// What PMIx_server_setup_fork gives for the process, a line a variable; empty when it fails.
+/// Returns the variables of PMIx_server_setup_fork, a line each; empty on failure.
 std::string fork_environment(const pmix_proc_t& proc) {
     char** variables = nullptr;
     std::string text;
@@ -217,7 +217,7 @@ TEST(Manners, ASecondCallbackInsideTheUpcallIsIgnored) {
 
 // --- a host in Slurm's manner ---
 
-/// What such a host keeps for its module's functions, which have no context.
+/// The state of such a host for its module's functions, which have no context.
 struct Step {
     std::mutex lock;  ///< held while a fence is answered, and taken to free the data of the answer
     std::atomic<int> fences{0};
@@ -479,7 +479,7 @@ TEST(Ends, DeregisteringANamespaceFailsItsFencesAndGets) {
     ASSERT_TRUE(until_waiting(2));
     host.deregister_job(job);
     expect_end(fences, ended("FENCE", PMIX_ERR_INVALID_NAMESPACE));
-    // What does not exist any more is not found.
+    // A deregistered object is not found.
     const std::string answer = asks.line();
     EXPECT_TRUE(answer.rfind("GET ", 0) == 0 && answer != ended("GET", PMIX_SUCCESS)) << answer;
     asks.go_on();

@@ -174,7 +174,7 @@ struct InfoCall {
     std::function<pmix_status_t(pmix_info_t* infos, size_t count)> call;
 };
 
-/// Those that hosts and clients share, in their blocking form. `self`: who calls.
+/// The blocking calls that hosts and clients share. `self`: the caller.
 inline std::vector<InfoCall> service_calls(const pmix_proc_t& self) {
     pmix_proc_t job = self;
     job.rank = PMIX_RANK_WILDCARD;

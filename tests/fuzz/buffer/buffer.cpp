@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Items of every type in both kinds of buffer. What can be read has to be writable, and what was written has
-// to read as the same. The first byte of the input is the type, the lowest bit of the second the kind of
-// buffer, the rest items.
+// Items of every type in both kinds of buffer. Every readable item must be writable, and must read as the
+// same. The first byte of the input is the type, the lowest bit of the second the kind of buffer, the rest
+// items.
 
 #include <cstdlib>
 #include <cstring>
@@ -116,7 +116,7 @@ bool rewrite_all(ByteView input, BufferType kind, pmix_data_type_t type, Bytes& 
     return true;
 }
 
-/// What a message of that length may take, at least.
+/// The memory that a message of that length may take, at least.
 size_t allowance(size_t length) {
     return (size_t{256} << 10) + 128 * length;
 }

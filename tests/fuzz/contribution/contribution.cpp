@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What servers of other nodes contribute to a fence, in the forms of all versions. What is accepted names
+// Contributions of other nodes' servers to a fence, in the forms of all versions. An accepted one names
 // participants, or processes in full, and each value has a key.
 
 #include "core/modex/contribution.hpp"

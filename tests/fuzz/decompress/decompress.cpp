@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compressed blocks and compressed values as a peer may send them. What is accepted has exactly the announced
-// length; a string that is accepted has no NUL inside.
+// Compressed blocks and compressed values as a peer may send them. An accepted block has exactly the
+// announced length; an accepted string has no NUL inside.
 
 #include <cstdlib>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A stream of frames as a peer may send it, in pieces, to a channel that is also paused and closed on the
-// way. What the channel delivers is compared with a reading of the whole stream at once. The first four bytes
-// of the input say how long the pieces are, how many bytes came with the handshake, what the callback does
-// and at which frame.
+// way. The delivered frames are compared with a reading of the whole stream at once. The first four bytes of
+// the input say how long the pieces are, how many bytes came with the handshake, what the callback does and
+// at which frame.
 
 #include <fcntl.h>
 #include <sys/socket.h>

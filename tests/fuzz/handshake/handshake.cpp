@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connect requests and the replies to them. What can be read is built again, and has to read as the same. The
+// Connect requests and the replies to them. A readable one is built again, and must read as the same. The
 // first byte of the input says what it is, the second the kind of process for a reply.
 
 #include "framework/ptl/handshake.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The messages of I/O forwarding, and what output looks like when it is marked. The first byte of the input
-// chooses the message and the kind of buffer, the second the marks. What could be read can be written, and
+// chooses the message and the kind of buffer, the second the marks. A readable message can be written, and
 // reads as the same.
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The map of a job as a server sends it to a client. What can be read has to be consistent, and to read as
-// the same when it is written again.
+// The map of a job as a server sends it to a client. A readable map must be consistent, and read as the same
+// when it is written again.
 
 #include "framework/gds/job_map.hpp"
 

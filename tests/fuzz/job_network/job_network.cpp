@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What pnet/tcp on another node has reserved for a job. What can be read reads as the same when it is written
-// again; what cannot leaves nothing.
+// Allocations of pnet/tcp on another node. A readable one reads as the same when it is written again; others
+// leave nothing.
 #include <algorithm>
 
 #include "components/pnet/tcp/allocation.hpp"

@@ -26,7 +26,7 @@ const std::vector<Preg*>& pregs() {
     return instances.all();
 }
 
-/// What an expression stands for, as text.
+/// The expansion of an expression, as text.
 struct Names {
     std::string text;
     size_t count = 0;

@@ -198,7 +198,7 @@ void handles() {
     fence('p');
 }
 
-/// Where the job meets, as the system shows it.
+/// Returns the mapping of the job's barrier, from /proc/self/maps.
 void* meeting_place() {
     std::ifstream maps("/proc/self/maps");
     std::string line;

@@ -74,7 +74,7 @@ void stop_one() {
     expect_end(nspace, 4);
 }
 
-/// What the daemons have written: one job of `count`, ranks and whom they are for.
+/// Checks the output of the daemons: one job of `count`, its ranks and its targets.
 void expect_daemons(const std::string& nspace, int count, const std::string& place, char state) {
     const std::string own = fact("daemon.0", 0);
     std::vector<int> seen(8, 0);
@@ -193,7 +193,7 @@ void expect_stops(const char* level, const char* function, const std::vector<std
     size_t count = 0;
     expect_ok(PMIx_Query_info(&query, 1, &results, &count), std::string("attributes of ") + function);
     std::string found;
-    // Of each level an array with a function each, whose value is an array of attributes.
+    // Each level is an array with one entry a function, whose value is an array of attributes.
     const auto elements = [](const pmix_info_t& info) {
         return info.value.type == PMIX_DATA_ARRAY && info.value.data.darray != nullptr
                    ? *info.value.data.darray
@@ -214,7 +214,7 @@ void expect_stops(const char* level, const char* function, const std::vector<std
         expect(found.find(name + " ") != std::string::npos, name + " in '" + found + "'");
 }
 
-/// What cannot be done is refused; what is not required and not known is passed over.
+/// Impossible requests are refused; unknown directives that are not required are ignored.
 void refusals() {
     App app(client, {"target", dir}, 1);
     std::string nspace;
@@ -247,7 +247,7 @@ void refusals() {
     infos.flag("pmix.no.such.directive").flag(PMIX_NOTIFY_COMPLETION);
     expect_ok(spawn(infos, {app.get()}, nspace), "an unknown directive that is not required");
     expect_end(nspace, 1);
-    // What is supported can be asked for before.
+    // A tool can query the supported features first.
     const std::string debug = query_text(PMIX_QUERY_DEBUG_SUPPORT);
     for (const char* key : {PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP, PMIX_DEBUGGER_DAEMONS,
                             PMIX_DEBUG_DAEMONS_PER_NODE, PMIX_DEBUG_DAEMONS_PER_PROC})
@@ -458,7 +458,7 @@ void local_launcher(const pmix_proc_t& self) {
            "its parent is " + fact("launcher", 0));
     expect(fact("launcher", 1) == PMIX_DEBUG_STOP_ON_EXEC && fact("launcher", 2) == PMIX_NOTIFY_JOB_EVENTS,
            "the directives: " + text_of(dir + "/launcher"));
-    // What cannot be started, or done, is an error at once.
+    // A failing start or request returns an error at once.
     Infos none;
     App missing("/no/such/program", {}, 1);
     std::string other;

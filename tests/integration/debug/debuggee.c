@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What pdebug looks at: rank 0 waits in one function, the others in another.
+// The target of pdebug: rank 0 waits in one function, the others in another.
 #include <pmix.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs of the debugger tests share: attributes, events, results. Public API only.
+// Helpers of the programs of the debugger tests: attributes, events, results. Public API only.
 #pragma once
 
 #include <pmix_tool.h>

@@ -48,7 +48,7 @@ void expect(pmix_status_t status) {
             _exit(step);
         }
     }
-    // What a program prints into the void.
+    // A program's output to a closed descriptor.
     [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, "", 0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each process of a job does in the tests of chains of handlers: rank 0 reports, and in every process,
-// on whatever node, the handlers that have to run do so in their order. The first word says what is tested.
-// Exits with 0 when all went as it should; says what did not.
+// Each process of a job in the tests of handler chains: rank 0 reports, and in every process, on whatever
+// node, the handlers that have to run do so in their order. The first word says what is tested. Exits with 0
+// when all went as it should; says what did not.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each process of a job does in the tests of events: the first word says what is tested. Exits with 0
-// when all went as it should; says what did not.
+// Each process of a job in the tests of events: the first word selects the test. Exits with 0 when all went
+// as it should; says what did not.
 #include <pmix.h>
 #include <unistd.h>
 
@@ -425,8 +425,8 @@ void late_end() {
     fence();
 }
 
-// What a handler was given stays until it completes, long after it has returned, whatever comes meanwhile;
-// what a reporter hands over is its own again in the callback.
+// A handler's arguments stay valid until it completes, long after its return, in spite of later events. A
+// reporter owns its arguments again in the callback.
 struct Given {
     pmix_info_t* info;
     size_t count;

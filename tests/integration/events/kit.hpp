@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the client programs of the tests of events have in common: complaints, answers of non-blocking calls,
-// and the calls that nearly all make. Public API only.
+// Helpers of the client programs of the event tests: complaints, answers of non-blocking calls, and the calls
+// that nearly all make. Public API only.
 #pragma once
 
 #include <pmix.h>

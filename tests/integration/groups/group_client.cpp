@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each process of a job does in the tests of groups: the first word says what is tested. Exits with 0
-// when all went as it should; says what did not.
+// Each process of a job in the tests of groups: the first word selects the test. Exits with 0 when all went
+// as it should; says what did not.
 #include <pmix.h>
 #include <unistd.h>
 
@@ -470,7 +470,7 @@ void context() {
     fence();
 }
 
-/// What members tell each other at construction; and what they have posted before is there without a fence.
+/// Members exchange data at construction, and find earlier posted values without a fence.
 void data() {
     const std::string own = "info of " + std::to_string(self.rank);
     put("t.posted", own);
@@ -543,7 +543,7 @@ void nested() {
     fence();
 }
 
-/// What makes no sense is refused at once, and leaves nothing behind.
+/// Invalid calls are refused at once, and leave nothing behind.
 void bad() {
     const auto all = everybody();
     Results results;
@@ -794,7 +794,7 @@ void server_dies(const std::string& during) {
     need(construct("t-next", everybody(), results) != PMIX_SUCCESS, "a group with those of a dead server");
 }
 
-/// What all see of one round, or of its destruct, must be the same.
+/// All members must see the same of one round, or of its destruct.
 void compare(const std::string& key, const std::string& text, bool member,
              const std::vector<pmix_proc_t>& alive, const std::vector<pmix_proc_t>& members) {
     put(key.c_str(), member ? text : "none");
@@ -808,7 +808,7 @@ void compare(const std::string& key, const std::string& text, bool member,
     }
 }
 
-/// What happens to one member of a random round. Who ends finalizes, or, with `kill`, is killed.
+/// The end of one member in a random round. An ending member finalizes or, with `kill`, is killed.
 enum class End { BeforeConstruct, InConstruct, BeforeDestruct, InDestruct, Leaves, LeavesAndEnds, None };
 
 /// Kills this process in so many microseconds, whatever it does then.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each process of a job does in the tests of process sets, of what connecting is beside groups, and of
-// how calls about groups return: the first word says what is tested. Exits with 0 when all went as it should;
-// says what did not.
+// Each process of a job in the tests of process sets, of connect beside groups, and of the returns of group
+// calls: the first word selects the test. Exits with 0 when all went as it should; says what did not.
 #include <pmix_server.h>
 
 #include <random>
@@ -145,7 +144,7 @@ pmix_status_t define(const std::string& name, std::vector<pmix_proc_t> members) 
                             nullptr);
 }
 
-/// What all processes see, each through its own server, has to be the same.
+/// All processes, each through its own server, must see the same.
 void compare(const std::string& what, const std::string& text) {
     pmix_value_t value;
     PMIX_VALUE_LOAD(&value, text.c_str(), PMIX_STRING);
@@ -176,7 +175,7 @@ uint32_t node_of(pmix_rank_t number) {
     return node;
 }
 
-/// Of the job: muster -n 4 --pset ocean ... : -n 3 --pset ice ...
+/// The job: muster -n 4 --pset ocean ... : -n 3 --pset ice ...
 void sets() {
     const std::set<std::string> both{"ocean", "ice"};
     need(size == 7, "a job of 7 is wanted");
@@ -287,7 +286,7 @@ void settle(pmix_status_t returned, Counted& counted, const std::string& what) {
         is(counted.answer.wait(), PMIX_SUCCESS, what);
     else
         is(returned, PMIX_OPERATION_SUCCEEDED, what);
-    // Whatever else was on its way has come before the answer to this.
+    // All earlier messages arrive before the answer to this query.
     number_of(PMIX_QUERY_NUM_GROUPS);
     const std::lock_guard guard(lock);
     need(counted.callbacks == (returned == PMIX_SUCCESS ? 1 : 0), what + ": number of callbacks");
@@ -372,7 +371,7 @@ void leave_in_destruct() {
     }
 }
 
-/// What the processes of this server wait for.
+/// Returns the waits of this server's processes.
 std::map<pmix_rank_t, std::string> waits() {
     std::map<pmix_rank_t, std::string> found;
     is(query("muster.waits", nullptr, "",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each process of a job does in the tests of groups by invitation: the first word says what is tested.
-// Exits with 0 when all went as it should; says what did not.
+// Each process of a job in the tests of groups by invitation: the first word selects the test. Exits with 0
+// when all went as it should; says what did not.
 #include "tests/integration/invitations/kit.hpp"
 
 using namespace kit;
@@ -115,7 +115,7 @@ void use() {
     meet(all());
 }
 
-// What others' libraries leave out, what is wrong, and what is there already.
+// Fields that other libraries omit, wrong fields, and existing groups.
 void forms() {
     meet(all());
     if (self.rank == 0) {
@@ -392,7 +392,7 @@ void answer_after_abort(const std::string& range) {
         wait_for(PMIX_GROUP_INVITE_ACCEPTED, "test-after");
     } else if (self.rank == last) {
         const auto leader = static_cast<pid_t>(atoi(text_of_leader("pid").c_str()));
-        // What its library would have sent, had it been asked before it heard of the end.
+        // Sends the reply of its library to an invitation that preceded the end.
         Infos infos;
         infos.procs(PMIX_EVENT_CUSTOM_RANGE, ranks({0}));
         infos.number(kRoundKey, wait_for(PMIX_GROUP_INVITED, "test-after").round);

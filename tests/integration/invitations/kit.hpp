@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the clients of the tests of groups by invitation have in common: events that came, handlers whose
-// answers a test sets, calls with their answers. Public API only.
+// Helpers of the clients of the tests of groups by invitation: received events, handlers whose answers a test
+// sets, calls with their answers. Public API only.
 #pragma once
 
 #include <pmix.h>
@@ -87,7 +87,7 @@ struct Came {
     bool has_context_id = false;
     uint64_t round = 0;  ///< which of the leader's invitations it is about, as libraries of this kind say it
 };
-/// What a handler answers for a code.
+/// The answer of a handler to a code.
 struct Reaction {
     pmix_status_t status = PMIX_EVENT_NO_ACTION_TAKEN;
     Infos* results = nullptr;

@@ -2,9 +2,9 @@
 // The protocol of groups by invitation, driven by chance: random_client SEED [ROUNDS]. All ranks draw the
 // same rounds from the seed: who leads, who is invited, who accepts, declines, keeps silent or is killed and
 // when, when the leader changes its mind, who would lead in the place of a leader that is killed, who answers
-// late, who leaves and who is killed meanwhile. What must hold: no call hangs, all who survive and are told
-// of a group are told of the same one, and come to know the same of who leaves it. Exits with 0 when it did;
-// a failure names the seed.
+// late, who leaves and who is killed meanwhile. Invariants: no call hangs; all survivors that learn of a
+// group learn of the same one, and of the same departures. Exits with 0 when it did; a failure names the
+// seed.
 #include <optional>
 #include <random>
 #include <sstream>
@@ -17,7 +17,7 @@ namespace {
 
 enum class Part { Stays, Accepts, Declines, Silent, DiesAtOnce, DiesInvited, DiesAccepted };
 
-/// What happens when one leaves the group: nothing else; it is killed; another member is killed meanwhile.
+/// A leave from the group: undisturbed; of a member that is killed; while another member is killed.
 enum class Leave { Leaves, Dies, AnotherDies };
 
 struct Round {
@@ -157,7 +157,7 @@ bool play(const Round& round, const std::string& group, Answer& answer) {
     return answer.wait() == PMIX_SUCCESS && accepts;
 }
 
-/// What each survivor was told, as it tells the others.
+/// Exchanges the results of all survivors.
 std::map<pmix_rank_t, std::string> exchange(const std::string& key, const std::string& mine,
                                             const std::vector<pmix_rank_t>& alive) {
     pmix_value_t value;
@@ -209,7 +209,7 @@ void check(const Round& round, const std::string& group, const std::map<pmix_ran
     }
 }
 
-/// Those that kept silent answer when all is over: they are told so, and nobody waits.
+/// Silent members answer after the end: they get an error, and nobody waits.
 void answer_late(const Round& round, const std::string& group) {
     if (round.parts.at(self.rank) != Part::Silent) return;
     auto* answer = new Answer;

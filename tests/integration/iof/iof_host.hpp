@@ -39,7 +39,7 @@ struct Forwarded {
     }
 };
 
-/// What the upcalls saw. One at a time in a process.
+/// The arguments of the upcalls. One object at a time in a process.
 class IofUpcalls {
   public:
     IofUpcalls() { current() = this; }
@@ -54,7 +54,7 @@ class IofUpcalls {
         module.spawn = on_spawn;
     }
     pmix_status_t answer = PMIX_OPERATION_SUCCEEDED;  ///< PMIX_SUCCESS: later, from another thread
-    /// What pushes are answered with by that thread: those of bytes, and the end.
+    /// That thread's answers to pushes: of bytes, and of the end.
     pmix_status_t answer_to_bytes = PMIX_SUCCESS, answer_to_end = PMIX_SUCCESS;
 
     /// Until release() nothing is answered.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a reader that does not read costs, what is dropped and counted, that nothing else is lost or doubled,
-// and what peers that mean harm can do.
+// The cost of a reader that does not read, dropped and counted output, no other loss or duplicate, and
+// hostile peers.
 #include <pmix_tool.h>
 
 #include <csignal>
@@ -179,7 +179,7 @@ long growth_of_spawner(IofUpcalls& upcalls, Host& host, const Host::Job& job, in
     words.insert(words.end(), directives.begin(), directives.end());
     Host::Job next = host.start_job(1);
     upcalls.answer_spawn(next);
-    // What is counted is in one place then.
+    // All counted memory is in one arena then.
     auto tool = host.start_program(job, 0, IOF_CLIENT, words, {"MALLOC_ARENA_MAX=1"});
     for (int i = 0; i < count; ++i) {
         EXPECT_EQ(tool.line(), "SPAWNED SUCCESS");

@@ -156,7 +156,7 @@ TEST_F(Iof, OutputBeforeTheFirstPullIsCached) {
     deliver(other_, 0, kOut, "late\n");
     EXPECT_EQ(client.line(), "GOT 1 2 0 [late\\n]");
     end(client);
-    // What is for others was left for them, and is not given twice.
+    // Output for others was kept for them, and is not delivered twice.
     auto second = pull("*", "oe");
     EXPECT_EQ(second.line(), "GOT 1 4 1 [other\\n]");
     deliver(other_, 2, kOut, "end");
@@ -248,7 +248,7 @@ TEST_F(Iof, APullChoosesTheFormOfItsOutput) {
     auto plain = pull("1", "o");
     EXPECT_EQ(read(plain), "GOT 1 2 1 [a<b\\n]");
     end(plain);
-    // What is marked is buffered as what is not.
+    // Marked output is buffered like unmarked output.
     auto buffered = pull("1", "o", {"rank", "bsize=30", "btime=1"});
     deliver(other_, 1, kOut, "one\n");
     deliver(other_, 1, kOut, "two\n");
@@ -270,7 +270,7 @@ TEST_F(Iof, OutputWithoutACallbackGoesToStdout) {
     client.go_on();
     client.go_on();
     client.line();
-    // What is held back is shown at the latest when nobody asks any more, without a line's end of ours.
+    // Buffered output is shown at the latest at the deregistration, without an added line end.
     EXPECT_EQ(client.line(), "no endDEREGISTERED SUCCESS");
     EXPECT_EQ(client.wait(), 0);
 }

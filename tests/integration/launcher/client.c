@@ -50,7 +50,7 @@ static void text(pmix_rank_t rank, const char* key, char* result, size_t size) {
     PMIX_VALUE_RELEASE(value);
 }
 
-// What the host has to register, for a job of argv[2] ranks, even blocks of them on argv[3] nodes.
+// The required job data, for a job of argv[2] ranks in even blocks on argv[3] nodes.
 static void facts(char** argv) {
     const uint32_t size = (uint32_t)atoi(argv[2]), nodes = (uint32_t)atoi(argv[3]), each = size / nodes;
     char got[4096], wanted[4096] = "";
@@ -173,7 +173,7 @@ static void survive(void) {
     expect(PMIx_Fence(left, count, NULL, 0) == PMIX_SUCCESS, "fence of those that are left");
 }
 
-// What was gathered on one node before the launch is there on all: the same key for everybody.
+// Data gathered on one node before the launch are on all nodes: every process has the same key.
 static void set_up(void) {
     char id[PMIX_MAX_NSLEN + 8];
     const char* shown = NULL;
@@ -355,7 +355,7 @@ static void restarts(int times, const char* how) {
     expect(number(1, PMIX_REINCARNATION) == (uint32_t)times, "the reincarnation of rank 1");
 }
 
-// What was copied before the start: the program, and a file.
+// Preloaded files: the program, and a file.
 static void preloaded(void) {
     char program[4096] = "", dir[4096], path[8192], line[64] = "";
     expect(readlink("/proc/self/exe", program, sizeof program - 1) > 0, "the program");

@@ -232,7 +232,7 @@ done" ] || wrong "the input is another: $(cat out)"
     run 0 -n 1 "$directives" 1 PMIX_JOB_CONTINUOUS -- sh -c 'echo x >>again; [ "$(wc -l <again)" = 4 ]'
     out_has '^ENDED PMIX_SUCCESS$'
     lines again 4
-    # Where a program is gone when it is to be started again, the job fails.
+    # If a program is missing at its restart, the job fails.
     printf '#!/bin/sh\nrm "$0"; exit 1\n' >vanishes
     chmod +x vanishes
     run 127 -n 1 --continuous ./vanishes
@@ -254,7 +254,7 @@ preload)
         sh -c 'ls $TMPDIR/muster-*/node0/1/0; [ -e again ] || { : >again; exit 1; }'
     [ "$(cat out)" = 'data
 data' ] || wrong "the files are others: $(cat out)"
-    # What cannot be copied is refused.
+    # A file that cannot be copied is refused.
     run 1 -n 2 --preload-files nowhere true
     err_has "^muster: node .*: the file '$work/nowhere' cannot be preloaded: No such file or directory$"
     lines err 1
@@ -363,7 +363,7 @@ not_launched)
     err_has '^Map of job .*@1: 3 processes on 2 nodes'
     lines out 0
     [ ! -e run ] || wrong "a process was started"
-    # What cannot be prepared is refused as ever.
+    # An impossible preparation is refused in the same way.
     run 1 -n 3 --do-not-launch --host localhost:1 --nooversubscribe true
     run 0 -n 1 --nodes 2 "$directives" 2 +PMIX_DO_NOT_LAUNCH PMIX_DISPLAY_MAP -- sh -c ': >run'
     out_has '^SPAWNED .*@2$'

@@ -21,7 +21,7 @@ survivors() {
     pids=$(grep -slFa "MUSTER_TEST_MARK=$work" /proc/[0-9]*/environ | grep -o '[0-9]*')
     for pid in $pids; do
         [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ] && continue
-        # Those that only looked are gone by now.
+        # Processes that only looked are gone by now.
         grep -qsFa "MUSTER_TEST_MARK=$work" "/proc/$pid/environ" && echo "$pid"
     done
 }

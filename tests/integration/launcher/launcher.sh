@@ -336,7 +336,7 @@ environment)
     out_has '/there$'
     run 127 -n 1 --wdir there ./prog
     err_has "program './prog' not found in '.*/there'"
-    # What the command line or a file says wrongly is told, once; the environment may be meant for others.
+    # Errors of the command line or a file are reported once; the environment may be meant for other programs.
     run 0 -n 2 --nodes 2 --pmixmca ptl_tcp_if_inlcude lo --mca gds shmem,bogus --pmixmca ptl_base_verbose abc true
     err_has 'nothing knows the parameter ptl_tcp_if_inlcude .*did you mean ptl_tcp_if_include'
     err_has 'names bogus, and there is no such component'
@@ -412,7 +412,7 @@ serve) # servers without a job: tools come, look, start jobs and end them
     until_true '[ "$(timeout 60 "$muster" ps "$background" | wc -l)" = 1 ]'
     timeout 60 "$muster" kill "$background" nobody 2>tool.err && wrong "a job that is not there was killed"
     timeout 60 "$services" tool "$background" || wrong "the second tool failed"
-    # What a tool has published for as long as it is there goes with it, in whatever way it leaves.
+    # Published data that persist with a tool are removed when the tool ends in any way.
     timeout 60 "$services" tool_data "$background" publish || wrong "a tool could not publish"
     timeout 60 "$services" tool_data "$background" look || wrong "data of a tool outlives it, or too much is gone"
     (timeout 60 "$services" tool_data "$background" die) 2>/dev/null
@@ -524,7 +524,7 @@ services_linked) # who is connected with a job that fails goes with it
     echo "COVERS GRP-31"
     ;;
 services_*)
-    # What is meant for a node is told by halves.
+    # Counts for a node are given by halves.
     counts="3 1"
     [ "$case_name" = services_ranges ] && counts=2
     for nodes in $counts; do
@@ -549,7 +549,7 @@ forward) # a tool takes the output of all ranks, on two nodes, and gives rank 0 
     ACC_NSPACE=$(awk 'NR == 2 { print $1 }' ps.out)
     timeout 60 "$(dirname "$client")/launcher_tool" pid pull >tool.out || wrong "the tool failed: $(cat tool.out)"
     ended_with 0
-    # What the tool took does not come out of muster, too; what came after it had gone does.
+    # muster does not show the output that the tool pulled, but does show later output.
     grep -q 'IOF-' out && wrong "redirected output was shown: $(cat out)"
     [ "$(grep -c 'GOOD iof$' out)" = 4 ] || wrong "not all ranks are good: $(cat out)"
     echo "COVERS IOF-01 IOF-05 IOF-10 TLO-19 TLO-33 TLO-34 TOOL-80"
@@ -585,7 +585,7 @@ spawned_output) # a tool that says so gets the output of its jobs on its own, wi
     go_on
     until_true 'grep -q "@2,0\]<stdout>: second" tool.out'
     over
-    # What it pulls comes to its function only.
+    # Only the tool's function gets the pulled output.
     spawn forward local pull
     until_true 'grep -q PULLS tool.out'
     go_on

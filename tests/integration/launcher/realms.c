@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process reads of the realms of the Standard:
+// A process reads the realms of the Standard:
 //   realms UNIVERSE NODES SLOTS ANL_MAP [PACKAGE_RANK]
 // UNIVERSE is the size of the session, NODES the comma list of all nodes, SLOTS the comma list of their
-// slots, ANL_MAP the job's map in Argonne's notation. PACKAGE_RANK is what this process has, where it is
-// bound.
+// slots, ANL_MAP the job's map in Argonne's notation. PACKAGE_RANK is this process's, if it is bound.
 #include <pmix.h>
 #include <stdbool.h>
 #include <stdio.h>

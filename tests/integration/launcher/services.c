@@ -158,7 +158,7 @@ static void access_rights(void) {
     fence();
     EXPECT(is_published("ours", "open"));
     IS(look_up("theirs", text, 0, 0), PMIX_ERR_NO_PERMISSIONS);
-    // Whose it is, where somebody asks; and what is there of several.
+    // The owner of the data on request, and a look-up of several keys.
     pmix_pdata_t data[3];
     for (int i = 0; i < 3; ++i)
         PMIX_PDATA_CONSTRUCT(&data[i]);
@@ -504,7 +504,7 @@ static void attributes(void) {
         PMIx_Argv_append_nosize(&apps[i].env, i == 0 ? "SVC_APP=first" : "SVC_APP=second");
         apps[i].maxprocs = i == 0 ? 2 : 1;
     }
-    // What is said of one program counts for it more than what is said of all.
+    // Directives of one program override those of all programs.
     PMIX_INFO_CREATE(apps[1].info, 1);
     apps[1].ninfo = 1;
     PMIX_INFO_LOAD(&apps[1].info[0], PMIX_WDIR, "/usr", PMIX_STRING);
@@ -532,7 +532,7 @@ static void attributes(void) {
     PMIX_INFO_FREE(results, found);
     PMIX_QUERY_DESTRUCT(&query);
 
-    // What cannot be done is refused.
+    // An impossible spawn is refused.
     PMIX_INFO_LOAD(&info[0], PMIX_HOST, "nowhere", PMIX_STRING);
     IS(PMIx_Spawn(info, 1, &app, 1, nspace), PMIX_ERR_JOB_FAILED_TO_MAP);
     PMIX_INFO_LOAD(&info[0], PMIX_SPAWN_PTY, &yes, PMIX_BOOL);
@@ -910,7 +910,7 @@ static int tool_data(pid_t server, const char* what) {
     OKAY(PMIx_tool_init(&me, &info, 1));
     if (wrong) return wrong;
     if (strcmp(what, "look") == 0) {
-        // Of a death the server hears a moment later.
+        // The server learns of a death a moment later.
         for (int i = 0; i < 1000 && look_up("of.process", text, 0, 0) == PMIX_SUCCESS; ++i)
             usleep(20000);
         IS(look_up("of.process", text, 0, 0), PMIX_ERR_NOT_FOUND);
