@@ -36,7 +36,7 @@ void write_topology(const std::string& path, int packages) {
     hwloc_topology_destroy(topology);
 }
 
-/// What a client heard that has asked.
+/// Returns the answer that a client got.
 std::string heard(integration::Process client) {
     EXPECT_EQ(client.line(), "INIT");
     const std::string said = client.line();
@@ -44,7 +44,7 @@ std::string heard(integration::Process client) {
     return said;
 }
 
-/// What a client of a job of its own hears when it asks for the key.
+/// Returns the answer for the key that the client of a new job gets.
 std::string answer(Host& host, const char* key) {
     const auto job = host.start_job(1);
     return heard(host.start(job, 0, {"topology", key, "immediate"}));

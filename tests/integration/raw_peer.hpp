@@ -22,7 +22,7 @@
 
 namespace integration {
 
-/// What the process of that rank says first, as this user.
+/// The connect request of that rank, as this user.
 inline muster::ConnectRequest claim(const std::string& nspace, pmix_rank_t rank, uint32_t uid, uint32_t gid) {
     muster::ConnectRequest request;
     const uint32_t ids[2] = {uid, gid};

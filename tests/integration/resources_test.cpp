@@ -75,7 +75,7 @@ TEST_P(Resources, AreGoneFromRunningJobs) {
     client.go_on();
     expect({kAbsent, "kept", "r7", kAbsent});
 
-    // What is not there changes nothing; the node as a whole.
+    // Deregistering a missing entry changes nothing; then the whole node.
     Infos other;
     device.text("site.rack", "r8");
     other.array(PMIX_NODE_INFO_ARRAY, device);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a server listens, and how it says so (Standard: PMIx_server_init, attributes PMIX_TCP_...).
+// The addresses of a server, and their announcement (Standard: PMIx_server_init, attributes PMIX_TCP_...).
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using integration::Host;
 
-/// What is given to PMIx_server_init, whose values are ours.
+/// The directives of PMIx_server_init, whose values the test owns.
 class Given {
   public:
     Given(const char* key, const void* value, pmix_data_type_t type) { add(key, value, type); }
@@ -64,7 +64,7 @@ int free_port() {
 
 TEST(ServerAddress, IsReportedToAFileThatTheServerRemoves) {
     const std::string path = testing::TempDir() + "muster-address-" + std::to_string(getpid());
-    // What mktemp has made, say.
+    // An existing file, as from mktemp.
     std::ofstream(path).close();
     {
         Host host({}, Given(PMIX_TCP_REPORT_URI, path.c_str(), PMIX_STRING).infos());
@@ -110,7 +110,7 @@ TEST(ServerAddress, HasTheRequestedPortAndInterface) {
     EXPECT_NE(uri.find("tcp4://127.0.0.1:" + std::to_string(port)), std::string::npos) << uri;
 }
 
-/// What a server writes to its log whose host gives it this port, and the address that it has over TCP.
+/// Returns the log and the TCP address of a server whose host gives it this port.
 std::pair<std::string, std::string> started_with(const char* key, const void* port, pmix_data_type_t type) {
     setenv("PMIX_MCA_ptl_base_verbose", "1", 1);
     testing::internal::CaptureStderr();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What directives of PMIx_server_init change (Standard: Server Initialization): where it is listened, and
-// what the library does where its host does not.
+// The effects of directives of PMIx_server_init (Standard: Server Initialization): the addresses, and the
+// library's work in place of the host.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <sys/stat.h>

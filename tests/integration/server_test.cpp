@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a server does for its clients, and asks of its host (Standard: Server-Specific Interfaces):
+// The services of a server for its clients, and its upcalls (Standard: Server-Specific Interfaces):
 // registration, authentication, connecting and finalizing, abort, fence, direct modex.
 #include <gtest/gtest.h>
 #include <pmix.h>
@@ -468,7 +468,7 @@ TEST(Fence, OfASubsetWaitsForClientsNotYetRegistered) {
 
 // --- direct modex ---
 
-/// What rank 0, which was started to post, has posted, as its server gives it to those of other nodes.
+/// Returns the posted values of rank 0 in the form that its server gives to other nodes.
 std::string posted_by(Process& poster, const Host::Job& job) {
     EXPECT_EQ(poster.line(), "INIT");
     poster.go_on();
@@ -504,7 +504,7 @@ TEST(Modex, RequestsDataOnceWithTheDirectives) {
     covers("SRV-73", "SRV-39");
     Host host;
     const auto job = host.start_job(1, 1);
-    // What this process posts serves as the data of the one elsewhere.
+    // The values of this process stand for the data of the remote one.
     auto poster = host.start(job, 0, {"post"});
     const std::string data = posted_by(poster, job);
     host.answer_modex(PMIX_SUCCESS, data);

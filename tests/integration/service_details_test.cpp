@@ -21,7 +21,7 @@ namespace {
 
 using integration::Host;
 
-/// What the host was told, by upcall.
+/// The arguments of the host's upcalls.
 struct Told {
     std::mutex lock;  // guards all below
     std::condition_variable changed;
@@ -188,7 +188,7 @@ TEST_F(Details, AQueryReturnsTheSupportedAttributesOfEachLevel) {
         EXPECT_EQ(line.rfind(begin + level + " SUCCESS", 0), 0U) << line;
         EXPECT_NE(line.find(" PMIx_"), std::string::npos) << line;
     }
-    // Of the host, what it has registered, by the function that leads to the upcall.
+    // The attributes that the host registered, by the function that leads to the upcall.
     const std::string line = client.line();
     EXPECT_EQ(line, begin + PMIX_HOST_ATTRIBUTES +
                         " SUCCESS PMIx_Abort() PMIx_Init() PMIx_Get(PMIX_TIMEOUT,MY_SITE_SAYS)");
@@ -316,7 +316,7 @@ TEST_F(Details, AllocationsSessionsAndBlocksReachTheHostWithTheRequester) {
     PMIx_Info_free(results, count);
     EXPECT_EQ(told_.count("allocate " + std::to_string(PMIX_ALLOC_NEW) + who + " " + PMIX_ALLOC_NUM_NODES),
               1U);
-    // What the host does not grant is refused with its word.
+    // A request that the host refuses fails with the host's status.
     EXPECT_EQ(PMIx_Allocation_request(PMIX_ALLOC_RELEASE, &info, 1, &results, &count),
               PMIX_ERR_NOT_SUPPORTED);
     EXPECT_EQ(count, 0U);

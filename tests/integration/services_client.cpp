@@ -42,7 +42,7 @@ struct OneInfo {
 
 void publish(const std::string& key, const std::string& text) {
     OneInfo entry(key.c_str(), text.c_str(), PMIX_STRING);
-    // What a client says of its own user must not reach the host.
+    // A client's claim about its own user must not reach the host.
     const uint32_t somebody = 4711;
     pmix_info_t infos[2];
     infos[0] = entry.info;
@@ -222,7 +222,7 @@ void log_record() {
     say("LOG " + name_of(PMIx_Log(&entry.info, 1, nullptr, 0)));
 }
 
-/// Every call with every bad array. Those that the Standard lets refuse may; nothing else may happen.
+/// Every call with every bad array. Calls may refuse it if the Standard allows that.
 void hostile() {
     for (const integration::InfoCall& one : integration::service_calls(self)) {
         size_t tried = 0;
@@ -415,7 +415,7 @@ void attribute_support() {
     }
 }
 
-// What was set up for the job's network: under the request's ID, and for rank 1.
+// The set-up of the job's network: under the request's ID, and for rank 1.
 void network() {
     pmix_proc_t proc = self;
     proc.rank = PMIX_RANK_WILDCARD;

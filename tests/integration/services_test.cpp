@@ -23,7 +23,7 @@ namespace {
 
 using integration::Host;
 
-/// What the upcalls of this file saw, and what they hold.
+/// The arguments of this file's upcalls, and their state.
 struct Seen {
     std::mutex lock;
     std::condition_variable changed;

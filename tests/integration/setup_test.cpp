@@ -118,7 +118,7 @@ TEST_F(JobSetup, AJobWithoutANamespaceGetsVariablesOnly) {
     PMIx_Info_load(&variables[0], PMIX_SETUP_APP_ENVARS, nullptr, PMIX_BOOL);
     ASSERT_EQ(setup_application("", variables, gathered), PMIX_SUCCESS);
     unsetenv("PNET_JOB_VARIABLE");  // only what was gathered counts from here on
-    // What it gets is as good as that of a job with a name.
+    // Its data are as good as those of a job with a name.
     const auto job = host.start_job(2);
     ASSERT_EQ(PMIx_server_setup_local_support(job.nspace.c_str(), gathered.infos.data(),
                                               gathered.infos.size(), nullptr, nullptr),
@@ -202,7 +202,7 @@ TEST_F(JobSetup, AnotherServerStoresADeliveredInventory) {
         for (pmix_info_t& one : where)
             PMIx_Info_destruct(&one);
     }
-    // What is no inventory of ours, or broken, changes nothing.
+    // A foreign or broken inventory changes nothing.
     char bytes[] = "nonsense";
     pmix_byte_object_t broken{bytes, sizeof bytes};
     pmix_info_t info;

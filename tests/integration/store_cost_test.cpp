@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the shared store (docs/explanation/store.md) spares a process: messages, calls of the kernel,
-// allocations, files, memory; and what one process was told is there for the others. Its client is
-// store/cost_client.cpp.
+// The savings of the shared store (docs/explanation/store.md): messages, system calls, allocations, files,
+// memory; and data fetched by one process are there for the others. Its client is store/cost_client.cpp.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <pmix.h>
@@ -38,7 +37,7 @@ class StoreCost : public testing::Test, private WithSharedStore {
                   const std::vector<std::string>& more = {}) {
         return host.start_program(job, rank, COST_CLIENT, words, more);
     }
-    /// What both processes of a job of two say, when all went well.
+    /// Returns the output of both processes of a job of two, which must succeed.
     std::vector<std::string> run_two(const std::string& what, const std::vector<std::string>& more = {}) {
         const auto job = host.start_job(2);
         std::vector<Process> processes;
@@ -65,7 +64,7 @@ TEST_F(StoreCost, AGetMakesNoSystemCallAndAllocatesOnlyItsValue) {
     run_two("gets");
 }
 
-/// What a client says that has opened the files of these components; those that are linked in have no file.
+/// Returns the expected list of opened component files; linked-in components have no file.
 std::vector<std::string> files_of(const std::vector<std::string>& components) {
     const std::string opened = "," MUSTER_TEST_OPENED ",";
     std::vector<std::string> files;
@@ -158,7 +157,7 @@ TEST_F(StoreCost, DataFetchedForOneClientIsSharedByAll) {
     }
 }
 
-/// Who is sent its job data is sent what all are, from where it stands once.
+/// All clients that are sent their job data get the same one copy.
 TEST_F(StoreCost, AServerKeepsOnePackedCopyOfJobData) {
     constexpr pmix_rank_t kPeers = 32;
     constexpr size_t kMuch = size_t{2} << 20;

@@ -70,7 +70,7 @@ inline Packer command(Command code) {
     return packer;
 }
 
-/// What the process of that rank would say, if it ran as this user.
+/// The connect request of that rank, as this user.
 inline ConnectRequest claim(const Host::Job& job, pmix_rank_t rank, uint32_t uid, uint32_t gid) {
     return integration::claim(job.nspace, rank, uid, gid);
 }

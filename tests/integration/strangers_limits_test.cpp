@@ -95,7 +95,7 @@ TEST_F(Strangers, HaveABoundedNumberOfFilesRemoved) {
                      };
                      if (add(PMIX_REGISTER_CLEANUP, 70000) != PMIX_ERR_OUT_OF_RESOURCE) return 2;
                      if (add(PMIX_REGISTER_CLEANUP, 40000) != PMIX_SUCCESS) return 3;
-                     // Of whatever kind they are, they count together.
+                     // Paths of all kinds count together.
                      if (add(PMIX_REGISTER_CLEANUP_DIR, 30000) != PMIX_ERR_OUT_OF_RESOURCE) return 4;
                      return add(PMIX_REGISTER_CLEANUP_DIR, 20000) == PMIX_SUCCESS ? 0 : 5;
                  }),
@@ -283,7 +283,7 @@ TEST_F(Strangers, RequestsOfThreeWaitingUsersReachTheHostSeparately) {
 }
 
 TEST_F(Strangers, SeeNoJobsOfOtherUsers) {
-    // What the server says itself, where the host answers no queries.
+    // The server's own answers, for a host without queries.
     Host host([](pmix_server_module_t& module) { module.query = nullptr; });
     const auto theirs = job_of(host, kStranger), others = job_of(host, kOther);
     const auto environment = host.environment(theirs, 0);

@@ -338,7 +338,7 @@ TEST_F(Strangers, CannotChangeGroupsOfOtherUsers) {
         if (!client.accepted() || client.ask(notify(PMIX_GROUP_CONSTRUCT_COMPLETE)) != PMIX_SUCCESS) return 1;
         char byte = 'm';
         if (write(made[1], &byte, 1) != 1 || read(tried[0], &byte, 1) != 1) return 2;
-        // Who is a member may end the group; nobody may where there is none any more.
+        // A member may end the group; nobody may once it is gone.
         Packer message = command(Command::GroupLeave);
         message.string("group of others").infos({});
         return client.ask(std::move(message)) == PMIX_SUCCESS ? 0 : 3;

@@ -94,7 +94,7 @@ int finalize() {
     return 0;
 }
 
-/// What a non-blocking call has said.
+/// The result of a non-blocking call.
 struct Said {
     std::atomic<bool> done{false};
     std::atomic<pmix_status_t> status{PMIX_SUCCESS};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waits at the server of this process, as `muster top` sees it.
+// The waits at the server of this process, as `muster top` sees them.
 #pragma once
 
 #include <gtest/gtest.h>

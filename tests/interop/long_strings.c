@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every rank posts strings around and above the length from which some libraries compress them, and every
-// other rank gets them as strings, whole. What a library makes of its own rank's value is its own affair.
+// other rank gets them as strings, whole. A library's treatment of its own rank's value is not tested.
 #include "../acceptance/probes/common.h"
 
 static const size_t kLengths[] = {0, 4095, 4096, 4097, 100000};

@@ -51,7 +51,7 @@ static char* names_of(unsigned nodes) {
     return list;
 }
 
-// What else of the library's is read by the other: an encoded list, and a compressed block.
+// Further data that the other library reads: an encoded list, and a compressed block.
 static int make_blocks(const char* list, FILE* file) {
     const size_t length = strlen(list) + 1;
     uint8_t* block = NULL;

@@ -40,7 +40,7 @@ TEST(Components, LinkedInAreUsable) {
     const auto records = inventory({.linked = linked_components()});
     EXPECT_EQ(records.size(), count) << "a framework that the registry does not know";
     for (const auto& [key, record] : records) {
-        // What a component needs besides its library, such as a daemon, may be missing.
+        // A component's external need, such as a daemon, may be missing.
         EXPECT_TRUE(record.chosen || record.priority < 0 || record.reason.starts_with("not usable here"))
             << key.first << "/" << key.second << ": " << record.reason;
         EXPECT_EQ(record.path, "");

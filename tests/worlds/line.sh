@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the lines of a world share (source it; not a command): the helpers of tests/acceptance/common.sh, with the library that
-# the packages have installed, found without LD_LIBRARY_PATH.
+# Shared by the lines of a world (source it; not a command): the helpers of tests/acceptance/common.sh, with
+# the library that the packages have installed, found without LD_LIBRARY_PATH.
 #
 #   line_init   names the world's folders (TRIPLET, LIBDIR) and sets the environment; ACC_LIB is Muster's library
 #   works NAME SECS COMMAND...   passes when the command ends with status 0

@@ -41,7 +41,7 @@ thread_local int allocations = 0;
 
 }  // namespace
 
-// What the library calls, counted.
+// Count the library's calls.
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -267,7 +267,7 @@ struct Round {
     static void* run(void* round) {
         auto& mine = *static_cast<Round*>(round);
         for (int i = 0; i < 3; ++i) {
-            // What is found for the first time, and the allocator, may need the kernel.
+            // The first look-ups, and the allocator, may need system calls.
             if (i == 2 && !WITH_SANITIZER) be_watched();
             for (Question& one : mine.questions)
                 mine.ask(one);

@@ -67,7 +67,7 @@ void post(size_t size) {
     PMIX_INFO_DESTRUCT(&collect);
 }
 
-/// What each process can know of each; `optional`: without asking the server.
+/// Checks the values of all processes; `optional`: without a request to the server.
 void look(size_t size, bool optional) {
     pmix_info_t here, never;
     const bool yes = true;
@@ -84,7 +84,7 @@ void look(size_t size, bool optional) {
         PMIX_VALUE_RELEASE(value);
         if (PMIx_Get(&proc, PMIX_HOSTNAME, &here, 1, &value) != PMIX_SUCCESS) fail("host name");
         PMIX_VALUE_RELEASE(value);
-        // What is for other nodes is not for us.
+        // Values for other nodes are not visible here.
         if (number != self.rank && PMIx_Get(&proc, "store.elsewhere", &never, 1, &value) == PMIX_SUCCESS)
             fail("what is not for this node");
     }

@@ -53,7 +53,7 @@ for entry in $here; do has " $entry " " $pids "; done
 [ -n "$here" ] && [ "$here" != "$pids" ] || wrong "the local table is '$here', the whole one '$pids'"
 has "size PMIX_SUCCESS 3" "$said"
 has "finalize PMIX_SUCCESS" "$said"
-# What rank 2 has published, and all that the programs say as JSON.
+# The published data of rank 2, and all output of the programs as JSON.
 has "blue" "$("$bin/plookup" --pid "$muster" color)"
 for words in "plookup color" "pps" "pps --nodes" "pps -v" "pquery PMIX_QUERY_NAMESPACES" \
     "pevent --range local PMIX_EVENT_NODE_DOWN" "pattrs --client-fns"; do

@@ -309,8 +309,8 @@ std::string processes_in(const pmix_value_t& value) {
     return text;
 }
 
-/// What is known of this process ("own"), or of its whole job ("job", "node": as PMIX_NODE_INFO), of each of
-/// these keys.
+/// Returns the values of these keys for this process ("own"), or for its whole job ("job", "node": as
+/// PMIX_NODE_INFO).
 std::string known_of(const std::string& word, const std::vector<std::string>& keys) {
     pmix_proc_t proc = self;
     if (word != "own") proc.rank = PMIX_RANK_WILDCARD;

@@ -142,7 +142,7 @@ class Tools : public testing::Test {
         variables.insert(variables.end(), more.begin(), more.end());
         return std::make_unique<Process>(steps, variables);
     }
-    /// What a tool says of one step, and whether it ends well.
+    /// Returns a tool's output of one step, and checks its exit.
     std::string outcome(const std::string& step, std::vector<std::string> more = {}) {
         auto process = tool({step}, std::move(more));
         std::string line = process->line();

@@ -209,7 +209,7 @@ TEST_F(Tools, HaveAJobOfTheirOwnWithoutAServer) {
     const std::string places = keys("job", {PMIX_NODE_LIST, PMIX_LOCAL_PEERS, PMIX_LOCALLDR, PMIX_APPLDR});
     const std::string ranks = keys("own", {PMIX_RANK, PMIX_GLOBAL_RANK, PMIX_APP_RANK, PMIX_LOCAL_RANK,
                                            PMIX_NODE_RANK, PMIX_APPNUM, PMIX_NODEID, PMIX_HOSTNAME});
-    // What is the job's, whoever takes it for a node's.
+    // Keys of the job, even if requested as a node's.
     const std::string taken =
         keys("node", {PMIX_MAX_PROCS, PMIX_NUM_NODES, PMIX_JOB_NUM_APPS, PMIX_NODE_LIST});
     auto one = server("one");
@@ -596,14 +596,14 @@ long rounds_or(long rounds) {
     return given == nullptr ? rounds : std::atol(given);
 }
 
-/// What a process has, and what its folder holds, before and after many rounds.
+/// The descriptors of a process, and the files of its folder, before and after many rounds.
 class Size {
   public:
     Size(pid_t pid, const std::string& folder) : pid_(pid), folder_(folder) {}
     /// `rounds` since this was made. For the last connection, which the other end may not see closed yet,
     /// there is one descriptor more.
     void expect_same_after(long rounds, const char* who) const {
-        // What the other end has left may take a loaded machine a while to see.
+        // A loaded machine may notice the other end's departure late.
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
         while ((descriptors_of(pid_) > descriptors_ + 1 || files_below(folder_) != files_) &&
                std::chrono::steady_clock::now() < end)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where servers leave their files, what tools may say of the server that they want, and what they can learn
-// of the servers of the node.
+// The places of servers' files, the tools' directives that select a server, and queries about the servers of
+// the node.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -256,12 +256,12 @@ TEST_F(Tools, TryTheNextSecurityComponentAfterARefusal) {
         EXPECT_EQ(process->wait(), 0);
         return line.substr(0, line.find(" tool-"));
     };
-    // Whoever has the URI alone does not know what the server takes, and asks its host once.
+    // A tool with the URI alone does not know the server's security modes, and asks its host once.
     const std::string by_uri = "init:uri=" + uri.substr(0, uri.find('\n'));
     EXPECT_EQ(with(by_uri, "none,native"), "init PMIX_SUCCESS");
     EXPECT_TRUE(begins(one->line(), "TOOL "));
     EXPECT_EQ(with(by_uri, "none"), "init PMIX_ERR_INVALID_CRED");
-    // What the file names and what there is here differ.
+    // The file names other security modes than those available here.
     std::string text = uri;
     const size_t names = text.find("muster-psec: ");
     ASSERT_NE(names, std::string::npos);

@@ -82,7 +82,7 @@ class Samples {
     void add_values();
 
     std::map<std::string, std::function<void(const Use&)>> makers_;
-    // What the samples point to.
+    // The memory that the samples refer to.
     mutable char bytes_[4] = {1, 2, 3, '\xff'};
     pmix_proc_t proc_ = make_proc("ns1", 7);
     pmix_nspace_t nspace_ = "ns1";
@@ -386,7 +386,7 @@ std::string rewrite(ByteView message, pmix_status_t& status) {
             status = codec().unpack_buffer(in, kDescribed, &buffer.type, &view);
             if (status != PMIX_SUCCESS) break;
             EXPECT_EQ(buffer.type, kDescribed);
-            // What is in it is a message too.
+            // Its content is a message, too.
             EXPECT_EQ(rewrite(view, status), to_hex(view));
             if (status != PMIX_SUCCESS) break;
             buffer.content = {const_cast<char*>(reinterpret_cast<const char*>(view.data())), view.size()};

@@ -55,7 +55,7 @@ TEST(V41, ViewsPointIntoTheInput) {
     EXPECT_EQ(in.error(), PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
-/// What is packed in place is on the wire what is packed otherwise; large values are not copied.
+/// Packing in place gives the same bytes; large values are not copied.
 TEST(Packer, PacksInPlace) {
     std::string large(5000, 'x');
     std::vector<pmix_value_t> values(5, pmix_value_t PMIX_VALUE_STATIC_INIT);

@@ -77,7 +77,7 @@ TEST_F(Lookups, AValueKeepsItsAddressUntilItIsReplaced) {
     ASSERT_EQ(post(0, PMIX_LOCAL, "k", "value"), PMIX_SUCCESS);
     const void* const first = address("k", {.rank = 0});
     ASSERT_NE(first, nullptr);
-    // What a commit sends again, and the remote half of a global value, are the same value.
+    // A repeated commit, and the remote half of a global value, give the same value.
     ASSERT_EQ(post(0, PMIX_LOCAL, "k", "value"), PMIX_SUCCESS);
     ASSERT_EQ(post(0, PMIX_REMOTE, "k", "value"), PMIX_SUCCESS);
     EXPECT_EQ(address("k", {.rank = 0}), first);
@@ -130,7 +130,7 @@ TEST_F(Lookups, QualifiedValuesAreKeptBesideUnqualifiedOnes) {
 }
 
 TEST_F(Lookups, DataOfAProcessOutsideTheMapsIsFound) {
-    // What a tool has been told of a process of a job, key by key.
+    // A tool stores data of a process of a job, key by key.
     const pmix_proc_t proc = make_proc("foreign", 3);
     const Value host = Value::from("beta");
     const Value size = Value::from(uint32_t{2});
@@ -341,7 +341,7 @@ TEST_F(Lookups, NodesOfResourcesAreFoundByNameLabelAliasAndNumber) {
         EXPECT_EQ(numbered(id), "s" + std::to_string(id));
     EXPECT_EQ(numbered(4), kNotFound);
 
-    // What is said again replaces; two aliases are one now, and the number is another.
+    // A repeated registration replaces data; two aliases are merged, and the number changes.
     add_node(PMIX_HOSTNAME, "n1.cluster", PMIX_NODEID, uint32_t{7}, PMIX_HOSTNAME_ALIASES, "uno,eins", "k",
              "6");
     for (const char* name : {"n1.cluster", "n1", "uno", "eins"})
@@ -441,7 +441,7 @@ TEST_F(Lookups, DeregisteringAndForgetting) {
     EXPECT_TRUE(store_->namespaces().empty());
     store_->deregister("job");
     store_->forget(make_proc("job", 0));
-    // Of a job that was never registered nothing stays with its last process.
+    // An unregistered job is removed with its last process.
     ASSERT_EQ(post(0, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);
     ASSERT_EQ(post(1, PMIX_GLOBAL, "k", "v"), PMIX_SUCCESS);
     store_->forget(make_proc("job", 0));

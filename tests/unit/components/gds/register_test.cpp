@@ -74,7 +74,7 @@ TEST_F(Register, NodeRanksSpanTheJobsOfANode) {
 }
 
 TEST_F(Register, ArraysOfProcessesMayDifferFromOneToTheNext) {
-    // What a key means is remembered from one process to the next by its place in the array.
+    // The infos of keys are cached from one process to the next by their position in the array.
     Info info = maps("alpha,beta", "0-39;40-79", 80);
     for (uint32_t rank = 0; rank < 80; ++rank) {
         const auto own = static_cast<uint16_t>(rank % 40 + 100);

@@ -55,7 +55,7 @@ TEST(SegmentTest, EightReadersSeeConsistentDataWhileItGrows) {
         ASSERT_TRUE(segment.ok()) << segment.error().text;
         Writer writer(**segment, {});
         ASSERT_TRUE(writer.begin("job").ok());
-        // What was written is never missed afterwards, in no round.
+        // Written entries are found ever after, in every round.
         std::atomic<uint32_t> written{0};
         std::atomic<bool> done{false};
         std::vector<std::thread> readers;
@@ -119,7 +119,7 @@ std::vector<std::string> keys_upon(uint64_t places, size_t count) {
 }
 
 TEST(SegmentTest, CollidingKeysAreBounded) {
-    // What a process may post to have the server, and all who look for something, walk through all of it.
+    // Keys that a hostile process may post to make all look-ups linear.
     for (const uint64_t places : {1u, 8u, 700u}) {
         auto segment = Segment::create(16 << 20, "alike");
         ASSERT_TRUE(segment.ok()) << segment.error().text;
@@ -155,7 +155,7 @@ TEST(SegmentTest, CollidingKeysAreBounded) {
         EXPECT_GE(others, 4000u);
         for (const std::string& key : refused)
             EXPECT_FALSE(reader.find(Kind::Posted, 1, key, item)) << key;
-        // Whose place has become free again takes another one.
+        // Free slots are used again.
         for (const std::string& key : kept)
             writer.remove(Kind::Posted, 1, key);
         for (const std::string& key : refused) {
@@ -198,7 +198,7 @@ TEST(SegmentTest, ValuesPutAgainAndAgainTakeNoNewRoom) {
     EXPECT_LT(used, 1U << 20);
     put_all();
     EXPECT_EQ(writer.used(), used);
-    // What is taken away leaves its room, too.
+    // Removed values free their room, too.
     for (int i = 0; i < 1000; ++i) {
         ASSERT_TRUE(writer.put(Kind::Posted, 1, "again", *Value::from("short")).ok());
         writer.remove_all(Kind::Posted, 1);

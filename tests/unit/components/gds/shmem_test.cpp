@@ -74,7 +74,7 @@ class ShmemTest : public StoreTest {
         }
         return client;
     }
-    /// What a client of gds/hash would know.
+    /// Returns the store of a client of gds/hash.
     Gds* told(Gds& server) {
         Packer packed({bfrops_, BufferType::NonDescribed});
         EXPECT_EQ(server.pack_job("job", packed, true), PMIX_SUCCESS);
@@ -366,7 +366,7 @@ TEST_F(ShmemTest, AServerReadsTheSegmentAsGdsHashWould) {
                 for (const char* key : {"early", "a", "big", "gone", "pmix.x", "once", "nothing"}) {
                     for (const pmix_scope_t scope :
                          {PMIX_SCOPE_UNDEF, PMIX_LOCAL, PMIX_REMOTE, PMIX_GLOBAL, PMIX_INTERNAL}) {
-                        // Of several that have the key, any may be given.
+                        // If several ranks have the key, any value is correct.
                         if (rank == PMIX_RANK_UNDEF && std::string(key) != "once") continue;
                         for (const bool pin : {false, true}) {
                             const Lookup what = lookup(key, {.rank = rank, .scope = scope, .pin = pin});
@@ -647,7 +647,7 @@ TEST_F(ShmemRefusal, OfUnsealedForeignOrIncompatibleSegments) {
     EXPECT_EQ(attach_content(), PMIX_SUCCESS);
     EXPECT_EQ(attach_content(F_SEAL_SHRINK), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(attach_content(F_SEAL_GROW | 0x10 | F_SEAL_SEAL), PMIX_ERR_BAD_PARAM);
-    // Where nothing but the mode keeps writers out, it has to, and be that of the server's file.
+    // If only the mode prevents writing, it must be that of the server's file.
     for (const auto& [mode, owner, status] :
          {std::tuple(0600U, std::optional(getuid()), PMIX_SUCCESS),
           std::tuple(0620U, std::optional(getuid()), PMIX_ERR_BAD_PARAM),

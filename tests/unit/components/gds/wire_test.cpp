@@ -71,7 +71,7 @@ class Wire : public StoreTest {
         add_array(info, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(2), PMIX_CPUSET, "hwloc:0x3");
         ASSERT_TRUE(add(info, 2));
     }
-    /// What a client on `host` must find of register_all().
+    /// Expects the data of register_all() that a client on `host` must find.
     void expect_all(Gds& store) {
         EXPECT_EQ(get(store, PMIX_JOB_SIZE, {}), "u4");
         EXPECT_EQ(get(store, PMIX_JOBID, {}), "sj1");
@@ -220,7 +220,7 @@ TEST_F(Wire, MalformedRepliesChangeNothing) {
         const Bytes good = pack(*store_, compact);
         Gds& client = *another_store();
         for (size_t cut = 1; cut < good.size(); ++cut) {
-            // What ends between two items is a shorter reply, not a broken one.
+            // A reply cut between two items is shorter, not broken.
             Unpacker probe(format(), good.view().first(cut));
             std::string key;
             Value value;

@@ -79,7 +79,7 @@ TEST_F(PregTest, WritesWhatEveryOpenPmixReads) {
     const std::string long_list = ppn("0-999;1000-1999");
     EXPECT_TRUE(long_list.starts_with("raw:0,1,2,"sv));
     EXPECT_TRUE(long_list.ends_with(",1998,1999\0"sv));
-    // What stands for more than the limit stays as it is, which Muster reads.
+    // An expression beyond the limit is kept raw, which Muster reads.
     PregInstances small(std::map<std::string, std::string>{{"max_entries", "3"}});
     EXPECT_EQ(text(std::move(*generate_node_regex(small.all(), "n[1-4]"))), "raw:n[1-4]\0"sv);
     EXPECT_EQ(text(std::move(*generate_ppn_regex(small.all(), "0-3"))), "raw:0-3\0"sv);

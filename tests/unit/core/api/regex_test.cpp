@@ -47,7 +47,7 @@ TEST(GenerateRegex, RefusesNull) {
     EXPECT_EQ(PMIx_generate_ppn("0", nullptr), PMIX_ERR_BAD_PARAM);
 }
 
-// What strlen() does not tell, a typed value carries.
+// A typed value carries the length, which strlen() does not tell.
 TEST(GenerateRegex, ACompressedFormIsLoadedWhole) {
     using namespace std::string_literals;
     const std::string regex =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is put until the next commit: each key once a scope, in its order, be they few or many.
+// Staged keys: each once a scope, in order, for few and for many keys.
 #include "core/client/staged_keys.hpp"
 
 #include <gtest/gtest.h>

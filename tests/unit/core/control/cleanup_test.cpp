@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is registered for cleanup: conflicts between calls, how much there may be, and what goes in the end.
+// Registered cleanups: conflicts between calls, limits, and the removed files.
 #include "core/control/cleanup.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST_F(CleanupsTest, IgnoredPathsAreNotRegistered) {
     Info both = wish(PMIX_REGISTER_CLEANUP, "/a,/b");
     both.add(PMIX_CLEANUP_IGNORE, "/b");
     EXPECT_EQ(add({first_}, both), PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES);
-    // Of an earlier call, however long either is, and at that end alone.
+    // A conflict with an earlier call, for long lists, and for that target alone.
     EXPECT_EQ(add({second_}, wish(PMIX_CLEANUP_IGNORE, "/c/")), PMIX_SUCCESS);
     EXPECT_EQ(add({second_}, wish(PMIX_CLEANUP_IGNORE, many(10, "left"))), PMIX_SUCCESS);
     EXPECT_EQ(add({first_}, wish(PMIX_REGISTER_CLEANUP, "/c")), PMIX_SUCCESS);
@@ -72,7 +72,7 @@ TEST_F(CleanupsTest, IgnoredPathsAreNotRegistered) {
     EXPECT_EQ(add({second_}, wish(PMIX_REGISTER_CLEANUP, "/nobody/left9")),
               PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES);
     EXPECT_EQ(add({second_}, wish(PMIX_REGISTER_CLEANUP, "/nobody/left10")), PMIX_SUCCESS);
-    // What another user leaves is nobody else's matter.
+    // Paths of another user do not conflict.
     EXPECT_EQ(add({second_}, wish(PMIX_REGISTER_CLEANUP, "/c"), geteuid() + 1), PMIX_SUCCESS);
 }
 

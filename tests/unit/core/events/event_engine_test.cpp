@@ -21,7 +21,7 @@ constexpr pmix_status_t kCode = PMIX_EXTERNAL_ERR_BASE - 1;
 constexpr pmix_data_range_t kCustom = PMIX_RANGE_CUSTOM;
 constexpr pmix_status_t kOther = PMIX_EXTERNAL_ERR_BASE - 2;
 
-/// What one call of a handler saw.
+/// The arguments of one call of a handler.
 struct Seen {
     size_t id;
     std::vector<std::string> results;

@@ -198,7 +198,7 @@ TEST_F(EventHostTest, RegistersACodeOfTheEnvironmentOnceAndWithTheHostsAgreement
     EXPECT_EQ(asked->codes, std::vector<pmix_status_t>({kNodeDown}));
     EXPECT_EQ(asked->info.view().number<int>("vendor.key"), 5);
     EXPECT_FALSE(asked->info.view().has(PMIX_EVENT_HDLR_NAME));
-    // What happens until the host agrees is not missed.
+    // Events before the host's consent are delivered.
     const Call early =
         notify(cluster_->server_process(), make_event(make_proc("host", 0), kNodeDown, PMIX_RANGE_LOCAL));
     ASSERT_TRUE(cluster_->until([&] { return early.there(); }));
@@ -450,7 +450,7 @@ TEST_F(EventHostTest, RefusesMoreCodesThanOneProcessMayHave) {
     EXPECT_EQ(more.status(), PMIX_ERR_OUT_OF_RESOURCE);
     listen(fits, process(0), {kDrum, kDrum - 3});
     listen(other, process(1), {kDrum, kDrum - 1, kDrum - 2, kDrum - 3});
-    // What a process takes back makes room.
+    // Deregistered codes make room.
     some.stop(process(0));
     cluster_->settle();
     Listener again;

@@ -153,7 +153,7 @@ TEST_F(EventRouterTest, RefusesDirectivesThatContradictARange) {
 
 TEST_F(EventRouterTest, ReadsAnEventOfAClientWithCare) {
     start(2);
-    // What the library of a client refuses may come all the same.
+    // A server may receive events that a client's library would refuse.
     const auto sent = [&](auto fill) {
         Process& from = process(0);
         const Call call = testing_in_memory::call(from, [&from, fill](HostDone done) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who of a namespace runs on this node, as it becomes known: by the host's number, by the job's map, by the
-// clients that are registered one after the other.
+// The local processes of a namespace, from the host's number, from the job's map, and from clients registered
+// one by one.
 #include "core/exchange/namespaces.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a peer is answered: what it asked for, or why not.
+// Replies to a peer: results and errors.
 #include "core/exchange/peer.hpp"
 
 #include <gtest/gtest.h>

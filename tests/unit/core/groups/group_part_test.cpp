@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What servers of a group tell each other: there and back, and bytes that are something else.
+// The messages between the servers of a group: round trips, and foreign bytes.
 #include "core/groups/group_part.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(GroupPart, MalformedPartsAreRefused) {
         std::vector<GroupPart> parts;
         EXPECT_NE(unpack_group_parts(format(), ByteView(good.data(), length), parts), PMIX_SUCCESS) << length;
     }
-    // What servers of other libraries write under the same attribute.
+    // Data of other libraries' servers under the same attribute.
     Packer other(format());
     Packer inside(format());
     inside.uint32(414).bytes(good.view());

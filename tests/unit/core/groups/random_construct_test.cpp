@@ -147,7 +147,7 @@ class RandomConstruct : public GroupsInMemory {
             if (cluster_->alive(nspace, rank) && calls.count(rank) == 0 && leaves.count(rank) == 0)
                 calls[rank] = arrive(rank);
         }
-        // What the servers tell each other of those that do not call any more takes up to 1.5 seconds.
+        // The servers' exchange about departed members takes up to 1.5 seconds.
         for (int round = 0; round < 4; ++round) {
             cluster_->finish();
             cluster_->pass(std::chrono::seconds(1));

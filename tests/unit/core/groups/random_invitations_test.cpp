@@ -187,7 +187,7 @@ class RandomInvitations : public GroupsInMemory {
             }
         }
         cluster_->finish();
-        // Those who have not answered may offer to lead for two seconds; then the time limit of the leader.
+        // Members without an answer may offer to lead for two seconds; then the leader's time limit passes.
         for (int turn = 0; turn < 3; ++turn) {
             cluster_->pass(std::chrono::seconds(3));
             for (pmix_rank_t rank = 0; rank < kSize; ++rank)

@@ -186,7 +186,7 @@ class Cluster {
             }));
     }
 
-    /// What the processes of all nodes wait for, as a query tells it.
+    /// Returns the waits of the processes of all nodes, from a query.
     std::vector<std::string> waits() {
         std::vector<std::string> texts;
         for (int node = 0; node < nodes_; ++node) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tests of groups in memory have in common: a job on one node or two, calls of all its processes,
-// and handlers that listen to what becomes of a group.
+// Helpers of the tests of groups in memory: a job on one node or two, calls of all its processes, and
+// handlers of group events.
 #pragma once
 
 #include <gtest/gtest.h>

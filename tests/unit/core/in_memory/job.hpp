@@ -54,7 +54,7 @@ class Later {
     bool there() const { return value_ != nullptr && value_->has_value(); }
     const T& operator*() const { return **value_; }
     const T* operator->() const { return &**value_; }
-    /// What delivers it, to be passed on as a callback.
+    /// Returns the callback that delivers the value.
     auto deliver() {
         value_ = std::make_shared<std::optional<T>>();
         return [value = value_](T one) { *value = std::move(one); };

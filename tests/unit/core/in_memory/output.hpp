@@ -120,7 +120,7 @@ class OutputInMemory : public ServicesInMemory {
         node.host.agreeable.insert("iof_pull");
     }
 
-    /// The host delivers bytes. What it gets back is set when it may free them.
+    /// The host delivers bytes. The result is set when the host may free them.
     std::shared_ptr<int> deliver(const pmix_proc_t& source, const std::string& text,
                                  pmix_iof_channel_t channel = PMIX_FWD_STDOUT_CHANNEL,
                                  bool complete = false) {

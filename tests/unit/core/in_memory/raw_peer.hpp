@@ -23,7 +23,7 @@
 
 namespace muster::testing_in_memory {
 
-/// What a process of this user says first.
+/// The connect request of a process of this user.
 inline ConnectRequest hello(PeerKind kind, const std::string& nspace = "", pmix_rank_t rank = 0) {
     ConnectRequest request;
     const uint32_t ids[2] = {::geteuid(), ::getegid()};
@@ -62,7 +62,7 @@ class RawPeer {
         bytes.insert(bytes.end(), payload.begin(), payload.end());
         return say(bytes);
     }
-    /// What has come and was not taken yet.
+    /// Returns the received bytes that were not taken yet.
     ByteView heard() {
         uint8_t block[4096];
         for (;;) {

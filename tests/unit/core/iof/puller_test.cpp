@@ -20,7 +20,7 @@ std::string content(const std::string& path) {
 
 class PullerInMemory : public OutputInMemory {
   protected:
-    /// What a reader with these directives gets of two pieces and the end.
+    /// Returns the output that a reader with these directives gets of two pieces and the end.
     std::string shown(Info directives, const char* first = "one\ntw", const char* second = "o\n") {
         OutputReader reader;
         EXPECT_EQ(

@@ -35,7 +35,7 @@ std::vector<uint8_t> recorded(const std::string& version) {
     return {};
 }
 
-/// What was read: keys, with the type of the value, by process.
+/// The read entries: keys, with the type of the value, by process.
 struct Reading {
     pmix_status_t status = PMIX_SUCCESS;
     ContributorsSeen seen;
@@ -125,7 +125,7 @@ TEST(Contribution, MarkedOneBeginsWithAnEmptyObject) {
     EXPECT_TRUE(read(both.view(), counted).seen.newer);
 }
 
-// Those of several servers come one behind the other, whatever form each has.
+// The contributions of several servers are concatenated, in any mix of forms.
 TEST(Contribution, OfSeveralServersMayDiffer) {
     const CountedProcesses counted = of_job("job", 4);
     Bytes both;

@@ -13,7 +13,7 @@ namespace {
 
 class WaitsInMemory : public ServicesInMemory {
   protected:
-    /// What each process waits for: "job:0 fence: ...".
+    /// Returns the wait of each process: "job:0 fence: ...".
     std::vector<std::string> waits(uint32_t uid = 0, Info qualifiers = {}) {
         std::vector<std::string> list;
         node.on_loop([&] {

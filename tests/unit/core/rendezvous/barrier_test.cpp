@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint32_t kRanks = 6;
 
-/// What a server does with fences of a whole job, without the rest of it.
+/// A server's handling of fences of a whole job, without the rest of the server.
 class Referee {
   public:
     Referee() : memory_(std::move(*RendezvousPage::create("test:barrier"))) {}
@@ -44,7 +44,7 @@ class Referee {
             if (over > done_) {
                 ++done_;
                 ++by_server_;
-                // Who is in already means the next one.
+                // Processes that are in again have entered the next fence.
                 const bool more = std::any_of(std::begin(called_), std::end(called_),
                                               [&](size_t calls) { return calls > done_; });
                 if (!more) {

@@ -42,7 +42,7 @@ class FenceTest : public testing::Test {
         });
         ASSERT_TRUE(cluster_->until([&] { return sent.there(); }));
     }
-    /// What the server of a node has of a key that a process posted.
+    /// Returns a posted value from the server of a node.
     std::string stored(int node, pmix_rank_t owner, const char* key) {
         std::string text;
         Lookup lookup;
@@ -324,8 +324,8 @@ TEST_F(FenceTest, RefusesARequestThatCannotBeRead) {
     EXPECT_NE(refused.status(), PMIX_SUCCESS);
 }
 
-/// Whatever happens in which order: each call is answered once, all calls of one fence alike, and the host
-/// has as many upcalls as were begun.
+/// In any order of events, each call is answered once, all calls of one fence alike, and no upcall remains
+/// incomplete.
 TEST_F(FenceTest, AnswersEachCallOnceAndAlikeInAnyOrder) {
     for (unsigned seed = 1; seed <= 200; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));

@@ -203,7 +203,7 @@ TEST_F(ToolAdmissions, TakeWhatTheHostRegistersWhileItIsAsked) {
     node.on_loop([&] { node.server().register_nspace("given", 1, job); });
     upcall->answer(name("given", 0));
     EXPECT_EQ(reply(one, PeerKind::ToolNeedsId)->status, PMIX_SUCCESS);
-    // What was registered before is a job of its own.
+    // A namespace that was registered earlier is a separate job.
     node.add_job("job", 2);
     RawPeer second = peer();
     EXPECT_TRUE(second.say(hello(PeerKind::ToolNeedsId)));

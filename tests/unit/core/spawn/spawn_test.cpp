@@ -31,7 +31,7 @@ class SpawnInMemory : public OutputInMemory {
         answer.nspace = nspace;
         return answer;
     }
-    /// What a process knows of a job without asking anybody.
+    /// Whether a process knows a job without a request.
     static bool knows(Process& process, const char* nspace) { return process.store().knows(nspace); }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a description of the node comes from, in which order, and that a bad one is refused.
+// The sources of a node's description, their order, and the refusal of a bad one.
 #include "core/topology/topology.hpp"
 
 #include <fstream>

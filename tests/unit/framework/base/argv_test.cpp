@@ -70,7 +70,7 @@ TEST(Env, SetsManyInTheirOrder) {
     EXPECT_EQ(env_set_all(&env, {{"C", ""}, {"AB", "long=er"}}), PMIX_SUCCESS);
     EXPECT_EQ(take(env), (Strings{"A=3", "AB=long=er", "C="}));
 
-    // What has no value is nobody's, and what begins alike is another one.
+    // Ignores entries without a value, and other names with the same prefix.
     env = nullptr;
     for (const char* entry : {"ABC", "AB", "=odd", "A"})
         EXPECT_EQ(argv_append(&env, entry), PMIX_SUCCESS);

@@ -86,7 +86,7 @@ cpu_set_t none_here() {
     return none;
 }
 
-/// Where the loop's thread may run.
+/// Returns the affinity of the loop's thread.
 cpu_set_t thread_of(EventLoop& loop) {
     std::promise<cpu_set_t> told;
     loop.post([&] {

@@ -386,7 +386,7 @@ TEST_F(LoopDriven, SeveralThreadsTakeTurnsInWaiting) {
         threads.emplace_back([&] {
             for (int round = 0; round < kRounds; ++round) {
                 std::atomic<bool> answered{false};
-                // What a request does: a task on the loop, and from it another one.
+                // As a request: a task on the loop that posts another one.
                 loop_.post([&] { loop_.post([&] { answered = true; }); });
                 callers_.run_until([&] { return answered.load(); });
             }
@@ -617,7 +617,7 @@ TEST_F(LoopShared, ACallerMayRunOneTaskItself) {
         EXPECT_TRUE(loop_.on_loop());
         by = std::this_thread::get_id();
         loop_.at_turn_end([&] { at_end = true; });
-        // What comes from now on is its thread's.
+        // From now on the loop's thread handles the descriptor.
         watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {});
     };
     for (int i = 0; i < 100000 && !callers_.run_here(task); ++i)
@@ -648,7 +648,7 @@ TEST_F(LoopShared, TasksPostedByTheLoopAlwaysRun) {
         for (const auto& one : all)
             ASSERT_EQ(one.wait_for(20s), std::future_status::ready) << round;
     }
-    // Of one who waits for just that.
+    // The borrower itself waits for the inner task.
     bool done = false;
     borrow([&] { loop_.post([&] { loop_.post([&] { done = true; }); }); }, [&] { return done; });
 }
@@ -732,7 +732,7 @@ TEST_F(LoopPutOff, HasNoThreadForBorrowers) {
     EXPECT_TRUE(callers_.run_borrowed(later, [&] { return on_time; }));
     timer.reset();
     EXPECT_TRUE(callers_.run_here(wait = [] {}));
-    // What can wait does, for whoever drives next.
+    // Events that can wait are handled by the next driver.
     pipe_.put();
     came = false;
     std::this_thread::sleep_for(1ms);
@@ -811,7 +811,7 @@ TEST_F(LoopPutOff, StartsForASecondWaiter) {
     });
     while (!begun)
         std::this_thread::yield();
-    // What it waits for comes when the one who drives has gone.
+    // The awaited input arrives after the driver has gone.
     loop_.post([&] {
         watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {
             pipe_.take();
@@ -837,7 +837,7 @@ TEST_F(LoopPutOff, RunsRemainingTasksOnTheStoppingThread) {
     EXPECT_FALSE(callers_.run_borrowed(never, [] { return true; }));
     loop_.post([&] { order.push_back(2); });
     EXPECT_FALSE(has_thread());
-    // What was posted meanwhile is waited for by nobody.
+    // No caller waits for the task posted meanwhile.
     start();
     serves();
     EXPECT_EQ(order, (std::vector{1, 2}));

@@ -122,7 +122,7 @@ TEST_F(OutputFile, RootFollowsNoLinksOfOtherUsers) {
     ASSERT_EQ(mkfifo((folder_ + "/theirs/pipe").c_str(), 0666), 0);
     EXPECT_EQ(write(folder_ + "/theirs/pipe", "lost"), EPERM);
     EXPECT_EQ(content(folder_ + "/precious"), "keep");
-    // What is new there may be made, and written again.
+    // New files may be created there, and rewritten.
     EXPECT_EQ(write(folder_ + "/theirs/sub/out", "x"), 0);
     EXPECT_EQ(write(folder_ + "/theirs/sub/out", "y"), 0);
     EXPECT_EQ(content(folder_ + "/theirs/sub/out"), "y");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waits for descriptors and times: both kinds do the same.
+// Waiters for descriptors and times: both kinds behave alike.
 #include "framework/base/waiter.hpp"
 
 #include <fcntl.h>
@@ -154,8 +154,8 @@ TEST_P(EachWaiter, TimersFireOnceInOrder) {
     std::string order;
     std::unique_ptr<Watch::Impl> a, b, c, never;
     Clock::time_point begin;
-    // In steps that are longer than any tick of a clock. Those that are over when they are set have no order:
-    // all are set before the first has come.
+    // In steps that are longer than any tick of a clock. Timers that are due when set have no order: all are
+    // set before the first is due.
     do {
         begin = Clock::now();
         c = at(begin + 60ms, [&] { order += 'c'; });

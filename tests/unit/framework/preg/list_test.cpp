@@ -49,7 +49,7 @@ struct Ranks {
                                  }};
 };
 
-/// What a sink that takes rows is given.
+/// The arguments of a sink that takes rows.
 struct RowsOfNames {
     Names names;
     size_t rows = 0;
@@ -79,7 +79,7 @@ struct RowsOfNames {
         }};
 };
 
-/// What a list stands for; by names and by rows the same.
+/// Returns the expansion of a list, which is the same by names and by rows.
 std::string expand(std::string_view text, pmix_status_t* status = nullptr, size_t limit = kDefaultLimit,
                    Brackets brackets = Brackets::Strict) {
     Names names;
@@ -327,7 +327,7 @@ TEST(ParseNamesWithDigits, ReadsTheFormsOfOpenPmix) {
     }
 }
 
-/// What a sink that takes rows is given.
+/// The arguments of a sink that takes rows.
 struct RowsOfRanks {
     Ranks ranks;
     muster_preg_rank_row_sink_t sink{

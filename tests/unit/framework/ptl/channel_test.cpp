@@ -129,7 +129,7 @@ class ChannelTest : public testing::Test {
     void write_other(const std::string& bytes) {
         ASSERT_EQ(::write(other_.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
     }
-    /// What has arrived at the other end and was not read yet.
+    /// Returns the unread bytes at the other end.
     std::string read_other() {
         std::string all;
         char part[65536];
@@ -181,7 +181,7 @@ TEST_F(ChannelTest, BatchesDeferredFramesUntilTheEndOfTheTurn) {
         callers_.progress();
         read_other();
     }
-    // What was gathered goes out before the end.
+    // Gathered frames are written before the end.
     EXPECT_TRUE(channel_->send_soon(0, 1, bytes_of("a")));
     EXPECT_TRUE(channel_->send_soon(0, 2, bytes_of("b")));
     channel_->close();
@@ -311,7 +311,7 @@ TEST_F(ChannelTest, SendsPartsWithoutCopying) {
     EXPECT_TRUE(channel_->send_parts(7, 101, parts));
     EXPECT_TRUE(channel_->send_parts(7, 102, {}));
     EXPECT_TRUE(read_other() == wire_frame(7, 101, whole) + wire_frame(7, 102, ""));
-    // What waits for the end of the turn goes before it.
+    // Frames that wait for the end of the turn are sent before it.
     EXPECT_TRUE(channel_->send_soon(7, 103, bytes_of("soon")));
     EXPECT_TRUE(channel_->send_parts(7, 104, parts));
     EXPECT_TRUE(read_other() == wire_frame(7, 103, "soon") + wire_frame(7, 104, whole));
@@ -335,7 +335,7 @@ TEST_F(ChannelTest, QueuesPartsThatTheSocketDoesNotAccept) {
     make_and_start();
     std::string got, want;
     for (uint32_t i = 0; i < 40; ++i) {
-        // Of one of them the socket takes a part; those behind it wait whole.
+        // The socket accepts a part of one frame; later frames wait whole.
         Bytes head = bytes_of(pattern(100)), body = bytes_of(pattern(30000));
         const std::array<ByteView, 2> parts{head.view(), body.view()};
         ASSERT_TRUE(channel_->send_parts(i, i, parts));

@@ -88,7 +88,7 @@ TEST_P(RecordedHandshake, RequestIsParsed) {
 TEST_P(RecordedHandshake, RequestIsBuiltToTheSameBytes) {
     const Recorded capture = recorded(GetParam().name);
     Bytes built = build_connect_request(parsed(capture));
-    // What versions 4.2 send too much when there is no blob is not a part of the request.
+    // The extra byte of versions 4.2 without a blob is not a part of the request.
     if (built.size() + 1 == capture.request.size()) {
         built.push_back(0);
         ++built.data()[8];
