@@ -74,7 +74,7 @@ target_compile_options(muster_flags INTERFACE
     # Paths in messages and debug information are relative to the source tree.
     -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_compile_definitions(muster_flags INTERFACE _GNU_SOURCE MUSTER_VERSION="${PROJECT_VERSION}")
-# What is loaded into each process has no type information but that of what it throws: std::function brings that of each
+# Code that each process loads has type information of thrown types only: std::function brings that of each
 # lambda, and the linker would have to relocate it at each start.
 add_library(muster_lean INTERFACE)
 if(NOT MUSTER_SANITIZE)

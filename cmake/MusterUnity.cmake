@@ -3,8 +3,8 @@
 #
 # With MUSTER_UNITY the sources of a target that stand in one folder are compiled as one unit, which takes a third of the
 # processor time: most of it is the reading of headers. All presets but `debug` and `coverage` do that. Without it the
-# sources are compiled one by one: an edited source is rebuilt sooner, and a forgotten include is found. Those of the standard
-# library are found in either case (tests/structure/own_includes).
+# sources are compiled one by one: an edited source is rebuilt sooner, and a forgotten include is found.
+# Missing includes of the standard library are found in either case (tests/structure/own_includes).
 #
 # Files that give names of their own to what others in their folder have, too, are named behind ALONE.
 function(muster_unity)
