@@ -280,7 +280,7 @@ pmix_status_t Client::pack_staged(Packer& message, bool in_parts) {
     };
     for (const StagedKeys::Staged& one : staged_) {
         if (key_is(one.key.c_str(), PMIX_QUALIFIED_VALUE)) {
-            // All of them under one key: those told before are told again.
+            // All have one key: values that were sent before are sent again.
             const auto tell = [&](View view, Packer& values) {
                 runtime_.store().find_posted(runtime_.self(), view, [&](const Found& found) {
                     if (key_is(found.key, PMIX_QUALIFIED_VALUE)) add(values, found);

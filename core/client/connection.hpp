@@ -38,7 +38,7 @@ class Connection {
     bool is_open() const { return open_; }
 
     void request(Packer&& message, OnReply done);
-    /// The answer to what was asked when we were let in (ServerContact::asks_job_data), or what is asked now.
+    /// Gets the answer to the early request (ServerContact::asks_job_data), or sends `message`.
     void request_job_data(Packer&& message, OnReply done);
     /// A message that has no reply.
     void send(Packer&& message);

@@ -360,8 +360,8 @@ void Collectives::proceed(const std::shared_ptr<Collective>& collective) {
     const bool of_groups =
         kept->kind_ == CollectiveKind::GroupConstruct || kept->kind_ == CollectiveKind::GroupDestruct;
     if (!kept->time_limit_ || of_groups || !is_active(kept)) return;
-    // The host has been told the limit, and all nodes are to hear from it: who gives up alone begins the next
-    // one while the others, for the host, are still in this.
+    // The host knows the limit and ends the collective on all nodes. A node that times out alone would begin
+    // the next one while the host still counts the others in this one.
     kept->time_limit_ = loop_.after(kept->limit_ + kHostGrace, [this, ref = CollectiveRef(kept)] {
         if (const auto expired = ref.lock()) expire(expired);
     });

@@ -22,8 +22,7 @@ class FileWorker {
     ~FileWorker() { finish(); }
     FileWorker(const FileWorker&) = delete;
 
-    /// Has `task` run on the thread (here and now, where there is none to be had), and then `done` on the
-    /// loop.
+    /// Runs `task` on the thread (at once and here, if no thread can be started), then `done` on the loop.
     void run(Task task, Task done = {});
     /// Calls `done` when all that was given until now is done: at once, where it is.
     void settled(Task done);

@@ -57,9 +57,9 @@ class RendezvousFiles {
     RendezvousFiles(const RendezvousFiles&) = delete;
     RendezvousFiles& operator=(const RendezvousFiles&) = delete;
 
-    /// Makes one, whole or not at all, 0600 (0644 for everyone). Missing folders are made (0700). A file of a
-    /// server that has ended gives way; one of a living server stays: PMIX_ERR_EXISTS. So does one of
-    /// another user, and root makes none in a folder that others can change: PMIX_ERR_NO_PERMISSIONS.
+    /// Makes one, whole or not at all, 0600 (0644 for everyone). Missing folders are made (0700). Replaces
+    /// the file of a server that has ended; PMIX_ERR_EXISTS for one of a living server.
+    /// PMIX_ERR_NO_PERMISSIONS for a file of another user, and for root in a folder that others can change.
     Result<void> add(const std::string& path);
 
   private:

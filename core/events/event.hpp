@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One event: its code, who reported it, who shall hear of it, and what is said about it (Standard: Event
-// Notification). Immutable once made, so that chains, queues and caches share it.
+// One event: its code, source, range and infos (Standard: Event Notification). Immutable once made, so that
+// chains, queues and caches share it.
 #pragma once
 
 #include <pmix_common.h>

@@ -27,7 +27,7 @@ bool is_there(const PeerPtr& peer) {
     return peer && !peer->finalized && peer->channel && peer->channel->is_open();
 }
 
-/// Nobody disturbs the processes of other users, or is told of them.
+/// Events do not cross users, in either direction.
 bool may_hear(Namespaces& namespaces, const Event& event, const Peer& peer) {
     if (event.about && !namespaces.may_see(peer.uid, *event.about)) return false;
     return !event.user || *event.user == peer.uid || is_master(*event.user) || is_master(peer.uid);

@@ -75,7 +75,7 @@ class Events {
     /// The client role where it has a server to ask.
     Upstream* upstream() const;
     bool source_in_range(const HandlerSpec& handler, const pmix_proc_t& source) const;
-    /// Another server is the primary one: it is told what our handlers want.
+    /// Registers the codes of the handlers at the new primary server.
     void tell_primary();
     void receive(const Frame& frame);
     void lost(const pmix_proc_t& server);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programming models of a process (Standard: Client Initialization): what one library says of its model in
-// PMIx_Init, the others of the process hear as PMIX_MODEL_DECLARED.
+// Programming models of a process (Standard: Client Initialization): a library's model, declared in
+// PMIx_Init, is an event PMIX_MODEL_DECLARED for the process's other libraries.
 #pragma once
 
 #include "core/events/events.hpp"

@@ -95,8 +95,8 @@ class Namespaces {
     /// Whether processes of this user may see and touch what belongs to `proc`: what is their own user's, or
     /// of an unknown owner; root and the server's own user may everything.
     bool may_use(uint32_t uid, const pmix_proc_t& proc);
-    /// The same for what several have together, such as a group: a user is told of it who has one of them, or
-    /// where no owner is known.
+    /// The same for an object of several processes, such as a group: true for the owner of one of them, or if
+    /// no owner is known.
     bool may_see(uint32_t uid, const std::vector<pmix_proc_t>& procs);
     /// The number of the newest.
     uint64_t newest() const { return newest_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A list of processes that is told often and kept by many: short where it names ranks of one namespace in
-// order, as most lists of a group's members do. A C name takes 260 bytes.
+// A list of processes that is sent often and has many holders: compact if it names ranks of one namespace in
+// order, as most groups do. A C name takes 260 bytes.
 #pragma once
 
 #include <pmix_common.h>

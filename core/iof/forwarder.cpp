@@ -414,8 +414,7 @@ void Forwarder::keep_early(const PiecePtr& piece) {
     early_bytes_ += early->bytes();
 }
 
-/// A tool of the server's own user hears what this server itself writes without asking, under its reference
-/// 0.
+/// Tools of the server's user get this server's own output without a pull, under reference 0.
 void Forwarder::give_to_tools(const OutputPiece& piece) {
     for (const PeerPtr& peer : services_.peers.all()) {
         if (!is_tool(peer->kind) || !is_master(peer->uid) || peer->finalized || !peer->channel) continue;

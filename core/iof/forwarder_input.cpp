@@ -30,8 +30,8 @@ void Forwarder::upcall_push(const Caller& caller, std::vector<pmix_proc_t> targe
              });
 }
 
-/// As upcall_push(), but no sooner than the producer may send, and what the producer hears waits for that,
-/// too: it reads no more of its input before.
+/// As upcall_push(), but delayed until the producer may send. The reply is delayed, too, so that the producer
+/// reads no more of its input before.
 void Forwarder::push_from(const Caller& caller, std::vector<pmix_proc_t> targets, Info directives,
                           Bytes bytes, HostDone done) {
     if (gate_.suspended(caller.proc)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of I/O forwarding as they stand on the wire (docs/reference/wire.md, commands 22, 23 and 29,
-// tags 2 and 3), read from bytes that nobody vouches for.
+// The wire messages of I/O forwarding (docs/reference/wire.md, commands 22, 23 and 29, tags 2 and 3), read
+// from untrusted bytes.
 #pragma once
 
 #include <vector>

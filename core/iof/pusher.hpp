@@ -27,7 +27,7 @@ class Pusher {
     /// Starts to pass on our own stdin. PMIX_ERR_EXISTS while that is done already.
     void start_stdin(std::vector<pmix_proc_t> targets, Info directives, const HostDone& done);
     bool reading_stdin() const { return stdin_ != nullptr; }
-    /// Stops it: what was read goes, and the targets hear that the input has ended. `done` waits for neither.
+    /// Stops it: sends the read bytes and the end of the input. `done` waits for neither.
     void stop_stdin(const HostDone& done);
     /// The host of our server takes no more input of this process until it resumes that: nothing is sent,
     /// stdin is not read, and pushes that the host has taken are not answered.

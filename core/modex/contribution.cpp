@@ -104,8 +104,7 @@ pmix_status_t read_object(WireFormat format, ByteView object, const CountedProce
     uint8_t first = 0;
     if (!in.byte(first)) return in.error();
     if (first > (kCollected | kHasKeys)) return PMIX_ERR_UNPACK_FAILURE;
-    // Newer: 0, or 1 before one object that is compressed, which is told from the older form by
-    // being expandable.
+    // Newer: 0, or 1 before one compressed object, which differs from the older form in being expandable.
     if (first <= 1 && !in.at_end()) {
         Unpacker rest = in;
         ByteView content;

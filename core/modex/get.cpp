@@ -68,7 +68,7 @@ pmix_status_t GetCall::read_directives() {
     const pmix_status_t status = read_get_directives(info_, lookup_, directives_);
     lookup_.pin = directives_.pointer;
     if (array_of_ != Lookup::Realm::Auto) lookup_.realm = array_of_;
-    // Sets and groups come and go, and only the server is told of it.
+    // Only the server knows the current sets and groups.
     if (memberships_ && !directives_.optional) {
         const Upstream* upstream = exchange_->upstream();
         directives_.refresh |= modex_ != nullptr || (upstream != nullptr &&

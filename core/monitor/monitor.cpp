@@ -125,7 +125,7 @@ void Monitors::alert(const Monitor& monitor) {
     event->info.add(PMIX_EVENT_AFFECTED_PROC, monitor.requestor);
     if (!monitor.id.empty()) event->info.add(PMIX_MONITOR_ID, monitor.id.c_str());
     if (file) {
-        // The process itself wants to hear of its file, and no process hears of what it reports.
+        // The server is the source, because a process does not receive its own events, and must get this one.
         event->source = runtime_.self();
         event->info.add(PMIX_MONITOR_FILE, monitor.path.c_str());
         if (monitor.range == PMIX_RANGE_NAMESPACE) {

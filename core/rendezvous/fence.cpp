@@ -19,8 +19,8 @@ void FenceOperation::all_local_in(const std::shared_ptr<Collective>& collective)
     // Job info that servers generate for the participants includes the posted values.
     const bool collect =
         collective->any_true(PMIX_COLLECT_DATA) || collective->any_true(PMIX_COLLECT_GENERATED_JOB_INFO);
-    // Also where nothing is collected, something goes round, and the host is told that it need not be kept:
-    // Slurm 22.05 takes a fence without data for one of each node by itself (docs/decisions).
+    // A fence without collection also carries data, which the host need not keep: Slurm 22.05 treats a fence
+    // without data as local to each node (docs/decisions).
     std::vector<pmix_proc_t> local;
     if (collect) {
         for (const Arrival& arrival : collective->arrivals())

@@ -107,8 +107,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
     StoreContext context;
     context.format = runtime->own_format_;
     context.hostname = runtime->hostname_;
-    // Hosts hand maps to servers, and launchers are such; others are told what the maps say, and need not
-    // open these.
+    // Only servers, which launchers are, parse the maps of hosts; other processes get the parsed maps.
     if (options.role == Role::Server || options.info.is_true(PMIX_LAUNCHER))
         runtime->pregs_ = runtime->registry_->pregs();
     context.pregs = runtime->pregs_;

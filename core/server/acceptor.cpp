@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMaxPending = 1024;
 /// The part of this process's descriptors that they may have, all together.
 constexpr size_t kShareOfFiles = 8;
-/// How long nobody is let in after the process had no descriptor (or memory) left for one more.
+/// The pause of accepting after the process ran out of descriptors or memory.
 constexpr std::chrono::milliseconds kPause{200};
 /// Connections that are accepted in a row, so that a storm of them does not keep the loop from all else.
 constexpr int kMostAtOnce = 64;

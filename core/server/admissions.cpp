@@ -111,7 +111,7 @@ void Admissions::admit_client(const std::shared_ptr<Admission>& admission) {
     hear_goodbye(peer.proc);
     if (auto checked = check_client(*admission); !checked) {
         if (checked.status() == PMIX_ERR_INVALID_CRED || is_of_refused(peer.proc)) {
-            // It is told that much: with another proof it may be let in, or its job never will be.
+            // Send the status: the client may retry with another credential, or must give up.
             tell(admission->socket, checked.status());
         }
         return refuse(admission->socket, admission->text(), checked.error().text);

@@ -91,7 +91,7 @@ void Server::finalize(const Request& request) {
     client->finalized = true;
     departed(peer->proc, false);
     if (namespaces_.find(peer->proc.nspace)->synthetic) {
-        // A tool that the host has let in, not registered: it hears of the end, and is not waited for.
+        // The host accepted this tool without registering it: notify the host of the end, and do not wait.
         host_.client_finalized(peer->proc, nullptr, [](const HostAnswer&) {});
         return peer->reply_status(request.tag, PMIX_SUCCESS);
     }

@@ -203,7 +203,7 @@ void Server::run_waiting(Namespace& nspace) {
         task();
 }
 
-/// Its clients, those that wait and those that come, are told; an update that fails changes nothing.
+/// Waiting and later clients of the namespace get the status; a failed update changes nothing.
 void Server::refuse_namespace(const char* name, pmix_status_t status) {
     Namespace& nspace = namespaces_.get_or_add(name);
     if (nspace.registered) return;

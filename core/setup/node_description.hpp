@@ -32,9 +32,8 @@ class NodeDescription {
 
     /// Without a source nothing is offered. Before the loop runs.
     void set_source(Source source) { source_ = std::move(source); }
-    /// Whether the request is for a text that its process may have: it runs as this server's user, so that
-    /// what it is told is no more than what it could see, and is confined to the same resources (cgroup) as
-    /// this server.
+    /// Whether the request is for a text that its process may have: it runs as this server's user, so that it
+    /// learns no more than it could see, and is confined to the same resources (cgroup) as this server.
     bool offers(const GetRequest& request) const;
     /// Answers a request that offers() is true of; PMIX_ERR_NOT_FOUND where hwloc cannot describe the node.
     /// `done` is called once, not necessarily within the call.
