@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// A job and where its processes run, as components are told; owns what the C struct points to.
+/// A job and the nodes of its processes, for components; owns the memory of the C struct.
 class PnetJob {
   public:
     /// `node_of`: by rank, an index into `nodes` or MUSTER_PNET_UNKNOWN.

@@ -98,8 +98,8 @@ class Bytes {
     size_t capacity_ = 0;
 };
 
-/// Reads forward through bytes that nobody vouches for. Every access is checked; a read past the end
-/// fails and consumes nothing. Owns nothing: the bytes must outlive it.
+/// Reads forward through untrusted bytes. Every access is checked; a read past the end fails and consumes
+/// nothing. Owns nothing: the bytes must outlive it.
 class ByteReader {
   public:
     ByteReader() = default;
