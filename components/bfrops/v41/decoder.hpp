@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads values from bytes that nobody vouches for. Lengths are checked before memory is allocated, counts
-// against the bytes that are left, nesting against kMaxNesting; arrays and bitmaps, which may take far more
-// memory than their bytes on the wire, are paid from a credit. The memory it writes to has been zeroed, and
-// holds at any time what can be destructed.
+// Reads values from untrusted bytes. Lengths are checked before memory is allocated, counts against the bytes
+// that are left, nesting against kMaxNesting; arrays and bitmaps, which may take far more memory than their
+// bytes on the wire, are paid from a credit. The memory it writes to has been zeroed, and holds at any time
+// what can be destructed.
 #pragma once
 
 #include <algorithm>

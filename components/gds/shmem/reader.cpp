@@ -150,7 +150,7 @@ bool Reader::map(Map& out) const {
     const auto* there = segment_.at<Map>(load_word(header()->map));
     if (there == nullptr) return false;
     std::memcpy(&out, there, sizeof out);
-    // Ranks that follow from a rule take no room in the segment: it does not bound how many are told of.
+    // Ranks that follow from a rule take no room in the segment, whose size thus does not bound them.
     return out.rank_end <= JobMapBuilder::kMaxRank;
 }
 

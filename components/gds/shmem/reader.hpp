@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading a segment that nobody vouches for: every offset and length is checked against the segment before it
-// is used, and what was checked is a copy. No lock, no system call once the memory was seen to be there: a
-// lookup is repeated when the writer reuses the entry during the read. Any thread.
+// Reads an untrusted segment: every offset and length is copied, and checked against the segment before its
+// use. No lock, and no system call once the memory is known to be present: a lookup is repeated when the
+// writer reuses the entry during the read. Any thread.
 #pragma once
 
 #include <memory>

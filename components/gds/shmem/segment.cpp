@@ -147,8 +147,8 @@ Segment::~Segment() {
     claim_.close(fd_);
 }
 
-/// Whether there is memory behind all bytes up to `end`. A page that is there stays (it is sealed), so each
-/// is asked for once; reading where there is none could fail for want of memory.
+/// Whether there is memory behind all bytes up to `end`. A present page stays (the file is sealed), so each
+/// is checked once; reading an absent page could fail for lack of memory.
 bool Segment::reach(uint64_t end) const {
     if (!fd_) return false;
     // Else a file of the program's would be read elsewhere afterwards.

@@ -150,7 +150,7 @@ void ShmemStore::report_full(const char* nspace, Shared& shared, const Error& wh
             std::to_string(limit_) + " bytes");
 }
 
-/// Does not throw: the other store has the value, and who does not find it here is told there.
+/// Does not throw: the other store has the value, and serves readers that do not find it here.
 void ShmemStore::write_posted(const pmix_proc_t& proc, bool local, const char* key,
                               const pmix_value_t& value) {
     // Values with qualifiers are looked for in the other store.

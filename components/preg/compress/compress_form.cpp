@@ -18,7 +18,7 @@ class CompressForm : public BlobForm<CompressForm> {
     static constexpr const char* kLibrary = "zlib";
     static constexpr size_t kMaxRatio = kZlibMaxRatio;
 
-    /// A broken stream is zlib's, too, so that it is told of.
+    /// A broken stream counts as zlib's, so that its error is reported.
     static bool knows(std::span<const uint8_t> stream) { return !is_zstd(stream); }
 
     static bool inflate(std::span<const uint8_t> stream, std::string& list) {

@@ -18,8 +18,8 @@ void set_option(int fd, int level, int option, int value) {
     setsockopt(fd, level, option, &value, sizeof value);
 }
 
-/// Messages are answered one by one, so none may wait for more to send; a machine that goes without a word is
-/// noticed within about two minutes.
+/// Messages are answered one by one, so none may wait for more to send (Nagle). A vanished machine is noticed
+/// within about two minutes.
 void tune(const Socket& socket) {
     const int fd = socket.fd.get();
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
