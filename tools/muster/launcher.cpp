@@ -454,7 +454,7 @@ void Launcher::end_all() {
     if (jobs_.all_ended()) quit_nodes();
 }
 
-/// A node that does not do as it is told, its server hanging perhaps, is killed; its ranks die with it.
+/// Kills nodes that do not obey, with a hanging server for example; their ranks die with them.
 void Launcher::kill_nodes_later() {
     stuck_ = loop_->after(kNodePatience, [this] {
         for (const NodeState& node : nodes_) {

@@ -19,7 +19,7 @@ struct JobDirs {
     std::string of_app(uint32_t app) const { return job + "/app" + std::to_string(app); }
 };
 
-/// All that is known of `job`, as the server of node `node`, which is a process of `server_nspace`, is told.
+/// Returns the data of `job` for the server of node `node`, which is a process of `server_nspace`.
 InfoList job_data(const Job& job, uint32_t node, const JobDirs& dirs, const std::string& server_nspace);
 
 /// PMIX_NODE_MAP and PMIX_PROC_MAP of the job.

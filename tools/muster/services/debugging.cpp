@@ -56,7 +56,7 @@ void Debugging::ready(const JobRecord& job, const std::string& place, std::optio
     announce(hub_, notice);
 }
 
-/// Daemons that come when their targets wait already are told so.
+/// Notifies daemons that start after their targets have stopped.
 void Debugging::job_started(JobRecord& job) {
     const std::optional<ProcName> name = job.job.target();
     const JobRecord* target = name ? hub_.jobs.find(name->nspace) : nullptr;

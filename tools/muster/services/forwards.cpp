@@ -132,7 +132,7 @@ void Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_
     pieces_.emplace(number, std::move(piece));
     for (const uint32_t reader : nodes)
         hub_.tell(reader, Topic::Forward, pack(number, name, channel, bytes));
-    // The node hears that it was taken when the tools have it.
+    // The node gets the acknowledgement when the tools have the output.
     hub_.show_output(std::nullopt, proc, channel, bytes, !taken_away);
 }
 

@@ -145,8 +145,8 @@ void Groups::fail(Asker asker, const GroupRequest& request) {
     hub_.answer(asker, request.local_status);
 }
 
-/// An operation is over, for a member has ended: nodes that have yet to ask hear the same. They may count
-/// that one as one that has left before, or as one that has called.
+/// An operation has failed because a member ended: nodes that join later get the same status. They may count
+/// that member as departed, or as present.
 void Groups::miss(const Operation& operation, int32_t status) {
     Missed missed{{}, status, {}};
     if (operation.kind == Kind::Construct) missed.procs = operation.procs;

@@ -34,8 +34,7 @@ struct Asker {
 /// Between SIGTERM and SIGKILL to ranks that are to end.
 inline constexpr std::chrono::milliseconds kEndPatience{2000};
 
-/// No node: the source of output that is the launcher's own, or whose sender hears otherwise that it was
-/// taken.
+/// No node: the source of the launcher's own output, or of output that is acknowledged in another way.
 inline constexpr uint32_t kNobody = UINT32_MAX;
 
 /// The launcher, as its services see it. The launcher sets the functions.
@@ -56,8 +55,8 @@ struct Hub {
     std::function<JobRecord&(Job job, Launched launched)> launch;
     /// Ends a whole job by command, at once or politely; `term_status` says how it ended.
     std::function<void(JobRecord& job, int32_t term_status, bool at_once)> end_job;
-    /// Shows output of a process (none: its end) as the job's; `node` hears that it was taken, unless nothing
-    /// is there. Not `shown`: it goes into the job's files only.
+    /// Shows output of a process (none: its end) as the job's; `node`, if given, gets the acknowledgement.
+    /// Without `shown`, only the job's files get the output.
     std::function<void(std::optional<uint32_t> node, ProcId proc, uint32_t channel, std::string_view bytes,
                        bool shown)>
         show_output;
