@@ -90,7 +90,7 @@ PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t* info, size_t ninfo
 /**
  * Keep a value for others. They see it after PMIx_Commit, and for certain after a fence. A scope of PMIX_DEL_LOCAL and so on
  * deletes the key instead: at once for this process, for others of the node with the commit, and for those of other nodes with
- * the next fence that collects data, or when they ask anew. A key that one commit deletes and puts exists afterwards. A
+ * the next fence that collects data, or with their next request. A key that one commit deletes and puts exists afterwards. A
  * pointer of PMIX_GET_POINTER_VALUES to a deleted value is invalid.
  * @param scope  who may get it, or is not to get it any more
  * @param key    not beginning with "pmix"

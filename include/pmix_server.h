@@ -584,7 +584,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_session(uint32_t sessionID, pmix_
 PMIX_EXPORT void PMIx_server_deregister_session(uint32_t sessionID, pmix_op_cbfunc_t cbfunc, void* cbdata);
 
 /**
- * Tell the library of a process that will connect. Only a process of this user and group is let in.
+ * Tell the library of a process that will connect. Only a process of this user and group is accepted.
  * @param proc           its name
  * @param uid            its user
  * @param gid            its group
